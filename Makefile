@@ -1,0 +1,37 @@
+# Everything here sets itself up on a machine with Python 3.11 or newer and make.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+
+.PHONY: demo test check bench clean
+
+demo: $(VENV)/.installed
+	@$(BIN)/python scripts/demo.py
+
+test: $(VENV)/.installed-test
+	@PATH="$(CURDIR)/$(BIN):$$PATH" scripts/test
+
+check: $(VENV)/.installed-test
+	@PATH="$(CURDIR)/$(BIN):$$PATH" scripts/check
+
+bench: $(VENV)/.installed-bench
+	@PATH="$(CURDIR)/$(BIN):$$PATH" scripts/bench
+
+clean:
+	rm -rf $(VENV) demo
+
+$(BIN)/python:
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
+
+$(VENV)/.installed: $(BIN)/python pyproject.toml
+	$(BIN)/python -m pip install --quiet --editable .
+	@touch $@
+
+$(VENV)/.installed-test: $(VENV)/.installed
+	$(BIN)/python -m pip install --quiet --group test --group check
+	@touch $@
+
+$(VENV)/.installed-bench: $(VENV)/.installed
+	$(BIN)/python -m pip install --quiet --group bench
+	@touch $@

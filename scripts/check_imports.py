@@ -1,0 +1,46 @@
+"""Which third-party library may be imported where; a new place is a decision, not an accident."""
+
+import ast
+import sys
+from pathlib import Path
+
+ALLOWED = {
+    "numba": {"kernels/_jit.py"},
+    "narwhals": {"frames.py", "table.py", "verifier.py", "datasets.py"},
+    "polars": {"frames.py", "table.py", "verifier.py", "datasets.py"},
+    "pandas": set(),
+    "pyarrow": set(),
+    "pydantic": {"policy.py"},
+    "yaml": {"policy.py"},
+    "typer": {"cli.py"},
+    "rich": {"cli.py"},
+    "matplotlib": {"figures.py"},
+}
+
+
+def imported(tree: ast.AST) -> set[str]:
+    """Return the top-level names of all modules that a file imports, inside functions too."""
+    found: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            found |= {alias.name.partition(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            found.add(node.module.partition(".")[0])
+    return found
+
+
+def main() -> int:
+    """Print every import in a place that is not allowed; return the exit code."""
+    source = Path(__file__).parent.parent / "src" / "hushtable"
+    wrong = [
+        f"{path.relative_to(source)}: imports {name}, allowed in {sorted(ALLOWED[name])}"
+        for path in sorted(source.rglob("*.py"))
+        for name in sorted(imported(ast.parse(path.read_text(encoding="utf-8"))) & ALLOWED.keys())
+        if path.relative_to(source).as_posix() not in ALLOWED[name]
+    ]
+    print("\n".join(wrong) or "libraries: each imported only where it may be")
+    return bool(wrong)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,113 @@
+"""hushtable: find what identifies people in a table, hide it with the least loss, prove it."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from hushtable import datasets
+    from hushtable.anonymizers import anonymize
+    from hushtable.anonymizers.mondrian import Mondrian
+    from hushtable.column import Column
+    from hushtable.discover.recognise import Roles, find_quasi_identifiers
+    from hushtable.errors import (
+        BudgetExceeded,
+        ColumnError,
+        HierarchyError,
+        HushError,
+        InfeasibleError,
+        InputError,
+        ModelError,
+        PolicyError,
+        VerificationError,
+    )
+    from hushtable.models import DistinctLDiversity, KAnonymity, PrivacyModel
+    from hushtable.partition import Partition
+    from hushtable.policy import Policy
+    from hushtable.pseudonyms import Pseudonyms
+    from hushtable.release import Release
+    from hushtable.risk.reidentify import RiskAssessment, assess
+    from hushtable.search import Budget, Trace
+    from hushtable.table import ColumnSpec, Table
+    from hushtable.verifier import Verdict, verify
+
+__all__ = [
+    "Budget",
+    "BudgetExceeded",
+    "Column",
+    "ColumnError",
+    "ColumnSpec",
+    "DistinctLDiversity",
+    "HierarchyError",
+    "HushError",
+    "InfeasibleError",
+    "InputError",
+    "KAnonymity",
+    "ModelError",
+    "Mondrian",
+    "Partition",
+    "Policy",
+    "PolicyError",
+    "PrivacyModel",
+    "Pseudonyms",
+    "Release",
+    "RiskAssessment",
+    "Roles",
+    "Table",
+    "Trace",
+    "Verdict",
+    "VerificationError",
+    "anonymize",
+    "assess",
+    "datasets",
+    "find_quasi_identifiers",
+    "verify",
+]
+
+_HOMES = {
+    "Budget": "search",
+    "BudgetExceeded": "errors",
+    "Column": "column",
+    "ColumnError": "errors",
+    "ColumnSpec": "table",
+    "DistinctLDiversity": "models",
+    "HierarchyError": "errors",
+    "HushError": "errors",
+    "InfeasibleError": "errors",
+    "InputError": "errors",
+    "KAnonymity": "models",
+    "ModelError": "errors",
+    "Mondrian": "anonymizers.mondrian",
+    "Partition": "partition",
+    "Policy": "policy",
+    "PolicyError": "errors",
+    "PrivacyModel": "models",
+    "Pseudonyms": "pseudonyms",
+    "Release": "release",
+    "RiskAssessment": "risk.reidentify",
+    "Roles": "discover.recognise",
+    "Table": "table",
+    "Trace": "search",
+    "Verdict": "verifier",
+    "VerificationError": "errors",
+    "anonymize": "anonymizers",
+    "assess": "risk.reidentify",
+    "datasets": "",
+    "find_quasi_identifiers": "discover.recognise",
+    "verify": "verifier",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        msg = f"module 'hushtable' has no attribute {name!r}"
+        raise AttributeError(msg)
+    home = _HOMES[name]
+    if not home:
+        return import_module(f"hushtable.{name}")
+    return getattr(import_module(f"hushtable.{home}"), name)
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -1,0 +1,35 @@
+"""Array aliases, and the few constants that models and kernels must agree on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final, Literal, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["BoolArray", "CodeArray", "CountArray", "FloatArray", "Missing", "Progress", "ValueArray"]
+
+CodeArray = NDArray[np.int32]
+CountArray = NDArray[np.int64]
+FloatArray = NDArray[np.float64]
+BoolArray = NDArray[np.bool_]
+ValueArray = NDArray[Any]
+
+Missing = Literal["category", "wildcard", "worst"]
+Progress = Callable[[float], None]
+"""Called now and then with the share of the work that is done, in [0, 1]."""
+
+ArrayT = TypeVar("ArrayT", bound=NDArray[Any])
+
+MISSING: Final = -1
+
+# How a kernel reads a privacy model's rule; see hushtable.models.base.Rule.
+RULE_SIZE: Final = 0
+RULE_DISTINCT: Final = 1
+
+
+def frozen(array: ArrayT) -> ArrayT:
+    """Return the array with writing switched off."""
+    array.flags.writeable = False
+    return array

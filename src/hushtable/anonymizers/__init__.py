@@ -1,0 +1,203 @@
+"""Protecting methods: a table in, a release out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
+
+import numpy as np
+
+from hushtable import frames
+from hushtable._types import Missing, Progress
+from hushtable.anonymizers.mondrian import Mondrian
+from hushtable.cells import SUPPRESSED
+from hushtable.errors import ColumnError, InfeasibleError, InputError, check_columns, listed, with_hint
+from hushtable.models.base import PrivacyModel, describe
+from hushtable.partition import Partition
+from hushtable.pseudonyms import Pseudonyms
+from hushtable.quality import loss as losses
+from hushtable.release import Release
+from hushtable.search import Budget
+from hushtable.table import ColumnSpec, Table
+
+__all__ = ["METHODS", "Mondrian", "anonymize"]
+
+METHODS: Final[Mapping[str, type[Mondrian]]] = {"mondrian": Mondrian}
+
+
+def anonymize(
+    data: Any,
+    *,
+    quasi_identifiers: Sequence[str],
+    models: Iterable[PrivacyModel],
+    method: str | Mondrian = "mondrian",
+    loss: str = "ncp",
+    missing: Missing = "category",
+    identifiers: Sequence[str] = (),
+    pseudonyms: Pseudonyms | None = None,
+    specs: Mapping[str, ColumnSpec] | None = None,
+    budget: Budget | None = None,
+    progress: Progress | None = None,
+) -> Release:
+    """Generalize quasi-identifiers until every class satisfies the models, at little loss.
+
+    Parameters
+    ----------
+    data : path, dataframe or Table
+        A Table gives a Table.
+    quasi_identifiers : sequence of str
+        Columns that someone may know of a person. All others but ``identifiers`` stay as they are.
+    models : iterable of PrivacyModel
+        All of them hold for every class of the release.
+    method : "mondrian" or Mondrian
+    loss : {"ncp"}
+        The objective; see `hushtable.quality.loss.set_ncp`.
+    missing : {"category"}
+        A missing value is a value of its own.
+    identifiers : sequence of str
+        Direct identifiers; the release leaves them out.
+    pseudonyms : Pseudonyms, optional
+        Direct identifiers that become keyed pseudonyms instead.
+    specs : mapping of column to ColumnSpec, optional
+        Kinds and orders of columns where the data do not say.
+    budget : Budget, optional
+        The best release so far when it ends.
+    progress : callable, optional
+        Called now and then with the share of the search that is done.
+
+    Returns
+    -------
+    Release
+        Its classes were judged anew after the search. `Release.verify` judges the
+        published cells, `Release.write` the written file.
+
+    Raises
+    ------
+    ColumnError
+        A column does not exist, has two roles, or holds a literal ``*``.
+    InputError
+        No model, no quasi-identifier, an empty table, or an unknown option.
+    InfeasibleError
+        Even the whole table as one class fails a model: which, and what it reaches.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> import hushtable as ht
+    >>> people = pl.DataFrame({"age": [31, 34, 52, 57], "sex": ["f", "f", "m", "f"], "pay": [1, 2, 3, 4]})
+    >>> release = ht.anonymize(people, quasi_identifiers=["age", "sex"], models=[ht.KAnonymity(2)])
+    >>> release.frame.rows()
+    [('[31, 34]', 'f', 1), ('[31, 34]', 'f', 2), ('[52, 57]', '*', 3), ('[52, 57]', '*', 4)]
+    >>> release.verify().passed
+    True
+    """
+    models, quasi_identifiers = tuple(models), tuple(quasi_identifiers)
+    searcher = _method(method)
+    _check_options(models, quasi_identifiers, loss, missing)
+    source = data if isinstance(data, Table) else frames.read(data)
+    available = source.names if isinstance(source, Table) else source.columns
+    sensitive = tuple(dict.fromkeys(name for model in models for name in model.needs.sensitive))
+    pseudonymized = pseudonyms.columns if pseudonyms else ()
+    _check_roles(available, quasi_identifiers, sensitive, (*identifiers, *pseudonymized))
+
+    table = Table.encode(source, (*quasi_identifiers, *sensitive), specs)
+    _check_cells(table, quasi_identifiers)
+    _check_feasible(table, models)
+    distinct, inverse = table.collapse()
+    found, cuts, trace = searcher.search(distinct, quasi_identifiers, models, budget, progress)
+    _check_classes(found, distinct, models)
+    recoding = searcher.recode(distinct, found, cuts, quasi_identifiers)
+    quality = losses.measure(recoding, found.sizes)
+    return Release(
+        source=source,
+        partition=Partition.from_labels(found.labels[inverse], found.n_classes, table.counts),
+        recoding=recoding,
+        suppressed=np.zeros(table.n_rows, dtype=bool),
+        models=models,
+        loss=quality.set_ncp,
+        quality=quality,
+        trace=trace,
+        removed=tuple(identifiers),
+        pseudonyms=pseudonyms,
+    )
+
+
+def _method(method: str | Mondrian) -> Mondrian:
+    if not isinstance(method, str):
+        return method
+    if method not in METHODS:
+        msg = with_hint(f"unknown method {method!r}.", f"the methods are {listed(METHODS)}.")
+        raise InputError(msg)
+    return METHODS[method]()
+
+
+def _check_options(
+    models: Sequence[PrivacyModel], quasi_identifiers: Sequence[str], loss: str, missing: Missing
+) -> None:
+    if not models:
+        msg = with_hint("no privacy model was given.", "pass models=[KAnonymity(5)], for instance.")
+        raise InputError(msg)
+    if not quasi_identifiers:
+        msg = with_hint("no quasi-identifier was given.", "name the columns that someone may know of a person.")
+        raise InputError(msg)
+    if loss != "ncp":
+        msg = with_hint(f"unknown loss {loss!r}.", "the loss is 'ncp'.")
+        raise InputError(msg)
+    if missing != "category":
+        msg = with_hint(
+            f"missing = {missing!r} makes no partition, so nothing can be generalized by it.",
+            "anonymize with missing='category', and verify with the other readings.",
+        )
+        raise InputError(msg)
+
+
+def _check_roles(
+    available: Sequence[str], quasi_identifiers: Sequence[str], sensitive: Sequence[str], identifiers: Sequence[str]
+) -> None:
+    check_columns(quasi_identifiers, available, "quasi_identifiers")
+    check_columns(sensitive, available, "sensitive columns of the models")
+    check_columns(identifiers, available, "identifiers")
+    roles = (*quasi_identifiers, *sensitive, *identifiers)
+    doubled = sorted({name for name in roles if roles.count(name) > 1})
+    if doubled:
+        msg = with_hint(
+            f"columns {listed(doubled)} have more than one role.",
+            "a column is an identifier, a quasi-identifier or sensitive; copy it where it must be two of them.",
+        )
+        raise ColumnError(msg)
+
+
+def _check_cells(table: Table, quasi_identifiers: Sequence[str]) -> None:
+    if table.n_rows == 0 or table.n_records == 0:
+        msg = with_hint("the table is empty.", "there is nothing to protect; check the file and its first line.")
+        raise InputError(msg)
+    for name in quasi_identifiers:
+        column = table.column(name)
+        if not column.is_measured and SUPPRESSED in column.values:
+            msg = with_hint(
+                f"column {name!r} holds a literal '*', which in a release means any value.",
+                "replace it by a missing value or another text first; was this table anonymized before?",
+            )
+            raise ColumnError(msg)
+
+
+def _check_feasible(table: Table, models: Sequence[PrivacyModel]) -> None:
+    """Judge the coarsest release there is: one class."""
+    whole = Partition.of(table, ())
+    stats = whole.stats(table, models)
+    failed = [model for model in models if not model.passes(stats).all()]
+    if failed:
+        reached = "; ".join(f"{describe(model)} reaches {model.measure(stats)[0]:g}" for model in failed)
+        msg = with_hint(
+            f"no release of these {table.n_records} records can satisfy the models. As one class: {reached}.",
+            "lower the parameter, or add records.",
+        )
+        raise InfeasibleError(msg)
+
+
+def _check_classes(partition: Partition, table: Table, models: Sequence[PrivacyModel]) -> None:
+    stats = partition.stats(table, models)
+    for model in models:
+        if not model.passes(stats).all():
+            msg = f"the search left classes that fail {describe(model)}; this is a fault of hushtable, please report it"
+            raise AssertionError(msg)

@@ -1,0 +1,81 @@
+"""The grammar of published cells: what a generalized cell looks like, and how it is read back.
+
+===============  =====================================================
+cell             meaning
+===============  =====================================================
+``34``           one value, in its canonical text
+``[17, 25)``     at least 17 and below 25 (the cell of a cut)
+``[17, 24]``     from 17 to 24, both of them present (a tight interval)
+``<20``          below 20
+``>=90``         90 or above
+``["a", "b"]``   one of these values, a JSON list; ``null`` is missing
+``*``            any value, the missing one included
+===============  =====================================================
+
+Cells are read by this grammar only, never by splitting at dashes or commas.
+A value that itself looks like one of the other forms is written as a list of one.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable
+from typing import Final
+
+__all__ = ["SUPPRESSED", "at_least", "below", "between", "from_to", "is_value", "one_of", "value"]
+
+SUPPRESSED: Final = "*"
+
+_BOUND: Final = r"-?[0-9][0-9:. \-]*"
+_INTERVAL: Final = re.compile(rf"\[{_BOUND}, {_BOUND}[\])]|<{_BOUND}|>={_BOUND}", re.ASCII)
+
+
+def is_value(text: str) -> bool:
+    """Tell whether a text reads as one value, not as an interval, a set or ``*``.
+
+    Examples
+    --------
+    >>> [is_value(text) for text in ("34", "[17, 25)", '["a", "b"]', "*", "[sic]")]
+    [True, False, False, False, True]
+    """
+    return text != SUPPRESSED and not _INTERVAL.fullmatch(text) and not _is_set(text)
+
+
+def value(text: str) -> str:
+    """Write one value; one that looks like another form becomes a list of one."""
+    return text if is_value(text) else one_of([text])
+
+
+def between(low: str, high: str) -> str:
+    """Write the values from ``low`` up to but without ``high``."""
+    return f"[{low}, {high})"
+
+
+def from_to(low: str, high: str) -> str:
+    """Write the values from ``low`` to ``high``, both included."""
+    return f"[{low}, {high}]"
+
+
+def below(high: str) -> str:
+    """Write the values below ``high``."""
+    return f"<{high}"
+
+
+def at_least(low: str) -> str:
+    """Write the values from ``low`` on."""
+    return f">={low}"
+
+
+def one_of(texts: Iterable[str | None]) -> str:
+    """Write a set of values; None stands for the missing value."""
+    return json.dumps(list(texts), ensure_ascii=False)
+
+
+def _is_set(text: str) -> bool:
+    if not (text.startswith("[") and text.endswith("]")):
+        return False
+    try:
+        return isinstance(json.loads(text), list)
+    except (ValueError, RecursionError):
+        return False

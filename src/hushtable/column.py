@@ -1,0 +1,236 @@
+"""A column's kind, values and canonical texts, and the words for a column's role.
+
+A column has one *kind*, which says how its values are ordered:
+
+=========  =======================  ==========================================
+kind       values                   order
+=========  =======================  ==========================================
+integer    int64                    numeric
+decimal    float64, finite          numeric
+date       datetime64[D]            calendar
+datetime   datetime64[us]           calendar
+ordered    text                     as declared, else alphabetical
+category   text                     none (kept alphabetical, so that codes do
+                                    not depend on the order of the rows)
+=========  =======================  ==========================================
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal, get_args
+
+import numpy as np
+
+from hushtable._types import CodeArray, FloatArray, ValueArray, frozen
+from hushtable.errors import ColumnError, with_hint
+
+__all__ = ["KINDS", "ROLES", "Column", "Kind", "Role", "from_texts"]
+
+Kind = Literal["integer", "decimal", "date", "datetime", "ordered", "category"]
+Role = Literal["identifier", "quasi-identifier", "sensitive", "other"]
+KINDS: Final[tuple[str, ...]] = get_args(Kind)
+ROLES: Final[tuple[str, ...]] = get_args(Role)
+
+_MEASURED: Final = ("integer", "decimal", "date", "datetime")
+
+# A number with a leading zero is a code (a ZIP, a key), and 1E10 is an ICD code
+# more often than it is ten thousand million: neither is read as a number.
+# Eighteen digits always fit an int64.
+_INTEGER: Final = re.compile(r"[+-]?(0|[1-9][0-9]{0,17})", re.ASCII)
+_DECIMAL: Final = re.compile(r"[+-]?(0|[1-9][0-9]*)(\.[0-9]+)?", re.ASCII)
+_DATE: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", re.ASCII)
+_DATETIME: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,6})?)?", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Column:
+    """What the codes of one column mean.
+
+    Attributes
+    ----------
+    name : str
+    kind : {"integer", "decimal", "date", "datetime", "ordered", "category"}
+    values : ndarray, shape (n_values,), read-only
+        Code ``i`` means ``values[i]``; code -1 is a missing value. Distinct, and
+        in the order of the kind, so that codes keep the order of the values.
+
+    Examples
+    --------
+    >>> column, codes = from_texts("age", ["34", "7", "34"])
+    >>> column
+    Column(name='age', kind='integer', n_values=2)
+    >>> codes.tolist()
+    [1, 0, 1]
+    """
+
+    name: str
+    kind: Kind
+    values: ValueArray = field(repr=False)
+
+    def __post_init__(self) -> None:
+        frozen(self.values)
+
+    def __repr__(self) -> str:
+        return f"Column(name={self.name!r}, kind={self.kind!r}, n_values={self.n_values})"
+
+    @property
+    def n_values(self) -> int:
+        """How many distinct values there are, the missing value not counted."""
+        return len(self.values)
+
+    @property
+    def is_ordered(self) -> bool:
+        """Whether intervals of the column make sense."""
+        return self.kind != "category"
+
+    @property
+    def is_measured(self) -> bool:
+        """Whether differences of values make sense, not only their order."""
+        return self.kind in _MEASURED
+
+    def positions(self) -> FloatArray:
+        """Place every value of an ordered kind on [0, 1]: by value where measured, else by rank."""
+        if self.n_values <= 1:
+            return np.zeros(self.n_values)
+        if not self.is_measured:
+            return np.arange(self.n_values) / (self.n_values - 1)
+        numbers = self.numbers()
+        # Scaling first keeps a range near the largest float from overflowing.
+        scale = max(abs(numbers[0]), abs(numbers[-1]))
+        scaled = numbers / scale
+        return np.asarray((scaled - scaled[0]) / (scaled[-1] - scaled[0]))
+
+    def numbers(self) -> FloatArray:
+        """Return the values of a measured kind as numbers (dates in days, datetimes in microseconds)."""
+        integers = self.values.astype(np.int64) if self.kind in ("date", "datetime") else self.values
+        return integers.astype(np.float64)
+
+    def text(self, code: int) -> str:
+        """Return the one canonical text of a value: equal values have equal texts."""
+        return value_text(self.kind, self.values[code])
+
+    def texts(self) -> list[str]:
+        """Return the canonical texts of all values, in code order."""
+        return [value_text(self.kind, value) for value in self.values]
+
+
+def value_text(kind: Kind, value: Any) -> str:
+    """Write one value of a kind: no exponent, no trailing zeros, ISO dates."""
+    if kind == "integer":
+        return str(int(value))
+    if kind == "decimal":
+        text = np.format_float_positional(value, trim="-")
+        return "0" if text == "-0" else text
+    if kind == "date":
+        return str(value)
+    if kind == "datetime":
+        moment: dt.datetime = value.astype("datetime64[us]").item()
+        return moment.isoformat(sep=" ")
+    return str(value)
+
+
+def from_texts(
+    name: str, texts: Sequence[str], kind: Kind | None = None, order: Sequence[str] | None = None
+) -> tuple[Column, CodeArray]:
+    """Type distinct texts and code them; blank texts are missing.
+
+    Parameters
+    ----------
+    name : str
+    texts : sequence of str, shape (n_texts,)
+        For instance the distinct texts of a CSV column.
+    kind : Kind, optional
+        Detected when not given: the first of integer, decimal, date, datetime
+        that *every* text fits, else category.
+    order : sequence of str, optional
+        The values of an ordered kind, from low to high.
+
+    Returns
+    -------
+    column : Column
+    codes : ndarray of int32, shape (n_texts,)
+        The code of each text; texts of one value ("1", "1.0") share a code.
+
+    Raises
+    ------
+    ColumnError
+        A text does not fit the given kind or order.
+    """
+    blank = np.array([not text.strip() for text in texts], dtype=bool)
+    filled = [text for text, empty in zip(texts, blank, strict=True) if not empty]
+    found = kind or ("ordered" if order is not None else _detect(filled))
+    if order is not None:
+        values, filled_codes = _by_order(name, filled, order)
+    else:
+        values, inverse = np.unique(_parse(name, found, filled), return_inverse=True)
+        filled_codes = inverse.astype(np.int32)
+    codes = np.full(len(blank), -1, dtype=np.int32)
+    codes[~blank] = filled_codes
+    return Column(name, found, values), codes
+
+
+def _detect(texts: Sequence[str]) -> Kind:
+    if not texts:
+        return "category"
+    candidates: list[tuple[Kind, re.Pattern[str]]] = [
+        ("integer", _INTEGER),
+        ("decimal", _DECIMAL),
+        ("date", _DATE),
+        ("datetime", _DATETIME),
+    ]
+    for kind, pattern in candidates:
+        if all(pattern.fullmatch(text.strip()) for text in texts) and not _misfits(kind, texts):
+            return kind
+    return "category"
+
+
+def _parse(name: str, kind: Kind, texts: Sequence[str]) -> ValueArray:
+    """Turn texts into values of one kind; an array that sorts as the kind does."""
+    if kind in ("ordered", "category"):
+        return np.array(texts, dtype=object)
+    misfits = _misfits(kind, texts)
+    if misfits:
+        msg = with_hint(
+            f"column {name!r} is declared {kind}, but {misfits} of its {len(texts)} distinct values are not.",
+            "correct those cells or declare the column as category.",
+        )
+        raise ColumnError(msg)
+    read, dtype = _READERS[kind]
+    return np.array([read(text.strip()) for text in texts], dtype=dtype)
+
+
+def _misfits(kind: Kind, texts: Sequence[str]) -> int:
+    read, dtype = _READERS[kind]
+    misfits = 0
+    for text in texts:
+        try:
+            misfits += not np.isfinite(np.array(read(text.strip()), dtype=dtype))
+        except (ValueError, OverflowError):
+            misfits += 1
+    return misfits
+
+
+_READERS: Final[dict[str, tuple[Callable[[str], Any], str]]] = {
+    "integer": (int, "int64"),
+    "decimal": (float, "float64"),
+    "date": (dt.date.fromisoformat, "datetime64[D]"),
+    "datetime": (dt.datetime.fromisoformat, "datetime64[us]"),
+}
+
+
+def _by_order(name: str, texts: Sequence[str], order: Sequence[str]) -> tuple[ValueArray, CodeArray]:
+    ranks = {text: rank for rank, text in enumerate(order)}
+    unknown = sum(text not in ranks for text in texts)
+    if unknown:
+        msg = with_hint(
+            f"column {name!r} holds {unknown} distinct values that its declared order of {len(ranks)} does not name.",
+            "name every value of the column in `order`, from low to high.",
+        )
+        raise ColumnError(msg)
+    present = np.unique([ranks[text] for text in texts])
+    codes = np.searchsorted(present, [ranks[text] for text in texts]).astype(np.int32)
+    return np.array([order[rank] for rank in present], dtype=object), codes

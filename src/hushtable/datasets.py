@@ -1,0 +1,272 @@
+"""Made-up people tables for examples, tests and benchmarks: realistic in shape, about nobody real."""
+
+import unicodedata
+from collections.abc import Mapping
+from types import MappingProxyType
+
+import numpy as np
+import polars as pl
+from numpy.typing import ArrayLike, NDArray
+
+__all__ = ["PEOPLE_ROLES", "people"]
+
+PEOPLE_ROLES: Mapping[str, str] = MappingProxyType(
+    {
+        "name": "identifier",
+        "email": "identifier",
+        "birth_date": "quasi-identifier",
+        "sex": "quasi-identifier",
+        "postcode": "quasi-identifier",
+        "education": "quasi-identifier",
+        "marital_status": "quasi-identifier",
+        "occupation": "quasi-identifier",
+        "nationality": "quasi-identifier",
+        "income": "sensitive",
+        "diagnosis": "sensitive",
+        "visit_date": "other",
+        "blood_pressure": "other",
+    }
+)
+"""The true role of every column of `people`, in column order."""
+
+_MISSING = {
+    "email": 0.04,
+    "education": 0.03,
+    "occupation": 0.02,
+    "nationality": 0.02,
+    "income": 0.04,
+    "blood_pressure": 0.05,
+}
+
+_FEMALE_NAMES = """
+Anna Maria Sofia Emma Olivia Léa Chloé Zoë Ingrid Astrid Freya Katarzyna Agnieszka Olga Irina Elena Ioana Yasmin Fatima
+Aisha Leyla Zeynep Priya Ananya Mei Yuki Hana Linh Ngozi Amara Carmen Lucía Inês Giulia Chiara Grace Hannah Ruth Petra
+"""
+_MALE_NAMES = """
+Jan Lukas Paul Noah Liam José Luis Diego João Marco Luca Matteo Pierre André Louis Lars Sven Erik Piotr Tomasz Ivan
+Dmitri Andrei Mihai Omar Ahmed Yusuf Mehmet Emre Arjun Rohan Wei Kenji Haruto Minh Chidi Kwame Samuel David Jürgen
+"""
+_FAMILY_NAMES = """
+Müller Schmidt Fischer Weber Wagner Smith Jones Brown García Martín López Fernández Silva Santos Costa Rossi Russo
+Dubois Moreau Laurent Janssen Visser Bakker Jensen Hansen Larsen Andersson Lindqvist Virtanen Nowak Kowalska Zielinska
+Novák Horváth Nagy Popescu Ionescu Petrov Ivanova Kovalenko Marković Papadopoulos Çelik Demir Kaya Hassan Haddad
+Rahman Khan Sharma Patel Nguyen Tran Chen Wang Tanaka Sato Kim Park Okafor Mensah Diallo Tesfaye
+"""
+_DOMAINS = ("example.com", "example.org", "example.net")
+
+# Some regions start with 0, so reading a postcode as a number loses a digit.
+_REGIONS = ("20", "01", "50", "80", "04", "60", "10", "70", "07", "33", "45", "99")
+_POSTCODES = [f"{region}{number:03d}" for region in _REGIONS for number in range(17, 1000, 99)]
+
+_NATIONALITIES = """
+Germany Turkey Poland Ukraine Romania Syria Italy Croatia Bulgaria Greece Afghanistan Serbia Iraq Hungary Spain India
+France China Austria Netherlands Portugal Vietnam Nigeria Brazil Iceland
+"""
+
+_SEXES = {"female": 0.506, "male": 0.489, "diverse": 0.005}
+
+# Lower ends of all age bands but the first: 17-19, 20-24, 25-39, 40-66, 67-95.
+# Tables "by band" have a column for each of these five.
+_AGE_BANDS = (20, 25, 40, 67)
+_EDUCATION_BY_BAND = {
+    "none": (1, 1, 1, 2, 4),
+    "primary": (6, 3, 4, 6, 16),
+    "lower secondary": (55, 14, 12, 16, 30),
+    "upper secondary": (38, 55, 36, 40, 32),
+    "bachelor": (0, 24, 28, 20, 9),
+    "master": (0, 3, 17, 13, 7),
+    "doctorate": (0, 0, 2, 3, 2),
+}
+_MARITAL_STATUS_BY_BAND = {
+    "single": (99, 92, 52, 18, 7),
+    "married": (1, 7, 42, 62, 55),
+    "divorced": (0, 1, 5, 16, 12),
+    "widowed": (0, 0, 1, 4, 26),
+}
+_NOT_WORKING_BY_BAND = (0.75, 0.35, 0.08, 0.10, 0.93)
+
+# Weights among people whose schooling ended (before, at, after) upper secondary, then typical pay relative to the mean.
+# The text "NA" stands for "Not Applicable" (students, retired people); a reader that makes it null is wrong.
+_NOT_WORKING = "NA"
+_OCCUPATIONS = {
+    "cleaner": (16, 4, 0, 0.70),
+    "warehouse worker": (18, 7, 1, 0.80),
+    "farm worker": (9, 3, 0, 0.75),
+    "cook": (12, 7, 1, 0.80),
+    "driver": (14, 9, 1, 0.85),
+    "salesperson": (16, 16, 5, 0.85),
+    "electrician": (6, 14, 2, 1.00),
+    "clerk": (7, 20, 12, 0.95),
+    "nurse": (2, 13, 10, 1.00),
+    "police officer": (0, 5, 4, 1.05),
+    "teacher": (0, 1, 20, 1.15),
+    "engineer": (0, 1, 25, 1.40),
+    "physician": (0, 0, 10, 1.80),
+    _NOT_WORKING: (0, 0, 0, 0.50),
+}
+
+# Weights at ages 17-39, 40-66 and 67-95, then factors for women and men.
+# "1E10" looks like the number ten thousand million; "E11" does not, so guessing types from a few rows goes wrong.
+_DIAGNOSES = {
+    "I10": (3, 20, 32, 1.0, 1.1),
+    "E11": (1, 9, 15, 0.9, 1.2),
+    "1E10": (2, 2, 2, 1.0, 1.0),
+    "J45": (12, 6, 4, 1.1, 0.9),
+    "J06": (25, 12, 6, 1.0, 1.0),
+    "J44": (0, 4, 9, 0.8, 1.2),
+    "M54": (14, 18, 12, 1.1, 1.0),
+    "M17": (0, 5, 14, 1.3, 0.8),
+    "F32": (12, 10, 6, 1.5, 0.8),
+    "F41": (10, 6, 3, 1.5, 0.8),
+    "F10": (3, 4, 1, 0.5, 1.6),
+    "G43": (8, 6, 1, 2.0, 0.7),
+    "I25": (0, 3, 12, 0.7, 1.4),
+    "I48": (0, 2, 10, 0.9, 1.1),
+    "E03": (3, 5, 5, 2.5, 0.5),
+    "K21": (5, 7, 6, 1.0, 1.0),
+    "B20": (1, 1, 0.2, 0.4, 1.6),
+    "C50": (0.3, 2, 3, 2.0, 0.02),
+    "N40": (0, 3, 9, 0, 2.0),
+    "N80": (4, 2, 0, 2.0, 0),
+}
+
+
+def people(n: int = 30_000, *, seed: int = 0) -> pl.DataFrame:
+    """Make a table of invented people whose columns depend on each other as they do in life.
+
+    Parameters
+    ----------
+    n : int, default 30_000
+        Number of rows, 0 or more.
+    seed : int, default 0
+        Seed of the random generator; the same `n` and `seed` give the same table.
+
+    Returns
+    -------
+    polars.DataFrame, shape (n, 13)
+        One row per person. `PEOPLE_ROLES` gives the role of each column.
+
+        ================  =================  =================================================================
+        column            dtype              content
+        ================  =================  =================================================================
+        name              String             given and family name; may repeat
+        email             String             unique; some missing
+        birth_date        Date               ages 17 to 95, counted as 2025 minus the year of birth
+        sex               String             "female", "male" or, rarely, "diverse"
+        postcode          String             5 digits, 120 codes in 12 regions (first two digits)
+        education         Enum               7 levels from least to most; depends on age; some missing
+        marital_status    String             depends on age
+        occupation        String             depends on education and age; "NA" means "Not Applicable", while
+                                             null means missing
+        nationality       String             25 countries, three in four people from the first; some missing
+        income            Int64              per year, to the nearest 100; depends on education, occupation
+                                             and age; some missing
+        diagnosis         String             like ICD-10 codes; depends on age and sex
+        visit_date        Date               in 2024
+        blood_pressure    Float64            systolic, one decimal; rises with age; some missing
+        ================  =================  =================================================================
+
+    Raises
+    ------
+    ValueError
+        If `n` is negative.
+
+    Examples
+    --------
+    >>> from hushtable.datasets import PEOPLE_ROLES, people
+    >>> people(1_000, seed=1).shape
+    (1000, 13)
+    >>> [column for column, role in PEOPLE_ROLES.items() if role == "sensitive"]
+    ['income', 'diagnosis']
+    """
+    if n < 0:
+        msg = f"n must be a number of rows, 0 or more, got {n}"
+        raise ValueError(msg)
+    rng = np.random.default_rng(seed)
+
+    ages = np.arange(17, 96)
+    pyramid = np.interp(ages, (17, 30, 45, 58, 70, 80, 95), (1.0, 1.2, 1.2, 1.5, 1.1, 0.7, 0.03))
+    age = ages[_draw(rng, pyramid, n)]
+    band = np.digitize(age, _AGE_BANDS)
+    sex = _draw(rng, list(_SEXES.values()), n)
+    levels = list(_EDUCATION_BY_BAND)
+    education = _draw_by_group(rng, np.transpose(list(_EDUCATION_BY_BAND.values())), band)
+    marital_status = _draw_by_group(rng, np.transpose(list(_MARITAL_STATUS_BY_BAND.values())), band)
+
+    occupations = list(_OCCUPATIONS)
+    *by_schooling, pay = np.transpose(list(_OCCUPATIONS.values()))
+    upper_secondary = levels.index("upper secondary")
+    occupation = _draw_by_group(rng, by_schooling, np.sign(education - upper_secondary) + 1)
+    occupation[rng.random(n) < np.take(_NOT_WORKING_BY_BAND, band)] = occupations.index(_NOT_WORKING)
+
+    log_income = np.log(27_000 * pay[occupation]) + 0.1 * education - 0.0003 * (age - 52) ** 2
+    income = np.exp(rng.normal(log_income, 0.35))
+
+    young, middle, old, women, men = np.transpose(list(_DIAGNOSES.values()))
+    by_sex = (women, men, (women + men) / 2)
+    by_age_and_sex = [weights * factors for weights in (young, middle, old) for factors in by_sex]
+    diagnosis = _draw_by_group(rng, by_age_and_sex, np.maximum(band - 2, 0) * len(by_sex) + sex)
+
+    # A diverse person's given name comes from both lists.
+    given_names, family_names = (_FEMALE_NAMES + _MALE_NAMES).split(), _FAMILY_NAMES.split()
+    women_end, names_end = len(_FEMALE_NAMES.split()), len(given_names)
+    given = rng.integers(np.take((0, women_end, 0), sex), np.take((women_end, names_end, names_end), sex))
+    family = _draw(rng, _zipf(len(family_names), 0.7), n)
+    domain = rng.integers(len(_DOMAINS), size=n)
+    # Shuffled numbers keep e-mail addresses unique without telling the row number.
+    number = pl.Series(rng.permutation(n)).cast(pl.String)
+
+    mailbox = _pick(_mail_text(given_names), given) + "." + _pick(_mail_text(family_names), family) + number
+    postcode_weights = np.outer(_zipf(len(_REGIONS), 0.8), _zipf(len(_POSTCODES) // len(_REGIONS), 1.0)).ravel()
+    year = (2025 - age - 1970).astype("datetime64[Y]")
+    first_day = year.astype("datetime64[D]")
+    days_in_year = ((year + 1).astype("datetime64[D]") - first_day).astype(np.int64)
+    countries = _NATIONALITIES.split()
+
+    frame = pl.DataFrame(
+        {
+            "name": _pick(given_names, given) + " " + _pick(family_names, family),
+            "email": mailbox + "@" + _pick(_DOMAINS, domain),
+            "birth_date": first_day + rng.integers(days_in_year),
+            "sex": _pick(list(_SEXES), sex),
+            "postcode": _pick(_POSTCODES, _draw(rng, postcode_weights, n)),
+            "education": _pick(levels, education).cast(pl.Enum(levels)),
+            "marital_status": _pick(list(_MARITAL_STATUS_BY_BAND), marital_status),
+            "occupation": _pick(occupations, occupation),
+            "nationality": _pick(countries, _draw(rng, _zipf(len(countries), 2.5), n)),
+            "income": (income / 100).round().astype(np.int64) * 100,
+            "diagnosis": _pick(list(_DIAGNOSES), diagnosis),
+            "visit_date": np.datetime64("2024-01-01") + rng.integers(366, size=n),
+            "blood_pressure": rng.normal(105 + 0.45 * age, 12).round(1),
+        }
+    )
+    gaps = {column: pl.Series(rng.random(n) < share) for column, share in _MISSING.items()}
+    return frame.with_columns(pl.when(~gap).then(pl.col(column)).alias(column) for column, gap in gaps.items())
+
+
+def _draw(rng: np.random.Generator, weights: ArrayLike, n: int) -> NDArray[np.int64]:
+    """Draw `n` codes, code i with a chance in proportion to `weights[i]`."""
+    weights = np.asarray(weights, dtype=np.float64)
+    return rng.choice(len(weights), size=n, p=weights / weights.sum())
+
+
+def _draw_by_group(rng: np.random.Generator, weights: ArrayLike, group: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Draw one code per row, using row `group[i]` of `weights` (groups by codes) for row i."""
+    codes = np.empty(len(group), dtype=np.int64)
+    for number, group_weights in enumerate(np.asarray(weights, dtype=np.float64)):
+        rows = np.flatnonzero(group == number)
+        codes[rows] = _draw(rng, group_weights, len(rows))
+    return codes
+
+
+def _zipf(count: int, exponent: float) -> NDArray[np.float64]:
+    return np.arange(1, count + 1, dtype=np.float64) ** -exponent
+
+
+def _pick(values: list[str] | tuple[str, ...], codes: NDArray[np.int64]) -> pl.Series:
+    return pl.Series(values, dtype=pl.String).gather(pl.Series(codes))
+
+
+def _mail_text(names: list[str]) -> list[str]:
+    """Lower-case the names and strip their accents, as e-mail addresses do."""
+    return [unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode().lower() for name in names]

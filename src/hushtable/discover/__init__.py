@@ -1,0 +1,1 @@
+"""What identifies people in a table: the roles of its columns."""

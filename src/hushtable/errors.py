@@ -1,0 +1,105 @@
+"""Every error of the package, and the messages that several places build.
+
+::
+
+    HushError
+      InputError (ValueError)     the data or an argument cannot be used
+        ColumnError               a column is missing, doubled, or of a type that cannot be used
+        HierarchyError            a generalization hierarchy is not nested, complete or readable
+        ModelError                a privacy model was given a parameter outside its range
+        PolicyError               a policy file does not say what it must
+      InfeasibleError             no release can satisfy the models
+      BudgetExceeded              the budget ended before any feasible release was found
+      VerificationError           a published table does not hold what it claims
+
+A message says what is wrong and with which value, then what was expected, then
+a hint on its own line. It names columns, positions and counts, never a cell.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Sequence
+from typing import ClassVar
+
+__all__ = [
+    "BudgetExceeded",
+    "ColumnError",
+    "HierarchyError",
+    "HushError",
+    "InfeasibleError",
+    "InputError",
+    "ModelError",
+    "PolicyError",
+    "VerificationError",
+]
+
+
+class HushError(Exception):
+    """Base of all errors of hushtable; ``exit_code`` is what the command returns for it."""
+
+    exit_code: ClassVar[int] = 2
+
+
+class InputError(HushError, ValueError):
+    """The data or an argument cannot be used."""
+
+
+class ColumnError(InputError):
+    """A column is missing, doubled, or of a type that cannot be used."""
+
+
+class HierarchyError(InputError):
+    """A generalization hierarchy is not nested, complete or readable."""
+
+
+class ModelError(InputError):
+    """A privacy model was given a parameter outside its range."""
+
+
+class PolicyError(InputError):
+    """A policy file does not say what it must."""
+
+
+class InfeasibleError(HushError):
+    """No release can satisfy the models."""
+
+    exit_code = 3
+
+
+class BudgetExceeded(HushError):  # noqa: N818 - the public name is fixed by the design
+    """The budget ended before any feasible release was found."""
+
+    exit_code = 3
+
+
+class VerificationError(HushError):
+    """A published table does not hold what it claims."""
+
+    exit_code = 1
+
+
+def with_hint(message: str, hint: str) -> str:
+    """Join a message and its hint the same way everywhere."""
+    return f"{message}\n\nHint: {hint}"
+
+
+def listed(names: Iterable[str], limit: int = 8) -> str:
+    """Quote names for a message, and say how many more there are."""
+    names = list(names)
+    shown = ", ".join(repr(name) for name in names[:limit])
+    return shown if len(names) <= limit else f"{shown} and {len(names) - limit} more"
+
+
+def check_columns(wanted: Sequence[str], available: Sequence[str], what: str) -> None:
+    """Raise ColumnError where a wanted column does not exist or is named twice."""
+    unknown = [name for name in wanted if name not in available]
+    if unknown:
+        near = [match for name in unknown for match in difflib.get_close_matches(str(name), available, n=1)]
+        hint = f"did you mean {listed(near)}?" if near else f"the columns are {listed(available, limit=20)}."
+        msg = with_hint(f"no column {listed(map(str, unknown))} among the {len(available)} columns ({what}).", hint)
+        raise ColumnError(msg)
+    doubled = sorted({name for name in wanted if list(wanted).count(name) > 1})
+    if doubled:
+        msg = with_hint(f"{what} names {listed(doubled)} more than once.", "name every column once.")
+        raise ColumnError(msg)

@@ -1,0 +1,342 @@
+"""Tables at the boundary: files and dataframes in, the same kind out, text kept as it was.
+
+A CSV is read as text and stays text: types are inferred for computing only
+(`hushtable.column`), so "01234", "1E10" and "NA" come out as they went in.
+"""
+
+from __future__ import annotations
+
+import codecs
+import contextlib
+import csv
+import io
+import os
+import secrets
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Final
+
+import narwhals as nw
+import numpy as np
+import polars as pl
+
+from hushtable._types import BoolArray, CodeArray, CountArray
+from hushtable.cells import SUPPRESSED
+from hushtable.errors import ColumnError, InputError, listed, with_hint
+
+__all__ = ["FILE_KINDS", "Frame", "file_kind", "gather", "map_texts", "mask", "read", "replacing", "write"]
+
+DELIMITERS: Final = ",;\t|"
+FILE_KINDS: Final = {".csv": "csv", ".tsv": "csv", ".txt": "csv", ".parquet": "parquet", ".pq": "parquet"}
+_SNIFFED_RECORDS: Final = 50
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Frame:
+    """An eager dataframe of any library, and whether its cells are text that wants typing.
+
+    Attributes
+    ----------
+    data : narwhals.DataFrame
+    is_text : bool
+        True for a CSV: every column is text, missing where the cell is empty.
+    delimiter : str
+        The delimiter a CSV was read with, used again when a CSV is written.
+    """
+
+    data: nw.DataFrame[Any] = field(repr=False)
+    is_text: bool = False
+    delimiter: str = ","
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The column names, in order."""
+        return tuple(self.data.columns)
+
+    @property
+    def n_rows(self) -> int:
+        """How many rows there are."""
+        return len(self.data)
+
+    @property
+    def native(self) -> Any:
+        """The dataframe as its own library knows it."""
+        return self.data.to_native()
+
+    def column(self, name: str) -> pl.Series:
+        """Return one column as a polars series; NaN is missing, whatever the library."""
+        return _to_polars(self.data.get_column(name))
+
+    def drop(self, names: Sequence[str]) -> Frame:
+        """Return the frame without some columns."""
+        return replace(self, data=self.data.drop(list(names)))
+
+    def select(self, names: Sequence[str]) -> Frame:
+        """Return the frame of some columns."""
+        return replace(self, data=self.data.select(list(names)))
+
+    def take(self, rows: CountArray) -> Frame:
+        """Return some rows, in the order given."""
+        return replace(self, data=self.data[rows])
+
+    def with_texts(self, texts: Mapping[str, pl.Series]) -> Frame:
+        """Return the frame with whole columns replaced by text, in place and in the rows' order."""
+        backend = self.data.implementation
+        native = self.native
+        new = []
+        for name, series in texts.items():
+            if backend.is_polars():
+                column = nw.from_native(series.alias(name), series_only=True)
+            else:
+                column = nw.new_series(name, series.to_list(), nw.String(), backend=backend)
+                if backend.is_pandas_like():
+                    # Rows are matched by position: the index may hold anything.
+                    pandas_series: Any = column.to_native()
+                    pandas_series.index = native.index
+                    column = nw.from_native(pandas_series, series_only=True)
+            new.append(column)
+        return replace(self, data=self.data.with_columns(*new))
+
+
+def read(data: Any, *, encoding: str = "utf-8", delimiter: str | None = None) -> Frame:
+    """Open a file or wrap a dataframe.
+
+    Parameters
+    ----------
+    data : path, Frame, or an eager dataframe (pandas, polars, pyarrow or any other that narwhals knows)
+    encoding : str
+        Of a CSV. A byte order mark of UTF-8 is skipped.
+    delimiter : str, optional
+        Of a CSV; found among ``, ; tab |`` when not given.
+
+    Raises
+    ------
+    InputError
+        The file cannot be read: where, and what to do. Cells are never quoted.
+    ColumnError
+        Column names are empty or doubled.
+    """
+    if isinstance(data, Frame):
+        return data
+    if isinstance(data, (str, os.PathLike)):
+        path = Path(data)
+        frame = _read_parquet(path) if file_kind(path) == "parquet" else _read_csv(path, encoding, delimiter)
+    else:
+        try:
+            frame = Frame(nw.from_native(data, eager_only=True))
+        except TypeError:
+            msg = with_hint(
+                f"cannot read a table from an object of type {type(data).__name__}.",
+                "pass a path or an eager dataframe: pandas, polars, pyarrow (collect a lazy frame first).",
+            )
+            raise InputError(msg) from None
+    return frame
+
+
+def file_kind(path: Path) -> str:
+    """Tell from a file's name whether it is ``"csv"`` or ``"parquet"``."""
+    kind = FILE_KINDS.get(path.suffix.lower())
+    if kind is None:
+        msg = with_hint(
+            f"cannot tell the format of {str(path)!r} from its ending {path.suffix!r}.",
+            f"use one of {' '.join(FILE_KINDS)}.",
+        )
+        raise InputError(msg)
+    return kind
+
+
+def write(frame: Frame, path: Path) -> None:
+    """Write a frame as CSV or Parquet, by the ending of the name; untouched text is written as it was read."""
+    data = pl.DataFrame([frame.column(name).alias(name) for name in frame.columns])
+    if file_kind(path) == "parquet":
+        data.write_parquet(path)
+        return
+    try:
+        data.write_csv(path, separator=frame.delimiter)
+    except pl.exceptions.PolarsError:
+        msg = with_hint(
+            f"cannot write {str(path)!r}: a column holds lists or structs, which a CSV has no cells for.",
+            "write Parquet, or leave those columns out.",
+        )
+        raise InputError(msg) from None
+
+
+def gather(labels: Sequence[str | None], codes: CodeArray, suppressed: BoolArray) -> pl.Series:
+    """Spell out a text column from its distinct labels; suppressed rows become ``*``."""
+    places = np.where(suppressed, np.int32(len(labels)), codes)
+    return pl.Series([*labels, SUPPRESSED], dtype=pl.String).gather(places)
+
+
+def map_texts(series: pl.Series, change: Callable[[str], str]) -> pl.Series:
+    """Return a column as text with every distinct cell changed once; missing stays missing."""
+    texts = series.cast(pl.String)
+    distinct = texts.drop_nulls().unique()
+    changed = pl.Series([change(text) for text in distinct.to_list()], dtype=pl.String)
+    return texts.replace_strict(distinct, changed, default=None)
+
+
+def mask(series: pl.Series, suppressed: BoolArray) -> pl.Series:
+    """Return a column as text, with ``*`` in the suppressed rows."""
+    return series.cast(pl.String).set(pl.Series(suppressed), SUPPRESSED)
+
+
+@contextlib.contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """Write a file whole or not at all: yields a name beside ``path``, moved onto it at the end.
+
+    A crash, a full disk or an exception leaves the old file, or none.
+    """
+    draft = path.with_name(f".{path.stem}.{secrets.token_hex(4)}.part{path.suffix}")
+    try:
+        yield draft
+        with draft.open("rb+") as file:
+            os.fsync(file.fileno())
+        draft.replace(path)
+    except OSError as error:
+        msg = with_hint(
+            f"cannot write {str(path)!r}: {error.strerror or type(error).__name__}.",
+            "check that the folder exists, is writable and has room; nothing was changed.",
+        )
+        raise InputError(msg) from None
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def _read_parquet(path: Path) -> Frame:
+    try:
+        return Frame(nw.from_native(pl.read_parquet(path), eager_only=True))
+    except OSError as error:
+        raise _unreadable(path, error) from None
+    except pl.exceptions.PolarsError:
+        msg = with_hint(f"{str(path)!r} is not a Parquet file.", "check the ending: a CSV is named .csv.")
+        raise InputError(msg) from None
+
+
+def _read_csv(path: Path, encoding: str, delimiter: str | None) -> Frame:
+    try:
+        raw = path.read_bytes()
+    except OSError as error:
+        raise _unreadable(path, error) from None
+    text = _decode(path, raw, encoding)
+    delimiter = delimiter or _find_delimiter(text)
+    header = next(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter), [])
+    _check_header(path, header)
+    try:
+        # Polars gets UTF-8 bytes and our own header, so that doubled or odd names never reach it.
+        data = pl.read_csv(
+            text.encode(),
+            separator=delimiter,
+            infer_schema=False,
+            has_header=True,
+            new_columns=header,
+        )
+    except pl.exceptions.PolarsError:
+        # Polars' own message may quote cells, so it is neither shown nor chained.
+        _check_records(path, text, delimiter, len(header))
+        msg = with_hint(
+            f"{str(path)!r} has unbalanced quotes or is not a CSV.", "check the quoting, or pass another delimiter."
+        )
+        raise InputError(msg) from None
+    # Polars fills short records with missing cells; such a record ends in one.
+    if len(header) > 1 and data[header[-1]].null_count():
+        blank = _check_records(path, text, delimiter, len(header))
+        if blank:
+            data = data[np.setdiff1d(np.arange(len(data)), blank)]
+    return Frame(nw.from_native(data, eager_only=True), is_text=True, delimiter=delimiter)
+
+
+def _unreadable(path: Path, error: OSError) -> InputError:
+    message = f"cannot read {str(path)!r}: {error.strerror or type(error).__name__}."
+    return InputError(with_hint(message, "check the name and that you may read the file."))
+
+
+def _decode(path: Path, raw: bytes, encoding: str) -> str:
+    try:
+        return raw.removeprefix(codecs.BOM_UTF8).decode(encoding)
+    except LookupError:
+        msg = with_hint(f"unknown encoding {encoding!r}.", "use a name such as utf-8, latin-1, cp1252 or utf-16.")
+        raise InputError(msg) from None
+    except UnicodeDecodeError as error:
+        msg = with_hint(
+            f"byte {error.start} of {str(path)!r} is not {encoding} (line {raw.count(10, 0, error.start) + 1}).",
+            "pass the file's encoding, for instance latin-1, cp1252 or utf-16.",
+        )
+        raise InputError(msg) from None
+
+
+def _find_delimiter(text: str) -> str:
+    """Choose the delimiter that splits the first records into the most fields, evenly."""
+    best, most = ",", 1
+    for candidate in DELIMITERS:
+        records = csv.reader(io.StringIO(text, newline=""), delimiter=candidate)
+        widths = {len(record) for record, _ in zip(records, range(_SNIFFED_RECORDS), strict=False) if record}
+        if len(widths) == 1 and (width := widths.pop()) > most:
+            best, most = candidate, width
+    if most == 1:
+        # No candidate is even: the header alone decides, and the records are then reported as ragged.
+        first = text.partition("\n")[0]
+        best = max(DELIMITERS, key=first.count)
+    return best
+
+
+def _check_header(path: Path, header: Sequence[str]) -> None:
+    if not header:
+        msg = with_hint(f"{str(path)!r} is empty.", "the first line must hold the column names.")
+        raise InputError(msg)
+    if not all(name.strip() for name in header):
+        unnamed = [position for position, name in enumerate(header, 1) if not name.strip()]
+        msg = with_hint(f"{str(path)!r} has no name for column {unnamed[0]}.", "name every column in the first line.")
+        raise ColumnError(msg)
+    doubled = sorted({name for name in header if header.count(name) > 1})
+    if doubled:
+        msg = with_hint(f"{str(path)!r} has more than one column {listed(doubled)}.", "give every column its own name.")
+        raise ColumnError(msg)
+
+
+def _check_records(path: Path, text: str, delimiter: str, width: int) -> list[int]:
+    """Raise InputError at the first ragged record; return the positions of blank lines among the records."""
+    blank = []
+    records = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+    next(records)
+    line = records.line_num + 1
+    for position, record in enumerate(records):
+        if not record:
+            blank.append(position)
+        elif len(record) != width:
+            msg = with_hint(
+                f"line {line} of {str(path)!r} has {len(record)} fields, expected {width}.",
+                "quote fields that hold the delimiter, or pass another delimiter.",
+            )
+            raise InputError(msg)
+        line = records.line_num + 1
+    return blank
+
+
+def _to_polars(series: nw.Series[Any]) -> pl.Series:
+    """Turn a column of any library into a polars series, with NaN as missing."""
+    if series.implementation.is_polars():
+        column: pl.Series = series.to_native()
+        return column.fill_nan(None) if column.dtype.is_float() else column
+    missing = series.is_null().to_numpy()
+    dtype = series.dtype
+    if dtype.is_numeric() and not isinstance(dtype, nw.Decimal):
+        values = series.fill_null(0) if missing.any() and dtype.is_integer() else series
+        column = pl.Series(series.name, values.to_numpy())
+    elif isinstance(dtype, nw.Boolean):
+        column = pl.Series(series.name, [None if gone else bool(v) for v, gone in zip(series, missing, strict=True)])
+    else:
+        cells = series.cast(nw.String) if isinstance(dtype, (nw.Categorical, nw.Enum)) else series
+        listing = cells.to_list()
+        try:
+            column = pl.Series(
+                series.name, [None if gone else cell for cell, gone in zip(listing, missing, strict=True)]
+            )
+        except (TypeError, pl.exceptions.PolarsError):
+            msg = with_hint(
+                f"column {series.name!r} mixes types.", "cast it to one type: text, a number, a date or a datetime."
+            )
+            raise ColumnError(msg) from None
+    if missing.any():
+        column = column.set(pl.Series(missing), None)
+    return column.fill_nan(None) if column.dtype.is_float() else column

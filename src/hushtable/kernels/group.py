@@ -1,0 +1,110 @@
+"""Partition refinement: rows get dense class labels, one column at a time."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from hushtable._types import CodeArray, CountArray
+from hushtable.kernels._jit import jit
+
+__all__ = ["class_sizes", "first_rows", "refine", "rows_by_class"]
+
+
+@jit
+def refine(labels: CodeArray, n_classes: int, codes: CodeArray, n_codes: int, out: CodeArray) -> int:
+    """Split every class by a column's codes; return the number of classes.
+
+    Labels are dense and ordered by first appearance. Code -1 is a value of its own;
+    rows with label -1 stay in no class.
+    The key of a row is its class and its code only (classes were made dense before),
+    so it fits 64 bits whatever the number of columns.
+    """
+    n_rows = labels.size
+    width = n_codes + 1
+    n_keys = n_classes * width
+    if n_keys <= 4 * n_rows + 65_536:
+        return _refine_by_address(labels, codes, width, np.full(n_keys, np.int32(-1), np.int32), out)
+    return _refine_by_hash(labels, codes, width, out)
+
+
+@jit
+def _refine_by_address(labels: CodeArray, codes: CodeArray, width: int, table: CodeArray, out: CodeArray) -> int:
+    n_found = 0
+    for row in range(labels.size):
+        if labels[row] < 0:
+            out[row] = -1
+            continue
+        key = labels[row] * width + codes[row] + 1
+        label = table[key]
+        if label < 0:
+            label = n_found
+            table[key] = label
+            n_found += 1
+        out[row] = label
+    return n_found
+
+
+@jit
+def _refine_by_hash(labels: CodeArray, codes: CodeArray, width: int, out: CodeArray) -> int:
+    """Open addressing with a multiplicative hash; at most half of the slots are used."""
+    n_rows = labels.size
+    bits = 1
+    while (1 << bits) < 2 * n_rows:
+        bits += 1
+    mask = np.int64((1 << bits) - 1)
+    shift = np.uint64(64 - bits)
+    slots = np.full(1 << bits, np.int32(-1), np.int32)
+    keys = np.empty(n_rows, np.int64)
+    n_found = 0
+    for row in range(n_rows):
+        if labels[row] < 0:
+            out[row] = -1
+            continue
+        key = labels[row] * width + codes[row] + 1
+        slot = np.int64((np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)) >> shift)
+        while slots[slot] >= 0 and keys[slots[slot]] != key:
+            slot = (slot + 1) & mask
+        if slots[slot] < 0:
+            slots[slot] = n_found
+            keys[n_found] = key
+            n_found += 1
+        out[row] = slots[slot]
+    return n_found
+
+
+@jit
+def class_sizes(labels: CodeArray, counts: CountArray, n_classes: int) -> CountArray:
+    """Sum the records of every class; rows with label -1 are in none."""
+    sizes = np.zeros(n_classes, np.int64)
+    for row in range(labels.size):
+        if labels[row] >= 0:
+            sizes[labels[row]] += counts[row]
+    return sizes
+
+
+@jit
+def first_rows(labels: CodeArray, n_classes: int) -> CodeArray:
+    """Return the first row of every class."""
+    first = np.full(n_classes, np.int32(-1), np.int32)
+    for row in range(labels.size - 1, -1, -1):
+        if labels[row] >= 0:
+            first[labels[row]] = row
+    return first
+
+
+@jit
+def rows_by_class(labels: CodeArray, n_classes: int) -> tuple[CountArray, CodeArray]:
+    """Counting sort: the rows of class c are ``rows[offsets[c]:offsets[c + 1]]``, ascending."""
+    offsets = np.zeros(n_classes + 1, np.int64)
+    for row in range(labels.size):
+        if labels[row] >= 0:
+            offsets[labels[row] + 1] += 1
+    for label in range(n_classes):
+        offsets[label + 1] += offsets[label]
+    rows = np.empty(offsets[n_classes], np.int32)
+    place = offsets[:n_classes].copy()
+    for row in range(labels.size):
+        if labels[row] >= 0:
+            rows[place[labels[row]]] = row
+            place[labels[row]] += 1
+    return offsets, rows

@@ -1,0 +1,53 @@
+"""What a class holds of a column: its lowest and highest code, and its distinct codes with counts."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from hushtable._types import CodeArray, CountArray
+from hushtable.kernels._jit import jit
+
+__all__ = ["class_ranges", "class_values"]
+
+
+@jit
+def class_ranges(labels: CodeArray, codes: CodeArray, n_classes: int) -> tuple[CodeArray, CodeArray]:
+    """Return the lowest and the highest code of every class (-1, missing, is the lowest of all)."""
+    low = np.full(n_classes, np.iinfo(np.int32).max, np.int32)
+    high = np.full(n_classes, np.int32(-2), np.int32)
+    for row in range(labels.size):
+        label = labels[row]
+        if label >= 0:
+            low[label] = min(low[label], codes[row])
+            high[label] = max(high[label], codes[row])
+    return low, high
+
+
+@jit
+def class_values(
+    offsets: CountArray, rows: CodeArray, codes: CodeArray, counts: CountArray, n_codes: int
+) -> tuple[CountArray, CodeArray, CountArray]:
+    """Return the sparse class-by-value histogram of a column.
+
+    Class c holds ``codes[offsets[c]:offsets[c + 1]]``, ascending, that many records each.
+    """
+    n_classes = offsets.size - 1
+    found_offsets = np.zeros(n_classes + 1, np.int64)
+    found_codes = np.empty(rows.size, np.int32)
+    found_counts = np.empty(rows.size, np.int64)
+    records = np.zeros(n_codes + 1, np.int64)
+    n_found = 0
+    for label in range(n_classes):
+        begin = n_found
+        for i in range(offsets[label], offsets[label + 1]):
+            code = codes[rows[i]]
+            if records[code + 1] == 0:
+                found_codes[n_found] = code
+                n_found += 1
+            records[code + 1] += counts[rows[i]]
+        found_codes[begin:n_found].sort()
+        for j in range(begin, n_found):
+            found_counts[j] = records[found_codes[j] + 1]
+            records[found_codes[j] + 1] = 0
+        found_offsets[label + 1] = n_found
+    return found_offsets, found_codes[:n_found].copy(), found_counts[:n_found].copy()

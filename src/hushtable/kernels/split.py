@@ -1,0 +1,470 @@
+"""Strict Mondrian: cut a class in two where that pays most, until no cut is allowable.
+
+One class after the other is taken from a stack. For every column its distinct
+codes and their records are listed (its *profile*): by code where the column is
+ordered, by falling frequency where it is not. Every proper prefix of a profile
+is a cut, and a cut is allowable when both sides satisfy all rules. Codes are
+shifted by one here: 0 is missing, and comes first where a column is ordered.
+
+The rows of the classes are runs of one array, so that a cut only permutes a run
+and a finished class never moves again. The loop can be left after any cut and
+entered again: everything it knows is in `Work` and `Tree`.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray
+from hushtable.kernels._jit import jit
+from hushtable.kernels.judge import Rules, passes
+
+__all__ = ["DONE", "NEEDS_ROOM", "PAUSED", "Axes", "Node", "Options", "Points", "Tree", "Work", "finish", "grow"]
+
+DONE, PAUSED, NEEDS_ROOM = 0, 1, 2
+
+# Where `Tree.cursor` keeps its counters.
+STACKED, NODES, LEAVES, MEMBERS, STAMP = 0, 1, 2, 3, 4
+
+
+class Points(NamedTuple):
+    """The distinct rows.
+
+    codes : int32 (n_rows, n_columns), shifted by one, a row's codes side by side
+    counts : int64 (n_rows,)
+    sensitive : int32 (n_sensitive, n_rows), shifted by one
+    """
+
+    codes: CodeArray
+    counts: CountArray
+    sensitive: CodeArray
+
+
+class Axes(NamedTuple):
+    """What the codes of each column are worth.
+
+    is_ordered : bool (n_columns,)
+    offsets : int64 (n_columns + 1,), column j owns entries offsets[j] to offsets[j + 1]
+    positions : float64, entry offsets[j] + shifted code, in [0, 1] (ordered columns)
+    domain : float64 (n_columns,), how many values the whole column has, missing included
+    weights : float64 (n_columns,)
+    """
+
+    is_ordered: BoolArray
+    offsets: CountArray
+    positions: FloatArray
+    domain: FloatArray
+    weights: FloatArray
+
+
+class Options(NamedTuple):
+    """What to look for.
+
+    by_gain : the gain rule, else the median rule
+    min_size : records that every class needs
+    n_rescored : how many cuts are compared by the gain over all columns (gain rule only)
+    """
+
+    by_gain: bool
+    min_size: int
+    n_rescored: int
+
+
+class Node(NamedTuple):
+    """A class under the knife: a run of ``order`` and the records in it."""
+
+    start: int
+    end: int
+    size: int
+
+
+class Work(NamedTuple):
+    """Scratch of the search; nothing in it outlives a class but ``order``, ``stack`` and ``stamps``."""
+
+    order: CodeArray  # (n_rows,) the rows, class by class
+    scratch: CountArray  # (n_rows,)
+    stack: CodeArray  # (n_rows + 1, 2) runs of `order` still to be cut
+    codes: CodeArray  # profile: distinct codes, at the column's offset
+    records: CountArray  # profile: records of each
+    n_codes: CountArray  # (n_columns,) profile: how many
+    shares: FloatArray  # (n_columns,) published share of the class
+    run_ends: CountArray  # profile: where the rows of each end, once sorted
+    bins: CountArray  # (widest column,) zero between uses
+    side: CodeArray  # (widest column,) zero between uses
+    rank: CodeArray  # (widest column,) place of a code in the profile
+    stamps: CountArray  # (2, all codes) when a code was last seen on a side
+    held: CountArray  # (2, n_sensitive, widest) records of each sensitive value, left and right
+    n_held: CountArray  # (2, n_sensitive) distinct known values, left and right
+    scores: FloatArray  # (n_rescored,) best cuts so far, falling
+    cuts: CountArray  # (n_rescored, 2) their column and prefix length
+
+
+class Tree(NamedTuple):
+    """The cuts in depth-first order, left child first; column -1 is a finished class.
+
+    columns, lengths : int32 (n_nodes,), the cut column and its left side's length in ``members``
+    members : int32, the left sides' shifted codes, one after the other
+    leaf_starts : int32 (n_classes + 1,), runs of ``order``
+    cursor : int64, counters
+    """
+
+    columns: CodeArray
+    lengths: CodeArray
+    members: CodeArray
+    leaf_starts: CodeArray
+    cursor: CountArray
+
+
+@jit
+def grow(points: Points, axes: Axes, rules: Rules, options: Options, work: Work, tree: Tree, n_nodes: int) -> int:
+    """Settle up to ``n_nodes`` classes more; tell why it stopped (DONE, PAUSED or NEEDS_ROOM)."""
+    cursor = tree.cursor
+    last = cursor[NODES] + n_nodes
+    n_columns = axes.domain.size
+    while cursor[STACKED] > 0:
+        if cursor[NODES] >= last:
+            return PAUSED
+        top = cursor[STACKED] - 1
+        start, end = work.stack[top, 0], work.stack[top, 1]
+        size = 0
+        for i in range(start, end):
+            size += points.counts[work.order[i]]
+        best = -1
+        if size >= 2 * options.min_size and end - start > 1:
+            for j in range(n_columns):
+                _profile(points, axes, work, j, start, end)
+            node = Node(start, end, size)
+            if options.by_gain:
+                best = _best_by_gain(points, axes, rules, options, work, tree.cursor, node)
+            else:
+                best = _best_by_median(points, axes, rules, options, work, node)
+        cursor[STACKED] -= 1
+        place = cursor[NODES]
+        if best < 0:
+            cursor[NODES] += 1
+            tree.columns[place] = -1
+            cursor[LEAVES] += 1
+            tree.leaf_starts[cursor[LEAVES]] = end
+            continue
+        column, length = work.cuts[best, 0], work.cuts[best, 1]
+        if cursor[MEMBERS] + length > tree.members.size:
+            cursor[STACKED] += 1
+            return NEEDS_ROOM
+        cursor[NODES] += 1
+        tree.columns[place] = column
+        tree.lengths[place] = length
+        begin = axes.offsets[column]
+        for i in range(length):
+            tree.members[cursor[MEMBERS] + i] = work.codes[begin + i]
+        cursor[MEMBERS] += length
+        middle = _cut(points, axes, work, column, length, start, end)
+        work.stack[top, 0], work.stack[top, 1] = middle, end
+        work.stack[top + 1, 0], work.stack[top + 1, 1] = start, middle
+        cursor[STACKED] += 2
+    return DONE
+
+
+@jit
+def finish(work: Work, tree: Tree) -> None:
+    """Make classes of whatever is still stacked."""
+    cursor = tree.cursor
+    while cursor[STACKED] > 0:
+        cursor[STACKED] -= 1
+        tree.columns[cursor[NODES]] = -1
+        cursor[NODES] += 1
+        cursor[LEAVES] += 1
+        tree.leaf_starts[cursor[LEAVES]] = work.stack[cursor[STACKED], 1]
+
+
+@jit
+def _profile(points: Points, axes: Axes, work: Work, j: int, start: int, end: int) -> None:
+    """List a column's distinct codes in the class with their records, in the order of its cuts."""
+    low = high = points.codes[work.order[start], j]
+    for i in range(start + 1, end):
+        code = points.codes[work.order[i], j]
+        low, high = min(low, code), max(high, code)
+    begin = axes.offsets[j]
+    n_found = 0
+    if low == high:
+        work.codes[begin] = low
+        n_found = 1
+    elif high - low < 4 * (end - start) + 64:
+        for i in range(start, end):
+            row = work.order[i]
+            work.bins[points.codes[row, j] - low] += points.counts[row]
+        for code in range(low, high + 1):
+            if work.bins[code - low] > 0:
+                work.codes[begin + n_found] = code
+                work.records[begin + n_found] = work.bins[code - low]
+                work.bins[code - low] = 0
+                n_found += 1
+    else:
+        # Far more codes than rows: sorting the rows touches less memory than a histogram.
+        keys = work.scratch[start:end]
+        for i in range(start, end):
+            keys[i - start] = (np.int64(points.codes[work.order[i], j]) << 32) | work.order[i]
+        keys.sort()
+        for key in keys:
+            code, row = key >> 32, key & 0xFFFFFFFF
+            if n_found == 0 or work.codes[begin + n_found - 1] != code:
+                work.codes[begin + n_found] = code
+                work.records[begin + n_found] = 0
+                n_found += 1
+            work.records[begin + n_found - 1] += points.counts[row]
+    work.n_codes[j] = n_found
+    if not axes.is_ordered[j]:
+        _by_falling_records(work.codes[begin : begin + n_found], work.records[begin : begin + n_found])
+    work.shares[j] = _share(axes, work, j, 0, n_found)
+
+
+@jit
+def _by_falling_records(codes: CodeArray, records: CountArray) -> None:
+    """Sort stably by falling records, so that ties stay in code order."""
+    if codes.size <= 48:
+        for i in range(1, codes.size):
+            code, count = codes[i], records[i]
+            place = i
+            while place > 0 and records[place - 1] < count:
+                codes[place], records[place] = codes[place - 1], records[place - 1]
+                place -= 1
+            codes[place], records[place] = code, count
+    else:
+        order = np.argsort(-records, kind="mergesort")
+        codes[:] = codes[order]
+        records[:] = records[order]
+
+
+@jit
+def _share(axes: Axes, work: Work, j: int, first: int, last: int) -> float:
+    """Return the share of the column that entries first to last (excluded) of its profile publish."""
+    if last - first <= 1:
+        return 0.0
+    begin = axes.offsets[j]
+    if not axes.is_ordered[j]:
+        return float((last - first) / axes.domain[j])
+    if work.codes[begin + first] == 0:
+        # No interval holds the missing value beside others: the cell becomes "*".
+        return 1.0
+    low, high = work.codes[begin + first], work.codes[begin + last - 1]
+    return float(axes.positions[begin + high] - axes.positions[begin + low])
+
+
+@jit
+def _best_by_gain(
+    points: Points, axes: Axes, rules: Rules, options: Options, work: Work, cursor: CountArray, node: Node
+) -> int:
+    """Find the allowable cut that lowers the loss most; return its place in ``work.cuts``, or -1."""
+    start, end, size = node
+    work.scores[:] = -1.0
+    for j in range(axes.domain.size):
+        n_codes = work.n_codes[j]
+        begin = axes.offsets[j]
+        n_left = 0
+        n_swept = -1
+        for length in range(1, n_codes):
+            n_left += work.records[begin + length - 1]
+            n_right = size - n_left
+            if n_left < options.min_size or n_right < options.min_size:
+                continue
+            gain = size * work.shares[j] - n_left * _share(axes, work, j, 0, length)
+            gain -= n_right * _share(axes, work, j, length, n_codes)
+            score = axes.weights[j] * gain * math.sqrt(math.sqrt(min(n_left, n_right) / size))
+            if score <= work.scores[-1]:
+                continue
+            if work.n_held.shape[1] > 0:
+                n_swept = _sweep(points, axes, work, j, start, end, length, n_swept)
+                if not (passes(rules, n_left, work.n_held[0]) and passes(rules, n_right, work.n_held[1])):
+                    continue
+            _enter(work.scores, work.cuts, score, j, length)
+        if n_swept >= 0:
+            _clear(points, work, start, end)
+    if work.scores[0] < 0 or work.scores[1] < 0:
+        return 0 if work.scores[0] >= 0 else -1
+    best, most = 0, -1.0
+    for i in range(work.scores.size):
+        if work.scores[i] >= 0:
+            score = _gain_of_all(points, axes, work, cursor, i, node)
+            if score > most:
+                best, most = i, score
+    return best
+
+
+@jit
+def _enter(scores: FloatArray, cuts: CountArray, score: float, j: int, length: int) -> None:
+    """Insert a cut among the best; an earlier one keeps its place in a tie."""
+    place = scores.size - 1
+    while place > 0 and scores[place - 1] < score:
+        scores[place] = scores[place - 1]
+        cuts[place] = cuts[place - 1]
+        place -= 1
+    scores[place] = score
+    cuts[place, 0], cuts[place, 1] = j, length
+
+
+@jit
+def _gain_of_all(points: Points, axes: Axes, work: Work, cursor: CountArray, cut: int, node: Node) -> float:
+    """Return what a cut gains in all columns, not only in its own."""
+    start, end, size = node
+    column, length = work.cuts[cut, 0], work.cuts[cut, 1]
+    n_columns = axes.domain.size
+    begin = axes.offsets[column]
+    n_left = 0
+    for i in range(length):
+        work.side[work.codes[begin + i]] = 1
+        n_left += work.records[begin + i]
+    low = np.full((2, n_columns), np.iinfo(np.int32).max, np.int32)
+    high = np.full((2, n_columns), np.int32(-1), np.int32)
+    n_distinct = np.zeros((2, n_columns), np.int64)
+    cursor[STAMP] += 1
+    for i in range(start, end):
+        codes = points.codes[work.order[i]]
+        side = 1 - work.side[codes[column]]
+        for j in range(n_columns):
+            if work.n_codes[j] == 1:
+                continue
+            if axes.is_ordered[j]:
+                low[side, j] = min(low[side, j], codes[j])
+                high[side, j] = max(high[side, j], codes[j])
+            elif work.stamps[side, axes.offsets[j] + codes[j]] != cursor[STAMP]:
+                work.stamps[side, axes.offsets[j] + codes[j]] = cursor[STAMP]
+                n_distinct[side, j] += 1
+    for i in range(length):
+        work.side[work.codes[begin + i]] = 0
+    total = 0.0
+    n_right = size - n_left
+    for j in range(n_columns):
+        if work.n_codes[j] > 1:
+            left = _share_of(axes, j, low[0, j], high[0, j], n_distinct[0, j])
+            right = _share_of(axes, j, low[1, j], high[1, j], n_distinct[1, j])
+            total += axes.weights[j] * (size * work.shares[j] - n_left * left - n_right * right)
+    return total
+
+
+@jit
+def _share_of(axes: Axes, j: int, low: int, high: int, n_distinct: int) -> float:
+    if not axes.is_ordered[j]:
+        return n_distinct / axes.domain[j] if n_distinct > 1 else 0.0
+    if low == high:
+        return 0.0
+    if low == 0:
+        return 1.0
+    return float(axes.positions[axes.offsets[j] + high] - axes.positions[axes.offsets[j] + low])
+
+
+@jit
+def _best_by_median(points: Points, axes: Axes, rules: Rules, options: Options, work: Work, node: Node) -> int:
+    """Take the widest column that has an allowable cut, and of its cuts the one nearest the median."""
+    start, end, size = node
+    widths = axes.weights * work.shares
+    for j in np.argsort(-widths, kind="mergesort"):
+        n_codes = work.n_codes[j]
+        begin = axes.offsets[j]
+        n_left = 0
+        n_swept = -1
+        nearest = np.int64(2 * size)
+        for length in range(1, n_codes):
+            n_left += work.records[begin + length - 1]
+            if n_left < options.min_size or size - n_left < options.min_size or abs(2 * n_left - size) >= nearest:
+                continue
+            if work.n_held.shape[1] > 0:
+                n_swept = _sweep(points, axes, work, j, start, end, length, n_swept)
+                if not (passes(rules, n_left, work.n_held[0]) and passes(rules, size - n_left, work.n_held[1])):
+                    continue
+            nearest = abs(2 * n_left - size)
+            work.cuts[0, 0], work.cuts[0, 1] = j, length
+        if n_swept >= 0:
+            _clear(points, work, start, end)
+        if nearest < 2 * size:
+            return 0
+    return -1
+
+
+@jit
+def _sweep(points: Points, axes: Axes, work: Work, j: int, start: int, end: int, length: int, n_swept: int) -> int:
+    """Move the sensitive counts of the first ``length`` profile entries from the right side to the left.
+
+    ``n_swept`` rows have moved already; -1 starts a column. Returns how many have now.
+    """
+    if n_swept < 0:
+        _order_by_profile(points, axes, work, j, start, end)
+        for i in range(start, end):
+            _move(points, work, work.order[i], 1, 1)
+        n_swept = 0
+    while n_swept < work.run_ends[axes.offsets[j] + length - 1]:
+        row = work.scratch[start + n_swept]
+        _move(points, work, row, 1, -1)
+        _move(points, work, row, 0, 1)
+        n_swept += 1
+    return n_swept
+
+
+@jit
+def _order_by_profile(points: Points, axes: Axes, work: Work, j: int, start: int, end: int) -> None:
+    """Counting sort of the class's rows by their place in the profile, into ``scratch``."""
+    begin = axes.offsets[j]
+    n_codes = work.n_codes[j]
+    starts = work.run_ends[begin : begin + n_codes]
+    starts[:] = 0
+    for i in range(n_codes):
+        work.rank[work.codes[begin + i]] = i
+    for i in range(start, end):
+        rank = work.rank[points.codes[work.order[i], j]]
+        if rank + 1 < n_codes:
+            starts[rank + 1] += 1
+    for i in range(1, n_codes):
+        starts[i] += starts[i - 1]
+    for i in range(start, end):
+        row = work.order[i]
+        rank = work.rank[points.codes[row, j]]
+        work.scratch[start + starts[rank]] = row
+        # In the end every start has moved to the end of its run.
+        starts[rank] += 1
+
+
+@jit
+def _move(points: Points, work: Work, row: int, side: int, sign: int) -> None:
+    """Add a row's sensitive values to one side, or take them away."""
+    for s in range(work.n_held.shape[1]):
+        value = points.sensitive[s, row]
+        before = work.held[side, s, value]
+        after = before + sign * points.counts[row]
+        work.held[side, s, value] = after
+        if value > 0:
+            work.n_held[side, s] += int(after > 0) - int(before > 0)
+
+
+@jit
+def _clear(points: Points, work: Work, start: int, end: int) -> None:
+    """Forget the sensitive counts, touching only values that the class holds."""
+    for i in range(start, end):
+        for s in range(work.n_held.shape[1]):
+            value = points.sensitive[s, work.order[i]]
+            work.held[0, s, value] = 0
+            work.held[1, s, value] = 0
+    work.n_held[:] = 0
+
+
+@jit
+def _cut(points: Points, axes: Axes, work: Work, column: int, length: int, start: int, end: int) -> int:
+    """Permute the class's rows so that the left side comes first; both sides keep their order."""
+    begin = axes.offsets[column]
+    for i in range(length):
+        work.side[work.codes[begin + i]] = 1
+    middle = start
+    n_right = 0
+    for i in range(start, end):
+        row = work.order[i]
+        if work.side[points.codes[row, column]] == 1:
+            work.order[middle] = row
+            middle += 1
+        else:
+            work.scratch[n_right] = row
+            n_right += 1
+    for i in range(n_right):
+        work.order[middle + i] = work.scratch[i]
+    for i in range(length):
+        work.side[work.codes[begin + i]] = 0
+    return middle

@@ -1,0 +1,244 @@
+"""Policy: roles, models and limits as one validated record that lives in a YAML file.
+
+.. code-block:: yaml
+
+    version: 1
+    columns:
+      name: identifier                              # left out of the release
+      email: {role: identifier, action: pseudonym}  # or replaced by a keyed pseudonym
+      age: quasi-identifier
+      severity: {role: quasi-identifier, order: [mild, moderate, severe]}
+      diagnosis: sensitive
+      visit: other                                  # written as it is
+    models:
+      - k-anonymity: 5
+      - distinct-l-diversity: {l: 2, sensitive: diagnosis}
+    limits: {highest_risk: 0.2}
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+
+from hushtable.column import ROLES, Kind, Role
+from hushtable.errors import HushError, PolicyError, check_columns, listed, with_hint
+from hushtable.models import PrivacyModel, from_dict, model_to_dict
+
+__all__ = ["ColumnPolicy", "Limits", "Policy"]
+
+
+class _Record(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
+
+
+class ColumnPolicy(_Record):
+    """What a column is, and how it is read.
+
+    Attributes
+    ----------
+    role : {"identifier", "quasi-identifier", "sensitive", "other"}
+    action : {"remove", "pseudonym"}, identifiers only
+    kind : Kind, optional
+        Where the cells' looks mislead: a ZIP code is a ``category``, for instance.
+    order : tuple of str, optional
+        The values of an ordered category, from low to high.
+    """
+
+    role: Role
+    action: Literal["remove", "pseudonym"] | None = None
+    kind: Kind | None = None
+    order: tuple[str, ...] | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _from_word(cls, given: Any) -> Any:
+        return {"role": given} if isinstance(given, str) else given
+
+    @model_validator(mode="after")
+    def _only_identifiers_act(self) -> ColumnPolicy:
+        if self.action is not None and self.role != "identifier":
+            msg = f"action: {self.action} goes with role: identifier, not with {self.role}"
+            raise ValueError(msg)
+        return self
+
+
+class Limits(_Record):
+    """What `hushtable verify` demands besides the models.
+
+    Attributes
+    ----------
+    highest_risk : float, optional
+        Of any record: 1 / size of its class.
+    average_risk : float, optional
+        Over all records: classes / records.
+    """
+
+    highest_risk: float | None = Field(default=None, gt=0, le=1)
+    average_risk: float | None = Field(default=None, gt=0, le=1)
+
+
+class Policy(_Record):
+    r"""What is to be protected, how, and to what limit.
+
+    Examples
+    --------
+    >>> policy = Policy.parse("columns: {age: quasi-identifier, pay: sensitive}\nmodels: [k-anonymity: 5]")
+    >>> policy.quasi_identifiers, policy.models
+    (('age',), (KAnonymity(k=5),))
+    """
+
+    version: Literal[1] = 1
+    columns: dict[str, ColumnPolicy]
+    models: tuple[Any, ...]
+    method: Literal["mondrian"] = "mondrian"
+    cut: Literal["gain", "median"] = "gain"
+    recoding: Literal["cut", "tight"] = "cut"
+    missing: Literal["category"] = "category"
+    limits: Limits = Limits()
+    seed: int = 0
+
+    @field_validator("models", mode="before")
+    @classmethod
+    def _make_models(cls, given: Any) -> tuple[PrivacyModel, ...]:
+        if not isinstance(given, (list, tuple)) or not given:
+            msg = "expected a list of models, for instance: [k-anonymity: 5]"
+            raise ValueError(msg)
+        return tuple(_model(entry) for entry in given)
+
+    @model_validator(mode="after")
+    def _sensitive_columns_are_declared(self) -> Policy:
+        for model in self.models:
+            for name in model.needs.sensitive:
+                if name not in self.columns or self.columns[name].role != "sensitive":
+                    msg = f"{model.name} needs {name!r}, which columns does not declare as sensitive"
+                    raise ValueError(msg)
+        if not self.quasi_identifiers:
+            msg = "columns declares no quasi-identifier"
+            raise ValueError(msg)
+        return self
+
+    @property
+    def quasi_identifiers(self) -> tuple[str, ...]:
+        """Columns that someone may know of a person."""
+        return self.with_role("quasi-identifier")
+
+    @property
+    def removed(self) -> tuple[str, ...]:
+        """Identifiers that the release leaves out."""
+        return tuple(name for name in self.with_role("identifier") if self.columns[name].action != "pseudonym")
+
+    @property
+    def pseudonymized(self) -> tuple[str, ...]:
+        """Identifiers that become keyed pseudonyms."""
+        return tuple(name for name in self.with_role("identifier") if self.columns[name].action == "pseudonym")
+
+    def with_role(self, role: Role) -> tuple[str, ...]:
+        """Return the columns of one role."""
+        return tuple(name for name, column in self.columns.items() if column.role == role)
+
+    def check_covers(self, columns: Sequence[str]) -> None:
+        """Raise PolicyError where a column has no role: what is not declared is not released."""
+        check_columns(tuple(self.columns), columns, "columns of the policy")
+        undeclared = [name for name in columns if name not in self.columns]
+        if undeclared:
+            msg = with_hint(
+                f"the policy gives no role to {listed(undeclared)}.",
+                f"add each under columns as one of {', '.join(ROLES)}.",
+            )
+            raise PolicyError(msg)
+
+    @classmethod
+    def read(cls, path: str | Path) -> Policy:
+        """Read a policy file."""
+        try:
+            text = Path(path).read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError):
+            msg = with_hint(f"cannot read the policy {str(path)!r}.", "`hushtable scan` writes one.")
+            raise PolicyError(msg) from None
+        return cls.parse(text, str(path))
+
+    @classmethod
+    def parse(cls, text: str, name: str = "policy") -> Policy:
+        """Read a policy from YAML; errors name the line."""
+        try:
+            tree = yaml.compose(text, Loader=yaml.SafeLoader)
+            entries = yaml.safe_load(text)
+        except yaml.YAMLError as error:
+            mark = getattr(error, "problem_mark", None)
+            line = f" line {mark.line + 1}" if mark else ""
+            msg = with_hint(f"{name}{line}: not YAML: {getattr(error, 'problem', 'unreadable')}.", "check the indents.")
+            raise PolicyError(msg) from None
+        if not isinstance(entries, Mapping):
+            msg = with_hint(
+                f"{name}: expected `columns:` and `models:`.", "`hushtable scan` writes a policy to start from."
+            )
+            raise PolicyError(msg)
+        return cls.make(entries, name, tree)
+
+    @classmethod
+    def make(cls, entries: Mapping[str, Any], name: str = "policy", tree: yaml.Node | None = None) -> Policy:
+        """Make a policy from plain values; with the YAML tree they came from, errors name the line."""
+        try:
+            return cls.model_validate(entries)
+        except ValidationError as error:
+            first = error.errors(include_url=False, include_input=False)[0]
+            where = f"{name} line {_line(tree, first['loc'])}" if tree else name
+            place = ".".join(str(step) for step in first["loc"]) or "the whole"
+            msg = with_hint(
+                f"{where}: {place}: {first['msg'].removeprefix('Value error, ')}.",
+                "docs/quickstart.md shows a whole policy; `hushtable scan FILE -p policy.yaml` writes one.",
+            )
+            raise PolicyError(msg) from None
+
+    def changed(self, **given: Any) -> Policy:
+        """Return the policy with some entries replaced; None leaves an entry as it is."""
+        return self.make({**self.to_dict(), **{name: entry for name, entry in given.items() if entry is not None}})
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the policy as plain values, as the YAML file holds them."""
+        entries = self.model_dump(mode="json", exclude={"models"}, exclude_none=True)
+        entries["columns"] = {
+            name: column["role"] if set(column) == {"role"} else column for name, column in entries["columns"].items()
+        }
+        entries["models"] = [model_to_dict(model) for model in self.models]
+        return entries
+
+    def to_yaml(self) -> str:
+        """Write the policy as YAML."""
+        text: str = yaml.safe_dump(self.to_dict(), sort_keys=False, allow_unicode=True)
+        return text
+
+
+def _model(entry: Any) -> PrivacyModel:
+    if isinstance(entry, PrivacyModel):
+        return entry
+    if not isinstance(entry, Mapping):
+        msg = "expected `name: parameter`, for instance k-anonymity: 5"
+        raise ValueError(msg)
+    try:
+        return from_dict(entry)
+    except HushError as error:
+        # As one line: the policy's own message adds the place and a hint.
+        raise ValueError(" ".join(str(error).split())) from None
+
+
+def _line(tree: yaml.Node | None, location: Sequence[int | str]) -> int:
+    """Return the line (from 1) of the deepest part of a location that the file has."""
+    line = 1
+    for step in location:
+        if isinstance(tree, yaml.MappingNode):
+            pair = next(((key, node) for key, node in tree.value if key.value == str(step)), None)
+            if pair is None:
+                break
+            line, tree = pair[0].start_mark.line + 1, pair[1]
+        elif isinstance(tree, yaml.SequenceNode) and isinstance(step, int):
+            tree = tree.value[step]
+            line = tree.start_mark.line + 1
+        else:
+            break
+    return line

@@ -1,0 +1,248 @@
+"""Recoding: what every class publishes in every quasi-identifier, as codes; texts are made when asked for."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from decimal import ROUND_FLOOR, Decimal
+from typing import Final
+
+import numpy as np
+
+from hushtable import cells
+from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray
+from hushtable.column import Column
+from hushtable.kernels import histogram
+from hushtable.partition import Partition
+from hushtable.table import Table
+
+__all__ = ["Intervals", "Labels", "Recoding", "Sets", "tight"]
+
+Labels = tuple[CodeArray, list[str | None]]
+"""The label of every class, as an index into distinct texts; None is a published missing value."""
+
+_ROUND: Final = [Decimal(step).scaleb(power) for power in range(18, -18, -1) for step in (5, 1)]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Intervals:
+    """What classes publish in an ordered column.
+
+    Attributes
+    ----------
+    low, high : ndarray of int32, shape (n_classes,)
+        Lowest and highest code, both included; -1 where only missing values are.
+    has_missing : ndarray of bool, shape (n_classes,)
+        Whether the class holds missing values. Beside others they make the cell
+        ``*``, for no interval holds them.
+    are_cells : bool
+        Whether low and high are the ends of a cut's cell (open, and reaching half
+        way to the next value) or values that the class holds.
+    """
+
+    low: CodeArray = field(repr=False)
+    high: CodeArray = field(repr=False)
+    has_missing: BoolArray = field(repr=False)
+    are_cells: bool = False
+
+    def shares(self, column: Column) -> FloatArray:
+        """Return the published width of every class over the width of the whole column."""
+        if self.are_cells and column.is_measured:
+            ends = _cell_ends(column)
+            shares = ends[self.high + 1] - ends[np.maximum(self.low, 0)]
+            shares[self.low == self.high] = 0.0
+        else:
+            positions = np.append(column.positions(), 0.0)
+            shares = positions[self.high] - positions[self.low]
+        shares[self.has_missing & (self.high >= 0)] = 1.0
+        return np.asarray(shares)
+
+    def labels(self, column: Column) -> Labels:
+        """Write the cells, each distinct one once."""
+        mixed = self.has_missing & (self.high >= 0)
+        width = column.n_values + 1
+        keys = np.where(mixed, -1, (self.low.astype(np.int64) + 1) * width + self.high + 1)
+        distinct, label_of_class = np.unique(keys, return_inverse=True)
+        texts: list[str | None] = []
+        for key in distinct.tolist():
+            low, high = key // width - 1, key % width - 1
+            if key < 0:
+                texts.append(cells.SUPPRESSED)
+            elif high < 0:
+                texts.append(None)
+            else:
+                texts.append(self._text(column, low, high))
+        return label_of_class.astype(np.int32), texts
+
+    def _text(self, column: Column, low: int, high: int) -> str:
+        if low == high:
+            return cells.value(column.text(low))
+        is_whole = low == 0 and high == column.n_values - 1
+        if not column.is_measured:
+            return cells.SUPPRESSED if is_whole else cells.one_of(column.text(i) for i in range(low, high + 1))
+        if not self.are_cells:
+            return cells.from_to(column.text(low), column.text(high))
+        if is_whole:
+            return cells.SUPPRESSED
+        if low == 0:
+            return cells.below(cut_point(column, high + 1))
+        if high == column.n_values - 1:
+            return cells.at_least(cut_point(column, low))
+        return cells.between(cut_point(column, low), cut_point(column, high + 1))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sets:
+    """What classes publish in a categorical column.
+
+    Attributes
+    ----------
+    offsets : ndarray of int64, shape (n_classes + 1,)
+    codes : ndarray of int32
+        Class c publishes ``codes[offsets[c]:offsets[c + 1]]``, ascending; -1 is the missing value.
+    domain : int
+        How many values the whole column has, the missing one included.
+    """
+
+    offsets: CountArray = field(repr=False)
+    codes: CodeArray = field(repr=False)
+    domain: int
+
+    def shares(self, column: Column) -> FloatArray:
+        """Return the published values of every class over all values; 0 for a single value."""
+        n_values = np.diff(self.offsets)
+        return np.where(n_values > 1, n_values / max(1, self.domain), 0.0)
+
+    def labels(self, column: Column) -> Labels:
+        """Write the sets, each distinct one once."""
+        found: dict[bytes, int] = {}
+        label_of_class = np.empty(len(self.offsets) - 1, dtype=np.int32)
+        texts: list[str | None] = []
+        for label, (begin, end) in enumerate(zip(self.offsets[:-1].tolist(), self.offsets[1:].tolist(), strict=True)):
+            members = self.codes[begin:end]
+            place = found.setdefault(members.tobytes(), len(texts))
+            if place == len(texts):
+                texts.append(self._text(column, members))
+            label_of_class[label] = place
+        return label_of_class, texts
+
+    def _text(self, column: Column, members: CodeArray) -> str | None:
+        if len(members) == 1:
+            return None if members[0] < 0 else cells.value(column.text(members[0]))
+        if len(members) == self.domain:
+            return cells.SUPPRESSED
+        return cells.one_of(None if code < 0 else column.text(code) for code in members)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Recoding:
+    """What every class publishes, column by column.
+
+    Attributes
+    ----------
+    columns : tuple of Column
+        The quasi-identifiers.
+    cells : tuple of Intervals or Sets, one a column
+    style : str
+        ``"tight"`` or ``"cut"``.
+    """
+
+    columns: tuple[Column, ...]
+    cells: tuple[Intervals | Sets, ...] = field(repr=False)
+    style: str
+
+    def shares(self) -> FloatArray:
+        """Return how much of each column each class publishes, 0 to 1; shape (n_columns, n_classes)."""
+        return np.array([cell.shares(column) for column, cell in zip(self.columns, self.cells, strict=True)])
+
+    def labels(self, name: str) -> Labels:
+        """Write what a column publishes: an index for every class into distinct texts."""
+        for column, cell in zip(self.columns, self.cells, strict=True):
+            if column.name == name:
+                return cell.labels(column)
+        raise KeyError(name)
+
+
+def tight(table: Table, partition: Partition, quasi_identifiers: Sequence[str]) -> Recoding:
+    """Publish the interval or set that the records of each class span."""
+    columns = tuple(table.column(name) for name in quasi_identifiers)
+    made = [tight_cells(table, partition, column) for column in columns]
+    return Recoding(columns, tuple(made), "tight")
+
+
+def tight_cells(table: Table, partition: Partition, column: Column) -> Intervals | Sets:
+    """Publish what the records of each class span in one column."""
+    codes = table.codes[table.index(column.name)]
+    if not column.is_ordered:
+        offsets, members, _ = histogram.class_values(
+            partition.offsets, partition.rows, codes, table.counts, column.n_values
+        )
+        return Sets(offsets, members, domain_size(table, column))
+    low, high, has_missing = known_ranges(table, partition, column)
+    return Intervals(low, high, has_missing)
+
+
+def known_ranges(table: Table, partition: Partition, column: Column) -> tuple[CodeArray, CodeArray, BoolArray]:
+    """Return each class's lowest and highest known code (-1 for none), and whether it holds missing values."""
+    codes = table.codes[table.index(column.name)]
+    lowest, high = histogram.class_ranges(partition.labels, codes, partition.n_classes)
+    known = np.where(codes < 0, np.int32(-1), partition.labels).astype(np.int32)
+    low, _ = histogram.class_ranges(known, codes, partition.n_classes)
+    return np.minimum(low, high), high, lowest < 0
+
+
+def domain_size(table: Table, column: Column) -> int:
+    """Count a column's values in the whole table, the missing one included."""
+    return column.n_values + int(bool((table.codes[table.index(column.name)] < 0).any()))
+
+
+def cut_point(column: Column, code: int) -> str:
+    """Write the roundest value above the one before ``code`` and not above its own: where a cut falls.
+
+    A round number tells less of the people on either side than the value of one of them.
+    """
+    low, high = column.values[code - 1], column.values[code]
+    if column.kind == "integer":
+        return str(_roundest(Decimal(int(low)), Decimal(int(high))))
+    if column.kind == "decimal":
+        return f"{_roundest(Decimal(column.text(code - 1)), Decimal(column.text(code))):f}"
+    moment = _roundest_moment(low.astype("datetime64[us]").item(), high.astype("datetime64[us]").item())
+    return moment.date().isoformat() if column.kind == "date" else moment.isoformat(sep=" ")
+
+
+def _roundest(low: Decimal, high: Decimal) -> Decimal:
+    for step in _ROUND:
+        candidate = (high / step).to_integral_value(ROUND_FLOOR) * step
+        if candidate > low:
+            return (
+                candidate.quantize(Decimal(1)) if candidate == candidate.to_integral_value() else candidate.normalize()
+            )
+    return high
+
+
+def _roundest_moment(low: dt.datetime, high: dt.datetime) -> dt.datetime:
+    midnight = high.replace(hour=0, minute=0, second=0, microsecond=0)
+    new_year = midnight.replace(month=1, day=1)
+    decade = new_year.replace(year=max(1, high.year // 10 * 10))
+    hour = high.replace(minute=0, second=0, microsecond=0)
+    for candidate in (decade, new_year, midnight.replace(day=1), midnight, hour):
+        if candidate > low:
+            return candidate
+    return high
+
+
+def _cell_ends(column: Column) -> FloatArray:
+    """Place the ends of cells on [0, 1]: entry i is where a cell beginning at code i begins."""
+    positions = column.positions()
+    if len(positions) < 2:
+        return np.array([0.0, 0.0])
+    ends = np.empty(len(positions) + 1)
+    ends[0], ends[-1] = 0.0, 1.0
+    numbers = column.numbers()
+    for code in range(1, len(positions)):
+        text = cut_point(column, code)
+        moment = np.array(text, dtype=column.values.dtype)
+        number = float(moment.astype(np.int64) if column.values.dtype.kind == "M" else moment)
+        ends[code] = (number - numbers[0]) / (numbers[-1] - numbers[0])
+    return ends

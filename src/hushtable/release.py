@@ -1,0 +1,209 @@
+"""Release: what every protecting method returns."""
+
+from __future__ import annotations
+
+import html
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from hushtable import frames, manifest, pseudonyms
+from hushtable._types import BoolArray
+from hushtable.cells import SUPPRESSED
+from hushtable.column import from_texts
+from hushtable.frames import Frame
+from hushtable.models.base import PrivacyModel, describe, model_to_dict
+from hushtable.partition import Partition
+from hushtable.pseudonyms import Pseudonyms
+from hushtable.quality.loss import Quality
+from hushtable.recoding import Recoding
+from hushtable.search import Trace
+from hushtable.table import Table
+from hushtable.verifier import Verdict, verify
+
+__all__ = ["Release"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Release:
+    """A protected table and how it came about.
+
+    Attributes
+    ----------
+    source : Frame or Table
+        The input, untouched.
+    partition : Partition
+        The classes of the source's rows.
+    recoding : Recoding
+        What the classes publish.
+    suppressed : ndarray of bool, shape (n_rows,)
+        Rows that publish ``*`` in every quasi-identifier and sensitive column.
+    models : tuple of PrivacyModel
+        What every class satisfies.
+    loss : float
+        The value of the objective on the published values.
+    quality : Quality
+    trace : Trace
+    removed : tuple of str
+        Columns that the release leaves out.
+    pseudonyms : Pseudonyms or None
+        Columns whose cells became keyed pseudonyms.
+    """
+
+    source: Frame | Table = field(repr=False)
+    partition: Partition
+    recoding: Recoding = field(repr=False)
+    suppressed: BoolArray = field(repr=False)
+    models: tuple[PrivacyModel, ...]
+    loss: float
+    quality: Quality = field(repr=False)
+    trace: Trace = field(repr=False)
+    removed: tuple[str, ...] = ()
+    pseudonyms: Pseudonyms | None = None
+    alternatives: tuple[Release, ...] = field(default=(), repr=False)
+
+    @property
+    def quasi_identifiers(self) -> tuple[str, ...]:
+        """The generalized columns."""
+        return tuple(column.name for column in self.recoding.columns)
+
+    @property
+    def sensitive(self) -> tuple[str, ...]:
+        """The sensitive columns that a model looks at."""
+        return tuple(dict.fromkeys(name for model in self.models for name in model.needs.sensitive))
+
+    @property
+    def n_suppressed(self) -> int:
+        """How many records are suppressed."""
+        return int(self.suppressed.sum())
+
+    @property
+    def frame(self) -> Any:
+        """The protected table, of the kind that went in: same columns, same row order, same index."""
+        if isinstance(self.source, Table):
+            return self._published_table(self.source)
+        return self._published_frame(self.source).native
+
+    def verify(self) -> Verdict:
+        """Judge the protected table anew, from its published cells alone."""
+        return self._verify(self._published())
+
+    def write(
+        self,
+        path: str | Path,
+        *,
+        keep_order: bool = False,
+        external: bool = False,
+        policy: Mapping[str, Any] | None = None,
+    ) -> Verdict:
+        """Write the protected table and its manifest, whole and verified or not at all.
+
+        The draft is read back and verified before it gets its name.
+
+        Parameters
+        ----------
+        path : path
+            ``.csv``, ``.tsv`` or ``.parquet``; the manifest goes beside it.
+        keep_order : bool
+            Keep the order of the rows. Else they are shuffled with the operating
+            system's randomness, because an order can identify people.
+        external : bool
+            Write the manifest that goes with a published file.
+        policy : mapping, optional
+            What was asked for, for the manifest.
+
+        Raises
+        ------
+        VerificationError
+            The written table does not hold what the models ask; nothing is left behind.
+        InputError
+            The file cannot be written.
+        """
+        path = Path(path)
+        frames.file_kind(path)
+        frame = self._published()
+        if not keep_order:
+            frame = frame.take(np.random.default_rng().permutation(frame.n_rows))
+        with frames.replacing(manifest.manifest_path(path)) as sidecar, frames.replacing(path) as draft:
+            frames.write(frame, draft)
+            verdict = self._verify(frames.read(draft, delimiter=frame.delimiter)).raise_if_failed()
+            entries = self._manifest(path, manifest.sha256(draft), verdict, policy)
+            entries = manifest.external(entries) if external else entries
+            sidecar.write_text(json.dumps(entries, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+        return verdict
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what is known of the release as plain values, none of them a person's."""
+        return {
+            "n_records": self.partition.n_records + self.n_suppressed,
+            "n_suppressed": self.n_suppressed,
+            "n_classes": self.partition.n_classes,
+            "smallest_class": int(self.partition.sizes.min()),
+            "quasi_identifiers": list(self.quasi_identifiers),
+            "sensitive": list(self.sensitive),
+            "removed": list(self.removed),
+            "pseudonymized": list(self.pseudonyms.columns) if self.pseudonyms else [],
+            "models": [model_to_dict(model) for model in self.models],
+            "recoding": self.recoding.style,
+            "loss": self.loss,
+            "quality": self.quality.to_dict(),
+            "trace": self.trace.to_dict(),
+        }
+
+    def _repr_html_(self) -> str:
+        models = html.escape(" and ".join(map(describe, self.models)))
+        return (
+            f"<b>Release</b>: {models} on {html.escape(', '.join(self.quasi_identifiers))}<br>"
+            f"{self.partition.n_classes} classes, smallest {self.partition.sizes.min()}, "
+            f"loss {self.loss:.4f}, {self.n_suppressed} records suppressed"
+        )
+
+    def _published(self) -> Frame:
+        if isinstance(self.source, Table):
+            return frames.read(self._published_table(self.source).expand())
+        return self._published_frame(self.source)
+
+    def _published_frame(self, source: Frame) -> Frame:
+        texts = {}
+        for name in self.quasi_identifiers:
+            label_of_class, labels = self.recoding.labels(name)
+            texts[name] = frames.gather(labels, label_of_class[self.partition.labels], self.suppressed)
+        for name in self.sensitive if self.n_suppressed else ():
+            texts[name] = frames.mask(source.column(name), self.suppressed)
+        frame = source.with_texts(texts).drop(self.removed)
+        return pseudonyms.pseudonymize(frame, self.pseudonyms) if self.pseudonyms else frame
+
+    def _published_table(self, source: Table) -> Table:
+        """Code the labels: a published column is a category whose values are its cells."""
+        columns, codes = list(source.columns), source.codes.copy()
+        for name in self.quasi_identifiers:
+            label_of_class, labels = self.recoding.labels(name)
+            texts = [*(label or "" for label in labels), SUPPRESSED]
+            column, code_of_text = from_texts(name, texts, "category")
+            label_of_row = np.where(self.suppressed, len(labels), label_of_class[self.partition.labels])
+            j = source.index(name)
+            columns[j], codes[j] = column, code_of_text[label_of_row]
+        kept = [name for name in source.names if name not in self.removed]
+        return Table(tuple(columns), codes, source.counts).select(kept)
+
+    def _verify(self, frame: Frame) -> Verdict:
+        return verify(frame, quasi_identifiers=self.quasi_identifiers, models=self.models)
+
+    def _manifest(self, path: Path, digest: str, verdict: Verdict, policy: Mapping[str, Any] | None) -> dict[str, Any]:
+        return {
+            "hushtable": version("hushtable"),
+            "file": path.name,
+            "sha256": digest,
+            "claim": (
+                f"{' and '.join(verdict.conditions)} on {', '.join(self.quasi_identifiers)}, "
+                "for a reader who knows no other column of a record"
+            ),
+            "verified": verdict.passed,
+            **self.to_dict(),
+            "policy": dict(policy) if policy else None,
+        }

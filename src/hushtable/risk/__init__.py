@@ -1,0 +1,1 @@
+"""How easily the people of a table can be found again."""

@@ -1,0 +1,72 @@
+"""What every optimizer is given and gives back beside its result: a budget and a trace."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from typing import Any
+
+from hushtable.errors import InputError, with_hint
+
+__all__ = ["Budget", "Trace"]
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """How long a search may go on; whatever ends first.
+
+    Parameters
+    ----------
+    seconds : float, optional
+        Results under a budget in seconds are not reproducible.
+    nodes : int, optional
+        Search nodes; reproducible.
+    """
+
+    seconds: float | None = None
+    nodes: int | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("seconds", "nodes"):
+            given = getattr(self, name)
+            if given is not None and not given > 0:
+                msg = with_hint(f"budget {name} = {given!r}.", "a budget is a number above 0.")
+                raise InputError(msg)
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """How a search went.
+
+    Attributes
+    ----------
+    method : str
+        With its options.
+    nodes : int
+        Search nodes settled.
+    seconds : float
+        Wall-clock time of the search, without reading, coding or writing.
+    complete : bool
+        False when a budget ended the search.
+    optimal : bool
+        Whether the loss is proven to be the least possible.
+    bound : float or None
+        A proven lower bound of the loss, in the loss's unit.
+    gap : float or None
+        (loss - bound) / loss.
+    seed : int or None
+        None where nothing is random.
+    """
+
+    method: str
+    nodes: int
+    seconds: float
+    complete: bool = True
+    optimal: bool = False
+    bound: float | None = None
+    gap: float | None = None
+    seed: int | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the trace as plain values."""
+        return dataclasses.asdict(self)

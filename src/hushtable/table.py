@@ -1,0 +1,247 @@
+"""Table: the coded rows that everything else works on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from hushtable import column as columns_
+from hushtable import frames
+from hushtable._types import CodeArray, CountArray, frozen
+from hushtable.column import Column, Kind
+from hushtable.errors import ColumnError, check_columns, with_hint
+from hushtable.kernels import group
+
+__all__ = ["ColumnSpec", "Table"]
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnSpec:
+    """How to type a column when the data do not say: its kind, and the order of an ordered kind."""
+
+    kind: Kind | None = None
+    order: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Table:
+    """Rows as codes.
+
+    Attributes
+    ----------
+    columns : tuple of Column
+    codes : ndarray of int32, shape (n_columns, n_rows), read-only
+        Code i of a column means ``column.values[i]``; -1 is missing. Each column is contiguous.
+    counts : ndarray of int64, shape (n_rows,), read-only
+        How many records each row stands for.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> table = Table.encode(pl.DataFrame({"age": [34, 7, 34], "sex": ["f", "m", "f"]}))
+    >>> table
+    Table(3 records in 3 rows, columns 'age', 'sex')
+    >>> distinct, inverse = table.collapse()
+    >>> distinct.counts.tolist(), inverse.tolist()
+    ([2, 1], [0, 1, 0])
+    """
+
+    columns: tuple[Column, ...]
+    codes: CodeArray = field(repr=False)
+    counts: CountArray = field(repr=False)
+
+    def __post_init__(self) -> None:
+        frozen(self.codes)
+        frozen(self.counts)
+
+    def __repr__(self) -> str:
+        names = ", ".join(repr(name) for name in self.names)
+        return f"Table({self.n_records} records in {self.n_rows} rows, columns {names})"
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The column names, in order."""
+        return tuple(column.name for column in self.columns)
+
+    @property
+    def n_rows(self) -> int:
+        """How many rows there are; a row may stand for several records."""
+        return len(self.counts)
+
+    @property
+    def n_records(self) -> int:
+        """How many records the rows stand for."""
+        return int(self.counts.sum())
+
+    @classmethod
+    def encode(
+        cls, data: Any, columns: Sequence[str] | None = None, specs: Mapping[str, ColumnSpec] | None = None
+    ) -> Table:
+        """Code the columns of a frame or file.
+
+        Parameters
+        ----------
+        data : path, dataframe, or Table
+            A Table gives the table of the named columns.
+        columns : sequence of str, optional
+            Which columns, in which order; all when not given.
+        specs : mapping of column name to ColumnSpec, optional
+            Kinds and orders where the data do not say. The cells of a CSV are
+            typed by their texts; a dataframe's columns by their dtypes.
+
+        Raises
+        ------
+        ColumnError
+            A column does not exist, mixes types, has a type that cannot be coded
+            (lists, structs), or holds infinite numbers.
+
+        Notes
+        -----
+        One hash pass over each column; O(n) per column plus sorting its distinct values.
+        """
+        if isinstance(data, Table):
+            return data.select(columns or data.names)
+        frame = frames.read(data)
+        names = tuple(frame.columns if columns is None else columns)
+        check_columns(names, frame.columns, "columns")
+        specs = specs or {}
+        coded = [_encode_column(frame, name, specs.get(name, ColumnSpec())) for name in names]
+        codes = np.empty((len(names), frame.n_rows), dtype=np.int32)
+        for j, (_, column_codes) in enumerate(coded):
+            codes[j] = column_codes
+        return cls(tuple(column for column, _ in coded), codes, np.ones(frame.n_rows, dtype=np.int64))
+
+    def index(self, name: str) -> int:
+        """Return the position of a column."""
+        return self.names.index(name)
+
+    def column(self, name: str) -> Column:
+        """Return a column by its name."""
+        return self.columns[self.index(name)]
+
+    def select(self, columns: Sequence[str]) -> Table:
+        """Return the table of some columns, in the order given; rows are not collapsed."""
+        check_columns(columns, self.names, "columns")
+        picks = [self.index(name) for name in columns]
+        return Table(tuple(self.columns[j] for j in picks), self.codes[picks], self.counts)
+
+    def collapse(self) -> tuple[Table, CodeArray]:
+        """Return the distinct rows with their counts, and which of them each row became.
+
+        Returns
+        -------
+        distinct : Table
+            In the order of first appearance.
+        inverse : ndarray of int32, shape (n_rows,)
+            ``distinct.codes[:, inverse]`` are this table's codes again.
+        """
+        inverse = np.zeros(self.n_rows, dtype=np.int32)
+        n_distinct = min(1, self.n_rows)
+        for column, codes in zip(self.columns, self.codes, strict=True):
+            labels = inverse
+            inverse = np.empty_like(labels)
+            n_distinct = group.refine(labels, n_distinct, codes, column.n_values, inverse)
+        first = group.first_rows(inverse, n_distinct)
+        counts = group.class_sizes(inverse, self.counts, n_distinct)
+        return Table(self.columns, np.ascontiguousarray(self.codes[:, first]), counts), inverse
+
+    def expand(self) -> pl.DataFrame:
+        """Return the records, every row as often as it counts, as a polars frame of typed values."""
+        return self.decode()[np.repeat(np.arange(self.n_rows), self.counts)]
+
+    def decode(self) -> pl.DataFrame:
+        """Return the rows as a polars frame of typed values; what each row stands for is not in it."""
+        return pl.DataFrame(
+            [
+                pl.Series(column.name, _typed(column)).gather(
+                    pl.Series([None if code < 0 else code for code in codes.tolist()], dtype=pl.UInt32)
+                )
+                for column, codes in zip(self.columns, self.codes, strict=True)
+            ]
+        )
+
+
+def _typed(column: Column) -> pl.Series:
+    if column.kind in ("ordered", "category"):
+        return pl.Series(column.values.tolist(), dtype=pl.String)
+    return pl.Series(column.values)
+
+
+def _encode_column(frame: frames.Frame, name: str, spec: ColumnSpec) -> tuple[Column, CodeArray]:
+    series = frame.column(name)
+    dtype = series.dtype
+    if isinstance(dtype, pl.Boolean):
+        series = series.cast(pl.String)
+    elif isinstance(dtype, (pl.Categorical, pl.Enum)):
+        order = tuple(dtype.categories.to_list()) if isinstance(dtype, pl.Enum) else None
+        spec = ColumnSpec(spec.kind, spec.order or (None if spec.kind == "category" else order))
+        series = series.cast(pl.String)
+    elif isinstance(dtype, pl.Null):
+        series = series.cast(pl.String)
+    if isinstance(series.dtype, pl.String):
+        # Text in a dataframe is text: only a file's cells are typed by how they look.
+        kind = spec.kind or (None if frame.is_text or spec.order else "category")
+        return _encode_texts(name, series, kind, spec.order)
+    if spec.kind in ("category", "ordered"):
+        return _encode_texts(name, _as_texts(name, series), spec.kind, spec.order)
+    return _encode_values(name, series)
+
+
+def _encode_texts(
+    name: str, series: pl.Series, kind: Kind | None, order: Sequence[str] | None
+) -> tuple[Column, CodeArray]:
+    distinct = series.drop_nulls().unique().sort()
+    column, code_of_text = columns_.from_texts(name, distinct.to_list(), kind, order)
+    physical = series.cast(pl.Enum(distinct)).to_physical().cast(pl.Int32).fill_null(-1).to_numpy()
+    # The last entry serves the missing cells, which index it as -1.
+    return column, np.append(code_of_text, np.int32(-1))[physical]
+
+
+def _encode_values(name: str, series: pl.Series) -> tuple[Column, CodeArray]:
+    kind, values = _measured(name, series.drop_nulls().unique())
+    order = np.argsort(values, kind="stable")
+    column = Column(name, kind, values[order])
+    codes = np.full(len(series), -1, dtype=np.int32)
+    _, present = _measured(name, series.drop_nulls())
+    codes[series.is_not_null().to_numpy()] = np.searchsorted(column.values, present)
+    return column, codes
+
+
+def _as_texts(name: str, series: pl.Series) -> pl.Series:
+    column, codes = _encode_values(name, series)
+    return pl.Series(name, [None if code < 0 else column.text(code) for code in codes.tolist()], dtype=pl.String)
+
+
+def _measured(name: str, series: pl.Series) -> tuple[Kind, np.ndarray[Any, Any]]:
+    """Return a measured series without missing values as the array its kind uses."""
+    dtype = series.dtype
+    if dtype.is_integer():
+        try:
+            return "integer", series.cast(pl.Int64).to_numpy()
+        except pl.exceptions.InvalidOperationError:
+            msg = with_hint(f"column {name!r} holds integers past 2^63 - 1.", "pass them as text.")
+            raise ColumnError(msg) from None
+    if dtype.is_float() or dtype.is_decimal():
+        values = series.cast(pl.Float64).to_numpy()
+        infinite = int((~np.isfinite(values)).sum())
+        if infinite:
+            msg = with_hint(
+                f"column {name!r} holds infinite numbers ({infinite} of {len(values)} looked at).",
+                "replace them by a missing value or by the largest value that makes sense.",
+            )
+            raise ColumnError(msg)
+        return "decimal", values + 0.0
+    if isinstance(dtype, pl.Date):
+        return "date", series.to_numpy().astype("datetime64[D]")
+    if isinstance(dtype, pl.Datetime):
+        in_utc = series.dt.convert_time_zone("UTC").dt.replace_time_zone(None) if dtype.time_zone else series
+        return "datetime", in_utc.dt.cast_time_unit("us").to_numpy().astype("datetime64[us]")
+    msg = with_hint(
+        f"column {name!r} has the type {dtype}, which cannot be grouped.",
+        "turn it into text, a number, a date or a datetime, or leave the column out.",
+    )
+    raise ColumnError(msg)

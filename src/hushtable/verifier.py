@@ -1,0 +1,367 @@
+"""Judge a published table from the table alone.
+
+Nothing here comes from the code that made the release: no table, no partition,
+no kernel. Cells are grouped by their bytes, so that two spellings of one value
+("34", " 34") are two values, which can only make the verdict stricter.
+"""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from hushtable import column as columns_
+from hushtable import frames
+from hushtable._types import BoolArray, CodeArray, CountArray, Missing
+from hushtable.cells import SUPPRESSED
+from hushtable.errors import InputError, VerificationError, check_columns, with_hint
+from hushtable.models.base import ClassStats, Histogram, PrivacyModel, describe
+
+__all__ = ["Failure", "Verdict", "match_sizes", "verify"]
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """One condition that the table does not meet.
+
+    Attributes
+    ----------
+    condition : str
+        The model, in words.
+    n_classes, n_records : int
+        How many classes fail it, and the records in them.
+    worst : float
+        The worst value reached of what the model bounds.
+    """
+
+    condition: str
+    n_classes: int
+    n_records: int
+    worst: float
+
+    def __str__(self) -> str:
+        return f"{self.condition}: {self.n_classes} classes with {self.n_records} records fail, worst {self.worst:g}"
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What a published table holds.
+
+    Attributes
+    ----------
+    passed : bool
+        Every model holds for every class.
+    failures : tuple of Failure
+    conditions : tuple of str
+        What was judged.
+    quasi_identifiers : tuple of str
+    n_records : int
+        Rows of the table, suppressed ones included.
+    n_classes : int
+    n_suppressed : int
+        Rows with ``*`` in every quasi-identifier and every sensitive column.
+    smallest_class : int
+        Records in the smallest class, suppressed records apart; 0 in an empty table.
+    n_unique : int
+        Records alone in their class.
+    missing : {"category", "wildcard", "worst"}
+    """
+
+    passed: bool
+    failures: tuple[Failure, ...]
+    conditions: tuple[str, ...]
+    quasi_identifiers: tuple[str, ...]
+    n_records: int
+    n_classes: int
+    n_suppressed: int
+    smallest_class: int
+    n_unique: int
+    missing: Missing
+
+    def raise_if_failed(self) -> Verdict:
+        """Return the verdict, or raise VerificationError with the counts of what fails."""
+        if not self.passed:
+            msg = with_hint(
+                f"the table does not hold what it claims: {'; '.join(map(str, self.failures))}.",
+                "do not publish it.",
+            )
+            raise VerificationError(msg)
+        return self
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the verdict as plain values."""
+        return asdict(self)
+
+    def _repr_html_(self) -> str:
+        lines = [str(failure) for failure in self.failures] or [f"{each}: holds" for each in self.conditions]
+        items = "".join(f"<li>{html.escape(line)}</li>" for line in lines)
+        head = "passed" if self.passed else "failed"
+        return f"<b>Verification {head}</b>: {self.n_records} records, {self.n_classes} classes<ul>{items}</ul>"
+
+
+def verify(
+    data: Any,
+    *,
+    quasi_identifiers: Sequence[str],
+    models: Iterable[PrivacyModel],
+    missing: Missing = "category",
+    suppressed: str = SUPPRESSED,
+    highest_risk: float | None = None,
+    average_risk: float | None = None,
+) -> Verdict:
+    """Judge a published table from the table alone.
+
+    Parameters
+    ----------
+    data : path or dataframe
+        The published table.
+    quasi_identifiers : sequence of str
+    models : iterable of PrivacyModel
+    missing : {"category", "wildcard", "worst"}
+        What a missing quasi-identifier matches: other missing ones; anything; nothing.
+        The last two are no partitions: classes are then what each distinct row matches.
+    suppressed : str
+        The cell of suppressed records. They are judged by their number alone, for
+        their sensitive cells are gone: it is 0, or what the models ask of a class.
+    highest_risk, average_risk : float, optional
+        Further limits: 1 / size of the smallest class; classes / records (what a
+        re-identification of every record succeeds at on average). Compared as
+        fractions: 0.09 asks for classes of 12, because 1/11 is above it.
+
+    Returns
+    -------
+    Verdict
+
+    Raises
+    ------
+    ColumnError
+        A column is not in the table.
+    InputError
+        No model was given, or an argument is none of the allowed.
+
+    Notes
+    -----
+    O(n log n) for n records; ``"wildcard"`` compares every two patterns of missing cells.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> from hushtable.models import KAnonymity
+    >>> table = pl.DataFrame({"age": ["[30, 40)", "[30, 40)", "<30"], "job": ["*", "*", "*"]})
+    >>> verdict = verify(table, quasi_identifiers=["age", "job"], models=[KAnonymity(2)])
+    >>> verdict.passed, str(verdict.failures[0])
+    (False, 'k-anonymity (k = 2): 1 classes with 1 records fail, worst 1')
+    """
+    models = tuple(models)
+    if not models:
+        msg = with_hint("no privacy model to verify.", "pass models=[KAnonymity(5)], for instance.")
+        raise InputError(msg)
+    if missing not in ("category", "wildcard", "worst"):
+        msg = with_hint(f"missing = {missing!r}.", "choose 'category', 'wildcard' or 'worst'.")
+        raise InputError(msg)
+    frame = frames.read(data)
+    quasi_identifiers = tuple(quasi_identifiers)
+    check_columns(quasi_identifiers, frame.columns, "quasi_identifiers")
+    sensitive = tuple(dict.fromkeys(name for model in models for name in model.needs.sensitive))
+    check_columns(sensitive, frame.columns, "sensitive columns of the models")
+
+    hidden = _suppressed_rows(frame, (*quasi_identifiers, *sensitive), suppressed)
+    codes = np.array([_text_codes(frame.column(name))[~hidden] for name in quasi_identifiers])
+    labels, first = _labels(codes)
+    values = {name: _value_codes(frame.column(name), hidden) for name in sensitive}
+    sizes = np.bincount(labels, minlength=len(first)).astype(np.int64)
+    histograms = {name: _histogram(labels, code, len(first)) for name, code in values.items()}
+    if missing != "category":
+        sizes, histograms = _matched(codes[:, first], sizes, histograms, missing)
+    totals = {name: np.bincount(code + 1) for name, code in values.items()}
+    stats = ClassStats(sizes, histograms, totals)
+
+    n_suppressed = int(hidden.sum())
+    records = np.bincount(labels, minlength=len(first))
+    failures = [_failure(model, stats, records) for model in models]
+    failures.append(_suppression_failure(models, n_suppressed))
+    failures.extend(_risk_failures(sizes, records, highest_risk, average_risk))
+    found = tuple(failure for failure in failures if failure is not None)
+    limits = [
+        f"{name} <= {limit:g}"
+        for name, limit in (("highest risk", highest_risk), ("average risk", average_risk))
+        if limit is not None
+    ]
+    return Verdict(
+        passed=not found,
+        failures=found,
+        conditions=(*map(describe, models), *limits),
+        quasi_identifiers=quasi_identifiers,
+        n_records=frame.n_rows,
+        n_classes=len(first),
+        n_suppressed=n_suppressed,
+        smallest_class=int(sizes.min(initial=np.iinfo(np.int64).max)) if len(sizes) else 0,
+        n_unique=int(records[sizes == 1].sum()),
+        missing=missing,
+    )
+
+
+def match_sizes(codes: CodeArray, counts: CountArray, missing: Missing) -> CountArray:
+    """Count the records that each distinct row matches.
+
+    Parameters
+    ----------
+    codes : ndarray of int32, shape (n_columns, n_distinct)
+        Distinct rows; -1 is missing.
+    counts : ndarray of int64, shape (n_distinct,)
+        Records of each row.
+    missing : {"category", "wildcard", "worst"}
+        As in `verify`.
+    """
+    if missing == "category":
+        return counts
+    sizes, _ = _matched(codes, counts, {}, missing)
+    return sizes
+
+
+def _suppressed_rows(frame: frames.Frame, names: Sequence[str], suppressed: str) -> BoolArray:
+    hidden = np.ones(frame.n_rows, dtype=bool)
+    for name in names:
+        series = frame.column(name)
+        if not isinstance(series.dtype, (pl.String, pl.Categorical, pl.Enum)):
+            return np.zeros(frame.n_rows, dtype=bool)
+        hidden &= (series.cast(pl.String) == suppressed).fill_null(False).to_numpy()
+    return hidden
+
+
+def _text_codes(series: pl.Series) -> CodeArray:
+    """Code a column by the bytes of its cells; -1 is missing."""
+    texts = series.cast(pl.String)
+    codes = texts.cast(pl.Enum(texts.drop_nulls().unique().sort())).to_physical()
+    return np.asarray(codes.cast(pl.Int32).fill_null(-1).to_numpy())
+
+
+def _value_codes(series: pl.Series, hidden: BoolArray) -> CodeArray:
+    """Code a sensitive column by value: "1" and "1.0" are one value and do not make a class diverse."""
+    texts = series.cast(pl.String).filter(~pl.Series(hidden))
+    distinct = texts.drop_nulls().unique().sort()
+    _, code_of_text = columns_.from_texts(series.name, distinct.to_list())
+    physical = texts.cast(pl.Enum(distinct)).to_physical().cast(pl.Int32).fill_null(-1).to_numpy()
+    return np.asarray(np.append(code_of_text, np.int32(-1))[physical])
+
+
+def _labels(codes: CodeArray) -> tuple[CountArray, CountArray]:
+    """Label equal rows alike; return the labels and the first row of each."""
+    keys = np.zeros(codes.shape[1], dtype=np.int64)
+    n_keys = 1
+    for column in codes:
+        width = int(column.max(initial=-1)) + 2
+        if n_keys * width >= 2**62:
+            _, keys = np.unique(keys, return_inverse=True)
+            n_keys = len(keys)
+        keys = keys * width + (column + 1)
+        n_keys *= width
+    _, first, labels = np.unique(keys, return_index=True, return_inverse=True)
+    return labels, first
+
+
+def _histogram(labels: CountArray, codes: CodeArray, n_classes: int, counts: CountArray | None = None) -> Histogram:
+    """Count the values of every class, by sorting pairs of label and value."""
+    width = int(codes.max(initial=-1)) + 2
+    pairs, inverse = np.unique(labels * width + (codes + 1), return_inverse=True)
+    n_pairs = np.bincount(inverse, weights=counts, minlength=len(pairs)).astype(np.int64)
+    offsets = np.searchsorted(pairs, np.arange(n_classes + 1, dtype=np.int64) * width)
+    return Histogram(offsets, (pairs % width - 1).astype(np.int32), n_pairs)
+
+
+def _matched(
+    codes: CodeArray, sizes: CountArray, histograms: dict[str, Histogram], missing: Missing
+) -> tuple[CountArray, dict[str, Histogram]]:
+    """Replace classes by what each of them matches when missing cells match anything, or nothing."""
+    gaps = codes < 0
+    if missing == "worst":
+        lone = np.asarray(gaps.any(axis=0))
+        return np.where(lone, 1, sizes), {name: _alone(each, lone) for name, each in histograms.items()}
+    n_classes = codes.shape[1]
+    pattern, _ = _labels(gaps.astype(np.int32))
+    members = [np.flatnonzero(pattern == label) for label in range(int(pattern.max(initial=-1)) + 1)]
+    matched = np.zeros(n_classes, dtype=np.int64)
+    found: dict[str, list[tuple[CountArray, CodeArray, CountArray]]] = {name: [] for name in histograms}
+    for ours in members:
+        for theirs in members:
+            known = ~(gaps[:, ours[0]] | gaps[:, theirs[0]])
+            labels, first = _labels(codes[known][:, np.concatenate((ours, theirs))])
+            mine, other = labels[: len(ours)], labels[len(ours) :]
+            # Sums of whole numbers below 2^53 are exact in bincount's floats.
+            matched[ours] += np.bincount(other, weights=sizes[theirs], minlength=len(first)).astype(np.int64)[mine]
+            for name, histogram in histograms.items():
+                found[name].append(_merged(histogram, theirs, other, ours, mine, len(first)))
+    merged = {}
+    for name, parts in found.items():
+        labels, values, counts = (np.concatenate(each) for each in zip(*parts, strict=True))
+        merged[name] = _histogram(labels, values, n_classes, counts)
+    return matched, merged
+
+
+def _merged(
+    histogram: Histogram, theirs: CountArray, other: CountArray, ours: CountArray, mine: CountArray, n_labels: int
+) -> tuple[CountArray, CodeArray, CountArray]:
+    """Give each of our classes the values of all their classes that share its label."""
+    lengths = histogram.offsets[theirs + 1] - histogram.offsets[theirs]
+    entries = _runs(histogram.offsets[theirs], lengths)
+    joint = _histogram(np.repeat(other, lengths), histogram.codes[entries], n_labels, histogram.counts[entries])
+    widths = joint.offsets[mine + 1] - joint.offsets[mine]
+    taken = _runs(joint.offsets[mine], widths)
+    return np.repeat(ours, widths), joint.codes[taken], joint.counts[taken]
+
+
+def _runs(starts: CountArray, lengths: CountArray) -> CountArray:
+    """Concatenate the ranges that begin at ``starts`` and have these lengths."""
+    shift = np.repeat(starts - (np.cumsum(lengths) - lengths), lengths)
+    return np.asarray(np.arange(len(shift)) + shift)
+
+
+def _alone(histogram: Histogram, lone: BoolArray) -> Histogram:
+    """Leave one value in the histogram of every class whose records match only themselves."""
+    n_classes = histogram.n_classes
+    label = np.repeat(np.arange(n_classes), np.diff(histogram.offsets))
+    entry = np.arange(len(label))
+    kept = ~lone[label] | (entry == histogram.offsets[label])
+    counts = np.where(lone[label], 1, histogram.counts)[kept]
+    offsets = np.concatenate(([0], np.cumsum(np.bincount(label[kept], minlength=n_classes))))
+    return Histogram(offsets, histogram.codes[kept], counts)
+
+
+def _failure(model: PrivacyModel, stats: ClassStats, records: CountArray) -> Failure | None:
+    failed = ~model.passes(stats)
+    if not failed.any():
+        return None
+    worst = float(np.min(model.measure(stats)[failed]))
+    return Failure(describe(model), int(failed.sum()), int(records[failed].sum()), worst)
+
+
+def _suppression_failure(models: Sequence[PrivacyModel], n_suppressed: int) -> Failure | None:
+    needed = max(model.min_size for model in models)
+    if n_suppressed == 0 or n_suppressed >= needed:
+        return None
+    return Failure(f"suppressed records are 0 or at least {needed}", 1, n_suppressed, float(n_suppressed))
+
+
+def _risk_failures(
+    sizes: CountArray, records: CountArray, highest: float | None, average: float | None
+) -> list[Failure]:
+    failures = []
+    if highest is not None:
+        limit = Fraction(str(highest))
+        failed = np.array([size * limit < 1 for size in sizes.tolist()], dtype=bool)
+        if failed.any():
+            worst = 1.0 / int(sizes.min())
+            failures.append(
+                Failure(f"highest risk <= {highest:g}", int(failed.sum()), int(records[failed].sum()), worst)
+            )
+    if average is not None and len(sizes):
+        reached = sum(Fraction(int(n), int(size)) for n, size in zip(records, sizes, strict=True)) / int(records.sum())
+        if reached > Fraction(str(average)):
+            failures.append(Failure(f"average risk <= {average:g}", len(sizes), int(records.sum()), float(reached)))
+    return failures
