@@ -349,7 +349,8 @@ def _risk_lines(risk: Mapping[str, Any]) -> list[str]:
 def _release_lines(output: Path, rules: Policy, verdict: Verdict, summary: Mapping[str, Any]) -> list[str]:
     lines = [
         f"Wrote {output} and its manifest.",
-        f"  {' and '.join(verdict.conditions)} on {', '.join(verdict.quasi_identifiers)}: verified from the file",
+        f"On {', '.join(verdict.quasi_identifiers)}, verified from the file:",
+        *(f"  {condition}" for condition in verdict.conditions),
         f"  {summary['n_records']:,} records in {summary['n_classes']:,} classes, "
         f"smallest {summary['smallest_class']:,}; {summary['n_suppressed']:,} suppressed",
         f"  information loss {summary['loss']:.4f} (set-NCP, 0 none to 1 all)",
@@ -366,7 +367,8 @@ def _release_lines(output: Path, rules: Policy, verdict: Verdict, summary: Mappi
 def _verdict_lines(file: Path, verdict: Verdict) -> list[str]:
     head = "holds" if verdict.passed else "does NOT hold"
     lines = [
-        f"{file} {head}: {' and '.join(verdict.conditions)} on {', '.join(verdict.quasi_identifiers)}",
+        f"{file} {head}, on {', '.join(verdict.quasi_identifiers)}:",
+        *(f"  {condition}" for condition in verdict.conditions),
         f"  {verdict.n_records:,} records in {verdict.n_classes:,} classes, smallest {verdict.smallest_class:,}; "
         f"{verdict.n_suppressed:,} suppressed; missing as {verdict.missing}",
     ]

@@ -30,6 +30,7 @@ __all__ = ["FILE_KINDS", "Frame", "file_kind", "gather", "map_texts", "mask", "r
 DELIMITERS: Final = ",;\t|"
 FILE_KINDS: Final = {".csv": "csv", ".tsv": "csv", ".txt": "csv", ".parquet": "parquet", ".pq": "parquet"}
 _SNIFFED_RECORDS: Final = 50
+_HEAD: Final = 1_000_000  # characters looked at for the delimiter and the column names
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -218,14 +219,16 @@ def _read_csv(path: Path, encoding: str, delimiter: str | None) -> Frame:
         raw = path.read_bytes()
     except OSError as error:
         raise _unreadable(path, error) from None
+    raw = raw.removeprefix(codecs.BOM_UTF8)
     text = _decode(path, raw, encoding)
-    delimiter = delimiter or _find_delimiter(text)
-    header = next(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter), [])
+    head = text[:_HEAD]
+    delimiter = delimiter or _find_delimiter(head)
+    header = next(csv.reader(io.StringIO(head, newline=""), delimiter=delimiter), [])
     _check_header(path, header)
     try:
         # Polars gets UTF-8 bytes and our own header, so that doubled or odd names never reach it.
         data = pl.read_csv(
-            text.encode(),
+            raw if codecs.lookup(encoding).name == "utf-8" else text.encode(),
             separator=delimiter,
             infer_schema=False,
             has_header=True,
@@ -253,7 +256,7 @@ def _unreadable(path: Path, error: OSError) -> InputError:
 
 def _decode(path: Path, raw: bytes, encoding: str) -> str:
     try:
-        return raw.removeprefix(codecs.BOM_UTF8).decode(encoding)
+        return raw.decode(encoding)
     except LookupError:
         msg = with_hint(f"unknown encoding {encoding!r}.", "use a name such as utf-8, latin-1, cp1252 or utf-16.")
         raise InputError(msg) from None
