@@ -194,6 +194,7 @@ def verify(
             frame,
             quasi_identifiers=rules.quasi_identifiers,
             models=rules.models,
+            sensitive=rules.with_role("sensitive"),
             missing=missing,  # type: ignore[arg-type]  # checked by the callee
             highest_risk=rules.limits.highest_risk,
             average_risk=rules.limits.average_risk,
@@ -371,6 +372,11 @@ def _verdict_lines(file: Path, verdict: Verdict) -> list[str]:
         *(f"  {condition}" for condition in verdict.conditions),
         f"  {verdict.n_records:,} records in {verdict.n_classes:,} classes, smallest {verdict.smallest_class:,}; "
         f"{verdict.n_suppressed:,} suppressed; missing as {verdict.missing}",
+    ]
+    lines += [
+        f"  careful: a class agrees on {name}, so whoever finds a person's class knows it"
+        for name, fewest in verdict.distinct_sensitive.items()
+        if fewest < 2
     ]
     return [*lines, *(f"  failed: {failure}" for failure in verdict.failures)]
 

@@ -70,6 +70,9 @@ class Verdict:
         Records in the smallest class, suppressed records apart; 0 in an empty table.
     n_unique : int
         Records alone in their class.
+    distinct_sensitive : dict of column to int
+        The fewest distinct known values of a sensitive column in any class; 1 or 0
+        says that someone's value is known from the class alone, whatever k is.
     missing : {"category", "wildcard", "worst"}
     """
 
@@ -82,6 +85,7 @@ class Verdict:
     n_suppressed: int
     smallest_class: int
     n_unique: int
+    distinct_sensitive: dict[str, int]
     missing: Missing
 
     def raise_if_failed(self) -> Verdict:
@@ -110,6 +114,7 @@ def verify(
     *,
     quasi_identifiers: Sequence[str],
     models: Iterable[PrivacyModel],
+    sensitive: Sequence[str] = (),
     missing: Missing = "category",
     suppressed: str = SUPPRESSED,
     highest_risk: float | None = None,
@@ -123,6 +128,8 @@ def verify(
         The published table.
     quasi_identifiers : sequence of str
     models : iterable of PrivacyModel
+    sensitive : sequence of str
+        Sensitive columns whose diversity is reported, besides those that a model judges.
     missing : {"category", "wildcard", "worst"}
         What a missing quasi-identifier matches: other missing ones; anything; nothing.
         The last two are no partitions: classes are then what each distinct row matches.
@@ -168,8 +175,8 @@ def verify(
     frame = frames.read(data)
     quasi_identifiers = tuple(quasi_identifiers)
     check_columns(quasi_identifiers, frame.columns, "quasi_identifiers")
-    sensitive = tuple(dict.fromkeys(name for model in models for name in model.needs.sensitive))
-    check_columns(sensitive, frame.columns, "sensitive columns of the models")
+    sensitive = tuple(dict.fromkeys((*sensitive, *(name for model in models for name in model.needs.sensitive))))
+    check_columns(sensitive, frame.columns, "sensitive columns")
 
     hidden = _suppressed_rows(frame, (*quasi_identifiers, *sensitive), suppressed)
     codes = np.array([_text_codes(frame.column(name))[~hidden] for name in quasi_identifiers])
@@ -203,6 +210,9 @@ def verify(
         n_suppressed=n_suppressed,
         smallest_class=int(sizes.min(initial=np.iinfo(np.int64).max)) if len(sizes) else 0,
         n_unique=int(records[sizes == 1].sum()),
+        distinct_sensitive={
+            name: int(each.n_distinct().min(initial=frame.n_rows)) for name, each in histograms.items()
+        },
         missing=missing,
     )
 

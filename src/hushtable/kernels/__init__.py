@@ -11,6 +11,8 @@ file       what it does
 group      partition refinement, class sizes, rows by class
 histogram  class-by-value counts, lowest and highest code of a class
 judge      a privacy model's rule, applied to one class inside a cut
+profile    what a class holds of every column, in the order of its cuts
 split      Mondrian: find the best allowable cut of a class, and cut it
+replay     the cells that a tree of cuts leaves to its classes
 ========== ===============================================================
 """

@@ -1,10 +1,8 @@
 """Strict Mondrian: cut a class in two where that pays most, until no cut is allowable.
 
-One class after the other is taken from a stack. For every column its distinct
-codes and their records are listed (its *profile*): by code where the column is
-ordered, by falling frequency where it is not. Every proper prefix of a profile
-is a cut, and a cut is allowable when both sides satisfy all rules. Codes are
-shifted by one here: 0 is missing, and comes first where a column is ordered.
+One class after the other is taken from a stack, and its columns are profiled.
+Every proper prefix of a profile is a cut, and a cut is allowable when both sides
+satisfy all rules.
 
 The rows of the classes are runs of one array, so that a cut only permutes a run
 and a finished class never moves again. The loop can be left after any cut and
@@ -18,9 +16,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray
+from hushtable._types import CodeArray, CountArray, FloatArray
 from hushtable.kernels._jit import jit
 from hushtable.kernels.judge import Rules, passes
+from hushtable.kernels.profile import Axes, Points, Work, profile, share, share_of
 
 __all__ = ["DONE", "NEEDS_ROOM", "PAUSED", "Axes", "Node", "Options", "Points", "Tree", "Work", "finish", "grow"]
 
@@ -28,36 +27,6 @@ DONE, PAUSED, NEEDS_ROOM = 0, 1, 2
 
 # Where `Tree.cursor` keeps its counters.
 STACKED, NODES, LEAVES, MEMBERS, STAMP = 0, 1, 2, 3, 4
-
-
-class Points(NamedTuple):
-    """The distinct rows.
-
-    codes : int32 (n_rows, n_columns), shifted by one, a row's codes side by side
-    counts : int64 (n_rows,)
-    sensitive : int32 (n_sensitive, n_rows), shifted by one
-    """
-
-    codes: CodeArray
-    counts: CountArray
-    sensitive: CodeArray
-
-
-class Axes(NamedTuple):
-    """What the codes of each column are worth.
-
-    is_ordered : bool (n_columns,)
-    offsets : int64 (n_columns + 1,), column j owns entries offsets[j] to offsets[j + 1]
-    positions : float64, entry offsets[j] + shifted code, in [0, 1] (ordered columns)
-    domain : float64 (n_columns,), how many values the whole column has, missing included
-    weights : float64 (n_columns,)
-    """
-
-    is_ordered: BoolArray
-    offsets: CountArray
-    positions: FloatArray
-    domain: FloatArray
-    weights: FloatArray
 
 
 class Options(NamedTuple):
@@ -81,27 +50,6 @@ class Node(NamedTuple):
     size: int
 
 
-class Work(NamedTuple):
-    """Scratch of the search; nothing in it outlives a class but ``order``, ``stack`` and ``stamps``."""
-
-    order: CodeArray  # (n_rows,) the rows, class by class
-    scratch: CountArray  # (n_rows,)
-    stack: CodeArray  # (n_rows + 1, 2) runs of `order` still to be cut
-    codes: CodeArray  # profile: distinct codes, at the column's offset
-    records: CountArray  # profile: records of each
-    n_codes: CountArray  # (n_columns,) profile: how many
-    shares: FloatArray  # (n_columns,) published share of the class
-    run_ends: CountArray  # profile: where the rows of each end, once sorted
-    bins: CountArray  # (widest column,) zero between uses
-    side: CodeArray  # (widest column,) zero between uses
-    rank: CodeArray  # (widest column,) place of a code in the profile
-    stamps: CountArray  # (2, all codes) when a code was last seen on a side
-    held: CountArray  # (2, n_sensitive, widest) records of each sensitive value, left and right
-    n_held: CountArray  # (2, n_sensitive) distinct known values, left and right
-    scores: FloatArray  # (n_rescored,) best cuts so far, falling
-    cuts: CountArray  # (n_rescored, 2) their column and prefix length
-
-
 class Tree(NamedTuple):
     """The cuts in depth-first order, left child first; column -1 is a finished class.
 
@@ -123,7 +71,6 @@ def grow(points: Points, axes: Axes, rules: Rules, options: Options, work: Work,
     """Settle up to ``n_nodes`` classes more; tell why it stopped (DONE, PAUSED or NEEDS_ROOM)."""
     cursor = tree.cursor
     last = cursor[NODES] + n_nodes
-    n_columns = axes.domain.size
     while cursor[STACKED] > 0:
         if cursor[NODES] >= last:
             return PAUSED
@@ -134,8 +81,7 @@ def grow(points: Points, axes: Axes, rules: Rules, options: Options, work: Work,
             size += points.counts[work.order[i]]
         best = -1
         if size >= 2 * options.min_size and end - start > 1:
-            for j in range(n_columns):
-                _profile(points, axes, work, j, start, end)
+            profile(points, axes, work, start, end)
             node = Node(start, end, size)
             if options.by_gain:
                 best = _best_by_gain(points, axes, rules, options, work, tree.cursor, node)
@@ -180,79 +126,6 @@ def finish(work: Work, tree: Tree) -> None:
 
 
 @jit
-def _profile(points: Points, axes: Axes, work: Work, j: int, start: int, end: int) -> None:
-    """List a column's distinct codes in the class with their records, in the order of its cuts."""
-    low = high = points.codes[work.order[start], j]
-    for i in range(start + 1, end):
-        code = points.codes[work.order[i], j]
-        low, high = min(low, code), max(high, code)
-    begin = axes.offsets[j]
-    n_found = 0
-    if low == high:
-        work.codes[begin] = low
-        n_found = 1
-    elif high - low < 4 * (end - start) + 64:
-        for i in range(start, end):
-            row = work.order[i]
-            work.bins[points.codes[row, j] - low] += points.counts[row]
-        for code in range(low, high + 1):
-            if work.bins[code - low] > 0:
-                work.codes[begin + n_found] = code
-                work.records[begin + n_found] = work.bins[code - low]
-                work.bins[code - low] = 0
-                n_found += 1
-    else:
-        # Far more codes than rows: sorting the rows touches less memory than a histogram.
-        keys = work.scratch[start:end]
-        for i in range(start, end):
-            keys[i - start] = (np.int64(points.codes[work.order[i], j]) << 32) | work.order[i]
-        keys.sort()
-        for key in keys:
-            code, row = key >> 32, key & 0xFFFFFFFF
-            if n_found == 0 or work.codes[begin + n_found - 1] != code:
-                work.codes[begin + n_found] = code
-                work.records[begin + n_found] = 0
-                n_found += 1
-            work.records[begin + n_found - 1] += points.counts[row]
-    work.n_codes[j] = n_found
-    if not axes.is_ordered[j]:
-        _by_falling_records(work.codes[begin : begin + n_found], work.records[begin : begin + n_found])
-    work.shares[j] = _share(axes, work, j, 0, n_found)
-
-
-@jit
-def _by_falling_records(codes: CodeArray, records: CountArray) -> None:
-    """Sort stably by falling records, so that ties stay in code order."""
-    if codes.size <= 48:
-        for i in range(1, codes.size):
-            code, count = codes[i], records[i]
-            place = i
-            while place > 0 and records[place - 1] < count:
-                codes[place], records[place] = codes[place - 1], records[place - 1]
-                place -= 1
-            codes[place], records[place] = code, count
-    else:
-        order = np.argsort(-records, kind="mergesort")
-        codes[:] = codes[order]
-        records[:] = records[order]
-
-
-@jit
-def _share(axes: Axes, work: Work, j: int, first: int, last: int) -> float:
-    """Return the share of the column that entries first to last (excluded) of its profile publish."""
-    if last - first <= 1:
-        return 0.0
-    begin = axes.offsets[j]
-    if not axes.is_ordered[j]:
-        return float((last - first) / axes.domain[j])
-    if work.codes[begin + first] == 0:
-        # No interval holds the missing value beside others: the cell becomes "*".
-        return 1.0
-    low, high = work.codes[begin + first], work.codes[begin + last - 1]
-    return float(axes.positions[begin + high] - axes.positions[begin + low])
-
-
-@jit
 def _best_by_gain(
     points: Points, axes: Axes, rules: Rules, options: Options, work: Work, cursor: CountArray, node: Node
 ) -> int:
@@ -269,8 +142,8 @@ def _best_by_gain(
             n_right = size - n_left
             if n_left < options.min_size or n_right < options.min_size:
                 continue
-            gain = size * work.shares[j] - n_left * _share(axes, work, j, 0, length)
-            gain -= n_right * _share(axes, work, j, length, n_codes)
+            gain = size * work.shares[j] - n_left * share(axes, work, j, 0, length)
+            gain -= n_right * share(axes, work, j, length, n_codes)
             score = axes.weights[j] * gain * math.sqrt(math.sqrt(min(n_left, n_right) / size))
             if score <= work.scores[-1]:
                 continue
@@ -337,21 +210,10 @@ def _gain_of_all(points: Points, axes: Axes, work: Work, cursor: CountArray, cut
     n_right = size - n_left
     for j in range(n_columns):
         if work.n_codes[j] > 1:
-            left = _share_of(axes, j, low[0, j], high[0, j], n_distinct[0, j])
-            right = _share_of(axes, j, low[1, j], high[1, j], n_distinct[1, j])
+            left = share_of(axes, j, low[0, j], high[0, j], n_distinct[0, j])
+            right = share_of(axes, j, low[1, j], high[1, j], n_distinct[1, j])
             total += axes.weights[j] * (size * work.shares[j] - n_left * left - n_right * right)
     return total
-
-
-@jit
-def _share_of(axes: Axes, j: int, low: int, high: int, n_distinct: int) -> float:
-    if not axes.is_ordered[j]:
-        return n_distinct / axes.domain[j] if n_distinct > 1 else 0.0
-    if low == high:
-        return 0.0
-    if low == 0:
-        return 1.0
-    return float(axes.positions[axes.offsets[j] + high] - axes.positions[axes.offsets[j] + low])
 
 
 @jit

@@ -1,0 +1,186 @@
+"""What a class holds of every column: its distinct codes, their records, and the share they publish.
+
+The *profile* of a column lists its distinct codes in the order in which cuts take
+them from the right side to the left: by code where the column is ordered, by
+falling frequency where it is not. Codes are shifted by one here: 0 is missing,
+and comes first where a column is ordered.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray
+from hushtable.kernels._jit import jit
+
+__all__ = ["Axes", "Points", "Work", "profile", "share", "share_of"]
+
+
+class Points(NamedTuple):
+    """The distinct rows.
+
+    codes : int32 (n_rows, n_columns), shifted by one, a row's codes side by side
+    counts : int64 (n_rows,)
+    sensitive : int32 (n_sensitive, n_rows), shifted by one
+    """
+
+    codes: CodeArray
+    counts: CountArray
+    sensitive: CodeArray
+
+
+class Axes(NamedTuple):
+    """What the codes of each column are worth.
+
+    is_ordered : bool (n_columns,)
+    offsets : int64 (n_columns + 1,), column j owns entries offsets[j] to offsets[j + 1]
+    positions : float64, entry offsets[j] + shifted code, in [0, 1] (ordered columns)
+    domain : float64 (n_columns,), how many values the whole column has, missing included
+    weights : float64 (n_columns,)
+    """
+
+    is_ordered: BoolArray
+    offsets: CountArray
+    positions: FloatArray
+    domain: FloatArray
+    weights: FloatArray
+
+
+class Work(NamedTuple):
+    """Scratch of the search; nothing in it outlives a class but ``order``, ``stack`` and ``stamps``."""
+
+    order: CodeArray  # (n_rows,) the rows, class by class
+    scratch: CountArray  # (n_rows,)
+    stack: CodeArray  # (n_rows + 1, 2) runs of `order` still to be cut
+    codes: CodeArray  # profile: distinct codes, at the column's offset
+    records: CountArray  # profile: records of each
+    n_codes: CountArray  # (n_columns,) profile: how many
+    shares: FloatArray  # (n_columns,) published share of the class
+    run_ends: CountArray  # profile: where the rows of each end, once sorted
+    bins: CountArray  # (all codes,) zero between uses
+    low: CodeArray  # (n_columns,) lowest code in the class
+    high: CodeArray  # (n_columns,) highest code in the class
+    counted: CountArray  # (n_columns,) columns counted in histograms
+    side: CodeArray  # (widest column,) zero between uses
+    rank: CodeArray  # (widest column,) place of a code in the profile
+    stamps: CountArray  # (2, all codes) when a code was last seen on a side
+    held: CountArray  # (2, n_sensitive, widest) records of each sensitive value, left and right
+    n_held: CountArray  # (2, n_sensitive) distinct known values, left and right
+    scores: FloatArray  # (n_rescored,) best cuts so far, falling
+    cuts: CountArray  # (n_rescored, 2) their column and prefix length
+
+
+@jit
+def profile(points: Points, axes: Axes, work: Work, start: int, end: int) -> None:
+    """Profile all columns of the class that is the run ``start`` to ``end`` of ``work.order``.
+
+    A column is counted in a histogram where its codes lie close together, and
+    sorted where there are far more codes than rows, which touches less memory.
+    """
+    n_columns = axes.domain.size
+    low, high = work.low, work.high
+    low[:] = high[:] = points.codes[work.order[start]]
+    for i in range(start + 1, end):
+        codes = points.codes[work.order[i]]
+        for j in range(n_columns):
+            low[j], high[j] = min(low[j], codes[j]), max(high[j], codes[j])
+    n_counted = 0
+    for j in range(n_columns):
+        work.n_codes[j] = 1
+        work.codes[axes.offsets[j]] = low[j]
+        if low[j] < high[j]:
+            if high[j] - low[j] < 4 * (end - start) + 64:
+                work.counted[n_counted] = j
+                n_counted += 1
+            else:
+                _profile_by_sorting(points, axes, work, j, start, end)
+    for i in range(start, end):
+        row = work.order[i]
+        codes, count = points.codes[row], points.counts[row]
+        for c in range(n_counted):
+            j = work.counted[c]
+            work.bins[axes.offsets[j] + codes[j]] += count
+    for c in range(n_counted):
+        _collect(axes, work, work.counted[c])
+    for j in range(n_columns):
+        begin, n_codes = axes.offsets[j], work.n_codes[j]
+        if n_codes > 1 and not axes.is_ordered[j]:
+            _by_falling_records(work.codes[begin : begin + n_codes], work.records[begin : begin + n_codes])
+        work.shares[j] = share(axes, work, j, 0, n_codes)
+
+
+@jit
+def _collect(axes: Axes, work: Work, j: int) -> None:
+    """List the codes that a histogram counted, and leave it zero."""
+    begin = axes.offsets[j]
+    n_found = 0
+    for code in range(work.low[j], work.high[j] + 1):
+        if work.bins[begin + code] > 0:
+            work.codes[begin + n_found] = code
+            work.records[begin + n_found] = work.bins[begin + code]
+            work.bins[begin + code] = 0
+            n_found += 1
+    work.n_codes[j] = n_found
+
+
+@jit
+def _profile_by_sorting(points: Points, axes: Axes, work: Work, j: int, start: int, end: int) -> None:
+    begin = axes.offsets[j]
+    n_found = 0
+    keys = work.scratch[start:end]
+    for i in range(start, end):
+        keys[i - start] = (np.int64(points.codes[work.order[i], j]) << 32) | work.order[i]
+    keys.sort()
+    for key in keys:
+        code, row = key >> 32, key & 0xFFFFFFFF
+        if n_found == 0 or work.codes[begin + n_found - 1] != code:
+            work.codes[begin + n_found] = code
+            work.records[begin + n_found] = 0
+            n_found += 1
+        work.records[begin + n_found - 1] += points.counts[row]
+    work.n_codes[j] = n_found
+
+
+@jit
+def _by_falling_records(codes: CodeArray, records: CountArray) -> None:
+    """Sort stably by falling records, so that ties stay in code order."""
+    if codes.size <= 48:
+        for i in range(1, codes.size):
+            code, count = codes[i], records[i]
+            place = i
+            while place > 0 and records[place - 1] < count:
+                codes[place], records[place] = codes[place - 1], records[place - 1]
+                place -= 1
+            codes[place], records[place] = code, count
+    else:
+        order = np.argsort(-records, kind="mergesort")
+        codes[:] = codes[order]
+        records[:] = records[order]
+
+
+@jit
+def share(axes: Axes, work: Work, j: int, first: int, last: int) -> float:
+    """Return the share of the column that entries first to last (excluded) of its profile publish."""
+    if last - first <= 1:
+        return 0.0
+    begin = axes.offsets[j]
+    if not axes.is_ordered[j]:
+        return float((last - first) / axes.domain[j])
+    if work.codes[begin + first] == 0:
+        # No interval holds the missing value beside others: the cell becomes "*".
+        return 1.0
+    low, high = work.codes[begin + first], work.codes[begin + last - 1]
+    return float(axes.positions[begin + high] - axes.positions[begin + low])
+
+
+@jit
+def share_of(axes: Axes, j: int, low: int, high: int, n_distinct: int) -> float:
+    if not axes.is_ordered[j]:
+        return n_distinct / axes.domain[j] if n_distinct > 1 else 0.0
+    if low == high:
+        return 0.0
+    if low == 0:
+        return 1.0
+    return float(axes.positions[axes.offsets[j] + high] - axes.positions[axes.offsets[j] + low])
