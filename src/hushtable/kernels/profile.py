@@ -177,6 +177,7 @@ def share(axes: Axes, work: Work, j: int, first: int, last: int) -> float:
 
 @jit
 def share_of(axes: Axes, j: int, low: int, high: int, n_distinct: int) -> float:
+    """Return the share that a class publishes, from its lowest and highest code or its number of codes."""
     if not axes.is_ordered[j]:
         return n_distinct / axes.domain[j] if n_distinct > 1 else 0.0
     if low == high:
