@@ -10,7 +10,7 @@ import numpy as np
 
 from hushtable._types import RULE_DISTINCT, BoolArray, CountArray, FloatArray
 from hushtable.models.base import ClassStats, Needs, Rule
-from hushtable.models.identity import check_whole
+from hushtable.models.identity import check_sensitive, check_whole
 
 __all__ = ["DistinctLDiversity"]
 
@@ -49,7 +49,8 @@ class DistinctLDiversity:
     monotone_suppression: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        check_whole("distinct l-diversity", "l", self.l)
+        object.__setattr__(self, "l", check_whole("distinct l-diversity", "l", self.l))
+        check_sensitive("distinct l-diversity", self.sensitive)
 
     @property
     def needs(self) -> Needs:

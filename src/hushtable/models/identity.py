@@ -46,7 +46,7 @@ class KAnonymity:
     needs: ClassVar[Needs] = Needs()
 
     def __post_init__(self) -> None:
-        check_whole("k-anonymity", "k", self.k)
+        object.__setattr__(self, "k", check_whole("k-anonymity", "k", self.k))
 
     @property
     def min_size(self) -> int:
@@ -66,11 +66,19 @@ class KAnonymity:
         return Rule(RULE_SIZE, None, float(self.k))
 
 
-def check_whole(model: str, parameter: str, number: object) -> None:
-    """Raise ModelError unless a parameter is a whole number of at least 1."""
+def check_sensitive(model: str, column: object) -> None:
+    """Raise ModelError unless a sensitive column was named."""
+    if not isinstance(column, str) or not column:
+        msg = with_hint(f"{model} was given sensitive = {column!r}.", "name the one column it looks at.")
+        raise ModelError(msg)
+
+
+def check_whole(model: str, parameter: str, number: object) -> int:
+    """Return a parameter that is a whole number of at least 1 as a plain int; raise ModelError for any other."""
     if isinstance(number, bool) or not isinstance(number, (int, np.integer)) or number < 1:
         msg = with_hint(
             f"{model} was given {parameter} = {number!r}.",
             f"{parameter} is a whole number, 1 or more (2 or more protects).",
         )
         raise ModelError(msg)
+    return int(number)
