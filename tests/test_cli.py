@@ -3,6 +3,7 @@
 import errno
 import json
 import os
+import resource
 import signal
 import statistics
 import subprocess
@@ -219,7 +220,7 @@ TROUBLES: dict[str, Trouble] = {
         ["line 8", "3 fields", "expected 5"],
     ),
     "long record": (lambda: write("in.csv", with_row("Gus,60,m,flu,7.0,x")), BY_POLICY, 2, ["line 8", "6 fields"]),
-    "open quote": (lambda: write("in.csv", with_row('Gus,60,m,"flu,7.0')), BY_POLICY, 2, ["line 8", "4 fields"]),
+    "open quote": (lambda: write("in.csv", with_row('Gus,60,m,"flu,7.0')), BY_POLICY, 2, ["line 8", "quotes"]),
     "open quote before much text": (
         lambda: write("in.csv", with_row('Gus,60,m,"flu,7.0\n' + "Hal,61,m,flu,8.0\n" * 20_000)),
         BY_POLICY,
@@ -375,12 +376,14 @@ def test_module_and_version() -> None:
 
 
 def test_help_is_quick() -> None:
-    seconds = []
+    # Processor time, which does not depend on what else the machine is doing.
+    spent = []
     for _ in range(3):
-        began = time.perf_counter()
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
         subprocess.run([sys.executable, "-m", "hushtable", "--help"], capture_output=True, check=True)
-        seconds.append(time.perf_counter() - began)
-    assert statistics.median(seconds) < 0.5
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        spent.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+    assert statistics.median(spent) < 0.5
 
 
 def test_help_imports_nothing_heavy() -> None:

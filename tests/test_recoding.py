@@ -263,7 +263,7 @@ def test_cut_point_by_hand(kind, low, high, point):
 
 def roundest(low, high):
     """The greatest multiple of the largest step 5 or 1 times a power of ten that lies below high, else high itself."""
-    for power in range(19, -18, -1):
+    for power in range(19, -360, -1):
         for digit in (5, 1):
             step = digit * Fraction(10) ** power
             point = math.floor(high / step) * step

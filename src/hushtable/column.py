@@ -21,6 +21,7 @@ import datetime as dt
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal
 from typing import Any, Final, Literal, get_args
 
 import numpy as np
@@ -142,8 +143,9 @@ def value_text(kind: Kind, value: Any) -> str:
     if kind == "date":
         return str(value)
     if kind == "datetime":
-        moment: dt.datetime = value.astype("datetime64[us]").item()
-        return moment.isoformat(sep=" ")
+        moment = value.astype("datetime64[us]").item()
+        # Outside the years 1 to 9999 numpy has no datetime to give, but writes one.
+        return moment.isoformat(sep=" ") if isinstance(moment, dt.datetime) else str(value).replace("T", " ")
     return str(value)
 
 
@@ -198,8 +200,13 @@ def _detect(texts: Sequence[str]) -> Kind:
     ]
     for kind, pattern in candidates:
         if all(pattern.fullmatch(text.strip()) for text in texts) and not _misfits(kind, texts):
-            return kind
+            return "category" if kind == "decimal" and _collide(texts) else kind
     return "category"
+
+
+def _collide(texts: Sequence[str]) -> bool:
+    """Tell whether different numbers are too long to be told apart as floats: those are keys, not quantities."""
+    return len({Decimal(text.strip()) for text in texts}) > len({float(text) for text in texts})
 
 
 def _parse(name: str, kind: Kind, texts: Sequence[str]) -> ValueArray:
@@ -228,11 +235,19 @@ def _misfits(kind: Kind, texts: Sequence[str]) -> int:
     return misfits
 
 
+def _read_datetime(text: str) -> dt.datetime:
+    moment = dt.datetime.fromisoformat(text)
+    if moment.tzinfo is not None:
+        msg = "a time zone"
+        raise ValueError(msg)
+    return moment
+
+
 _READERS: Final[dict[str, tuple[Callable[[str], Any], str]]] = {
     "integer": (int, "int64"),
     "decimal": (float, "float64"),
     "date": (dt.date.fromisoformat, "datetime64[D]"),
-    "datetime": (dt.datetime.fromisoformat, "datetime64[us]"),
+    "datetime": (_read_datetime, "datetime64[us]"),
 }
 
 

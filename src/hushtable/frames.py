@@ -207,7 +207,7 @@ def gather(labels: Sequence[str | None], codes: CodeArray, suppressed: BoolArray
 
 def map_texts(series: pl.Series, change: Callable[[str], str]) -> pl.Series:
     """Return a column as text with every distinct cell changed once; missing stays missing."""
-    if series.dtype.is_float() and (series.drop_nulls() % 1 == 0).all():
+    if series.dtype.is_float() and (series.drop_nulls() % 1 == 0).all() and (series.abs() < 2**53).all():
         # pandas holds integers beside missing cells as floats.
         series = series.cast(pl.Int64)
     texts = series.cast(pl.String)
@@ -242,7 +242,9 @@ def replacing(*paths: Path) -> Iterator[tuple[Path, ...]]:
         raise InputError(msg) from None
     finally:
         for draft in drafts:
-            draft.unlink(missing_ok=True)
+            # Where it could not be made (no such folder, name too long) it cannot be removed either.
+            with contextlib.suppress(OSError):
+                draft.unlink()
 
 
 def _beside(path: Path, word: str) -> Path:
@@ -273,7 +275,9 @@ def _rename_all(drafts: Sequence[Path], paths: Sequence[Path]) -> None:
 
 def _read_parquet(path: Path) -> Frame:
     try:
-        return Frame(nw.from_native(pl.read_parquet(path), eager_only=True))
+        # Opened here: as a name it would be a pattern, or a folder of files.
+        with path.open("rb") as file:
+            return Frame(nw.from_native(pl.read_parquet(file), eager_only=True))
     except OSError as error:
         raise _unreadable(path, error) from None
     except pl.exceptions.PolarsError:
@@ -286,37 +290,31 @@ def _read_csv(path: Path, encoding: str, delimiter: str | None) -> Frame:
         raw = path.read_bytes()
     except OSError as error:
         raise _unreadable(path, error) from None
-    raw = raw.removeprefix(codecs.BOM_UTF8)
     text = _decode(path, raw, encoding)
-    if delimiter is not None and len(delimiter.encode()) != 1:
+    if delimiter is not None and (len(delimiter.encode()) != 1 or delimiter in '"\r\n'):
         msg = with_hint(f"the delimiter {delimiter!r} is not one character.", "use one of , ; | or a tab.")
         raise InputError(msg)
     head = text[:_HEAD]
     delimiter = delimiter or _find_delimiter(head)
     header = next(_records(head, delimiter), [])
     _check_header(path, header)
-    try:
-        # Polars gets UTF-8 bytes and our own header, so that doubled or odd names never reach it.
-        data = pl.read_csv(
-            raw if codecs.lookup(encoding).name == "utf-8" else text.encode(),
-            separator=delimiter,
-            infer_schema=False,
-            has_header=True,
-            new_columns=header,
-        )
-    except pl.exceptions.PolarsError:
-        # Polars' own message may quote cells, so it is neither shown nor chained.
-        _check_records(path, text, delimiter, len(header))
-        msg = with_hint(
-            f"{str(path)!r} has unbalanced quotes or is not a CSV.", "check the quoting, or pass another delimiter."
-        )
-        raise InputError(msg) from None
-    # Polars fills short records with missing cells; such a record ends in one.
-    if len(header) > 1 and data[header[-1]].null_count():
+    data = _parse(text, delimiter, header)
+    if data is None or not _is_regular(text, delimiter, data.shape):
         blank = _check_records(path, text, delimiter, len(header))
-        if blank:
+        if data is None:
+            raise _unbalanced(path, 1)
+        if blank and len(header) > 1:
             data = data[np.setdiff1d(np.arange(len(data)), blank)]
     return Frame(nw.from_native(data, eager_only=True), is_text=True, delimiter=delimiter)
+
+
+def _parse(text: str, delimiter: str, header: list[str]) -> pl.DataFrame | None:
+    """Parse a CSV as text; None where polars cannot, whose own message may quote cells and is kept from sight."""
+    try:
+        # With our own header, so that odd names never reach polars.
+        return pl.read_csv(text.encode(), separator=delimiter, infer_schema=False, new_columns=header)
+    except pl.exceptions.PolarsError:
+        return None
 
 
 def _unreadable(path: Path, error: OSError) -> InputError:
@@ -325,16 +323,18 @@ def _unreadable(path: Path, error: OSError) -> InputError:
 
 
 def _decode(path: Path, raw: bytes, encoding: str) -> str:
+    bom = codecs.BOM_UTF8 if raw.startswith(codecs.BOM_UTF8) else b""
     try:
-        return raw.decode(encoding)
-    except LookupError:
+        return raw[len(bom) :].decode(encoding)
+    except (LookupError, ValueError) as error:
+        if isinstance(error, UnicodeDecodeError):
+            at = len(bom) + error.start
+            msg = with_hint(
+                f"byte {at} of {str(path)!r} is not {encoding} (line {raw.count(10, 0, at) + 1}).",
+                "pass the file's encoding, for instance latin-1, cp1252 or utf-16.",
+            )
+            raise InputError(msg) from None
         msg = with_hint(f"unknown encoding {encoding!r}.", "use a name such as utf-8, latin-1, cp1252 or utf-16.")
-        raise InputError(msg) from None
-    except UnicodeDecodeError as error:
-        msg = with_hint(
-            f"byte {error.start} of {str(path)!r} is not {encoding} (line {raw.count(10, 0, error.start) + 1}).",
-            "pass the file's encoding, for instance latin-1, cp1252 or utf-16.",
-        )
         raise InputError(msg) from None
 
 
@@ -367,11 +367,33 @@ def _check_header(path: Path, header: Sequence[str]) -> None:
         raise ColumnError(msg)
 
 
+def _is_regular(text: str, delimiter: str, shape: tuple[int, int]) -> bool:
+    """Tell whether a CSV's delimiters and quotes are as many and where they must be, as polars does not check.
+
+    Polars fills short records, passes over a last empty field too many, and drops what follows a stray quote.
+    """
+    n_records, width = shape
+    # Every second piece lies outside quotes; a doubled quote makes an empty one.
+    outside = text.split('"')[::2]
+    if sum(piece.count(delimiter) for piece in outside) != (n_records + 1) * (width - 1):
+        return False
+    ends = (delimiter, "\n", "\r")
+    return text.count('"') % 2 == 0 and all(not piece or piece.startswith(ends) for piece in outside[1:])
+
+
 def _check_records(path: Path, text: str, delimiter: str, width: int) -> list[int]:
-    """Raise InputError at the first ragged record; return the positions of blank lines among the records."""
-    blank = []
+    """Raise InputError at the first irregular record; return the positions of blank lines among the records."""
+    blank: list[int] = []
     line = 1
-    for position, record in enumerate(_records(text, delimiter), -1):
+    records = _records(text, delimiter, strict=True)
+    position = -1
+    while True:
+        try:
+            record = next(records)
+        except StopIteration:
+            return blank
+        except csv.Error:
+            raise _unbalanced(path, line) from None
         if not record:
             blank.append(position)
         elif len(record) != width:
@@ -380,15 +402,22 @@ def _check_records(path: Path, text: str, delimiter: str, width: int) -> list[in
                 "quote fields that hold the delimiter, or pass another delimiter.",
             )
             raise InputError(msg)
+        position += 1
         line += 1 + sum(cell.count("\n") for cell in record)
-    return blank
 
 
-def _records(text: str, delimiter: str) -> Iterator[list[str]]:
+def _unbalanced(path: Path, line: int) -> InputError:
+    message = f"{str(path)!r} has unbalanced quotes from line {line} on, or is not a CSV."
+    return InputError(with_hint(message, "check the quoting, or pass another delimiter."))
+
+
+def _records(text: str, delimiter: str, *, strict: bool = False) -> Iterator[list[str]]:
     """Parse a CSV with the standard library, which tells blank lines and short records apart; slow."""
-    # A field past the reader's limit of 131,072 characters is an open quote: what follows is no record.
-    with contextlib.suppress(csv.Error):
-        yield from csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+    limit = csv.field_size_limit(len(text) + 1)
+    try:
+        yield from csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=strict)
+    finally:
+        csv.field_size_limit(limit)
 
 
 def texts(series: pl.Series) -> pl.Series:
@@ -406,7 +435,9 @@ def texts(series: pl.Series) -> pl.Series:
         )
         raise ColumnError(msg)
     cells = series.cast(pl.String)
-    return cells.set((cells.str.strip_chars() == "").fill_null(False), None)
+    blank = cells.unique().drop_nulls()
+    blank = blank.filter(blank.str.strip_chars() == "")
+    return cells.set(cells.is_in(blank.implode()).fill_null(False), None) if len(blank) else cells
 
 
 def _to_polars(series: nw.Series[Any]) -> pl.Series:
@@ -414,6 +445,8 @@ def _to_polars(series: nw.Series[Any]) -> pl.Series:
     if series.implementation.is_polars():
         column: pl.Series = series.to_native()
         return column.fill_nan(None) if column.dtype.is_float() else column
+    if isinstance(series.dtype, (nw.Categorical, nw.Enum)):
+        return _from_categorical(series)
     missing = series.is_null().to_numpy()
     dtype = series.dtype
     if dtype.is_numeric() and not isinstance(dtype, nw.Decimal):
@@ -422,9 +455,11 @@ def _to_polars(series: nw.Series[Any]) -> pl.Series:
     elif isinstance(dtype, nw.Boolean):
         column = pl.Series(series.name, [None if gone else bool(v) for v, gone in zip(series, missing, strict=True)])
     else:
-        cells = series.cast(nw.String) if isinstance(dtype, (nw.Categorical, nw.Enum)) else series
-        listing = cells.to_list()
+        listing = series.to_list()
+        types = {type(cell) for cell, gone in zip(listing, missing, strict=True) if not gone}
         try:
+            if len(types) > 1:
+                raise TypeError
             column = pl.Series(
                 series.name, [None if gone else cell for cell, gone in zip(listing, missing, strict=True)]
             )
@@ -433,14 +468,34 @@ def _to_polars(series: nw.Series[Any]) -> pl.Series:
                 f"column {series.name!r} mixes types.", "cast it to one type: text, a number, a date or a datetime."
             )
             raise ColumnError(msg) from None
+    if isinstance(column.dtype, pl.Null) and dtype.is_temporal():
+        # Without a value, polars cannot tell the type.
+        column = column.cast(pl.Date if isinstance(dtype, nw.Date) else pl.Datetime("us"))
     if isinstance(column.dtype, pl.Object):
         msg = with_hint(
             f"column {series.name!r} holds Python objects of a type that is not known.",
             "cast it to one type: text, a number, a date or a datetime.",
         )
         raise ColumnError(msg)
-    if isinstance(dtype, nw.Enum):
-        column = column.cast(pl.Enum(dtype.categories))
     if missing.any():
         column = column.set(pl.Series(missing), None)
     return column.fill_nan(None) if column.dtype.is_float() else column
+
+
+def _from_categorical(series: nw.Series[Any]) -> pl.Series:
+    """Turn a categorical column into text, or an enumeration where it is ordered; categories may be of any type."""
+    native: Any = series.to_native()
+    if series.implementation.is_pyarrow():
+        native = native.combine_chunks()
+        categories, codes, is_ordered = native.dictionary.to_pylist(), native.indices.to_pylist(), native.type.ordered
+    elif hasattr(native, "cat"):
+        categories, codes, is_ordered = native.cat.categories, native.cat.codes.tolist(), native.cat.ordered
+    else:
+        # A pandas column of Arrow's dictionary type has texts, but no order.
+        cells = series.cast(nw.String)
+        codes = [None if gone else cell for cell, gone in zip(cells.to_list(), cells.is_null().to_list(), strict=True)]
+        return pl.Series(series.name, codes, dtype=pl.String)
+    texts = pl.Series([str(category) for category in categories], dtype=pl.String)
+    places = pl.Series([None if code is None or code < 0 else code for code in codes], dtype=pl.UInt32)
+    column = texts.gather(places).alias(series.name)
+    return column.cast(pl.Enum(texts)) if is_ordered else column

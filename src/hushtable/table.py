@@ -103,7 +103,7 @@ class Table:
         One hash pass over each column; O(n) per column plus sorting its distinct values.
         """
         if isinstance(data, Table):
-            return data.select(columns or data.names)
+            return data.select(data.names if columns is None else columns)
         frame = frames.read(data)
         names = tuple(frame.columns if columns is None else columns)
         check_columns(names, frame.columns, "columns")
@@ -178,8 +178,8 @@ def _encode_column(series: pl.Series, spec: ColumnSpec, is_typed: bool) -> tuple
     if isinstance(dtype, pl.Boolean):
         series = series.cast(pl.String)
     elif isinstance(dtype, (pl.Categorical, pl.Enum)):
-        order = tuple(dtype.categories.to_list()) if isinstance(dtype, pl.Enum) else None
-        spec = ColumnSpec(spec.kind, spec.order or (None if spec.kind == "category" else order))
+        if isinstance(dtype, pl.Enum) and spec.order is None and spec.kind in (None, "ordered"):
+            spec = ColumnSpec(spec.kind, tuple(dtype.categories.to_list()))
         series = series.cast(pl.String)
     elif isinstance(dtype, pl.Null):
         series = series.cast(pl.String)
@@ -187,9 +187,11 @@ def _encode_column(series: pl.Series, spec: ColumnSpec, is_typed: bool) -> tuple
         # Text in a dataframe is text: a file's cells are typed by how they look.
         kind = spec.kind or (None if is_typed or spec.order else "category")
         return _encode_texts(name, series, kind, spec.order)
-    if spec.kind in ("category", "ordered"):
-        return _encode_texts(name, _as_texts(name, series), spec.kind, spec.order)
-    return _encode_values(name, series)
+    column, codes = _encode_values(name, series)
+    if spec.order is None and spec.kind in (None, column.kind):
+        return column, codes
+    texts = pl.Series(name, [None if code < 0 else column.text(code) for code in codes.tolist()], dtype=pl.String)
+    return _encode_texts(name, texts, spec.kind, spec.order)
 
 
 def _encode_texts(
@@ -211,11 +213,6 @@ def _encode_values(name: str, series: pl.Series) -> tuple[Column, CodeArray]:
     codes = np.full(len(series), -1, dtype=np.int32)
     codes[series.is_not_null().to_numpy()] = np.searchsorted(column.values, present)
     return column, codes
-
-
-def _as_texts(name: str, series: pl.Series) -> pl.Series:
-    column, codes = _encode_values(name, series)
-    return pl.Series(name, [None if code < 0 else column.text(code) for code in codes.tolist()], dtype=pl.String)
 
 
 def _measured(name: str, series: pl.Series) -> tuple[Kind, np.ndarray[Any, Any]]:
