@@ -8,7 +8,6 @@ import signal
 import statistics
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from importlib import metadata
 from pathlib import Path
