@@ -21,7 +21,7 @@ from hushtable import frames
 from hushtable._types import BoolArray, CodeArray, CountArray, Missing
 from hushtable.cells import SUPPRESSED
 from hushtable.errors import InputError, VerificationError, check_columns, with_hint
-from hushtable.models.base import ClassStats, Histogram, PrivacyModel, describe
+from hushtable.models.base import ClassStats, Ground, Histogram, PrivacyModel, describe
 
 __all__ = ["Failure", "Verdict", "match_sizes", "verify"]
 
@@ -181,13 +181,15 @@ def verify(
     hidden = _suppressed_rows(frame, (*quasi_identifiers, *sensitive), suppressed)
     codes = np.array([_text_codes(frame.column(name))[~hidden] for name in quasi_identifiers])
     labels, first = _labels(codes)
-    values = {name: _value_codes(frame.column(name), hidden) for name in sensitive}
+    coded = {name: _value_codes(frame.column(name), hidden) for name in sensitive}
+    values = {name: codes for name, (_, codes) in coded.items()}
     sizes = np.bincount(labels, minlength=len(first)).astype(np.int64)
     histograms = {name: _histogram(labels, code, len(first)) for name, code in values.items()}
     if missing != "category":
         sizes, histograms = _matched(codes[:, first], sizes, histograms, missing)
-    totals = {name: np.bincount(code + 1) for name, code in values.items()}
-    stats = ClassStats(sizes, histograms, totals)
+    totals = {name: np.bincount(code + 1, minlength=1) for name, code in values.items()}
+    grounds = {name: Ground(column.is_ordered) for name, (column, _) in coded.items()}
+    stats = ClassStats(sizes, histograms, totals, grounds=grounds)
 
     n_suppressed = int(hidden.sum())
     records = np.bincount(labels, minlength=len(first))
@@ -252,13 +254,13 @@ def _text_codes(series: pl.Series) -> CodeArray:
     return np.asarray(codes.cast(pl.Int32).fill_null(-1).to_numpy())
 
 
-def _value_codes(series: pl.Series, hidden: BoolArray) -> CodeArray:
+def _value_codes(series: pl.Series, hidden: BoolArray) -> tuple[columns_.Column, CodeArray]:
     """Code a sensitive column by value: "1" and "1.0" are one value and do not make a class diverse."""
     texts = series.cast(pl.String).filter(~pl.Series(hidden))
     distinct = texts.drop_nulls().unique().sort()
-    _, code_of_text = columns_.from_texts(series.name, distinct.to_list())
+    column, code_of_text = columns_.from_texts(series.name, distinct.to_list())
     physical = texts.cast(pl.Enum(distinct)).to_physical().cast(pl.Int32).fill_null(-1).to_numpy()
-    return np.asarray(np.append(code_of_text, np.int32(-1))[physical])
+    return column, np.asarray(np.append(code_of_text, np.int32(-1))[physical])
 
 
 def _labels(codes: CodeArray) -> tuple[CountArray, CountArray]:
@@ -347,7 +349,7 @@ def _failure(model: PrivacyModel, stats: ClassStats, records: CountArray) -> Fai
     failed = ~model.passes(stats)
     if not failed.any():
         return None
-    worst = float(np.min(model.measure(stats)[failed]))
+    worst = float((np.min if model.higher_is_safer else np.max)(model.measure(stats)[failed]))
     return Failure(describe(model), int(failed.sum()), int(records[failed].sum()), worst)
 
 

@@ -73,7 +73,7 @@ class Histogram:
 
     def summed(self, entries: FloatArray | CountArray) -> FloatArray:
         """Add up one number an entry over every class; a class without entries has 0."""
-        return np.bincount(self.labels(), weights=entries, minlength=self.n_classes)
+        return np.bincount(self.labels(), weights=entries, minlength=self.n_classes).astype(np.float64)
 
     def highest(self, entries: FloatArray | CountArray, otherwise: float = 0.0) -> FloatArray:
         """Return the highest of one number an entry in every class; ``otherwise`` where a class has no entry."""

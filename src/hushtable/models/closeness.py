@@ -7,7 +7,6 @@ learning that someone's value is missing is learning something.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Final, Literal, get_args
