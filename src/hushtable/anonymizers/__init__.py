@@ -187,10 +187,14 @@ def _check_feasible(table: Table, models: Sequence[PrivacyModel]) -> None:
     stats = whole.stats(table, models)
     failed = [model for model in models if not model.passes(stats).all()]
     if failed:
-        reached = "; ".join(f"{describe(model)} reaches {model.measure(stats)[0]:g}" for model in failed)
+        reached = "; ".join(
+            f"{describe(model)} reaches {model.measure(stats)[0]:g} "
+            f"({'higher' if model.higher_is_safer else 'lower'} is safer)"
+            for model in failed
+        )
         msg = with_hint(
             f"no release of these {table.n_records} records can satisfy the models. As one class: {reached}.",
-            "lower the parameter, or add records.",
+            "ask for less, or add records.",
         )
         raise InfeasibleError(msg)
 
