@@ -39,7 +39,7 @@ CLASSES = st.lists(HELD, min_size=1, max_size=5) | st.lists(FULL, min_size=2, ma
 ABOUT_VALUES = {
     "alpha-k-anonymity": st.builds(AlphaKAnonymity, SHARES, WHOLE, st.just("s")),
     "distinct-l-diversity": st.builds(DistinctLDiversity, WHOLE, st.just("s")),
-    "entropy-l-diversity": st.builds(EntropyLDiversity, EIGHTHS.filter(lambda l: l >= 1), st.just("s")),
+    "entropy-l-diversity": st.builds(EntropyLDiversity, EIGHTHS.filter(lambda number: number >= 1), st.just("s")),
     "recursive-c-l-diversity": st.builds(RecursiveCLDiversity, EIGHTHS, WHOLE, st.just("s")),
     "t-closeness": st.builds(TCloseness, SHARES, st.just("s"), st.sampled_from(["equal", "ordered", "hierarchical"])),
     "beta-likeness": st.builds(BetaLikeness, EIGHTHS, st.just("s"), st.booleans()),
