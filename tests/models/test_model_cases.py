@@ -307,6 +307,43 @@ def test_a_population_is_split_as_its_records_are(people):
     assert all(high < low for (_, high), (low, _) in pairwise(ends))
 
 
+@pytest.mark.parametrize("recoding", ["tight", "cut"])
+@pytest.mark.parametrize("model", [KMap(6), DeltaPresence(0.1, 0.5)])
+def test_anonymize_with_a_population(people, model, recoding):
+    """Counted again from the published cells: which people each class's intervals and sets cover."""
+    quasi_identifiers = ["age", "zip"]
+    data = people.filter(pl.col("age") % 3 == 0).sort("age", descending=True)
+    method = ht.Mondrian(recoding=recoding)
+    release = ht.anonymize(data, quasi_identifiers=quasi_identifiers, models=[model], population=people, method=method)
+    assert release.partition.n_classes > 5
+    assert release.frame.height == data.height
+    table = ht.Table.encode(people, quasi_identifiers)
+    union = data.select(quasi_identifiers).vstack(people.select(quasi_identifiers))
+    assert sorted(set(union["zip"])) == release.recoding.columns[1].values.tolist()
+    counts = []
+    for label in range(release.partition.n_classes):
+        ages, zips = release.recoding.cells
+        low, high = ages.low[label], ages.high[label]
+        held = zips.codes[zips.offsets[label] : zips.offsets[label + 1]]
+        counts.append(int(((table.codes[0] >= low) & (table.codes[0] <= high) & np.isin(table.codes[1], held)).sum()))
+    stats = stats_of(sizes=release.partition.sizes, population=counts)
+    assert sum(counts) <= len(people)
+    assert model.passes(stats).all()
+
+
+@pytest.mark.parametrize(("models", "population"), [([KMap(2)], False), ([KAnonymity(2)], True)])
+def test_a_population_goes_with_a_model_that_counts_it(people, models, population):
+    given = {"population": people} if population else {}
+    with pytest.raises(ht.InputError, match="population"):
+        ht.anonymize(people, quasi_identifiers=["age"], models=models, **given)
+
+
+def test_a_population_of_another_kind(people):
+    texts = people.with_columns(pl.col("age").cast(pl.String) + "y")
+    with pytest.raises(ht.ColumnError, match="'age' is integer in the data and category in the population"):
+        ht.anonymize(people, quasi_identifiers=["age"], models=[KMap(2)], population=texts)
+
+
 def _members(partition: Partition):
     return [partition.rows[a:b] for a, b in pairwise(partition.offsets)]
 
