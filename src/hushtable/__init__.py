@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from hushtable import datasets
     from hushtable.anonymizers import anonymize
     from hushtable.anonymizers.mondrian import Mondrian
-    from hushtable.column import Column
+    from hushtable.column import Column, ColumnSpec
     from hushtable.discover.recognise import Roles, find_quasi_identifiers
     from hushtable.errors import (
         BudgetExceeded,
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from hushtable.release import Release
     from hushtable.risk.reidentify import RiskAssessment, assess
     from hushtable.search import Budget, Trace
-    from hushtable.table import ColumnSpec, Table
+    from hushtable.table import Table
     from hushtable.verifier import Verdict, verify
 
 __all__ = [
@@ -92,7 +92,7 @@ _HOMES = {
     "BudgetExceeded": "errors",
     "Column": "column",
     "ColumnError": "errors",
-    "ColumnSpec": "table",
+    "ColumnSpec": "column",
     "DeltaDisclosure": "models",
     "DeltaPresence": "models",
     "DistinctLDiversity": "models",

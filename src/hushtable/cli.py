@@ -6,8 +6,10 @@ Only figures, names and positions are printed, never a cell of the data.
 
 from __future__ import annotations
 
+import io
 import json
 import os
+import shutil
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -48,10 +50,6 @@ def main() -> None:
     except HushError as error:
         typer.echo(f"hushtable: {error}", err=True)
         sys.exit(error.exit_code)
-    except BrokenPipeError:
-        # The reader went away (| head): point stdout elsewhere so that closing it does not fail again.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(0)
 
 
 @app.callback(invoke_without_command=True)
@@ -80,23 +78,22 @@ def scan(
     from hushtable import frames
     from hushtable.discover.recognise import find_quasi_identifiers
     from hushtable.risk.reidentify import assess
-    from hushtable.table import Table
 
-    with _step("reading and coding"):
-        table = Table.encode(frames.read(file, encoding=encoding, delimiter=delimiter))
+    if policy is not None and policy.exists():
+        msg = with_hint(f"{str(policy)!r} exists.", "name another file, or remove it: a policy is never overwritten.")
+        raise InputError(msg)
+    with _step("reading"):
+        frame = frames.read(file, encoding=encoding, delimiter=delimiter)
     with _step("looking at columns and classes"):
-        roles = find_quasi_identifiers(table)
+        roles = find_quasi_identifiers(frame)
         sensitive = [name for name, role in roles.roles.items() if role == "sensitive"]
-        risk = assess(table, quasi_identifiers=roles.quasi_identifiers, sensitive=sensitive)
+        risk = assess(frame, quasi_identifiers=roles.quasi_identifiers, sensitive=sensitive)
     if as_json:
         _print_json({"file": file.name, **roles.to_dict(), "risk": risk.to_dict()})
     else:
-        _print_roles(roles)
-        typer.echo("")
-        for line in _risk_lines(risk.to_dict()):
-            typer.echo(line)
+        _say(_role_table(roles), *_risk_lines(risk.to_dict()))
     if policy is not None:
-        _write_new(policy, _proposed_policy(roles, k).to_yaml())
+        _write_policy(policy, _proposed_policy(roles, k).to_yaml())
         typer.echo(f"\nWrote {policy}. Check every role in it, then:", err=True)
         typer.echo(f"  hushtable anonymize {file} -p {policy} -o OUT", err=True)
 
@@ -151,6 +148,7 @@ def anonymize(
             frame,
             quasi_identifiers=rules.quasi_identifiers,
             models=rules.models,
+            sensitive=rules.with_role("sensitive"),
             method=Mondrian(cut=rules.cut, recoding=rules.recoding),
             missing=rules.missing,
             identifiers=rules.removed,
@@ -164,8 +162,7 @@ def anonymize(
     if as_json:
         _print_json({"file": str(output), "verified": verdict.to_dict(), **summary})
         return
-    for line in _release_lines(output, rules, verdict, summary):
-        typer.echo(line)
+    _say(*_release_lines(output, rules, verdict, summary))
 
 
 @app.command()
@@ -187,14 +184,13 @@ def verify(
         manifest.check_hash(file, manifest.read(file))
     with _step("reading and judging"):
         frame = frames.read(file, encoding=encoding, delimiter=delimiter)
-        if kept := [name for name in rules.removed if name in frame.columns]:
-            msg = with_hint(f"the file still holds the identifiers {listed(kept)}.", "run anonymize with this policy.")
-            raise InputError(msg)
+        rules.check_release(frame.columns)
         verdict = judge(
             frame,
             quasi_identifiers=rules.quasi_identifiers,
             models=rules.models,
             sensitive=rules.with_role("sensitive"),
+            specs=_specs(rules),
             missing=missing,  # type: ignore[arg-type]  # checked by the callee
             highest_risk=rules.limits.highest_risk,
             average_risk=rules.limits.average_risk,
@@ -202,8 +198,7 @@ def verify(
     if as_json:
         _print_json(verdict.to_dict())
     else:
-        for line in _verdict_lines(file, verdict):
-            typer.echo(line)
+        _say(*_verdict_lines(file, verdict))
     if not verdict.passed:
         raise typer.Exit(1)
 
@@ -288,7 +283,7 @@ def _pseudonyms(rules: Policy, key_file: Path | None) -> Pseudonyms | None:
 
 
 def _specs(rules: Policy) -> dict[str, Any]:
-    from hushtable.table import ColumnSpec
+    from hushtable.column import ColumnSpec
 
     return {name: ColumnSpec(column.kind, column.order) for name, column in rules.columns.items()}
 
@@ -302,23 +297,29 @@ def _check_output(source: Path, output: Path) -> None:
         raise InputError(msg)
 
 
-def _write_new(path: Path, text: str) -> None:
+def _write_policy(path: Path, text: str) -> None:
     try:
-        with path.open("x", encoding="utf-8") as file:
-            file.write(text)
-    except FileExistsError:
-        msg = with_hint(f"{str(path)!r} exists.", "name another file, or remove it: a policy is never overwritten.")
-        raise InputError(msg) from None
+        path.write_text(text, encoding="utf-8")
     except OSError as error:
         msg = with_hint(f"cannot write {str(path)!r}: {error.strerror}.", "check that the folder exists.")
         raise InputError(msg) from None
 
 
 def _print_json(entries: Mapping[str, Any]) -> None:
-    typer.echo(json.dumps(entries, indent=2, ensure_ascii=False))
+    _say(json.dumps(entries, indent=2, ensure_ascii=False))
 
 
-def _print_roles(roles: Roles) -> None:
+def _say(*lines: str) -> None:
+    """Print, and stop quietly when the reader of a pipe has gone (``| head``)."""
+    try:
+        typer.echo("\n".join(lines))
+    except BrokenPipeError:
+        # Python flushes stdout once more when it ends; there, it must not fail.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise typer.Exit from None
+
+
+def _role_table(roles: Roles) -> str:
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
@@ -332,10 +333,14 @@ def _print_roles(roles: Roles) -> None:
         # Text, because a name may hold what rich reads as markup.
         table.add_row(*(Text(cell) for cell in cells))
     # Piped output is not folded at some terminal's width.
-    Console(width=None if sys.stdout.isatty() else 200, highlight=False).print(table)
+    page = io.StringIO()
+    Console(file=page, width=shutil.get_terminal_size().columns if sys.stdout.isatty() else 200).print(table)
+    return page.getvalue()
 
 
 def _risk_lines(risk: Mapping[str, Any]) -> list[str]:
+    if not risk["quasi_identifiers"]:
+        return ["No column looks like a quasi-identifier; if one is, name it in a policy or with --qi."]
     readings = risk["smallest_by_missing"]
     return [
         f"By {', '.join(risk['quasi_identifiers'])}:",
@@ -362,7 +367,7 @@ def _release_lines(output: Path, rules: Policy, verdict: Verdict, summary: Mappi
         lines.append(f"  keyed pseudonyms: {', '.join(summary['pseudonymized'])}")
     if kept := rules.with_role("other"):
         lines.append(f"  kept as they are, taken for unknown to anyone: {', '.join(kept)}")
-    return lines
+    return [*lines, *_homogeneity_lines(verdict)]
 
 
 def _verdict_lines(file: Path, verdict: Verdict) -> list[str]:
@@ -373,12 +378,15 @@ def _verdict_lines(file: Path, verdict: Verdict) -> list[str]:
         f"  {verdict.n_records:,} records in {verdict.n_classes:,} classes, smallest {verdict.smallest_class:,}; "
         f"{verdict.n_suppressed:,} suppressed; missing as {verdict.missing}",
     ]
-    lines += [
+    return [*lines, *_homogeneity_lines(verdict), *(f"  failed: {failure}" for failure in verdict.failures)]
+
+
+def _homogeneity_lines(verdict: Verdict) -> list[str]:
+    return [
         f"  careful: a class agrees on {name}, so whoever finds a person's class knows it"
         for name, fewest in verdict.distinct_sensitive.items()
         if fewest < 2
     ]
-    return [*lines, *(f"  failed: {failure}" for failure in verdict.failures)]
 
 
 @contextmanager

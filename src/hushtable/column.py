@@ -28,7 +28,7 @@ import numpy as np
 from hushtable._types import CodeArray, FloatArray, ValueArray, frozen
 from hushtable.errors import ColumnError, with_hint
 
-__all__ = ["KINDS", "ROLES", "Column", "Kind", "Role", "from_texts"]
+__all__ = ["KINDS", "ROLES", "Column", "ColumnSpec", "Kind", "Role", "from_texts"]
 
 Kind = Literal["integer", "decimal", "date", "datetime", "ordered", "category"]
 Role = Literal["identifier", "quasi-identifier", "sensitive", "other"]
@@ -44,6 +44,21 @@ _INTEGER: Final = re.compile(r"[+-]?(0|[1-9][0-9]{0,17})", re.ASCII)
 _DECIMAL: Final = re.compile(r"[+-]?(0|[1-9][0-9]*)(\.[0-9]+)?", re.ASCII)
 _DATE: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", re.ASCII)
 _DATETIME: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,6})?)?", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnSpec:
+    """How to type a column when the data do not say.
+
+    Attributes
+    ----------
+    kind : Kind, optional
+    order : tuple of str, optional
+        The values of an ordered category, from low to high.
+    """
+
+    kind: Kind | None = None
+    order: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -98,16 +113,15 @@ class Column:
             return np.zeros(self.n_values)
         if not self.is_measured:
             return np.arange(self.n_values) / (self.n_values - 1)
-        numbers = self.numbers()
-        # Scaling first keeps a range near the largest float from overflowing.
-        scale = max(abs(numbers[0]), abs(numbers[-1]))
-        scaled = numbers / scale
-        return np.asarray((scaled - scaled[0]) / (scaled[-1] - scaled[0]))
-
-    def numbers(self) -> FloatArray:
-        """Return the values of a measured kind as numbers (dates in days, datetimes in microseconds)."""
-        integers = self.values.astype(np.int64) if self.kind in ("date", "datetime") else self.values
-        return integers.astype(np.float64)
+        if self.kind == "decimal" and (np.abs(self.values).max() > 2**53 or (self.values % 1 != 0).any()):
+            # Scaling first keeps a range near the largest float from overflowing.
+            scaled = self.values / np.abs(self.values[[0, -1]]).max()
+            return np.asarray((scaled - scaled[0]) / (scaled[-1] - scaled[0]))
+        # Differences of whole numbers are taken before they become floats, which large neighbours
+        # would share; modulo 2^64 they are exact even where they do not fit an int64.
+        whole = self.values.astype(np.int64).astype(np.uint64)
+        distances = (whole - whole[0]).astype(np.float64)
+        return np.asarray(distances / distances[-1])
 
     def text(self, code: int) -> str:
         """Return the one canonical text of a value: equal values have equal texts."""

@@ -10,6 +10,7 @@ import codecs
 import contextlib
 import csv
 import io
+import itertools
 import os
 import secrets
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -25,7 +26,20 @@ from hushtable._types import BoolArray, CodeArray, CountArray
 from hushtable.cells import SUPPRESSED
 from hushtable.errors import ColumnError, InputError, listed, with_hint
 
-__all__ = ["FILE_KINDS", "Frame", "file_kind", "gather", "map_texts", "mask", "read", "replacing", "write"]
+__all__ = [
+    "FILE_KINDS",
+    "Frame",
+    "check_writable",
+    "file_kind",
+    "gather",
+    "map_texts",
+    "mask",
+    "read",
+    "replacing",
+    "texts",
+    "write",
+    "written_delimiter",
+]
 
 DELIMITERS: Final = ",;\t|"
 FILE_KINDS: Final = {".csv": "csv", ".tsv": "csv", ".txt": "csv", ".parquet": "parquet", ".pq": "parquet"}
@@ -126,12 +140,19 @@ def read(data: Any, *, encoding: str = "utf-8", delimiter: str | None = None) ->
     else:
         try:
             frame = Frame(nw.from_native(data, eager_only=True))
+            names = frame.columns
+        except nw.exceptions.DuplicateError:
+            msg = with_hint("the dataframe has columns of the same name.", "give every column its own name.")
+            raise ColumnError(msg) from None
         except TypeError:
             msg = with_hint(
                 f"cannot read a table from an object of type {type(data).__name__}.",
                 "pass a path or an eager dataframe: pandas, polars, pyarrow (collect a lazy frame first).",
             )
             raise InputError(msg) from None
+        if not all(isinstance(name, str) for name in names):
+            msg = with_hint("the dataframe has column names that are not text.", "rename them to text first.")
+            raise ColumnError(msg)
     return frame
 
 
@@ -149,18 +170,33 @@ def file_kind(path: Path) -> str:
 
 def write(frame: Frame, path: Path) -> None:
     """Write a frame as CSV or Parquet, by the ending of the name; untouched text is written as it was read."""
-    data = pl.DataFrame([frame.column(name).alias(name) for name in frame.columns])
+    # A categorical type would carry its categories into the file, those of removed cells too.
+    categorical = (pl.Categorical, pl.Enum)
+    columns = [frame.column(name).alias(name) for name in frame.columns]
+    data = pl.DataFrame([each.cast(pl.String) if isinstance(each.dtype, categorical) else each for each in columns])
     if file_kind(path) == "parquet":
         data.write_parquet(path)
         return
-    try:
-        data.write_csv(path, separator=frame.delimiter)
-    except pl.exceptions.PolarsError:
+    data.write_csv(path, separator=written_delimiter(frame, path))
+
+
+def written_delimiter(frame: Frame, path: Path) -> str:
+    """Return the delimiter of a CSV to be written: the one it was read with, a tab for .tsv."""
+    return "\t" if path.suffix.lower() == ".tsv" else frame.delimiter
+
+
+def check_writable(frame: Frame, path: Path) -> None:
+    """Raise ColumnError where a file of this kind has no cells for a column's type."""
+    if file_kind(path) == "parquet":
+        return
+    types = {name: frame.column(name).dtype for name in frame.columns}
+    odd = [name for name, dtype in types.items() if dtype.is_nested() or isinstance(dtype, (pl.Binary, pl.Duration))]
+    if odd:
         msg = with_hint(
-            f"cannot write {str(path)!r}: a column holds lists or structs, which a CSV has no cells for.",
+            f"{str(path)!r} has no cells for the types of columns {listed(odd)}, such as lists or structs.",
             "write Parquet, or leave those columns out.",
         )
-        raise InputError(msg) from None
+        raise ColumnError(msg)
 
 
 def gather(labels: Sequence[str | None], codes: CodeArray, suppressed: BoolArray) -> pl.Series:
@@ -171,6 +207,9 @@ def gather(labels: Sequence[str | None], codes: CodeArray, suppressed: BoolArray
 
 def map_texts(series: pl.Series, change: Callable[[str], str]) -> pl.Series:
     """Return a column as text with every distinct cell changed once; missing stays missing."""
+    if series.dtype.is_float() and (series.drop_nulls() % 1 == 0).all():
+        # pandas holds integers beside missing cells as floats.
+        series = series.cast(pl.Int64)
     texts = series.cast(pl.String)
     distinct = texts.drop_nulls().unique()
     changed = pl.Series([change(text) for text in distinct.to_list()], dtype=pl.String)
@@ -183,25 +222,53 @@ def mask(series: pl.Series, suppressed: BoolArray) -> pl.Series:
 
 
 @contextlib.contextmanager
-def replacing(path: Path) -> Iterator[Path]:
-    """Write a file whole or not at all: yields a name beside ``path``, moved onto it at the end.
+def replacing(*paths: Path) -> Iterator[tuple[Path, ...]]:
+    """Write files whole and together, or not at all: yields drafts, which get their names at the end.
 
-    A crash, a full disk or an exception leaves the old file, or none.
+    A crash, a full disk or an exception leaves the old files, or none.
     """
-    draft = path.with_name(f".{path.stem}.{secrets.token_hex(4)}.part{path.suffix}")
+    drafts = tuple(_beside(path, "part") for path in paths)
     try:
-        yield draft
-        with draft.open("rb+") as file:
-            os.fsync(file.fileno())
-        draft.replace(path)
+        yield drafts
+        for draft in drafts:
+            with draft.open("rb+") as file:
+                os.fsync(file.fileno())
+        _rename_all(drafts, paths)
     except OSError as error:
         msg = with_hint(
-            f"cannot write {str(path)!r}: {error.strerror or type(error).__name__}.",
+            f"cannot write {str(paths[0])!r}: {error.strerror or type(error).__name__}.",
             "check that the folder exists, is writable and has room; nothing was changed.",
         )
         raise InputError(msg) from None
     finally:
-        draft.unlink(missing_ok=True)
+        for draft in drafts:
+            draft.unlink(missing_ok=True)
+
+
+def _beside(path: Path, word: str) -> Path:
+    return path.with_name(f".{path.stem}.{secrets.token_hex(4)}.{word}{path.suffix}")
+
+
+def _rename_all(drafts: Sequence[Path], paths: Sequence[Path]) -> None:
+    """Give all drafts their names; when one cannot have its, give the old files theirs back."""
+    kept = {path: _beside(path, "old") for path in paths if path.is_file()}
+    renamed: list[Path] = []
+    try:
+        for path, old in kept.items():
+            old.hardlink_to(path)
+        for draft, path in zip(drafts, paths, strict=True):
+            draft.replace(path)
+            renamed.append(path)
+    except OSError:
+        for path in renamed:
+            if path in kept:
+                kept[path].replace(path)
+            else:
+                path.unlink()
+        raise
+    finally:
+        for old in kept.values():
+            old.unlink(missing_ok=True)
 
 
 def _read_parquet(path: Path) -> Frame:
@@ -221,9 +288,12 @@ def _read_csv(path: Path, encoding: str, delimiter: str | None) -> Frame:
         raise _unreadable(path, error) from None
     raw = raw.removeprefix(codecs.BOM_UTF8)
     text = _decode(path, raw, encoding)
+    if delimiter is not None and len(delimiter.encode()) != 1:
+        msg = with_hint(f"the delimiter {delimiter!r} is not one character.", "use one of , ; | or a tab.")
+        raise InputError(msg)
     head = text[:_HEAD]
     delimiter = delimiter or _find_delimiter(head)
-    header = next(csv.reader(io.StringIO(head, newline=""), delimiter=delimiter), [])
+    header = next(_records(head, delimiter), [])
     _check_header(path, header)
     try:
         # Polars gets UTF-8 bytes and our own header, so that doubled or odd names never reach it.
@@ -272,8 +342,8 @@ def _find_delimiter(text: str) -> str:
     """Choose the delimiter that splits the first records into the most fields, evenly."""
     best, most = ",", 1
     for candidate in DELIMITERS:
-        records = csv.reader(io.StringIO(text, newline=""), delimiter=candidate)
-        widths = {len(record) for record, _ in zip(records, range(_SNIFFED_RECORDS), strict=False) if record}
+        records = itertools.islice(_records(text, candidate), _SNIFFED_RECORDS)
+        widths = {len(record) for record in records if record}
         if len(widths) == 1 and (width := widths.pop()) > most:
             best, most = candidate, width
     if most == 1:
@@ -300,10 +370,8 @@ def _check_header(path: Path, header: Sequence[str]) -> None:
 def _check_records(path: Path, text: str, delimiter: str, width: int) -> list[int]:
     """Raise InputError at the first ragged record; return the positions of blank lines among the records."""
     blank = []
-    records = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
-    next(records)
-    line = records.line_num + 1
-    for position, record in enumerate(records):
+    line = 1
+    for position, record in enumerate(_records(text, delimiter), -1):
         if not record:
             blank.append(position)
         elif len(record) != width:
@@ -312,8 +380,33 @@ def _check_records(path: Path, text: str, delimiter: str, width: int) -> list[in
                 "quote fields that hold the delimiter, or pass another delimiter.",
             )
             raise InputError(msg)
-        line = records.line_num + 1
+        line += 1 + sum(cell.count("\n") for cell in record)
     return blank
+
+
+def _records(text: str, delimiter: str) -> Iterator[list[str]]:
+    """Parse a CSV with the standard library, which tells blank lines and short records apart; slow."""
+    # A field past the reader's limit of 131,072 characters is an open quote: what follows is no record.
+    with contextlib.suppress(csv.Error):
+        yield from csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+
+
+def texts(series: pl.Series) -> pl.Series:
+    """Return a column's cells as text, blank ones as missing.
+
+    Raises
+    ------
+    ColumnError
+        Its cells are lists, structs or bytes.
+    """
+    if series.dtype.is_nested() or isinstance(series.dtype, pl.Binary):
+        msg = with_hint(
+            f"column {series.name!r} has the type {series.dtype}, which cannot be grouped.",
+            "turn it into text, a number, a date or a datetime, or leave the column out.",
+        )
+        raise ColumnError(msg)
+    cells = series.cast(pl.String)
+    return cells.set((cells.str.strip_chars() == "").fill_null(False), None)
 
 
 def _to_polars(series: nw.Series[Any]) -> pl.Series:
@@ -340,6 +433,14 @@ def _to_polars(series: nw.Series[Any]) -> pl.Series:
                 f"column {series.name!r} mixes types.", "cast it to one type: text, a number, a date or a datetime."
             )
             raise ColumnError(msg) from None
+    if isinstance(column.dtype, pl.Object):
+        msg = with_hint(
+            f"column {series.name!r} holds Python objects of a type that is not known.",
+            "cast it to one type: text, a number, a date or a datetime.",
+        )
+        raise ColumnError(msg)
+    if isinstance(dtype, nw.Enum):
+        column = column.cast(pl.Enum(dtype.categories))
     if missing.any():
         column = column.set(pl.Series(missing), None)
     return column.fill_nan(None) if column.dtype.is_float() else column

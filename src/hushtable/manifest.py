@@ -64,7 +64,12 @@ def read(release: Path) -> dict[str, Any]:
 
 def check_hash(release: Path, entries: Mapping[str, Any]) -> None:
     """Raise VerificationError when a release is not the file that its manifest was written for."""
-    if sha256(release) != entries["sha256"]:
+    try:
+        digest = sha256(release)
+    except OSError:
+        msg = with_hint(f"cannot read {str(release)!r}.", "check the name and that you may read the file.")
+        raise InputError(msg) from None
+    if digest != entries["sha256"]:
         msg = with_hint(
             f"{str(release)!r} is not the file its manifest describes: the SHA-256 differs.",
             "it was changed after it was written; run anonymize again.",

@@ -20,10 +20,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
 from hushtable.column import ROLES, Kind, Role
 from hushtable.errors import HushError, PolicyError, check_columns, listed, with_hint
@@ -78,12 +78,55 @@ class Limits(_Record):
         Over all records: classes / records.
     """
 
-    highest_risk: float | None = Field(default=None, gt=0, le=1)
-    average_risk: float | None = Field(default=None, gt=0, le=1)
+    highest_risk: float | None = Field(default=None, gt=0, le=1, strict=True)
+    average_risk: float | None = Field(default=None, gt=0, le=1, strict=True)
+
+
+def _model(entry: Any) -> PrivacyModel:
+    if isinstance(entry, PrivacyModel):
+        return entry
+    if not isinstance(entry, Mapping):
+        msg = "expected `name: parameter`, for instance k-anonymity: 5"
+        raise ValueError(msg)
+    try:
+        return from_dict(entry)
+    except HushError as error:
+        # In one line: the policy's own message adds the place and a hint of its own.
+        message, _, hint = str(error).partition("\n\nHint: ")
+        raise ValueError(f"{message} {hint}".rstrip(".")) from None
+
+
+def _some_models(given: Any) -> Any:
+    if not isinstance(given, (list, tuple)) or not given:
+        msg = "expected a list of models, for instance: [k-anonymity: 5]"
+        raise ValueError(msg)
+    return given
+
+
+class _MisplacedError(ValueError):
+    """A fault between two entries, and the one to look at."""
+
+    def __init__(self, message: str, location: tuple[int | str, ...]) -> None:
+        super().__init__(message)
+        self.location = location
 
 
 class Policy(_Record):
     r"""What is to be protected, how, and to what limit.
+
+    Attributes
+    ----------
+    version : 1
+    columns : dict of str to ColumnPolicy
+        Every column of the table.
+    models : tuple of PrivacyModel
+    method : "mondrian"
+    cut : {"gain", "median"}
+    recoding : {"cut", "tight"}
+    missing : "category"
+    limits : Limits
+    seed : int
+        Of methods that draw random numbers.
 
     Examples
     --------
@@ -94,7 +137,7 @@ class Policy(_Record):
 
     version: Literal[1] = 1
     columns: dict[str, ColumnPolicy]
-    models: tuple[Any, ...]
+    models: Annotated[tuple[Annotated[Any, BeforeValidator(_model)], ...], BeforeValidator(_some_models)]
     method: Literal["mondrian"] = "mondrian"
     cut: Literal["gain", "median"] = "gain"
     recoding: Literal["cut", "tight"] = "cut"
@@ -102,24 +145,16 @@ class Policy(_Record):
     limits: Limits = Limits()
     seed: int = 0
 
-    @field_validator("models", mode="before")
-    @classmethod
-    def _make_models(cls, given: Any) -> tuple[PrivacyModel, ...]:
-        if not isinstance(given, (list, tuple)) or not given:
-            msg = "expected a list of models, for instance: [k-anonymity: 5]"
-            raise ValueError(msg)
-        return tuple(_model(entry) for entry in given)
-
     @model_validator(mode="after")
-    def _sensitive_columns_are_declared(self) -> Policy:
-        for model in self.models:
+    def _roles_fit_models(self) -> Policy:
+        for i, model in enumerate(self.models):
             for name in model.needs.sensitive:
                 if name not in self.columns or self.columns[name].role != "sensitive":
                     msg = f"{model.name} needs {name!r}, which columns does not declare as sensitive"
-                    raise ValueError(msg)
+                    raise _MisplacedError(msg, ("models", i))
         if not self.quasi_identifiers:
             msg = "columns declares no quasi-identifier"
-            raise ValueError(msg)
+            raise _MisplacedError(msg, ("columns",))
         return self
 
     @property
@@ -140,6 +175,16 @@ class Policy(_Record):
     def with_role(self, role: Role) -> tuple[str, ...]:
         """Return the columns of one role."""
         return tuple(name for name, column in self.columns.items() if column.role == role)
+
+    def check_release(self, columns: Sequence[str]) -> None:
+        """Raise PolicyError where a released table holds a column that the policy removes or does not know."""
+        stray = [name for name in columns if name not in self.columns or name in self.removed]
+        if stray:
+            msg = with_hint(
+                f"the table holds columns {listed(stray)}, which the policy does not release.",
+                "verify the file that anonymize wrote with this policy.",
+            )
+            raise PolicyError(msg)
 
     def check_covers(self, columns: Sequence[str]) -> None:
         """Raise PolicyError where a column has no role: what is not declared is not released."""
@@ -173,6 +218,11 @@ class Policy(_Record):
             line = f" line {mark.line + 1}" if mark else ""
             msg = with_hint(f"{name}{line}: not YAML: {getattr(error, 'problem', 'unreadable')}.", "check the indents.")
             raise PolicyError(msg) from None
+        except ValueError:
+            # A scalar that looks like a date and is none; PyYAML does not say where.
+            msg = with_hint(f"{name}: a date that does not exist.", "put it in quotes where it is meant as text.")
+            raise PolicyError(msg) from None
+        _check_keys(name, tree)
         if not isinstance(entries, Mapping):
             msg = with_hint(
                 f"{name}: expected `columns:` and `models:`.", "`hushtable scan` writes a policy to start from."
@@ -187,8 +237,10 @@ class Policy(_Record):
             return cls.model_validate(entries)
         except ValidationError as error:
             first = error.errors(include_url=False, include_input=False)[0]
-            where = f"{name} line {_line(tree, first['loc'])}" if tree else name
-            place = ".".join(str(step) for step in first["loc"]) or "the whole"
+            cause = first.get("ctx", {}).get("error")
+            location = cause.location if isinstance(cause, _MisplacedError) else first["loc"]
+            where = f"{name} line {_line(tree, location)}" if tree else name
+            place = ".".join(str(step) for step in location)
             msg = with_hint(
                 f"{where}: {place}: {first['msg'].removeprefix('Value error, ')}.",
                 "docs/quickstart.md shows a whole policy; `hushtable scan FILE -p policy.yaml` writes one.",
@@ -214,17 +266,20 @@ class Policy(_Record):
         return text
 
 
-def _model(entry: Any) -> PrivacyModel:
-    if isinstance(entry, PrivacyModel):
-        return entry
-    if not isinstance(entry, Mapping):
-        msg = "expected `name: parameter`, for instance k-anonymity: 5"
-        raise ValueError(msg)
-    try:
-        return from_dict(entry)
-    except HushError as error:
-        # As one line: the policy's own message adds the place and a hint.
-        raise ValueError(" ".join(str(error).split())) from None
+def _check_keys(name: str, tree: yaml.Node | None) -> None:
+    """Raise PolicyError where a mapping has a key twice: YAML would silently keep the last."""
+    if isinstance(tree, yaml.MappingNode):
+        seen: set[str] = set()
+        for key, node in tree.value:
+            if key.value in seen:
+                where = f"{name} line {key.start_mark.line + 1}"
+                msg = with_hint(f"{where}: {key.value!r} stands twice.", "keep one of them.")
+                raise PolicyError(msg)
+            seen.add(key.value)
+            _check_keys(name, node)
+    elif isinstance(tree, yaml.SequenceNode):
+        for node in tree.value:
+            _check_keys(name, node)
 
 
 def _line(tree: yaml.Node | None, location: Sequence[int | str]) -> int:

@@ -36,6 +36,9 @@ class Pseudonyms:
     key: bytes = field(repr=False)
 
     def __post_init__(self) -> None:
+        if not isinstance(self.key, bytes):
+            msg = with_hint(f"the pseudonym key is of type {type(self.key).__name__}.", "expected bytes.")
+            raise InputError(msg)
         if len(self.key) < _MIN_KEY_BYTES:
             msg = with_hint(
                 f"the pseudonym key has {len(self.key)} bytes, expected {_MIN_KEY_BYTES} or more.",
@@ -50,7 +53,8 @@ def pseudonymize(frame: Frame, pseudonyms: Pseudonyms) -> Frame:
     Notes
     -----
     HMAC-SHA-256 (RFC 2104) of the column's name and the cell's text, the first 128
-    bits in hexadecimal. One hash for each distinct cell.
+    bits in hexadecimal. One hash for each distinct cell. A whole number has the same
+    pseudonym whether its library holds it as an integer or, beside missing cells, as a float.
     """
     check_columns(pseudonyms.columns, frame.columns, "pseudonyms")
     return frame.with_texts(
@@ -62,5 +66,5 @@ def pseudonymize(frame: Frame, pseudonyms: Pseudonyms) -> Frame:
 
 
 def _pseudonym(key: bytes, column: str, cell: str) -> str:
-    # The zero byte keeps ("ab", "c") and ("a", "bc") apart.
-    return hmac.new(key, f"{column}\0{cell}".encode(), hashlib.sha256).hexdigest()[:_HEX_DIGITS]
+    # The length keeps ("ab", "c") and ("a", "bc") apart.
+    return hmac.new(key, f"{len(column)}:{column}{cell}".encode(), hashlib.sha256).hexdigest()[:_HEX_DIGITS]

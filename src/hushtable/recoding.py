@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from decimal import ROUND_FLOOR, Decimal
-from typing import Final
+from dataclasses import dataclass, field, replace
+from decimal import ROUND_FLOOR, Decimal, localcontext
 
 import numpy as np
 
 from hushtable import cells
 from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray
-from hushtable.column import Column
+from hushtable.column import Column, value_text
 from hushtable.kernels import histogram
 from hushtable.partition import Partition
 from hushtable.table import Table
@@ -21,8 +20,6 @@ __all__ = ["Intervals", "Labels", "Recoding", "Sets", "tight"]
 
 Labels = tuple[CodeArray, list[str | None]]
 """The label of every class, as an index into distinct texts; None is a published missing value."""
-
-_ROUND: Final = [Decimal(step).scaleb(power) for power in range(18, -18, -1) for step in (5, 1)]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -203,21 +200,32 @@ def cut_point(column: Column, code: int) -> str:
     A round number tells less of the people on either side than the value of one of them.
     """
     low, high = column.values[code - 1], column.values[code]
-    if column.kind == "integer":
-        return str(_roundest(Decimal(int(low)), Decimal(int(high))))
-    if column.kind == "decimal":
-        return f"{_roundest(Decimal(column.text(code - 1)), Decimal(column.text(code))):f}"
-    moment = _roundest_moment(low.astype("datetime64[us]").item(), high.astype("datetime64[us]").item())
+    if column.kind in ("integer", "decimal"):
+        roundest = _roundest(Decimal(column.text(code - 1)), Decimal(column.text(code)))
+        if column.kind == "integer":
+            return str(int(roundest))
+        # Between neighbouring floats a rounder decimal may be read as the lower of them.
+        return value_text("decimal", float(roundest) if float(roundest) > low else high)
+    earlier, later = low.astype("datetime64[us]").item(), high.astype("datetime64[us]").item()
+    if not isinstance(earlier, dt.datetime) or not isinstance(later, dt.datetime):
+        # Outside the years 1 to 9999, which the calendar of the standard library ends at.
+        return column.text(code)
+    moment = _roundest_moment(earlier, later)
     return moment.date().isoformat() if column.kind == "date" else moment.isoformat(sep=" ")
 
 
 def _roundest(low: Decimal, high: Decimal) -> Decimal:
-    for step in _ROUND:
-        candidate = (high / step).to_integral_value(ROUND_FLOOR) * step
-        if candidate > low:
-            return (
-                candidate.quantize(Decimal(1)) if candidate == candidate.to_integral_value() else candidate.normalize()
-            )
+    # Enough digits for any two floats.
+    with localcontext(prec=1_100):
+        coarsest = max(high.adjusted(), low.adjusted())
+        for power in range(coarsest + 1, coarsest - 40, -1):
+            for digit in (5, 1):
+                step = Decimal(digit).scaleb(power)
+                candidate = (high / step).to_integral_value(ROUND_FLOOR) * step
+                if candidate == high and candidate - step > low:
+                    candidate -= step
+                if candidate > low:
+                    return candidate
     return high
 
 
@@ -234,15 +242,11 @@ def _roundest_moment(low: dt.datetime, high: dt.datetime) -> dt.datetime:
 
 def _cell_ends(column: Column) -> FloatArray:
     """Place the ends of cells on [0, 1]: entry i is where a cell beginning at code i begins."""
-    positions = column.positions()
-    if len(positions) < 2:
-        return np.array([0.0, 0.0])
-    ends = np.empty(len(positions) + 1)
-    ends[0], ends[-1] = 0.0, 1.0
-    numbers = column.numbers()
-    for code in range(1, len(positions)):
-        text = cut_point(column, code)
-        moment = np.array(text, dtype=column.values.dtype)
-        number = float(moment.astype(np.int64) if column.values.dtype.kind == "M" else moment)
-        ends[code] = (number - numbers[0]) / (numbers[-1] - numbers[0])
+    if column.n_values < 2:
+        return np.zeros(2)
+    # The cut points become values of a column of the same range, whose positions are then theirs.
+    texts = [column.text(0), *(cut_point(column, code) for code in range(1, column.n_values))]
+    points = np.array(texts, dtype=column.values.dtype)
+    ends = replace(column, values=np.append(points, column.values[-1])).positions()
+    ends[-1] = 1.0
     return ends

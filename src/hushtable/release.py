@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from hushtable import frames, manifest, pseudonyms
-from hushtable._types import BoolArray
+from hushtable._types import BoolArray, frozen
 from hushtable.cells import SUPPRESSED
-from hushtable.column import from_texts
+from hushtable.column import ColumnSpec, from_texts
 from hushtable.frames import Frame
 from hushtable.models.base import PrivacyModel, describe, model_to_dict
 from hushtable.partition import Partition
@@ -49,10 +49,16 @@ class Release:
         The value of the objective on the published values.
     quality : Quality
     trace : Trace
+    sensitive : tuple of str
+        The sensitive columns, those that a model judges among them.
+    specs : mapping of column to ColumnSpec
+        How columns were typed where the data did not say.
     removed : tuple of str
         Columns that the release leaves out.
     pseudonyms : Pseudonyms or None
         Columns whose cells became keyed pseudonyms.
+    alternatives : tuple of Release
+        Other releases of the same loss, where a method looks for them.
     """
 
     source: Frame | Table = field(repr=False)
@@ -63,19 +69,19 @@ class Release:
     loss: float
     quality: Quality = field(repr=False)
     trace: Trace = field(repr=False)
+    sensitive: tuple[str, ...] = ()
+    specs: Mapping[str, ColumnSpec] = field(default_factory=dict, repr=False)
     removed: tuple[str, ...] = ()
     pseudonyms: Pseudonyms | None = None
     alternatives: tuple[Release, ...] = field(default=(), repr=False)
+
+    def __post_init__(self) -> None:
+        frozen(self.suppressed)
 
     @property
     def quasi_identifiers(self) -> tuple[str, ...]:
         """The generalized columns."""
         return tuple(column.name for column in self.recoding.columns)
-
-    @property
-    def sensitive(self) -> tuple[str, ...]:
-        """The sensitive columns that a model looks at."""
-        return tuple(dict.fromkeys(name for model in self.models for name in model.needs.sensitive))
 
     @property
     def n_suppressed(self) -> int:
@@ -127,11 +133,14 @@ class Release:
         path = Path(path)
         frames.file_kind(path)
         frame = self._published()
+        frames.check_writable(frame, path)
         if not keep_order:
             frame = frame.take(np.random.default_rng().permutation(frame.n_rows))
-        with frames.replacing(manifest.manifest_path(path)) as sidecar, frames.replacing(path) as draft:
+        with frames.replacing(path, manifest.manifest_path(path)) as (draft, sidecar):
             frames.write(frame, draft)
-            verdict = self._verify(frames.read(draft, delimiter=frame.delimiter)).raise_if_failed()
+            verdict = self._verify(
+                frames.read(draft, delimiter=frames.written_delimiter(frame, path))
+            ).raise_if_failed()
             entries = self._manifest(path, manifest.sha256(draft), verdict, policy)
             entries = manifest.external(entries) if external else entries
             sidecar.write_text(json.dumps(entries, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
@@ -192,7 +201,13 @@ class Release:
         return Table(tuple(columns), codes, source.counts).select(kept)
 
     def _verify(self, frame: Frame) -> Verdict:
-        return verify(frame, quasi_identifiers=self.quasi_identifiers, models=self.models)
+        return verify(
+            frame,
+            quasi_identifiers=self.quasi_identifiers,
+            models=self.models,
+            sensitive=self.sensitive,
+            specs=self.specs,
+        )
 
     def _manifest(self, path: Path, digest: str, verdict: Verdict, policy: Mapping[str, Any] | None) -> dict[str, Any]:
         return {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,19 +12,11 @@ import polars as pl
 from hushtable import column as columns_
 from hushtable import frames
 from hushtable._types import CodeArray, CountArray, frozen
-from hushtable.column import Column, Kind
+from hushtable.column import Column, ColumnSpec, Kind
 from hushtable.errors import ColumnError, check_columns, with_hint
 from hushtable.kernels import group
 
-__all__ = ["ColumnSpec", "Table"]
-
-
-@dataclass(frozen=True, slots=True)
-class ColumnSpec:
-    """How to type a column when the data do not say: its kind, and the order of an ordered kind."""
-
-    kind: Kind | None = None
-    order: tuple[str, ...] | None = None
+__all__ = ["Table"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -79,7 +71,11 @@ class Table:
 
     @classmethod
     def encode(
-        cls, data: Any, columns: Sequence[str] | None = None, specs: Mapping[str, ColumnSpec] | None = None
+        cls,
+        data: Any,
+        columns: Sequence[str] | None = None,
+        specs: Mapping[str, ColumnSpec] | None = None,
+        typed: Collection[str] = (),
     ) -> Table:
         """Code the columns of a frame or file.
 
@@ -92,6 +88,9 @@ class Table:
         specs : mapping of column name to ColumnSpec, optional
             Kinds and orders where the data do not say. The cells of a CSV are
             typed by their texts; a dataframe's columns by their dtypes.
+        typed : collection of str
+            Columns whose texts are typed as a CSV's even in a dataframe, so that two
+            spellings of one value ("1", "1.0") are one value.
 
         Raises
         ------
@@ -109,7 +108,10 @@ class Table:
         names = tuple(frame.columns if columns is None else columns)
         check_columns(names, frame.columns, "columns")
         specs = specs or {}
-        coded = [_encode_column(frame, name, specs.get(name, ColumnSpec())) for name in names]
+        coded = [
+            _encode_column(frame.column(name), specs.get(name, ColumnSpec()), frame.is_text or name in typed)
+            for name in names
+        ]
         codes = np.empty((len(names), frame.n_rows), dtype=np.int32)
         for j, (_, column_codes) in enumerate(coded):
             codes[j] = column_codes
@@ -222,9 +224,8 @@ def _typed(column: Column) -> pl.Series:
     return pl.Series(column.values)
 
 
-def _encode_column(frame: frames.Frame, name: str, spec: ColumnSpec) -> tuple[Column, CodeArray]:
-    series = frame.column(name)
-    dtype = series.dtype
+def _encode_column(series: pl.Series, spec: ColumnSpec, is_typed: bool) -> tuple[Column, CodeArray]:
+    name, dtype = series.name, series.dtype
     if isinstance(dtype, pl.Boolean):
         series = series.cast(pl.String)
     elif isinstance(dtype, (pl.Categorical, pl.Enum)):
@@ -234,8 +235,8 @@ def _encode_column(frame: frames.Frame, name: str, spec: ColumnSpec) -> tuple[Co
     elif isinstance(dtype, pl.Null):
         series = series.cast(pl.String)
     if isinstance(series.dtype, pl.String):
-        # Text in a dataframe is text: only a file's cells are typed by how they look.
-        kind = spec.kind or (None if frame.is_text or spec.order else "category")
+        # Text in a dataframe is text: a file's cells are typed by how they look.
+        kind = spec.kind or (None if is_typed or spec.order else "category")
         return _encode_texts(name, series, kind, spec.order)
     if spec.kind in ("category", "ordered"):
         return _encode_texts(name, _as_texts(name, series), spec.kind, spec.order)
@@ -253,11 +254,12 @@ def _encode_texts(
 
 
 def _encode_values(name: str, series: pl.Series) -> tuple[Column, CodeArray]:
-    kind, values = _measured(name, series.drop_nulls().unique())
-    order = np.argsort(values, kind="stable")
-    column = Column(name, kind, values[order])
+    kind, present = _measured(name, series.drop_nulls())
+    # Polars finds the distinct values by hashing, numpy sorts only those; two
+    # steps, because reading may make values equal (nanoseconds, long decimals).
+    _, candidates = _measured(name, series.drop_nulls().unique())
+    column = Column(name, kind, np.unique(candidates))
     codes = np.full(len(series), -1, dtype=np.int32)
-    _, present = _measured(name, series.drop_nulls())
     codes[series.is_not_null().to_numpy()] = np.searchsorted(column.values, present)
     return column, codes
 

@@ -8,7 +8,8 @@ no kernel. Cells are grouped by their bytes, so that two spellings of one value
 from __future__ import annotations
 
 import html
-from collections.abc import Iterable, Sequence
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from fractions import Fraction
 from typing import Any
@@ -20,6 +21,7 @@ from hushtable import column as columns_
 from hushtable import frames
 from hushtable._types import BoolArray, CodeArray, CountArray, Missing
 from hushtable.cells import SUPPRESSED
+from hushtable.column import ColumnSpec
 from hushtable.errors import InputError, VerificationError, check_columns, with_hint
 from hushtable.models.base import ClassStats, Ground, Histogram, PrivacyModel, describe
 
@@ -117,6 +119,7 @@ def verify(
     sensitive: Sequence[str] = (),
     missing: Missing = "category",
     suppressed: str = SUPPRESSED,
+    specs: Mapping[str, ColumnSpec] | None = None,
     highest_risk: float | None = None,
     average_risk: float | None = None,
 ) -> Verdict:
@@ -136,6 +139,8 @@ def verify(
     suppressed : str
         The cell of suppressed records. They are judged by their number alone, for
         their sensitive cells are gone: it is 0, or what the models ask of a class.
+    specs : mapping of column to ColumnSpec, optional
+        How sensitive columns are typed, where their cells do not say.
     highest_risk, average_risk : float, optional
         Further limits: 1 / size of the smallest class; classes / records (what a
         re-identification of every record succeeds at on average). Compared as
@@ -172,29 +177,38 @@ def verify(
     if missing not in ("category", "wildcard", "worst"):
         msg = with_hint(f"missing = {missing!r}.", "choose 'category', 'wildcard' or 'worst'.")
         raise InputError(msg)
+    for name, limit in (("highest_risk", highest_risk), ("average_risk", average_risk)):
+        if limit is not None and not 0 < limit <= 1:
+            msg = with_hint(f"{name} = {limit!r}.", "a risk is a number above 0 and at most 1.")
+            raise InputError(msg)
     frame = frames.read(data)
     quasi_identifiers = tuple(quasi_identifiers)
+    if not quasi_identifiers:
+        msg = with_hint("no quasi-identifier to group by.", "name the columns that someone may know of a person.")
+        raise InputError(msg)
     check_columns(quasi_identifiers, frame.columns, "quasi_identifiers")
-    sensitive = tuple(dict.fromkeys((*sensitive, *(name for model in models for name in model.needs.sensitive))))
+    judged = tuple(dict.fromkeys(name for model in models for name in model.needs.sensitive))
+    sensitive = tuple(dict.fromkeys((*sensitive, *judged)))
     check_columns(sensitive, frame.columns, "sensitive columns")
 
-    hidden = _suppressed_rows(frame, (*quasi_identifiers, *sensitive), suppressed)
+    hidden = _suppressed_rows(frame, (*quasi_identifiers, *judged), suppressed)
     codes = np.array([_text_codes(frame.column(name))[~hidden] for name in quasi_identifiers])
     labels, first = _labels(codes)
-    coded = {name: _value_codes(frame.column(name), hidden) for name in sensitive}
-    values = {name: codes for name, (_, codes) in coded.items()}
+    specs = specs or {}
+    typed = {name: _value_codes(frame.column(name), specs.get(name, ColumnSpec()), suppressed) for name in sensitive}
+    values = {name: codes[~hidden] for name, (_, codes) in typed.items()}
     sizes = np.bincount(labels, minlength=len(first)).astype(np.int64)
     histograms = {name: _histogram(labels, code, len(first)) for name, code in values.items()}
     if missing != "category":
         sizes, histograms = _matched(codes[:, first], sizes, histograms, missing)
     totals = {name: np.bincount(code + 1, minlength=1) for name, code in values.items()}
-    grounds = {name: Ground(column.is_ordered) for name, (column, _) in coded.items()}
+    grounds = {name: Ground(column.is_ordered) for name, (column, _) in typed.items()}
     stats = ClassStats(sizes, histograms, totals, grounds=grounds)
 
     n_suppressed = int(hidden.sum())
     records = np.bincount(labels, minlength=len(first))
     failures = [_failure(model, stats, records) for model in models]
-    failures.append(_suppression_failure(models, n_suppressed))
+    failures.append(_suppression_failure(models, n_suppressed, highest_risk))
     failures.extend(_risk_failures(sizes, records, highest_risk, average_risk))
     found = tuple(failure for failure in failures if failure is not None)
     limits = [
@@ -213,7 +227,7 @@ def verify(
         smallest_class=int(sizes.min(initial=np.iinfo(np.int64).max)) if len(sizes) else 0,
         n_unique=int(records[sizes == 1].sum()),
         distinct_sensitive={
-            name: int(each.n_distinct().min(initial=frame.n_rows)) for name, each in histograms.items()
+            name: int(each.n_distinct().min()) if each.n_classes else 0 for name, each in histograms.items()
         },
         missing=missing,
     )
@@ -238,27 +252,32 @@ def match_sizes(codes: CodeArray, counts: CountArray, missing: Missing) -> Count
 
 
 def _suppressed_rows(frame: frames.Frame, names: Sequence[str], suppressed: str) -> BoolArray:
+    """Find the rows with nothing left; where no row has anything left, they are one class of the release."""
     hidden = np.ones(frame.n_rows, dtype=bool)
     for name in names:
         series = frame.column(name)
         if not isinstance(series.dtype, (pl.String, pl.Categorical, pl.Enum)):
             return np.zeros(frame.n_rows, dtype=bool)
         hidden &= (series.cast(pl.String) == suppressed).fill_null(False).to_numpy()
-    return hidden
+    return np.asarray(hidden & ~hidden.all())
 
 
 def _text_codes(series: pl.Series) -> CodeArray:
     """Code a column by the bytes of its cells; -1 is missing."""
-    texts = series.cast(pl.String)
+    texts = frames.texts(series)
     codes = texts.cast(pl.Enum(texts.drop_nulls().unique().sort())).to_physical()
     return np.asarray(codes.cast(pl.Int32).fill_null(-1).to_numpy())
 
 
-def _value_codes(series: pl.Series, hidden: BoolArray) -> tuple[columns_.Column, CodeArray]:
-    """Code a sensitive column by value: "1" and "1.0" are one value and do not make a class diverse."""
-    texts = series.cast(pl.String).filter(~pl.Series(hidden))
+def _value_codes(series: pl.Series, spec: ColumnSpec, suppressed: str) -> tuple[columns_.Column, CodeArray]:
+    """Code a sensitive column by value: "1" and "1.0" are one value and do not make a class diverse.
+
+    A suppressed cell says nothing, as a missing one does.
+    """
+    texts = frames.texts(series)
+    texts = texts.set((texts == suppressed).fill_null(False), None)
     distinct = texts.drop_nulls().unique().sort()
-    column, code_of_text = columns_.from_texts(series.name, distinct.to_list())
+    column, code_of_text = columns_.from_texts(series.name, distinct.to_list(), spec.kind, spec.order)
     physical = texts.cast(pl.Enum(distinct)).to_physical().cast(pl.Int32).fill_null(-1).to_numpy()
     return column, np.asarray(np.append(code_of_text, np.int32(-1))[physical])
 
@@ -296,6 +315,8 @@ def _matched(
         lone = np.asarray(gaps.any(axis=0))
         return np.where(lone, 1, sizes), {name: _alone(each, lone) for name, each in histograms.items()}
     n_classes = codes.shape[1]
+    if n_classes == 0:
+        return sizes, histograms
     pattern, _ = _labels(gaps.astype(np.int32))
     members = [np.flatnonzero(pattern == label) for label in range(int(pattern.max(initial=-1)) + 1)]
     matched = np.zeros(n_classes, dtype=np.int64)
@@ -353,8 +374,12 @@ def _failure(model: PrivacyModel, stats: ClassStats, records: CountArray) -> Fai
     return Failure(describe(model), int(failed.sum()), int(records[failed].sum()), worst)
 
 
-def _suppression_failure(models: Sequence[PrivacyModel], n_suppressed: int) -> Failure | None:
+def _suppression_failure(
+    models: Sequence[PrivacyModel], n_suppressed: int, highest_risk: float | None
+) -> Failure | None:
     needed = max(model.min_size for model in models)
+    if highest_risk is not None:
+        needed = max(needed, math.ceil(1 / Fraction(str(highest_risk))))
     if n_suppressed == 0 or n_suppressed >= needed:
         return None
     return Failure(f"suppressed records are 0 or at least {needed}", 1, n_suppressed, float(n_suppressed))

@@ -11,6 +11,7 @@ from hushtable import frames
 from hushtable._types import CountArray, Missing, Progress
 from hushtable.anonymizers.mondrian import Mondrian
 from hushtable.cells import SUPPRESSED
+from hushtable.column import ColumnSpec
 from hushtable.errors import ColumnError, InfeasibleError, InputError, check_columns, listed, with_hint
 from hushtable.models.base import PrivacyModel, describe
 from hushtable.partition import Partition
@@ -18,7 +19,7 @@ from hushtable.pseudonyms import Pseudonyms
 from hushtable.quality import loss as losses
 from hushtable.release import Release
 from hushtable.search import Budget
-from hushtable.table import ColumnSpec, Table
+from hushtable.table import Table
 
 __all__ = ["METHODS", "Mondrian", "anonymize"]
 
@@ -30,6 +31,7 @@ def anonymize(
     *,
     quasi_identifiers: Sequence[str],
     models: Iterable[PrivacyModel],
+    sensitive: Sequence[str] = (),
     method: str | Mondrian = "mondrian",
     loss: str = "ncp",
     missing: Missing = "category",
@@ -50,6 +52,9 @@ def anonymize(
         Columns that someone may know of a person. All others but ``identifiers`` stay as they are.
     models : iterable of PrivacyModel
         All of them hold for every class of the release.
+    sensitive : sequence of str
+        Sensitive columns besides those that a model judges: how diverse the classes
+        are in them is reported.
     method : "mondrian" or Mondrian
     loss : {"ncp"}
         The objective; see `hushtable.quality.loss.set_ncp`.
@@ -102,12 +107,13 @@ def anonymize(
     _check_options(models, quasi_identifiers, loss, missing)
     source = data if isinstance(data, Table) else frames.read(data)
     available = source.names if isinstance(source, Table) else source.columns
-    sensitive = tuple(dict.fromkeys(name for model in models for name in model.needs.sensitive))
+    judged = (name for model in models for name in model.needs.sensitive)
+    sensitive = tuple(dict.fromkeys((*sensitive, *judged)))
     pseudonymized = pseudonyms.columns if pseudonyms else ()
     _check_roles(available, quasi_identifiers, sensitive, (*identifiers, *pseudonymized))
 
-    table = Table.encode(source, (*quasi_identifiers, *sensitive), specs)
-    _check_cells(table, quasi_identifiers)
+    table = Table.encode(source, (*quasi_identifiers, *sensitive), specs, typed=sensitive)
+    _check_cells(table)
     everyone, people = _with_population(table, population, quasi_identifiers, models, specs)
     distinct, inverse = everyone.collapse()
     if people is not None:
@@ -127,6 +133,8 @@ def anonymize(
         loss=quality.set_ncp,
         quality=quality,
         trace=trace,
+        sensitive=sensitive,
+        specs=dict(specs or {}),
         removed=tuple(identifiers),
         pseudonyms=pseudonyms,
     )
@@ -165,7 +173,7 @@ def _check_roles(
     available: Sequence[str], quasi_identifiers: Sequence[str], sensitive: Sequence[str], identifiers: Sequence[str]
 ) -> None:
     check_columns(quasi_identifiers, available, "quasi_identifiers")
-    check_columns(sensitive, available, "sensitive columns of the models")
+    check_columns(sensitive, available, "sensitive columns")
     check_columns(identifiers, available, "identifiers")
     roles = (*quasi_identifiers, *sensitive, *identifiers)
     doubled = sorted({name for name in roles if roles.count(name) > 1})
@@ -177,15 +185,14 @@ def _check_roles(
         raise ColumnError(msg)
 
 
-def _check_cells(table: Table, quasi_identifiers: Sequence[str]) -> None:
+def _check_cells(table: Table) -> None:
     if table.n_rows == 0 or table.n_records == 0:
         msg = with_hint("the table is empty.", "there is nothing to protect; check the file and its first line.")
         raise InputError(msg)
-    for name in quasi_identifiers:
-        column = table.column(name)
+    for column in table.columns:
         if not column.is_measured and SUPPRESSED in column.values:
             msg = with_hint(
-                f"column {name!r} holds a literal '*', which in a release means any value.",
+                f"column {column.name!r} holds a literal '*', which in a release means any value.",
                 "replace it by a missing value or another text first; was this table anonymized before?",
             )
             raise ColumnError(msg)

@@ -135,6 +135,7 @@ class Mondrian:
                 tree = tree._replace(members=np.append(tree.members, np.empty_like(tree.members)))
             if progress is not None:
                 progress(int(tree.leaf_starts[tree.cursor[split.LEAVES]]) / table.n_rows)
+        n_settled = int(tree.cursor[split.NODES])
         split.finish(work, tree)
         n_nodes, n_leaves = int(tree.cursor[split.NODES]), int(tree.cursor[split.LEAVES])
         labels = np.empty(table.n_rows, dtype=np.int32)
@@ -143,7 +144,7 @@ class Mondrian:
         starts = np.concatenate(([0], np.cumsum(tree.lengths[:n_nodes], dtype=np.int64)))
         cuts = CutTree(tree.columns[:n_nodes], starts, tree.members[: starts[-1]] - np.int32(1))
         seconds = time.perf_counter() - began
-        return partition, cuts, Trace(repr(self), n_nodes, seconds, complete=status == split.DONE)
+        return partition, cuts, Trace(repr(self), n_settled, seconds, complete=status == split.DONE)
 
     def recode(
         self, table: Table, partition: Partition, cuts: CutTree, quasi_identifiers: Sequence[str]

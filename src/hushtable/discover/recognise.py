@@ -14,7 +14,8 @@ from dataclasses import asdict, dataclass
 from typing import Any, Final
 
 from hushtable import frames
-from hushtable.column import Role
+from hushtable.column import Column, Role
+from hushtable.errors import ColumnError
 from hushtable.table import Table
 
 __all__ = ["ProposedRole", "Roles", "find_quasi_identifiers"]
@@ -86,7 +87,13 @@ class ProposedRole:
 
 @dataclass(frozen=True, slots=True)
 class Roles:
-    """A proposed role for every column, in column order."""
+    """A proposed role for every column.
+
+    Attributes
+    ----------
+    columns : tuple of ProposedRole
+        In column order.
+    """
 
     columns: tuple[ProposedRole, ...]
 
@@ -130,24 +137,28 @@ def find_quasi_identifiers(data: Any) -> Roles:
     >>> find_quasi_identifiers(people).roles
     {'e-mail': 'identifier', 'age': 'quasi-identifier', 'note': 'other'}
     """
-    table = data if isinstance(data, Table) else Table.encode(frames.read(data))
-    return Roles(tuple(_propose(table, j) for j in range(len(table.columns))))
+    source = data if isinstance(data, Table) else frames.read(data)
+    names = source.names if isinstance(source, Table) else source.columns
+    return Roles(tuple(_propose(source, name) for name in names))
 
 
-def _propose(table: Table, j: int) -> ProposedRole:
-    column, codes = table.columns[j], table.codes[j]
+def _propose(source: Table | frames.Frame, name: str) -> ProposedRole:
+    try:
+        table = Table.encode(source, [name])
+    except ColumnError as error:
+        return ProposedRole(name, "other", "its cells cannot be compared", "none", 0, 0, str(error).partition("\n")[0])
+    (column,), (codes,) = table.columns, table.codes
     n_missing = int(table.counts[codes < 0].sum())
     n_known = table.n_records - n_missing
-    role, reason = _role(table, j, n_known)
-    return ProposedRole(column.name, role, reason, column.kind, column.n_values, n_missing, _warning(table, j))
+    role, reason = _role(column, n_known)
+    return ProposedRole(name, role, reason, column.kind, column.n_values, n_missing, _warning(column))
 
 
-def _role(table: Table, j: int, n_known: int) -> tuple[Role, str]:
-    column = table.columns[j]
+def _role(column: Column, n_known: int) -> tuple[Role, str]:
     n_values = column.n_values
     if n_values == 0:
         return "other", "it holds no value"
-    looks = _looks_like(table, j)
+    looks = _looks_like(column)
     if looks:
         return "identifier", f"most of its cells look like {looks}"
     words = _words(column.name)
@@ -160,7 +171,7 @@ def _role(table: Table, j: int, n_known: int) -> tuple[Role, str]:
             return role, f"its name says {hits[0]!r}"
     if is_unique and column.kind == "category":
         return "identifier", "text, and nearly every value occurs once"
-    if is_unique and column.kind == "integer":
+    if is_unique and column.kind in ("integer", "decimal"):
         return "quasi-identifier", "nearly every value occurs once"
     if column.kind in ("date", "datetime"):
         return "quasi-identifier", "a date, which others may know"
@@ -178,8 +189,7 @@ def _words(name: str) -> list[str]:
     return [*words, "".join(words)]
 
 
-def _looks_like(table: Table, j: int) -> str:
-    column = table.columns[j]
+def _looks_like(column: Column) -> str:
     if column.is_measured:
         return ""
     step = max(1, column.n_values // _SAMPLED)
@@ -190,9 +200,8 @@ def _looks_like(table: Table, j: int) -> str:
     return ""
 
 
-def _warning(table: Table, j: int) -> str:
+def _warning(column: Column) -> str:
     """Count values that differ only in case or surrounding and doubled spaces."""
-    column = table.columns[j]
     if column.is_measured or not column.n_values:
         return ""
     folded = {" ".join(unicodedata.normalize("NFKC", text).casefold().split()) for text in column.values.tolist()}

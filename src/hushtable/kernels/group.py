@@ -34,7 +34,7 @@ def _refine_by_address(labels: CodeArray, codes: CodeArray, width: int, table: C
         if labels[row] < 0:
             out[row] = -1
             continue
-        key = labels[row] * width + codes[row] + 1
+        key = np.int64(labels[row]) * width + codes[row] + 1
         label = table[key]
         if label < 0:
             label = n_found
@@ -46,13 +46,12 @@ def _refine_by_address(labels: CodeArray, codes: CodeArray, width: int, table: C
 
 @jit
 def _refine_by_hash(labels: CodeArray, codes: CodeArray, width: int, out: CodeArray) -> int:
-    """Open addressing with a multiplicative hash; at most half of the slots are used."""
+    """Open addressing; at most half of the slots are used."""
     n_rows = labels.size
     bits = 1
     while (1 << bits) < 2 * n_rows:
         bits += 1
     mask = np.int64((1 << bits) - 1)
-    shift = np.uint64(64 - bits)
     slots = np.full(1 << bits, np.int32(-1), np.int32)
     keys = np.empty(n_rows, np.int64)
     n_found = 0
@@ -60,8 +59,10 @@ def _refine_by_hash(labels: CodeArray, codes: CodeArray, width: int, out: CodeAr
         if labels[row] < 0:
             out[row] = -1
             continue
-        key = labels[row] * width + codes[row] + 1
-        slot = np.int64((np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)) >> shift)
+        key = np.int64(labels[row]) * width + codes[row] + 1
+        # Folded to 31 bits and spread by an odd factor; no product passes 63 bits.
+        spread = ((key ^ (key >> 31)) & 0x7FFFFFFF) * 0x5BD1E995
+        slot = (spread ^ (spread >> 31)) & mask
         while slots[slot] >= 0 and keys[slots[slot]] != key:
             slot = (slot + 1) & mask
         if slots[slot] < 0:

@@ -41,6 +41,8 @@ def class_values(
     for label in range(n_classes):
         begin = n_found
         for i in range(offsets[label], offsets[label + 1]):
+            if counts[rows[i]] == 0:
+                continue
             code = codes[rows[i]]
             if counts[rows[i]] == 0:
                 continue

@@ -154,8 +154,10 @@ def _best_by_gain(
             _enter(work.scores, work.cuts, score, j, length)
         if n_swept >= 0:
             _clear(points, work, start, end)
-    if work.scores[0] < 0 or work.scores[1] < 0:
-        return 0 if work.scores[0] >= 0 else -1
+    if work.scores[0] < 0:
+        return -1
+    if work.scores.size == 1 or work.scores[1] < 0:
+        return 0
     best, most = 0, -1.0
     for i in range(work.scores.size):
         if work.scores[i] >= 0:

@@ -59,7 +59,7 @@ class DistinctLDiversity:
     higher_is_safer: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        check_whole("distinct l-diversity", "l", self.l)
+        object.__setattr__(self, "l", check_whole("distinct l-diversity", "l", self.l))
         check_sensitive("distinct l-diversity", self.sensitive)
 
     @property
@@ -125,7 +125,7 @@ class EntropyLDiversity:
     higher_is_safer: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        check_number("entropy l-diversity", "l", self.l, least=1.0)
+        object.__setattr__(self, "l", check_number("entropy l-diversity", "l", self.l, least=1.0))
         check_sensitive("entropy l-diversity", self.sensitive)
 
     @property
@@ -203,8 +203,8 @@ class RecursiveCLDiversity:
     higher_is_safer: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        check_number("recursive (c, l)-diversity", "c", self.c, above=0.0)
-        check_whole("recursive (c, l)-diversity", "l", self.l)
+        object.__setattr__(self, "c", check_number("recursive (c, l)-diversity", "c", self.c, above=0.0))
+        object.__setattr__(self, "l", check_whole("recursive (c, l)-diversity", "l", self.l))
         check_sensitive("recursive (c, l)-diversity", self.sensitive)
 
     @property

@@ -209,12 +209,7 @@ class PrivacyModel(Protocol):
 
 def model_to_dict(model: PrivacyModel) -> dict[str, Any]:
     """Return a model as a policy writes it: ``{"k-anonymity": {"k": 5}}``."""
-    return {model.name: {entry.name: _plain(getattr(model, entry.name)) for entry in fields(model)}}  # type: ignore[arg-type]
-
-
-def _plain(parameter: Any) -> Any:
-    # NumPy's numbers are no numbers to YAML and JSON.
-    return parameter.item() if isinstance(parameter, np.generic) else parameter
+    return {model.name: {entry.name: getattr(model, entry.name) for entry in fields(model)}}  # type: ignore[arg-type]
 
 
 def describe(model: PrivacyModel) -> str:

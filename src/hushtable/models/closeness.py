@@ -85,7 +85,7 @@ class TCloseness:
     higher_is_safer: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        check_number("t-closeness", "t", self.t, least=0.0, most=1.0)
+        object.__setattr__(self, "t", check_number("t-closeness", "t", self.t, least=0.0, most=1.0))
         check_sensitive("t-closeness", self.sensitive)
         if self.ground not in GROUNDS:
             msg = with_hint(f"t-closeness was given ground = {self.ground!r}.", f"choose one of {', '.join(GROUNDS)}.")
@@ -198,7 +198,7 @@ class BetaLikeness:
     higher_is_safer: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        check_number("beta-likeness", "beta", self.beta, above=0.0)
+        object.__setattr__(self, "beta", check_number("beta-likeness", "beta", self.beta, above=0.0))
         check_sensitive("beta-likeness", self.sensitive)
         if not isinstance(self.enhanced, bool):
             msg = with_hint(f"beta-likeness was given enhanced = {self.enhanced!r}.", "it is true or false.")
@@ -273,7 +273,7 @@ class DeltaDisclosure:
     higher_is_safer: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        check_number("delta-disclosure privacy", "delta", self.delta, above=0.0)
+        object.__setattr__(self, "delta", check_number("delta-disclosure privacy", "delta", self.delta, above=0.0))
         check_sensitive("delta-disclosure privacy", self.sensitive)
 
     @property

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -57,7 +57,7 @@ class KAnonymity:
     needs: ClassVar[Needs] = Needs()
 
     def __post_init__(self) -> None:
-        check_whole("k-anonymity", "k", self.k)
+        object.__setattr__(self, "k", check_whole("k-anonymity", "k", self.k))
 
     @property
     def min_size(self) -> int:
@@ -121,8 +121,10 @@ class AlphaKAnonymity:
     higher_is_safer: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        check_number("(alpha, k)-anonymity", "alpha", self.alpha, above=0.0, most=1.0)
-        check_whole("(alpha, k)-anonymity", "k", self.k)
+        object.__setattr__(
+            self, "alpha", check_number("(alpha, k)-anonymity", "alpha", self.alpha, above=0.0, most=1.0)
+        )
+        object.__setattr__(self, "k", check_whole("(alpha, k)-anonymity", "k", self.k))
         check_sensitive("(alpha, k)-anonymity", self.sensitive)
 
     @property
@@ -182,7 +184,7 @@ class KMap:
     needs: ClassVar[Needs] = Needs(population=True)
 
     def __post_init__(self) -> None:
-        check_whole("k-map", "k", self.k)
+        object.__setattr__(self, "k", check_whole("k-map", "k", self.k))
 
     @property
     def min_size(self) -> int:
@@ -240,8 +242,8 @@ class DeltaPresence:
     needs: ClassVar[Needs] = Needs(population=True)
 
     def __post_init__(self) -> None:
-        check_number("delta-presence", "low", self.low, least=0.0, most=1.0)
-        check_number("delta-presence", "high", self.high, least=0.0, most=1.0)
+        object.__setattr__(self, "low", check_number("delta-presence", "low", self.low, least=0.0, most=1.0))
+        object.__setattr__(self, "high", check_number("delta-presence", "high", self.high, least=0.0, most=1.0))
         if self.low > self.high:
             msg = with_hint(
                 f"delta-presence was given low = {self.low!r} and high = {self.high!r}.", "low is at most high."
@@ -293,8 +295,8 @@ def check_number(
     above: float = -math.inf,
     least: float = -math.inf,
     most: float = math.inf,
-) -> None:
-    """Raise ModelError unless a parameter is a finite number above one bound and within two others."""
+) -> Any:
+    """Return a parameter that is a finite number within its bounds as a plain one; raise ModelError for any other."""
     is_number = isinstance(number, (int, float, np.integer, np.floating)) and not isinstance(number, bool)
     if not is_number or not (math.isfinite(number) and above < number and least <= number <= most):  # type: ignore[arg-type, operator]
         bounds = [
@@ -306,13 +308,15 @@ def check_number(
             f"{model} was given {parameter} = {number!r}.", f"{parameter} is a finite number, {' and '.join(bounds)}."
         )
         raise ModelError(msg)
+    return number.item() if isinstance(number, np.generic) else number
 
 
-def check_whole(model: str, parameter: str, number: object) -> None:
-    """Raise ModelError unless a parameter is a whole number of at least 1."""
+def check_whole(model: str, parameter: str, number: object) -> int:
+    """Return a parameter that is a whole number of at least 1 as a plain int; raise ModelError for any other."""
     if isinstance(number, bool) or not isinstance(number, (int, np.integer)) or number < 1:
         msg = with_hint(
             f"{model} was given {parameter} = {number!r}.",
             f"{parameter} is a whole number, 1 or more (2 or more protects).",
         )
         raise ModelError(msg)
+    return int(number)

@@ -81,7 +81,8 @@ def set_ncp(recoding: Recoding, sizes: CountArray, n_suppressed: int = 0) -> flo
 
 def _ncp_by_column(recoding: Recoding, sizes: CountArray, n_suppressed: int) -> list[float]:
     n_records = int(sizes.sum()) + n_suppressed
-    lost: list[float] = ((recoding.shares() @ sizes + n_suppressed) / max(1, n_records)).tolist()
+    # Not a matrix product: that may add in another order when memory is aligned otherwise.
+    lost: list[float] = (((recoding.shares() * sizes).sum(axis=1) + n_suppressed) / max(1, n_records)).tolist()
     return lost
 
 
@@ -93,7 +94,9 @@ def discernibility(sizes: CountArray, n_suppressed: int = 0) -> int:
     Bayardo, Agrawal, "Data privacy through optimal k-anonymization", ICDE 2005, section 2.
     """
     total = int(sizes.sum()) + n_suppressed
-    return int((sizes * sizes).sum()) + n_suppressed * total
+    # Python's integers: the square of a large class does not fit 64 bits.
+    squares: int = sum(size * size for size in sizes.tolist())
+    return squares + n_suppressed * total
 
 
 def average_class_size(sizes: CountArray) -> float:

@@ -8,8 +8,9 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from hushtable._types import Missing
+from hushtable.column import ColumnSpec
 from hushtable.partition import Partition
-from hushtable.table import ColumnSpec, Table
+from hushtable.table import Table
 from hushtable.verifier import match_sizes
 
 __all__ = ["RiskAssessment", "assess"]

@@ -1,0 +1,34 @@
+"""What all tests share: hypothesis settings, and the real tables that the project does not carry."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import numba
+import pytest
+from hypothesis import HealthCheck, settings
+
+ROOT = Path(__file__).parents[1]
+SHARED = (ROOT / os.environ.get("HUSHTABLE_SHARED", "../shared")).resolve()
+
+# The first example of a test may compile kernels, which takes seconds.
+settings.register_profile(
+    "house",
+    deadline=None,
+    max_examples=20 if numba.config.DISABLE_JIT else 100,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+settings.load_profile("house")
+
+
+@pytest.fixture(scope="session")
+def shared_file() -> Callable[[str], Path]:
+    """Return where a shared file is; skip the test where there is none."""
+
+    def find(name: str) -> Path:
+        path = SHARED / name
+        if not path.is_file():
+            pytest.skip(f"no {name} in {SHARED}; set HUSHTABLE_SHARED to the folder that holds it")
+        return path
+
+    return find

@@ -1,0 +1,184 @@
+"""The manifest: what it ties together, and what the external one leaves out."""
+
+import hashlib
+import json
+
+import polars as pl
+import pytest
+
+from hushtable.anonymizers import anonymize
+from hushtable.errors import HushError, InputError, VerificationError
+from hushtable.manifest import check_hash, external, manifest_path, read, sha256
+from hushtable.models import DistinctLDiversity, KAnonymity
+from hushtable.policy import Policy
+
+UNDOING = {"loss", "quality", "trace", "seed", "n_classes", "smallest_class", "gap", "bound", "nodes", "discernibility"}
+"""What helps to undo a release."""
+
+POLICY = Policy.parse(
+    """
+    columns: {age: quasi-identifier, job: quasi-identifier, pay: sensitive}
+    models: [k-anonymity: 2, distinct-l-diversity: {l: 2, sensitive: pay}]
+    seed: 20260101
+    """
+)
+
+
+@pytest.fixture
+def people():
+    return pl.DataFrame(
+        {
+            "age": [31, 34, 52, 57, 58, 58],
+            "job": ["canary-nurse", "canary-cook", "clerk", "clerk", "canary-smith", "clerk"],
+            "pay": [10_987, 20_876, 30_765, 40_654, 50_543, 60_432],
+        }
+    )
+
+
+@pytest.fixture
+def release(people):
+    return anonymize(people, quasi_identifiers=["age", "job"], models=[KAnonymity(2), DistinctLDiversity(2, "pay")])
+
+
+def written(release, path, **options):
+    release.write(path, policy=POLICY.to_dict(), **options)
+    return path
+
+
+def names_in(entries):
+    """All names at any depth."""
+    if isinstance(entries, dict):
+        return set(entries) | {name for entry in entries.values() for name in names_in(entry)}
+    if isinstance(entries, list):
+        return {name for entry in entries for name in names_in(entry)}
+    return set()
+
+
+def test_manifest_is_beside_the_release(tmp_path):
+    assert manifest_path(tmp_path / "a.b.csv") == tmp_path / "a.b.csv.manifest.json"
+
+
+def test_sha256_is_that_of_the_bytes(tmp_path):
+    path = tmp_path / "file"
+    path.write_bytes(b"\0abc" * 100_000)
+    assert sha256(path) == hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+@pytest.mark.parametrize("name", ["out.csv", "out.parquet", "naïve 😀.csv"])
+def test_written_release_matches_its_manifest(release, tmp_path, name):
+    path = written(release, tmp_path / name)
+    entries = read(path)
+    check_hash(path, entries)
+    assert entries["file"] == name
+    assert entries["verified"] is True
+    assert entries["models"] == [{"k-anonymity": {"k": 2}}, {"distinct-l-diversity": {"l": 2, "sensitive": "pay"}}]
+    assert "k-anonymity (k = 2)" in entries["claim"]
+
+
+def test_one_changed_byte_is_found(release, tmp_path):
+    path = written(release, tmp_path / "out.csv")
+    path.write_bytes(path.read_bytes() + b"\n")
+    with pytest.raises(VerificationError, match="SHA-256 differs"):
+        check_hash(path, read(path))
+
+
+@pytest.mark.parametrize("claimed", ["", None, 5, "abc"])
+def test_hash_that_is_none_does_not_match(tmp_path, claimed):
+    path = tmp_path / "out.csv"
+    path.write_text("a\n1\n")
+    with pytest.raises(VerificationError):
+        check_hash(path, {"sha256": claimed})
+
+
+def test_missing_release_is_our_error(tmp_path):
+    with pytest.raises(HushError):
+        check_hash(tmp_path / "gone.csv", {"sha256": "0" * 64})
+
+
+def test_missing_manifest(tmp_path):
+    with pytest.raises(InputError, match=r"gone\.csv\.manifest\.json"):
+        read(tmp_path / "gone.csv")
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b"\xff\xfe{}", b"[]", b'"sha256"', b"{}", b'{"sha": "x"}', b"null"])
+def test_corrupt_manifest(tmp_path, content):
+    manifest_path(tmp_path / "out.csv").write_bytes(content)
+    with pytest.raises(InputError, match="manifest"):
+        read(tmp_path / "out.csv")
+
+
+def test_error_quotes_nothing_of_a_corrupt_manifest(tmp_path):
+    manifest_path(tmp_path / "out.csv").write_text('{"canary-7391": ')
+    with pytest.raises(InputError) as error:
+        read(tmp_path / "out.csv")
+    assert "canary" not in str(error.value)
+    assert error.value.__cause__ is None
+    assert error.value.__suppress_context__
+
+
+def test_internal_manifest_says_how_the_release_came_about(release, tmp_path):
+    entries = read(written(release, tmp_path / "out.csv"))
+    assert {"loss", "quality", "trace", "n_classes", "smallest_class"} <= set(entries)
+    assert entries["policy"]["seed"] == 20260101
+    assert entries["n_suppressed"] == 0
+
+
+def test_external_manifest_leaves_out_what_helps_to_undo(release, tmp_path):
+    path = written(release, tmp_path / "out.csv", external=True)
+    entries = read(path)
+    assert not names_in(entries) & UNDOING
+    assert "20260101" not in manifest_path(path).read_text()
+    check_hash(path, entries)
+
+
+def test_external_manifest_still_says_what_it_claims(release, tmp_path):
+    entries = read(written(release, tmp_path / "out.csv", external=True))
+    assert {"claim", "models", "recoding", "quasi_identifiers", "sensitive", "sha256", "policy"} <= set(entries)
+    assert entries["recoding"] == "tight"
+
+
+@pytest.mark.parametrize("policy", [None, {}, {"seed": 1}, {"columns": {}, "quality": {"loss": 1}}])
+def test_external_works_whatever_the_policy(policy):
+    entries = {"n_suppressed": 0, "loss": 0.5, "policy": policy}
+    assert not names_in(external(entries)) & UNDOING
+    assert entries["loss"] == 0.5
+
+
+@pytest.mark.parametrize("n_suppressed", [1, 4, 5, 7, 11, 17, 123, 1_234])
+def test_external_rounds_the_suppressed_records(n_suppressed):
+    told = external({"n_suppressed": n_suppressed, "policy": None})["n_suppressed"]
+    assert told != n_suppressed
+    rounded = int(str(told).split()[-1])
+    assert rounded % 10 == 0
+    assert abs(rounded - n_suppressed) <= 5
+
+
+def test_external_says_when_nothing_is_suppressed():
+    assert external({"n_suppressed": 0})["n_suppressed"] == 0
+
+
+@pytest.mark.parametrize("is_external", [False, True])
+def test_manifest_holds_no_cell(release, tmp_path, is_external):
+    text = manifest_path(written(release, tmp_path / "out.csv", external=is_external)).read_text()
+    assert "canary" not in text
+    assert not any(str(pay) in text for pay in (10_987, 20_876, 30_765, 40_654, 50_543, 60_432))
+
+
+@pytest.mark.parametrize("is_external", [False, True])
+def test_manifest_holds_no_hash_of_the_input(people, tmp_path, is_external):
+    source = tmp_path / "in.csv"
+    people.write_csv(source)
+    release = anonymize(source, quasi_identifiers=["age"], models=[KAnonymity(2)])
+    path = written(release, tmp_path / "out.csv", external=is_external)
+    text = manifest_path(path).read_text()
+    digests = {hashlib.new(name, source.read_bytes()).hexdigest() for name in ("md5", "sha1", "sha256", "sha512")}
+    assert not any(digest in text for digest in digests)
+    hashes = {entry for entry in read(path).values() if isinstance(entry, str) and len(entry) == 64}
+    assert hashes == {sha256(path)}
+
+
+def test_manifest_is_json_that_others_can_read(release, tmp_path):
+    path = written(release, tmp_path / "out.csv")
+    raw = manifest_path(path).read_bytes()
+    assert raw.endswith(b"\n")
+    assert json.loads(raw.decode("utf-8")) == read(path)

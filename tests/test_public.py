@@ -1,0 +1,196 @@
+"""The public face: what `import hushtable` offers, and that all of it explains itself."""
+
+import dataclasses
+import importlib
+import inspect
+import json
+import pkgutil
+import subprocess
+import sys
+import typing
+from typing import Any
+
+import pytest
+
+import hushtable as ht
+
+CLASSES = [name for name in ht.__all__ if inspect.isclass(getattr(ht, name))]
+FUNCTIONS = [name for name in ht.__all__ if inspect.isfunction(getattr(ht, name))]
+RECORDS = [name for name in CLASSES if not issubclass(getattr(ht, name), Exception)]
+SUBMODULES = [
+    module.name
+    for module in pkgutil.walk_packages(ht.__path__, "hushtable.")
+    if not module.name.endswith(("__main__", "_jit"))
+]
+
+
+def test_all_is_sorted_and_is_the_lazy_table() -> None:
+    assert ht.__all__ == sorted(ht.__all__)
+    assert set(ht.__all__) == set(ht._HOMES)
+    assert dir(ht) == ht.__all__
+
+
+def test_every_name_is_a_class_a_function_or_a_module() -> None:
+    assert sorted([*CLASSES, *FUNCTIONS, "datasets"]) == ht.__all__
+
+
+@pytest.mark.parametrize("name", ht.__all__)
+def test_every_name_resolves_to_the_one_its_home_exports(name: str) -> None:
+    found = getattr(ht, name)
+    if inspect.ismodule(found):
+        assert found.__name__ == f"hushtable.{name}"
+        return
+    home = importlib.import_module(f"hushtable.{ht._HOMES[name]}")
+    assert found is getattr(home, name)
+    assert name in home.__all__
+
+
+def test_an_unknown_name_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="'anonymise'"):
+        ht.anonymise  # noqa: B018
+
+
+def test_star_import() -> None:
+    names: dict[str, Any] = {}
+    exec("from hushtable import *", names)
+    assert set(ht.__all__) <= set(names)
+
+
+@pytest.mark.parametrize("order", [1, -1], ids=["forwards", "backwards"])
+def test_importing_submodules_hides_no_public_name(order: int) -> None:
+    script = f"""
+import importlib
+import hushtable as ht
+for name in {SUBMODULES[::order]!r}:
+    importlib.import_module(name)
+for name in ht.__all__:
+    found = getattr(ht, name)
+    assert name == "datasets" or callable(found), name
+"""
+    subprocess.run([sys.executable, "-c", script], check=True)
+
+
+def test_no_submodule_has_the_name_of_a_public_function() -> None:
+    assert not {name.removeprefix("hushtable.") for name in SUBMODULES} & {*CLASSES, *FUNCTIONS}
+
+
+@pytest.mark.parametrize("name", SUBMODULES)
+def test_every_module_can_be_imported_first(name: str) -> None:
+    module = importlib.import_module(name)
+    assert module.__doc__
+    for exported in getattr(module, "__all__", []):
+        assert hasattr(module, exported), exported
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_functions_document_every_parameter(name: str) -> None:
+    function = getattr(ht, name)
+    section = function.__doc__.partition("Parameters\n")[2]
+    parameters = list(inspect.signature(function).parameters)
+    for parameter in parameters:
+        assert parameter in section
+    assert ">>> " in function.__doc__
+    kinds = [each.kind for each in inspect.signature(function).parameters.values()]
+    assert all(kind is inspect.Parameter.KEYWORD_ONLY for kind in kinds[1:])
+    assert parameters[0] == "data"
+
+
+@pytest.mark.parametrize("name", [name for name in RECORDS if name not in ("PrivacyModel",)])
+def test_classes_document_every_field(name: str) -> None:
+    kind = getattr(ht, name)
+    doc = inspect.getdoc(kind)
+    assert doc
+    fields = [each.name for each in dataclasses.fields(kind)] if dataclasses.is_dataclass(kind) else []
+    sections = [section for section in ("Parameters\n", "Attributes\n") if section in doc]
+    assert sections
+    described = doc.partition(sections[0])[2]
+    for field in fields:
+        assert field in described
+
+
+@pytest.mark.parametrize("name", CLASSES)
+def test_classes_and_their_methods_say_what_they_are(name: str) -> None:
+    kind = getattr(ht, name)
+    assert kind.__doc__
+    for member, found in vars(kind).items():
+        if member.startswith("_") or not (inspect.isfunction(found) or isinstance(found, property)):
+            continue
+        assert inspect.getdoc(found), f"{name}.{member}"
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_functions_are_fully_annotated(name: str) -> None:
+    function = getattr(ht, name)
+    hints = typing.get_type_hints(function)
+    assert set(hints) == {*inspect.signature(function).parameters, "return"}
+
+
+@pytest.fixture(scope="module")
+def results() -> dict[str, Any]:
+    """One object of every public class that results or rules are made of."""
+    people = ht.datasets.people(60)
+    release = ht.anonymize(
+        people,
+        quasi_identifiers=["sex", "marital_status"],
+        models=[ht.KAnonymity(3), ht.DistinctLDiversity(2, "diagnosis")],
+        pseudonyms=ht.Pseudonyms(("email",), b"a secret of many bytes"),
+        budget=ht.Budget(nodes=10),
+    )
+    return {
+        "Budget": ht.Budget(seconds=1.5),
+        "Column": ht.Table.encode(people, ["sex"]).columns[0],
+        "ColumnSpec": ht.ColumnSpec("ordered", ("low", "high")),
+        "DistinctLDiversity": ht.DistinctLDiversity(2, "diagnosis"),
+        "KAnonymity": ht.KAnonymity(5),
+        "Mondrian": ht.Mondrian(cut="median"),
+        "Partition": release.partition,
+        "Policy": ht.Policy.parse("columns: {age: quasi-identifier}\nmodels: [k-anonymity: 5]"),
+        "Pseudonyms": release.pseudonyms,
+        "Release": release,
+        "RiskAssessment": ht.assess(people, quasi_identifiers=["sex"], sensitive=["diagnosis"]),
+        "Roles": ht.find_quasi_identifiers(people),
+        "Table": ht.Table.encode(people, ["sex"]),
+        "Trace": release.trace,
+        "Verdict": release.verify(),
+    }
+
+
+def test_results_cover_every_class(results: dict[str, Any]) -> None:
+    assert set(results) == set(RECORDS) - {"PrivacyModel"}
+
+
+@pytest.mark.parametrize("name", [name for name in RECORDS if name != "PrivacyModel"])
+def test_repr_and_dict_are_plain_and_short(results: dict[str, Any], name: str) -> None:
+    result = results[name]
+    assert isinstance(result, getattr(ht, name))
+    assert type(result).__name__ in repr(result) or name == "Policy"
+    assert len(repr(result)) < 5_000
+    if hasattr(result, "to_dict"):
+        assert json.loads(json.dumps(result.to_dict()))
+
+
+@pytest.mark.parametrize("name", ["Release", "RiskAssessment", "Roles", "Verdict"])
+def test_results_have_to_dict_and_html(results: dict[str, Any], name: str) -> None:
+    assert results[name].to_dict()
+    assert results[name]._repr_html_().startswith("<")
+
+
+@pytest.mark.parametrize("name", [name for name in RECORDS if name != "PrivacyModel"])
+def test_records_are_frozen(results: dict[str, Any], name: str) -> None:
+    result = results[name]
+    first = next(iter(type(result).model_fields if name == "Policy" else [f.name for f in dataclasses.fields(result)]))
+    with pytest.raises(Exception, match=r"frozen|cannot assign"):
+        setattr(result, first, None)
+
+
+def test_models_follow_the_protocol(results: dict[str, Any]) -> None:
+    assert isinstance(results["KAnonymity"], ht.PrivacyModel)
+    assert isinstance(results["DistinctLDiversity"], ht.PrivacyModel)
+
+
+@pytest.mark.parametrize("name", [name for name in CLASSES if issubclass(getattr(ht, name), Exception)])
+def test_errors_have_an_exit_code(name: str) -> None:
+    error = getattr(ht, name)
+    assert issubclass(error, ht.HushError)
+    assert error.exit_code in (1, 2, 3)
+    assert issubclass(error, ValueError) is issubclass(error, ht.InputError)
