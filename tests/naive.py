@@ -153,6 +153,43 @@ def t_closeness(
     raise ValueError(ground)
 
 
+def distance_hierarchical(hist: Histogram, totals: Histogram, levels: list[dict[int, int]]) -> float:
+    """Earth mover's distance in a hierarchy, as the paper defines it: every node above the leaves moves the smaller of
+    its children's summed positive and summed negative extra (p - q), over its height as a share of the root's. A level
+    maps each code to its node; level 0 holds the leaves, the last level one node.
+    """
+    p, q = distribution(totals), distribution(hist)
+    height = len(levels) - 1
+
+    def extra(level: int, node: int) -> Fraction:
+        members = [code for code, its_node in levels[level].items() if its_node == node]
+        return sum((p.get(code, Fraction(0)) - q.get(code, Fraction(0)) for code in members), Fraction(0))
+
+    cost = Fraction(0)
+    for level in range(1, height + 1):
+        for node in set(levels[level].values()):
+            children = {levels[level - 1][code] for code in levels[level] if levels[level][code] == node}
+            extras = [extra(level - 1, child) for child in children]
+            positive = sum((each for each in extras if each > 0), Fraction(0))
+            negative = sum((-each for each in extras if each < 0), Fraction(0))
+            cost += Fraction(level, height) * min(positive, negative)
+    return float(cost)
+
+
+def k_map(size: int, population: int, k: int) -> bool:
+    """A class that holds a record holds at least k of the population."""
+    return size == 0 or population >= k
+
+
+def delta_presence(size: int, population: int, low: float, high: float) -> bool:
+    """The share of the population of a class that is in the table lies within the bounds; a class without population
+    has no share: it passes when it has no record, and fails when it does.
+    """
+    if population == 0:
+        return size == 0
+    return low <= size / population <= high
+
+
 def beta_likeness(hist: Histogram, totals: Histogram, beta: float, enhanced: bool) -> bool:
     """beta-likeness: each value (missing too) whose class share q is above its share p in the whole input has
     (q - p) / p at most beta, or, enhanced, at most min(beta, -ln p).

@@ -137,9 +137,17 @@ def results() -> dict[str, Any]:
         budget=ht.Budget(nodes=10),
     )
     return {
+        "AlphaKAnonymity": ht.AlphaKAnonymity(0.5, 2, "diagnosis"),
+        "BetaLikeness": ht.BetaLikeness(2, "diagnosis"),
         "Budget": ht.Budget(seconds=1.5),
         "Column": ht.Table.encode(people, ["sex"]).columns[0],
         "ColumnSpec": ht.ColumnSpec("ordered", ("low", "high")),
+        "DeltaDisclosure": ht.DeltaDisclosure(1, "diagnosis"),
+        "DeltaPresence": ht.DeltaPresence(0, 0.5),
+        "EntropyLDiversity": ht.EntropyLDiversity(2, "diagnosis"),
+        "KMap": ht.KMap(5),
+        "RecursiveCLDiversity": ht.RecursiveCLDiversity(3, 2, "diagnosis"),
+        "TCloseness": ht.TCloseness(0.2, "diagnosis"),
         "DistinctLDiversity": ht.DistinctLDiversity(2, "diagnosis"),
         "KAnonymity": ht.KAnonymity(5),
         "Mondrian": ht.Mondrian(cut="median"),

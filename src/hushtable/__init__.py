@@ -22,7 +22,19 @@ if TYPE_CHECKING:
         PolicyError,
         VerificationError,
     )
-    from hushtable.models import DistinctLDiversity, KAnonymity, PrivacyModel
+    from hushtable.models import (
+        AlphaKAnonymity,
+        BetaLikeness,
+        DeltaDisclosure,
+        DeltaPresence,
+        DistinctLDiversity,
+        EntropyLDiversity,
+        KAnonymity,
+        KMap,
+        PrivacyModel,
+        RecursiveCLDiversity,
+        TCloseness,
+    )
     from hushtable.partition import Partition
     from hushtable.policy import Policy
     from hushtable.pseudonyms import Pseudonyms
@@ -33,17 +45,23 @@ if TYPE_CHECKING:
     from hushtable.verifier import Verdict, verify
 
 __all__ = [
+    "AlphaKAnonymity",
+    "BetaLikeness",
     "Budget",
     "BudgetExceeded",
     "Column",
     "ColumnError",
     "ColumnSpec",
+    "DeltaDisclosure",
+    "DeltaPresence",
     "DistinctLDiversity",
+    "EntropyLDiversity",
     "HierarchyError",
     "HushError",
     "InfeasibleError",
     "InputError",
     "KAnonymity",
+    "KMap",
     "ModelError",
     "Mondrian",
     "Partition",
@@ -51,9 +69,11 @@ __all__ = [
     "PolicyError",
     "PrivacyModel",
     "Pseudonyms",
+    "RecursiveCLDiversity",
     "Release",
     "RiskAssessment",
     "Roles",
+    "TCloseness",
     "Table",
     "Trace",
     "Verdict",
@@ -66,17 +86,23 @@ __all__ = [
 ]
 
 _HOMES = {
+    "AlphaKAnonymity": "models",
+    "BetaLikeness": "models",
     "Budget": "search",
     "BudgetExceeded": "errors",
     "Column": "column",
     "ColumnError": "errors",
     "ColumnSpec": "column",
+    "DeltaDisclosure": "models",
+    "DeltaPresence": "models",
     "DistinctLDiversity": "models",
+    "EntropyLDiversity": "models",
     "HierarchyError": "errors",
     "HushError": "errors",
     "InfeasibleError": "errors",
     "InputError": "errors",
     "KAnonymity": "models",
+    "KMap": "models",
     "ModelError": "errors",
     "Mondrian": "anonymizers.mondrian",
     "Partition": "partition",
@@ -84,9 +110,11 @@ _HOMES = {
     "PolicyError": "errors",
     "PrivacyModel": "models",
     "Pseudonyms": "pseudonyms",
+    "RecursiveCLDiversity": "models",
     "Release": "release",
     "RiskAssessment": "risk.reidentify",
     "Roles": "discover.recognise",
+    "TCloseness": "models",
     "Table": "table",
     "Trace": "search",
     "Verdict": "verifier",

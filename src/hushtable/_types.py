@@ -27,6 +27,22 @@ MISSING: Final = -1
 # How a kernel reads a privacy model's rule; see hushtable.models.base.Rule.
 RULE_SIZE: Final = 0
 RULE_DISTINCT: Final = 1
+RULE_SHARE: Final = 2
+RULE_POPULATION: Final = 3
+RULE_PRESENCE: Final = 4
+RULE_ENTROPY: Final = 5
+RULE_RECURSIVE: Final = 6
+RULE_LEVELS: Final = 7
+RULE_ORDERED: Final = 8
+RULE_GAIN: Final = 9
+RULE_RATIO: Final = 10
+
+TOLERANCE: Final = 1e-9
+"""How close a computed number may come to a bound and still count as the bound itself.
+
+Shares, entropies and distances are sums of rounded floats: without it a class
+exactly on the bound would be judged by the rounding.
+"""
 
 
 def frozen(array: ArrayT) -> ArrayT:

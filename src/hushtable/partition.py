@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Final
 
 import numpy as np
 
 from hushtable._types import CodeArray, CountArray, frozen
-from hushtable.errors import InputError
+from hushtable.errors import InputError, with_hint
 from hushtable.kernels import group
 from hushtable.kernels.histogram import class_values
-from hushtable.models.base import ClassStats, Histogram, PrivacyModel
+from hushtable.models.base import ClassStats, Ground, Histogram, PrivacyModel
 from hushtable.table import Table
 
-__all__ = ["Partition"]
+__all__ = ["NO_HIERARCHIES", "Partition", "grounds", "totals"]
+
+NO_HIERARCHIES: Final[Mapping[str, CodeArray]] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -98,7 +102,14 @@ class Partition:
         labels, n_classes = _refined(self.labels, self.n_classes, table, column)
         return self.from_labels(labels, n_classes, table.counts)
 
-    def stats(self, table: Table, models: Iterable[PrivacyModel] = ()) -> ClassStats:
+    def stats(
+        self,
+        table: Table,
+        models: Iterable[PrivacyModel] = (),
+        *,
+        population: CountArray | None = None,
+        hierarchies: Mapping[str, CodeArray] = NO_HIERARCHIES,
+    ) -> ClassStats:
         """Collect what some models ask for.
 
         Parameters
@@ -106,16 +117,32 @@ class Partition:
         table : Table
             The rows of the partition, with the sensitive columns; its totals
             are those of all rows, also of rows in no class.
+        models : iterable of PrivacyModel
+        population : ndarray of int64, shape (n_rows,), optional
+            Records of the population in every row. Rows that only the population
+            has are rows of the table that count 0.
+        hierarchies : mapping of sensitive column to ndarray of int32
+            As `Ground` has them, shape (n_levels, n_values + 1).
+
+        Raises
+        ------
+        InputError
+            A model needs a population, and there is none.
         """
         models = list(models)
-        if any(model.needs.population for model in models):
-            msg = "a model needs population counts, which a partition of the table alone does not have"
+        if population is None and any(model.needs.population for model in models):
+            msg = with_hint(
+                "a model needs population counts, which a partition of the table alone does not have.",
+                "pass population=, or drop that model.",
+            )
             raise InputError(msg)
         sensitive = dict.fromkeys(name for model in models for name in model.needs.sensitive)
         return ClassStats(
             self.sizes,
             {name: self.histogram(table, name) for name in sensitive},
             {name: totals(table, name) for name in sensitive},
+            None if population is None else group.class_sizes(self.labels, population, self.n_classes),
+            grounds(table, sensitive, hierarchies),
         )
 
     def histogram(self, table: Table, column: str) -> Histogram:
@@ -131,6 +158,13 @@ def totals(table: Table, column: str) -> CountArray:
     n_codes = table.column(column).n_values + 1
     # Counts are whole numbers far below 2^53, so that bincount's floats are exact.
     return np.bincount(codes + 1, weights=table.counts, minlength=n_codes).astype(np.int64)
+
+
+def grounds(
+    table: Table, columns: Iterable[str], hierarchies: Mapping[str, CodeArray] = NO_HIERARCHIES
+) -> dict[str, Ground]:
+    """Say of sensitive columns how far apart their values lie."""
+    return {name: Ground(table.column(name).is_ordered, hierarchies.get(name)) for name in columns}
 
 
 def _refined(labels: CodeArray, n_classes: int, table: Table, column: str) -> tuple[CodeArray, int]:

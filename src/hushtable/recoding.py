@@ -172,9 +172,9 @@ def tight_cells(table: Table, partition: Partition, column: Column) -> Intervals
     """Publish what the records of each class span in one column."""
     codes = table.codes[table.index(column.name)]
     if not column.is_ordered:
-        offsets, members, _ = histogram.class_values(
-            partition.offsets, partition.rows, codes, table.counts, column.n_values
-        )
+        # Rows without records, which only a population has, belong to the cell as well.
+        ones = np.ones_like(table.counts)
+        offsets, members, _ = histogram.class_values(partition.offsets, partition.rows, codes, ones, column.n_values)
         return Sets(offsets, members, domain_size(table, column))
     low, high, has_missing = known_ranges(table, partition, column)
     return Intervals(low, high, has_missing)

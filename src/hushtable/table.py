@@ -151,6 +151,30 @@ class Table:
         counts = group.class_sizes(inverse, self.counts, n_distinct)
         return Table(self.columns, np.ascontiguousarray(self.codes[:, first]), counts), inverse
 
+    def with_population(self, people: Table) -> Table:
+        """Return these rows and, below them, those of a population, which count 0 records.
+
+        Parameters
+        ----------
+        people : Table
+            Any of this table's columns, of the same kinds; it holds no others' values.
+
+        Raises
+        ------
+        ColumnError
+            A column is of two kinds, or its two orders contradict one another.
+        """
+        columns = []
+        codes = np.full((len(self.columns), self.n_rows + people.n_rows), np.int32(-1), np.int32)
+        for j, column in enumerate(self.columns):
+            joint = _joint(column, people.column(column.name)) if column.name in people.names else column
+            columns.append(joint)
+            codes[j, : self.n_rows] = _recoded(self.codes[j], column, joint)
+            if column.name in people.names:
+                theirs = people.column(column.name)
+                codes[j, self.n_rows :] = _recoded(people.codes[people.index(column.name)], theirs, joint)
+        return Table(tuple(columns), codes, np.append(self.counts, np.zeros_like(people.counts)))
+
     def expand(self) -> pl.DataFrame:
         """Return the records, every row as often as it counts, as a polars frame of typed values."""
         return self.decode()[np.repeat(np.arange(self.n_rows), self.counts)]
@@ -165,6 +189,33 @@ class Table:
                 for column, codes in zip(self.columns, self.codes, strict=True)
             ]
         )
+
+
+def _joint(ours: Column, theirs: Column) -> Column:
+    """Return the column of the values that either holds."""
+    if ours.kind != theirs.kind:
+        msg = with_hint(
+            f"column {ours.name!r} is {ours.kind} in the data and {theirs.kind} in the population.",
+            "give its kind in specs.",
+        )
+        raise ColumnError(msg)
+    if ours.kind != "ordered":
+        return Column(ours.name, ours.kind, np.union1d(ours.values, theirs.values))
+    few, many = sorted((ours.values.tolist(), theirs.values.tolist()), key=len)
+    if [value for value in many if value in set(few)] != few:
+        msg = with_hint(
+            f"the values of column {ours.name!r} in the data and in the population have no common order.",
+            "declare one order for both, and keep to values that one of them holds.",
+        )
+        raise ColumnError(msg)
+    return Column(ours.name, ours.kind, np.array(many, dtype=object))
+
+
+def _recoded(codes: CodeArray, column: Column, joint: Column) -> CodeArray:
+    """Translate a column's codes to those of a column that holds all its values."""
+    code_of = {value: code for code, value in enumerate(joint.values.tolist())}
+    translated = np.array([*(code_of[value] for value in column.values.tolist()), -1], dtype=np.int32)
+    return np.asarray(translated[codes])
 
 
 def _typed(column: Column) -> pl.Series:

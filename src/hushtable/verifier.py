@@ -23,7 +23,7 @@ from hushtable._types import BoolArray, CodeArray, CountArray, Missing
 from hushtable.cells import SUPPRESSED
 from hushtable.column import ColumnSpec
 from hushtable.errors import InputError, VerificationError, check_columns, with_hint
-from hushtable.models.base import ClassStats, Histogram, PrivacyModel, describe
+from hushtable.models.base import ClassStats, Ground, Histogram, PrivacyModel, describe
 
 __all__ = ["Failure", "Verdict", "match_sizes", "verify"]
 
@@ -195,15 +195,15 @@ def verify(
     codes = np.array([_text_codes(frame.column(name))[~hidden] for name in quasi_identifiers])
     labels, first = _labels(codes)
     specs = specs or {}
-    values = {
-        name: _value_codes(frame.column(name), specs.get(name, ColumnSpec()), suppressed)[~hidden] for name in sensitive
-    }
+    typed = {name: _value_codes(frame.column(name), specs.get(name, ColumnSpec()), suppressed) for name in sensitive}
+    values = {name: codes[~hidden] for name, (_, codes) in typed.items()}
     sizes = np.bincount(labels, minlength=len(first)).astype(np.int64)
     histograms = {name: _histogram(labels, code, len(first)) for name, code in values.items()}
     if missing != "category":
         sizes, histograms = _matched(codes[:, first], sizes, histograms, missing)
-    totals = {name: np.bincount(code + 1) for name, code in values.items()}
-    stats = ClassStats(sizes, histograms, totals)
+    totals = {name: np.bincount(code + 1, minlength=1) for name, code in values.items()}
+    grounds = {name: Ground(column.is_ordered) for name, (column, _) in typed.items()}
+    stats = ClassStats(sizes, histograms, totals, grounds=grounds)
 
     n_suppressed = int(hidden.sum())
     records = np.bincount(labels, minlength=len(first))
@@ -269,7 +269,7 @@ def _text_codes(series: pl.Series) -> CodeArray:
     return np.asarray(codes.cast(pl.Int32).fill_null(-1).to_numpy())
 
 
-def _value_codes(series: pl.Series, spec: ColumnSpec, suppressed: str) -> CodeArray:
+def _value_codes(series: pl.Series, spec: ColumnSpec, suppressed: str) -> tuple[columns_.Column, CodeArray]:
     """Code a sensitive column by value: "1" and "1.0" are one value and do not make a class diverse.
 
     A suppressed cell says nothing, as a missing one does.
@@ -277,9 +277,9 @@ def _value_codes(series: pl.Series, spec: ColumnSpec, suppressed: str) -> CodeAr
     texts = frames.texts(series)
     texts = texts.set((texts == suppressed).fill_null(False), None)
     distinct = texts.drop_nulls().unique().sort()
-    _, code_of_text = columns_.from_texts(series.name, distinct.to_list(), spec.kind, spec.order)
+    column, code_of_text = columns_.from_texts(series.name, distinct.to_list(), spec.kind, spec.order)
     physical = texts.cast(pl.Enum(distinct)).to_physical().cast(pl.Int32).fill_null(-1).to_numpy()
-    return np.asarray(np.append(code_of_text, np.int32(-1))[physical])
+    return column, np.asarray(np.append(code_of_text, np.int32(-1))[physical])
 
 
 def _labels(codes: CodeArray) -> tuple[CountArray, CountArray]:
@@ -370,7 +370,7 @@ def _failure(model: PrivacyModel, stats: ClassStats, records: CountArray) -> Fai
     failed = ~model.passes(stats)
     if not failed.any():
         return None
-    worst = float(np.min(model.measure(stats)[failed]))
+    worst = float((np.min if model.higher_is_safer else np.max)(model.measure(stats)[failed]))
     return Failure(describe(model), int(failed.sum()), int(records[failed].sum()), worst)
 
 

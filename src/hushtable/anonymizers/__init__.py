@@ -8,7 +8,7 @@ from typing import Any, Final
 import numpy as np
 
 from hushtable import frames
-from hushtable._types import Missing, Progress
+from hushtable._types import CountArray, Missing, Progress
 from hushtable.anonymizers.mondrian import Mondrian
 from hushtable.cells import SUPPRESSED
 from hushtable.column import ColumnSpec
@@ -38,6 +38,7 @@ def anonymize(
     identifiers: Sequence[str] = (),
     pseudonyms: Pseudonyms | None = None,
     specs: Mapping[str, ColumnSpec] | None = None,
+    population: Any = None,
     budget: Budget | None = None,
     progress: Progress | None = None,
 ) -> Release:
@@ -65,6 +66,10 @@ def anonymize(
         Direct identifiers that become keyed pseudonyms instead.
     specs : mapping of column to ColumnSpec, optional
         Kinds and orders of columns where the data do not say.
+    population : path, dataframe or Table, optional
+        The people among whom the records are, with the quasi-identifiers: what k-map
+        and delta-presence count. The cells of a class then cover its population too.
+        `Release.verify` and `Release.write` cannot judge these models yet.
     budget : Budget, optional
         The best release so far when it ends.
     progress : callable, optional
@@ -81,7 +86,8 @@ def anonymize(
     ColumnError
         A column does not exist, has two roles, or holds a literal ``*``.
     InputError
-        No model, no quasi-identifier, an empty table, or an unknown option.
+        No model, no quasi-identifier, an empty table, an unknown option, or a
+        population and no model that looks at it, or the other way round.
     InfeasibleError
         Even the whole table as one class fails a model: which, and what it reaches.
 
@@ -108,15 +114,19 @@ def anonymize(
 
     table = Table.encode(source, (*quasi_identifiers, *sensitive), specs, typed=sensitive)
     _check_cells(table)
-    _check_feasible(table, models)
-    distinct, inverse = table.collapse()
-    found, cuts, trace = searcher.search(distinct, quasi_identifiers, models, budget, progress)
-    _check_classes(found, distinct, models)
+    everyone, people = _with_population(table, population, quasi_identifiers, models, specs)
+    distinct, inverse = everyone.collapse()
+    if people is not None:
+        # Sums of whole numbers below 2^53 are exact in bincount's floats.
+        people = np.bincount(inverse, weights=people, minlength=distinct.n_rows).astype(np.int64)
+    _check_feasible(distinct, models, people)
+    found, cuts, trace = searcher.search(distinct, quasi_identifiers, models, budget, progress, population=people)
+    _check_classes(found, distinct, models, people)
     recoding = searcher.recode(distinct, found, cuts, quasi_identifiers)
     quality = losses.measure(recoding, found.sizes)
     return Release(
         source=source,
-        partition=Partition.from_labels(found.labels[inverse], found.n_classes, table.counts),
+        partition=Partition.from_labels(found.labels[inverse[: table.n_rows]], found.n_classes, table.counts),
         recoding=recoding,
         suppressed=np.zeros(table.n_rows, dtype=bool),
         models=models,
@@ -188,22 +198,49 @@ def _check_cells(table: Table) -> None:
             raise ColumnError(msg)
 
 
-def _check_feasible(table: Table, models: Sequence[PrivacyModel]) -> None:
+def _with_population(
+    table: Table,
+    population: Any,
+    quasi_identifiers: Sequence[str],
+    models: Sequence[PrivacyModel],
+    specs: Mapping[str, ColumnSpec] | None,
+) -> tuple[Table, CountArray | None]:
+    """Return the table with its population below it, and the population's records in every row."""
+    needed = [model.name for model in models if model.needs.population]
+    if (population is not None) != bool(needed):
+        models_ = f"{listed(needed)} without a population" if needed else "a population, but no model that counts it"
+        msg = with_hint(
+            f"anonymize was given {models_}.", "k-map and delta-presence go with population=, others do not."
+        )
+        raise InputError(msg)
+    if population is None:
+        return table, None
+    people = Table.encode(population, tuple(quasi_identifiers), specs)
+    return table.with_population(people), np.append(np.zeros_like(table.counts), people.counts)
+
+
+def _check_feasible(table: Table, models: Sequence[PrivacyModel], population: CountArray | None) -> None:
     """Judge the coarsest release there is: one class."""
     whole = Partition.of(table, ())
-    stats = whole.stats(table, models)
+    stats = whole.stats(table, models, population=population)
     failed = [model for model in models if not model.passes(stats).all()]
     if failed:
-        reached = "; ".join(f"{describe(model)} reaches {model.measure(stats)[0]:g}" for model in failed)
+        reached = "; ".join(
+            f"{describe(model)} reaches {model.measure(stats)[0]:g} "
+            f"({'higher' if model.higher_is_safer else 'lower'} is safer)"
+            for model in failed
+        )
         msg = with_hint(
             f"no release of these {table.n_records} records can satisfy the models. As one class: {reached}.",
-            "lower the parameter, or add records.",
+            "ask for less, or add records.",
         )
         raise InfeasibleError(msg)
 
 
-def _check_classes(partition: Partition, table: Table, models: Sequence[PrivacyModel]) -> None:
-    stats = partition.stats(table, models)
+def _check_classes(
+    partition: Partition, table: Table, models: Sequence[PrivacyModel], population: CountArray | None
+) -> None:
+    stats = partition.stats(table, models, population=population)
     for model in models:
         if not model.passes(stats).all():
             msg = f"the search left classes that fail {describe(model)}; this is a fault of hushtable, please report it"

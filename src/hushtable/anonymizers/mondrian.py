@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 
 from hushtable import recoding as recodings
-from hushtable._types import CodeArray, CountArray, Progress
+from hushtable._types import CodeArray, CountArray, FloatArray, Progress
 from hushtable.column import Column
 from hushtable.errors import InputError, with_hint
 from hushtable.kernels import judge, replay, split
 from hushtable.models.base import PrivacyModel
-from hushtable.partition import Partition, totals
+from hushtable.partition import NO_HIERARCHIES, Partition, grounds, totals
 from hushtable.search import Budget, Trace
 from hushtable.table import Table
 
@@ -91,6 +91,9 @@ class Mondrian:
         models: Sequence[PrivacyModel],
         budget: Budget | None = None,
         progress: Progress | None = None,
+        *,
+        population: CountArray | None = None,
+        hierarchies: Mapping[str, CodeArray] = NO_HIERARCHIES,
     ) -> tuple[Partition, CutTree, Trace]:
         """Partition the rows of a table whose single class satisfies the models.
 
@@ -104,13 +107,20 @@ class Mondrian:
             What is not yet cut when it ends is published as it stands, which is safe.
         progress : callable, optional
             Called with the share of rows settled.
+        population : ndarray of int64, shape (n_rows,), optional
+            Records of the population in every row, where a model needs them; a row's
+            own count may then be 0. Every class holds a record all the same.
+        hierarchies : mapping of sensitive column to ndarray
+            As for `Partition.stats`.
         """
         began = time.perf_counter()
         budget = budget or Budget()
         points = _points(table, quasi_identifiers, models)
+        if population is not None:
+            points = points._replace(population=population)
         axes = _axes(table, quasi_identifiers)
-        rules = _rules(table, models)
-        min_size = max(model.min_size for model in models)
+        rules = _rules(table, models, hierarchies)
+        min_size = max(1, *(model.min_size for model in models))
         options = split.Options(self.cut == "gain", min_size, self.n_rescored)
         work = _work(points, axes, self.n_rescored)
         tree = _new_tree(table.n_rows)
@@ -191,14 +201,34 @@ def _axes(table: Table, quasi_identifiers: Sequence[str]) -> split.Axes:
     )
 
 
-def _rules(table: Table, models: Sequence[PrivacyModel]) -> judge.Rules:
+def _rules(
+    table: Table, models: Sequence[PrivacyModel], hierarchies: Mapping[str, CodeArray] = NO_HIERARCHIES
+) -> judge.Rules:
     sensitive = _sensitive(models)
-    rules = [model.rule({name: totals(table, name) for name in model.needs.sensitive}) for model in models]
+    distributions = {name: totals(table, name) for name in sensitive}
+    rules = [model.rule(distributions, grounds(table, sensitive, hierarchies)) for model in models]
     return judge.Rules(
         kinds=np.array([rule.kind for rule in rules], dtype=np.int64),
         columns=np.array([sensitive.index(rule.sensitive) if rule.sensitive else 0 for rule in rules], dtype=np.int64),
         thresholds=np.array([rule.threshold for rule in rules]),
+        seconds=np.array([rule.second for rule in rules]),
+        n_values=np.array([_n_occurring(table, rule.sensitive) for rule in rules], dtype=np.int64),
+        tables=_stacked([rule.table for rule in rules]),
     )
+
+
+def _n_occurring(table: Table, sensitive: str | None) -> int:
+    """Return one more than the last entry of a column's totals that is not 0."""
+    return 0 if sensitive is None else int(table.codes[table.index(sensitive)].max(initial=-1)) + 2
+
+
+def _stacked(tables: Sequence[FloatArray]) -> FloatArray:
+    """Stack tables of different shapes, with zeros where one is smaller."""
+    shape = np.max([table.shape for table in tables], axis=0)
+    stacked = np.zeros((len(tables), *shape))
+    for out, table in zip(stacked, tables, strict=True):
+        out[: table.shape[0], : table.shape[1]] = table
+    return stacked
 
 
 def _work(points: split.Points, axes: split.Axes, n_rescored: int) -> split.Work:
@@ -227,6 +257,7 @@ def _work(points: split.Points, axes: split.Axes, n_rescored: int) -> split.Work
         stamps=np.zeros((2, n_codes), dtype=np.int64),
         held=np.zeros((2, n_sensitive, widest_sensitive), dtype=np.int64),
         n_held=np.zeros((2, n_sensitive), dtype=np.int64),
+        population=np.zeros(2, dtype=np.int64),
         scores=np.empty(n_rescored),
         cuts=np.empty((n_rescored, 2), dtype=np.int64),
     )

@@ -29,7 +29,8 @@ def class_values(
 ) -> tuple[CountArray, CodeArray, CountArray]:
     """Return the sparse class-by-value histogram of a column.
 
-    Class c holds ``codes[offsets[c]:offsets[c + 1]]``, ascending, that many records each.
+    Class c holds ``codes[offsets[c]:offsets[c + 1]]``, ascending, that many records each;
+    rows that count 0 hold nothing.
     """
     n_classes = offsets.size - 1
     found_offsets = np.zeros(n_classes + 1, np.int64)
@@ -43,6 +44,8 @@ def class_values(
             if counts[rows[i]] == 0:
                 continue
             code = codes[rows[i]]
+            if counts[rows[i]] == 0:
+                continue
             if records[code + 1] == 0:
                 found_codes[n_found] = code
                 n_found += 1

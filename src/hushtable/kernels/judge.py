@@ -1,39 +1,180 @@
-"""A privacy model's rule, applied to one class inside a cut."""
+"""A privacy model's rule, applied to one class inside a cut.
+
+The formulas are those of the models' ``passes``, one class at a time; a test holds
+the two together.
+"""
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
-from hushtable._types import RULE_DISTINCT, RULE_SIZE, CountArray, FloatArray
+import numpy as np
+
+from hushtable._types import (
+    RULE_DISTINCT,
+    RULE_ENTROPY,
+    RULE_GAIN,
+    RULE_LEVELS,
+    RULE_ORDERED,
+    RULE_POPULATION,
+    RULE_PRESENCE,
+    RULE_RATIO,
+    RULE_RECURSIVE,
+    RULE_SHARE,
+    RULE_SIZE,
+    TOLERANCE,
+    CountArray,
+    FloatArray,
+)
 from hushtable.kernels._jit import jit
 
 __all__ = ["Rules", "passes"]
 
 
 class Rules(NamedTuple):
-    """The rules of all models, one entry each.
+    """The rules of all models, one entry each; what follows ``thresholds`` may be empty where no rule reads it.
 
     kinds : int64 (n_rules,), the RULE constants
     columns : int64 (n_rules,), the row of the sensitive counts; 0 where a rule needs none
     thresholds : float64 (n_rules,)
+    seconds : float64 (n_rules,), the other parameter
+    n_values : int64 (n_rules,), no value from this entry on occurs in the whole
+    tables : float64 (n_rules, n_table_rows, widest)
     """
 
     kinds: CountArray
     columns: CountArray
     thresholds: FloatArray
+    seconds: FloatArray = np.empty(0)
+    n_values: CountArray = np.empty(0, dtype=np.int64)
+    tables: FloatArray = np.empty((0, 0, 0))
 
 
 @jit
-def passes(rules: Rules, size: int, n_distinct: CountArray) -> bool:
-    """Tell whether a class of ``size`` records satisfies every rule.
+def passes(rules: Rules, size: int, population: int, held: CountArray, n_held: CountArray) -> bool:
+    """Tell whether a class of ``size`` records, at least 1, satisfies every rule.
 
-    n_distinct : int64 (n_sensitive,), distinct known values of each sensitive column in the class
+    population : records of the population in the class; any number where no rule asks
+    held : int64 (n_sensitive, widest), records of each value, entry code + 1
+    n_held : int64 (n_sensitive,), distinct known values
     """
     for i in range(rules.kinds.size):
-        kind = rules.kinds[i]
+        kind, threshold = rules.kinds[i], rules.thresholds[i]
         if kind == RULE_SIZE:
-            if size < rules.thresholds[i]:
+            if size < threshold:
                 return False
-        elif kind == RULE_DISTINCT and n_distinct[rules.columns[i]] < rules.thresholds[i]:
+        elif kind == RULE_DISTINCT:
+            if n_held[rules.columns[i]] < threshold:
+                return False
+        elif kind == RULE_POPULATION:
+            if population < threshold:
+                return False
+        elif kind == RULE_PRESENCE:
+            if population == 0:
+                return False
+            share = size / population
+            if share < threshold - TOLERANCE or share > rules.seconds[i] + TOLERANCE:
+                return False
+        elif not _holds(rules, i, size, held[rules.columns[i]], n_held[rules.columns[i]]):
+            return False
+    return True
+
+
+@jit
+def _holds(rules: Rules, i: int, size: int, held: CountArray, n_held: int) -> bool:
+    """Judge by the counts of one sensitive column."""
+    kind, threshold, second = rules.kinds[i], rules.thresholds[i], rules.seconds[i]
+    held = held[: rules.n_values[i]]
+    if kind == RULE_SHARE:
+        return bool(size >= second and _highest(held) / size <= threshold + TOLERANCE)
+    if kind == RULE_ENTROPY:
+        return bool(_entropy(held) >= threshold - TOLERANCE)
+    if kind == RULE_RECURSIVE:
+        return bool(n_held >= second and _rarest_c(held, int(second)) < threshold - TOLERANCE)
+    table = rules.tables[i]
+    if kind == RULE_ORDERED:
+        return bool(_ordered_distance(table[0], size, held) / second <= threshold + TOLERANCE)
+    if kind == RULE_LEVELS:
+        return bool(_levels_distance(table, size, held, int(second)) <= threshold + TOLERANCE)
+    if kind == RULE_GAIN:
+        return _gains_little(table[0], table[1], size, held)
+    if kind == RULE_RATIO:
+        return _is_about_as_frequent(table[0], size, held, threshold)
+    return False
+
+
+@jit
+def _highest(held: CountArray) -> int:
+    highest = 0
+    for count in held[1:]:
+        highest = max(highest, count)
+    return highest
+
+
+@jit
+def _entropy(held: CountArray) -> float:
+    n_known = 0
+    spread = 0.0
+    for count in held[1:]:
+        if count > 0:
+            n_known += count
+            spread += count * math.log(count)
+    return math.log(n_known) - spread / n_known if n_known > 0 else -math.inf
+
+
+@jit
+def _rarest_c(held: CountArray, n_first: int) -> float:
+    """Return r_1 / (r_l + ... + r_m) of a class that holds at least l = ``n_first`` values."""
+    falling = np.sort(held[1:])[::-1]
+    return float(falling[0] / falling[n_first - 1 :].sum())
+
+
+@jit
+def _ordered_distance(shares: FloatArray, size: int, held: CountArray) -> float:
+    """Return the sum of the cumulated differences over the values that the whole holds."""
+    carried = moved = 0.0
+    for value in range(held.size):
+        if shares[value] > 0:
+            carried += shares[value] - held[value] / size
+            moved += abs(carried)
+    return moved
+
+
+@jit
+def _levels_distance(table: FloatArray, size: int, held: CountArray, n_levels: int) -> float:
+    """Return the mean over the levels of half the summed differences between their nodes."""
+    distance = 0.0
+    if n_levels == 1:
+        # The leaves themselves, which are their own nodes.
+        for value in range(held.size):
+            distance += abs(table[1, value] - held[value] / size)
+        return distance / 2
+    for level in range(n_levels):
+        extra = table[2 * level + 1].copy()
+        for value in range(held.size):
+            extra[int(table[2 * level, value])] -= held[value] / size
+        distance += np.abs(extra).sum()
+    return distance / (2 * n_levels) if n_levels > 0 else 0.0
+
+
+@jit
+def _gains_little(shares: FloatArray, bounds: FloatArray, size: int, held: CountArray) -> bool:
+    for value in range(held.size):
+        share = held[value] / size
+        if share > shares[value] and (
+            shares[value] == 0 or (share - shares[value]) / shares[value] > bounds[value] + TOLERANCE
+        ):
+            return False
+    return True
+
+
+@jit
+def _is_about_as_frequent(shares: FloatArray, size: int, held: CountArray, delta: float) -> bool:
+    for value in range(held.size):
+        if shares[value] > 0 and held[value] == 0:
+            return False
+    for value in range(held.size):
+        if shares[value] > 0 and abs(math.log(held[value] / size / shares[value])) >= delta - TOLERANCE:
             return False
     return True

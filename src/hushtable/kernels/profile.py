@@ -24,11 +24,14 @@ class Points(NamedTuple):
     codes : int32 (n_rows, n_columns), shifted by one, a row's codes side by side
     counts : int64 (n_rows,)
     sensitive : int32 (n_sensitive, n_rows), shifted by one
+    population : int64 (n_rows,), records of the population; empty where no rule asks.
+        With a population a row's count may be 0.
     """
 
     codes: CodeArray
     counts: CountArray
     sensitive: CodeArray
+    population: CountArray = np.empty(0, dtype=np.int64)
 
 
 class Axes(NamedTuple):
@@ -68,6 +71,7 @@ class Work(NamedTuple):
     stamps: CountArray  # (2, all codes) when a code was last seen on a side
     held: CountArray  # (2, n_sensitive, widest) records of each sensitive value, left and right
     n_held: CountArray  # (2, n_sensitive) distinct known values, left and right
+    population: CountArray  # (2,) records of the population, left and right
     scores: FloatArray  # (n_rescored,) best cuts so far, falling
     cuts: CountArray  # (n_rescored, 2) their column and prefix length
 
@@ -102,6 +106,8 @@ def profile(points: Points, axes: Axes, work: Work, start: int, end: int) -> Non
         for c in range(n_counted):
             j = work.counted[c]
             work.bins[axes.offsets[j] + codes[j]] += count
+    if points.population.size > 0:
+        _mark_empty(points, axes, work, start, end, n_counted)
     for c in range(n_counted):
         _collect(axes, work, work.counted[c])
     for j in range(n_columns):
@@ -112,14 +118,27 @@ def profile(points: Points, axes: Axes, work: Work, start: int, end: int) -> Non
 
 
 @jit
+def _mark_empty(points: Points, axes: Axes, work: Work, start: int, end: int, n_counted: int) -> None:
+    """Mark codes that only rows without records have: a cut has to send those to a side too."""
+    for i in range(start, end):
+        row = work.order[i]
+        if points.counts[row] == 0:
+            for c in range(n_counted):
+                j = work.counted[c]
+                bin_ = axes.offsets[j] + points.codes[row, j]
+                if work.bins[bin_] == 0:
+                    work.bins[bin_] = -1
+
+
+@jit
 def _collect(axes: Axes, work: Work, j: int) -> None:
     """List the codes that a histogram counted, and leave it zero."""
     begin = axes.offsets[j]
     n_found = 0
     for code in range(work.low[j], work.high[j] + 1):
-        if work.bins[begin + code] > 0:
+        if work.bins[begin + code] != 0:
             work.codes[begin + n_found] = code
-            work.records[begin + n_found] = work.bins[begin + code]
+            work.records[begin + n_found] = max(work.bins[begin + code], 0)
             work.bins[begin + code] = 0
             n_found += 1
     work.n_codes[j] = n_found

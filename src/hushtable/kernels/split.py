@@ -147,9 +147,9 @@ def _best_by_gain(
             score = axes.weights[j] * gain * math.sqrt(math.sqrt(min(n_left, n_right) / size))
             if score <= work.scores[-1]:
                 continue
-            if work.n_held.shape[1] > 0:
+            if work.n_held.shape[1] > 0 or points.population.size > 0:
                 n_swept = _sweep(points, axes, work, j, start, end, length, n_swept)
-                if not (passes(rules, n_left, work.n_held[0]) and passes(rules, n_right, work.n_held[1])):
+                if not (_side_passes(rules, work, 0, n_left) and _side_passes(rules, work, 1, n_right)):
                     continue
             _enter(work.scores, work.cuts, score, j, length)
         if n_swept >= 0:
@@ -233,9 +233,9 @@ def _best_by_median(points: Points, axes: Axes, rules: Rules, options: Options, 
             n_left += work.records[begin + length - 1]
             if n_left < options.min_size or size - n_left < options.min_size or abs(2 * n_left - size) >= nearest:
                 continue
-            if work.n_held.shape[1] > 0:
+            if work.n_held.shape[1] > 0 or points.population.size > 0:
                 n_swept = _sweep(points, axes, work, j, start, end, length, n_swept)
-                if not (passes(rules, n_left, work.n_held[0]) and passes(rules, size - n_left, work.n_held[1])):
+                if not (_side_passes(rules, work, 0, n_left) and _side_passes(rules, work, 1, size - n_left)):
                     continue
             nearest = abs(2 * n_left - size)
             work.cuts[0, 0], work.cuts[0, 1] = j, length
@@ -244,6 +244,12 @@ def _best_by_median(points: Points, axes: Axes, rules: Rules, options: Options, 
         if nearest < 2 * size:
             return 0
     return -1
+
+
+@jit
+def _side_passes(rules: Rules, work: Work, side: int, size: int) -> bool:
+    """Judge what `_sweep` counted on one side."""
+    return passes(rules, size, work.population[side], work.held[side], work.n_held[side])
 
 
 @jit
@@ -290,7 +296,9 @@ def _order_by_profile(points: Points, axes: Axes, work: Work, j: int, start: int
 
 @jit
 def _move(points: Points, work: Work, row: int, side: int, sign: int) -> None:
-    """Add a row's sensitive values to one side, or take them away."""
+    """Add a row's sensitive values and population to one side, or take them away."""
+    if points.population.size > 0:
+        work.population[side] += sign * points.population[row]
     for s in range(work.n_held.shape[1]):
         value = points.sensitive[s, row]
         before = work.held[side, s, value]
@@ -309,6 +317,7 @@ def _clear(points: Points, work: Work, start: int, end: int) -> None:
             work.held[0, s, value] = 0
             work.held[1, s, value] = 0
     work.n_held[:] = 0
+    work.population[:] = 0
 
 
 @jit

@@ -7,26 +7,50 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from hushtable.errors import ModelError, listed, with_hint
-from hushtable.models.attribute import DistinctLDiversity
-from hushtable.models.base import ClassStats, Histogram, Needs, PrivacyModel, Rule, describe, model_to_dict
-from hushtable.models.identity import KAnonymity
+from hushtable.models.attribute import DistinctLDiversity, EntropyLDiversity, RecursiveCLDiversity
+from hushtable.models.base import ClassStats, Ground, Histogram, Needs, PrivacyModel, Rule, describe, model_to_dict
+from hushtable.models.closeness import BetaLikeness, DeltaDisclosure, TCloseness
+from hushtable.models.identity import AlphaKAnonymity, DeltaPresence, KAnonymity, KMap
 
 __all__ = [
     "MODELS",
+    "AlphaKAnonymity",
+    "BetaLikeness",
     "ClassStats",
+    "DeltaDisclosure",
+    "DeltaPresence",
     "DistinctLDiversity",
+    "EntropyLDiversity",
+    "Ground",
     "Histogram",
     "KAnonymity",
+    "KMap",
     "Needs",
     "PrivacyModel",
+    "RecursiveCLDiversity",
     "Rule",
+    "TCloseness",
     "describe",
     "from_dict",
     "model_to_dict",
 ]
 
 MODELS: Final[Mapping[str, type[Any]]] = MappingProxyType(
-    {model.name: model for model in (KAnonymity, DistinctLDiversity)}
+    {
+        model.name: model
+        for model in (
+            KAnonymity,
+            AlphaKAnonymity,
+            KMap,
+            DeltaPresence,
+            DistinctLDiversity,
+            EntropyLDiversity,
+            RecursiveCLDiversity,
+            TCloseness,
+            BetaLikeness,
+            DeltaDisclosure,
+        )
+    }
 )
 
 
@@ -39,6 +63,8 @@ def from_dict(entry: Mapping[str, Any]) -> PrivacyModel:
     KAnonymity(k=5)
     >>> from_dict({"distinct-l-diversity": {"l": 2, "sensitive": "salary"}})
     DistinctLDiversity(l=2, sensitive='salary')
+    >>> from_dict({"t-closeness": {"t": 0.2, "sensitive": "salary"}})
+    TCloseness(t=0.2, sensitive='salary', ground='auto')
     """
     if len(entry) != 1:
         msg = with_hint(f"a model entry names {len(entry)} models.", "write one model an entry: `- k-anonymity: 5`.")

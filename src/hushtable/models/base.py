@@ -4,13 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from typing import Any, ClassVar, Protocol, runtime_checkable
+from types import MappingProxyType
+from typing import Any, ClassVar, Final, Protocol, runtime_checkable
 
 import numpy as np
 
 from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray
+from hushtable.errors import ModelError, with_hint
 
-__all__ = ["ClassStats", "Histogram", "Needs", "PrivacyModel", "Rule", "describe", "model_to_dict"]
+__all__ = [
+    "NO_GROUNDS",
+    "ClassStats",
+    "Ground",
+    "Histogram",
+    "Needs",
+    "PrivacyModel",
+    "Rule",
+    "describe",
+    "model_to_dict",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +61,61 @@ class Histogram:
         known = np.concatenate(([0], np.cumsum(self.codes >= 0)))
         return np.asarray(known[self.offsets[1:]] - known[self.offsets[:-1]])
 
+    def labels(self) -> CountArray:
+        """Return the class of every entry."""
+        return np.repeat(np.arange(self.n_classes), np.diff(self.offsets))
+
+    def known(self) -> Histogram:
+        """Return the histogram without the missing values."""
+        is_known = self.codes >= 0
+        offsets = np.concatenate(([0], np.cumsum(self.n_distinct())))
+        return Histogram(offsets, self.codes[is_known], self.counts[is_known])
+
+    def summed(self, entries: FloatArray | CountArray) -> FloatArray:
+        """Add up one number an entry over every class; a class without entries has 0."""
+        return np.bincount(self.labels(), weights=entries, minlength=self.n_classes).astype(np.float64)
+
+    def highest(self, entries: FloatArray | CountArray, otherwise: float = 0.0) -> FloatArray:
+        """Return the highest of one number an entry in every class; ``otherwise`` where a class has no entry."""
+        found = np.full(self.n_classes, otherwise)
+        filled = self.offsets[1:] > self.offsets[:-1]
+        if filled.any():
+            found[filled] = np.maximum.reduceat(entries, self.offsets[:-1][filled])
+        return found
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Ground:
+    """How far apart the values of a sensitive column lie, for the earth mover's distance.
+
+    Attributes
+    ----------
+    is_ordered : bool
+        Whether the order of the codes means something.
+    levels : ndarray of int32, shape (n_levels, n_values + 1), optional
+        A hierarchy: the node that holds a value, entry ``code + 1``, at every level;
+        level 0 holds the leaves, the last level one node. Levels are nested.
+
+    Raises
+    ------
+    ModelError
+        The last level has more than one node.
+    """
+
+    is_ordered: bool = False
+    levels: CodeArray | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        if self.levels is not None and (self.levels.ndim != 2 or len(np.unique(self.levels[-1:])) != 1):
+            msg = with_hint(
+                f"a hierarchy of shape {self.levels.shape} does not end in one node.",
+                "its last level holds all values, the missing one too.",
+            )
+            raise ModelError(msg)
+
+
+NO_GROUNDS: Final[Mapping[str, Ground]] = MappingProxyType({})
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ClassStats:
@@ -63,13 +130,17 @@ class ClassStats:
         The distribution of the whole input, fixed before anything is suppressed;
         entry ``code + 1`` is a value's count, entry 0 the missing values'.
     population : ndarray of int64, shape (n_classes,), optional
-        Records of the population in each class, where a model needs them.
+        Records of the population in each class, where a model needs them; classes
+        that hold population but no record included.
+    grounds : mapping of sensitive column to Ground
+        A column that is not in it has neither an order nor a hierarchy.
     """
 
     sizes: CountArray = field(repr=False)
     histograms: Mapping[str, Histogram] = field(default_factory=dict)
     totals: Mapping[str, CountArray] = field(default_factory=dict, repr=False)
     population: CountArray | None = field(default=None, repr=False)
+    grounds: Mapping[str, Ground] = field(default_factory=dict, repr=False)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -84,6 +155,8 @@ class Rule:
         The column whose counts are judged.
     threshold : float
         k, l, t and so on.
+    second : float
+        The other parameter of a model that has two.
     table : ndarray of float64, shape (n_rows, n_values + 1)
         Whatever the kind needs for every value, entry ``code + 1``; often empty.
     """
@@ -91,6 +164,7 @@ class Rule:
     kind: int
     sensitive: str | None
     threshold: float
+    second: float = 0.0
     table: FloatArray = field(default_factory=lambda: np.empty((0, 0)), repr=False)
 
 
@@ -107,6 +181,8 @@ class PrivacyModel(Protocol):
     """Whether merging classes that pass gives a class that passes."""
     monotone_suppression: ClassVar[bool]
     """Whether the classes that pass still pass after other classes were suppressed."""
+    higher_is_safer: ClassVar[bool]
+    """Whether a class is the better protected the higher its measure is."""
 
     @property
     def needs(self) -> Needs:
@@ -126,8 +202,8 @@ class PrivacyModel(Protocol):
         """Tell for every class whether it satisfies the model."""
         ...
 
-    def rule(self, totals: Mapping[str, CountArray]) -> Rule:
-        """Return the same judgement as numbers and arrays, for a kernel."""
+    def rule(self, totals: Mapping[str, CountArray], grounds: Mapping[str, Ground] = NO_GROUNDS) -> Rule:
+        """Return the same judgement as numbers and arrays, for a kernel; the arguments as in ClassStats."""
         ...
 
 

@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
-from hushtable._types import RULE_SIZE, BoolArray, CountArray, FloatArray
+from hushtable._types import (
+    RULE_POPULATION,
+    RULE_PRESENCE,
+    RULE_SHARE,
+    RULE_SIZE,
+    TOLERANCE,
+    BoolArray,
+    CountArray,
+    FloatArray,
+)
 from hushtable.errors import ModelError, with_hint
-from hushtable.models.base import ClassStats, Needs, Rule
+from hushtable.models.base import NO_GROUNDS, ClassStats, Ground, Needs, Rule
 
-__all__ = ["KAnonymity"]
+__all__ = ["AlphaKAnonymity", "DeltaPresence", "KAnonymity", "KMap"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +53,7 @@ class KAnonymity:
     name: ClassVar[str] = "k-anonymity"
     monotone_coarsening: ClassVar[bool] = True
     monotone_suppression: ClassVar[bool] = True
+    higher_is_safer: ClassVar[bool] = True
     needs: ClassVar[Needs] = Needs()
 
     def __post_init__(self) -> None:
@@ -54,16 +65,219 @@ class KAnonymity:
         return self.k
 
     def measure(self, stats: ClassStats) -> FloatArray:
-        """Return the records in every class."""
+        """Return the records in every class; higher is safer."""
         return stats.sizes.astype(np.float64)
 
     def passes(self, stats: ClassStats) -> BoolArray:
         """Tell which classes hold at least k records."""
         return np.asarray(stats.sizes >= self.k)
 
-    def rule(self, totals: Mapping[str, CountArray]) -> Rule:
+    def rule(self, totals: Mapping[str, CountArray], grounds: Mapping[str, Ground] = NO_GROUNDS) -> Rule:
         """Judge by the size."""
         return Rule(RULE_SIZE, None, float(self.k))
+
+
+@dataclass(frozen=True, slots=True)
+class AlphaKAnonymity:
+    """Every class holds at least k records, and no sensitive value more than a share alpha of them.
+
+    Parameters
+    ----------
+    alpha : float
+        Above 0, at most 1.
+    k : int
+        At least 1.
+    sensitive : str
+        The sensitive column.
+
+    Notes
+    -----
+    Wong, Li, Fu, Wang, "(alpha, k)-anonymity: an enhanced k-anonymity model for
+    privacy preserving data publishing", KDD 2006, section 2. No reference
+    distribution. The paper bounds one value or all of them: here all, but for the
+    missing value, which counts in the size and is never too frequent. Merging
+    classes keeps it, because a share of a union lies between the shares of its
+    parts; suppressing other classes does too.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hushtable.models.base import Histogram
+    >>> two = Histogram(np.array([0, 2, 4]), np.array([0, 1, -1, 1], np.int32), np.array([3, 1, 2, 2]))
+    >>> stats = ClassStats(np.array([4, 4]), {"salary": two})
+    >>> AlphaKAnonymity(0.5, 4, "salary").measure(stats).tolist()
+    [0.75, 0.5]
+    >>> AlphaKAnonymity(0.5, 4, "salary").passes(stats).tolist()
+    [False, True]
+    """
+
+    alpha: float
+    k: int
+    sensitive: str
+
+    name: ClassVar[str] = "alpha-k-anonymity"
+    monotone_coarsening: ClassVar[bool] = True
+    monotone_suppression: ClassVar[bool] = True
+    higher_is_safer: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        object.__setattr__(
+            self, "alpha", check_number("(alpha, k)-anonymity", "alpha", self.alpha, above=0.0, most=1.0)
+        )
+        object.__setattr__(self, "k", check_whole("(alpha, k)-anonymity", "k", self.k))
+        check_sensitive("(alpha, k)-anonymity", self.sensitive)
+
+    @property
+    def needs(self) -> Needs:
+        """The histogram of the one sensitive column."""
+        return Needs(sensitive=(self.sensitive,))
+
+    @property
+    def min_size(self) -> int:
+        """Classes of fewer than k records cannot pass."""
+        return self.k
+
+    def measure(self, stats: ClassStats) -> FloatArray:
+        """Return the highest share of a value in every class, infinite below k records; lower is safer."""
+        known = stats.histograms[self.sensitive].known()
+        shares = known.highest(known.counts) / np.maximum(stats.sizes, 1)
+        return np.where(stats.sizes >= self.k, shares, np.inf)
+
+    def passes(self, stats: ClassStats) -> BoolArray:
+        """Tell which classes hold at least k records and no value too often."""
+        return np.asarray(self.measure(stats) <= self.alpha + TOLERANCE)
+
+    def rule(self, totals: Mapping[str, CountArray], grounds: Mapping[str, Ground] = NO_GROUNDS) -> Rule:
+        """Judge by the size and the most frequent value."""
+        return Rule(RULE_SHARE, self.sensitive, float(self.alpha), float(self.k))
+
+
+@dataclass(frozen=True, slots=True)
+class KMap:
+    """Every class that holds a record holds at least k records of the population.
+
+    Parameters
+    ----------
+    k : int
+        At least 1.
+
+    Notes
+    -----
+    Sweeney, "Computational disclosure control", PhD thesis, MIT 2001, section 5.3;
+    El Emam, Dankar, "Protecting privacy using k-anonymity", JAMIA 15(5), 2008. The
+    population is counted, not estimated. A class without records passes: nobody in
+    it is published. Merging classes and suppressing others keeps it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> KMap(3).passes(ClassStats(np.array([1, 2, 0]), population=np.array([3, 2, 1]))).tolist()
+    [True, False, True]
+    """
+
+    k: int
+
+    name: ClassVar[str] = "k-map"
+    monotone_coarsening: ClassVar[bool] = True
+    monotone_suppression: ClassVar[bool] = True
+    higher_is_safer: ClassVar[bool] = True
+    needs: ClassVar[Needs] = Needs(population=True)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "k", check_whole("k-map", "k", self.k))
+
+    @property
+    def min_size(self) -> int:
+        """A class without records passes."""
+        return 0
+
+    def measure(self, stats: ClassStats) -> FloatArray:
+        """Return the population of every class, infinite where it holds no record; higher is safer."""
+        return np.where(stats.sizes > 0, population_of(stats), np.inf)
+
+    def passes(self, stats: ClassStats) -> BoolArray:
+        """Tell which classes hold no record, or at least k of the population."""
+        return np.asarray((stats.sizes == 0) | (population_of(stats) >= self.k))
+
+    def rule(self, totals: Mapping[str, CountArray], grounds: Mapping[str, Ground] = NO_GROUNDS) -> Rule:
+        """Judge by the population."""
+        return Rule(RULE_POPULATION, None, float(self.k))
+
+
+@dataclass(frozen=True, slots=True)
+class DeltaPresence:
+    """Of the population of every class, between a share ``low`` and a share ``high`` is in the table.
+
+    Parameters
+    ----------
+    low, high : float
+        In [0, 1], low at most high.
+
+    Notes
+    -----
+    Nergiz, Atzori, Clifton, "Hiding the presence of individuals from shared
+    databases", SIGMOD 2007, definition 3. A class that holds population and no
+    record has the share 0: who is in it is known to be absent. So suppressing a
+    class breaks the model where low is above 0; merging classes keeps it. A class
+    with more records than population has a share above 1 and fails, as the table
+    is then no part of the population; one that holds neither passes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> stats = ClassStats(np.array([1, 3, 0]), population=np.array([4, 3, 2]))
+    >>> DeltaPresence(0.1, 0.5).measure(stats).tolist()
+    [0.25, 1.0, 0.0]
+    >>> DeltaPresence(0.1, 0.5).passes(stats).tolist()
+    [True, False, False]
+    """
+
+    low: float
+    high: float
+
+    name: ClassVar[str] = "delta-presence"
+    monotone_coarsening: ClassVar[bool] = True
+    monotone_suppression: ClassVar[bool] = False
+    higher_is_safer: ClassVar[bool] = False
+    needs: ClassVar[Needs] = Needs(population=True)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "low", check_number("delta-presence", "low", self.low, least=0.0, most=1.0))
+        object.__setattr__(self, "high", check_number("delta-presence", "high", self.high, least=0.0, most=1.0))
+        if self.low > self.high:
+            msg = with_hint(
+                f"delta-presence was given low = {self.low!r} and high = {self.high!r}.", "low is at most high."
+            )
+            raise ModelError(msg)
+
+    @property
+    def min_size(self) -> int:
+        """A class that holds neither records nor population passes."""
+        return 0
+
+    def measure(self, stats: ClassStats) -> FloatArray:
+        """Return the share of the population that is in the table; lower is safer, but not below ``low``."""
+        population = population_of(stats)
+        shares = stats.sizes / np.maximum(population, 1)
+        return np.where((population == 0) & (stats.sizes > 0), np.inf, shares)
+
+    def passes(self, stats: ClassStats) -> BoolArray:
+        """Tell in which classes the share lies within the bounds."""
+        shares = self.measure(stats)
+        within = (shares >= self.low - TOLERANCE) & (shares <= self.high + TOLERANCE)
+        return np.asarray(within | ((stats.sizes == 0) & (population_of(stats) == 0)))
+
+    def rule(self, totals: Mapping[str, CountArray], grounds: Mapping[str, Ground] = NO_GROUNDS) -> Rule:
+        """Judge by records and population."""
+        return Rule(RULE_PRESENCE, None, float(self.low), float(self.high))
+
+
+def population_of(stats: ClassStats) -> CountArray:
+    """Return the population of every class, or raise ModelError where it was not counted."""
+    if stats.population is None:
+        msg = with_hint("a model needs a population, but none was counted.", "pass population=, or drop that model.")
+        raise ModelError(msg)
+    return stats.population
 
 
 def check_sensitive(model: str, column: object) -> None:
@@ -71,6 +285,30 @@ def check_sensitive(model: str, column: object) -> None:
     if not isinstance(column, str) or not column:
         msg = with_hint(f"{model} was given sensitive = {column!r}.", "name the one column it looks at.")
         raise ModelError(msg)
+
+
+def check_number(
+    model: str,
+    parameter: str,
+    number: object,
+    *,
+    above: float = -math.inf,
+    least: float = -math.inf,
+    most: float = math.inf,
+) -> Any:
+    """Return a parameter that is a finite number within its bounds as a plain one; raise ModelError for any other."""
+    is_number = isinstance(number, (int, float, np.integer, np.floating)) and not isinstance(number, bool)
+    if not is_number or not (math.isfinite(number) and above < number and least <= number <= most):  # type: ignore[arg-type, operator]
+        bounds = [
+            f"{word} {bound:g}"
+            for word, bound in (("above", above), ("at least", least), ("at most", most))
+            if math.isfinite(bound)
+        ]
+        msg = with_hint(
+            f"{model} was given {parameter} = {number!r}.", f"{parameter} is a finite number, {' and '.join(bounds)}."
+        )
+        raise ModelError(msg)
+    return number.item() if isinstance(number, np.generic) else number
 
 
 def check_whole(model: str, parameter: str, number: object) -> int:
