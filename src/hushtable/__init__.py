@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         PolicyError,
         VerificationError,
     )
+    from hushtable.hierarchy import Hierarchy
     from hushtable.models import DistinctLDiversity, KAnonymity, PrivacyModel
     from hushtable.partition import Partition
     from hushtable.policy import Policy
@@ -39,6 +40,7 @@ __all__ = [
     "ColumnError",
     "ColumnSpec",
     "DistinctLDiversity",
+    "Hierarchy",
     "HierarchyError",
     "HushError",
     "InfeasibleError",
@@ -72,6 +74,7 @@ _HOMES = {
     "ColumnError": "errors",
     "ColumnSpec": "column",
     "DistinctLDiversity": "models",
+    "Hierarchy": "hierarchy",
     "HierarchyError": "errors",
     "HushError": "errors",
     "InfeasibleError": "errors",
