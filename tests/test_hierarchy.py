@@ -2,8 +2,8 @@
 
 import datetime as dt
 import math
-import os
 import textwrap
+from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
 
@@ -17,10 +17,6 @@ from hushtable.column import Column, from_texts
 from hushtable.hierarchy import Hierarchy
 from hushtable.hierarchy.grid import plain
 from hushtable.hierarchy.rules import from_dict, to_dict
-
-SHARED = Path(os.environ.get("HUSHTABLE_SHARED", Path(__file__).parents[2] / "shared"))
-DATA = SHARED / "data"
-needs_data = pytest.mark.skipif(not DATA.is_dir(), reason=f"no shared data at {SHARED}")
 
 
 def column_of(texts: list[str], kind: str | None = None, order: list[str] | None = None) -> Column:
@@ -299,19 +295,19 @@ def test_from_domains_names_the_line_that_is_wrong(text: str, message: str) -> N
         Hierarchy.from_domains(text)
 
 
-@needs_data
-def test_from_domains_reads_the_file_of_mg_ga_unchanged() -> None:
-    found = Hierarchy.from_domains(DATA / "mg_ga" / "domains.txt")
+def test_from_domains_reads_the_file_of_mg_ga_unchanged(shared_file: Callable[[str], Path]) -> None:
+    found = Hierarchy.from_domains(shared_file("data/mg_ga/domains.txt"))
     assert {name: each.labels[1] for name, each in found.items()} == {
         "Education": ("Higher", "Lower"),
         "Job": ("Blue Collar", "White Collar"),
     }
 
 
-@needs_data
 @pytest.mark.parametrize(("name", "n_values", "n_levels"), [("age", 100, 5), ("education", 16, 4), ("sex", 2, 2)])
-def test_from_csv_reads_the_files_of_arx(name: str, n_values: int, n_levels: int) -> None:
-    hierarchy = Hierarchy.from_csv(DATA / "arx_adult" / f"adult_hierarchy_{name}.csv")
+def test_from_csv_reads_the_files_of_arx(
+    shared_file: Callable[[str], Path], name: str, n_values: int, n_levels: int
+) -> None:
+    hierarchy = Hierarchy.from_csv(shared_file(f"data/arx_adult/adult_hierarchy_{name}.csv"))
     assert (hierarchy.column, hierarchy.n_values, hierarchy.n_levels) == (name, n_values, n_levels)
     again = Hierarchy.build(hierarchy.to_dict(), column_of(list(hierarchy.values)))
     assert levels_of(again) == levels_of(hierarchy.align(column_of(list(hierarchy.values))))

@@ -141,6 +141,7 @@ def results() -> dict[str, Any]:
         "Column": ht.Table.encode(people, ["sex"]).columns[0],
         "ColumnSpec": ht.ColumnSpec("ordered", ("low", "high")),
         "DistinctLDiversity": ht.DistinctLDiversity(2, "diagnosis"),
+        "Hierarchy": ht.Hierarchy.auto(ht.Table.encode(people, ["nationality"]).columns[0]),
         "KAnonymity": ht.KAnonymity(5),
         "Mondrian": ht.Mondrian(cut="median"),
         "Partition": release.partition,
