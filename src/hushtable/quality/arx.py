@@ -95,7 +95,7 @@ def arx_loss_by_column(
     cells = np.where(hidden, shares + for_suppression * (1 - shares), for_generalization * shares)
     least = for_generalization * sizes.sum() * leaf_shares
     with np.errstate(invalid="ignore", divide="ignore"):
-        losses = (cells @ sizes - least) / (sizes.sum() - least)
+        losses = ((cells * sizes).sum(axis=1) - least) / (sizes.sum() - least)
     return _floored(np.where(np.isfinite(losses), losses, 0.0))
 
 
@@ -146,10 +146,10 @@ def arx_entropy_by_column(
     losses = np.empty(len(codes))
     for place, (values, published) in enumerate(zip(codes, nodes, strict=True)):
         bits = np.log2(_count(values, counts)[values + 1]) - np.log2(_count(published, counts)[published + 1])
-        kept = -for_generalization * float(bits @ counts)
+        kept = -for_generalization * float((bits * counts).sum())
         gone = _count(published[hidden], counts[hidden])
         gone = gone[gone > 0]
-        losses[place] = kept - for_suppression * float(gone @ np.log2(gone / max(1.0, gone.sum())))
+        losses[place] = kept - for_suppression * float((gone * np.log2(gone / max(1.0, gone.sum()))).sum())
     return _floored(losses)
 
 
@@ -228,7 +228,9 @@ def _count(codes: CodeArray, counts: CountArray) -> FloatArray:
 
 
 def _mean_shares(shares: FloatArray, sizes: CountArray, suppressed: BoolArray | None) -> FloatArray:
-    return np.asarray(np.where(_hidden(suppressed, sizes), 1.0, shares) @ sizes / max(1, int(sizes.sum())))
+    return np.asarray(
+        (np.where(_hidden(suppressed, sizes), 1.0, shares) * sizes).sum(axis=1) / max(1, int(sizes.sum()))
+    )
 
 
 def _normalized(mean_share: float, leaf_share: float) -> float:

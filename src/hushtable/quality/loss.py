@@ -135,7 +135,7 @@ def loss_metric_by_column(
     """
     room = 1 - leaf_shares
     n_records = max(1, int(sizes.sum()) + n_suppressed)
-    lost = (shares - leaf_shares[:, None]) @ sizes + n_suppressed * room
+    lost = ((shares - leaf_shares[:, None]) * sizes).sum(axis=1) + n_suppressed * room
     return np.asarray(np.where(room > 0, lost / np.where(room > 0, room, 1.0), 0.0) / n_records)
 
 
@@ -170,7 +170,7 @@ def non_uniform_entropy(frequencies: CountArray, covered: CountArray, counts: Co
     >>> non_uniform_entropy(frequencies, covered, np.ones(4, dtype=np.int64)).tolist()
     [4.0, 0.0]
     """
-    return np.asarray((np.log2(covered) - np.log2(frequencies)) @ counts)
+    return np.asarray(((np.log2(covered) - np.log2(frequencies)) * counts).sum(axis=1))
 
 
 def precision(levels: CountArray, sizes: CountArray, heights: CountArray, n_suppressed: int = 0) -> float:
@@ -199,7 +199,7 @@ def precision(levels: CountArray, sizes: CountArray, heights: CountArray, n_supp
     0.5
     """
     n_records = max(1, int(sizes.sum()) + n_suppressed)
-    shares = (levels / heights[:, None]) @ sizes + n_suppressed
+    shares = (levels / heights[:, None] * sizes).sum(axis=1) + n_suppressed
     return float(1 - shares.mean() / n_records)
 
 
