@@ -380,6 +380,11 @@ def test_rules_refuse_columns_of_another_kind() -> None:
             Hierarchy.build(rule, column_of(texts))
 
 
+def test_build_refuses_what_makes_no_hierarchy() -> None:
+    with pytest.raises(ht.HierarchyError, match="was given a int as its hierarchy"):
+        Hierarchy.build(5, column_of(["1"]))  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize(
     ("codes", "labels", "message"),
     [

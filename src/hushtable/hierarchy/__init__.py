@@ -209,6 +209,9 @@ class Hierarchy:
             given = cls.from_csv(given, column.name)
         if isinstance(given, Hierarchy):
             return given.align(column, unknown=unknown)
+        if not isinstance(given, Rule):
+            msg = f"column {column.name!r} was given a {type(given).__name__} as its hierarchy."
+            raise HierarchyError(with_hint(msg, "give a Hierarchy, a rule, a mapping of one, a path or 'auto'."))
         return _of(column.name, tuple(column.texts()), given.ladder(column, counts), given)
 
     @classmethod
