@@ -155,6 +155,9 @@ def test_an_undecodable_byte_is_placed_not_shown(write_csv, content, place):
         ("a\n1,\n2\n", "line 2 of .* has 2 fields, expected 1"),
         ("a,b\n1,2\n3,4,", "line 3 of .* has 3 fields, expected 2"),
         ("a\n1,", "line 2 of .* has 2 fields, expected 1"),
+        ("a,b\n\n1,2,", "line 3 of .* has 3 fields, expected 2"),
+        ("a,b\n1\n1,2,", "line 2 of .* has 1 fields, expected 2"),
+        ("a,b,c\n1,2\n1,2,3,", "line 2 of .* has 2 fields, expected 3"),
         ("a,b\n" + "1,2\n" * 60 + "1,2,3\n", "line 62 of .* has 3 fields, expected 2"),
         (f"a,b\n{'x' * 200_000},1\n2\n", "line 3 of .* has 1 fields, expected 2"),
     ],
@@ -162,6 +165,19 @@ def test_an_undecodable_byte_is_placed_not_shown(write_csv, content, place):
 def test_a_ragged_record_is_placed(write_csv, text, place):
     with pytest.raises(InputError, match=place):
         frames.read(write_csv(text), delimiter=",")
+
+
+@pytest.mark.parametrize("text", ["a,b\n1,2\n\n3,\n", "a,b\n1,2\n3\n", 'a,b\n1,"2\n', 'a,b\n1,""x""\n', "a,,b\n", ""])
+def test_the_standard_reader_is_left_as_it_was(write_csv, text):
+    limit = csv.field_size_limit()
+    try:
+        frames.read(write_csv(text))
+    except InputError:
+        # The error and its traceback are alive here, as in a notebook.
+        after = csv.field_size_limit()
+    else:
+        after = csv.field_size_limit()
+    assert after == limit
 
 
 @pytest.mark.parametrize("newline", ["\n", "\r\n"])

@@ -149,6 +149,7 @@ def results() -> dict[str, Any]:
         "RecursiveCLDiversity": ht.RecursiveCLDiversity(3, 2, "diagnosis"),
         "TCloseness": ht.TCloseness(0.2, "diagnosis"),
         "DistinctLDiversity": ht.DistinctLDiversity(2, "diagnosis"),
+        "Hierarchy": ht.Hierarchy.auto(ht.Table.encode(people, ["nationality"]).columns[0]),
         "KAnonymity": ht.KAnonymity(5),
         "Mondrian": ht.Mondrian(cut="median"),
         "Partition": release.partition,

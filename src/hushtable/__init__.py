@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         PolicyError,
         VerificationError,
     )
+    from hushtable.hierarchy import Hierarchy
     from hushtable.models import (
         AlphaKAnonymity,
         BetaLikeness,
@@ -56,6 +57,7 @@ __all__ = [
     "DeltaPresence",
     "DistinctLDiversity",
     "EntropyLDiversity",
+    "Hierarchy",
     "HierarchyError",
     "HushError",
     "InfeasibleError",
@@ -97,6 +99,7 @@ _HOMES = {
     "DeltaPresence": "models",
     "DistinctLDiversity": "models",
     "EntropyLDiversity": "models",
+    "Hierarchy": "hierarchy",
     "HierarchyError": "errors",
     "HushError": "errors",
     "InfeasibleError": "errors",

@@ -10,10 +10,13 @@ cell             meaning
 ``>=90``         90 or above
 ``["a", "b"]``   one of these values, a JSON list; ``null`` is missing
 ``*``            any value, the missing one included
+``High School``  a label of a hierarchy: any other text, or one of the forms above
 ===============  =====================================================
 
 Cells are read by this grammar only, never by splitting at dashes or commas.
 A value that itself looks like one of the other forms is written as a list of one.
+A hierarchy's label is written as it is: whether a text is a label or a value, and what a
+label holds, only the hierarchy says. It is never blank, for a blank cell is a missing value.
 """
 
 from __future__ import annotations

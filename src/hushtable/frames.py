@@ -296,7 +296,8 @@ def _read_csv(path: Path, encoding: str, delimiter: str | None) -> Frame:
         raise InputError(msg)
     head = text[:_HEAD]
     delimiter = delimiter or _find_delimiter(head)
-    header = next(_records(head, delimiter), [])
+    with _records(head, delimiter) as records:
+        header = next(records, [])
     _check_header(path, header)
     data = _parse(text, delimiter, header)
     if data is None or not _is_regular(text, delimiter, data.shape):
@@ -342,8 +343,8 @@ def _find_delimiter(text: str) -> str:
     """Choose the delimiter that splits the first records into the most fields, evenly."""
     best, most = ",", 1
     for candidate in DELIMITERS:
-        records = itertools.islice(_records(text, candidate), _SNIFFED_RECORDS)
-        widths = {len(record) for record in records if record}
+        with _records(text, candidate) as records:
+            widths = {len(record) for record in itertools.islice(records, _SNIFFED_RECORDS) if record}
         if len(widths) == 1 and (width := widths.pop()) > most:
             best, most = candidate, width
     if most == 1:
@@ -385,25 +386,21 @@ def _check_records(path: Path, text: str, delimiter: str, width: int) -> list[in
     """Raise InputError at the first irregular record; return the positions of blank lines among the records."""
     blank: list[int] = []
     line = 1
-    records = _records(text, delimiter, strict=True)
-    position = -1
-    while True:
-        try:
-            record = next(records)
-        except StopIteration:
-            return blank
-        except csv.Error:
-            raise _unbalanced(path, line) from None
-        if not record:
-            blank.append(position)
-        elif len(record) != width:
-            msg = with_hint(
-                f"line {line} of {str(path)!r} has {len(record)} fields, expected {width}.",
-                "quote fields that hold the delimiter, or pass another delimiter.",
-            )
-            raise InputError(msg)
-        position += 1
-        line += 1 + sum(cell.count("\n") for cell in record)
+    try:
+        with _records(text, delimiter, strict=True) as records:
+            for position, record in enumerate(records, -1):
+                if not record:
+                    blank.append(position)
+                elif len(record) != width:
+                    msg = with_hint(
+                        f"line {line} of {str(path)!r} has {len(record)} fields, expected {width}.",
+                        "quote fields that hold the delimiter, or pass another delimiter.",
+                    )
+                    raise InputError(msg)
+                line += 1 + sum(cell.count("\n") for cell in record)
+    except csv.Error:
+        raise _unbalanced(path, line) from None
+    return blank
 
 
 def _unbalanced(path: Path, line: int) -> InputError:
@@ -411,11 +408,12 @@ def _unbalanced(path: Path, line: int) -> InputError:
     return InputError(with_hint(message, "check the quoting, or pass another delimiter."))
 
 
-def _records(text: str, delimiter: str, *, strict: bool = False) -> Iterator[list[str]]:
+@contextlib.contextmanager
+def _records(text: str, delimiter: str, *, strict: bool = False) -> Iterator[Iterator[list[str]]]:
     """Parse a CSV with the standard library, which tells blank lines and short records apart; slow."""
     limit = csv.field_size_limit(len(text) + 1)
     try:
-        yield from csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=strict)
+        yield csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=strict)
     finally:
         csv.field_size_limit(limit)
 

@@ -8,6 +8,8 @@
       email: {role: identifier, action: pseudonym}  # or replaced by a keyed pseudonym
       age: quasi-identifier
       severity: {role: quasi-identifier, order: [mild, moderate, severe]}
+      zip: {role: quasi-identifier, kind: category, hierarchy: {prefix: [4, 3, 2]}}
+      job: {role: quasi-identifier, hierarchy: hierarchies/job.csv}  # or: auto
       diagnosis: sensitive
       visit: other                                  # written as it is
     models:
@@ -23,10 +25,12 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import yaml
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, ValidationInfo, model_validator
 
 from hushtable.column import ROLES, Kind, Role
 from hushtable.errors import HushError, PolicyError, check_columns, listed, with_hint
+from hushtable.hierarchy import Hierarchy
+from hushtable.hierarchy.rules import to_dict as rule_to_dict
 from hushtable.models import PrivacyModel, from_dict, model_to_dict
 
 __all__ = ["ColumnPolicy", "Limits", "Policy"]
@@ -34,6 +38,30 @@ __all__ = ["ColumnPolicy", "Limits", "Policy"]
 
 class _Record(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
+
+
+def _hierarchy(given: Any, info: ValidationInfo) -> Any:
+    """Check what generalizes a column, and return it as plain values."""
+    if isinstance(given, str):
+        folder = (info.context or {}).get("folder")
+        if given != "auto" and folder is not None and not (folder / given).is_file():
+            msg = f"no file {given!r} in the folder of the policy"
+            raise ValueError(msg)
+        return given
+    if not isinstance(given, Mapping):
+        msg = "expected auto, the path of a hierarchy file, or a rule, for instance {intervals: {width: [5, 10]}}"
+        raise ValueError(msg)
+    try:
+        found = Hierarchy.from_dict(given, "column")
+    except HushError as error:
+        raise ValueError(_in_one_line(error)) from None
+    return found.to_dict() if isinstance(found, Hierarchy) else rule_to_dict(found)
+
+
+def _in_one_line(error: HushError) -> str:
+    # The policy's own message adds the place and a hint of its own.
+    message, _, hint = str(error).partition("\n\nHint: ")
+    return f"{message} {hint}".rstrip(".")
 
 
 class ColumnPolicy(_Record):
@@ -47,12 +75,17 @@ class ColumnPolicy(_Record):
         Where the cells' looks mislead: a ZIP code is a ``category``, for instance.
     order : tuple of str, optional
         The values of an ordered category, from low to high.
+    hierarchy : str or dict, optional
+        How a quasi-identifier or sensitive column generalizes: ``"auto"``, the path of
+        an ARX hierarchy file relative to the policy, or one rule or tree as
+        `hushtable.Hierarchy.from_dict` reads it.
     """
 
     role: Role
     action: Literal["remove", "pseudonym"] | None = None
     kind: Kind | None = None
     order: tuple[str, ...] | None = None
+    hierarchy: Annotated[Any, BeforeValidator(_hierarchy)] = None
 
     @model_validator(mode="before")
     @classmethod
@@ -60,9 +93,12 @@ class ColumnPolicy(_Record):
         return {"role": given} if isinstance(given, str) else given
 
     @model_validator(mode="after")
-    def _only_identifiers_act(self) -> ColumnPolicy:
+    def _entries_fit_role(self) -> ColumnPolicy:
         if self.action is not None and self.role != "identifier":
             msg = f"action: {self.action} goes with role: identifier, not with {self.role}"
+            raise ValueError(msg)
+        if self.hierarchy is not None and self.role not in ("quasi-identifier", "sensitive"):
+            msg = f"hierarchy goes with role: quasi-identifier or sensitive, not with {self.role}"
             raise ValueError(msg)
         return self
 
@@ -91,9 +127,7 @@ def _model(entry: Any) -> PrivacyModel:
     try:
         return from_dict(entry)
     except HushError as error:
-        # In one line: the policy's own message adds the place and a hint of its own.
-        message, _, hint = str(error).partition("\n\nHint: ")
-        raise ValueError(f"{message} {hint}".rstrip(".")) from None
+        raise ValueError(_in_one_line(error)) from None
 
 
 def _some_models(given: Any) -> Any:
@@ -172,6 +206,14 @@ class Policy(_Record):
         """Identifiers that become keyed pseudonyms."""
         return tuple(name for name in self.with_role("identifier") if self.columns[name].action == "pseudonym")
 
+    def hierarchies(self, folder: str | Path = ".") -> dict[str, Any]:
+        """Return what generalizes which column, for `hushtable.Hierarchy.build`; paths start at ``folder``."""
+        found = {name: column.hierarchy for name, column in self.columns.items() if column.hierarchy is not None}
+        return {
+            name: Path(folder) / given if isinstance(given, str) and given != "auto" else given
+            for name, given in found.items()
+        }
+
     def with_role(self, role: Role) -> tuple[str, ...]:
         """Return the columns of one role."""
         return tuple(name for name, column in self.columns.items() if column.role == role)
@@ -205,11 +247,11 @@ class Policy(_Record):
         except (OSError, UnicodeDecodeError):
             msg = with_hint(f"cannot read the policy {str(path)!r}.", "`hushtable scan` writes one.")
             raise PolicyError(msg) from None
-        return cls.parse(text, str(path))
+        return cls.parse(text, str(path), Path(path).parent)
 
     @classmethod
-    def parse(cls, text: str, name: str = "policy") -> Policy:
-        """Read a policy from YAML; errors name the line."""
+    def parse(cls, text: str, name: str = "policy", folder: Path | None = None) -> Policy:
+        """Read a policy from YAML; errors name the line, and files are looked for in ``folder``."""
         try:
             tree = yaml.compose(text, Loader=yaml.SafeLoader)
             entries = yaml.safe_load(text)
@@ -228,13 +270,19 @@ class Policy(_Record):
                 f"{name}: expected `columns:` and `models:`.", "`hushtable scan` writes a policy to start from."
             )
             raise PolicyError(msg)
-        return cls.make(entries, name, tree)
+        return cls.make(entries, name, tree, folder)
 
     @classmethod
-    def make(cls, entries: Mapping[str, Any], name: str = "policy", tree: yaml.Node | None = None) -> Policy:
+    def make(
+        cls,
+        entries: Mapping[str, Any],
+        name: str = "policy",
+        tree: yaml.Node | None = None,
+        folder: Path | None = None,
+    ) -> Policy:
         """Make a policy from plain values; with the YAML tree they came from, errors name the line."""
         try:
-            return cls.model_validate(entries)
+            return cls.model_validate(entries, context={"folder": folder})
         except ValidationError as error:
             first = error.errors(include_url=False, include_input=False)[0]
             cause = first.get("ctx", {}).get("error")

@@ -7,10 +7,20 @@ from typing import Any
 
 import numpy as np
 
-from hushtable._types import CountArray
+from hushtable._types import CountArray, FloatArray
 from hushtable.recoding import Recoding
 
-__all__ = ["Quality", "average_class_size", "discernibility", "measure", "set_ncp"]
+__all__ = [
+    "Quality",
+    "average_class_size",
+    "discernibility",
+    "loss_metric",
+    "loss_metric_by_column",
+    "measure",
+    "non_uniform_entropy",
+    "precision",
+    "set_ncp",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +94,113 @@ def _ncp_by_column(recoding: Recoding, sizes: CountArray, n_suppressed: int) -> 
     # Not a matrix product: that may add in another order when memory is aligned otherwise.
     lost: list[float] = (((recoding.shares() * sizes).sum(axis=1) + n_suppressed) / max(1, n_records)).tolist()
     return lost
+
+
+def loss_metric(shares: FloatArray, sizes: CountArray, leaf_shares: FloatArray, n_suppressed: int = 0) -> float:
+    """Return Iyengar's loss metric, 0 (nothing lost) to 1 (everything): the mean of `loss_metric_by_column`.
+
+    Examples
+    --------
+    A node with 2 of 3 leaves in one class, a leaf in the other:
+
+    >>> round(loss_metric(np.array([[2 / 3, 1 / 3]]), np.array([6, 4]), np.array([1 / 3])), 12)
+    0.3
+    """
+    return float(loss_metric_by_column(shares, sizes, leaf_shares, n_suppressed).mean())
+
+
+def loss_metric_by_column(
+    shares: FloatArray, sizes: CountArray, leaf_shares: FloatArray, n_suppressed: int = 0
+) -> FloatArray:
+    r"""Return Iyengar's loss metric of every column.
+
+    The mean over cells of (leaves under the published node - 1) / (all leaves - 1); in
+    shares of the leaves, :math:`(s - 1/D) / (1 - 1/D)`.
+
+    Parameters
+    ----------
+    shares : ndarray of float64, shape (n_columns, n_classes)
+        Share of the domain under the published node; a leaf's share is no loss.
+    sizes : ndarray of int64, shape (n_classes,)
+        Records in each class.
+    leaf_shares : ndarray of float64, shape (n_columns,)
+        1 / D; 0 for a continuous column, whose shares are widths.
+    n_suppressed : int
+        Records that publish ``*`` everywhere, in no class.
+
+    Notes
+    -----
+    Iyengar, "Transforming data to satisfy privacy constraints", KDD 2002, section 3.
+    A column with one leaf loses nothing.
+    """
+    room = 1 - leaf_shares
+    n_records = max(1, int(sizes.sum()) + n_suppressed)
+    lost = ((shares - leaf_shares[:, None]) * sizes).sum(axis=1) + n_suppressed * room
+    return np.asarray(np.where(room > 0, lost / np.where(room > 0, room, 1.0), 0.0) / n_records)
+
+
+def non_uniform_entropy(frequencies: CountArray, covered: CountArray, counts: CountArray) -> FloatArray:
+    r"""Return the bits that every column loses when each cell is guessed from what is published.
+
+    .. math:: -\sum_\text{records} \log_2 \frac{n(v)}{n(\bar v)}
+
+    with the records :math:`n(v)` of a cell's value and :math:`n(\bar v)` of all values
+    that the published cell covers, in the whole table.
+
+    Parameters
+    ----------
+    frequencies, covered : ndarray of int64, shape (n_columns, n_rows)
+        Records with the value of each row, and with any value that its published cell
+        covers; for a suppressed cell, all records.
+    counts : ndarray of int64, shape (n_rows,)
+        Records of each row.
+
+    Notes
+    -----
+    Gionis, Tassa, "k-Anonymization with minimal loss of information", IEEE TKDE 21(2),
+    2009, section 3. See `hushtable.quality.arx.arx_entropy` for ARX's treatment of
+    suppressed records.
+
+    Examples
+    --------
+    Four records, two values; one column publishes the pair of them, the other the values:
+
+    >>> frequencies = np.array([[2, 2, 2, 2], [2, 2, 2, 2]])
+    >>> covered = np.array([[4, 4, 4, 4], [2, 2, 2, 2]])
+    >>> non_uniform_entropy(frequencies, covered, np.ones(4, dtype=np.int64)).tolist()
+    [4.0, 0.0]
+    """
+    return np.asarray(((np.log2(covered) - np.log2(frequencies)) * counts).sum(axis=1))
+
+
+def precision(levels: CountArray, sizes: CountArray, heights: CountArray, n_suppressed: int = 0) -> float:
+    """Return Sweeney's precision, 1 (as the input) to 0 (everything suppressed).
+
+    1 - the mean over cells of level / height.
+
+    Parameters
+    ----------
+    levels : ndarray of int64, shape (n_columns, n_classes)
+        The level of the published node; 0 is a value.
+    sizes : ndarray of int64, shape (n_classes,)
+    heights : ndarray of int64, shape (n_columns,)
+        The last level of each hierarchy.
+    n_suppressed : int
+        Records at the last level of every column, in no class.
+
+    Notes
+    -----
+    Sweeney, "Achieving k-anonymity privacy protection using generalization and
+    suppression", IJUFKS 10(5), 2002, section 4.
+
+    Examples
+    --------
+    >>> precision(np.array([[0, 1], [2, 0]]), np.array([3, 1]), np.array([1, 2]))
+    0.5
+    """
+    n_records = max(1, int(sizes.sum()) + n_suppressed)
+    shares = (levels / heights[:, None] * sizes).sum(axis=1) + n_suppressed
+    return float(1 - shares.mean() / n_records)
 
 
 def discernibility(sizes: CountArray, n_suppressed: int = 0) -> int:

@@ -1,0 +1,164 @@
+"""Hierarchies in files: ARX's tables and MG-GA's trees, and the errors that name their lines."""
+
+from __future__ import annotations
+
+import csv
+import io
+import itertools
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from hushtable.cells import SUPPRESSED, value
+from hushtable.errors import HierarchyError, with_hint
+from hushtable.hierarchy.ladder import Level, by_label
+
+__all__ = ["Rows", "parse_csv", "parse_domains", "parse_tree", "read_text"]
+
+_DELIMITERS: Final = ";\t|,"
+
+
+class Rows(NamedTuple):
+    """The lines of a hierarchy: every value with its labels, and where it stands."""
+
+    rows: list[list[str]]
+    places: list[str]
+
+    def levels(self) -> tuple[tuple[str, ...], list[Level]]:
+        """Return the values and the levels between them and ``*``; raise where they make no ladder."""
+        self._check_values()
+        columns = list(zip(*self.rows, strict=True))
+        # The top level is the hierarchy's own; a file may name it or not.
+        if len(columns) > 1 and set(columns[-1]) == {SUPPRESSED}:
+            columns.pop()
+        levels = [by_label(column) for column in columns[1:]]
+        self._check_nested(levels)
+        return columns[0], levels
+
+    def _check_values(self) -> None:
+        seen: dict[str, str] = {}
+        if not self.rows:
+            msg = with_hint("the hierarchy is empty.", "give one line for every value.")
+            raise HierarchyError(msg)
+        for row, place in zip(self.rows, self.places, strict=True):
+            if not all(text.strip() for text in row):
+                msg = with_hint(
+                    f"{place}: an empty value or label.",
+                    "leave out the line of the missing value (it is a leaf of its own under `*`), fill in the others.",
+                )
+                raise HierarchyError(msg)
+            if row[0] == SUPPRESSED:
+                msg = with_hint(f"{place}: the value is `*`, which means any value.", "leave out the line.")
+                raise HierarchyError(msg)
+            if row[0] in seen:
+                msg = with_hint(f"{place}: the value of {seen[row[0]]} again.", "list every value once.")
+                raise HierarchyError(msg)
+            if SUPPRESSED in row and set(row[row.index(SUPPRESSED) :]) != {SUPPRESSED}:
+                msg = with_hint(f"{place}: a label above `*`.", "`*` is any value; only `*` can follow it.")
+                raise HierarchyError(msg)
+            seen[row[0]] = place
+
+    def _check_nested(self, levels: Sequence[Level]) -> None:
+        for number, (fine, coarse) in enumerate(itertools.pairwise(levels), start=1):
+            first: dict[int, int] = {}
+            for index, (node, parent) in enumerate(zip(fine.codes.tolist(), coarse.codes.tolist(), strict=True)):
+                other = first.setdefault(node, index)
+                if coarse.codes[other] != parent:
+                    msg = with_hint(
+                        f"{self.places[index]}: shares its label at level {number} with {self.places[other]}, "
+                        f"but not the one at level {number + 1}.",
+                        "values with one label must have one label at every level above (level 0 are the values).",
+                    )
+                    raise HierarchyError(msg)
+
+
+def read_text(path: str | Path, encoding: str) -> str:
+    """Read a hierarchy file; a byte order mark is skipped."""
+    try:
+        return Path(path).read_text(encoding=encoding).removeprefix("\ufeff")
+    except (OSError, LookupError, UnicodeDecodeError) as error:
+        why = getattr(error, "strerror", None) or f"not {encoding}"
+        msg = with_hint(f"cannot read the hierarchy {str(path)!r}: {why}.", "check the name and the encoding.")
+        raise HierarchyError(msg) from None
+
+
+def parse_csv(text: str, delimiter: str | None = None) -> Rows:
+    """Read ARX's form: a line for every value, from the value to the top, without a header."""
+    start = text.lstrip().partition("\n")[0]
+    delimiter = delimiter or max(_DELIMITERS, key=start.count)
+    rows, places = [], []
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+    try:
+        for row in reader:
+            if not row:
+                continue
+            rows.append(row)
+            places.append(f"line {reader.line_num}")
+            if len(row) != len(rows[0]):
+                msg = with_hint(
+                    f"line {reader.line_num}: {len(row)} levels, but {places[0]} has {len(rows[0])} "
+                    f"(delimiter {delimiter!r}).",
+                    "give every value a label at every level; repeat a label to skip a level.",
+                )
+                raise HierarchyError(msg)
+    except csv.Error:
+        msg = with_hint(f"line {reader.line_num}: cannot be read as CSV.", "check its quotes.")
+        raise HierarchyError(msg) from None
+    return Rows(rows, places)
+
+
+def parse_domains(text: str) -> dict[str, Rows]:
+    """Read MG-GA's form: ``Column/node/node: value, value``, a line for every innermost node."""
+    paths: dict[str, list[tuple[list[str], str]]] = {}
+    for number, line in enumerate(text.splitlines(), start=1):
+        if not line.strip():
+            continue
+        head, colon, tail = line.partition(":")
+        column, *nodes = (part.strip() for part in head.split("/"))
+        leaves = [leaf.strip() for leaf in tail.split(",")]
+        if not colon or not column or not all(leaves) or not all(nodes):
+            msg = with_hint(f"line {number}: not of the form `Column/node: value, value`.", "fill in what is missing.")
+            raise HierarchyError(msg)
+        paths.setdefault(column, []).extend(([*nodes, leaf], f"line {number}") for leaf in leaves)
+    return {column: _padded(found) for column, found in paths.items()}
+
+
+def parse_tree(tree: Any) -> Rows:
+    """Read nested mappings of labels that end in lists of values, as a policy writes them."""
+    paths: list[tuple[list[str], str]] = []
+
+    def walk(node: Any, path: list[str]) -> None:
+        if isinstance(node, Mapping):
+            for label, child in node.items():
+                walk(child, [*path, _text(label)])
+        elif isinstance(node, (list, tuple)):
+            first = len(paths) + 1
+            paths.extend(([*path, _text(leaf)], f"value {place}") for place, leaf in enumerate(node, first))
+        else:
+            msg = with_hint("tree: a label without a list of values.", "write `label: [value, value]`.")
+            raise HierarchyError(msg)
+
+    walk(tree, [])
+    return _padded(paths)
+
+
+def _text(given: Any) -> str:
+    if given is None or isinstance(given, (bool, list, tuple, Mapping)):
+        msg = with_hint(
+            "tree: a label or value that is no text.", "quote it: YAML reads a bare no, yes or ~ otherwise."
+        )
+        raise HierarchyError(msg)
+    return str(given)
+
+
+def _padded(paths: Sequence[tuple[list[str], str]]) -> Rows:
+    """Turn paths from the top into rows of one length: a shallow value stays itself until its branch begins.
+
+    So a label stands at one level only, and always for the same values.
+    """
+    depth = max((len(path) for path, _ in paths), default=0)
+    rows = []
+    for path, _ in paths:
+        *nodes, leaf = path
+        rows.append([leaf, *[value(leaf)] * (depth - len(path)), *reversed(nodes)])
+    return Rows(rows, [place for _, place in paths])

@@ -1,0 +1,179 @@
+"""Intervals on a fixed grid, in exact arithmetic: no float noise in a published bound."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+from decimal import Decimal, localcontext
+from fractions import Fraction
+from typing import Any, ClassVar, Final
+
+import numpy as np
+
+from hushtable import cells
+from hushtable._types import BoolArray, CountArray, ValueArray
+from hushtable.column import Column
+from hushtable.errors import HierarchyError, with_hint
+from hushtable.hierarchy.ladder import Ladder, Level, as_tuple, empty, unfit
+
+__all__ = ["Exact", "Intervals", "Number", "exact_numbers", "plain", "to_exact"]
+
+Number = int | float | str | Decimal
+Exact = int | Fraction
+"""A number without rounding: integers and decimals of any size."""
+
+_LARGEST_EXPONENT: Final = 400  # past every float; larger ones only cost memory
+
+
+@dataclass(frozen=True, slots=True)
+class Intervals:
+    """A fixed grid, ``[20, 25)``, the same whatever the data are.
+
+    Parameters
+    ----------
+    width : number or sequence of numbers
+        Of the cells, level by level; each a multiple of the one before. Decimals
+        are taken as they are written: 0.1 is a tenth.
+    low, high : number, optional
+        Values below ``low`` share one open cell, and so do values from ``high`` on. The
+        grid starts at ``low``, at 0 without it. A cell across ``high`` ends there.
+
+    Notes
+    -----
+    Shares are widths over the width of the domain, from ``low`` to ``high`` and as
+    far beyond as values reach; a leaf is one integer, or no width in a decimal column.
+    """
+
+    width: tuple[Number, ...]
+    low: Number | None = None
+    high: Number | None = None
+    name: ClassVar[str] = "intervals"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "width", as_tuple(self.width))
+        widths = [_exact(width, "width") for width in self.width]
+        if not widths or widths[0] <= 0:
+            msg = with_hint(f"intervals: width = {list(self.width)}.", "give at least one width, above 0.")
+            raise HierarchyError(msg)
+        for small, large in itertools.pairwise(widths):
+            if large <= small or large % small:
+                msg = with_hint(
+                    f"intervals: width {large} is no multiple of {small}, so the cells would not nest.",
+                    "make each width a multiple of the one before, for instance 5, 10, 20.",
+                )
+                raise HierarchyError(msg)
+        if self.low is not None and self.high is not None and _exact(self.low, "low") >= _exact(self.high, "high"):
+            msg = with_hint(f"intervals: low = {self.low} is not below high = {self.high}.", "swap them.")
+            raise HierarchyError(msg)
+
+    def ladder(self, column: Column, counts: CountArray | None = None) -> Ladder:
+        """Return the grid's cells for the values of a number column."""
+        del counts
+        if column.kind not in ("integer", "decimal"):
+            raise unfit(self.name, column, "numbers", "`dates` makes levels of dates, `prefix` of codes")
+        if not column.n_values:
+            return Ladder([empty() for _ in self.width])
+        numbers = exact_numbers(column)
+        widths = [_exact(width, "width") for width in self.width]
+        low = None if self.low is None else _exact(self.low, "low")
+        high = None if self.high is None else _exact(self.high, "high")
+        grid = _Grid(numbers, widths[0], low, high, column.kind == "integer")
+        return Ladder([grid.level(width) for width in widths], grid.leaf_share)
+
+    def titles(self, n_levels: int) -> list[str]:
+        """Return ``width 5`` and so on."""
+        del n_levels
+        return [f"width {width}" for width in self.width]
+
+
+class _Grid:
+    """The cells of numbers on a grid, in exact arithmetic."""
+
+    def __init__(
+        self, numbers: ValueArray, finest: Exact, low: Exact | None, high: Exact | None, are_integers: bool
+    ) -> None:
+        nowhere = np.zeros(len(numbers), dtype=bool)
+        self.low, self.high, self.finest = low, high, finest
+        self.anchor: Exact = 0 if low is None else low
+        self.below: BoolArray = nowhere if low is None else (numbers < low).astype(bool)
+        self.above: BoolArray = nowhere if high is None else (numbers >= high).astype(bool)
+        self.index = (numbers - self.anchor) // finest
+        first, last = numbers.min(), numbers.max()
+        # The domain ends with a whole cell: a cell has a width even where only its first value is seen.
+        self.begin: Exact = first if self.below.any() else self._edge(self.index.min()) if low is None else low
+        if self.above.any():
+            self.end: Exact = last + finest
+        else:
+            self.end = self._edge(self.index.max() + 1) if high is None else high
+        self.leaf_share = float(Fraction(1) / (self.end - self.begin)) if are_integers else 0.0
+        # A grid finer than the integers cannot make a cell smaller than one of them.
+        self.leaf_share = min(1.0, self.leaf_share)
+
+    def _edge(self, index: Any) -> Exact:
+        edge: Exact = self.anchor + index * self.finest
+        return edge
+
+    def level(self, width: Exact) -> Level:
+        """Return the cells of one width."""
+        inside = ~(self.below | self.above)
+        distinct, inverse = np.unique(self.index[inside] // (width // self.finest), return_inverse=True)
+        edges: list[tuple[Exact | None, Exact | None]] = [(None, self.low)] if self.below.any() else []
+        codes = np.zeros(len(self.index), dtype=np.int32)
+        codes[inside] = inverse + len(edges)
+        for cell in distinct.tolist():
+            end = self.anchor + (cell + 1) * width
+            edges.append((self.anchor + cell * width, end if self.high is None else min(end, self.high)))
+        if self.above.any():
+            codes[self.above] = len(edges)
+            edges.append((self.high, None))
+        return Level(codes, tuple(_label(*edge) for edge in edges), np.array([self._share(*edge) for edge in edges]))
+
+    def _share(self, begin: Exact | None, end: Exact | None) -> float:
+        begin = self.begin if begin is None else max(begin, self.begin)
+        end = self.end if end is None else min(end, self.end)
+        return max(self.leaf_share, float(Fraction(end - begin) / Fraction(self.end - self.begin)))
+
+
+def _label(begin: Exact | None, end: Exact | None) -> str:
+    if begin is None:
+        return cells.below(plain(end or 0))
+    return cells.at_least(plain(begin)) if end is None else cells.between(plain(begin), plain(end))
+
+
+def exact_numbers(column: Column) -> ValueArray:
+    """Return the values of a number column as integers or fractions, in an array of objects."""
+    numbers = np.empty(column.n_values, dtype=object)
+    if column.kind == "integer":
+        numbers[:] = column.values.tolist()
+    else:
+        # The shortest text of a float is the number that was meant: 0.1, not 0.1000000000000000055.
+        numbers[:] = [Fraction(text) for text in column.texts()]
+    return numbers
+
+
+def plain(number: Exact) -> str:
+    """Write an exact number without exponent and trailing zeros."""
+    exact = Fraction(number)
+    if exact.denominator == 1:
+        return str(exact.numerator)
+    with localcontext() as context:
+        context.prec = 3 * _LARGEST_EXPONENT
+        return f"{Decimal(exact.numerator) / Decimal(exact.denominator):f}".rstrip("0")
+
+
+def to_exact(number: Any) -> Exact:
+    """Read a number as it is written, without rounding; raise ValueError or ArithmeticError where it is none."""
+    decimal = Decimal(str(number))
+    if isinstance(number, bool) or not decimal.is_finite() or abs(decimal.adjusted()) > _LARGEST_EXPONENT:
+        msg = "no number"
+        raise ValueError(msg)
+    fraction = Fraction(decimal)
+    return fraction.numerator if fraction.denominator == 1 else fraction
+
+
+def _exact(number: Any, what: str) -> Exact:
+    try:
+        return to_exact(number)
+    except (ValueError, ArithmeticError):
+        msg = with_hint(f"intervals: {what} = {number!r}.", "give a number.")
+        raise HierarchyError(msg) from None

@@ -1,0 +1,67 @@
+"""What a rule makes of a column: the levels between its values and ``*``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar, NamedTuple, Protocol, runtime_checkable
+
+import numpy as np
+
+from hushtable._types import CodeArray, CountArray, FloatArray
+from hushtable.column import Column
+from hushtable.errors import HierarchyError, with_hint
+
+__all__ = ["Ladder", "Level", "Rule", "as_tuple", "by_label", "empty", "unfit"]
+
+
+class Level(NamedTuple):
+    """One level of a ladder: the node of every value, and each node's label and share."""
+
+    codes: CodeArray
+    labels: tuple[str, ...]
+    shares: FloatArray | None = None
+    """None: the share of the listed leaves."""
+
+
+class Ladder(NamedTuple):
+    """What a rule makes of a column: the levels between the values and ``*``."""
+
+    levels: list[Level]
+    leaf_share: float | None = None
+    """Share of one value; None: one of the listed leaves."""
+
+
+@runtime_checkable
+class Rule(Protocol):
+    """A rule that turns a column's values into a ladder."""
+
+    name: ClassVar[str]
+
+    def ladder(self, column: Column, counts: CountArray | None = None) -> Ladder:
+        """Return the levels of a column; ``counts`` are the records of each value."""
+
+    def titles(self, n_levels: int) -> list[str]:
+        """Say in a word or two what each level between the values and ``*`` is."""
+
+
+def by_label(labels: Sequence[str]) -> Level:
+    """Return a level whose nodes are the distinct labels, in order of first appearance."""
+    seen: dict[str, int] = {}
+    codes = np.fromiter((seen.setdefault(label, len(seen)) for label in labels), dtype=np.int32, count=len(labels))
+    return Level(codes, tuple(seen))
+
+
+def as_tuple(given: Any) -> tuple[Any, ...]:
+    """Return one or several options as a tuple."""
+    return tuple(given) if isinstance(given, (list, tuple, np.ndarray, range)) else (given,)
+
+
+def empty() -> Level:
+    """Return the level of a column without values."""
+    return Level(np.empty(0, dtype=np.int32), (), np.empty(0))
+
+
+def unfit(name: str, column: Column, wanted: str, hint: str) -> HierarchyError:
+    """Return the error of a rule that meets a column of another kind."""
+    message = f"{name} are made for {wanted}, but column {column.name!r} is of the kind {column.kind}."
+    return HierarchyError(with_hint(message, f"{hint}."))

@@ -1,0 +1,285 @@
+"""Rules: ladders that follow from the values of a column, complete whatever the values are.
+
+A rule is a few numbers, so that it can be written in a policy and compared there.
+It becomes a hierarchy once it meets a column: see `hushtable.hierarchy.Hierarchy.build`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from types import MappingProxyType
+from typing import Any, ClassVar, Final
+
+import numpy as np
+
+from hushtable import cells
+from hushtable._types import CountArray, ValueArray
+from hushtable.column import Column
+from hushtable.errors import HierarchyError, listed, with_hint
+from hushtable.hierarchy.grid import Intervals
+from hushtable.hierarchy.ladder import Ladder, Level, Rule, as_tuple, by_label, empty, unfit
+
+__all__ = ["RULES", "Dates", "Frequency", "Intervals", "Prefix", "Runs", "Suppression", "from_dict", "to_dict"]
+
+_MONTHS: Final = MappingProxyType({"day": 0, "month": 1, "quarter": 3, "year": 12, "decade": 120})
+
+
+@dataclass(frozen=True, slots=True)
+class Prefix:
+    """The first characters of a code: ``0123*``.
+
+    Parameters
+    ----------
+    lengths : int or sequence of int
+        How many characters each level keeps, decreasing. A text that is not longer
+        stays as it is; the rest of a longer one becomes one ``*``.
+    """
+
+    lengths: tuple[int, ...]
+    name: ClassVar[str] = "prefix"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "lengths", as_tuple(self.lengths))
+        falling = all(a > b for a, b in itertools.pairwise(self.lengths))
+        if not self.lengths or not all(_is_count(length, 1) for length in self.lengths) or not falling:
+            msg = with_hint(
+                f"prefix: lengths = {list(self.lengths)}.", "give whole numbers from 1, decreasing, for instance 4, 3."
+            )
+            raise HierarchyError(msg)
+
+    def ladder(self, column: Column, counts: CountArray | None = None) -> Ladder:
+        """Return the prefixes of the canonical texts."""
+        del counts
+        texts = column.texts()
+        return Ladder(
+            [
+                by_label([cells.value(text) if len(text) <= length else f"{text[:length]}*" for text in texts])
+                for length in self.lengths
+            ]
+        )
+
+    def titles(self, n_levels: int) -> list[str]:
+        """Return ``first 4`` and so on."""
+        del n_levels
+        return [f"first {length}" for length in self.lengths]
+
+
+@dataclass(frozen=True, slots=True)
+class Dates:
+    """Calendar units: ``2024-05``, ``2024-Q2``, ``2024``, ``2020s``.
+
+    Parameters
+    ----------
+    levels : sequence of {"day", "month", "quarter", "year", "decade"}
+        From fine to coarse.
+
+    Notes
+    -----
+    Shares are days over the days from the first value to the last; a leaf is a day
+    in a date column and no time in a datetime column.
+    """
+
+    levels: tuple[str, ...] = ("month", "quarter", "year", "decade")
+    name: ClassVar[str] = "dates"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "levels", as_tuple(self.levels))
+        places = [list(_MONTHS).index(unit) if unit in _MONTHS else -1 for unit in self.levels]
+        if not places or -1 in places or places != sorted(set(places)):
+            msg = with_hint(f"dates: levels = {list(self.levels)}.", f"choose among {listed(_MONTHS)}, in this order.")
+            raise HierarchyError(msg)
+
+    def ladder(self, column: Column, counts: CountArray | None = None) -> Ladder:
+        """Return the calendar units of a date or datetime column."""
+        del counts
+        if column.kind not in ("date", "datetime"):
+            raise unfit(self.name, column, "dates", "declare its kind as date if its texts are ISO dates")
+        if not column.n_values:
+            return Ladder([empty() for _ in self.levels])
+        days = column.values.astype("datetime64[D]")
+        begin, end = days[0].astype(np.int64), days[-1].astype(np.int64) + 1
+        leaf_share = float(1 / (end - begin)) if column.kind == "date" else 0.0
+        levels = []
+        for unit in self.levels:
+            units, codes = np.unique(_unit_of(days, unit), return_inverse=True)
+            starts, ends = (_first_day(each, unit).clip(begin, end) for each in (units, units + 1))
+            labels = tuple(_unit_label(number, unit) for number in units.tolist())
+            levels.append(Level(codes.astype(np.int32), labels, (ends - starts) / (end - begin)))
+        return Ladder(levels, leaf_share)
+
+    def titles(self, n_levels: int) -> list[str]:
+        """Return the units."""
+        del n_levels
+        return list(self.levels)
+
+
+def _unit_of(days: ValueArray, unit: str) -> CountArray:
+    """Number the calendar units, from year 0 on; days from 1970 on."""
+    if unit == "day":
+        return days.astype(np.int64)
+    months = days.astype("datetime64[M]").astype(np.int64) + 1970 * 12
+    return np.asarray(months // _MONTHS[unit])
+
+
+def _first_day(units: CountArray, unit: str) -> CountArray:
+    if unit == "day":
+        return units
+    months = (units * _MONTHS[unit] - 1970 * 12).astype("datetime64[M]")
+    return np.asarray(months.astype("datetime64[D]").astype(np.int64))
+
+
+def _unit_label(number: int, unit: str) -> str:
+    if unit == "day":
+        return str(np.datetime64(number, "D"))
+    if unit == "month":
+        return f"{number // 12:04d}-{number % 12 + 1:02d}"
+    if unit == "quarter":
+        return f"{number // 4:04d}-Q{number % 4 + 1}"
+    return f"{number:04d}" if unit == "year" else f"{number * 10:04d}s"
+
+
+@dataclass(frozen=True, slots=True)
+class Frequency:
+    """Groups of values of similar frequency, labelled by the set of them.
+
+    Parameters
+    ----------
+    fanout : int
+        Nodes under a node: values are ranked by their records, and every ``fanout``
+        neighbours become one, level by level.
+    """
+
+    fanout: int = 4
+    name: ClassVar[str] = "frequency"
+
+    def __post_init__(self) -> None:
+        _check_fanout(self.name, self.fanout)
+
+    def ladder(self, column: Column, counts: CountArray | None = None) -> Ladder:
+        """Return the groups by rank of frequency; without counts, by order."""
+        # A stable sort: values of one frequency stay in the order of the column.
+        order = np.arange(column.n_values) if counts is None else np.argsort(-counts, kind="stable")
+        rank = np.empty(column.n_values, dtype=np.int64)
+        rank[order] = np.arange(column.n_values)
+        return _grouped(column, rank, self.fanout)
+
+    def titles(self, n_levels: int) -> list[str]:
+        """Return ``groups of 4`` and so on."""
+        return [f"groups of {self.fanout ** (level + 1)}" for level in range(n_levels)]
+
+
+@dataclass(frozen=True, slots=True)
+class Runs:
+    """Runs of neighbouring values of an ordered column, labelled by the set of them.
+
+    Parameters
+    ----------
+    fanout : int
+        Nodes under a node; 2 halves the number of nodes from level to level.
+    """
+
+    fanout: int = 2
+    name: ClassVar[str] = "runs"
+
+    def __post_init__(self) -> None:
+        _check_fanout(self.name, self.fanout)
+
+    def ladder(self, column: Column, counts: CountArray | None = None) -> Ladder:
+        """Return the runs."""
+        del counts
+        return _grouped(column, np.arange(column.n_values), self.fanout)
+
+    def titles(self, n_levels: int) -> list[str]:
+        """Return ``runs of 2`` and so on."""
+        return [f"runs of {self.fanout ** (level + 1)}" for level in range(n_levels)]
+
+
+@dataclass(frozen=True, slots=True)
+class Suppression:
+    """The value or ``*``, nothing between."""
+
+    name: ClassVar[str] = "suppression"
+
+    def ladder(self, column: Column, counts: CountArray | None = None) -> Ladder:
+        """Return no level."""
+        del column, counts
+        return Ladder([])
+
+    def titles(self, n_levels: int) -> list[str]:
+        """Return nothing."""
+        del n_levels
+        return []
+
+
+def _grouped(column: Column, rank: CountArray, fanout: int) -> Ladder:
+    texts = column.texts()
+    levels = []
+    size = fanout
+    while size < column.n_values:
+        codes = (rank // size).astype(np.int32)
+        members: list[list[str]] = [[] for _ in range(int(codes.max()) + 1)]
+        for text, code in zip(texts, codes.tolist(), strict=True):
+            members[code].append(text)
+        labels = tuple(cells.value(group[0]) if len(group) == 1 else cells.one_of(group) for group in members)
+        levels.append(Level(codes, labels))
+        size *= fanout
+    return Ladder(levels)
+
+
+RULES: Final[Mapping[str, Callable[..., Rule]]] = MappingProxyType(
+    {rule.name: rule for rule in (Intervals, Prefix, Dates, Frequency, Runs, Suppression)}
+)
+
+
+def from_dict(entry: Mapping[str, Any]) -> Rule:
+    """Make a rule from the way a policy writes it.
+
+    Examples
+    --------
+    >>> from_dict({"intervals": {"width": [5, 10, 20], "high": 90}})
+    Intervals(width=(5, 10, 20), low=None, high=90)
+    >>> from_dict({"prefix": [3, 2]})
+    Prefix(lengths=(3, 2))
+    """
+    if len(entry) != 1:
+        msg = with_hint(f"a hierarchy entry names {len(entry)} rules.", "write one: `{intervals: {width: [5, 10]}}`.")
+        raise HierarchyError(msg)
+    ((name, given),) = entry.items()
+    if name not in RULES:
+        msg = with_hint(f"unknown hierarchy rule {name!r}.", f"the rules are {listed(RULES)}, and 'tree'.")
+        raise HierarchyError(msg)
+    rule: Any = RULES[name]
+    try:
+        made: Rule = rule(**(given or {})) if given is None or isinstance(given, Mapping) else rule(given)
+    except TypeError:
+        parameters = ", ".join(rule.__dataclass_fields__) or "none"
+        msg = with_hint(f"{name} cannot be made from what was given.", f"its parameters are: {parameters}.")
+        raise HierarchyError(msg) from None
+    return made
+
+
+def to_dict(rule: Rule) -> dict[str, Any]:
+    """Return a rule as plain values, the way a policy writes it."""
+    given: Any = rule
+    options = {field.name: getattr(rule, field.name) for field in dataclasses.fields(given)}
+    return {rule.name: {name: _plain_option(option) for name, option in options.items() if option is not None}}
+
+
+def _plain_option(option: Any) -> Any:
+    if isinstance(option, tuple):
+        return [_plain_option(each) for each in option]
+    return str(option) if isinstance(option, Decimal) else option
+
+
+def _is_count(given: Any, least: int) -> bool:
+    return isinstance(given, int) and not isinstance(given, bool) and given >= least
+
+
+def _check_fanout(name: str, fanout: Any) -> None:
+    if not _is_count(fanout, 2):
+        msg = with_hint(f"{name}: fanout = {fanout!r}.", "give a whole number from 2.")
+        raise HierarchyError(msg)
