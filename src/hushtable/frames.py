@@ -299,8 +299,9 @@ def _read_csv(path: Path, encoding: str, delimiter: str | None) -> Frame:
     with _records(head, delimiter) as records:
         header = next(records, [])
     _check_header(path, header)
-    data = _parse(text, delimiter, header)
-    if data is None or not _is_regular(text, delimiter, data.shape):
+    raw = text.encode()
+    data = _parse(raw, delimiter, header)
+    if data is None or not _is_regular(raw, delimiter, len(header)):
         blank = _check_records(path, text, delimiter, len(header))
         if data is None:
             raise _unbalanced(path, 1)
@@ -309,11 +310,11 @@ def _read_csv(path: Path, encoding: str, delimiter: str | None) -> Frame:
     return Frame(nw.from_native(data, eager_only=True), is_text=True, delimiter=delimiter)
 
 
-def _parse(text: str, delimiter: str, header: list[str]) -> pl.DataFrame | None:
+def _parse(raw: bytes, delimiter: str, header: list[str]) -> pl.DataFrame | None:
     """Parse a CSV as text; None where polars cannot, whose own message may quote cells and is kept from sight."""
     try:
         # With our own header, so that odd names never reach polars.
-        return pl.read_csv(text.encode(), separator=delimiter, infer_schema=False, new_columns=header)
+        return pl.read_csv(raw, separator=delimiter, infer_schema=False, new_columns=header)
     except pl.exceptions.PolarsError:
         return None
 
@@ -368,18 +369,31 @@ def _check_header(path: Path, header: Sequence[str]) -> None:
         raise ColumnError(msg)
 
 
-def _is_regular(text: str, delimiter: str, shape: tuple[int, int]) -> bool:
-    """Tell whether a CSV's delimiters and quotes are as many and where they must be, as polars does not check.
+def _is_regular(raw: bytes, delimiter: str, width: int) -> bool:
+    """Tell whether every record of a CSV has the right number of fields, and quotes only where they must be.
 
-    Polars fills short records, passes over a last empty field too many, and drops what follows a stray quote.
+    Polars does not check: it fills short records, passes over an empty field too many, and drops what follows
+    a stray quote. A quote opens and closes in turn, so a byte is quoted where the number before it is odd.
     """
-    n_records, width = shape
-    # Every second piece lies outside quotes; a doubled quote makes an empty one.
-    outside = text.split('"')[::2]
-    if sum(piece.count(delimiter) for piece in outside) != (n_records + 1) * (width - 1):
+    letters = np.frombuffer(raw, dtype=np.uint8)
+    is_quote = letters == ord('"')
+    quoted = np.logical_xor.accumulate(is_quote) if is_quote.any() else is_quote
+    is_end = (letters == ord("\n")) & ~quoted
+    is_delimiter = (letters == ord(delimiter)) & ~quoted
+    ends, delimiters = np.flatnonzero(is_end), np.flatnonzero(is_delimiter)
+    if not raw.endswith(b"\n"):
+        ends = np.append(ends, len(raw))
+    if len(delimiters) != len(ends) * (width - 1):
         return False
-    ends = (delimiter, "\n", "\r")
-    return text.count('"') % 2 == 0 and all(not piece or piece.startswith(ends) for piece in outside[1:])
+    if width > 1:
+        by_record = delimiters.reshape(-1, width - 1)
+        if (by_record[:, -1] > ends).any() or (by_record[1:, 0] < ends[:-1]).any():
+            return False
+    # Outside quotes, a quote may only stand beside a delimiter, the end of a line, or another quote.
+    is_edge = np.concatenate(([True], is_delimiter | is_end | is_quote | (letters == ord("\r")), [True]))
+    at = np.flatnonzero(is_quote)
+    fits = np.where(quoted[at], is_edge[at], is_edge[at + 2])
+    return bool(fits.all()) and not (len(quoted) and quoted[-1])
 
 
 def _check_records(path: Path, text: str, delimiter: str, width: int) -> list[int]:
