@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from decimal import ROUND_FLOOR, Decimal, localcontext
+from functools import partial
 
 import numpy as np
 
 from hushtable import cells
 from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray
 from hushtable.column import Column, value_text
-from hushtable.kernels import histogram
-from hushtable.partition import Partition
-from hushtable.table import Table
+from hushtable.hierarchy import Hierarchy
 
-__all__ = ["Intervals", "Labels", "Recoding", "Sets", "tight"]
+__all__ = ["Centres", "GridCells", "Intervals", "Labels", "NodeSets", "Nodes", "Recoding", "Sets"]
 
 Labels = tuple[CodeArray, list[str | None]]
 """The label of every class, as an index into distinct texts; None is a published missing value."""
@@ -113,16 +112,7 @@ class Sets:
 
     def labels(self, column: Column) -> Labels:
         """Write the sets, each distinct one once."""
-        found: dict[bytes, int] = {}
-        label_of_class = np.empty(len(self.offsets) - 1, dtype=np.int32)
-        texts: list[str | None] = []
-        for label, (begin, end) in enumerate(zip(self.offsets[:-1].tolist(), self.offsets[1:].tolist(), strict=True)):
-            members = self.codes[begin:end]
-            place = found.setdefault(members.tobytes(), len(texts))
-            if place == len(texts):
-                texts.append(self._text(column, members))
-            label_of_class[label] = place
-        return label_of_class, texts
+        return label_runs(self.offsets, self.codes, partial(self._text, column))
 
     def _text(self, column: Column, members: CodeArray) -> str | None:
         if len(members) == 1:
@@ -133,6 +123,165 @@ class Sets:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Nodes:
+    """What classes publish in a column with a hierarchy: one node each.
+
+    Attributes
+    ----------
+    level, node : ndarray of int32, shape (n_classes,)
+        Level 0 is a single value; -1 where only missing values are.
+    has_missing : ndarray of bool, shape (n_classes,)
+        Beside known values they make the cell ``*``.
+    hierarchy : Hierarchy
+        Of the column.
+    """
+
+    level: CodeArray = field(repr=False)
+    node: CodeArray = field(repr=False)
+    has_missing: BoolArray = field(repr=False)
+    hierarchy: Hierarchy
+
+    def shares(self, column: Column) -> FloatArray:
+        """Return the share under each node; 0 for a single value."""
+        shares: FloatArray = np.zeros(len(self.level))
+        for level in range(1, self.hierarchy.n_levels):
+            at = self.level == level
+            shares[at] = self.hierarchy.shares[level][self.node[at]]
+        shares[self.has_missing & (self.level >= 0)] = 1.0
+        return shares
+
+    def labels(self, column: Column) -> Labels:
+        """Write the nodes, each distinct one once."""
+        top = self.hierarchy.n_levels - 1
+        mixed = self.has_missing & (self.level >= 0)
+        level, node = np.where(mixed, top, self.level), np.where(mixed, 0, self.node)
+        distinct, label_of_class = np.unique(np.stack((level, node)), axis=1, return_inverse=True)
+        return label_of_class.astype(np.int32), [self._text(column, *pair) for pair in distinct.T.tolist()]
+
+    def _text(self, column: Column, level: int, node: int) -> str | None:
+        if level < 0:
+            return None
+        return cells.value(column.text(node)) if level == 0 else self.hierarchy.labels[level][node]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NodeSets:
+    """What classes publish in a column with a hierarchy: the nodes they reach, all of one level in a class.
+
+    Attributes
+    ----------
+    offsets : ndarray of int64, shape (n_classes + 1,)
+    members : ndarray of int32
+        Class c publishes ``members[offsets[c]:offsets[c + 1]]``, indices into ``texts``.
+    texts : tuple of str or None
+        One for each node of every level; the last is the missing value.
+    widths : ndarray of float64
+        The share under each of them.
+    """
+
+    offsets: CountArray = field(repr=False)
+    members: CodeArray = field(repr=False)
+    texts: tuple[str | None, ...] = field(repr=False)
+    widths: FloatArray = field(repr=False)
+
+    def shares(self, column: Column) -> FloatArray:
+        """Return the share under all nodes of each class."""
+        ends = np.append(0.0, np.cumsum(self.widths[self.members]))
+        return np.asarray(np.minimum(1.0, ends[self.offsets[1:]] - ends[self.offsets[:-1]]))
+
+    def labels(self, column: Column) -> Labels:
+        """Write the sets, each distinct one once."""
+        return label_runs(self.offsets, self.members, self._text)
+
+    def _text(self, members: CodeArray) -> str | None:
+        texts = [self.texts[member] for member in members]
+        return texts[0] if len(texts) == 1 else cells.one_of(texts)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GridCells:
+    """What classes publish in a column with a grid: a run of its cells.
+
+    Attributes
+    ----------
+    low, high : ndarray of int32, shape (n_classes,)
+        First and last cell, both included; -1 where only missing values are.
+    has_missing : ndarray of bool, shape (n_classes,)
+    edges : tuple of str
+        Where every cell begins, and where the last one ends.
+    """
+
+    low: CodeArray = field(repr=False)
+    high: CodeArray = field(repr=False)
+    has_missing: BoolArray = field(repr=False)
+    edges: tuple[str, ...] = field(repr=False)
+
+    def shares(self, column: Column) -> FloatArray:
+        """Return the published cells over all cells."""
+        shares = np.where(self.high < 0, 0.0, (self.high - self.low + 1) / max(1, len(self.edges) - 1))
+        shares[self.has_missing & (self.high >= 0)] = 1.0
+        return np.asarray(shares)
+
+    def labels(self, column: Column) -> Labels:
+        """Write the cells; the outermost are open, and all of them together are ``*``."""
+        mixed = self.has_missing & (self.high >= 0)
+        low, high = np.where(mixed, 0, self.low), np.where(mixed, len(self.edges) - 2, self.high)
+        distinct, label_of_class = np.unique(np.stack((low, high)), axis=1, return_inverse=True)
+        return label_of_class.astype(np.int32), [self._text(*pair) for pair in distinct.T.tolist()]
+
+    def _text(self, low: int, high: int) -> str | None:
+        last = len(self.edges) - 2
+        if high < 0:
+            return None
+        if low == 0:
+            return cells.SUPPRESSED if high == last else cells.below(self.edges[high + 1])
+        return cells.at_least(self.edges[low]) if high == last else cells.between(self.edges[low], self.edges[high + 1])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Centres:
+    """What classes publish in a column: one central value of their own.
+
+    Attributes
+    ----------
+    code : ndarray of int32, shape (n_classes,)
+        -1 is the missing value.
+    spans : ndarray of float64, shape (n_classes,)
+        The share of the column that the class spans, which is what is lost.
+    """
+
+    code: CodeArray = field(repr=False)
+    spans: FloatArray = field(repr=False)
+
+    def shares(self, column: Column) -> FloatArray:
+        """Return what each class spans."""
+        return self.spans
+
+    def labels(self, column: Column) -> Labels:
+        """Write the values, each distinct one once."""
+        distinct, label_of_class = np.unique(self.code, return_inverse=True)
+        texts = [None if code < 0 else cells.value(column.text(code)) for code in distinct.tolist()]
+        return label_of_class.astype(np.int32), texts
+
+
+def label_runs(offsets: CountArray, members: CodeArray, write: Callable[[CodeArray], str | None]) -> Labels:
+    """Write the members of every class, each distinct run of them once."""
+    found: dict[bytes, int] = {}
+    label_of_class = np.empty(len(offsets) - 1, dtype=np.int32)
+    texts: list[str | None] = []
+    for label, (begin, end) in enumerate(zip(offsets[:-1].tolist(), offsets[1:].tolist(), strict=True)):
+        run = members[begin:end]
+        place = found.setdefault(run.tobytes(), len(texts))
+        if place == len(texts):
+            texts.append(write(run))
+        label_of_class[label] = place
+    return label_of_class, texts
+
+
+Cells = Intervals | Sets | Nodes | NodeSets | GridCells | Centres
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Recoding:
     """What every class publishes, column by column.
 
@@ -140,13 +289,13 @@ class Recoding:
     ----------
     columns : tuple of Column
         The quasi-identifiers.
-    cells : tuple of Intervals or Sets, one a column
+    cells : tuple of Intervals, Sets, Nodes, NodeSets, GridCells or Centres, one a column
     style : str
-        ``"tight"`` or ``"cut"``.
+        The method's word for it: ``"tight"``, ``"cut"`` ...
     """
 
     columns: tuple[Column, ...]
-    cells: tuple[Intervals | Sets, ...] = field(repr=False)
+    cells: tuple[Cells, ...] = field(repr=False)
     style: str
 
     def shares(self) -> FloatArray:
@@ -159,39 +308,6 @@ class Recoding:
             if column.name == name:
                 return cell.labels(column)
         raise KeyError(name)
-
-
-def tight(table: Table, partition: Partition, quasi_identifiers: Sequence[str]) -> Recoding:
-    """Publish the interval or set that the records of each class span."""
-    columns = tuple(table.column(name) for name in quasi_identifiers)
-    made = [tight_cells(table, partition, column) for column in columns]
-    return Recoding(columns, tuple(made), "tight")
-
-
-def tight_cells(table: Table, partition: Partition, column: Column) -> Intervals | Sets:
-    """Publish what the records of each class span in one column."""
-    codes = table.codes[table.index(column.name)]
-    if not column.is_ordered:
-        # Rows without records, which only a population has, belong to the cell as well.
-        ones = np.ones_like(table.counts)
-        offsets, members, _ = histogram.class_values(partition.offsets, partition.rows, codes, ones, column.n_values)
-        return Sets(offsets, members, domain_size(table, column))
-    low, high, has_missing = known_ranges(table, partition, column)
-    return Intervals(low, high, has_missing)
-
-
-def known_ranges(table: Table, partition: Partition, column: Column) -> tuple[CodeArray, CodeArray, BoolArray]:
-    """Return each class's lowest and highest known code (-1 for none), and whether it holds missing values."""
-    codes = table.codes[table.index(column.name)]
-    lowest, high = histogram.class_ranges(partition.labels, codes, partition.n_classes)
-    known = np.where(codes < 0, np.int32(-1), partition.labels).astype(np.int32)
-    low, _ = histogram.class_ranges(known, codes, partition.n_classes)
-    return np.minimum(low, high), high, lowest < 0
-
-
-def domain_size(table: Table, column: Column) -> int:
-    """Count a column's values in the whole table, the missing one included."""
-    return column.n_values + int(bool((table.codes[table.index(column.name)] < 0).any()))
 
 
 def cut_point(column: Column, code: int) -> str:

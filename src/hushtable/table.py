@@ -175,6 +175,13 @@ class Table:
                 codes[j, self.n_rows :] = _recoded(people.codes[people.index(column.name)], theirs, joint)
         return Table(tuple(columns), codes, np.append(self.counts, np.zeros_like(people.counts)))
 
+    def one_by_one(self) -> Table:
+        """Return the table with a row for every record."""
+        if (self.counts == 1).all():
+            return self
+        codes = np.repeat(self.codes, self.counts, axis=1)
+        return Table(self.columns, codes, np.ones(codes.shape[1], dtype=np.int64))
+
     def expand(self) -> pl.DataFrame:
         """Return the records, every row as often as it counts, as a polars frame of typed values."""
         return self.decode()[np.repeat(np.arange(self.n_rows), self.counts)]

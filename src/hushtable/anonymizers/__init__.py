@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Final
+from dataclasses import dataclass
+from typing import Any, Final, Literal
 
 import numpy as np
 
@@ -13,10 +15,12 @@ from hushtable.anonymizers.mondrian import Mondrian
 from hushtable.cells import SUPPRESSED
 from hushtable.column import ColumnSpec
 from hushtable.errors import ColumnError, InfeasibleError, InputError, check_columns, listed, with_hint
-from hushtable.models.base import PrivacyModel, describe
-from hushtable.partition import Partition
+from hushtable.hierarchy import Hierarchy
+from hushtable.models.base import ClassStats, PrivacyModel, describe
+from hushtable.partition import Partition, totals
 from hushtable.pseudonyms import Pseudonyms
 from hushtable.quality import loss as losses
+from hushtable.quality.loss import NCP
 from hushtable.release import Release
 from hushtable.search import Budget
 from hushtable.table import Table
@@ -33,7 +37,10 @@ def anonymize(
     models: Iterable[PrivacyModel],
     sensitive: Sequence[str] = (),
     method: str | Mondrian = "mondrian",
-    loss: str = "ncp",
+    hierarchies: Mapping[str, Any] | str | os.PathLike[str] | None = None,
+    unknown: Literal["error", "suppress"] = "error",
+    loss: str | NCP = "ncp",
+    suppression_limit: float = 0.0,
     missing: Missing = "category",
     identifiers: Sequence[str] = (),
     pseudonyms: Pseudonyms | None = None,
@@ -56,8 +63,17 @@ def anonymize(
         Sensitive columns besides those that a model judges: how diverse the classes
         are in them is reported.
     method : "mondrian" or Mondrian
-    loss : {"ncp"}
-        The objective; see `hushtable.quality.loss.set_ncp`.
+    hierarchies : mapping of column to Hierarchy, rule, path or "auto", or a path, optional
+        See `Hierarchy.build`; a path alone is that of a file of domains for several columns.
+        Columns without one are cut where their values lie.
+    unknown : {"error", "suppress"}
+        What becomes of values that a hierarchy does not list: an error, or ``*`` as
+        soon as they are generalized at all.
+    loss : "ncp" or NCP
+        The objective; see `hushtable.quality.loss.set_ncp`. `NCP` takes weights.
+    suppression_limit : float
+        Share of the records that may be suppressed, in [0, 1). Used where no release of
+        all records can satisfy the models, and where suppressing a record lowers the loss.
     missing : {"category"}
         A missing value is a value of its own.
     identifiers : sequence of str
@@ -103,8 +119,8 @@ def anonymize(
     True
     """
     models, quasi_identifiers = tuple(models), tuple(quasi_identifiers)
-    searcher = _method(method)
-    _check_options(models, quasi_identifiers, loss, missing)
+    searcher, objective = _method(method), _objective(loss)
+    _check_options(models, quasi_identifiers, suppression_limit, missing)
     source = data if isinstance(data, Table) else frames.read(data)
     available = source.names if isinstance(source, Table) else source.columns
     judged = (name for model in models for name in model.needs.sensitive)
@@ -114,15 +130,30 @@ def anonymize(
 
     table = Table.encode(source, (*quasi_identifiers, *sensitive), specs, typed=sensitive)
     _check_cells(table)
+    if not searcher.strict:
+        # Equal records may part, so each is a row of its own.
+        table = table.one_by_one()
+        source = table if isinstance(source, Table) else source
+    ladders = _ladders(table, hierarchies, unknown, (*quasi_identifiers, *sensitive))
     everyone, people = _with_population(table, population, quasi_identifiers, models, specs)
-    distinct, inverse = everyone.collapse()
+    distinct, inverse = everyone.collapse() if searcher.strict else (everyone, np.arange(everyone.n_rows))
     if people is not None:
         # Sums of whole numbers below 2^53 are exact in bincount's floats.
         people = np.bincount(inverse, weights=people, minlength=distinct.n_rows).astype(np.int64)
-    _check_feasible(distinct, models, people)
-    found, cuts, trace = searcher.search(distinct, quasi_identifiers, models, budget, progress, population=people)
-    _check_classes(found, distinct, models, people)
-    recoding = searcher.recode(distinct, found, cuts, quasi_identifiers)
+    judge = _Judge(distinct, models, people, ladders)
+    judge.check_feasible()
+    found, cuts, trace = searcher.search(
+        distinct,
+        quasi_identifiers,
+        models,
+        budget,
+        progress,
+        hierarchies=ladders,
+        weights=objective.weights,
+        population=people,
+    )
+    judge.check_classes(found)
+    recoding = searcher.recode(distinct, found, cuts, quasi_identifiers, ladders)
     quality = losses.measure(recoding, found.sizes)
     return Release(
         source=source,
@@ -130,7 +161,7 @@ def anonymize(
         recoding=recoding,
         suppressed=np.zeros(table.n_rows, dtype=bool),
         models=models,
-        loss=quality.set_ncp,
+        loss=objective.value(quality),
         quality=quality,
         trace=trace,
         sensitive=sensitive,
@@ -138,6 +169,33 @@ def anonymize(
         removed=tuple(identifiers),
         pseudonyms=pseudonyms,
     )
+
+
+def _objective(loss: str | NCP) -> NCP:
+    if isinstance(loss, NCP):
+        return loss
+    if loss != "ncp":
+        msg = with_hint(f"unknown loss {loss!r}.", "the loss is 'ncp', or NCP(weights={...}).")
+        raise InputError(msg)
+    return NCP()
+
+
+def _ladders(
+    table: Table, hierarchies: Mapping[str, Any] | str | os.PathLike[str] | None, unknown: Any, columns: Sequence[str]
+) -> dict[str, Hierarchy]:
+    """Make the hierarchies of the table's columns from what the user gave."""
+    if hierarchies is None:
+        return {}
+    if isinstance(hierarchies, (str, os.PathLike)):
+        listed_ = Hierarchy.from_domains(hierarchies)
+        given: Mapping[str, Any] = {name: ladder for name, ladder in listed_.items() if name in columns}
+    else:
+        check_columns(tuple(hierarchies), columns, "hierarchies of quasi-identifiers and sensitive columns")
+        given = hierarchies
+    return {
+        name: Hierarchy.build(ladder, table.column(name), totals(table, name)[1:], unknown=unknown)
+        for name, ladder in given.items()
+    }
 
 
 def _method(method: str | Mondrian) -> Mondrian:
@@ -150,7 +208,7 @@ def _method(method: str | Mondrian) -> Mondrian:
 
 
 def _check_options(
-    models: Sequence[PrivacyModel], quasi_identifiers: Sequence[str], loss: str, missing: Missing
+    models: Sequence[PrivacyModel], quasi_identifiers: Sequence[str], suppression_limit: float, missing: Missing
 ) -> None:
     if not models:
         msg = with_hint("no privacy model was given.", "pass models=[KAnonymity(5)], for instance.")
@@ -158,8 +216,8 @@ def _check_options(
     if not quasi_identifiers:
         msg = with_hint("no quasi-identifier was given.", "name the columns that someone may know of a person.")
         raise InputError(msg)
-    if loss != "ncp":
-        msg = with_hint(f"unknown loss {loss!r}.", "the loss is 'ncp'.")
+    if not 0 <= suppression_limit < 1:
+        msg = with_hint(f"suppression_limit = {suppression_limit!r}.", "a share of the records, from 0 to below 1.")
         raise InputError(msg)
     if missing != "category":
         msg = with_hint(
@@ -219,29 +277,41 @@ def _with_population(
     return table.with_population(people), np.append(np.zeros_like(table.counts), people.counts)
 
 
-def _check_feasible(table: Table, models: Sequence[PrivacyModel], population: CountArray | None) -> None:
-    """Judge the coarsest release there is: one class."""
-    whole = Partition.of(table, ())
-    stats = whole.stats(table, models, population=population)
-    failed = [model for model in models if not model.passes(stats).all()]
-    if failed:
-        reached = "; ".join(
-            f"{describe(model)} reaches {model.measure(stats)[0]:g} "
-            f"({'higher' if model.higher_is_safer else 'lower'} is safer)"
-            for model in failed
-        )
-        msg = with_hint(
-            f"no release of these {table.n_records} records can satisfy the models. As one class: {reached}.",
-            "ask for less, or add records.",
-        )
-        raise InfeasibleError(msg)
+@dataclass(frozen=True, slots=True)
+class _Judge:
+    """Judges partitions of one table by its models."""
 
+    table: Table
+    models: Sequence[PrivacyModel]
+    population: CountArray | None
+    hierarchies: Mapping[str, Hierarchy]
 
-def _check_classes(
-    partition: Partition, table: Table, models: Sequence[PrivacyModel], population: CountArray | None
-) -> None:
-    stats = partition.stats(table, models, population=population)
-    for model in models:
-        if not model.passes(stats).all():
-            msg = f"the search left classes that fail {describe(model)}; this is a fault of hushtable, please report it"
-            raise AssertionError(msg)
+    def stats(self, partition: Partition) -> ClassStats:
+        names = {name for model in self.models for name in model.needs.sensitive}
+        levels = {name: self.hierarchies[name].levels_with_missing() for name in names & self.hierarchies.keys()}
+        return partition.stats(self.table, self.models, population=self.population, hierarchies=levels)
+
+    def check_feasible(self) -> None:
+        """Raise InfeasibleError where even the coarsest release there is, one class, fails a model."""
+        stats = self.stats(Partition.of(self.table, ()))
+        failed = [model for model in self.models if not model.passes(stats).all()]
+        if failed:
+            reached = "; ".join(
+                f"{describe(model)} reaches {model.measure(stats)[0]:g} "
+                f"({'higher' if model.higher_is_safer else 'lower'} is safer)"
+                for model in failed
+            )
+            n_records = self.table.n_records
+            msg = with_hint(
+                f"no release of these {n_records} records can satisfy the models. As one class: {reached}.",
+                "ask for less, or add records.",
+            )
+            raise InfeasibleError(msg)
+
+    def check_classes(self, partition: Partition) -> None:
+        """Judge the classes that a search found."""
+        stats = self.stats(partition)
+        for model in self.models:
+            if not model.passes(stats).all():
+                msg = f"the search left classes that fail {describe(model)}; this is a fault of hushtable"
+                raise AssertionError(msg)

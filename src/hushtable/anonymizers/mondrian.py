@@ -4,22 +4,30 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Final, Literal
 
 import numpy as np
 
-from hushtable import recoding as recodings
 from hushtable._types import CodeArray, CountArray, FloatArray, Progress
-from hushtable.column import Column
+from hushtable.anonymizers import publish
+from hushtable.anonymizers.axes import lay_out, pack, places
+from hushtable.anonymizers.exchange import improve
+from hushtable.anonymizers.publish import STYLES, Style
 from hushtable.errors import InputError, with_hint
+from hushtable.hierarchy import Hierarchy
 from hushtable.kernels import judge, replay, split
 from hushtable.models.base import PrivacyModel
-from hushtable.partition import NO_HIERARCHIES, Partition, grounds, totals
+from hushtable.partition import Partition, grounds, totals
+from hushtable.recoding import Recoding
 from hushtable.search import Budget, Trace
 from hushtable.table import Table
 
 __all__ = ["CutTree", "Mondrian"]
+
+NO_HIERARCHIES: Final[Mapping[str, Hierarchy]] = MappingProxyType({})
+NO_NUMBERS: Final[Mapping[str, float]] = MappingProxyType({})
 
 _PAUSE = 4_096  # settled classes between two looks at the clock
 
@@ -46,7 +54,7 @@ class CutTree:
 
 @dataclass(frozen=True, slots=True)
 class Mondrian:
-    """Cut classes in two until no cut is allowable (strict: equal rows stay together).
+    """Cut classes in two until no cut is allowable.
 
     Parameters
     ----------
@@ -54,13 +62,27 @@ class Mondrian:
         ``"gain"`` looks at all allowable cuts of all columns for the one that lowers
         the set-NCP most. ``"median"`` is the paper's rule: the widest column, nearest
         its median.
-    recoding : {"tight", "cut"}
-        What a class publishes: the interval or set its own records span, or the
-        cell that the cuts left it, whose ends belong to no one.
+    recoding : {"tight", "cut", "label", "set", "central"}
+        What a class publishes: the interval or set its own records span; the cell
+        that the cuts left it, whose ends belong to no one; the label of the lowest
+        hierarchy node over its records (columns without a hierarchy: tight); the set
+        of values, or of hierarchy nodes, that it reaches; one central value (median or
+        mode). A column with a hierarchy publishes labels in the first two styles too.
     n_rescored : int
         With ``"gain"``: cuts are ranked by what they gain in their own column (times
         the fourth root of the smaller side's share, which keeps the tree from lopping
         off slivers), and this many of the best compared by what they gain in all columns.
+    strict : bool
+        False deals the records that hold the median to both sides (``"median"`` only):
+        classes of nearly equal size, which overlap. Equal records may then part.
+    margin : int
+        Classes hold this many records more than the models ask, which blunts attacks
+        that know where cutting stopped. The release claims what the models ask.
+    grid : mapping of column to float
+        Cuts of these number columns fall on multiples of a width, whatever the data.
+    exchange : bool
+        Afterwards move and swap records between neighbouring classes while that lowers
+        the set-NCP; not with ``recoding="cut"``, whose cells it would leave.
 
     Notes
     -----
@@ -72,16 +94,33 @@ class Mondrian:
     """
 
     cut: Literal["gain", "median"] = "gain"
-    recoding: Literal["tight", "cut"] = "tight"
+    recoding: Style = "tight"
     n_rescored: int = 4
+    strict: bool = True
+    margin: int = 0
+    grid: Mapping[str, float] = field(default_factory=dict)
+    exchange: bool = False
 
     def __post_init__(self) -> None:
-        for name, allowed in (("cut", ("gain", "median")), ("recoding", ("tight", "cut"))):
+        for name, allowed in (("cut", ("gain", "median")), ("recoding", STYLES)):
             if getattr(self, name) not in allowed:
                 msg = with_hint(f"Mondrian was given {name} = {getattr(self, name)!r}.", f"choose one of {allowed}.")
                 raise InputError(msg)
         if self.n_rescored < 1:
             msg = with_hint(f"Mondrian was given n_rescored = {self.n_rescored!r}.", "1 or more; 4 is a good number.")
+            raise InputError(msg)
+        if self.margin < 0:
+            msg = with_hint(f"Mondrian was given margin = {self.margin!r}.", "a number of records, 0 or more.")
+            raise InputError(msg)
+        if not self.strict and self.cut != "median":
+            msg = with_hint("relaxed Mondrian deals the median.", 'pass cut="median" with strict=False.')
+            raise InputError(msg)
+        if self.recoding == "cut" and (self.exchange or not self.strict):
+            what = "exchange=True" if self.exchange else "strict=False"
+            msg = with_hint(
+                f'{what} makes classes that are no cells of cuts, so recoding="cut" cannot tell them.',
+                "choose another recoding.",
+            )
             raise InputError(msg)
 
     def search(
@@ -92,8 +131,9 @@ class Mondrian:
         budget: Budget | None = None,
         progress: Progress | None = None,
         *,
+        hierarchies: Mapping[str, Hierarchy] = NO_HIERARCHIES,
+        weights: Mapping[str, float] = NO_NUMBERS,
         population: CountArray | None = None,
-        hierarchies: Mapping[str, CodeArray] = NO_HIERARCHIES,
     ) -> tuple[Partition, CutTree, Trace]:
         """Partition the rows of a table whose single class satisfies the models.
 
@@ -110,18 +150,23 @@ class Mondrian:
         population : ndarray of int64, shape (n_rows,), optional
             Records of the population in every row, where a model needs them; a row's
             own count may then be 0. Every class holds a record all the same.
-        hierarchies : mapping of sensitive column to ndarray
-            As for `Partition.stats`.
+        hierarchies : mapping of column to Hierarchy
+            Aligned to the table's columns; a quasi-identifier is cut along its own, a
+            sensitive column's is for models that ask how far apart values are.
+        weights : mapping of column to float
+            How much the loss of a quasi-identifier counts; 1 where none is given.
         """
         began = time.perf_counter()
         budget = budget or Budget()
-        points = _points(table, quasi_identifiers, models)
+        laid_out = lay_out(table, quasi_identifiers, hierarchies, self.grid)
+        axes = pack(laid_out, weights)
+        sensitive = [table.index(name) for name in _sensitive(models)]
+        points = split.Points(places(table, laid_out), table.counts, table.codes[sensitive] + np.int32(1))
         if population is not None:
             points = points._replace(population=population)
-        axes = _axes(table, quasi_identifiers)
         rules = _rules(table, models, hierarchies)
-        min_size = max(1, *(model.min_size for model in models))
-        options = split.Options(self.cut == "gain", min_size, self.n_rescored)
+        min_size = max(1, *(model.min_size for model in models)) + self.margin
+        options = split.Options(self.cut == "gain", min_size, self.n_rescored, not self.strict)
         work = _work(points, axes, self.n_rescored)
         tree = _new_tree(table.n_rows)
         status = split.PAUSED
@@ -141,72 +186,46 @@ class Mondrian:
         labels = np.empty(table.n_rows, dtype=np.int32)
         labels[work.order] = np.repeat(np.arange(n_leaves, dtype=np.int32), np.diff(tree.leaf_starts[: n_leaves + 1]))
         partition = Partition.from_labels(labels, n_leaves, table.counts)
+        if self.exchange:
+            partition = improve(table, partition, points, axes, rules, min_size)
         starts = np.concatenate(([0], np.cumsum(tree.lengths[:n_nodes], dtype=np.int64)))
         cuts = CutTree(tree.columns[:n_nodes], starts, tree.members[: starts[-1]] - np.int32(1))
         seconds = time.perf_counter() - began
         return partition, cuts, Trace(repr(self), n_settled, seconds, complete=status == split.DONE)
 
     def recode(
-        self, table: Table, partition: Partition, cuts: CutTree, quasi_identifiers: Sequence[str]
-    ) -> recodings.Recoding:
+        self,
+        table: Table,
+        partition: Partition,
+        cuts: CutTree,
+        quasi_identifiers: Sequence[str],
+        hierarchies: Mapping[str, Hierarchy] = NO_HIERARCHIES,
+    ) -> Recoding:
         """Say what every class publishes."""
-        if self.recoding == "tight":
-            return recodings.tight(table, partition, quasi_identifiers)
-        columns = tuple(table.column(name) for name in quasi_identifiers)
-        made = [_cells(table, partition, cuts, j, column) for j, column in enumerate(columns)]
-        return recodings.Recoding(columns, tuple(made), "cut")
-
-
-def _cells(
-    table: Table, partition: Partition, cuts: CutTree, j: int, column: Column
-) -> recodings.Intervals | recodings.Sets:
-    """Return the cells of one column that the cuts left to the classes."""
-    tree = (cuts.columns, cuts.starts, cuts.members)
-    if not column.is_ordered:
-        domain = np.unique(table.codes[table.index(column.name)])
-        return recodings.Sets(*replay.cell_sets(*tree, j, domain, partition.n_classes), len(domain))
-    first, last = replay.cell_ranges(*tree, j, column.n_values, partition.n_classes)
-    _, highest, has_missing = recodings.known_ranges(table, partition, column)
-    only_missing = highest < 0
-    low = np.where(only_missing, -1, np.maximum(first, 0)).astype(np.int32)
-    high = np.where(only_missing, -1, last).astype(np.int32)
-    return recodings.Intervals(low, high, has_missing, are_cells=True)
-
-
-def _points(table: Table, quasi_identifiers: Sequence[str], models: Sequence[PrivacyModel]) -> split.Points:
-    rows = [table.index(name) for name in quasi_identifiers]
-    sensitive = [table.index(name) for name in _sensitive(models)]
-    shift = np.int32(1)
-    return split.Points(np.ascontiguousarray(table.codes[rows].T) + shift, table.counts, table.codes[sensitive] + shift)
+        axes = lay_out(table, quasi_identifiers, hierarchies, self.grid)
+        if self.recoding != "cut":
+            return publish.from_classes(table, partition, axes, self.recoding)
+        tree = (cuts.columns, cuts.starts, cuts.members)
+        cells = [
+            replay.cell_ranges(*tree, j, axis.n_places - 1, partition.n_classes)
+            if axis.is_ordered
+            else replay.cell_sets(*tree, j, np.unique(table.codes[table.index(axis.column.name)]), partition.n_classes)
+            for j, axis in enumerate(axes)
+        ]
+        return publish.from_cells(table, partition, axes, cells, "cut")
 
 
 def _sensitive(models: Sequence[PrivacyModel]) -> list[str]:
     return list(dict.fromkeys(name for model in models for name in model.needs.sensitive))
 
 
-def _axes(table: Table, quasi_identifiers: Sequence[str]) -> split.Axes:
-    columns = [table.column(name) for name in quasi_identifiers]
-    has_missing = [bool((table.codes[table.index(name)] < 0).any()) for name in quasi_identifiers]
-    return split.Axes(
-        is_ordered=np.array([column.is_ordered for column in columns]),
-        offsets=np.cumsum([0, *(column.n_values + 1 for column in columns)]),
-        positions=np.concatenate(
-            [
-                np.append(0.0, column.positions() if column.is_ordered else np.zeros(column.n_values))
-                for column in columns
-            ]
-        ),
-        domain=np.array([column.n_values + gap for column, gap in zip(columns, has_missing, strict=True)], dtype=float),
-        weights=np.ones(len(columns)),
-    )
-
-
 def _rules(
-    table: Table, models: Sequence[PrivacyModel], hierarchies: Mapping[str, CodeArray] = NO_HIERARCHIES
+    table: Table, models: Sequence[PrivacyModel], hierarchies: Mapping[str, Hierarchy] = NO_HIERARCHIES
 ) -> judge.Rules:
     sensitive = _sensitive(models)
+    levels = {name: hierarchies[name].levels_with_missing() for name in sensitive if name in hierarchies}
     distributions = {name: totals(table, name) for name in sensitive}
-    rules = [model.rule(distributions, grounds(table, sensitive, hierarchies)) for model in models]
+    rules = [model.rule(distributions, grounds(table, sensitive, levels)) for model in models]
     return judge.Rules(
         kinds=np.array([rule.kind for rule in rules], dtype=np.int64),
         columns=np.array([sensitive.index(rule.sensitive) if rule.sensitive else 0 for rule in rules], dtype=np.int64),
@@ -259,7 +278,7 @@ def _work(points: split.Points, axes: split.Axes, n_rescored: int) -> split.Work
         n_held=np.zeros((2, n_sensitive), dtype=np.int64),
         population=np.zeros(2, dtype=np.int64),
         scores=np.empty(n_rescored),
-        cuts=np.empty((n_rescored, 2), dtype=np.int64),
+        cuts=np.empty((n_rescored, 3), dtype=np.int64),
     )
 
 

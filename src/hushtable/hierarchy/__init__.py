@@ -126,6 +126,11 @@ class Hierarchy:
         missing = 1.0 if level == self.n_levels - 1 else self.leaf_share
         return np.asarray(np.append(self.shares[level][self.level_codes[level]], missing)[codes])
 
+    def levels_with_missing(self) -> CodeArray:
+        """Return the nodes of the missing value (entry 0) and of every value, shape (n_levels, n_values + 1)."""
+        missing = [self.n_nodes(level) for level in range(self.n_levels - 1)] + [0]
+        return np.column_stack((np.array(missing, dtype=np.int32), self.level_codes))
+
     def align(self, column: Column, *, unknown: Unknown = "error") -> Hierarchy:
         """Return the hierarchy of a table's column: leaf i is code i, nodes without a value are gone.
 

@@ -15,7 +15,7 @@ import numpy as np
 from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray
 from hushtable.kernels._jit import jit
 
-__all__ = ["Axes", "Points", "Work", "profile", "share", "share_of"]
+__all__ = ["Axes", "Points", "Work", "may_cut", "profile", "share", "share_of"]
 
 
 class Points(NamedTuple):
@@ -42,6 +42,9 @@ class Axes(NamedTuple):
     positions : float64, entry offsets[j] + shifted code, in [0, 1] (ordered columns)
     domain : float64 (n_columns,), how many values the whole column has, missing included
     weights : float64 (n_columns,)
+    depths : int64 (n_columns,), levels of the column's hierarchy, 0 where it has none
+    nodes : int32 (n_levels, all codes), the node of a code at a level
+    starts, ends : float64 (n_levels, all codes), the share of the domain before and up to that node
     """
 
     is_ordered: BoolArray
@@ -49,6 +52,10 @@ class Axes(NamedTuple):
     positions: FloatArray
     domain: FloatArray
     weights: FloatArray
+    depths: CountArray
+    nodes: CodeArray
+    starts: FloatArray
+    ends: FloatArray
 
 
 class Work(NamedTuple):
@@ -73,7 +80,7 @@ class Work(NamedTuple):
     n_held: CountArray  # (2, n_sensitive) distinct known values, left and right
     population: CountArray  # (2,) records of the population, left and right
     scores: FloatArray  # (n_rescored,) best cuts so far, falling
-    cuts: CountArray  # (n_rescored, 2) their column and prefix length
+    cuts: CountArray  # (n_rescored, 3) their column, prefix length, and rows dealt of the next entry
 
 
 @jit
@@ -184,14 +191,10 @@ def share(axes: Axes, work: Work, j: int, first: int, last: int) -> float:
     """Return the share of the column that entries first to last (excluded) of its profile publish."""
     if last - first <= 1:
         return 0.0
-    begin = axes.offsets[j]
     if not axes.is_ordered[j]:
         return float((last - first) / axes.domain[j])
-    if work.codes[begin + first] == 0:
-        # No interval holds the missing value beside others: the cell becomes "*".
-        return 1.0
-    low, high = work.codes[begin + first], work.codes[begin + last - 1]
-    return float(axes.positions[begin + high] - axes.positions[begin + low])
+    begin = axes.offsets[j]
+    return _run_share(axes, j, work.codes[begin + first], work.codes[begin + last - 1])
 
 
 @jit
@@ -199,8 +202,46 @@ def share_of(axes: Axes, j: int, low: int, high: int, n_distinct: int) -> float:
     """Return the share that a class publishes, from its lowest and highest code or its number of codes."""
     if not axes.is_ordered[j]:
         return n_distinct / axes.domain[j] if n_distinct > 1 else 0.0
-    if low == high:
-        return 0.0
+    return 0.0 if low == high else _run_share(axes, j, low, high)
+
+
+@jit
+def _run_share(axes: Axes, j: int, low: int, high: int) -> float:
     if low == 0:
+        # No interval holds the missing value beside others: the cell becomes "*".
         return 1.0
+    if axes.depths[j] > 0:
+        return _branch_share(axes, j, low, high)
     return float(axes.positions[axes.offsets[j] + high] - axes.positions[axes.offsets[j] + low])
+
+
+@jit
+def _branch_share(axes: Axes, j: int, low: int, high: int) -> float:
+    """Return the share of the run of children, below the lowest node over the class, from its first to its last.
+
+    That is what the class publishes once further cuts have left one child.
+    """
+    level = cut_level(axes, j, low, high)
+    return float(axes.ends[level, axes.offsets[j] + high] - axes.starts[level, axes.offsets[j] + low])
+
+
+@jit
+def cut_level(axes: Axes, j: int, low: int, high: int) -> int:
+    """Return the level below the lowest node that covers codes low to high of a hierarchy: where it is cut."""
+    begin = axes.offsets[j]
+    level = 0
+    while axes.nodes[level + 1, begin + low] != axes.nodes[level + 1, begin + high]:
+        level += 1
+    return level
+
+
+@jit
+def may_cut(axes: Axes, work: Work, j: int, length: int) -> bool:
+    """Tell whether a prefix of a hierarchical column's profile ends between two children of its node."""
+    begin = axes.offsets[j]
+    if work.codes[begin + length - 1] == 0:
+        return True
+    first = begin if work.codes[begin] > 0 else begin + 1
+    level = cut_level(axes, j, work.codes[first], work.codes[begin + work.n_codes[j] - 1])
+    left, right = work.codes[begin + length - 1], work.codes[begin + length]
+    return bool(axes.nodes[level, begin + left] != axes.nodes[level, begin + right])

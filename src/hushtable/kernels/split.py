@@ -19,7 +19,7 @@ import numpy as np
 from hushtable._types import CodeArray, CountArray, FloatArray
 from hushtable.kernels._jit import jit
 from hushtable.kernels.judge import Rules, passes
-from hushtable.kernels.profile import Axes, Points, Work, profile, share, share_of
+from hushtable.kernels.profile import Axes, Points, Work, may_cut, profile, share, share_of
 
 __all__ = ["DONE", "NEEDS_ROOM", "PAUSED", "Axes", "Node", "Options", "Points", "Tree", "Work", "finish", "grow"]
 
@@ -35,11 +35,20 @@ class Options(NamedTuple):
     by_gain : the gain rule, else the median rule
     min_size : records that every class needs
     n_rescored : how many cuts are compared by the gain over all columns (gain rule only)
+    deals_ties : whether records that hold the median go to both sides (median rule only); rows must count 1
     """
 
     by_gain: bool
     min_size: int
     n_rescored: int
+    deals_ties: bool = False
+
+
+class Cut(NamedTuple):
+    """What goes left: the first ``length`` entries of the profile, and ``n_dealt`` rows of the next."""
+
+    length: int
+    n_dealt: int
 
 
 class Node(NamedTuple):
@@ -95,7 +104,7 @@ def grow(points: Points, axes: Axes, rules: Rules, options: Options, work: Work,
             cursor[LEAVES] += 1
             tree.leaf_starts[cursor[LEAVES]] = end
             continue
-        column, length = work.cuts[best, 0], work.cuts[best, 1]
+        column, length, n_dealt = work.cuts[best, 0], work.cuts[best, 1], work.cuts[best, 2]
         if cursor[MEMBERS] + length > tree.members.size:
             cursor[STACKED] += 1
             return NEEDS_ROOM
@@ -106,7 +115,7 @@ def grow(points: Points, axes: Axes, rules: Rules, options: Options, work: Work,
         for i in range(length):
             tree.members[cursor[MEMBERS] + i] = work.codes[begin + i]
         cursor[MEMBERS] += length
-        middle = _cut(points, axes, work, column, length, start, end)
+        middle = _cut(points, axes, work, column, Cut(length, n_dealt), Node(start, end, size))
         work.stack[top, 0], work.stack[top, 1] = middle, end
         work.stack[top + 1, 0], work.stack[top + 1, 1] = start, middle
         cursor[STACKED] += 2
@@ -130,7 +139,7 @@ def _best_by_gain(
     points: Points, axes: Axes, rules: Rules, options: Options, work: Work, cursor: CountArray, node: Node
 ) -> int:
     """Find the allowable cut that lowers the loss most; return its place in ``work.cuts``, or -1."""
-    start, end, size = node
+    size = node.size
     work.scores[:] = -1.0
     for j in range(axes.domain.size):
         n_codes = work.n_codes[j]
@@ -145,15 +154,15 @@ def _best_by_gain(
             gain = size * work.shares[j] - n_left * share(axes, work, j, 0, length)
             gain -= n_right * share(axes, work, j, length, n_codes)
             score = axes.weights[j] * gain * math.sqrt(math.sqrt(min(n_left, n_right) / size))
-            if score <= work.scores[-1]:
+            if score <= work.scores[-1] or (axes.depths[j] > 0 and not may_cut(axes, work, j, length)):
                 continue
             if work.n_held.shape[1] > 0 or points.population.size > 0:
-                n_swept = _sweep(points, axes, work, j, start, end, length, n_swept)
+                n_swept = _sweep(points, axes, work, j, node, Cut(length, 0), n_swept)
                 if not (_side_passes(rules, work, 0, n_left) and _side_passes(rules, work, 1, n_right)):
                     continue
             _enter(work.scores, work.cuts, score, j, length)
         if n_swept >= 0:
-            _clear(points, work, start, end)
+            _clear(points, work, node)
     if work.scores[0] < 0:
         return -1
     if work.scores.size == 1 or work.scores[1] < 0:
@@ -176,7 +185,7 @@ def _enter(scores: FloatArray, cuts: CountArray, score: float, j: int, length: i
         cuts[place] = cuts[place - 1]
         place -= 1
     scores[place] = score
-    cuts[place, 0], cuts[place, 1] = j, length
+    cuts[place, 0], cuts[place, 1], cuts[place, 2] = j, length, 0
 
 
 @jit
@@ -221,9 +230,11 @@ def _gain_of_all(points: Points, axes: Axes, work: Work, cursor: CountArray, cut
 @jit
 def _best_by_median(points: Points, axes: Axes, rules: Rules, options: Options, work: Work, node: Node) -> int:
     """Take the widest column that has an allowable cut, and of its cuts the one nearest the median."""
-    start, end, size = node
+    size = node.size
     widths = axes.weights * work.shares
     for j in np.argsort(-widths, kind="mergesort"):
+        if options.deals_ties and axes.depths[j] == 0 and _halve(points, axes, rules, options, work, node, j):
+            return 0
         n_codes = work.n_codes[j]
         begin = axes.offsets[j]
         n_left = 0
@@ -233,17 +244,41 @@ def _best_by_median(points: Points, axes: Axes, rules: Rules, options: Options, 
             n_left += work.records[begin + length - 1]
             if n_left < options.min_size or size - n_left < options.min_size or abs(2 * n_left - size) >= nearest:
                 continue
+            if axes.depths[j] > 0 and not may_cut(axes, work, j, length):
+                continue
             if work.n_held.shape[1] > 0 or points.population.size > 0:
-                n_swept = _sweep(points, axes, work, j, start, end, length, n_swept)
+                n_swept = _sweep(points, axes, work, j, node, Cut(length, 0), n_swept)
                 if not (_side_passes(rules, work, 0, n_left) and _side_passes(rules, work, 1, size - n_left)):
                     continue
             nearest = abs(2 * n_left - size)
-            work.cuts[0, 0], work.cuts[0, 1] = j, length
+            work.cuts[0, 0], work.cuts[0, 1], work.cuts[0, 2] = j, length, 0
         if n_swept >= 0:
-            _clear(points, work, start, end)
+            _clear(points, work, node)
         if nearest < 2 * size:
             return 0
     return -1
+
+
+@jit
+def _halve(points: Points, axes: Axes, rules: Rules, options: Options, work: Work, node: Node, j: int) -> bool:
+    """Relaxed Mondrian: cut exactly in two halves, dealing the records that hold the median to both."""
+    if work.n_codes[j] == 1 or node.size // 2 < options.min_size:
+        return False
+    n_left, length = 0, 0
+    while n_left + work.records[axes.offsets[j] + length] <= node.size // 2:
+        n_left += work.records[axes.offsets[j] + length]
+        length += 1
+    n_dealt = node.size // 2 - n_left
+    if work.n_held.shape[1] > 0 or points.population.size > 0:
+        _sweep(points, axes, work, j, node, Cut(length, n_dealt), -1)
+        both_pass = _side_passes(rules, work, 0, node.size // 2) and _side_passes(
+            rules, work, 1, node.size - node.size // 2
+        )
+        _clear(points, work, node)
+        if not both_pass:
+            return False
+    work.cuts[0, 0], work.cuts[0, 1], work.cuts[0, 2] = j, length, n_dealt
+    return True
 
 
 @jit
@@ -253,18 +288,21 @@ def _side_passes(rules: Rules, work: Work, side: int, size: int) -> bool:
 
 
 @jit
-def _sweep(points: Points, axes: Axes, work: Work, j: int, start: int, end: int, length: int, n_swept: int) -> int:
-    """Move the sensitive counts of the first ``length`` profile entries from the right side to the left.
+def _sweep(points: Points, axes: Axes, work: Work, j: int, node: Node, cut: Cut, n_swept: int) -> int:
+    """Move the sensitive counts of what a cut takes from the right side to the left.
 
     ``n_swept`` rows have moved already; -1 starts a column. Returns how many have now.
     """
     if n_swept < 0:
-        _order_by_profile(points, axes, work, j, start, end)
-        for i in range(start, end):
+        _order_by_profile(points, axes, work, j, node.start, node.end)
+        for i in range(node.start, node.end):
             _move(points, work, work.order[i], 1, 1)
         n_swept = 0
-    while n_swept < work.run_ends[axes.offsets[j] + length - 1]:
-        row = work.scratch[start + n_swept]
+    until = cut.n_dealt
+    if cut.length > 0:
+        until += work.run_ends[axes.offsets[j] + cut.length - 1]
+    while n_swept < until:
+        row = work.scratch[node.start + n_swept]
         _move(points, work, row, 1, -1)
         _move(points, work, row, 0, 1)
         n_swept += 1
@@ -309,9 +347,9 @@ def _move(points: Points, work: Work, row: int, side: int, sign: int) -> None:
 
 
 @jit
-def _clear(points: Points, work: Work, start: int, end: int) -> None:
+def _clear(points: Points, work: Work, node: Node) -> None:
     """Forget the sensitive counts, touching only values that the class holds."""
-    for i in range(start, end):
+    for i in range(node.start, node.end):
         for s in range(work.n_held.shape[1]):
             value = points.sensitive[s, work.order[i]]
             work.held[0, s, value] = 0
@@ -321,16 +359,21 @@ def _clear(points: Points, work: Work, start: int, end: int) -> None:
 
 
 @jit
-def _cut(points: Points, axes: Axes, work: Work, column: int, length: int, start: int, end: int) -> int:
+def _cut(points: Points, axes: Axes, work: Work, column: int, cut: Cut, node: Node) -> int:
     """Permute the class's rows so that the left side comes first; both sides keep their order."""
     begin = axes.offsets[column]
-    for i in range(length):
+    for i in range(cut.length):
         work.side[work.codes[begin + i]] = 1
-    middle = start
+    dealt = work.codes[begin + cut.length]
+    n_to_deal = cut.n_dealt
+    middle = node.start
     n_right = 0
-    for i in range(start, end):
+    for i in range(node.start, node.end):
         row = work.order[i]
-        if work.side[points.codes[row, column]] == 1:
+        code = points.codes[row, column]
+        is_dealt = n_to_deal > 0 and code == dealt
+        if work.side[code] == 1 or is_dealt:
+            n_to_deal -= int(is_dealt)
             work.order[middle] = row
             middle += 1
         else:
@@ -338,6 +381,6 @@ def _cut(points: Points, axes: Axes, work: Work, column: int, length: int, start
             n_right += 1
     for i in range(n_right):
         work.order[middle + i] = work.scratch[i]
-    for i in range(length):
+    for i in range(cut.length):
         work.side[work.codes[begin + i]] = 0
     return middle

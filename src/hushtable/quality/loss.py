@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
 
 from hushtable._types import CountArray, FloatArray
+from hushtable.errors import InputError, with_hint
 from hushtable.recoding import Recoding
 
 __all__ = [
+    "NCP",
     "Quality",
     "average_class_size",
     "discernibility",
@@ -21,6 +24,31 @@ __all__ = [
     "precision",
     "set_ncp",
 ]
+
+
+@dataclass(frozen=True, slots=True)
+class NCP:
+    """The set-NCP as an objective.
+
+    Attributes
+    ----------
+    weights : mapping of column to float
+        How much the loss of a quasi-identifier counts; 1 where none is given.
+    """
+
+    weights: Mapping[str, float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for name, weight in self.weights.items():
+            if not 0 <= weight < float("inf"):
+                msg = with_hint(f"column {name!r} was given the weight {weight!r}.", "a number, 0 or more.")
+                raise InputError(msg)
+
+    def value(self, quality: Quality) -> float:
+        """Return the weighted mean over columns of what a release lost."""
+        weights = [self.weights.get(name, 1.0) for name in quality.by_column]
+        lost = sum(weight * share for weight, share in zip(weights, quality.by_column.values(), strict=True))
+        return lost / sum(weights) if any(weights) else 0.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,161 @@
+"""Axes: how the values of each quasi-identifier are laid out for cutting, and what a run of them publishes.
+
+A search sees *places*: 0 is the missing value, the others are where an axis puts
+its values. A plain column keeps its codes. The leaves of a hierarchy stand in
+the order of its branches, so that every node is a run of places. The values of a
+column with a grid share the place of their grid cell.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+import numpy as np
+
+from hushtable._types import CodeArray, FloatArray
+from hushtable.column import Column, value_text
+from hushtable.errors import InputError, with_hint
+from hushtable.hierarchy import Hierarchy
+from hushtable.kernels import profile
+from hushtable.table import Table
+
+__all__ = ["Axis", "lay_out", "pack", "places"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Axis:
+    """One quasi-identifier, laid out.
+
+    Attributes
+    ----------
+    column : Column
+    place : ndarray of int32, shape (n_values + 1,)
+        The place of the missing value (entry 0, always 0) and of every code.
+    n_places : int
+        The missing value's included.
+    positions : ndarray of float64, shape (n_places,)
+        Places on [0, 1], for ordered columns without a hierarchy.
+    domain : int
+        How many values the table has, the missing one included.
+    hierarchy : Hierarchy or None
+        Aligned to the column.
+    edges : tuple of str
+        Of a grid: where every cell begins, and where the last one ends; empty without one.
+    """
+
+    column: Column
+    place: CodeArray = field(repr=False)
+    n_places: int
+    positions: FloatArray = field(repr=False)
+    domain: int
+    hierarchy: Hierarchy | None = None
+    edges: tuple[str, ...] = field(default=(), repr=False)
+
+    @property
+    def is_ordered(self) -> bool:
+        """Whether a run of places means something."""
+        return self.column.is_ordered or self.hierarchy is not None
+
+    def code_at(self) -> CodeArray:
+        """Return a code of every place but the missing value's, shape (n_places - 1,)."""
+        codes = np.empty(self.n_places, dtype=np.int32)
+        codes[self.place] = np.arange(-1, self.column.n_values, dtype=np.int32)
+        return codes[1:]
+
+
+def lay_out(
+    table: Table,
+    quasi_identifiers: Sequence[str],
+    hierarchies: Mapping[str, Hierarchy],
+    grid: Mapping[str, float],
+) -> tuple[Axis, ...]:
+    """Lay out the quasi-identifiers of a table."""
+    axes = []
+    for name in quasi_identifiers:
+        column = table.column(name)
+        domain = column.n_values + int(bool((table.codes[table.index(name)] < 0).any()))
+        if name in hierarchies:
+            axes.append(_tree(column, domain, hierarchies[name]))
+        elif name in grid:
+            axes.append(_grid(column, domain, grid[name]))
+        else:
+            positions = column.positions() if column.is_ordered else np.zeros(column.n_values)
+            place = np.arange(column.n_values + 1, dtype=np.int32)
+            axes.append(Axis(column, place, len(place), np.append(0.0, positions), domain))
+    return tuple(axes)
+
+
+def places(table: Table, axes: Sequence[Axis]) -> CodeArray:
+    """Return the places of a table's rows, shape (n_rows, n_columns)."""
+    rows = np.empty((table.n_rows, len(axes)), dtype=np.int32)
+    for j, axis in enumerate(axes):
+        rows[:, j] = axis.place[table.codes[table.index(axis.column.name)] + 1]
+    return rows
+
+
+def pack(axes: Sequence[Axis], weights: Mapping[str, float]) -> profile.Axes:
+    """Put axes into arrays for the kernels."""
+    offsets = np.cumsum([0, *(axis.n_places for axis in axes)])
+    depths = [axis.hierarchy.n_levels if axis.hierarchy else 0 for axis in axes]
+    n_levels = max(depths)
+    nodes = np.zeros((n_levels, offsets[-1]), dtype=np.int32)
+    starts, ends = np.zeros(nodes.shape), np.zeros(nodes.shape)
+    for axis, begin in zip(axes, offsets, strict=False):
+        if axis.hierarchy:
+            # Entry 0, the missing value's, is never looked up.
+            run = slice(begin + 1, begin + axis.n_places)
+            for level, found in enumerate(_runs(axis)):
+                nodes[level, run], starts[level, run], ends[level, run] = found
+    return profile.Axes(
+        is_ordered=np.array([axis.is_ordered for axis in axes]),
+        offsets=offsets,
+        positions=np.concatenate([axis.positions for axis in axes]),
+        domain=np.array([axis.domain for axis in axes], dtype=np.float64),
+        weights=np.array([weights.get(axis.column.name, 1.0) for axis in axes], dtype=np.float64),
+        depths=np.array(depths, dtype=np.int64),
+        nodes=nodes,
+        starts=starts,
+        ends=ends,
+    )
+
+
+def _tree(column: Column, domain: int, hierarchy: Hierarchy) -> Axis:
+    # The last key is the first to sort by: the top of the hierarchy.
+    order = np.lexsort(hierarchy.level_codes) if column.n_values else np.empty(0, dtype=np.int64)
+    place = np.zeros(column.n_values + 1, dtype=np.int32)
+    place[order + 1] = np.arange(1, column.n_values + 1)
+    return Axis(column, place, len(place), np.zeros(len(place)), domain, hierarchy)
+
+
+def _runs(axis: Axis) -> list[tuple[CodeArray, FloatArray, FloatArray]]:
+    """Return the node of every place at every level, and the shares before and up to it among its siblings."""
+    assert axis.hierarchy is not None
+    codes = axis.code_at()
+    found = []
+    for level in range(axis.hierarchy.n_levels):
+        nodes = axis.hierarchy.level_codes[level, codes]
+        is_first = np.append(True, nodes[1:] != nodes[:-1])[: len(nodes)]
+        shares = axis.hierarchy.shares[level][nodes]
+        ends = np.cumsum(np.where(is_first, shares, 0.0))
+        found.append((nodes, ends - shares, ends))
+    return found
+
+
+def _grid(column: Column, domain: int, step: float) -> Axis:
+    """Put the values that lie between the same two multiples of a step in one place."""
+    if column.kind not in ("integer", "decimal") or not step > 0:
+        msg = with_hint(
+            f"column {column.name!r} of kind {column.kind} was given the grid {step!r}.",
+            "a grid is a width above 0 for a column of numbers; give dates a hierarchy.",
+        )
+        raise InputError(msg)
+    width = Fraction(str(step))
+    cells = np.array([Fraction(text) // width for text in column.texts()], dtype=object)
+    first = int(cells[0]) if len(cells) else 0
+    n_cells = int(cells[-1]) - first + 1 if len(cells) else 0
+    place = np.append(0, (cells - first + 1).astype(np.int32)).astype(np.int32)
+    edges = tuple(value_text("decimal", float((first + i) * width)) for i in range(n_cells + 1))
+    positions = np.append(0.0, np.arange(n_cells) / max(1, n_cells))
+    return Axis(column, place, n_cells + 1, positions, domain, None, edges)

@@ -1,0 +1,133 @@
+"""Say what the classes of a partition publish, in every style."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
+from typing import Final, Literal
+
+import numpy as np
+
+from hushtable import recoding as recodings
+from hushtable._types import BoolArray, CodeArray, CountArray
+from hushtable.anonymizers.axes import Axis
+from hushtable.kernels import histogram
+from hushtable.partition import Partition
+from hushtable.recoding import Cells, Recoding
+from hushtable.table import Table
+
+__all__ = ["STYLES", "Style", "from_cells", "from_classes"]
+
+Style = Literal["tight", "cut", "label", "set", "central"]
+STYLES: Final[tuple[Style, ...]] = ("tight", "cut", "label", "set", "central")
+
+
+def from_classes(table: Table, partition: Partition, axes: Sequence[Axis], style: Style) -> Recoding:
+    """Publish what the records of each class have: their span, their set, or their centre."""
+    make = _MAKERS[style]
+    return Recoding(tuple(axis.column for axis in axes), tuple(make(table, partition, axis) for axis in axes), style)
+
+
+def from_cells(
+    table: Table,
+    partition: Partition,
+    axes: Sequence[Axis],
+    cells: Sequence[tuple[CodeArray | CountArray, CodeArray]],
+    style: Style,
+) -> Recoding:
+    """Publish the cells that cuts left: of an ordered axis its lowest and highest place, else offsets and codes."""
+    made: list[Cells] = []
+    for axis, (first, second) in zip(axes, cells, strict=True):
+        if axis.is_ordered:
+            _, highest, has_missing = _known_ranges(table, partition, axis)
+            low = np.where(highest < 0, -1, np.maximum(first, 0)).astype(np.int32)
+            high = np.where(highest < 0, -1, second).astype(np.int32)
+            made.append(_run(axis, low, high, has_missing, are_cells=True))
+        else:
+            made.append(recodings.Sets(first.astype(np.int64), second, axis.domain))
+    return Recoding(tuple(axis.column for axis in axes), tuple(made), style)
+
+
+def _run(axis: Axis, low: CodeArray, high: CodeArray, has_missing: BoolArray, *, are_cells: bool) -> Cells:
+    """Publish runs of places (0 the first known one; -1 where there is none) as the axis writes them."""
+    if axis.hierarchy:
+        return recodings.Nodes(*_covering(axis, low, high), has_missing, axis.hierarchy)
+    if axis.edges:
+        return recodings.GridCells(low, high, has_missing, axis.edges)
+    return recodings.Intervals(low, high, has_missing, are_cells)
+
+
+def _tight(table: Table, partition: Partition, axis: Axis) -> Cells:
+    if not axis.is_ordered:
+        return _value_set(table, partition, axis)
+    return _run(axis, *_known_ranges(table, partition, axis), are_cells=False)
+
+
+def _value_set(table: Table, partition: Partition, axis: Axis) -> Cells:
+    codes = table.codes[table.index(axis.column.name)]
+    found = histogram.class_values(partition.offsets, partition.rows, codes, table.counts, axis.column.n_values)
+    return recodings.Sets(found[0], found[1], axis.domain)
+
+
+def _node_set(table: Table, partition: Partition, axis: Axis) -> Cells:
+    """Publish the children, under the lowest node that covers a class, which the class reaches."""
+    if axis.hierarchy is None or axis.hierarchy.n_values == 0:
+        return _value_set(table, partition, axis)
+    ladder = axis.hierarchy
+    low, high, _ = _known_ranges(table, partition, axis)
+    level, _ = _covering(axis, low, high)
+    offsets = np.cumsum([0, *(ladder.n_nodes(i) for i in range(ladder.n_levels))])
+    at_level = np.stack([ladder.level_codes[i] + offsets[i] for i in range(ladder.n_levels)])
+    codes = table.codes[table.index(axis.column.name)]
+    below = np.maximum(level - 1, 0)[partition.labels]
+    members = np.where(codes < 0, offsets[-1], at_level[below, codes]).astype(np.int32)
+    found = histogram.class_values(partition.offsets, partition.rows, members, table.counts, int(offsets[-1]) + 1)
+    texts: list[str | None] = [*axis.column.texts(), *(text for labels in ladder.labels[1:] for text in labels), None]
+    widths = np.concatenate([*ladder.shares, [ladder.leaf_share]])
+    return recodings.NodeSets(found[0], found[1], tuple(texts), widths)
+
+
+def _centre(table: Table, partition: Partition, axis: Axis) -> Cells:
+    """Publish the median of an ordered column, the mode of another."""
+    codes = table.codes[table.index(axis.column.name)]
+    offsets, values, counts = histogram.class_values(
+        partition.offsets, partition.rows, codes, table.counts, axis.column.n_values
+    )
+    label = np.repeat(np.arange(partition.n_classes), np.diff(offsets))
+    if axis.column.is_ordered:
+        before = np.cumsum(counts) - counts
+        reached = 2 * (before - before[offsets[:-1]][label] + counts) >= partition.sizes[label]
+        centre = np.flatnonzero(reached)
+    else:
+        # Sorted by class, then by falling count; the first of a class is its mode.
+        centre = np.lexsort((values, -counts, label))
+    first = centre[np.unique(label[centre], return_index=True)[1]]
+    spans = _tight(table, partition, axis).shares(axis.column)
+    return recodings.Centres(values[first], spans)
+
+
+def _known_ranges(table: Table, partition: Partition, axis: Axis) -> tuple[CodeArray, CodeArray, BoolArray]:
+    """Return each class's first and last known place (from 0; -1 for none), and whether it holds missing values."""
+    places = axis.place[table.codes[table.index(axis.column.name)] + 1] - np.int32(1)
+    lowest, high = histogram.class_ranges(partition.labels, places, partition.n_classes)
+    known = np.where(places < 0, np.int32(-1), partition.labels).astype(np.int32)
+    low, _ = histogram.class_ranges(known, places, partition.n_classes)
+    return np.minimum(low, high), high, lowest < 0
+
+
+def _covering(axis: Axis, low: CodeArray, high: CodeArray) -> tuple[CodeArray, CodeArray]:
+    """Return the level and node of the lowest node over each run of places; -1 where there is none."""
+    assert axis.hierarchy is not None
+    level, node = np.full(len(low), -1, dtype=np.int32), np.full(len(low), -1, dtype=np.int32)
+    codes = axis.code_at()
+    for i in reversed(range(axis.hierarchy.n_levels)):
+        nodes = axis.hierarchy.level_codes[i, codes]
+        covers = (high >= 0) & (np.append(nodes, -1)[low] == np.append(nodes, -1)[high])
+        level[covers], node[covers] = i, nodes[low[covers]]
+    return level, node
+
+
+_Maker = Callable[[Table, Partition, Axis], Cells]
+_MAKERS: Final[Mapping[str, _Maker]] = MappingProxyType(
+    {"tight": _tight, "label": _tight, "set": _node_set, "central": _centre}
+)

@@ -1,0 +1,345 @@
+"""Move rows between neighbouring classes, or swap two of them, while that lowers the loss.
+
+Classes are numbered depth first by the search, so that neighbours in number are
+neighbours in space. The rows of a class are a linked list. What a class spans is
+kept as its lowest and highest code of every ordered column and as a bit set of
+every other one.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from hushtable._types import CodeArray, CountArray, FloatArray
+from hushtable.kernels._jit import jit
+from hushtable.kernels.judge import Rules, passes
+from hushtable.kernels.profile import Axes, Points, share_of
+
+__all__ = ["Classes", "Scratch", "span_all", "sweep"]
+
+ENOUGH = 1e-9  # a lower gain may be rounding
+
+
+class Classes(NamedTuple):
+    """Classes under change.
+
+    first : int32 (n_classes,), a row of each class
+    next_ : int32 (n_rows,), the next row of the same class; -1 after the last
+    sizes : int64 (n_classes,), records
+    low, high : int32 (n_classes, n_columns)
+    bits : uint64 (n_classes, n_words), the codes of unordered columns
+    words : int64 (n_columns + 1,), column j owns words words[j] to words[j + 1]
+    shares : float64 (n_classes,), weighted sum over columns
+    without : float64 (n_rows,), the share of a row's class without it
+    """
+
+    first: CodeArray
+    next_: CodeArray
+    sizes: CountArray
+    low: CodeArray
+    high: CodeArray
+    bits: CountArray
+    words: CountArray
+    shares: FloatArray
+    without: FloatArray
+
+
+class Scratch(NamedTuple):
+    """What one class would be: its rows, its span, and its sensitive counts."""
+
+    rows: CodeArray  # (n_rows,)
+    low: CodeArray  # (n_columns,)
+    high: CodeArray  # (n_columns,)
+    bits: CountArray  # (n_words,)
+    growths: FloatArray  # (2 * window + 1,)
+    held: CountArray  # (n_sensitive, widest), zero between uses
+    n_held: CountArray  # (n_sensitive,)
+
+
+@jit
+def span_all(points: Points, axes: Axes, classes: Classes, scratch: Scratch) -> None:
+    """Set what every class spans."""
+    for label in range(classes.sizes.size):
+        _settle(points, axes, classes, scratch, label)
+
+
+@jit
+def sweep(
+    points: Points, axes: Axes, rules: Rules, classes: Classes, scratch: Scratch, min_size: int, window: int
+) -> float:
+    """Take every row once to where it costs least among the neighbours; return what was gained in all."""
+    total = 0.0
+    for source in range(classes.sizes.size):
+        row = classes.first[source]
+        while row >= 0:
+            following = classes.next_[row]
+            total += _place(points, axes, rules, classes, scratch, (source, row), (min_size, window))
+            row = following
+    return total
+
+
+@jit
+def _place(
+    points: Points,
+    axes: Axes,
+    rules: Rules,
+    classes: Classes,
+    scratch: Scratch,
+    source_row: tuple[int, int],
+    limits: tuple[int, int],
+) -> float:
+    """Move one row, or swap it with one of a neighbour, where that gains most; return the gain."""
+    source, row = source_row
+    min_size, window = limits
+    sizes, shares, counts = classes.sizes, classes.shares, points.counts
+    if classes.next_[classes.first[source]] < 0:
+        return 0.0
+    left = sizes[source] - counts[row]
+    freed = sizes[source] * shares[source] - left * classes.without[row]
+    best, best_target, best_partner = ENOUGH, -1, -1
+    first, last = max(0, source - window), min(sizes.size, source + window + 1)
+    _grow_neighbours(points, axes, classes, scratch, row, freed, (first, last))
+    _span(points, axes, classes, scratch, source, (row, -1))
+    rest_low, rest_high, rest_bits = scratch.low.copy(), scratch.high.copy(), scratch.bits.copy()
+    for target in range(first, last):
+        # Whatever else happens, the class that is joined grows by this much.
+        growth = scratch.growths[target - first]
+        if target == source or growth * sizes[target] >= freed:
+            continue
+        if left >= min_size:
+            gain = freed - counts[row] * shares[target] - (sizes[target] + counts[row]) * growth
+            if gain > best:
+                best, best_target, best_partner = gain, target, -1
+        gain, partner = _best_swap(
+            points,
+            axes,
+            classes,
+            scratch,
+            (source, row, target, min_size),
+            (growth, best),
+            (rest_low, rest_high, rest_bits),
+        )
+        if gain > best:
+            best, best_target, best_partner = gain, target, partner
+    if best_target < 0:
+        return 0.0
+    if scratch.n_held.size > 0 and not (
+        _judge(points, rules, classes, scratch, source, (row, best_partner))
+        and _judge(points, rules, classes, scratch, best_target, (best_partner, row))
+    ):
+        return 0.0
+    _transfer(points, classes, source, best_target, row)
+    if best_partner >= 0:
+        _transfer(points, classes, best_target, source, best_partner)
+    _settle(points, axes, classes, scratch, source)
+    _settle(points, axes, classes, scratch, best_target)
+    return best
+
+
+@jit
+def _best_swap(
+    points: Points,
+    axes: Axes,
+    classes: Classes,
+    scratch: Scratch,
+    swap: tuple[int, int, int, int],
+    known: tuple[float, float],
+    rest: tuple[CodeArray, CodeArray, CountArray],
+) -> tuple[float, int]:
+    """Find the row of the target whose exchange for ours gains most; 0 and -1 where none gains more than the best.
+
+    ``rest`` is what the source spans without our row, so that a partner's share there takes no
+    look at its rows. What the target would span is looked at only where a bound lets the swap win:
+    a span grows by our row at least as much without the partner as with it.
+    """
+    source, row, target, min_size = swap
+    growth, best = known
+    low, high, bits = rest
+    sizes = classes.sizes
+    before = sizes[source] * classes.shares[source] + sizes[target] * classes.shares[target]
+    best_partner = -1
+    partner = classes.first[target]
+    while partner >= 0:
+        difference = points.counts[partner] - points.counts[row]
+        n_source, n_target = sizes[source] + difference, sizes[target] - difference
+        if n_source >= min_size and n_target >= min_size:
+            after = 0.0
+            for j in range(axes.domain.size):
+                code = points.codes[partner, j]
+                n_codes = 0
+                if not axes.is_ordered[j]:
+                    for i in range(classes.words[j], classes.words[j + 1]):
+                        n_codes += _count_bits(bits[i])
+                    word = classes.words[j] + (code >> 6)
+                    n_codes += int(bits[word] & (np.uint64(1) << np.uint64(code & 63)) == 0)
+                after += axes.weights[j] * share_of(axes, j, min(low[j], code), max(high[j], code), n_codes)
+            gain = before - n_source * after
+            if gain - n_target * (classes.without[partner] + growth) > best:
+                gain -= n_target * _span(points, axes, classes, scratch, target, (partner, row))
+                if gain > best:
+                    best, best_partner = gain, partner
+        partner = classes.next_[partner]
+    return (best, best_partner) if best_partner >= 0 else (0.0, -1)
+
+
+@jit
+def _span(points: Points, axes: Axes, classes: Classes, scratch: Scratch, label: int, change: tuple[int, int]) -> float:
+    """Return the share of a class without one row and with another (-1 for none); leave its span in scratch."""
+    without, added = change
+    n_rows = 0
+    row = classes.first[label]
+    while row >= 0:
+        if row != without:
+            scratch.rows[n_rows] = row
+            n_rows += 1
+        row = classes.next_[row]
+    if added >= 0:
+        scratch.rows[n_rows] = added
+        n_rows += 1
+    total = 0.0
+    for j in range(axes.domain.size):
+        if axes.is_ordered[j]:
+            low = high = points.codes[scratch.rows[0], j]
+            for i in range(1, n_rows):
+                code = points.codes[scratch.rows[i], j]
+                low, high = min(low, code), max(high, code)
+            scratch.low[j], scratch.high[j] = low, high
+            total += axes.weights[j] * share_of(axes, j, low, high, 0)
+        else:
+            total += axes.weights[j] * share_of(axes, j, 0, 0, _count_codes(points, classes, scratch, j, n_rows))
+    return total
+
+
+@jit
+def _count_codes(points: Points, classes: Classes, scratch: Scratch, j: int, n_rows: int) -> int:
+    """Set the bits of an unordered column's codes in the first rows of scratch, and count them."""
+    begin = classes.words[j]
+    if classes.words[j + 1] == begin + 1:
+        word = np.uint64(0)
+        for i in range(n_rows):
+            word |= np.uint64(1) << np.uint64(points.codes[scratch.rows[i], j])
+        scratch.bits[begin] = word
+        return _count_bits(word)
+    n_codes = 0
+    for i in range(begin, classes.words[j + 1]):
+        scratch.bits[i] = 0
+    for i in range(n_rows):
+        code = points.codes[scratch.rows[i], j]
+        bit = np.uint64(1) << np.uint64(code & 63)
+        n_codes += int(scratch.bits[begin + (code >> 6)] & bit == 0)
+        scratch.bits[begin + (code >> 6)] |= bit
+    return n_codes
+
+
+@jit
+def _grow_neighbours(
+    points: Points, axes: Axes, classes: Classes, scratch: Scratch, row: int, freed: float, targets: tuple[int, int]
+) -> None:
+    """Set how much the share of each target grows by one more row, or something past what is freed.
+
+    All of them in one call, because a call hands over more than thirty arrays.
+    """
+    first, last = targets
+    for target in range(first, last):
+        limit = freed / classes.sizes[target]
+        total = 0.0
+        for j in range(axes.domain.size):
+            code = points.codes[row, j]
+            if axes.is_ordered[j]:
+                low, high = classes.low[target, j], classes.high[target, j]
+                if code < low or code > high:
+                    wider = share_of(axes, j, min(low, code), max(high, code), 0)
+                    total += axes.weights[j] * (wider - share_of(axes, j, low, high, 0))
+            else:
+                word = classes.words[j] + (code >> 6)
+                if classes.bits[target, word] & (np.uint64(1) << np.uint64(code & 63)) == 0:
+                    n_codes = 0
+                    for i in range(classes.words[j], classes.words[j + 1]):
+                        n_codes += _count_bits(classes.bits[target, i])
+                    total += axes.weights[j] * (n_codes + 1) / axes.domain[j]
+                    total -= axes.weights[j] * (n_codes / axes.domain[j] if n_codes > 1 else 0.0)
+            if total >= limit:
+                break
+        scratch.growths[target - first] = total
+
+
+@jit
+def _count_bits(word: np.uint64) -> int:
+    """Count the bits of a word by adding neighbours, then pairs, then nibbles, then bytes."""
+    pairs = word - ((word >> np.uint64(1)) & np.uint64(0x5555555555555555))
+    nibbles = (pairs & np.uint64(0x3333333333333333)) + ((pairs >> np.uint64(2)) & np.uint64(0x3333333333333333))
+    octets = (nibbles + (nibbles >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
+    octets += octets >> np.uint64(8)
+    octets += octets >> np.uint64(16)
+    return int((octets + (octets >> np.uint64(32))) & np.uint64(0x7F))
+
+
+@jit
+def _settle(points: Points, axes: Axes, classes: Classes, scratch: Scratch, label: int) -> None:
+    """Set what a class spans from its rows."""
+    classes.shares[label] = _span(points, axes, classes, scratch, label, (-1, -1))
+    classes.low[label] = scratch.low
+    classes.high[label] = scratch.high
+    classes.bits[label] = scratch.bits
+    row = classes.first[label]
+    if classes.next_[row] < 0:
+        classes.without[row] = 0.0
+        return
+    while row >= 0:
+        classes.without[row] = _span(points, axes, classes, scratch, label, (row, -1))
+        row = classes.next_[row]
+
+
+@jit
+def _transfer(points: Points, classes: Classes, source: int, target: int, row: int) -> None:
+    if classes.first[source] == row:
+        classes.first[source] = classes.next_[row]
+    else:
+        before = classes.first[source]
+        while classes.next_[before] != row:
+            before = classes.next_[before]
+        classes.next_[before] = classes.next_[row]
+    classes.next_[row] = classes.first[target]
+    classes.first[target] = row
+    classes.sizes[source] -= points.counts[row]
+    classes.sizes[target] += points.counts[row]
+
+
+@jit
+def _judge(
+    points: Points, rules: Rules, classes: Classes, scratch: Scratch, label: int, change: tuple[int, int]
+) -> bool:
+    """Tell whether a class still satisfies the rules without one row and with another (-1 for none)."""
+    without, added = change
+    size = 0
+    row = classes.first[label]
+    while row >= 0:
+        if row != without:
+            size += points.counts[row]
+            _hold(points, scratch, row, 1)
+        row = classes.next_[row]
+    if added >= 0:
+        size += points.counts[added]
+        _hold(points, scratch, added, 1)
+    judged = passes(rules, size, 0, scratch.held, scratch.n_held)
+    row = classes.first[label]
+    while row >= 0:
+        if row != without:
+            _hold(points, scratch, row, -1)
+        row = classes.next_[row]
+    if added >= 0:
+        _hold(points, scratch, added, -1)
+    return judged
+
+
+@jit
+def _hold(points: Points, scratch: Scratch, row: int, sign: int) -> None:
+    for s in range(scratch.n_held.size):
+        value = points.sensitive[s, row]
+        before = scratch.held[s, value]
+        after = before + sign * points.counts[row]
+        scratch.held[s, value] = after
+        if value > 0:
+            scratch.n_held[s] += int(after > 0) - int(before > 0)
