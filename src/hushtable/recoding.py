@@ -177,17 +177,23 @@ class NodeSets:
         One for each node of every level; the last is the missing value.
     widths : ndarray of float64
         The share under each of them.
+    n_leaves : int
+        So many texts come first that are single values.
     """
 
     offsets: CountArray = field(repr=False)
     members: CodeArray = field(repr=False)
     texts: tuple[str | None, ...] = field(repr=False)
     widths: FloatArray = field(repr=False)
+    n_leaves: int
 
     def shares(self, column: Column) -> FloatArray:
-        """Return the share under all nodes of each class."""
+        """Return the share under all nodes of each class; 0 for a single value."""
         ends = np.append(0.0, np.cumsum(self.widths[self.members]))
-        return np.asarray(np.minimum(1.0, ends[self.offsets[1:]] - ends[self.offsets[:-1]]))
+        shares = np.minimum(1.0, ends[self.offsets[1:]] - ends[self.offsets[:-1]])
+        first = self.members[self.offsets[:-1]]
+        is_value = (first < self.n_leaves) | (first == len(self.texts) - 1)
+        return np.where(is_value & (np.diff(self.offsets) == 1), 0.0, shares)
 
     def labels(self, column: Column) -> Labels:
         """Write the sets, each distinct one once."""

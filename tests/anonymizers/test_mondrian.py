@@ -288,7 +288,8 @@ def test_options_outside_their_range_are_named(options):
 
 def test_the_trace_names_the_method_with_its_options():
     _, _, trace = searched(Mondrian(cut="median"), one_column("age", [0, 1]), [KAnonymity(1)])
-    assert trace.method == "Mondrian(cut='median', recoding='tight', n_rescored=4)"
+    assert trace.method == repr(Mondrian(cut="median"))
+    assert trace.method.startswith("Mondrian(cut='median', recoding='tight', n_rescored=4, ")
     assert (trace.optimal, trace.seed) == (False, None)
     assert trace.seconds > 0
 

@@ -95,6 +95,10 @@ def searched(made, cut="gain", n_rescored=4, chunk=10_000, room=None, n_chunks=N
         ),
         domain=np.array([column.domain for column in made.columns], dtype=float),
         weights=np.ones(len(made.columns)),
+        depths=np.zeros(len(made.columns), dtype=np.int64),
+        nodes=np.zeros((0, 0), dtype=np.int32),
+        starts=np.zeros((0, 0)),
+        ends=np.zeros((0, 0)),
     )
     rules = judge.Rules(
         kinds=np.array([RULE_SIZE] + [RULE_DISTINCT] * len(made.diversities), dtype=np.int64),

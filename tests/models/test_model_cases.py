@@ -271,9 +271,10 @@ def test_two_models_inside_a_search(people, models, cut):
 
 def test_hierarchical_closeness_inside_a_search(people):
     table, _ = ht.Table.encode(people).collapse()
-    levels = np.array([[0, 1, 2, 3], [0, 1, 1, 2], [0, 0, 0, 0]], dtype=np.int32)
+    ladder = ht.Hierarchy.build({"tree": {"sick": ["flu", "cold"], "well": ["none"]}}, table.column("ill"))
+    levels = ladder.levels_with_missing()
     model = TCloseness(0.15, "ill", "hierarchical")
-    found, _, _ = ht.Mondrian().search(table, ["age", "zip"], [model], hierarchies={"ill": levels})
+    found, _, _ = ht.Mondrian().search(table, ["age", "zip"], [model], hierarchies={"ill": ladder})
     stats = found.stats(table, [model], hierarchies={"ill": levels})
     assert found.n_classes > 3
     assert model.passes(stats).all()

@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import naive
-from hushtable import recoding
 from hushtable.partition import Partition
 from hushtable.quality.loss import average_class_size, discernibility, measure, set_ncp
 from hushtable.table import Table
+from tightly import tight
 
 NAMES = ("number", "rank", "group")
 RANKS = ("low", "middle", "high", "top")
@@ -60,7 +60,7 @@ def test_set_ncp_of_tight_cells_is_the_slow_twin(made):
     counts = table.counts[kept].tolist()
     groups = [np.flatnonzero(labels[kept] == label).tolist() for label in range(n_classes)]
     lost = naive.set_ncp(rows, counts, naive_columns(table), groups) * sum(counts)
-    found = set_ncp(recoding.tight(table, partition, NAMES), partition.sizes, n_suppressed)
+    found = set_ncp(tight(table, partition, NAMES), partition.sizes, n_suppressed)
     assert found == pytest.approx((lost + n_suppressed) / table.n_records)
 
 
@@ -68,7 +68,7 @@ def test_set_ncp_of_tight_cells_is_the_slow_twin(made):
 def test_measure_puts_the_figures_together(made):
     table, labels, n_classes = made
     partition = Partition.from_labels(labels, n_classes, table.counts)
-    made_recoding = recoding.tight(table, partition, NAMES)
+    made_recoding = tight(table, partition, NAMES)
     n_suppressed = int(table.counts[labels < 0].sum())
     quality = measure(made_recoding, partition.sizes, n_suppressed)
     assert tuple(quality.by_column) == NAMES
@@ -86,14 +86,14 @@ def test_ends_of_the_scale(label):
     table = Table.encode(pl.DataFrame({"a": [1, 1, 1], "b": ["x", "x", "x"]}))
     labels = np.full(3, label, dtype=np.int32)
     partition = Partition.from_labels(labels, label + 1, table.counts)
-    found = set_ncp(recoding.tight(table, partition, ["a", "b"]), partition.sizes, 3 * (label < 0))
+    found = set_ncp(tight(table, partition, ["a", "b"]), partition.sizes, 3 * (label < 0))
     assert found == (0.0 if label == 0 else 1.0)
 
 
 def test_one_class_publishes_everything():
     table = Table.encode(pl.DataFrame({"a": [1, 5, 9], "b": ["x", "y", None]}))
     partition = Partition.of(table, ())
-    assert measure(recoding.tight(table, partition, ["a", "b"]), partition.sizes).by_column == {"a": 1.0, "b": 1.0}
+    assert measure(tight(table, partition, ["a", "b"]), partition.sizes).by_column == {"a": 1.0, "b": 1.0}
 
 
 @pytest.mark.parametrize(
@@ -112,7 +112,7 @@ def test_worked_by_hand(cells, lost):
     """The first two rows are one class, the third is alone."""
     table = Table.encode(pl.DataFrame({"a": cells}))
     partition = Partition.from_labels(np.array([0, 0, 1], dtype=np.int32), 2, table.counts)
-    assert set_ncp(recoding.tight(table, partition, ["a"]), partition.sizes) == pytest.approx(lost)
+    assert set_ncp(tight(table, partition, ["a"]), partition.sizes) == pytest.approx(lost)
 
 
 @given(st.lists(st.integers(1, 50), max_size=8), st.integers(0, 9))

@@ -65,7 +65,9 @@ def _tight(table: Table, partition: Partition, axis: Axis) -> Cells:
 
 def _value_set(table: Table, partition: Partition, axis: Axis) -> Cells:
     codes = table.codes[table.index(axis.column.name)]
-    found = histogram.class_values(partition.offsets, partition.rows, codes, table.counts, axis.column.n_values)
+    # Rows that count 0 are people of the population: a cell covers them too.
+    present = np.ones_like(table.counts)
+    found = histogram.class_values(partition.offsets, partition.rows, codes, present, axis.column.n_values)
     return recodings.Sets(found[0], found[1], axis.domain)
 
 
@@ -84,7 +86,7 @@ def _node_set(table: Table, partition: Partition, axis: Axis) -> Cells:
     found = histogram.class_values(partition.offsets, partition.rows, members, table.counts, int(offsets[-1]) + 1)
     texts: list[str | None] = [*axis.column.texts(), *(text for labels in ladder.labels[1:] for text in labels), None]
     widths = np.concatenate([*ladder.shares, [ladder.leaf_share]])
-    return recodings.NodeSets(found[0], found[1], tuple(texts), widths)
+    return recodings.NodeSets(found[0], found[1], tuple(texts), widths, ladder.n_values)
 
 
 def _centre(table: Table, partition: Partition, axis: Axis) -> Cells:
