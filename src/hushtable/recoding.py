@@ -193,7 +193,10 @@ class NodeSets:
         shares = np.minimum(1.0, ends[self.offsets[1:]] - ends[self.offsets[:-1]])
         first = self.members[self.offsets[:-1]]
         is_value = (first < self.n_leaves) | (first == len(self.texts) - 1)
-        return np.where(is_value & (np.diff(self.offsets) == 1), 0.0, shares)
+        is_star = np.array([text == cells.SUPPRESSED for text in self.texts])
+        stars = np.append(0, np.cumsum(is_star[self.members]))
+        shares = np.where(is_value & (np.diff(self.offsets) == 1), 0.0, shares)
+        return np.where(stars[self.offsets[1:]] > stars[self.offsets[:-1]], 1.0, shares)
 
     def labels(self, column: Column) -> Labels:
         """Write the sets, each distinct one once."""
@@ -201,7 +204,11 @@ class NodeSets:
 
     def _text(self, members: CodeArray) -> str | None:
         texts = [self.texts[member] for member in members]
-        return texts[0] if len(texts) == 1 else cells.one_of(texts)
+        if cells.SUPPRESSED in texts:
+            return cells.SUPPRESSED
+        if len(texts) > 1:
+            return cells.one_of(texts)
+        return cells.value(texts[0]) if texts[0] is not None and members[0] < self.n_leaves else texts[0]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -53,10 +53,16 @@ class Release:
         The sensitive columns, those that a model judges among them.
     specs : mapping of column to ColumnSpec
         How columns were typed where the data did not say.
+    hierarchies : mapping of column to Hierarchy
+        Aligned to the columns.
+    population : path, dataframe or Table, optional
+        What k-map and delta-presence counted.
     removed : tuple of str
         Columns that the release leaves out.
     pseudonyms : Pseudonyms or None
         Columns whose cells became keyed pseudonyms.
+    drops_suppressed : bool
+        Whether suppressed records are left out instead of publishing ``*``.
     alternatives : tuple of Release
         Other releases of the same loss, where a method looks for them.
     """
@@ -71,8 +77,11 @@ class Release:
     trace: Trace = field(repr=False)
     sensitive: tuple[str, ...] = ()
     specs: Mapping[str, ColumnSpec] = field(default_factory=dict, repr=False)
+    hierarchies: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    population: Any = field(default=None, repr=False)
     removed: tuple[str, ...] = ()
     pseudonyms: Pseudonyms | None = None
+    drops_suppressed: bool = False
     alternatives: tuple[Release, ...] = field(default=(), repr=False)
 
     def __post_init__(self) -> None:
@@ -86,7 +95,8 @@ class Release:
     @property
     def n_suppressed(self) -> int:
         """How many records are suppressed."""
-        return int(self.suppressed.sum())
+        counts = self.source.counts if isinstance(self.source, Table) else np.ones(len(self.suppressed), dtype=np.int64)
+        return int(counts[self.suppressed].sum())
 
     @property
     def frame(self) -> Any:
@@ -185,6 +195,8 @@ class Release:
         for name in self.sensitive if self.n_suppressed else ():
             texts[name] = frames.mask(source.column(name), self.suppressed)
         frame = source.with_texts(texts).drop(self.removed)
+        if self.drops_suppressed:
+            frame = frame.take(np.flatnonzero(~self.suppressed))
         return pseudonyms.pseudonymize(frame, self.pseudonyms) if self.pseudonyms else frame
 
     def _published_table(self, source: Table) -> Table:
@@ -198,7 +210,8 @@ class Release:
             j = source.index(name)
             columns[j], codes[j] = column, code_of_text[label_of_row]
         kept = [name for name in source.names if name not in self.removed]
-        return Table(tuple(columns), codes, source.counts).select(kept)
+        table = Table(tuple(columns), codes, source.counts).select(kept)
+        return table.take(np.flatnonzero(~self.suppressed)) if self.drops_suppressed else table
 
     def _verify(self, frame: Frame) -> Verdict:
         return verify(
@@ -207,7 +220,13 @@ class Release:
             models=self.models,
             sensitive=self.sensitive,
             specs=self.specs,
+            hierarchies=self.hierarchies,
+            population=self.population.expand() if isinstance(self.population, Table) else self.population,
+            original=self._original() if self.n_suppressed else None,
         )
+
+    def _original(self) -> Any:
+        return self.source.expand() if isinstance(self.source, Table) else self.source
 
     def _manifest(self, path: Path, digest: str, verdict: Verdict, policy: Mapping[str, Any] | None) -> dict[str, Any]:
         return {

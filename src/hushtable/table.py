@@ -175,6 +175,10 @@ class Table:
                 codes[j, self.n_rows :] = _recoded(people.codes[people.index(column.name)], theirs, joint)
         return Table(tuple(columns), codes, np.append(self.counts, np.zeros_like(people.counts)))
 
+    def take(self, rows: CountArray) -> Table:
+        """Return the table of some rows, in the order given."""
+        return Table(self.columns, np.ascontiguousarray(self.codes[:, rows]), self.counts[rows])
+
     def one_by_one(self) -> Table:
         """Return the table with a row for every record."""
         if (self.counts == 1).all():

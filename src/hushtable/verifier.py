@@ -22,7 +22,9 @@ from hushtable import frames
 from hushtable._types import BoolArray, CodeArray, CountArray, Missing
 from hushtable.cells import SUPPRESSED
 from hushtable.column import ColumnSpec
+from hushtable.coverage import count_covered
 from hushtable.errors import InputError, VerificationError, check_columns, with_hint
+from hushtable.hierarchy import Hierarchy
 from hushtable.models.base import ClassStats, Ground, Histogram, PrivacyModel, describe
 
 __all__ = ["Failure", "Verdict", "match_sizes", "verify"]
@@ -120,6 +122,9 @@ def verify(
     missing: Missing = "category",
     suppressed: str = SUPPRESSED,
     specs: Mapping[str, ColumnSpec] | None = None,
+    hierarchies: Mapping[str, Any] | None = None,
+    population: Any = None,
+    original: Any = None,
     highest_risk: float | None = None,
     average_risk: float | None = None,
 ) -> Verdict:
@@ -140,7 +145,18 @@ def verify(
         The cell of suppressed records. They are judged by their number alone, for
         their sensitive cells are gone: it is 0, or what the models ask of a class.
     specs : mapping of column to ColumnSpec, optional
-        How sensitive columns are typed, where their cells do not say.
+        How columns are typed, where their cells do not say.
+    hierarchies : mapping of column to Hierarchy, rule, path or "auto", optional
+        What the labels of quasi-identifiers mean, where a population is counted, and how
+        far apart sensitive values are, where a model asks.
+    population : path or dataframe, optional
+        With the quasi-identifiers: what k-map and delta-presence count. Each class
+        holds the people whom its published cells cover; those whom none covers are a
+        class without records.
+    original : path or dataframe, optional
+        The input, with the sensitive columns: the reference of t-closeness, beta-likeness
+        and delta-disclosure. Without it that is the published table, which is the same
+        as long as no record was suppressed.
     highest_risk, average_risk : float, optional
         Further limits: 1 / size of the smallest class; classes / records (what a
         re-identification of every record succeeds at on average). Compared as
@@ -194,21 +210,44 @@ def verify(
     hidden = _suppressed_rows(frame, (*quasi_identifiers, *judged), suppressed)
     codes = np.array([_text_codes(frame.column(name))[~hidden] for name in quasi_identifiers])
     labels, first = _labels(codes)
-    specs = specs or {}
-    typed = {name: _value_codes(frame.column(name), specs.get(name, ColumnSpec()), suppressed) for name in sensitive}
-    values = {name: codes[~hidden] for name, (_, codes) in typed.items()}
+    specs, hierarchies = specs or {}, hierarchies or {}
+    reference = None if original is None else frames.read(original)
+    if reference is not None:
+        check_columns(sensitive, reference.columns, "sensitive columns of the original")
+    typed = {
+        name: _value_codes(
+            frame.column(name),
+            specs.get(name, ColumnSpec()),
+            suppressed,
+            None if reference is None else reference.column(name),
+        )
+        for name in sensitive
+    }
+    values = {name: codes[: frame.n_rows][~hidden] for name, (_, codes) in typed.items()}
     sizes = np.bincount(labels, minlength=len(first)).astype(np.int64)
     histograms = {name: _histogram(labels, code, len(first)) for name, code in values.items()}
     if missing != "category":
         sizes, histograms = _matched(codes[:, first], sizes, histograms, missing)
-    totals = {name: np.bincount(code + 1, minlength=1) for name, code in values.items()}
-    grounds = {name: Ground(column.is_ordered) for name, (column, _) in typed.items()}
-    stats = ClassStats(sizes, histograms, totals, grounds=grounds)
-
-    n_suppressed = int(hidden.sum())
+    totals = {
+        name: np.bincount((values[name] if reference is None else codes[frame.n_rows :]) + 1, minlength=1)
+        for name, (_, codes) in typed.items()
+    }
+    grounds = {name: _ground(column, hierarchies.get(name)) for name, (column, _) in typed.items()}
     records = np.bincount(labels, minlength=len(first))
+    people = None
+    if any(model.needs.population for model in models):
+        people, n_left = _population(
+            frame, population, quasi_identifiers, np.flatnonzero(~hidden)[first], specs, hierarchies
+        )
+        if n_left:
+            # Those whom no class covers are a class of the population without a record.
+            people, sizes, records = np.append(people, n_left), np.append(sizes, 0), np.append(records, 0)
+            histograms = {name: _with_empty_class(each) for name, each in histograms.items()}
+    stats = ClassStats(sizes, histograms, totals, people, grounds)
+    n_suppressed = int(hidden.sum())
     failures = [_failure(model, stats, records) for model in models]
     failures.append(_suppression_failure(models, n_suppressed, highest_risk))
+    sizes, records = sizes[: len(first)], records[: len(first)]
     failures.extend(_risk_failures(sizes, records, highest_risk, average_risk))
     found = tuple(failure for failure in failures if failure is not None)
     limits = [
@@ -269,17 +308,64 @@ def _text_codes(series: pl.Series) -> CodeArray:
     return np.asarray(codes.cast(pl.Int32).fill_null(-1).to_numpy())
 
 
-def _value_codes(series: pl.Series, spec: ColumnSpec, suppressed: str) -> tuple[columns_.Column, CodeArray]:
+def _value_codes(
+    series: pl.Series, spec: ColumnSpec, suppressed: str, reference: pl.Series | None
+) -> tuple[columns_.Column, CodeArray]:
     """Code a sensitive column by value: "1" and "1.0" are one value and do not make a class diverse.
 
-    A suppressed cell says nothing, as a missing one does.
+    A suppressed cell says nothing, as a missing one does. The codes of the reference follow.
     """
     texts = frames.texts(series)
+    if reference is not None:
+        texts = texts.append(frames.texts(reference))
     texts = texts.set((texts == suppressed).fill_null(False), None)
     distinct = texts.drop_nulls().unique().sort()
     column, code_of_text = columns_.from_texts(series.name, distinct.to_list(), spec.kind, spec.order)
     physical = texts.cast(pl.Enum(distinct)).to_physical().cast(pl.Int32).fill_null(-1).to_numpy()
     return column, np.asarray(np.append(code_of_text, np.int32(-1))[physical])
+
+
+def _ground(column: columns_.Column, hierarchy: Any) -> Ground:
+    levels = None if hierarchy is None else Hierarchy.build(hierarchy, column).levels_with_missing()
+    return Ground(column.is_ordered, levels)
+
+
+def _population(
+    frame: frames.Frame,
+    population: Any,
+    quasi_identifiers: Sequence[str],
+    first: CountArray,
+    specs: Mapping[str, ColumnSpec],
+    hierarchies: Mapping[str, Any],
+) -> tuple[CountArray, int]:
+    """Count the population of every class, whose first rows are given, and those whom no class covers."""
+    if population is None:
+        msg = with_hint("a model counts a population, and none was given.", "pass population=, or drop that model.")
+        raise InputError(msg)
+    everyone = frames.read(population)
+    check_columns(quasi_identifiers, everyone.columns, "quasi_identifiers of the population")
+    published, classes = zip(*(_listed(frame.column(name)) for name in quasi_identifiers), strict=True)
+    people, rows = zip(*(_listed(everyone.column(name)) for name in quasi_identifiers), strict=True)
+    labels, distinct = _labels(np.array(rows))
+    return count_covered(
+        published,
+        np.array(classes)[:, first],
+        people,
+        np.array(rows)[:, distinct],
+        np.bincount(labels, minlength=len(distinct)),
+        [specs.get(name, ColumnSpec()) for name in quasi_identifiers],
+        [hierarchies.get(name) for name in quasi_identifiers],
+    )
+
+
+def _listed(series: pl.Series) -> tuple[list[str | None], CodeArray]:
+    """Return a column's distinct cells, the missing one first, and the place of each row's cell among them."""
+    texts = frames.texts(series)
+    return [None, *texts.drop_nulls().unique().sort().to_list()], _text_codes(series) + np.int32(1)
+
+
+def _with_empty_class(histogram: Histogram) -> Histogram:
+    return Histogram(np.append(histogram.offsets, histogram.offsets[-1]), histogram.codes, histogram.counts)
 
 
 def _labels(codes: CodeArray) -> tuple[CountArray, CountArray]:

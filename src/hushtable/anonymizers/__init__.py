@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final, Literal
 
 import numpy as np
@@ -12,8 +12,9 @@ import numpy as np
 from hushtable import frames
 from hushtable._types import CountArray, Missing, Progress
 from hushtable.anonymizers.mondrian import Mondrian
+from hushtable.anonymizers.suppress import offending_rows
 from hushtable.cells import SUPPRESSED
-from hushtable.column import ColumnSpec
+from hushtable.column import Column, ColumnSpec
 from hushtable.errors import ColumnError, InfeasibleError, InputError, check_columns, listed, with_hint
 from hushtable.hierarchy import Hierarchy
 from hushtable.models.base import ClassStats, PrivacyModel, describe
@@ -72,8 +73,10 @@ def anonymize(
     loss : "ncp" or NCP
         The objective; see `hushtable.quality.loss.set_ncp`. `NCP` takes weights.
     suppression_limit : float
-        Share of the records that may be suppressed, in [0, 1). Used where no release of
-        all records can satisfy the models, and where suppressing a record lowers the loss.
+        Share of the records that may be suppressed, in [0, 1). None are where a release
+        of all records can satisfy the models; else as few as it takes. Suppressed records
+        publish ``*`` in every quasi-identifier and sensitive column where they are enough
+        to satisfy the models as a class of their own, and are dropped where they are not.
     missing : {"category"}
         A missing value is a value of its own.
     identifiers : sequence of str
@@ -85,7 +88,6 @@ def anonymize(
     population : path, dataframe or Table, optional
         The people among whom the records are, with the quasi-identifiers: what k-map
         and delta-presence count. The cells of a class then cover its population too.
-        `Release.verify` and `Release.write` cannot judge these models yet.
     budget : Budget, optional
         The best release so far when it ends.
     progress : callable, optional
@@ -128,19 +130,24 @@ def anonymize(
     pseudonymized = pseudonyms.columns if pseudonyms else ()
     _check_roles(available, quasi_identifiers, sensitive, (*identifiers, *pseudonymized))
 
+    check_columns(tuple(objective.weights), quasi_identifiers, "weights")
     table = Table.encode(source, (*quasi_identifiers, *sensitive), specs, typed=sensitive)
     _check_cells(table)
     if not searcher.strict:
         # Equal records may part, so each is a row of its own.
         table = table.one_by_one()
-        source = table if isinstance(source, Table) else source
-    ladders = _ladders(table, hierarchies, unknown, (*quasi_identifiers, *sensitive))
+        source = source.one_by_one() if isinstance(source, Table) else source
+    reference, suppressed = table, np.zeros(table.n_rows, dtype=bool)
+    if suppression_limit > 0 and population is None and not _passes_whole(table, models):
+        suppressed = offending_rows(table, models, int(suppression_limit * table.n_records))
+        table = table.take(np.flatnonzero(~suppressed))
+    ladders = _ladders(reference, hierarchies, unknown, (*quasi_identifiers, *sensitive))
     everyone, people = _with_population(table, population, quasi_identifiers, models, specs)
     distinct, inverse = everyone.collapse() if searcher.strict else (everyone, np.arange(everyone.n_rows))
     if people is not None:
         # Sums of whole numbers below 2^53 are exact in bincount's floats.
         people = np.bincount(inverse, weights=people, minlength=distinct.n_rows).astype(np.int64)
-    judge = _Judge(distinct, models, people, ladders)
+    judge = _Judge(distinct, models, people, ladders, reference)
     judge.check_feasible()
     found, cuts, trace = searcher.search(
         distinct,
@@ -151,24 +158,42 @@ def anonymize(
         hierarchies=ladders,
         weights=objective.weights,
         population=people,
+        reference=reference,
     )
     judge.check_classes(found)
     recoding = searcher.recode(distinct, found, cuts, quasi_identifiers, ladders)
-    quality = losses.measure(recoding, found.sizes)
+    n_suppressed = int(reference.counts[suppressed].sum())
+    quality = losses.measure(recoding, found.sizes, n_suppressed)
+    labels = np.full(reference.n_rows, -1, dtype=np.int32)
+    labels[~suppressed] = found.labels[inverse[: table.n_rows]]
     return Release(
         source=source,
-        partition=Partition.from_labels(found.labels[inverse[: table.n_rows]], found.n_classes, table.counts),
+        partition=Partition.from_labels(labels, found.n_classes, reference.counts),
         recoding=recoding,
-        suppressed=np.zeros(table.n_rows, dtype=bool),
+        suppressed=suppressed,
+        drops_suppressed=n_suppressed > 0 and not _passes_whole(reference.take(np.flatnonzero(suppressed)), models),
         models=models,
         loss=objective.value(quality),
         quality=quality,
         trace=trace,
         sensitive=sensitive,
-        specs=dict(specs or {}),
+        specs={**(specs or {}), **{name: _spec_of(table.column(name)) for name in sensitive}},
+        hierarchies=ladders,
+        population=population,
         removed=tuple(identifiers),
         pseudonyms=pseudonyms,
     )
+
+
+def _passes_whole(table: Table, models: Sequence[PrivacyModel]) -> bool:
+    """Tell whether all records of a table, as one class, satisfy the models."""
+    stats = Partition.of(table, ()).stats(table, models)
+    return all(model.passes(stats).all() for model in models)
+
+
+def _spec_of(column: Column) -> ColumnSpec:
+    """Say how a column was typed, so that whoever reads its texts types them alike."""
+    return ColumnSpec(column.kind, tuple(column.texts()) if column.kind == "ordered" else None)
 
 
 def _objective(loss: str | NCP) -> NCP:
@@ -285,11 +310,14 @@ class _Judge:
     models: Sequence[PrivacyModel]
     population: CountArray | None
     hierarchies: Mapping[str, Hierarchy]
+    reference: Table
 
     def stats(self, partition: Partition) -> ClassStats:
+        """Collect what the models ask for; they compare with the whole input."""
         names = {name for model in self.models for name in model.needs.sensitive}
         levels = {name: self.hierarchies[name].levels_with_missing() for name in names & self.hierarchies.keys()}
-        return partition.stats(self.table, self.models, population=self.population, hierarchies=levels)
+        stats = partition.stats(self.table, self.models, population=self.population, hierarchies=levels)
+        return replace(stats, totals={name: totals(self.reference, name) for name in names})
 
     def check_feasible(self) -> None:
         """Raise InfeasibleError where even the coarsest release there is, one class, fails a model."""

@@ -8,6 +8,7 @@ column with a grid share the place of their grid cell.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -15,13 +16,16 @@ from fractions import Fraction
 import numpy as np
 
 from hushtable._types import CodeArray, FloatArray
-from hushtable.column import Column, value_text
-from hushtable.errors import InputError, with_hint
+from hushtable.column import Column
+from hushtable.errors import InputError, check_columns, listed, with_hint
 from hushtable.hierarchy import Hierarchy
+from hushtable.hierarchy.grid import plain
 from hushtable.kernels import profile
 from hushtable.table import Table
 
 __all__ = ["Axis", "lay_out", "pack", "places"]
+
+_MOST_CELLS = 1_000_000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -72,6 +76,11 @@ def lay_out(
     grid: Mapping[str, float],
 ) -> tuple[Axis, ...]:
     """Lay out the quasi-identifiers of a table."""
+    check_columns(tuple(grid), quasi_identifiers, "grid")
+    both = [name for name in grid if name in hierarchies]
+    if both:
+        msg = with_hint(f"columns {listed(both)} have a hierarchy and a grid.", "give each one of the two.")
+        raise InputError(msg)
     axes = []
     for name in quasi_identifiers:
         column = table.column(name)
@@ -145,7 +154,8 @@ def _runs(axis: Axis) -> list[tuple[CodeArray, FloatArray, FloatArray]]:
 
 def _grid(column: Column, domain: int, step: float) -> Axis:
     """Put the values that lie between the same two multiples of a step in one place."""
-    if column.kind not in ("integer", "decimal") or not step > 0:
+    is_width = isinstance(step, (int, float)) and 0 < step < math.inf
+    if column.kind not in ("integer", "decimal") or not is_width:
         msg = with_hint(
             f"column {column.name!r} of kind {column.kind} was given the grid {step!r}.",
             "a grid is a width above 0 for a column of numbers; give dates a hierarchy.",
@@ -155,7 +165,10 @@ def _grid(column: Column, domain: int, step: float) -> Axis:
     cells = np.array([Fraction(text) // width for text in column.texts()], dtype=object)
     first = int(cells[0]) if len(cells) else 0
     n_cells = int(cells[-1]) - first + 1 if len(cells) else 0
+    if n_cells > _MOST_CELLS:
+        msg = with_hint(f"the grid {step!r} cuts column {column.name!r} into {n_cells} cells.", "take a wider one.")
+        raise InputError(msg)
     place = np.append(0, (cells - first + 1).astype(np.int32)).astype(np.int32)
-    edges = tuple(value_text("decimal", float((first + i) * width)) for i in range(n_cells + 1))
+    edges = tuple(plain((first + i) * width) for i in range(n_cells + 1))
     positions = np.append(0.0, np.arange(n_cells) / max(1, n_cells))
     return Axis(column, place, n_cells + 1, positions, domain, None, edges)

@@ -12,7 +12,7 @@ import numpy as np
 
 from hushtable._types import CodeArray, CountArray, FloatArray, Progress
 from hushtable.anonymizers import publish
-from hushtable.anonymizers.axes import lay_out, pack, places
+from hushtable.anonymizers.axes import Axis, lay_out, pack, places
 from hushtable.anonymizers.exchange import improve
 from hushtable.anonymizers.publish import STYLES, Style
 from hushtable.errors import InputError, with_hint
@@ -20,6 +20,7 @@ from hushtable.hierarchy import Hierarchy
 from hushtable.kernels import judge, replay, split
 from hushtable.models.base import PrivacyModel
 from hushtable.partition import Partition, grounds, totals
+from hushtable.quality import loss as losses
 from hushtable.recoding import Recoding
 from hushtable.search import Budget, Trace
 from hushtable.table import Table
@@ -109,7 +110,7 @@ class Mondrian:
         if self.n_rescored < 1:
             msg = with_hint(f"Mondrian was given n_rescored = {self.n_rescored!r}.", "1 or more; 4 is a good number.")
             raise InputError(msg)
-        if self.margin < 0:
+        if not isinstance(self.margin, int) or self.margin < 0:
             msg = with_hint(f"Mondrian was given margin = {self.margin!r}.", "a number of records, 0 or more.")
             raise InputError(msg)
         if not self.strict and self.cut != "median":
@@ -134,6 +135,7 @@ class Mondrian:
         hierarchies: Mapping[str, Hierarchy] = NO_HIERARCHIES,
         weights: Mapping[str, float] = NO_NUMBERS,
         population: CountArray | None = None,
+        reference: Table | None = None,
     ) -> tuple[Partition, CutTree, Trace]:
         """Partition the rows of a table whose single class satisfies the models.
 
@@ -150,6 +152,9 @@ class Mondrian:
         population : ndarray of int64, shape (n_rows,), optional
             Records of the population in every row, where a model needs them; a row's
             own count may then be 0. Every class holds a record all the same.
+        reference : Table, optional
+            Whose sensitive values are the distribution that models compare with; the
+            table itself when not given.
         hierarchies : mapping of column to Hierarchy
             Aligned to the table's columns; a quasi-identifier is cut along its own, a
             sensitive column's is for models that ask how far apart values are.
@@ -164,7 +169,7 @@ class Mondrian:
         points = split.Points(places(table, laid_out), table.counts, table.codes[sensitive] + np.int32(1))
         if population is not None:
             points = points._replace(population=population)
-        rules = _rules(table, models, hierarchies)
+        rules = _rules(reference or table, models, hierarchies)
         min_size = max(1, *(model.min_size for model in models)) + self.margin
         options = split.Options(self.cut == "gain", min_size, self.n_rescored, not self.strict)
         work = _work(points, axes, self.n_rescored)
@@ -187,11 +192,18 @@ class Mondrian:
         labels[work.order] = np.repeat(np.arange(n_leaves, dtype=np.int32), np.diff(tree.leaf_starts[: n_leaves + 1]))
         partition = Partition.from_labels(labels, n_leaves, table.counts)
         if self.exchange:
-            partition = improve(table, partition, points, axes, rules, min_size)
+            improved = improve(table, partition, points, axes, rules, min_size)
+            # The kernels measure a run of a hierarchy's children, a release publishes the node over it.
+            candidates = (partition, improved)
+            partition = min(candidates, key=lambda each: self._loss(table, each, laid_out, weights))
         starts = np.concatenate(([0], np.cumsum(tree.lengths[:n_nodes], dtype=np.int64)))
         cuts = CutTree(tree.columns[:n_nodes], starts, tree.members[: starts[-1]] - np.int32(1))
         seconds = time.perf_counter() - began
         return partition, cuts, Trace(repr(self), n_settled, seconds, complete=status == split.DONE)
+
+    def _loss(self, table: Table, partition: Partition, axes: Sequence[Axis], weights: Mapping[str, float]) -> float:
+        published = publish.from_classes(table, partition, axes, self.recoding)
+        return losses.NCP(weights).value(losses.measure(published, partition.sizes))
 
     def recode(
         self,

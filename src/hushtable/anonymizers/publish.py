@@ -8,6 +8,7 @@ from typing import Final, Literal
 
 import numpy as np
 
+from hushtable import cells
 from hushtable import recoding as recodings
 from hushtable._types import BoolArray, CodeArray, CountArray
 from hushtable.anonymizers.axes import Axis
@@ -32,12 +33,12 @@ def from_cells(
     table: Table,
     partition: Partition,
     axes: Sequence[Axis],
-    cells: Sequence[tuple[CodeArray | CountArray, CodeArray]],
+    found: Sequence[tuple[CodeArray | CountArray, CodeArray]],
     style: Style,
 ) -> Recoding:
     """Publish the cells that cuts left: of an ordered axis its lowest and highest place, else offsets and codes."""
     made: list[Cells] = []
-    for axis, (first, second) in zip(axes, cells, strict=True):
+    for axis, (first, second) in zip(axes, found, strict=True):
         if axis.is_ordered:
             _, highest, has_missing = _known_ranges(table, partition, axis)
             low = np.where(highest < 0, -1, np.maximum(first, 0)).astype(np.int32)
@@ -77,11 +78,14 @@ def _node_set(table: Table, partition: Partition, axis: Axis) -> Cells:
         return _value_set(table, partition, axis)
     ladder = axis.hierarchy
     low, high, _ = _known_ranges(table, partition, axis)
-    level, _ = _covering(axis, low, high)
+    level, node = _covering(axis, low, high)
     offsets = np.cumsum([0, *(ladder.n_nodes(i) for i in range(ladder.n_levels))])
     at_level = np.stack([ladder.level_codes[i] + offsets[i] for i in range(ladder.n_levels)])
     codes = table.codes[table.index(axis.column.name)]
-    below = np.maximum(level - 1, 0)[partition.labels]
+    # Children of a node that is itself "*", as that of unlisted values is, are not told apart.
+    is_star = np.array([label == cells.SUPPRESSED for labels in ladder.labels for label in labels])
+    is_closed = (level > 0) & (level < ladder.n_levels - 1) & is_star[offsets[level] + node]
+    below = np.where(is_closed, level, np.maximum(level - 1, 0))[partition.labels]
     members = np.where(codes < 0, offsets[-1], at_level[below, codes]).astype(np.int32)
     found = histogram.class_values(partition.offsets, partition.rows, members, table.counts, int(offsets[-1]) + 1)
     texts: list[str | None] = [*axis.column.texts(), *(text for labels in ladder.labels[1:] for text in labels), None]

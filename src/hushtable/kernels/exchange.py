@@ -125,7 +125,7 @@ def _place(
             best, best_target, best_partner = gain, target, partner
     if best_target < 0:
         return 0.0
-    if scratch.n_held.size > 0 and not (
+    if (scratch.n_held.size > 0 or points.population.size > 0) and not (
         _judge(points, rules, classes, scratch, source, (row, best_partner))
         and _judge(points, rules, classes, scratch, best_target, (best_partner, row))
     ):
@@ -313,17 +313,21 @@ def _judge(
 ) -> bool:
     """Tell whether a class still satisfies the rules without one row and with another (-1 for none)."""
     without, added = change
-    size = 0
+    size, population = 0, 0
     row = classes.first[label]
     while row >= 0:
         if row != without:
             size += points.counts[row]
+            if points.population.size > 0:
+                population += points.population[row]
             _hold(points, scratch, row, 1)
         row = classes.next_[row]
     if added >= 0:
         size += points.counts[added]
+        if points.population.size > 0:
+            population += points.population[added]
         _hold(points, scratch, added, 1)
-    judged = passes(rules, size, 0, scratch.held, scratch.n_held)
+    judged = passes(rules, size, population, scratch.held, scratch.n_held)
     row = classes.first[label]
     while row >= 0:
         if row != without:

@@ -40,7 +40,7 @@ class NCP:
 
     def __post_init__(self) -> None:
         for name, weight in self.weights.items():
-            if not 0 <= weight < float("inf"):
+            if not isinstance(weight, (int, float)) or not 0 <= weight < float("inf"):
                 msg = with_hint(f"column {name!r} was given the weight {weight!r}.", "a number, 0 or more.")
                 raise InputError(msg)
 

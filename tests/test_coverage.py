@@ -1,0 +1,109 @@
+"""Whom published cells cover: against a slow twin that reads every cell for every person."""
+
+import numpy as np
+import polars as pl
+import pytest
+
+import hushtable as ht
+from hushtable.column import ColumnSpec
+from hushtable.coverage import count_covered
+from hushtable.hierarchy import Hierarchy
+
+AGES = [None, "5", "17", "20", "24", "25", "90"]
+COVERED = {
+    "17": {"17"},
+    "[17, 24]": {"17", "20", "24"},
+    "[17, 24)": {"17", "20"},
+    "<20": {"5", "17"},
+    ">=25": {"25", "90"},
+    "*": set(AGES),
+    '["5", "90"]': {"5", "90"},
+    '[null, "[20, 25)"]': {None, "20", "24"},
+    None: {None},
+    "18": set(),
+}
+
+
+@pytest.mark.parametrize("cell", COVERED)
+def test_every_form_of_a_cell(cell):
+    rows = np.arange(len(AGES))[None]
+    counts = np.arange(1, len(AGES) + 1)
+    covered, left = count_covered([[cell]], np.array([[0]]), [AGES], rows, counts, [ColumnSpec("integer")], [None])
+    wanted = sum(count for age, count in zip(AGES, counts.tolist(), strict=True) if age in COVERED[cell])
+    assert covered.tolist() == [wanted]
+    assert left == counts.sum() - wanted
+
+
+@pytest.mark.parametrize(
+    ("cell", "covered"), [("[2020-01-01, 2021-01-01)", 1), (">=2021-01-01", 1), ("<2020-01-01", 0)]
+)
+def test_dates(cell, covered):
+    days = [["2020-06-01", "2021-01-01"]]
+    found, _ = count_covered(
+        [[cell]], np.array([[0]]), days, np.array([[0, 1]]), np.ones(2, int), [ColumnSpec()], [None]
+    )
+    assert found.tolist() == [covered]
+
+
+def test_labels_of_a_hierarchy():
+    jobs = Hierarchy.from_dict({"tree": {"blue": ["welder", "plumber"], "white": ["clerk"]}}, "job")
+    people = [["clerk", "plumber", "welder"]]
+    found, left = count_covered(
+        [["blue", "clerk"]], np.array([[0, 1]]), people, np.arange(3)[None], np.array([1, 2, 4]), [ColumnSpec()], [jobs]
+    )
+    assert (found.tolist(), left) == ([6, 1], 0)
+
+
+def test_only_combinations_that_occur_cover():
+    published = [["a", "b"], ["x", "y"]]
+    classes = np.array([[0, 1], [0, 1]])
+    rows = np.array([[0, 0, 1], [0, 1, 1]])
+    found, left = count_covered(
+        published, classes, published, rows, np.array([5, 7, 9]), [ColumnSpec()] * 2, [None] * 2
+    )
+    assert (found.tolist(), left) == ([5, 9], 7)
+
+
+@pytest.fixture(scope="module")
+def everyone():
+    rng = np.random.default_rng(3)
+    return pl.DataFrame({"age": rng.integers(18, 90, 600), "zip": rng.choice(list("abcdefgh"), 600)})
+
+
+@pytest.mark.parametrize("recoding", ["tight", "cut"])
+@pytest.mark.parametrize("model", [ht.KMap(8), ht.DeltaPresence(0.1, 0.75)])
+def test_a_release_verifies_against_its_population(everyone, model, recoding, tmp_path):
+    data = everyone.filter(pl.col("age") % 2 == 0)
+    release = ht.anonymize(
+        data,
+        quasi_identifiers=["age", "zip"],
+        models=[model],
+        population=everyone,
+        method=ht.Mondrian(recoding=recoding),
+    )
+    assert release.partition.n_classes > 5
+    assert release.verify().passed
+    assert release.write(tmp_path / "out.csv").passed
+
+
+def test_people_whom_no_class_covers_are_a_class_without_records():
+    published = pl.DataFrame({"age": ["[20, 29]"] * 2})
+    population = pl.DataFrame({"age": [20, 25, 29, 60]})
+    presence = ht.verify(
+        published, quasi_identifiers=["age"], models=[ht.DeltaPresence(0.1, 0.9)], population=population
+    )
+    assert [failure.n_records for failure in presence.failures] == [0]
+    assert ht.verify(published, quasi_identifiers=["age"], models=[ht.KMap(3)], population=population).passed
+
+
+def test_a_population_is_asked_for():
+    with pytest.raises(ht.InputError, match="population"):
+        ht.verify(pl.DataFrame({"age": ["1"]}), quasi_identifiers=["age"], models=[ht.KMap(1)])
+
+
+def test_the_reference_is_the_original_where_it_is_given():
+    original = pl.DataFrame({"ill": ["flu"] * 5 + ["hiv"] * 5})
+    published = pl.DataFrame({"age": ["*"] * 5, "ill": ["flu"] * 4 + ["hiv"]})
+    models = [ht.TCloseness(0.2, "ill")]
+    assert ht.verify(published, quasi_identifiers=["age"], models=models).passed
+    assert not ht.verify(published, quasi_identifiers=["age"], models=models, original=original).passed
