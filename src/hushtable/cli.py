@@ -39,6 +39,10 @@ app = typer.Typer(
 InFile = Annotated[Path, typer.Argument(metavar="FILE", help="CSV or Parquet.", show_default=False)]
 PolicyFile = Annotated[Path | None, typer.Option("--policy", "-p", help="Policy file (YAML).", show_default=False)]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
+Population = Annotated[
+    Path | None,
+    typer.Option(help="The people among whom the records are, for k-map and delta-presence.", show_default=False),
+]
 Encoding = Annotated[str, typer.Option(help="Encoding of a CSV.")]
 Delimiter = Annotated[str | None, typer.Option(help="Delimiter of a CSV; found when not given.", show_default=False)]
 
@@ -115,7 +119,10 @@ def anonymize(
         str, typer.Option(metavar="A,B", help="Columns to keep although they look identifying.", show_default=False)
     ] = "",
     cut: Annotated[str | None, typer.Option(help="gain or median.", show_default=False)] = None,
-    recoding: Annotated[str | None, typer.Option(help="cut (default) or tight.", show_default=False)] = None,
+    recoding: Annotated[
+        str | None, typer.Option(help="cut (default), tight, label, set or central.", show_default=False)
+    ] = None,
+    population: Population = None,
     key_file: Annotated[
         Path | None, typer.Option(help="Secret key for pseudonyms, 16 bytes or more.", show_default=False)
     ] = None,
@@ -129,6 +136,7 @@ def anonymize(
     from hushtable import frames
     from hushtable.anonymizers import Mondrian
     from hushtable.anonymizers import anonymize as protect
+    from hushtable.quality.loss import NCP
 
     frames.file_kind(output)
     _check_output(file, output)
@@ -149,7 +157,19 @@ def anonymize(
             quasi_identifiers=rules.quasi_identifiers,
             models=rules.models,
             sensitive=rules.with_role("sensitive"),
-            method=Mondrian(cut=rules.cut, recoding=rules.recoding),
+            method=Mondrian(
+                cut=rules.cut,
+                recoding=rules.recoding,
+                strict=rules.strict,
+                margin=rules.margin,
+                grid=rules.grid,
+                exchange=rules.exchange,
+            ),
+            hierarchies=rules.hierarchies(policy.parent if policy else "."),
+            unknown=rules.unknown,
+            loss=NCP(rules.weights),
+            suppression_limit=rules.limits.suppression,
+            population=_frame_of(population, encoding, delimiter),
             missing=rules.missing,
             identifiers=rules.removed,
             pseudonyms=_pseudonyms(rules, key_file),
@@ -170,6 +190,11 @@ def verify(
     file: InFile,
     policy: Annotated[Path, typer.Option("--policy", "-p", help="Policy file (YAML).", show_default=False)],
     missing: Annotated[str, typer.Option(help="category, wildcard or worst.")] = "category",
+    population: Population = None,
+    original: Annotated[
+        Path | None,
+        typer.Option(help="The input, whose sensitive values are what t-closeness compares with.", show_default=False),
+    ] = None,
     no_manifest: Annotated[bool, typer.Option("--no-manifest", help="Do not ask for a manifest.")] = False,
     encoding: Encoding = "utf-8",
     delimiter: Delimiter = None,
@@ -191,6 +216,9 @@ def verify(
             models=rules.models,
             sensitive=rules.with_role("sensitive"),
             specs=_specs(rules),
+            hierarchies=rules.hierarchies(policy.parent),
+            population=_frame_of(population, encoding, delimiter),
+            original=_frame_of(original, encoding, delimiter),
             missing=missing,  # type: ignore[arg-type]  # checked by the callee
             highest_risk=rules.limits.highest_risk,
             average_risk=rules.limits.average_risk,
@@ -286,6 +314,12 @@ def _specs(rules: Policy) -> dict[str, Any]:
     from hushtable.column import ColumnSpec
 
     return {name: ColumnSpec(column.kind, column.order) for name, column in rules.columns.items()}
+
+
+def _frame_of(path: Path | None, encoding: str, delimiter: str | None) -> Frame | None:
+    from hushtable import frames
+
+    return None if path is None else frames.read(path, encoding=encoding, delimiter=delimiter)
 
 
 def _check_output(source: Path, output: Path) -> None:

@@ -19,7 +19,7 @@ from hushtable.errors import InputError, VerificationError, with_hint
 
 __all__ = ["check_hash", "external", "manifest_path", "read", "sha256"]
 
-_INTERNAL: Final = ("loss", "quality", "trace", "n_classes", "smallest_class", "seed")
+_INTERNAL: Final = ("loss", "quality", "trace", "n_classes", "smallest_class", "seed", "margin")
 
 
 def manifest_path(release: Path) -> Path:

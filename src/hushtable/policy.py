@@ -112,10 +112,13 @@ class Limits(_Record):
         Of any record: 1 / size of its class.
     average_risk : float, optional
         Over all records: classes / records.
+    suppression : float
+        Share of the records that `hushtable anonymize` may suppress.
     """
 
     highest_risk: float | None = Field(default=None, gt=0, le=1, strict=True)
     average_risk: float | None = Field(default=None, gt=0, le=1, strict=True)
+    suppression: float = Field(default=0.0, ge=0, lt=1, strict=True)
 
 
 def _model(entry: Any) -> PrivacyModel:
@@ -155,8 +158,12 @@ class Policy(_Record):
         Every column of the table.
     models : tuple of PrivacyModel
     method : "mondrian"
-    cut : {"gain", "median"}
-    recoding : {"cut", "tight"}
+    cut, recoding, strict, margin, grid, exchange
+        As for `hushtable.Mondrian`; the recoding is ``"cut"`` when not given.
+    weights : dict of column to float
+        How much the loss of a quasi-identifier counts.
+    unknown : {"error", "suppress"}
+        What becomes of values that a hierarchy does not list.
     missing : "category"
     limits : Limits
     seed : int
@@ -174,7 +181,13 @@ class Policy(_Record):
     models: Annotated[tuple[Annotated[Any, BeforeValidator(_model)], ...], BeforeValidator(_some_models)]
     method: Literal["mondrian"] = "mondrian"
     cut: Literal["gain", "median"] = "gain"
-    recoding: Literal["cut", "tight"] = "cut"
+    recoding: Literal["tight", "cut", "label", "set", "central"] = "cut"
+    strict: bool = True
+    margin: int = Field(default=0, ge=0)
+    grid: dict[str, float] = Field(default_factory=dict)
+    exchange: bool = False
+    weights: dict[str, float] = Field(default_factory=dict)
+    unknown: Literal["error", "suppress"] = "error"
     missing: Literal["category"] = "category"
     limits: Limits = Limits()
     seed: int = 0
@@ -306,7 +319,10 @@ class Policy(_Record):
             name: column["role"] if set(column) == {"role"} else column for name, column in entries["columns"].items()
         }
         entries["models"] = [model_to_dict(model) for model in self.models]
-        return entries
+        rarely_set = ("strict", "margin", "grid", "exchange", "weights", "unknown")
+        fields = type(self).model_fields
+        unset = [name for name in rarely_set if entries[name] == fields[name].get_default(call_default_factory=True)]
+        return {name: entry for name, entry in entries.items() if name not in unset}
 
     def to_yaml(self) -> str:
         """Write the policy as YAML."""
