@@ -19,7 +19,8 @@ def offending_rows(table: Table, models: Sequence[PrivacyModel], most: int) -> B
 
     A value that too many records share is what fails (alpha,k)-anonymity, entropy and
     recursive diversity for every release there could be; so records of the most
-    frequent value go, one after the other, the last ones of the table first.
+    frequent value go, one after the other: first those that hold the most frequent value
+    of several sensitive columns, the last ones of the table first.
 
     Parameters
     ----------
@@ -37,17 +38,33 @@ def offending_rows(table: Table, models: Sequence[PrivacyModel], most: int) -> B
     found = grounds(table, reference)
     offending = np.zeros(table.n_rows, dtype=bool)
     budget = most
-    for model in models:
-        for name in model.needs.sensitive:
+    judged = [(model, name) for model in models for name in model.needs.sensitive]
+    n_before = -1
+    # What one column loses may tip another, so all are looked at until nothing goes any more.
+    while budget > 0 and n_before < int(offending.sum()):
+        n_before = int(offending.sum())
+        for model, name in judged:
             codes = table.codes[table.index(name)]
             rest = np.bincount(codes[~offending] + 1, weights=table.counts[~offending], minlength=len(reference[name]))
             excess = _excess(model, name, rest.astype(np.int64), reference, found, budget)
             for entry in np.flatnonzero(excess):
                 rows = np.flatnonzero((codes == entry - 1) & ~offending)[::-1]
+                rows = rows[np.argsort(-_n_frequent(table, judged, ~offending)[rows], kind="stable")]
                 gone = rows[np.cumsum(table.counts[rows]) <= excess[entry]]
                 offending[gone] = True
                 budget -= int(table.counts[gone].sum())
     return offending
+
+
+def _n_frequent(table: Table, judged: Sequence[tuple[PrivacyModel, str]], kept: BoolArray) -> CountArray:
+    """Count for every row in how many sensitive columns it holds the most frequent value of the rows kept."""
+    found = np.zeros(table.n_rows, dtype=np.int64)
+    for name in {name for _, name in judged}:
+        codes = table.codes[table.index(name)]
+        known = kept & (codes >= 0)
+        records = np.bincount(codes[known], weights=table.counts[known], minlength=1)
+        found += codes == np.argmax(records)
+    return found
 
 
 def _excess(
