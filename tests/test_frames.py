@@ -14,7 +14,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from hushtable import frames
+from hushtable import delimited, frames
 from hushtable.errors import ColumnError, InputError
 
 SECRET = "canary-7319"
@@ -373,7 +373,7 @@ CELLS = st.text(st.characters(codec="utf-8", exclude_characters="\0\r"), max_siz
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(
     st.integers(1, 3).flatmap(lambda width: st.lists(st.lists(CELLS, min_size=width, max_size=width), max_size=6)),
-    st.sampled_from(frames.DELIMITERS),
+    st.sampled_from(delimited.DELIMITERS),
     st.sampled_from(["\n", "\r\n"]),
     st.sampled_from([csv.QUOTE_ALL, csv.QUOTE_MINIMAL]),
 )

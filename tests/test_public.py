@@ -158,6 +158,7 @@ def results() -> dict[str, Any]:
         "Release": release,
         "RiskAssessment": ht.assess(people, quasi_identifiers=["sex"], sensitive=["diagnosis"]),
         "Roles": ht.find_quasi_identifiers(people),
+        "SetNCP": ht.SetNCP({"sex": 2.0}),
         "Table": ht.Table.encode(people, ["sex"]),
         "Trace": release.trace,
         "Verdict": release.verify(),

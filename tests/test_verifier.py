@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 import naive
 from hushtable.errors import ColumnError, InputError, VerificationError
 from hushtable.models import DistinctLDiversity, KAnonymity
+from hushtable.readings import match_sizes
 from hushtable.risk.reidentify import assess
-from hushtable.verifier import match_sizes, verify
+from hushtable.verifier import verify
 
 READINGS = ("category", "wildcard", "worst")
 NEVER = KAnonymity(10**6)

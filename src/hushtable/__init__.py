@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from hushtable.partition import Partition
     from hushtable.policy import Policy
     from hushtable.pseudonyms import Pseudonyms
+    from hushtable.quality.loss import SetNCP
     from hushtable.release import Release
     from hushtable.risk.reidentify import RiskAssessment, assess
     from hushtable.search import Budget, Trace
@@ -75,6 +76,7 @@ __all__ = [
     "Release",
     "RiskAssessment",
     "Roles",
+    "SetNCP",
     "TCloseness",
     "Table",
     "Trace",
@@ -108,6 +110,7 @@ _HOMES = {
     "KMap": "models",
     "ModelError": "errors",
     "Mondrian": "anonymizers.mondrian",
+    "SetNCP": "quality.loss",
     "Partition": "partition",
     "Policy": "policy",
     "PolicyError": "errors",

@@ -136,7 +136,7 @@ def anonymize(
     from hushtable import frames
     from hushtable.anonymizers import Mondrian
     from hushtable.anonymizers import anonymize as protect
-    from hushtable.quality.loss import NCP
+    from hushtable.quality.loss import SetNCP
 
     frames.file_kind(output)
     _check_output(file, output)
@@ -167,7 +167,7 @@ def anonymize(
             ),
             hierarchies=rules.hierarchies(policy.parent if policy else "."),
             unknown=rules.unknown,
-            loss=NCP(rules.weights),
+            loss=SetNCP(rules.weights),
             suppression_limit=rules.limits.suppression,
             population=_frame_of(population, encoding, delimiter),
             missing=rules.missing,

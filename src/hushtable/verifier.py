@@ -26,8 +26,9 @@ from hushtable.coverage import count_covered
 from hushtable.errors import InputError, VerificationError, check_columns, with_hint
 from hushtable.hierarchy import Hierarchy
 from hushtable.models.base import ClassStats, Ground, Histogram, PrivacyModel, describe
+from hushtable.readings import count_values, label_rows, match_classes
 
-__all__ = ["Failure", "Verdict", "match_sizes", "verify"]
+__all__ = ["Failure", "Verdict", "verify"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,7 +210,7 @@ def verify(
 
     hidden = _suppressed_rows(frame, (*quasi_identifiers, *judged), suppressed)
     codes = np.array([_text_codes(frame.column(name))[~hidden] for name in quasi_identifiers])
-    labels, first = _labels(codes)
+    labels, first = label_rows(codes)
     specs, hierarchies = specs or {}, hierarchies or {}
     reference = None if original is None else frames.read(original)
     if reference is not None:
@@ -225,9 +226,9 @@ def verify(
     }
     values = {name: codes[: frame.n_rows][~hidden] for name, (_, codes) in typed.items()}
     sizes = np.bincount(labels, minlength=len(first)).astype(np.int64)
-    histograms = {name: _histogram(labels, code, len(first)) for name, code in values.items()}
+    histograms = {name: count_values(labels, code, len(first)) for name, code in values.items()}
     if missing != "category":
-        sizes, histograms = _matched(codes[:, first], sizes, histograms, missing)
+        sizes, histograms = match_classes(codes[:, first], sizes, histograms, missing)
     totals = {
         name: np.bincount((values[name] if reference is None else codes[frame.n_rows :]) + 1, minlength=1)
         for name, (_, codes) in typed.items()
@@ -270,24 +271,6 @@ def verify(
         },
         missing=missing,
     )
-
-
-def match_sizes(codes: CodeArray, counts: CountArray, missing: Missing) -> CountArray:
-    """Count the records that each distinct row matches.
-
-    Parameters
-    ----------
-    codes : ndarray of int32, shape (n_columns, n_distinct)
-        Distinct rows; -1 is missing.
-    counts : ndarray of int64, shape (n_distinct,)
-        Records of each row.
-    missing : {"category", "wildcard", "worst"}
-        As in `verify`.
-    """
-    if missing == "category":
-        return counts
-    sizes, _ = _matched(codes, counts, {}, missing)
-    return sizes
 
 
 def _suppressed_rows(frame: frames.Frame, names: Sequence[str], suppressed: str) -> BoolArray:
@@ -346,7 +329,7 @@ def _population(
     check_columns(quasi_identifiers, everyone.columns, "quasi_identifiers of the population")
     published, classes = zip(*(_listed(frame.column(name)) for name in quasi_identifiers), strict=True)
     people, rows = zip(*(_listed(everyone.column(name)) for name in quasi_identifiers), strict=True)
-    labels, distinct = _labels(np.array(rows))
+    labels, distinct = label_rows(np.array(rows))
     return count_covered(
         published,
         np.array(classes)[:, first],
@@ -366,90 +349,6 @@ def _listed(series: pl.Series) -> tuple[list[str | None], CodeArray]:
 
 def _with_empty_class(histogram: Histogram) -> Histogram:
     return Histogram(np.append(histogram.offsets, histogram.offsets[-1]), histogram.codes, histogram.counts)
-
-
-def _labels(codes: CodeArray) -> tuple[CountArray, CountArray]:
-    """Label equal rows alike; return the labels and the first row of each."""
-    keys = np.zeros(codes.shape[1], dtype=np.int64)
-    n_keys = 1
-    for column in codes:
-        width = int(column.max(initial=-1)) + 2
-        if n_keys * width >= 2**62:
-            _, keys = np.unique(keys, return_inverse=True)
-            n_keys = len(keys)
-        keys = keys * width + (column + 1)
-        n_keys *= width
-    _, first, labels = np.unique(keys, return_index=True, return_inverse=True)
-    return labels, first
-
-
-def _histogram(labels: CountArray, codes: CodeArray, n_classes: int, counts: CountArray | None = None) -> Histogram:
-    """Count the values of every class, by sorting pairs of label and value."""
-    width = int(codes.max(initial=-1)) + 2
-    pairs, inverse = np.unique(labels * width + (codes + 1), return_inverse=True)
-    n_pairs = np.bincount(inverse, weights=counts, minlength=len(pairs)).astype(np.int64)
-    offsets = np.searchsorted(pairs, np.arange(n_classes + 1, dtype=np.int64) * width)
-    return Histogram(offsets, (pairs % width - 1).astype(np.int32), n_pairs)
-
-
-def _matched(
-    codes: CodeArray, sizes: CountArray, histograms: dict[str, Histogram], missing: Missing
-) -> tuple[CountArray, dict[str, Histogram]]:
-    """Replace classes by what each of them matches when missing cells match anything, or nothing."""
-    gaps = codes < 0
-    if missing == "worst":
-        lone = np.asarray(gaps.any(axis=0))
-        return np.where(lone, 1, sizes), {name: _alone(each, lone) for name, each in histograms.items()}
-    n_classes = codes.shape[1]
-    if n_classes == 0:
-        return sizes, histograms
-    pattern, _ = _labels(gaps.astype(np.int32))
-    members = [np.flatnonzero(pattern == label) for label in range(int(pattern.max(initial=-1)) + 1)]
-    matched = np.zeros(n_classes, dtype=np.int64)
-    found: dict[str, list[tuple[CountArray, CodeArray, CountArray]]] = {name: [] for name in histograms}
-    for ours in members:
-        for theirs in members:
-            known = ~(gaps[:, ours[0]] | gaps[:, theirs[0]])
-            labels, first = _labels(codes[known][:, np.concatenate((ours, theirs))])
-            mine, other = labels[: len(ours)], labels[len(ours) :]
-            # Sums of whole numbers below 2^53 are exact in bincount's floats.
-            matched[ours] += np.bincount(other, weights=sizes[theirs], minlength=len(first)).astype(np.int64)[mine]
-            for name, histogram in histograms.items():
-                found[name].append(_merged(histogram, theirs, other, ours, mine, len(first)))
-    merged = {}
-    for name, parts in found.items():
-        labels, values, counts = (np.concatenate(each) for each in zip(*parts, strict=True))
-        merged[name] = _histogram(labels, values, n_classes, counts)
-    return matched, merged
-
-
-def _merged(
-    histogram: Histogram, theirs: CountArray, other: CountArray, ours: CountArray, mine: CountArray, n_labels: int
-) -> tuple[CountArray, CodeArray, CountArray]:
-    """Give each of our classes the values of all their classes that share its label."""
-    lengths = histogram.offsets[theirs + 1] - histogram.offsets[theirs]
-    entries = _runs(histogram.offsets[theirs], lengths)
-    joint = _histogram(np.repeat(other, lengths), histogram.codes[entries], n_labels, histogram.counts[entries])
-    widths = joint.offsets[mine + 1] - joint.offsets[mine]
-    taken = _runs(joint.offsets[mine], widths)
-    return np.repeat(ours, widths), joint.codes[taken], joint.counts[taken]
-
-
-def _runs(starts: CountArray, lengths: CountArray) -> CountArray:
-    """Concatenate the ranges that begin at ``starts`` and have these lengths."""
-    shift = np.repeat(starts - (np.cumsum(lengths) - lengths), lengths)
-    return np.asarray(np.arange(len(shift)) + shift)
-
-
-def _alone(histogram: Histogram, lone: BoolArray) -> Histogram:
-    """Leave one value in the histogram of every class whose records match only themselves."""
-    n_classes = histogram.n_classes
-    label = np.repeat(np.arange(n_classes), np.diff(histogram.offsets))
-    entry = np.arange(len(label))
-    kept = ~lone[label] | (entry == histogram.offsets[label])
-    counts = np.where(lone[label], 1, histogram.counts)[kept]
-    offsets = np.concatenate(([0], np.cumsum(np.bincount(label[kept], minlength=n_classes))))
-    return Histogram(offsets, histogram.codes[kept], counts)
 
 
 def _failure(model: PrivacyModel, stats: ClassStats, records: CountArray) -> Failure | None:

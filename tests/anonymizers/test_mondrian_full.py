@@ -17,7 +17,7 @@ from hushtable import DistinctLDiversity, KAnonymity, Mondrian, Table
 from hushtable.errors import ColumnError, HierarchyError, InputError
 from hushtable.hierarchy import Hierarchy
 from hushtable.models import DeltaPresence, KMap, TCloseness
-from hushtable.quality.loss import NCP
+from hushtable.quality.loss import SetNCP
 
 RELAXED = Mondrian(cut="median", strict=False)
 EXCHANGE = Mondrian(exchange=True)
@@ -475,7 +475,7 @@ def test_the_weighted_loss_is_that_of_its_slow_twin(options, table, k, data):
     names = [name for name in table.names if name != "ill"]
     weights = {name: data.draw(st.sampled_from([0, 0.5, 1, 3])) for name in names}
     weights[names[0]] = 2
-    release = anonymize(table, k, Mondrian(**options), loss=NCP(weights))
+    release = anonymize(table, k, Mondrian(**options), loss=SetNCP(weights))
     assert release.loss == pytest.approx(twin_loss(table, release, weights), abs=1e-12)
     assert release.partition.sizes.min() >= k
 
@@ -483,21 +483,21 @@ def test_the_weighted_loss_is_that_of_its_slow_twin(options, table, k, data):
 @pytest.mark.parametrize("options", [{}, {"cut": "median"}, {"exchange": True}], ids=str)
 def test_a_column_of_weight_0_is_no_obstacle(options):
     frame = pl.DataFrame({"age": [1, 1, 2, 2, 3, 3], "noise": [1, 900, 2, 800, 3, 1000]})
-    release = anonymize(frame, 2, Mondrian(**options), loss=NCP({"noise": 0}))
+    release = anonymize(frame, 2, Mondrian(**options), loss=SetNCP({"noise": 0}))
     assert release.loss == release.quality.by_column["age"] == 0.0
     assert release.quality.by_column["noise"] > 0.5
-    assert anonymize(frame, 2, Mondrian(**options), loss=NCP({"noise": 0, "age": 0})).loss == 0.0
+    assert anonymize(frame, 2, Mondrian(**options), loss=SetNCP({"noise": 0, "age": 0})).loss == 0.0
 
 
 @pytest.mark.parametrize("weight", [-1, -1e-9, float("nan"), float("inf")])
 def test_weights_that_are_no_weights_are_refused(weight):
     with pytest.raises(InputError, match="weight"):
-        NCP({"age": weight})
+        SetNCP({"age": weight})
 
 
 def test_weights_of_unknown_columns_are_refused():
     with pytest.raises((ColumnError, InputError), match="agee"):
-        anonymize(pl.DataFrame({"age": [1, 2, 3, 4]}), loss=NCP({"agee": 0}))
+        anonymize(pl.DataFrame({"age": [1, 2, 3, 4]}), loss=SetNCP({"agee": 0}))
 
 
 # Exchange.

@@ -21,7 +21,7 @@ from hushtable.models.base import ClassStats, PrivacyModel, describe
 from hushtable.partition import Partition, totals
 from hushtable.pseudonyms import Pseudonyms
 from hushtable.quality import loss as losses
-from hushtable.quality.loss import NCP
+from hushtable.quality.loss import SetNCP
 from hushtable.release import Release
 from hushtable.search import Budget
 from hushtable.table import Table
@@ -40,7 +40,7 @@ def anonymize(
     method: str | Mondrian = "mondrian",
     hierarchies: Mapping[str, Any] | str | os.PathLike[str] | None = None,
     unknown: Literal["error", "suppress"] = "error",
-    loss: str | NCP = "ncp",
+    loss: str | SetNCP = "ncp",
     suppression_limit: float = 0.0,
     missing: Missing = "category",
     identifiers: Sequence[str] = (),
@@ -70,8 +70,8 @@ def anonymize(
     unknown : {"error", "suppress"}
         What becomes of values that a hierarchy does not list: an error, or ``*`` as
         soon as they are generalized at all.
-    loss : "ncp" or NCP
-        The objective; see `hushtable.quality.loss.set_ncp`. `NCP` takes weights.
+    loss : "ncp" or SetNCP
+        The objective; see `hushtable.quality.loss.set_ncp`. `SetNCP` takes weights.
     suppression_limit : float
         Share of the records that may be suppressed, in [0, 1). None are where a release
         of all records can satisfy the models; else as few as it takes. Suppressed records
@@ -196,13 +196,13 @@ def _spec_of(column: Column) -> ColumnSpec:
     return ColumnSpec(column.kind, tuple(column.texts()) if column.kind == "ordered" else None)
 
 
-def _objective(loss: str | NCP) -> NCP:
-    if isinstance(loss, NCP):
+def _objective(loss: str | SetNCP) -> SetNCP:
+    if isinstance(loss, SetNCP):
         return loss
     if loss != "ncp":
-        msg = with_hint(f"unknown loss {loss!r}.", "the loss is 'ncp', or NCP(weights={...}).")
+        msg = with_hint(f"unknown loss {loss!r}.", "the loss is 'ncp', or SetNCP(weights={...}).")
         raise InputError(msg)
-    return NCP()
+    return SetNCP()
 
 
 def _ladders(

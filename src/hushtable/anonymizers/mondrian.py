@@ -203,7 +203,7 @@ class Mondrian:
 
     def _loss(self, table: Table, partition: Partition, axes: Sequence[Axis], weights: Mapping[str, float]) -> float:
         published = publish.from_classes(table, partition, axes, self.recoding)
-        return losses.NCP(weights).value(losses.measure(published, partition.sizes))
+        return losses.SetNCP(weights).value(losses.measure(published, partition.sizes))
 
     def recode(
         self,

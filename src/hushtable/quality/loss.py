@@ -13,8 +13,8 @@ from hushtable.errors import InputError, with_hint
 from hushtable.recoding import Recoding
 
 __all__ = [
-    "NCP",
     "Quality",
+    "SetNCP",
     "average_class_size",
     "discernibility",
     "loss_metric",
@@ -27,7 +27,7 @@ __all__ = [
 
 
 @dataclass(frozen=True, slots=True)
-class NCP:
+class SetNCP:
     """The set-NCP as an objective.
 
     Attributes

@@ -10,8 +10,8 @@ from typing import Any
 from hushtable._types import Missing
 from hushtable.column import ColumnSpec
 from hushtable.partition import Partition
+from hushtable.readings import match_sizes
 from hushtable.table import Table
-from hushtable.verifier import match_sizes
 
 __all__ = ["RiskAssessment", "assess"]
 
