@@ -1,0 +1,135 @@
+"""Cuts along hierarchies, and the relaxed rule: the search against slow twins, class by class."""
+
+from typing import NamedTuple
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import naive
+from hushtable.anonymizers import Mondrian
+from hushtable.anonymizers.axes import lay_out, places
+from hushtable.hierarchy import Hierarchy
+from hushtable.models import DistinctLDiversity, KAnonymity
+from hushtable.table import Table
+
+# Eight leaves and halves of halves: every share is a binary fraction, so that sums are exact.
+TREE = {"tree": {"low": {"a": ["0", "1"], "b": ["2", "3"]}, "high": {"c": ["4", "5"], "d": ["6", "7"]}}}
+LEAVES = [str(leaf) for leaf in range(8)]
+
+
+class NaiveTree(NamedTuple):
+    """A column with a hierarchy: the node of every place at every level, and the share of every node."""
+
+    kind: str
+    nodes: list[list[int]]
+    shares: list[list[float]]
+
+
+def lowest_level_over(column, present):
+    known = [code for code in present if code >= 0]
+    return min(level for level, nodes in enumerate(column.nodes) if len({nodes[code] for code in known}) == 1)
+
+
+def tree_share(column, present):
+    """Share of the children, below the lowest node over the codes, from that of the first to that of the last."""
+    if len(present) <= 1:
+        return 0.0
+    if naive.MISSING in present:
+        return 1.0
+    below = lowest_level_over(column, present) - 1
+    reached = {column.nodes[below][code] for code in range(min(present), max(present) + 1)}
+    return sum(column.shares[below][node] for node in reached)
+
+
+def tree_cuts(cuts, column, order):
+    """Keep the cuts that fall between two children of the lowest node over the class."""
+    if len([code for code in order if code >= 0]) < 2:
+        return cuts
+    below = lowest_level_over(column, order) - 1
+    return [
+        cut
+        for cut in cuts
+        if order[cut.length - 1] < 0
+        or column.nodes[below][order[cut.length - 1]] != column.nodes[below][order[cut.length]]
+    ]
+
+
+@pytest.fixture
+def trees(monkeypatch):
+    share, allowable_cuts = naive.share, naive.allowable_cuts
+
+    def share_of_any(column, present):
+        return tree_share(column, present) if isinstance(column, NaiveTree) else share(column, present)
+
+    def cuts_of_any(rows, counts, columns, judge, j, node):
+        cuts = allowable_cuts(rows, counts, columns, judge, j, node)
+        if not isinstance(columns[j], NaiveTree):
+            return cuts
+        return tree_cuts(cuts, columns[j], naive.cut_order(rows, counts, columns[j], j, node))
+
+    monkeypatch.setattr(naive, "share", share_of_any)
+    monkeypatch.setattr(naive, "allowable_cuts", cuts_of_any)
+
+
+RECORDS = st.lists(
+    st.tuples(st.sampled_from(LEAVES) | st.none(), st.integers(0, 4), st.sampled_from("xyz") | st.none()),
+    min_size=1,
+    max_size=24,
+)
+
+
+@settings(max_examples=60)
+@given(records=RECORDS, k=st.integers(1, 4), l=st.integers(1, 2))
+@pytest.mark.parametrize("cut", ["gain", "median"])
+@pytest.mark.usefixtures("trees")
+def test_the_search_along_a_tree_is_its_slow_twin(cut, records, k, l):  # noqa: E741
+    # All leaves are present, so that the aligned tree is the whole one.
+    rows = [*records, *((leaf, 0, "x") for leaf in LEAVES)]
+    frame = pl.DataFrame(rows, schema={"code": pl.String, "size": pl.Int64, "ill": pl.String}, orient="row")
+    table, _ = Table.encode(frame).collapse()
+    ladder = Hierarchy.build(TREE, table.column("code"))
+    models = [KAnonymity(k), DistinctLDiversity(l, "ill")]
+    found, _, _ = Mondrian(cut=cut).search(table, ["code", "size"], models, hierarchies={"code": ladder})
+
+    axes = lay_out(table, ["code", "size"], {"code": ladder}, {})
+    codes = axes[0].code_at()
+    columns = [
+        NaiveTree("ordered", [ladder.level_codes[i, codes].tolist() for i in range(ladder.n_levels)], ladder.shares),
+        naive.NaiveColumn("ordered", table.column("size").positions().tolist(), 0),
+    ]
+    points = [tuple(place - 1 for place in row) for row in places(table, axes).tolist()]
+    counts, ills = table.counts.tolist(), table.codes[table.index("ill")].tolist()
+
+    def judge(members):
+        held = naive.histogram(members, counts, ills)
+        return naive.k_anonymous(naive.records(members, counts), k) and naive.distinct_l(held, l)
+
+    wanted = naive.mondrian(points, counts, columns, judge, cut)
+    classes = [found.rows[begin:end].tolist() for begin, end in zip(found.offsets, found.offsets[1:], strict=False)]
+    assert classes == wanted
+
+
+@settings(max_examples=60)
+@given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 3)), min_size=1, max_size=30), st.integers(1, 4))
+def test_the_relaxed_search_is_its_slow_twin(rows, k):
+    """Halve by the widest column that varies, equal values dealt in row order, while both halves hold k."""
+    table = Table.encode(pl.DataFrame(rows, schema={"a": pl.Int64, "b": pl.Int64}, orient="row"))
+    found, _, _ = Mondrian(cut="median", strict=False).search(table, ["a", "b"], [KAnonymity(k)])
+    columns = [naive.NaiveColumn("ordered", column.positions().tolist(), 0) for column in table.columns]
+    points = [tuple(row) for row in table.codes.T.tolist()]
+
+    def halve(members):
+        spans = [naive.share(column, {points[i][j] for i in members}) for j, column in enumerate(columns)]
+        half = len(members) // 2
+        if half < k or not any(spans):
+            return [sorted(members)]
+        widest = int(np.argmax(spans))
+        ranked = sorted(members, key=lambda i: points[i][widest])
+        left = set(ranked[:half])
+        return [*halve([i for i in members if i in left]), *halve([i for i in members if i not in left])]
+
+    classes = [found.rows[begin:end].tolist() for begin, end in zip(found.offsets, found.offsets[1:], strict=False)]
+    assert classes == halve(list(range(len(points))))
