@@ -10,7 +10,7 @@ from __future__ import annotations
 import html
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -187,89 +187,133 @@ def verify(
     >>> verdict.passed, str(verdict.failures[0])
     (False, 'k-anonymity (k = 2): 1 classes with 1 records fail, worst 1')
     """
-    models = tuple(models)
-    if not models:
-        msg = with_hint("no privacy model to verify.", "pass models=[KAnonymity(5)], for instance.")
-        raise InputError(msg)
-    if missing not in ("category", "wildcard", "worst"):
-        msg = with_hint(f"missing = {missing!r}.", "choose 'category', 'wildcard' or 'worst'.")
-        raise InputError(msg)
-    for name, limit in (("highest_risk", highest_risk), ("average_risk", average_risk)):
-        if limit is not None and not 0 < limit <= 1:
-            msg = with_hint(f"{name} = {limit!r}.", "a risk is a number above 0 and at most 1.")
-            raise InputError(msg)
+    models, quasi_identifiers = tuple(models), tuple(quasi_identifiers)
+    _check_arguments(models, quasi_identifiers, missing, {"highest_risk": highest_risk, "average_risk": average_risk})
     frame = frames.read(data)
-    quasi_identifiers = tuple(quasi_identifiers)
-    if not quasi_identifiers:
-        msg = with_hint("no quasi-identifier to group by.", "name the columns that someone may know of a person.")
-        raise InputError(msg)
     check_columns(quasi_identifiers, frame.columns, "quasi_identifiers")
     judged = tuple(dict.fromkeys(name for model in models for name in model.needs.sensitive))
     sensitive = tuple(dict.fromkeys((*sensitive, *judged)))
     check_columns(sensitive, frame.columns, "sensitive columns")
+    specs, hierarchies = specs or {}, hierarchies or {}
 
     hidden = _suppressed_rows(frame, (*quasi_identifiers, *judged), suppressed)
     codes = np.array([_text_codes(frame.column(name))[~hidden] for name in quasi_identifiers])
     labels, first = label_rows(codes)
-    specs, hierarchies = specs or {}, hierarchies or {}
-    reference = None if original is None else frames.read(original)
-    if reference is not None:
-        check_columns(sensitive, reference.columns, "sensitive columns of the original")
-    typed = {
-        name: _value_codes(
-            frame.column(name),
-            specs.get(name, ColumnSpec()),
-            suppressed,
-            None if reference is None else reference.column(name),
-        )
-        for name in sensitive
-    }
-    values = {name: codes[: frame.n_rows][~hidden] for name, (_, codes) in typed.items()}
-    sizes = np.bincount(labels, minlength=len(first)).astype(np.int64)
-    histograms = {name: count_values(labels, code, len(first)) for name, code in values.items()}
+    records = np.bincount(labels, minlength=len(first))
+    held = _hold(frame, original, sensitive, suppressed, specs)
+    sizes = records.astype(np.int64)
+    histograms = {name: count_values(labels, each.codes[~hidden], len(first)) for name, each in held.items()}
     if missing != "category":
         sizes, histograms = match_classes(codes[:, first], sizes, histograms, missing)
-    totals = {
-        name: np.bincount((values[name] if reference is None else codes[frame.n_rows :]) + 1, minlength=1)
-        for name, (_, codes) in typed.items()
-    }
-    grounds = {name: _ground(column, hierarchies.get(name)) for name, (column, _) in typed.items()}
-    records = np.bincount(labels, minlength=len(first))
-    people = None
+    stats = ClassStats(
+        sizes,
+        histograms,
+        {name: each.totals(~hidden) for name, each in held.items()},
+        grounds={name: _ground(each.column, hierarchies.get(name)) for name, each in held.items()},
+    )
     if any(model.needs.population for model in models):
-        people, n_left = _population(
-            frame, population, quasi_identifiers, np.flatnonzero(~hidden)[first], specs, hierarchies
-        )
-        if n_left:
-            # Those whom no class covers are a class of the population without a record.
-            people, sizes, records = np.append(people, n_left), np.append(sizes, 0), np.append(records, 0)
-            histograms = {name: _with_empty_class(each) for name, each in histograms.items()}
-    stats = ClassStats(sizes, histograms, totals, people, grounds)
+        rows = np.flatnonzero(~hidden)[first]
+        stats = _with_population(stats, frame, population, quasi_identifiers, rows, specs, hierarchies)
+
     n_suppressed = int(hidden.sum())
-    failures = [_failure(model, stats, records) for model in models]
-    failures.append(_suppression_failure(models, n_suppressed, highest_risk))
-    sizes, records = sizes[: len(first)], records[: len(first)]
-    failures.extend(_risk_failures(sizes, records, highest_risk, average_risk))
-    found = tuple(failure for failure in failures if failure is not None)
-    limits = [
-        f"{name} <= {limit:g}"
-        for name, limit in (("highest risk", highest_risk), ("average risk", average_risk))
-        if limit is not None
+    failures = [
+        *(_failure(model, stats, records) for model in models),
+        _suppression_failure(models, n_suppressed, highest_risk),
+        *_risk_failures(sizes, records, highest_risk, average_risk),
     ]
+    found = tuple(failure for failure in failures if failure is not None)
+    limits = {"highest risk": highest_risk, "average risk": average_risk}
     return Verdict(
         passed=not found,
         failures=found,
-        conditions=(*map(describe, models), *limits),
+        conditions=(
+            *map(describe, models),
+            *(f"{name} <= {limit:g}" for name, limit in limits.items() if limit is not None),
+        ),
         quasi_identifiers=quasi_identifiers,
         n_records=frame.n_rows,
         n_classes=len(first),
         n_suppressed=n_suppressed,
-        smallest_class=int(sizes.min(initial=np.iinfo(np.int64).max)) if len(sizes) else 0,
+        smallest_class=int(sizes.min()) if len(sizes) else 0,
         n_unique=int(records[sizes == 1].sum()),
         distinct_sensitive={
             name: int(each.n_distinct().min()) if each.n_classes else 0 for name, each in histograms.items()
         },
         missing=missing,
+    )
+
+
+def _check_arguments(
+    models: Sequence[PrivacyModel],
+    quasi_identifiers: Sequence[str],
+    missing: Missing,
+    limits: Mapping[str, float | None],
+) -> None:
+    if not models:
+        msg = with_hint("no privacy model to verify.", "pass models=[KAnonymity(5)], for instance.")
+        raise InputError(msg)
+    if not quasi_identifiers:
+        msg = with_hint("no quasi-identifier to group by.", "name the columns that someone may know of a person.")
+        raise InputError(msg)
+    if missing not in ("category", "wildcard", "worst"):
+        msg = with_hint(f"missing = {missing!r}.", "choose 'category', 'wildcard' or 'worst'.")
+        raise InputError(msg)
+    for name, limit in limits.items():
+        if limit is not None and not 0 < limit <= 1:
+            msg = with_hint(f"{name} = {limit!r}.", "a risk is a number above 0 and at most 1.")
+            raise InputError(msg)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Held:
+    """What a sensitive column holds: its values as codes, and those of the original where there is one."""
+
+    column: columns_.Column
+    codes: CodeArray
+    reference: CodeArray | None
+
+    def totals(self, shown: BoolArray) -> CountArray:
+        """Count every value, the missing one's entry first, in the original or else in the rows shown."""
+        codes = self.codes[shown] if self.reference is None else self.reference
+        return np.bincount(codes + 1, minlength=1)
+
+
+def _hold(
+    frame: frames.Frame, original: Any, sensitive: Sequence[str], suppressed: str, specs: Mapping[str, ColumnSpec]
+) -> dict[str, _Held]:
+    if original is None:
+        return {
+            name: _Held(*_value_codes(frame.column(name), specs.get(name, ColumnSpec()), suppressed, None), None)
+            for name in sensitive
+        }
+    reference = frames.read(original)
+    check_columns(sensitive, reference.columns, "sensitive columns of the original")
+    held = {}
+    for name in sensitive:
+        spec = specs.get(name, ColumnSpec())
+        column, codes = _value_codes(frame.column(name), spec, suppressed, reference.column(name))
+        held[name] = _Held(column, codes[: frame.n_rows], codes[frame.n_rows :])
+    return held
+
+
+def _with_population(
+    stats: ClassStats,
+    frame: frames.Frame,
+    population: Any,
+    quasi_identifiers: Sequence[str],
+    rows: CountArray,
+    specs: Mapping[str, ColumnSpec],
+    hierarchies: Mapping[str, Any],
+) -> ClassStats:
+    """Add the population of every class; those whom no class covers are one more class, without a record."""
+    people, n_left = _population(frame, population, quasi_identifiers, rows, specs, hierarchies)
+    if not n_left:
+        return replace(stats, population=people)
+    return replace(
+        stats,
+        sizes=np.append(stats.sizes, 0),
+        histograms={name: _with_empty_class(each) for name, each in stats.histograms.items()},
+        population=np.append(people, n_left),
     )
 
 
@@ -355,6 +399,8 @@ def _failure(model: PrivacyModel, stats: ClassStats, records: CountArray) -> Fai
     failed = ~model.passes(stats)
     if not failed.any():
         return None
+    # A class of the population alone comes last and holds no record.
+    records = np.append(records, np.zeros(len(failed) - len(records), dtype=np.int64))
     worst = float((np.min if model.higher_is_safer else np.max)(model.measure(stats)[failed]))
     return Failure(describe(model), int(failed.sum()), int(records[failed].sum()), worst)
 

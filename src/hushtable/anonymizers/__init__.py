@@ -10,7 +10,7 @@ from typing import Any, Final, Literal
 import numpy as np
 
 from hushtable import frames
-from hushtable._types import CountArray, Missing, Progress
+from hushtable._types import BoolArray, CountArray, Missing, Progress
 from hushtable.anonymizers.mondrian import Mondrian
 from hushtable.anonymizers.suppress import offending_rows
 from hushtable.cells import SUPPRESSED
@@ -137,11 +137,13 @@ def anonymize(
         # Equal records may part, so each is a row of its own.
         table = table.one_by_one()
         source = source.one_by_one() if isinstance(source, Table) else source
-    reference, suppressed = table, np.zeros(table.n_rows, dtype=bool)
-    if suppression_limit > 0 and population is None and not _passes_whole(table, models):
+    ladders = _ladders(table, hierarchies, unknown, (*quasi_identifiers, *sensitive))
+    whole = _Judge(table, models, None, ladders, table)
+    suppressed = np.zeros(table.n_rows, dtype=bool)
+    if suppression_limit > 0 and population is None and not whole.passes_as_one_class():
         suppressed = offending_rows(table, models, int(suppression_limit * table.n_records))
-        table = table.take(np.flatnonzero(~suppressed))
-    ladders = _ladders(reference, hierarchies, unknown, (*quasi_identifiers, *sensitive))
+    drops = bool(suppressed.any()) and not whole.of(suppressed).passes_as_one_class()
+    reference, table = table, table.take(np.flatnonzero(~suppressed))
     everyone, people = _with_population(table, population, quasi_identifiers, models, specs)
     distinct, inverse = everyone.collapse() if searcher.strict else (everyone, np.arange(everyone.n_rows))
     if people is not None:
@@ -171,7 +173,7 @@ def anonymize(
         partition=Partition.from_labels(labels, found.n_classes, reference.counts),
         recoding=recoding,
         suppressed=suppressed,
-        drops_suppressed=n_suppressed > 0 and not _passes_whole(reference.take(np.flatnonzero(suppressed)), models),
+        drops_suppressed=drops,
         models=models,
         loss=objective.value(quality),
         quality=quality,
@@ -183,12 +185,6 @@ def anonymize(
         removed=tuple(identifiers),
         pseudonyms=pseudonyms,
     )
-
-
-def _passes_whole(table: Table, models: Sequence[PrivacyModel]) -> bool:
-    """Tell whether all records of a table, as one class, satisfy the models."""
-    stats = Partition.of(table, ()).stats(table, models)
-    return all(model.passes(stats).all() for model in models)
 
 
 def _spec_of(column: Column) -> ColumnSpec:
@@ -318,6 +314,15 @@ class _Judge:
         levels = {name: self.hierarchies[name].levels_with_missing() for name in names & self.hierarchies.keys()}
         stats = partition.stats(self.table, self.models, population=self.population, hierarchies=levels)
         return replace(stats, totals={name: totals(self.reference, name) for name in names})
+
+    def of(self, rows: BoolArray) -> _Judge:
+        """Return the judge of some of the rows, who compares with the same whole."""
+        return replace(self, table=self.table.take(np.flatnonzero(rows)))
+
+    def passes_as_one_class(self) -> bool:
+        """Tell whether all records together satisfy the models."""
+        stats = self.stats(Partition.of(self.table, ()))
+        return all(model.passes(stats).all() for model in self.models)
 
     def check_feasible(self) -> None:
         """Raise InfeasibleError where even the coarsest release there is, one class, fails a model."""
