@@ -189,12 +189,8 @@ def _by_falling_records(codes: CodeArray, records: CountArray) -> None:
 @jit
 def share(axes: Axes, work: Work, j: int, first: int, last: int) -> float:
     """Return the share of the column that entries first to last (excluded) of its profile publish."""
-    if last - first <= 1:
-        return 0.0
-    if not axes.is_ordered[j]:
-        return float((last - first) / axes.domain[j])
     begin = axes.offsets[j]
-    return _run_share(axes, j, work.codes[begin + first], work.codes[begin + last - 1])
+    return share_of(axes, j, work.codes[begin + first], work.codes[begin + last - 1], last - first)
 
 
 @jit
@@ -202,35 +198,32 @@ def share_of(axes: Axes, j: int, low: int, high: int, n_distinct: int) -> float:
     """Return the share that a class publishes, from its lowest and highest code or its number of codes."""
     if not axes.is_ordered[j]:
         return n_distinct / axes.domain[j] if n_distinct > 1 else 0.0
-    return 0.0 if low == high else _run_share(axes, j, low, high)
-
-
-@jit
-def _run_share(axes: Axes, j: int, low: int, high: int) -> float:
+    if low == high:
+        return 0.0
     if low == 0:
         # No interval holds the missing value beside others: the cell becomes "*".
         return 1.0
+    begin = axes.offsets[j]
     if axes.depths[j] > 0:
-        return _branch_share(axes, j, low, high)
-    return float(axes.positions[axes.offsets[j] + high] - axes.positions[axes.offsets[j] + low])
+        return float(_branch_share(axes.nodes, axes.starts, axes.ends, begin + low, begin + high))
+    return float(axes.positions[begin + high] - axes.positions[begin + low])
 
 
 @jit
-def _branch_share(axes: Axes, j: int, low: int, high: int) -> float:
+def _branch_share(nodes: CodeArray, starts: FloatArray, ends: FloatArray, low: int, high: int) -> float:
     """Return the share of the run of children, below the lowest node over the class, from its first to its last.
 
     That is what the class publishes once further cuts have left one child.
     """
-    level = cut_level(axes, j, low, high)
-    return float(axes.ends[level, axes.offsets[j] + high] - axes.starts[level, axes.offsets[j] + low])
+    level = cut_level(nodes, low, high)
+    return float(ends[level, high] - starts[level, low])
 
 
 @jit
-def cut_level(axes: Axes, j: int, low: int, high: int) -> int:
-    """Return the level below the lowest node that covers codes low to high of a hierarchy: where it is cut."""
-    begin = axes.offsets[j]
+def cut_level(nodes: CodeArray, low: int, high: int) -> int:
+    """Return the level below the lowest node that covers entries low to high of a hierarchy: where it is cut."""
     level = 0
-    while axes.nodes[level + 1, begin + low] != axes.nodes[level + 1, begin + high]:
+    while nodes[level + 1, low] != nodes[level + 1, high]:
         level += 1
     return level
 
@@ -242,6 +235,7 @@ def may_cut(axes: Axes, work: Work, j: int, length: int) -> bool:
     if work.codes[begin + length - 1] == 0:
         return True
     first = begin if work.codes[begin] > 0 else begin + 1
-    level = cut_level(axes, j, work.codes[first], work.codes[begin + work.n_codes[j] - 1])
+    low, high = begin + work.codes[first], begin + work.codes[begin + work.n_codes[j] - 1]
+    level = cut_level(axes.nodes, low, high)
     left, right = work.codes[begin + length - 1], work.codes[begin + length]
     return bool(axes.nodes[level, begin + left] != axes.nodes[level, begin + right])
