@@ -248,3 +248,9 @@ def test_values_are_read_only_and_not_in_the_repr():
 def test_one_text():
     column, _ = from_texts("c", ["2.50", "1"])
     assert [column.text(0), column.text(1)] == column.texts() == ["1", "2.5"]
+
+
+@pytest.mark.parametrize("kind", ["integer", "decimal"])
+def test_an_underscore_makes_no_number(kind):
+    with pytest.raises(ColumnError, match="1 of its 2"):
+        from_texts("code", ["1_000", "7"], kind)

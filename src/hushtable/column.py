@@ -235,6 +235,22 @@ def _misfits(kind: Kind, texts: Sequence[str]) -> int:
     return misfits
 
 
+def _read_integer(text: str) -> int:
+    return int(_without_underscores(text))
+
+
+def _read_decimal(text: str) -> float:
+    return float(_without_underscores(text))
+
+
+def _without_underscores(text: str) -> str:
+    # Python reads 1_000 as a thousand; in data it is a code.
+    if "_" in text:
+        msg = "an underscore"
+        raise ValueError(msg)
+    return text
+
+
 def _read_datetime(text: str) -> dt.datetime:
     moment = dt.datetime.fromisoformat(text)
     if moment.tzinfo is not None:
@@ -244,8 +260,8 @@ def _read_datetime(text: str) -> dt.datetime:
 
 
 _READERS: Final[dict[str, tuple[Callable[[str], Any], str]]] = {
-    "integer": (int, "int64"),
-    "decimal": (float, "float64"),
+    "integer": (_read_integer, "int64"),
+    "decimal": (_read_decimal, "float64"),
     "date": (dt.date.fromisoformat, "datetime64[D]"),
     "datetime": (_read_datetime, "datetime64[us]"),
 }
