@@ -1,0 +1,213 @@
+"""The fewest stars that make A independent of equal-sized clusters: how the search is done, and how good it is."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import Final, Literal
+
+import numpy as np
+
+from hushtable._types import CountArray, FloatArray, Progress
+from hushtable.anonymizers.assignment import descend, pivot
+from hushtable.anonymizers.dealing import Dealing, Types, greedy, joined, kept_cells, patterns, subsets
+from hushtable.anonymizers.programme import Programme, floor_of
+from hushtable.search import Budget
+
+__all__ = ["METHODS", "Masking", "Method", "agreement_bound", "mask"]
+
+Method = Literal["auto", "exact", "greedy", "pivot"]
+METHODS: Final = ("auto", "exact", "greedy", "pivot")
+
+_EXACT = 12_000  # edges of a programme that the integer solver ends within about a second
+_RELAXED = 200_000  # and the linear one within about a minute
+_NODES = 2_000  # of the integer solver, where no budget says
+_MEMBERS = 300  # of a block: types of a cluster that take part
+_BLOCKS = 60  # improved one by one, where the whole is too large
+_SWEEPS = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Masking:
+    """A dealing, and what is known of the best one.
+
+    Attributes
+    ----------
+    dealing : Dealing
+    cost : float
+        Stars, each times its column's weight.
+    bound : float
+        No dealing costs less.
+    n_nodes : int
+        Programmes and nodes of the integer solver settled.
+    complete : bool
+        False where a budget ended the search.
+    """
+
+    dealing: Dealing
+    cost: float
+    bound: float
+    n_nodes: int
+    complete: bool
+
+
+def mask(
+    types: Types, method: Method, rng: np.random.Generator, budget: Budget, progress: Progress | None = None
+) -> Masking:
+    """Deal the records of equal-sized clusters into groups with few stars.
+
+    Parameters
+    ----------
+    types : Types
+    method : {"auto", "exact", "greedy", "pivot"}
+        As in `hushtable.mask_dependence`.
+    rng : Generator
+        Lays out blocks, where the whole is too large for a programme.
+    budget : Budget
+    progress : callable, optional
+    """
+    search = _Search(types, rng, budget, time.perf_counter(), progress)
+    dealing, bound, n_nodes, complete = {
+        "auto": search.auto,
+        "exact": search.exact,
+        "greedy": search.greedy,
+        "pivot": search.pivot,
+    }[method]()
+    bound = max(bound, agreement_bound(types))
+    return Masking(dealing, dealing.cost(types), bound, n_nodes, complete)
+
+
+def agreement_bound(types: Types) -> float:
+    """Return a cost that no dealing goes below: what sets of columns could be kept at most, put together.
+
+    Notes
+    -----
+    A linear programme over the 2^d sets of columns: the groups that keep at least the columns
+    of a set are no more than the sum, over the cells there, of what the poorest cluster
+    holds. It contains the bound by the groups without a star and the bounds by single columns.
+    """
+    from scipy.optimize import linprog
+
+    sets = subsets(len(types.weights))
+    room = []
+    for columns in sets:
+        labels = kept_cells(types.values, columns)
+        named = labels >= 0
+        width = int(labels.max(initial=-1)) + 1
+        room.append(np.min([np.bincount(labels[named], row[named], width) for row in types.supply], axis=0).sum())
+    holds = np.array([[set(inner) <= set(outer) for outer in sets] for inner in sets], dtype=np.float64)
+    kept = np.array([types.weights[list(columns)].sum() for columns in sets])
+    found = linprog(-kept, A_ub=holds, b_ub=np.array(room), bounds=(0, None), method="highs-ds")
+    hidden = float(types.weights.sum()) * types.n_groups + found.fun
+    return floor_of(types.n_clusters * hidden, types)
+
+
+Outcome = tuple[Dealing, float, int, bool]
+
+
+@dataclass(frozen=True, slots=True)
+class _Search:
+    types: Types
+    rng: np.random.Generator
+    budget: Budget
+    began: float
+    progress: Progress | None
+
+    def left(self) -> float | None:
+        """Return the seconds that are left, if any end is set."""
+        return None if self.budget.seconds is None else self.budget.seconds - (time.perf_counter() - self.began)
+
+    def is_late(self) -> bool:
+        left = self.left()
+        return left is not None and left <= 0
+
+    def auto(self) -> Outcome:
+        programme = Programme.of(self.types)
+        if programme.n_edges <= _EXACT:
+            return self._solved(programme)
+        if programme.n_edges <= _RELAXED:
+            relaxed = programme.relaxed(self.left())
+            if relaxed is not None:
+                dealing = programme.realised(_whole(relaxed[0]))
+                if dealing.cost(self.types) > relaxed[1]:
+                    dealing = self._in_blocks(dealing, relaxed[1])
+                return dealing, relaxed[1], 1, not self.is_late()
+        return self._in_blocks(greedy(self.types), 0.0), 0.0, _BLOCKS, not self.is_late()
+
+    def exact(self) -> Outcome:
+        return self._solved(Programme.of(self.types))
+
+    def greedy(self) -> Outcome:
+        return descend(self.types, greedy(self.types), _SWEEPS), 0.0, 1, True
+
+    def pivot(self) -> Outcome:
+        best, bound = pivot(self.types, 0)
+        for cluster in range(1, self.types.n_clusters):
+            if self.is_late():
+                return best, bound, cluster, False
+            other, floor = pivot(self.types, cluster)
+            best, bound = min(best, other, key=lambda each: each.cost(self.types)), max(bound, floor)
+        return descend(self.types, best, _SWEEPS), bound, self.types.n_clusters, True
+
+    def _solved(self, programme: Programme) -> Outcome:
+        quick = descend(self.types, greedy(self.types), _SWEEPS)
+        if not programme.n_edges:
+            return quick, 0.0, 0, True
+        groups, bound, n_nodes = programme.solved(self.budget.nodes or _NODES, self.left())
+        found = quick if groups is None else programme.realised(groups)
+        best = min(quick, found, key=lambda each: each.cost(self.types))
+        return best, bound, n_nodes, best.cost(self.types) <= bound
+
+    def _in_blocks(self, dealing: Dealing, bound: float) -> Dealing:
+        """Solve the relaxed programme of groups that resemble one another, block by block."""
+        n_left = self.budget.nodes or _BLOCKS
+        total = n_left
+        while n_left > 0:
+            blocks = _blocks(self.types, dealing, self.rng)
+            improved = []
+            for rows in blocks:
+                block = Dealing(dealing.members[rows], dealing.counts[rows])
+                if n_left > 0 and not self.is_late():
+                    block = _improved(self.types, block, self.left())
+                    n_left -= 1
+                    if self.progress is not None:
+                        self.progress(1 - n_left / total)
+                improved.append(block)
+            dealing = joined(improved)
+            if self.is_late() or dealing.cost(self.types) <= bound:
+                break
+        return dealing
+
+
+def _whole(groups: FloatArray) -> CountArray:
+    return np.asarray(np.floor(groups + 1e-6), dtype=np.int64)
+
+
+def _blocks(types: Types, dealing: Dealing, rng: np.random.Generator) -> list[CountArray]:
+    """Cut the groups, ordered by what they publish in columns of a random order, into blocks of few types."""
+    cells = patterns(types, dealing)
+    keys = [
+        rng.permutation(int(cells[:, column].max(initial=0)) + 2)[cells[:, column] + 1]
+        for column in rng.permutation(cells.shape[1])
+    ]
+    order = np.lexsort(keys)
+    size = max(1, _MEMBERS // types.n_clusters)
+    blocks = [order[at : at + size] for at in range(0, len(order), size)]
+    return [blocks[place] for place in rng.permutation(len(blocks))]
+
+
+def _improved(types: Types, block: Dealing, seconds: float | None) -> Dealing:
+    """Return the better of a block and of what its own programme makes of it."""
+    used, place = np.unique(block.members, return_inverse=True)
+    members = place.reshape(block.members.shape).astype(np.int32)
+    supply = np.zeros((types.n_clusters, len(used)), dtype=np.int64)
+    for cluster, row in enumerate(supply):
+        np.add.at(row, members[:, cluster], block.counts)
+    part = Types(types.values[used], supply, types.weights)
+    programme = Programme.of(part)
+    relaxed = programme.relaxed(seconds) if 0 < programme.n_edges <= _RELAXED else None
+    if relaxed is None:
+        return block
+    found = programme.realised(_whole(relaxed[0]))
+    found = Dealing(used[found.members].astype(np.int32), found.counts)
+    return min(block, found, key=lambda each: each.cost(types))
