@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from hushtable import datasets
     from hushtable.anonymizers import anonymize
+    from hushtable.anonymizers.independence import mask_dependence, masking_tradeoff
+    from hushtable.anonymizers.masked import MaskedRelease, MaskingTradeoff
     from hushtable.anonymizers.mondrian import Mondrian
     from hushtable.column import Column, ColumnSpec
     from hushtable.discover.recognise import Roles, find_quasi_identifiers
@@ -65,6 +67,8 @@ __all__ = [
     "InputError",
     "KAnonymity",
     "KMap",
+    "MaskedRelease",
+    "MaskingTradeoff",
     "ModelError",
     "Mondrian",
     "Partition",
@@ -86,6 +90,8 @@ __all__ = [
     "assess",
     "datasets",
     "find_quasi_identifiers",
+    "mask_dependence",
+    "masking_tradeoff",
     "verify",
 ]
 
@@ -108,6 +114,8 @@ _HOMES = {
     "InputError": "errors",
     "KAnonymity": "models",
     "KMap": "models",
+    "MaskedRelease": "anonymizers.masked",
+    "MaskingTradeoff": "anonymizers.masked",
     "ModelError": "errors",
     "Mondrian": "anonymizers.mondrian",
     "SetNCP": "quality.loss",
@@ -129,6 +137,8 @@ _HOMES = {
     "assess": "risk.reidentify",
     "datasets": "",
     "find_quasi_identifiers": "discover.recognise",
+    "mask_dependence": "anonymizers.independence",
+    "masking_tradeoff": "anonymizers.independence",
     "verify": "verifier",
 }
 

@@ -29,10 +29,12 @@ __all__ = [
     "check_writable",
     "file_kind",
     "gather",
+    "integers",
     "map_texts",
     "mask",
     "read",
     "replacing",
+    "strings",
     "text_codes",
     "texts",
     "write",
@@ -323,6 +325,16 @@ def texts(series: pl.Series) -> pl.Series:
     blank = cells.unique().drop_nulls()
     blank = blank.filter(blank.str.strip_chars() == "")
     return cells.set(cells.is_in(blank.implode()).fill_null(False), None) if len(blank) else cells
+
+
+def integers(name: str, values: CountArray) -> pl.Series:
+    """Return a column of whole numbers."""
+    return pl.Series(name, values, dtype=pl.Int64)
+
+
+def strings(name: str, cells: Sequence[str | None]) -> pl.Series:
+    """Return a column of text; None is missing."""
+    return pl.Series(name, cells, dtype=pl.String)
 
 
 def text_codes(series: pl.Series) -> CodeArray:

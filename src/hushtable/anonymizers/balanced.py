@@ -21,9 +21,7 @@ CLUSTERINGS: Final = ("auto", "runs", "median", "kmeans")
 _ROUNDS = 50
 
 
-def equal_clusters(
-    table: Table, n_clusters: int, clustering: str | Distance, rng: np.random.Generator
-) -> CodeArray:
+def equal_clusters(table: Table, n_clusters: int, clustering: str | Distance, rng: np.random.Generator) -> CodeArray:
     """Label every row of a table with one of equally large clusters.
 
     Parameters
@@ -67,7 +65,8 @@ def given_clusters(given: Sequence[Any], n_records: int, n_clusters: int) -> Cod
     """Check the clusters that someone brings along and number them in their order."""
     if len(given) != n_records:
         msg = with_hint(
-            f"clustering holds {len(given)} labels for {n_records} records.", "give every record the label of its cluster."
+            f"clustering holds {len(given)} labels for {n_records} records.",
+            "give every record the label of its cluster.",
         )
         raise InputError(msg)
     distinct, labels = np.unique(np.asarray(given), return_inverse=True)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from hushtable._types import CodeArray, CountArray, FloatArray
+from hushtable._types import CountArray, FloatArray
 from hushtable.anonymizers.dealing import Dealing, Types, dealt_in_runs, greedy, joined, kept_cells, subsets
 
 __all__ = ["Programme", "floor_of"]
@@ -91,8 +91,7 @@ class Programme:
         return found.x[: len(self.kept)], floor_of(self.cost(-found.fun), self.types)
 
     def solved(self, n_nodes: int, seconds: float | None = None) -> tuple[CountArray | None, float, int]:
-        """Return how many groups publish every pattern in the best dealing found, a floor under the cost of all
-        dealings, and the nodes looked at."""
+        """Return the groups of every pattern in the best dealing found, a floor under all costs, and the nodes."""
         from scipy.optimize import Bounds, LinearConstraint, milp
 
         matrix, right = self._limits()
@@ -102,7 +101,7 @@ class Programme:
             integrality=np.repeat([1, 0], [n_patterns, self.n_edges]),
             bounds=Bounds(0, np.concatenate((self.room, self.types.supply[self.cluster, self.member]))),
             constraints=LinearConstraint(matrix, -np.inf, right),
-            options={"mip_rel_gap": 0.0, "node_limit": n_nodes, **_within(seconds)},
+            options=_within(seconds) | {"mip_rel_gap": 0.0, "node_limit": n_nodes},
         )
         bound = found.mip_dual_bound
         floor = 0.0 if bound is None or not math.isfinite(bound) else floor_of(self.cost(-bound), self.types)
@@ -136,11 +135,13 @@ class Programme:
         columns = np.concatenate((edges, edges, sinks % n_patterns))
         entries = np.repeat([1.0, -1.0, 1.0], [self.n_edges, self.n_edges, len(sinks)])
         shape = (len(sources) + len(sinks), n_patterns + self.n_edges)
-        right = np.concatenate((self.types.supply.ravel()[sources], np.zeros(len(sinks))))
+        right: FloatArray = np.concatenate(
+            (self.types.supply.ravel()[sources].astype(np.float64), np.zeros(len(sinks)))
+        )
         return sparse.csr_array((entries, (rows, columns)), shape=shape), right
 
 
-def _within(seconds: float | None) -> dict[str, float]:
+def _within(seconds: float | None) -> Any:
     return {} if seconds is None else {"time_limit": max(seconds, 0.01)}
 
 
