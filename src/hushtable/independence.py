@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from hushtable import frames
-from hushtable._types import CountArray
+from hushtable._types import CodeArray, CountArray
 from hushtable.errors import InputError, VerificationError, check_columns, listed, with_hint
 from hushtable.readings import label_rows
 
@@ -116,7 +116,7 @@ def verify_independence(
         raise InputError(msg)
     frame = frames.read(data)
     check_columns((*columns, label), frame.columns, "columns of a masked table")
-    codes = np.array([frames.text_codes(frame.column(name)) for name in columns])
+    codes: CodeArray = np.array([frames.text_codes(frame.column(name)) for name in columns])
     labels, _ = label_rows(frames.text_codes(frame.column(label))[None, :])
     vectors, first = label_rows(codes)
     n_labels = int(labels.max(initial=-1)) + 1
@@ -143,7 +143,7 @@ def _subsets(n_columns: int) -> list[tuple[int, ...]]:
     return [chosen for size in sizes for chosen in combinations(range(n_columns), size)]
 
 
-def _n_dependent(codes: CountArray, counts: CountArray) -> int:
+def _n_dependent(codes: CodeArray, counts: CountArray) -> int:
     """Count the vectors of some columns that are not as frequent under every label as independence asks."""
     of_vector, first = label_rows(codes)
     held = np.zeros((len(first), counts.shape[1]), dtype=np.int64)

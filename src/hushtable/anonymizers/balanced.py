@@ -119,8 +119,8 @@ def _by_distance(table: Table, distance: Distance) -> Callable[[CountArray], Flo
         for row in distinct.codes.T.tolist()
     ]
 
-    def far(place: int, places: CountArray) -> FloatArray:
-        found = np.array([float(distance(cells[place], cells[other])) for other in places.tolist()])
+    def far(place: int, places: CodeArray) -> FloatArray:
+        found: FloatArray = np.array([float(distance(cells[place], cells[other])) for other in places.tolist()])
         if not np.isfinite(found).all() or (found < 0).any():
             msg = with_hint("the distance function gave a number that is no distance.", "0 or more, and finite.")
             raise InputError(msg)

@@ -211,7 +211,7 @@ def _dealt(left: CountArray, labels: CodeArray) -> CountArray:
     n_labels = int(labels.max(initial=-1)) + 1
     named = labels >= 0
     held = [np.bincount(labels[named], weights=row[named], minlength=n_labels) for row in left]
-    return np.min(held, axis=0).astype(np.int64)
+    return np.asarray(np.min(held, axis=0), dtype=np.int64)
 
 
 def _deal(left: CountArray, labels: CodeArray) -> tuple[Dealing, CountArray]:

@@ -204,9 +204,14 @@ def masking_tradeoff(
     b: Sequence[str],
     clusters: Sequence[int],
     c: Sequence[str] | None = None,
+    clustering: Clustering = "auto",
+    method: Method = "auto",
+    weights: Mapping[str, float] | None = None,
+    missing: Missing = "category",
+    optimise_ties: bool = False,
     specs: Mapping[str, ColumnSpec] | None = None,
+    budget: Budget | None = None,
     seed: int = 0,
-    **options: Any,
 ) -> MaskingTradeoff:
     """Measure, for several numbers of clusters, the stars they cost and what they keep of B's say on C.
 
@@ -217,23 +222,37 @@ def masking_tradeoff(
         As in `mask_dependence`.
     clusters : sequence of int
         For instance ``range(2, 21)``.
-    specs : mapping of column to ColumnSpec, optional
-    seed : int
-    options
-        Any other argument of `mask_dependence`.
+    clustering, method, weights, missing, optimise_ties, specs, seed
+        As in `mask_dependence`.
+    budget : Budget, optional
+        Of each number of clusters.
 
     Examples
     --------
     >>> import hushtable as ht
     >>> people = ht.datasets.people(200)
-    >>> curve = masking_tradeoff(people, a=["sex"], b=["salary"], c=["education"], clusters=[2, 4])
+    >>> curve = masking_tradeoff(people, a=["sex"], b=["income"], c=["education"], clusters=[2, 4])
     >>> [point.clusters for point in curve.points]
     [2, 4]
     """
     source = data if isinstance(data, Table) else frames.read(data)
     points = []
     for n_clusters in clusters:
-        release = mask_dependence(source, a=a, b=b, clusters=n_clusters, c=c, specs=specs, seed=seed, **options)
+        release = mask_dependence(
+            source,
+            a=a,
+            b=b,
+            clusters=n_clusters,
+            c=c,
+            clustering=clustering,
+            method=method,
+            weights=weights,
+            missing=missing,
+            optimise_ties=optimise_ties,
+            specs=specs,
+            budget=budget,
+            seed=seed,
+        )
         pairs = [pair for pair in release.pairs() if pair.kind == "BC"]
         points.append(
             TradeoffPoint(
@@ -312,7 +331,7 @@ def _check_cells(table: Table, a: Sequence[str], b: Sequence[str], clusters: int
         if not column.is_measured and SUPPRESSED in column.values.tolist():
             msg = with_hint(
                 f"column {name!r} holds {SUPPRESSED!r}, which marks masked cells.",
-                "replace those cells in the input first.",
+                "replace those cells first.",
             )
             raise InputError(msg)
     if table.select(b).collapse()[0].n_rows < 2:

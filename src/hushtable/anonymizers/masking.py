@@ -98,7 +98,7 @@ def agreement_bound(types: Types) -> float:
     holds = np.array([[set(inner) <= set(outer) for outer in sets] for inner in sets], dtype=np.float64)
     kept = np.array([types.weights[list(columns)].sum() for columns in sets])
     found = linprog(-kept, A_ub=holds, b_ub=np.array(room), bounds=(0, None), method="highs-ds")
-    hidden = float(types.weights.sum()) * types.n_groups + found.fun
+    hidden = float(types.weights.sum()) * types.n_groups - float(kept @ found.x)
     return floor_of(types.n_clusters * hidden, types)
 
 

@@ -88,7 +88,8 @@ class Programme:
         )
         if found.status != 0:
             return None
-        return found.x[: len(self.kept)], floor_of(self.cost(-found.fun), self.types)
+        groups = found.x[: len(self.kept)]
+        return groups, floor_of(self.cost(float(self.kept @ groups)), self.types)
 
     def solved(self, n_nodes: int, seconds: float | None = None) -> tuple[CountArray | None, float, int]:
         """Return the groups of every pattern in the best dealing found, a floor under all costs, and the nodes."""

@@ -185,13 +185,14 @@ def normalized_mutual_information(first: CodeArray, second: CodeArray) -> float:
 
 def binned_codes(table: Table, name: str, n_bins: int = _BINS) -> CodeArray:
     """Return a column's codes, those of an ordered column with many values in bins of nearly equal frequency."""
-    column, codes = table.column(name), table.codes[table.index(name)]
+    column = table.column(name)
+    codes: CodeArray = table.codes[table.index(name)]
     if not column.is_ordered or column.n_values <= n_bins:
         return codes
     counts = np.bincount(codes[codes >= 0], minlength=column.n_values)
     before = np.cumsum(counts) - counts
     bins = (before * n_bins // max(1, int(counts.sum()))).astype(np.int32)
-    return np.asarray(np.append(bins, np.int32(-1))[codes])
+    return np.asarray(np.append(bins, np.int32(-1))[codes], dtype=np.int32)
 
 
 def kept_pairs(
@@ -318,7 +319,7 @@ def warnings_of(guesses: Sequence[Guess]) -> tuple[str, ...]:
     """Say in words where C gives the hidden correlation back."""
     return tuple(
         f"the other columns give {guess.column!r} back: a guess is right in {guess.right_rate:.0%} of its "
-        f"{guess.n_masked:,} masked cells and restores {guess.restored_rate:.0%} of its mutual information with the label"
+        f"{guess.n_masked:,} masked cells and restores {guess.restored_rate:.0%} of what it says of the label"
         for guess in guesses
         if guess.n_masked and guess.hidden > 0 and guess.restored_rate >= _ALARMING
     )
