@@ -159,9 +159,11 @@ def mask_dependence(
     kept, labels = _clustered(table, b, clusters, clustering, rng)
     table = table.take(kept)
     distinct, of_record = table.select(a).collapse()
-    if optimise_ties:
-        labels = settle_ties(table.select(b), labels, of_record, clusters, rng)
     types = _types(distinct, labels, of_record, clusters, missing, weights or {})
+    if optimise_ties:
+        _, tie_of = table.select(b).collapse()
+        labels = settle_ties(tie_of, labels, of_record, types, rng)
+        types = _types(distinct, labels, of_record, clusters, missing, weights or {})
     if progress is not None:
         progress(0.1)
     found = mask(types, method, rng, budget, None if progress is None else lambda done: progress(0.1 + 0.8 * done))

@@ -20,7 +20,7 @@ Method = Literal["auto", "exact", "greedy", "pivot"]
 METHODS: Final = ("auto", "exact", "greedy", "pivot")
 
 _EXACT = 12_000  # edges of a programme that the integer solver ends within about a second
-_RELAXED = 200_000  # and the linear one within about a minute
+_RELAXED = 140_000  # and the linear one within about half a minute
 _NODES = 2_000  # of the integer solver, where no budget says
 _MEMBERS = 300  # of a block: types of a cluster that take part
 _BLOCKS = 60  # improved one by one, where the whole is too large
@@ -150,13 +150,25 @@ class _Search:
         return descend(self.types, best, _SWEEPS), bound, self.types.n_clusters, True
 
     def _solved(self, programme: Programme) -> Outcome:
-        quick = descend(self.types, greedy(self.types), _SWEEPS)
+        best = greedy(self.types)
         if not programme.n_edges:
-            return quick, 0.0, 0, True
+            return best, best.cost(self.types), 0, True
+        # Nearly always the linear relaxation is whole, or is once rounded down: no branching is needed.
+        relaxed = programme.relaxed(self.left())
+        if relaxed is None:
+            return best, 0.0, 0, False
+        best = self._better(best, programme.realised(_whole(relaxed[0])))
+        if best.cost(self.types) <= relaxed[1]:
+            return best, relaxed[1], 1, True
         groups, bound, n_nodes = programme.solved(self.budget.nodes or _NODES, self.left())
-        found = quick if groups is None else programme.realised(groups)
-        best = min(quick, found, key=lambda each: each.cost(self.types))
-        return best, bound, n_nodes, best.cost(self.types) <= bound
+        if groups is not None:
+            best = self._better(best, programme.realised(groups))
+        if best.cost(self.types) > max(bound, relaxed[1]):
+            best = descend(self.types, best, _SWEEPS)
+        return best, max(bound, relaxed[1]), n_nodes, best.cost(self.types) <= max(bound, relaxed[1])
+
+    def _better(self, one: Dealing, other: Dealing) -> Dealing:
+        return min(one, other, key=lambda each: each.cost(self.types))
 
     def _in_blocks(self, dealing: Dealing, bound: float) -> Dealing:
         """Solve the relaxed programme of groups that resemble one another, block by block."""

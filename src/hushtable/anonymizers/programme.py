@@ -82,11 +82,11 @@ class Programme:
         """
         from scipy.optimize import linprog
 
-        matrix, right = self._limits()
+        matrix, right = self.limits()
         found = linprog(
-            self._objective(), A_ub=matrix, b_ub=right, bounds=(0, None), method="highs-ds", options=_within(seconds)
+            self.objective(), A_ub=matrix, b_ub=right, bounds=(0, None), method="highs-ds", options=_within(seconds)
         )
-        if found.status != 0:
+        if found.status != 0 or found.x is None:
             return None
         groups = found.x[: len(self.kept)]
         return groups, floor_of(self.cost(float(self.kept @ groups)), self.types)
@@ -95,10 +95,10 @@ class Programme:
         """Return the groups of every pattern in the best dealing found, a floor under all costs, and the nodes."""
         from scipy.optimize import Bounds, LinearConstraint, milp
 
-        matrix, right = self._limits()
+        matrix, right = self.limits()
         n_patterns = len(self.kept)
         found = milp(
-            self._objective(),
+            self.objective(),
             integrality=np.repeat([1, 0], [n_patterns, self.n_edges]),
             bounds=Bounds(0, np.concatenate((self.room, self.types.supply[self.cluster, self.member]))),
             constraints=LinearConstraint(matrix, -np.inf, right),
@@ -121,10 +121,11 @@ class Programme:
         dealt = dealt_in_runs(runs)
         return joined([dealt, greedy(dealt.left(self.types))])
 
-    def _objective(self) -> FloatArray:
+    def objective(self) -> FloatArray:
+        """Return what is to be least: the weight of the published cells, negative."""
         return np.concatenate((-self.kept, np.zeros(self.n_edges)))
 
-    def _limits(self) -> tuple[Any, FloatArray]:
+    def limits(self) -> tuple[Any, FloatArray]:
         """No type gives more records than there are; no pattern has more groups than records of any cluster."""
         from scipy import sparse
 

@@ -4,70 +4,123 @@ from __future__ import annotations
 
 import numpy as np
 
-from hushtable._types import CodeArray, CountArray
-from hushtable.table import Table
+from hushtable._types import CodeArray, CountArray, FloatArray
+from hushtable.anonymizers.dealing import Types
+from hushtable.anonymizers.programme import Programme
+from hushtable.errors import InputError, with_hint
 
 __all__ = ["settle_ties"]
 
+_MOST = 60_000  # edges of the programme
+
 
 def settle_ties(
-    b: Table, labels: CodeArray, of_record: CodeArray, n_clusters: int, rng: np.random.Generator
+    tie_of: CodeArray, labels: CodeArray, type_of: CodeArray, types: Types, rng: np.random.Generator
 ) -> CodeArray:
-    """Deal the records of every tie anew, so that clusters come to hold the same of every type.
+    """Deal the records of every parted tie anew, so that few stars are needed.
 
     Parameters
     ----------
-    b : Table
-        The B columns; a row is one record.
+    tie_of : ndarray of int32, shape (n_records,)
+        Records with equal B cells are of one tie.
     labels : ndarray of int32, shape (n_records,)
         Clusters in the order of B.
-    of_record : ndarray of int32, shape (n_records,)
-        The type of every record: its A vector.
-    n_clusters : int
+    type_of : ndarray of int32, shape (n_records,)
+    types : Types
+        With the supply of these clusters.
     rng : Generator
+
+    Raises
+    ------
+    InputError
+        There are too many types for the programme.
 
     Notes
     -----
-    A heuristic: tie by tie, the most records first, a maximum flow gives every cluster as many
-    records of a type as it still lacks of the mean; what is left fills up.
+    The programme of masking, relaxed, with one more choice: how many records of a type and a
+    tie each cluster takes. What it takes in fractions is rounded down, and whoever has room takes
+    the rest: near the least number of stars over all ways to settle the ties, not proven.
     """
-    labels = labels.copy()
-    n_types = int(of_record.max()) + 1
-    distinct, tie_of = b.collapse()
-    del distinct
+    n_clusters = types.n_clusters
     pairs = np.unique(tie_of.astype(np.int64) * n_clusters + labels)
-    parted = np.flatnonzero(np.bincount(pairs // n_clusters) > 1)
-    held = np.bincount(labels.astype(np.int64) * n_types + of_record, minlength=n_clusters * n_types)
-    held = held.reshape(n_clusters, n_types)
-    mean = held.sum(axis=0) // n_clusters
-    sizes = np.bincount(tie_of)
-    open_ = np.isin(tie_of, parted)
-    np.subtract.at(held, (labels[open_], of_record[open_]), 1)
-    for tie in parted[np.argsort(-sizes[parted], kind="stable")]:
+    parted = np.bincount(pairs // n_clusters) > 1
+    loose = parted[tie_of]
+    if not loose.any():
+        return labels
+    cells = np.unique(np.column_stack((tie_of[loose], labels[loose])), axis=0)
+    taken = _shares(cells, tie_of[loose], labels[loose], type_of[loose], types)
+    settled = labels.copy()
+    for tie in np.unique(cells[:, 0]):
         rows = rng.permutation(np.flatnonzero(tie_of == tie))
-        room = np.bincount(labels[rows], minlength=n_clusters)
-        labels[rows] = _dealt(of_record[rows], room, np.maximum(mean - held, 0))
-        np.add.at(held, (labels[rows], of_record[rows]), 1)
-    return labels
+        ours = cells[:, 0] == tie
+        settled[rows] = _dealt(
+            type_of[rows], cells[ours, 1], np.bincount(labels[rows], minlength=n_clusters), taken[ours]
+        )
+    return settled
 
 
-def _dealt(types: CodeArray, room: CountArray, lacking: CountArray) -> CodeArray:
-    """Give records to clusters with room: as many as lack their type, then whoever has room."""
+def _shares(cells: CodeArray, tie_of: CodeArray, labels: CodeArray, type_of: CodeArray, types: Types) -> CountArray:
+    """Return how many records of every type a cluster takes of a tie, for all pairs of both; whole, rounded down."""
     from scipy import sparse
-    from scipy.sparse.csgraph import maximum_flow
+    from scipy.optimize import linprog
 
-    present, place = np.unique(types, return_inverse=True)
-    clusters = np.flatnonzero(room)
-    n_ours, n_theirs = len(present), len(clusters)
-    flow = np.zeros((n_ours + n_theirs + 2, n_ours + n_theirs + 2), dtype=np.int32)
-    flow[0, 1 : n_ours + 1] = np.bincount(place)
-    flow[1 : n_ours + 1, n_ours + 1 : -1] = lacking[np.ix_(clusters, present)].T
-    flow[n_ours + 1 : -1, -1] = room[clusters]
-    found = maximum_flow(sparse.csr_array(flow), 0, n_ours + n_theirs + 1).flow.toarray()
-    given = found[1 : n_ours + 1, n_ours + 1 : -1]
+    n_types = types.supply.shape[1]
+    ties, tie = np.unique(tie_of, return_inverse=True)
+    held = np.zeros((len(ties), n_types), dtype=np.int64)
+    np.add.at(held, (tie, type_of), 1)
+    fixed = types.supply.copy()
+    np.subtract.at(fixed, (labels, type_of), 1)
+    most = fixed.copy()
+    place = np.searchsorted(ties, cells[:, 0])
+    np.add.at(most, cells[:, 1], held[place])
+    programme = Programme.of(Types(types.values, most, types.weights))
+    if programme.n_edges > _MOST:
+        msg = with_hint(
+            f"the ties of {n_types} distinct vectors of A are too many to settle.",
+            "leave optimise_ties off.",
+        )
+        raise InputError(msg)
+    matrix, _ = programme.limits()
+    sources = np.unique(programme.cluster * n_types + programme.member)
+    pair, member = np.nonzero(held[place])
+    source = cells[pair, 1].astype(np.int64) * n_types + member
+    row = np.searchsorted(sources, source)
+    bound = (row < len(sources)) & (sources[np.minimum(row, len(sources) - 1)] == source)
+    n_choices, n_rows = len(pair), matrix.shape[0]
+    choices = sparse.csr_array((-np.ones(bound.sum()), (row[bound], np.flatnonzero(bound))), shape=(n_rows, n_choices))
+    right: FloatArray = np.zeros(n_rows)
+    right[: len(sources)] = fixed.ravel()[sources]
+    # Every record of a tie goes somewhere, and every cluster takes as many as before.
+    kinds, kind = np.unique(place[pair] * n_types + member, return_inverse=True)
+    room = np.zeros(len(cells))
+    np.add.at(room, _place(cells, tie_of, labels), 1)
+    rows = np.concatenate((kind, len(kinds) + pair))
+    columns = matrix.shape[1] + np.tile(np.arange(n_choices), 2)
+    shape = (len(kinds) + len(cells), matrix.shape[1] + n_choices)
+    found = linprog(
+        np.concatenate((programme.objective(), np.zeros(n_choices))),
+        A_ub=sparse.hstack((matrix, choices)),
+        b_ub=right,
+        A_eq=sparse.csr_array((np.ones(2 * n_choices), (rows, columns)), shape=shape),
+        b_eq=np.concatenate((held.ravel()[kinds], room)),
+        method="highs-ds",
+    )
+    taken = np.zeros((len(cells), n_types), dtype=np.int64)
+    taken[pair, member] = np.floor(found.x[matrix.shape[1] :] + 1e-6)
+    return taken
+
+
+def _place(cells: CodeArray, tie_of: CodeArray, labels: CodeArray) -> CountArray:
+    width = int(cells[:, 1].max()) + 1
+    keys = cells[:, 0].astype(np.int64) * width + cells[:, 1]
+    return np.searchsorted(keys, tie_of.astype(np.int64) * width + labels)
+
+
+def _dealt(types: CodeArray, clusters: CodeArray, room: CountArray, taken: CountArray) -> CodeArray:
+    """Give records to clusters: as many of each type as they take, then to whoever has room."""
     labels = np.full(len(types), -1, dtype=np.int32)
-    for one in range(n_ours):
-        ours = np.flatnonzero(place == one)
-        labels[ours[: given[one].sum()]] = np.repeat(clusters, given[one])
-    labels[labels < 0] = np.repeat(clusters, room[clusters] - given.sum(axis=0))
+    for member in np.unique(types):
+        ours = np.flatnonzero(types == member)
+        labels[ours[: taken[:, member].sum()]] = np.repeat(clusters, taken[:, member])
+    labels[labels < 0] = np.repeat(clusters, room[clusters] - taken.sum(axis=1))
     return labels

@@ -150,14 +150,15 @@ class _Cells:
 
 
 def _contingency(first: CodeArray, second: CodeArray) -> tuple[_Cells, CountArray, CountArray]:
-    width = int(second.max(initial=-1)) + 2
-    pairs, counts = np.unique((first.astype(np.int64) + 1) * width + second + 1, return_counts=True)
+    # From -2, the star, on; -1 is a missing cell.
+    width = int(second.max(initial=-1)) + 3
+    pairs, counts = np.unique((first.astype(np.int64) + 2) * width + second + 2, return_counts=True)
     cells = _Cells(pairs // width, pairs % width, counts)
-    return cells, np.bincount(first + 1), np.bincount(second + 1)
+    return cells, np.bincount(first + 2), np.bincount(second + 2)
 
 
 def mutual_information(first: CodeArray, second: CodeArray) -> float:
-    """Return the mutual information of two coded columns in bits; -1 is a value."""
+    """Return the mutual information of two coded columns in bits; -1 and -2 are values."""
     cells, ours, theirs = _contingency(first, second)
     n_records = max(1, len(first))
     # Whole numbers first: their ratio is exactly 1 in independent columns.
@@ -259,8 +260,8 @@ def _rules(
     one: str, two: str, first: CodeArray, second: CodeArray, support: float, confidence: float
 ) -> set[tuple[str, str, int, int]]:
     n_records = max(1, len(first))
-    cells, ours, theirs = _contingency(first + 1, second + 1)
-    # Codes are two higher than the columns': 0 is the star, 1 a missing cell, and neither is an item.
+    cells, ours, theirs = _contingency(first, second)
+    # Places are two higher than codes: 0 is the star, 1 a missing cell, and neither is an item.
     frequent = (cells.counts >= support * n_records) & (cells.rows > 1) & (cells.columns > 1)
     forwards = frequent & (cells.counts >= confidence * ours[cells.rows])
     backwards = frequent & (cells.counts >= confidence * theirs[cells.columns])
