@@ -19,6 +19,7 @@ Clustering = Literal["auto", "runs", "median", "kmeans"] | Distance | Sequence[A
 CLUSTERINGS: Final = ("auto", "runs", "median", "kmeans")
 
 _ROUNDS = 50
+_ASSIGNED = 2_000  # records that an assignment still places in about a second
 
 
 def equal_clusters(table: Table, n_clusters: int, clustering: str | Distance, rng: np.random.Generator) -> CodeArray:
@@ -148,7 +149,7 @@ def _coordinates(table: Table, points: FloatArray) -> FloatArray:
 
 
 def _around_means(points: FloatArray, labels: CountArray, n_clusters: int) -> CountArray:
-    """Move records to the nearest mean that has room, those first who would lose most elsewhere, while that helps."""
+    """Move records to the nearest means that have room, while that helps."""
     size = len(labels) // n_clusters
     best, least = labels, np.inf
     for _ in range(_ROUNDS):
@@ -163,8 +164,12 @@ def _around_means(points: FloatArray, labels: CountArray, n_clusters: int) -> Co
 
 
 def _filled(far: FloatArray, size: int) -> CountArray:
-    """Give every record the nearest cluster that is not full yet."""
+    """Give every record a cluster: at least distance together, or, of many records, the nearest with room."""
     n_rows, n_clusters = far.shape
+    if n_rows <= _ASSIGNED:
+        from scipy.optimize import linear_sum_assignment
+
+        return np.asarray(linear_sum_assignment(np.repeat(far, size, axis=1))[1] // size, dtype=np.int64)
     labels = np.full(n_rows, -1, dtype=np.int64)
     room = np.full(n_clusters, size)
     waiting = np.arange(n_rows)

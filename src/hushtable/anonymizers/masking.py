@@ -23,6 +23,7 @@ _EXACT = 12_000  # edges of a programme that the integer solver ends within abou
 _RELAXED = 140_000  # and the linear one within about half a minute
 _NODES = 2_000  # of the integer solver, where no budget says
 _MEMBERS = 300  # of a block: types of a cluster that take part
+_BLOCK = 12_000  # edges of a block
 _BLOCKS = 60  # improved one by one, where the whole is too large
 _SWEEPS = 20
 
@@ -217,9 +218,11 @@ def _improved(types: Types, block: Dealing, seconds: float | None) -> Dealing:
         np.add.at(row, members[:, cluster], block.counts)
     part = Types(types.values[used], supply, types.weights)
     programme = Programme.of(part)
-    relaxed = programme.relaxed(seconds) if 0 < programme.n_edges <= _RELAXED else None
-    if relaxed is None:
+    if not 0 < programme.n_edges <= _BLOCK:
         return block
-    found = programme.realised(_whole(relaxed[0]))
+    groups, _, _ = programme.solved(1, seconds)
+    if groups is None:
+        return block
+    found = programme.realised(groups)
     found = Dealing(used[found.members].astype(np.int32), found.counts)
     return min(block, found, key=lambda each: each.cost(types))

@@ -114,6 +114,8 @@ class Programme:
         runs = []
         for cluster in range(self.types.n_clusters):
             ours = np.flatnonzero((self.cluster == cluster) & (groups[self.pattern] > 0))
+            if not len(ours):
+                return greedy(self.types)
             flow = _transported(self.member[ours], self.pattern[ours], self.types.supply[cluster], groups)
             used = np.flatnonzero(flow)
             used = used[np.argsort(self.pattern[ours][used], kind="stable")]
@@ -166,5 +168,8 @@ def _transported(sources: CountArray, sinks: CountArray, supply: CountArray, dem
     end = np.concatenate((1 + np.arange(n_ours), 1 + n_ours + sink, np.full(len(theirs), last)))
     room = np.concatenate((supply[ours], supply[sources], demand[theirs])).astype(np.int32)
     network = sparse.csr_array((room, (start, end)), shape=(last + 1, last + 1))
-    flow = maximum_flow(network, 0, last).flow
-    return np.asarray(flow[1 + source, 1 + n_ours + sink]).ravel().astype(np.int64)
+    flow = maximum_flow(network, 0, last).flow.tocoo()
+    keys = flow.row.astype(np.int64) * (last + 1) + flow.col
+    order = np.argsort(keys)
+    places = order[np.searchsorted(keys[order], (1 + source) * (last + 1) + 1 + n_ours + sink)]
+    return np.asarray(flow.data[places], dtype=np.int64)
