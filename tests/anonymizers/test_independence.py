@@ -39,7 +39,7 @@ def random_clusters(seed, most=18, holes=False):
 
 
 def searched(clusters, method="auto", weights=None):
-    return mask(types_of(clusters, weights), method, np.random.default_rng(0), Budget())
+    return mask(types_of(clusters, weights), method, Budget())
 
 
 def frame_of(n, rng, n_values=3, n_columns=2):
@@ -114,7 +114,7 @@ def test_a_cell_that_agrees_with_nothing_is_always_masked(method):
 def test_dealings_use_every_record_once(method):
     for seed in range(30):
         types = types_of(random_clusters(seed + 5_000, most=18))
-        dealing = mask(types, method, np.random.default_rng(0), Budget()).dealing
+        dealing = mask(types, method, Budget()).dealing
         left = dealing.left(types)
         assert not left.supply.any()
         assert dealing.counts.min() > 0
@@ -126,17 +126,15 @@ def test_the_agreement_bound_is_below_the_least():
         assert agreement_bound(types_of(clusters)) <= naive.fewest_stars(clusters), seed
 
 
-def test_blocks_improve_where_the_programme_is_too_large(monkeypatch):
+def test_a_programme_too_large_is_thinned(monkeypatch):
     from hushtable.anonymizers import masking
 
-    monkeypatch.setattr(masking, "_EXACT", 0)
-    monkeypatch.setattr(masking, "_RELAXED", 400)
-    monkeypatch.setattr(masking, "_MEMBERS", 90)
+    for name, size in (("_EXACT", 0), ("_RELAXED", 400), ("_THINNED", 400)):
+        monkeypatch.setattr(masking, name, size)
     rng = np.random.default_rng(5)
-    clusters = [[tuple(map(int, v)) for v in rng.integers(0, 4, (60, 3))] for _ in range(3)]
-    types = types_of(clusters)
-    found = mask(types, "auto", np.random.default_rng(0), Budget())
-    assert found.bound <= found.cost < greedy(types).cost(types)
+    types = types_of([[tuple(map(int, v)) for v in rng.integers(0, 4, (60, 3))] for _ in range(3)])
+    found = mask(types, "auto", Budget())
+    assert found.bound <= mask(types, "exact", Budget()).cost <= found.cost <= greedy(types).cost(types)
     assert not found.dealing.left(types).supply.any()
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from hushtable import frames
-from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray, Missing, Progress
+from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray, Missing
 from hushtable.anonymizers.balanced import CLUSTERINGS, Clustering, equal_clusters, given_clusters
 from hushtable.anonymizers.dealing import STAR, Dealing, Types, patterns
 from hushtable.anonymizers.masked import PUBLISHED, MaskedRelease, MaskingTradeoff, Publish, TradeoffPoint
@@ -47,7 +47,6 @@ def mask_dependence(
     specs: Mapping[str, ColumnSpec] | None = None,
     budget: Budget | None = None,
     seed: int = 0,
-    progress: Progress | None = None,
 ) -> MaskedRelease:
     """Hide the correlation of A with B completely, with the fewest stars.
 
@@ -83,8 +82,9 @@ def mask_dependence(
         of the weights over the smallest times; no ratio with a weight of 0. ``"pivot"``
         matches every cluster with one of them: at most u - 1 times the least for u clusters,
         whatever the weights. Both go on to put back one cluster after another at least
-        cost. ``"auto"`` is exact where the programme is small, else its linear relaxation,
-        rounded down, or, where that is too large, greedy improved block by block.
+        cost. ``"auto"`` is exact where the programme is small, else its linear relaxation
+        rounded down, or, where that is too large too, the better of greedy and of the
+        relaxation of the most promising patterns.
     weights : mapping of column to float, optional
         What a star in a column of A costs, 0 or more; 1 where none is given.
     label : str
@@ -102,12 +102,9 @@ def mask_dependence(
     specs : mapping of column to ColumnSpec, optional
         Kinds and orders of columns where the data do not say.
     budget : Budget, optional
-        Where it ends, the best so far is released. Nodes are those of the integer programme, or
-        blocks improved.
+        Where it ends, the best so far is released. Nodes are those of the integer programme.
     seed : int
         Of the records removed, the ties, and which of equal records is masked.
-    progress : callable, optional
-        Called with the share of the work that is done.
 
     Returns
     -------
@@ -164,9 +161,7 @@ def mask_dependence(
         _, tie_of = table.select(b).collapse()
         labels = settle_ties(tie_of, labels, of_record, types, rng)
         types = _types(distinct, labels, of_record, clusters, missing, weights or {})
-    if progress is not None:
-        progress(0.1)
-    found = mask(types, method, rng, budget, None if progress is None else lambda done: progress(0.1 + 0.8 * done))
+    found = mask(types, method, budget)
     stars = _masked_cells(types, found.dealing, labels, of_record, rng)
     gap = (found.cost - found.bound) / found.cost if found.cost > 0 else 0.0
     optimal = gap <= 0

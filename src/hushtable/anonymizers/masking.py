@@ -8,9 +8,9 @@ from typing import Final, Literal
 
 import numpy as np
 
-from hushtable._types import CountArray, FloatArray, Progress
+from hushtable._types import CountArray, FloatArray
 from hushtable.anonymizers.assignment import descend, pivot
-from hushtable.anonymizers.dealing import Dealing, Types, greedy, joined, kept_cells, patterns, subsets
+from hushtable.anonymizers.dealing import Dealing, Types, greedy, kept_cells, subsets
 from hushtable.anonymizers.programme import Programme, floor_of
 from hushtable.search import Budget
 
@@ -21,10 +21,8 @@ METHODS: Final = ("auto", "exact", "greedy", "pivot")
 
 _EXACT = 12_000  # edges of a programme that the integer solver ends within about a second
 _RELAXED = 140_000  # and the linear one within about half a minute
+_THINNED = 80_000  # kept of a larger one
 _NODES = 2_000  # of the integer solver, where no budget says
-_MEMBERS = 300  # of a block: types of a cluster that take part
-_BLOCK = 12_000  # edges of a block
-_BLOCKS = 60  # improved one by one, where the whole is too large
 _SWEEPS = 20
 
 
@@ -52,9 +50,7 @@ class Masking:
     complete: bool
 
 
-def mask(
-    types: Types, method: Method, rng: np.random.Generator, budget: Budget, progress: Progress | None = None
-) -> Masking:
+def mask(types: Types, method: Method, budget: Budget) -> Masking:
     """Deal the records of equal-sized clusters into groups with few stars.
 
     Parameters
@@ -62,12 +58,9 @@ def mask(
     types : Types
     method : {"auto", "exact", "greedy", "pivot"}
         As in `hushtable.mask_dependence`.
-    rng : Generator
-        Lays out blocks, where the whole is too large for a programme.
     budget : Budget
-    progress : callable, optional
     """
-    search = _Search(types, rng, budget, time.perf_counter(), progress)
+    search = _Search(types, budget, time.perf_counter())
     dealing, bound, n_nodes, complete = {
         "auto": search.auto,
         "exact": search.exact,
@@ -109,10 +102,8 @@ Outcome = tuple[Dealing, float, int, bool]
 @dataclass(frozen=True, slots=True)
 class _Search:
     types: Types
-    rng: np.random.Generator
     budget: Budget
     began: float
-    progress: Progress | None
 
     def left(self) -> float | None:
         """Return the seconds that are left, if any end is set."""
@@ -126,14 +117,14 @@ class _Search:
         programme = Programme.of(self.types)
         if programme.n_edges <= _EXACT:
             return self._solved(programme)
-        if programme.n_edges <= _RELAXED:
-            relaxed = programme.relaxed(self.left())
-            if relaxed is not None:
-                dealing = programme.realised(_whole(relaxed[0]))
-                if dealing.cost(self.types) > relaxed[1]:
-                    dealing = self._in_blocks(dealing, relaxed[1])
-                return dealing, relaxed[1], 1, not self.is_late()
-        return self._in_blocks(greedy(self.types), 0.0), 0.0, _BLOCKS, not self.is_late()
+        best = greedy(self.types)
+        is_whole = programme.n_edges <= _RELAXED
+        relaxed = (programme if is_whole else (programme := programme.thinned(_THINNED))).relaxed(self.left())
+        if relaxed is None:
+            return best, 0.0, 0, False
+        best = self._better(best, programme.realised(_whole(relaxed[0])))
+        # A programme of the promising patterns alone says nothing of the others.
+        return best, relaxed[1] if is_whole else 0.0, 1, True
 
     def exact(self) -> Outcome:
         return self._solved(Programme.of(self.types))
@@ -171,58 +162,6 @@ class _Search:
     def _better(self, one: Dealing, other: Dealing) -> Dealing:
         return min(one, other, key=lambda each: each.cost(self.types))
 
-    def _in_blocks(self, dealing: Dealing, bound: float) -> Dealing:
-        """Solve the relaxed programme of groups that resemble one another, block by block."""
-        n_left = self.budget.nodes or _BLOCKS
-        total = n_left
-        while n_left > 0:
-            blocks = _blocks(self.types, dealing, self.rng)
-            improved = []
-            for rows in blocks:
-                block = Dealing(dealing.members[rows], dealing.counts[rows])
-                if n_left > 0 and not self.is_late():
-                    block = _improved(self.types, block, self.left())
-                    n_left -= 1
-                    if self.progress is not None:
-                        self.progress(1 - n_left / total)
-                improved.append(block)
-            dealing = joined(improved)
-            if self.is_late() or dealing.cost(self.types) <= bound:
-                break
-        return dealing
-
 
 def _whole(groups: FloatArray) -> CountArray:
     return np.asarray(np.floor(groups + 1e-6), dtype=np.int64)
-
-
-def _blocks(types: Types, dealing: Dealing, rng: np.random.Generator) -> list[CountArray]:
-    """Cut the groups, ordered by what they publish in columns of a random order, into blocks of few types."""
-    cells = patterns(types, dealing)
-    keys = [
-        rng.permutation(int(cells[:, column].max(initial=0)) + 2)[cells[:, column] + 1]
-        for column in rng.permutation(cells.shape[1])
-    ]
-    order = np.lexsort(keys)
-    size = max(1, _MEMBERS // types.n_clusters)
-    blocks = [order[at : at + size] for at in range(0, len(order), size)]
-    return [blocks[place] for place in rng.permutation(len(blocks))]
-
-
-def _improved(types: Types, block: Dealing, seconds: float | None) -> Dealing:
-    """Return the better of a block and of what its own programme makes of it."""
-    used, place = np.unique(block.members, return_inverse=True)
-    members = place.reshape(block.members.shape).astype(np.int32)
-    supply = np.zeros((types.n_clusters, len(used)), dtype=np.int64)
-    for cluster, row in enumerate(supply):
-        np.add.at(row, members[:, cluster], block.counts)
-    part = Types(types.values[used], supply, types.weights)
-    programme = Programme.of(part)
-    if not 0 < programme.n_edges <= _BLOCK:
-        return block
-    groups, _, _ = programme.solved(1, seconds)
-    if groups is None:
-        return block
-    found = programme.realised(groups)
-    found = Dealing(used[found.members].astype(np.int32), found.counts)
-    return min(block, found, key=lambda each: each.cost(types))

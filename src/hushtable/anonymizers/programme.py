@@ -71,6 +71,23 @@ class Programme:
         """How large the programme is."""
         return len(self.cluster)
 
+    def thinned(self, n_edges: int) -> Programme:
+        """Return the programme of the patterns that promise most for their edges, of so many edges at most."""
+        lengths = np.bincount(self.pattern, minlength=len(self.kept))
+        order = np.argsort(-self.room * self.kept / lengths, kind="stable")
+        chosen = np.zeros(len(self.kept), dtype=bool)
+        chosen[order[np.cumsum(lengths[order]) <= n_edges]] = True
+        edges = chosen[self.pattern]
+        numbers = np.cumsum(chosen) - 1
+        return Programme(
+            self.types,
+            self.kept[chosen],
+            self.room[chosen],
+            self.cluster[edges],
+            self.member[edges],
+            numbers[self.pattern[edges]],
+        )
+
     def cost(self, kept: float) -> float:
         """Return what the stars cost where cells of this weight are published per cluster."""
         return self.types.n_clusters * (float(self.types.weights.sum()) * self.types.n_groups - kept)
