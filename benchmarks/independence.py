@@ -48,7 +48,7 @@ def large(n):
 
 def main():
     """Print the table."""
-    print("| table | clusters | stars | bound | gap | seconds of the search | with reading |")
+    print("| table | clusters | stars | bound | gap | seconds to the stars | of the whole call |")
     print("|---|---|---|---|---|---|---|")
     adult = pl.read_csv(SHARED / "data/adult/adult_ori.csv")
     for b in ("hr_per_week", "fnlwgt", "education_num"):

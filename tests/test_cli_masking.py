@@ -57,6 +57,7 @@ def test_json_holds_figures_and_no_cell(table):
         (["--method", "magic"], "method = 'magic'"),
         (["--a", "nobody"], "no column 'nobody'"),
         (["--values", "in.csv"], "the output is the input"),
+        (["--values", "out.csv"], "name two files"),
         (["--seconds", "0"], "budget seconds"),
     ],
 )

@@ -257,6 +257,7 @@ def mask_dependence(
         bool, typer.Option("--optimise-ties", help="Settle ties of --b for fewer stars; clusters then depend on --a.")
     ] = False,
     label: Annotated[str, typer.Option(help="Name of the cluster's column.")] = "cluster",
+    keep_order: Annotated[bool, typer.Option("--keep-order", help="Do not shuffle the rows.")] = False,
     seed: Annotated[int, typer.Option(help="Of what is removed, and of ties.")] = 0,
     seconds: Annotated[float | None, typer.Option(help="Time for the search.", show_default=False)] = None,
     encoding: Encoding = "utf-8",
@@ -291,7 +292,7 @@ def mask_dependence(
             budget=None if seconds is None else Budget(seconds=seconds),
         )
     with _step("writing and verifying"):
-        verdict = release.write(output, values)
+        verdict = release.write(output, values, keep_order=keep_order)
     if as_json:
         _print_json({"file": str(output), "values": str(values), "verified": verdict.to_dict(), **release.to_dict()})
         return

@@ -351,6 +351,13 @@ def test_b_column_by_column_and_in_bins():
     assert binned.group_by("cluster", "column").agg(pl.sum("n"))["n"].unique().to_list() == [10]
 
 
+def test_columns_of_lists_stay_as_they_are():
+    frame = frame_of(12, np.random.default_rng(0)).with_columns(tags=pl.Series([[row] for row in range(12)]))
+    masked = ht.mask_dependence(frame, a=["a0"], b=["b"], clusters=2)
+    assert masked.frame["tags"].to_list() == frame["tags"].to_list()
+    assert {pair.second for pair in masked.pairs()} == {"a1", "c"}
+
+
 def test_columns_in_none_of_the_three_are_left_out():
     masked = ht.mask_dependence(frame_of(12, np.random.default_rng(0)), a=["a0"], b=["b"], c=[], clusters=2)
     assert masked.frame.columns == ["a0", "cluster"]
@@ -397,6 +404,11 @@ def test_both_files_are_written_and_verified(tmp_path):
     assert verdict.passed
     assert sorted(path.name for path in tmp_path.iterdir()) == ["out.clusters.csv", "out.csv"]
     assert verify_independence(tmp_path / "out.csv", columns=["a0", "a1"]).passed
+    shuffled, expected = pl.read_csv(tmp_path / "out.csv"), masked.frame
+    assert shuffled.rows() != expected.rows()
+    assert sorted(map(str, shuffled.rows())) == sorted(map(str, expected.rows()))
+    masked.write(tmp_path / "out.csv", tmp_path / "out.clusters.csv", keep_order=True)
+    assert pl.read_csv(tmp_path / "out.csv").rows() == expected.rows()
     with pytest.raises(ht.InputError):
         masked.write(tmp_path / "new.csv", tmp_path / "nowhere" / "values.csv")
     assert not (tmp_path / "new.csv").exists()

@@ -13,7 +13,14 @@ from hushtable import frames
 from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray, Missing
 from hushtable.anonymizers.balanced import CLUSTERINGS, Clustering, equal_clusters, given_clusters
 from hushtable.anonymizers.dealing import STAR, Dealing, Types, patterns
-from hushtable.anonymizers.masked import PUBLISHED, MaskedRelease, MaskingTradeoff, Publish, TradeoffPoint
+from hushtable.anonymizers.masked import (
+    PUBLISHED,
+    MaskedRelease,
+    MaskingTradeoff,
+    Publish,
+    TradeoffPoint,
+    evidence,
+)
 from hushtable.anonymizers.masking import METHODS, Method, mask
 from hushtable.anonymizers.ties import settle_ties
 from hushtable.cells import SUPPRESSED
@@ -188,7 +195,7 @@ def mask_dependence(
         cost=found.cost,
         publish=publish,
         ties_optimised=optimise_ties,
-        guesses=_guesses(source, table, a, c, kept, stars, labels, specs, rng),
+        guesses=_guesses(source, table, c, kept, stars, labels, specs or {}, rng),
         trace=trace,
         specs=dict(specs or {}),
     )
@@ -389,17 +396,15 @@ def _masked_cells(
 def _guesses(
     source: Frame | Table,
     table: Table,
-    a: Sequence[str],
     c: Sequence[str],
     kept: CountArray,
     stars: BoolArray,
     labels: CodeArray,
-    specs: Mapping[str, ColumnSpec] | None,
+    specs: Mapping[str, ColumnSpec],
     rng: np.random.Generator,
 ) -> tuple[utility.Guess, ...]:
-    """Guess the masked cells from C, on a sample where there are very many records."""
+    """Guess the masked cells of the first columns, A, from C; on a sample where there are very many records."""
     seen = np.sort(rng.permutation(len(kept))[:_GUESSED])
-    others = Table.encode(source, c, specs).take(kept[seen]) if c else None
-    evidence = [utility.binned_codes(others, name) for name in c] if others is not None else []
-    raw = table.codes[[table.index(name) for name in a]][:, seen]
-    return utility.guess_masked(a, raw, stars[:, seen], evidence, labels[seen])
+    known = evidence(source, c, specs, kept[seen])
+    a = table.names[: len(stars)]
+    return utility.guess_masked(a, table.codes[: len(stars), seen], stars[:, seen], list(known.values()), labels[seen])

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import html
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Final, Literal
@@ -14,13 +15,14 @@ from hushtable import frames
 from hushtable._types import BoolArray, CodeArray, CountArray, frozen
 from hushtable.cells import SUPPRESSED
 from hushtable.column import Column, ColumnSpec, from_texts
+from hushtable.errors import ColumnError, InputError, with_hint
 from hushtable.frames import Frame
 from hushtable.independence import IndependenceVerdict, verify_independence
 from hushtable.quality import utility
 from hushtable.search import Trace
 from hushtable.table import Table
 
-__all__ = ["PUBLISHED", "MaskedRelease", "MaskingTradeoff", "Publish", "TradeoffPoint"]
+__all__ = ["PUBLISHED", "MaskedRelease", "MaskingTradeoff", "Publish", "TradeoffPoint", "evidence"]
 
 Publish = Literal["tuples", "columns", "bins"]
 PUBLISHED: Final = ("tuples", "columns", "bins")
@@ -157,23 +159,31 @@ class MaskedRelease:
         """Judge the masked table anew, from its published cells alone."""
         return self._verify(self._published())
 
-    def write(self, path: str | Path, values_path: str | Path) -> IndependenceVerdict:
+    def write(self, path: str | Path, values_path: str | Path, *, keep_order: bool = False) -> IndependenceVerdict:
         """Write the masked table and the clusters' B values, whole and verified, both or neither.
 
         Parameters
         ----------
         path, values_path : path
             ``.csv``, ``.tsv`` or ``.parquet``.
+        keep_order : bool
+            Keep the order of the rows. Else they are shuffled with the operating system's
+            randomness, because an order can give B back.
 
         Raises
         ------
         VerificationError
             The written table is not independent; nothing is left behind.
         InputError
-            A file cannot be written.
+            A file cannot be written, or both have one name.
         """
         path, values_path = Path(path), Path(values_path)
+        if path.absolute() == values_path.absolute():
+            msg = with_hint(f"both the table and the clusters' values go to {str(path)!r}.", "name two files.")
+            raise InputError(msg)
         frame = self._published()
+        if not keep_order:
+            frame = frame.take(np.random.default_rng().permutation(frame.n_rows))
         values = frames.read(self.cluster_values.decode() if isinstance(self.source, Table) else self.cluster_values)
         for each, target in ((frame, path), (values, values_path)):
             frames.check_writable(each, target)
@@ -288,10 +298,7 @@ class MaskedRelease:
         }
 
     def _c_codes(self) -> dict[str, CodeArray]:
-        if not self.c:
-            return {}
-        table = Table.encode(self.source, self.c, self.specs).take(self.kept)
-        return {name: utility.binned_codes(table, name) for name in self.c}
+        return evidence(self.source, self.c, self.specs, self.kept)
 
     def _values(self, like: Frame) -> Frame:
         b = self.table.select(self.b)
@@ -301,6 +308,18 @@ class MaskedRelease:
             numbers = frames.integers(self.label, self.labels[order].astype(np.int64) + 1)
             return like.alike([numbers, *(cells.column(name) for name in self.b)])
         return like.alike(_counted(b, self.labels, self.label, in_bins=self.publish == "bins"))
+
+
+def evidence(
+    source: Frame | Table, c: Sequence[str], specs: Mapping[str, ColumnSpec], rows: CountArray
+) -> dict[str, CodeArray]:
+    """Code the columns of C in some rows; those whose cells cannot be grouped, such as lists, are passed over."""
+    codes = {}
+    for name in c:
+        with contextlib.suppress(ColumnError):
+            table = Table.encode(source.select([name]).take(rows), [name], specs)
+            codes[name] = utility.binned_codes(table, name)
+    return codes
 
 
 def _counted(b: Table, labels: CodeArray, label: str, *, in_bins: bool) -> list[Any]:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
-from hushtable._types import CodeArray, CountArray, FloatArray
+from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray
 from hushtable.anonymizers.dealing import Types
 from hushtable.anonymizers.programme import Programme
 from hushtable.errors import InputError, with_hint
@@ -68,46 +70,61 @@ def _shares(cells: CodeArray, tie_of: CodeArray, labels: CodeArray, type_of: Cod
     ties, tie = np.unique(tie_of, return_inverse=True)
     held = np.zeros((len(ties), n_types), dtype=np.int64)
     np.add.at(held, (tie, type_of), 1)
+    place = np.searchsorted(ties, cells[:, 0])
     fixed = types.supply.copy()
     np.subtract.at(fixed, (labels, type_of), 1)
-    most = fixed.copy()
-    place = np.searchsorted(ties, cells[:, 0])
-    np.add.at(most, cells[:, 1], held[place])
-    programme = Programme.of(Types(types.values, most, types.weights))
-    if programme.n_edges > _MOST:
-        msg = with_hint(
-            f"the ties of {n_types} distinct vectors of A are too many to settle.",
-            "leave optimise_ties off.",
-        )
-        raise InputError(msg)
+    programme = _loosened(fixed, cells, held[place], types)
     matrix, _ = programme.limits()
-    sources = np.unique(programme.cluster * n_types + programme.member)
     pair, member = np.nonzero(held[place])
-    source = cells[pair, 1].astype(np.int64) * n_types + member
-    row = np.searchsorted(sources, source)
-    bound = (row < len(sources)) & (sources[np.minimum(row, len(sources) - 1)] == source)
-    n_choices, n_rows = len(pair), matrix.shape[0]
-    choices = sparse.csr_array((-np.ones(bound.sum()), (row[bound], np.flatnonzero(bound))), shape=(n_rows, n_choices))
-    right: FloatArray = np.zeros(n_rows)
+    n_choices, n_before = len(pair), matrix.shape[1]
+    sources, row, bound = _sources(programme, cells[pair, 1].astype(np.int64) * n_types + member)
+    right: FloatArray = np.zeros(matrix.shape[0])
     right[: len(sources)] = fixed.ravel()[sources]
+    entries = (-np.ones(int(bound.sum())), (row[bound], np.flatnonzero(bound)))
+    choices: Any = sparse.csr_array(entries, shape=(matrix.shape[0], n_choices))
     # Every record of a tie goes somewhere, and every cluster takes as many as before.
     kinds, kind = np.unique(place[pair] * n_types + member, return_inverse=True)
     room = np.zeros(len(cells))
     np.add.at(room, _place(cells, tie_of, labels), 1)
-    rows = np.concatenate((kind, len(kinds) + pair))
-    columns = matrix.shape[1] + np.tile(np.arange(n_choices), 2)
-    shape = (len(kinds) + len(cells), matrix.shape[1] + n_choices)
+    where = (np.concatenate((kind, len(kinds) + pair)), n_before + np.tile(np.arange(n_choices), 2))
+    shape = (len(kinds) + len(cells), n_before + n_choices)
+    all_of: Any = sparse.csr_array((np.ones(2 * n_choices), where), shape=shape)
+    both: Any = sparse.hstack((matrix, choices))
     found = linprog(
         np.concatenate((programme.objective(), np.zeros(n_choices))),
-        A_ub=sparse.hstack((matrix, choices)),
+        A_ub=both,
         b_ub=right,
-        A_eq=sparse.csr_array((np.ones(2 * n_choices), (rows, columns)), shape=shape),
+        A_eq=all_of,
         b_eq=np.concatenate((held.ravel()[kinds], room)),
         method="highs-ds",
     )
+    if found.x is None:
+        msg = with_hint("the programme that settles ties of B was not solved.", "leave optimise_ties off.")
+        raise InputError(msg)
     taken = np.zeros((len(cells), n_types), dtype=np.int64)
-    taken[pair, member] = np.floor(found.x[matrix.shape[1] :] + 1e-6)
+    taken[pair, member] = np.floor(found.x[n_before:] + 1e-6)
     return taken
+
+
+def _loosened(fixed: CountArray, cells: CodeArray, held: CountArray, types: Types) -> Programme:
+    """Return the programme of clusters that could take all the records of their ties."""
+    most = fixed.copy()
+    np.add.at(most, cells[:, 1], held)
+    programme = Programme.of(Types(types.values, most, types.weights))
+    if programme.n_edges > _MOST:
+        msg = with_hint(
+            f"the ties of {len(types.values)} distinct vectors of A are too many to settle.", "leave optimise_ties off."
+        )
+        raise InputError(msg)
+    return programme
+
+
+def _sources(programme: Programme, wanted: CountArray) -> tuple[CountArray, CountArray, BoolArray]:
+    """Return the programme's pairs of cluster and type, and where among them some are, if they are."""
+    sources = np.unique(programme.cluster * len(programme.types.values) + programme.member)
+    row = np.searchsorted(sources, wanted)
+    found = np.append(sources, -1)[row] == wanted
+    return sources, row, np.asarray(found)
 
 
 def _place(cells: CodeArray, tie_of: CodeArray, labels: CodeArray) -> CountArray:
