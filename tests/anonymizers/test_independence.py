@@ -1,10 +1,11 @@
 import json
+import time
 from collections import Counter
 
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import hushtable as ht
@@ -13,6 +14,7 @@ from hushtable.anonymizers.dealing import Types, greedy
 from hushtable.anonymizers.masking import agreement_bound, mask
 from hushtable.independence import verify_independence
 from hushtable.search import Budget
+from strategies import tables
 
 METHODS = ["auto", "exact", "greedy", "pivot"]
 ADULT = "data/adult/adult_ori.csv"
@@ -451,6 +453,27 @@ def test_unequal_or_too_few_clusters_fail_the_verification():
         verify_independence(frame, columns=[])
 
 
+# Tables of all kinds
+
+
+@given(tables(max_rows=14, min_rows=3), st.integers(2, 4), st.sampled_from(METHODS), st.booleans())
+def test_random_tables_with_missing_repeated_and_constant_cells(frame, n_clusters, method, strict):
+    b = next((name for name in frame.columns if frame[name].n_unique() > 1), None)
+    a = [name for name in frame.columns if name != b]
+    assume(b is not None and a and n_clusters <= frame.height)
+    missing = "worst" if strict else "category"
+    masked = ht.mask_dependence(frame, a=a, b=[b], clusters=n_clusters, method=method, missing=missing)
+    assert masked.verify().passed
+    assert naive.is_independent(*vectors_of(masked.frame, a))
+    assert masked.lower_bound <= masked.n_stars == sum((masked.frame[name] == "*").sum() for name in a)
+    clusters = [[] for _ in range(n_clusters)]
+    codes = masked.table.select(a).codes.T.tolist()
+    for label, vector in zip(masked.labels.tolist(), codes, strict=True):
+        clusters[label].append(tuple(code + (not strict) for code in vector))
+    if frame.height <= 12 and method == "auto":
+        assert masked.n_stars == naive.fewest_stars(clusters)
+
+
 # Wrong input
 
 
@@ -531,3 +554,17 @@ def test_adult_with_five_columns_is_within_five_percent(shared_file, clusters):
     )
     assert masked.gap < 0.05
     assert masked.verify().passed
+
+
+@pytest.mark.slow
+def test_a_million_records_cost_no_more_than_their_types():
+    rng = np.random.default_rng(0)
+    n = 1_000_000
+    frame = pl.DataFrame({f"a{j}": rng.binomial(6, 0.3, n) for j in range(3)}).with_columns(
+        b=pl.col("a0") + pl.Series(rng.integers(0, 60, n))
+    )
+    began = time.perf_counter()
+    masked = ht.mask_dependence(frame, a=["a0", "a1", "a2"], b=["b"], clusters=5)
+    assert masked.verify().passed
+    assert time.perf_counter() - began < 30
+    assert masked.gap < 0.01
