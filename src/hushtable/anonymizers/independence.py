@@ -21,7 +21,7 @@ from hushtable.anonymizers.masked import (
     TradeoffPoint,
     evidence,
 )
-from hushtable.anonymizers.masking import METHODS, Method, mask
+from hushtable.anonymizers.masking import METHODS, Masking, Method, mask
 from hushtable.anonymizers.ties import settle_ties
 from hushtable.cells import SUPPRESSED
 from hushtable.column import ColumnSpec
@@ -33,7 +33,7 @@ from hushtable.table import Table
 
 __all__ = ["mask_dependence", "masking_tradeoff"]
 
-_MOST_COLUMNS = 16
+_MOST_COLUMNS = 12
 _GUESSED = 100_000  # records that the guess from C looks at
 
 
@@ -151,7 +151,6 @@ def mask_dependence(
     """
     began = time.perf_counter()
     a, b = tuple(a), tuple(b)
-    budget = budget or Budget()
     source = data.one_by_one() if isinstance(data, Table) else frames.read(data)
     names = source.names if isinstance(source, Table) else source.columns
     c = _checked_columns(a, b, c, names, label)
@@ -168,20 +167,9 @@ def mask_dependence(
         _, tie_of = table.select(b).collapse()
         labels = settle_ties(tie_of, labels, of_record, types, rng)
         types = _types(distinct, labels, of_record, clusters, missing, weights or {})
-    found = mask(types, method, budget)
+    found = mask(types, method, budget or Budget())
     stars = _masked_cells(types, found.dealing, labels, of_record, rng)
-    gap = (found.cost - found.bound) / found.cost if found.cost > 0 else 0.0
-    optimal = gap <= 0
-    trace = Trace(
-        f"mask_dependence(method={method!r}, clusters={clusters})",
-        found.n_nodes,
-        time.perf_counter() - began,
-        complete=found.complete,
-        optimal=optimal,
-        bound=min(found.bound, found.cost),
-        gap=max(0.0, gap),
-        seed=seed,
-    )
+    trace = _trace(found, method, clusters, seed, time.perf_counter() - began)
     return MaskedRelease(
         source=source,
         table=table,
@@ -269,6 +257,19 @@ def masking_tradeoff(
             )
         )
     return MaskingTradeoff(tuple(a), tuple(b), tuple(points))
+
+
+def _trace(found: Masking, method: str, clusters: int, seed: int, seconds: float) -> Trace:
+    return Trace(
+        f"mask_dependence(method={method!r}, clusters={clusters})",
+        found.n_nodes,
+        seconds,
+        complete=found.complete,
+        optimal=found.optimal,
+        bound=found.bound,
+        gap=(found.cost - found.bound) / found.cost if found.cost > 0 else 0.0,
+        seed=seed,
+    )
 
 
 def _checked_columns(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -24,6 +25,8 @@ _RELAXED = 140_000  # and the linear one within about half a minute
 _THINNED = 80_000  # kept of a larger one
 _NODES = 2_000  # of the integer solver, where no budget says
 _SWEEPS = 20
+_AGREEING = 9  # columns of A whose sets make a small programme
+_FUZZ = 2e-6  # how far below the truth a floor may be that was computed with fractional weights
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +51,11 @@ class Masking:
     bound: float
     n_nodes: int
     complete: bool
+
+    @property
+    def optimal(self) -> bool:
+        """Whether no dealing costs less; with fractional weights, not two millionths less."""
+        return _meets(self.cost, self.bound)
 
 
 def mask(types: Types, method: Method, budget: Budget) -> Masking:
@@ -82,18 +90,34 @@ def agreement_bound(types: Types) -> float:
     """
     from scipy.optimize import linprog
 
-    sets = subsets(len(types.weights))
-    room = []
-    for columns in sets:
-        labels = kept_cells(types.values, columns)
-        named = labels >= 0
-        width = int(labels.max(initial=-1)) + 1
-        room.append(np.min([np.bincount(labels[named], row[named], width) for row in types.supply], axis=0).sum())
-    holds = np.array([[set(inner) <= set(outer) for outer in sets] for inner in sets], dtype=np.float64)
+    n_columns = len(types.weights)
+    if n_columns > _AGREEING:
+        return _simple_bound(types)
+    sets = subsets(n_columns)
+    masks = np.array([sum(1 << column for column in columns) for columns in sets])
+    holds = (masks[None, :] & masks[:, None]) == masks[:, None]
     kept = np.array([types.weights[list(columns)].sum() for columns in sets])
-    found = linprog(-kept, A_ub=holds, b_ub=np.array(room), bounds=(0, None), method="highs-ds")
+    room = np.array([_room(types, columns) for columns in sets])
+    found = linprog(-kept, A_ub=holds.astype(np.float64), b_ub=room, bounds=(0, None), method="highs-ds")
     hidden = float(types.weights.sum()) * types.n_groups - float(kept @ found.x)
     return floor_of(types.n_clusters * hidden, types)
+
+
+def _simple_bound(types: Types) -> float:
+    """Return the better of two floors: by the groups that keep everything, and by each column alone."""
+    everything = range(len(types.weights))
+    starred = (types.n_groups - _room(types, everything)) * float(types.weights.min())
+    alone = [weight * (types.n_groups - _room(types, [column])) for column, weight in enumerate(types.weights.tolist())]
+    return floor_of(types.n_clusters * max(starred, sum(alone)), types)
+
+
+def _room(types: Types, columns: Sequence[int]) -> int:
+    """Return how many groups could keep these columns: over the cells there, what the poorest cluster holds."""
+    labels = kept_cells(types.values, columns)
+    named = labels >= 0
+    width = int(labels.max(initial=-1)) + 1
+    held = [np.bincount(labels[named], row[named], width) for row in types.supply]
+    return int(np.min(held, axis=0).sum())
 
 
 Outcome = tuple[Dealing, float, int, bool]
@@ -150,17 +174,22 @@ class _Search:
         if relaxed is None:
             return best, 0.0, 0, False
         best = self._better(best, programme.realised(_whole(relaxed[0])))
-        if best.cost(self.types) <= relaxed[1]:
+        if _meets(best.cost(self.types), relaxed[1]):
             return best, relaxed[1], 1, True
         groups, bound, n_nodes = programme.solved(self.budget.nodes or _NODES, self.left())
         if groups is not None:
             best = self._better(best, programme.realised(groups))
-        if best.cost(self.types) > max(bound, relaxed[1]):
+        bound = max(bound, relaxed[1])
+        if not _meets(best.cost(self.types), bound):
             best = descend(self.types, best, _SWEEPS)
-        return best, max(bound, relaxed[1]), n_nodes, best.cost(self.types) <= max(bound, relaxed[1])
+        return best, bound, n_nodes, _meets(best.cost(self.types), bound)
 
     def _better(self, one: Dealing, other: Dealing) -> Dealing:
         return min(one, other, key=lambda each: each.cost(self.types))
+
+
+def _meets(cost: float, bound: float) -> bool:
+    return cost <= bound * (1 + _FUZZ)
 
 
 def _whole(groups: FloatArray) -> CountArray:
