@@ -41,7 +41,9 @@ if TYPE_CHECKING:
     from hushtable.pseudonyms import Pseudonyms
     from hushtable.quality.loss import SetNCP
     from hushtable.release import Release
+    from hushtable.risk.mpuccs import Mpuccs, mpuccs
     from hushtable.risk.reidentify import RiskAssessment, assess
+    from hushtable.risk.uniques import MinimalUniques, minimal_uniques
     from hushtable.search import Budget, Trace
     from hushtable.table import Table
     from hushtable.verifier import Verdict, verify
@@ -65,8 +67,10 @@ __all__ = [
     "InputError",
     "KAnonymity",
     "KMap",
+    "MinimalUniques",
     "ModelError",
     "Mondrian",
+    "Mpuccs",
     "Partition",
     "Policy",
     "PolicyError",
@@ -86,6 +90,8 @@ __all__ = [
     "assess",
     "datasets",
     "find_quasi_identifiers",
+    "minimal_uniques",
+    "mpuccs",
     "verify",
 ]
 
@@ -108,7 +114,9 @@ _HOMES = {
     "InputError": "errors",
     "KAnonymity": "models",
     "KMap": "models",
+    "MinimalUniques": "risk.uniques",
     "ModelError": "errors",
+    "Mpuccs": "risk.mpuccs",
     "Mondrian": "anonymizers.mondrian",
     "SetNCP": "quality.loss",
     "Partition": "partition",
@@ -129,6 +137,8 @@ _HOMES = {
     "assess": "risk.reidentify",
     "datasets": "",
     "find_quasi_identifiers": "discover.recognise",
+    "minimal_uniques": "risk.uniques",
+    "mpuccs": "risk.mpuccs",
     "verify": "verifier",
 }
 

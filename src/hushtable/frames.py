@@ -26,6 +26,7 @@ from hushtable.errors import ColumnError, InputError, listed, with_hint
 __all__ = [
     "FILE_KINDS",
     "Frame",
+    "assemble",
     "check_writable",
     "file_kind",
     "gather",
@@ -151,6 +152,14 @@ def read(data: Any, *, encoding: str = "utf-8", delimiter: str | None = None) ->
             msg = with_hint("the dataframe has column names that are not text.", "rename them to text first.")
             raise ColumnError(msg)
     return frame
+
+
+def assemble(columns: Mapping[str, Sequence[Any]], like: Any = None) -> Any:
+    """Make a dataframe of plain columns, of the library that the frame ``like`` is of; polars for anything else."""
+    native = like.native if isinstance(like, Frame) else like
+    known = nw.from_native(native, eager_only=True, pass_through=True)
+    backend = known.implementation if isinstance(known, nw.DataFrame) else nw.Implementation.POLARS
+    return nw.from_dict(dict(columns), backend=backend).to_native()
 
 
 def file_kind(path: Path) -> str:

@@ -21,7 +21,7 @@ from hushtable._types import BoolArray, CodeArray, CountArray
 from hushtable.kernels import uniques
 from hushtable.search import Budget
 
-__all__ = ["ColumnSets", "FirstSmallest", "WalkProgress", "first_smallest", "grid", "minimal_sets"]
+__all__ = ["ColumnSets", "WalkProgress", "first_smallest", "grid", "minimal_sets"]
 
 WalkProgress = Callable[[float, int], None]
 """Called now and then with the share of the columns that are done, in [0, 1], and the combinations looked at."""
@@ -32,46 +32,28 @@ _LOOK_IN_SECONDS: Final = 0.05
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class FirstSmallest:
-    """The first smallest column set of every row.
-
-    Attributes
-    ----------
-    sizes : ndarray of int32, shape (n_rows,)
-        0 where there is none.
-    paths : ndarray of int16, shape (n_rows, max_size)
-        Ascending positions of columns, then -1.
-    n_sets : int
-        Column sets that were looked at.
-    complete_to : int
-        Up to this size the answer is complete.
-    """
-
-    sizes: CodeArray = field(repr=False)
-    paths: NDArray[np.int16] = field(repr=False)
-    n_sets: int
-    complete_to: int
-
-
-@dataclass(frozen=True, slots=True, eq=False)
 class ColumnSets:
-    """All minimal column sets of every row.
+    """Rows with column sets on which they are alone.
 
     Attributes
     ----------
     rows : ndarray of int32, shape (n_found,)
-        Ascending; a row once for each of its sets, the smaller sets first.
+        Ascending; a row once for each of its sets, the first smallest one first.
     paths : ndarray of int16, shape (n_found, max_size)
         Ascending positions of columns, then -1.
+    mates : ndarray of int32, shape (n_found,)
+        The target that equals the row there.
     n_sets : int
-    complete : bool
-        False when a budget ended the walk: sets may be missing, and others not be minimal.
+        Column sets that were looked at.
+    complete_to : int
+        Up to this size nothing is missing; less than the largest size where a budget ended the walk.
     """
 
     rows: CodeArray = field(repr=False)
     paths: NDArray[np.int16] = field(repr=False)
+    mates: CodeArray = field(repr=False)
     n_sets: int
-    complete: bool
+    complete_to: int
 
 
 def grid(
@@ -101,7 +83,7 @@ def grid(
 
 def first_smallest(
     rows: uniques.Grid, *, budget: Budget | None = None, progress: WalkProgress | None = None
-) -> FirstSmallest:
+) -> ColumnSets:
     """Find, for every probe, the smallest column set on which it is alone; of one size, the first in order.
 
     Sets of one size are ordered as `itertools.combinations` has them. Both cores
@@ -113,6 +95,7 @@ def first_smallest(
     found = uniques.Found(
         np.full(len(rows.probes), max_size + 1, dtype=np.int32),
         np.full((len(rows.probes), max_size), -1, dtype=np.int16),
+        np.full(len(rows.probes), -1, dtype=np.int32),
     )
     stages = [size for size in _WARM_UP_SIZES if size < max_size] + [max_size]
     watch = _Watch(budget, progress, len(rows.codes), n_parts)
@@ -120,7 +103,7 @@ def first_smallest(
     with ThreadPoolExecutor(n_parts) as pool:
         for done, stage in enumerate(stages):
             upto = rows._replace(allowed=rows.allowed[: stage + 1])
-            parts = [uniques.Found(found.sizes.copy(), found.paths.copy()) for _ in range(n_parts)]
+            parts = [uniques.Found(found.sizes.copy(), found.paths.copy(), found.mates.copy()) for _ in range(n_parts)]
             walks = [
                 pool.submit(uniques.walk, upto, own, watch.pulses[part], part, n_parts)
                 for part, own in enumerate(parts)
@@ -131,9 +114,11 @@ def first_smallest(
             if not finished:
                 break
             complete_to = stage
-    sizes = np.where(found.sizes <= max_size, found.sizes, 0).astype(np.int32)
-    found.paths[np.arange(max_size) >= sizes[:, None]] = -1
-    return FirstSmallest(sizes, found.paths, watch.n_sets, complete_to)
+    alone = np.flatnonzero(found.sizes <= max_size).astype(np.int32)
+    paths = found.paths[alone]
+    # A smaller set leaves the end of a larger one behind.
+    paths[np.arange(max_size) >= found.sizes[alone, None]] = -1
+    return ColumnSets(alone, paths, found.mates[alone], watch.n_sets, complete_to)
 
 
 def minimal_sets(
@@ -143,14 +128,15 @@ def minimal_sets(
     watch = _Watch(budget, progress, len(rows.codes), 1)
     with ThreadPoolExecutor(1) as pool:
         walk = pool.submit(uniques.walk_all, rows, watch.pulses[0])
-        complete = watch.until_done([walk], 0.0, 1.0)
-        found, paths = walk.result()
+        is_finished = watch.until_done([walk], 0.0, 1.0)
+        found, mates, paths = walk.result()
     sizes = (paths >= 0).sum(axis=1)
     order = np.lexsort((sizes, found))
-    found, paths = found[order], paths[order]
+    found, mates, paths = found[order], mates[order], paths[order]
     offsets = np.searchsorted(found, np.arange(len(rows.probes) + 1))
     is_minimal = uniques.minimal_only(offsets, paths, len(rows.codes))
-    return ColumnSets(found[is_minimal], paths[is_minimal], watch.n_sets, complete)
+    complete_to = len(rows.allowed) - 1 if is_finished else 0
+    return ColumnSets(found[is_minimal], paths[is_minimal], mates[is_minimal], watch.n_sets, complete_to)
 
 
 def _keep_first(found: uniques.Found, other: uniques.Found) -> None:
@@ -166,6 +152,7 @@ def _keep_first(found: uniques.Found, other: uniques.Found) -> None:
     rows = rows[~is_tie[rows] | is_earlier]
     found.sizes[rows] = other.sizes[rows]
     found.paths[rows] = other.paths[rows]
+    found.mates[rows] = other.mates[rows]
 
 
 class _Watch:

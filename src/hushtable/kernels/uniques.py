@@ -51,11 +51,13 @@ class Found(NamedTuple):
     """Per row the first smallest column set so far.
 
     ``sizes`` int32 (n_rows,), one more than the largest size where there is none;
-    ``paths`` int16 (n_rows, max_size), ascending columns.
+    ``paths`` int16 (n_rows, max_size), ascending columns; ``mates`` int32 (n_rows,),
+    the target that equals the row there.
     """
 
     sizes: CodeArray
     paths: NDArray[np.int16]
+    mates: CodeArray
 
 
 @jit
@@ -87,15 +89,16 @@ def walk(grid: Grid, found: Found, pulse: CountArray, part: int, n_parts: int) -
         elif size == 1 and column % n_parts != part:
             continue
         path[size] = column
-        rows, starts, small, small_starts, hits = _split(
+        rows, starts, small, small_starts, hits, mates = _split(
             grid, found.sizes, column, size + 1, rows_of[-1], starts_of[-1], scratch, _LARGEST_SETTLED
         )
         size += 1
         if grid.allowed[size]:
-            for row in hits:
+            for row, mate in zip(hits, mates):  # noqa: B905 - numba knows no strict
                 if found.sizes[row] > size:
                     found.sizes[row] = size
                     found.paths[row, :size] = path[:size]
+                    found.mates[row] = mate
         if size == 1:
             # Every part splits by the first column; what follows is shared out.
             _settle(grid, found, small, small_starts, path, size, part, n_parts)
@@ -108,16 +111,18 @@ def walk(grid: Grid, found: Found, pulse: CountArray, part: int, n_parts: int) -
 
 
 @jit
-def walk_all(grid: Grid, pulse: CountArray) -> tuple[CodeArray, NDArray[np.int16]]:
-    """Return rows and column sets (-1 after their last column) of every hit that no earlier columns of its set make.
+def walk_all(grid: Grid, pulse: CountArray) -> tuple[CodeArray, CodeArray, NDArray[np.int16]]:
+    """Return row, target and column set of every hit that no earlier columns of its set make.
 
-    All minimal sets are among them; `minimal_only` finds which. ``pulse`` as in `walk`.
+    The sets hold -1 after their last column. All minimal sets are among them;
+    `minimal_only` finds which. ``pulse`` as in `walk`.
     """
     n_columns, n_rows = grid.codes.shape
     max_size = grid.allowed.size - 1
     open_sizes = np.full(n_rows, np.int32(max_size + 1), np.int32)
     scratch = np.zeros((4, grid.widths.max()), np.int32)
     log_rows = np.empty(1024, np.int32)
+    log_mates = np.empty(1024, np.int32)
     log_paths = np.full((1024, max_size), np.int16(-1), np.int16)
     n_logged = 0
     path = np.zeros(max_size, np.int16)
@@ -136,21 +141,25 @@ def walk_all(grid: Grid, pulse: CountArray) -> tuple[CodeArray, NDArray[np.int16
         if size == 0:
             pulse[2] = column
         path[size] = column
-        rows, starts, _, _, hits = _split(grid, open_sizes, column, size + 1, rows_of[-1], starts_of[-1], scratch, 0)
+        rows, starts, _, _, hits, mates = _split(
+            grid, open_sizes, column, size + 1, rows_of[-1], starts_of[-1], scratch, 0
+        )
         pulse[0] += 1
         size += 1
         if grid.allowed[size]:
             while n_logged + hits.size > log_rows.size:
                 log_rows = np.append(log_rows, np.empty_like(log_rows))
+                log_mates = np.append(log_mates, np.empty_like(log_mates))
                 log_paths = np.concatenate((log_paths, np.full_like(log_paths, np.int16(-1))))
-            for row in hits:
+            for row, mate in zip(hits, mates):  # noqa: B905 - numba knows no strict
                 log_rows[n_logged] = row
+                log_mates[n_logged] = mate
                 log_paths[n_logged, :size] = path[:size]
                 n_logged += 1
         rows_of.append(rows)
         starts_of.append(starts)
         next_of[size] = column + 1
-    return log_rows[:n_logged].copy(), log_paths[:n_logged].copy()
+    return log_rows[:n_logged].copy(), log_mates[:n_logged].copy(), log_paths[:n_logged].copy()
 
 
 @jit
@@ -195,7 +204,7 @@ def _next_allowed(allowed: BoolArray, size: int) -> int:
 
 
 @jit
-def _split(  # noqa: D417 - the arrays are those of Grid and Found
+def _split(
     grid: Grid,
     sizes: CodeArray,
     column: int,
@@ -204,8 +213,11 @@ def _split(  # noqa: D417 - the arrays are those of Grid and Found
     starts: CountArray,
     scratch: CodeArray,
     largest_small: int,
-) -> tuple[CodeArray, CountArray, CodeArray, CountArray, CodeArray]:
-    """Split classes by a column; return the classes worth going on with, the small ones, and the probes hit."""
+) -> tuple[CodeArray, CountArray, CodeArray, CountArray, CodeArray, CodeArray]:
+    """Split classes by a column; return the classes worth going on with, the small ones, and hits with their targets.
+
+    ``sizes`` are those found so far, ``scratch`` int32 (4, widest column), all 0.
+    """
     codes = grid.codes[column]
     lowest = 0 if not grid.missing_matches else -1
     needed = _next_allowed(grid.allowed, size)
@@ -214,6 +226,7 @@ def _split(  # noqa: D417 - the arrays are those of Grid and Found
     kept = np.empty(rows.size, np.int32)
     small = np.empty(rows.size if largest_small > 0 else 0, np.int32)
     hits = np.empty(rows.size, np.int32)
+    mates = np.empty(rows.size, np.int32)
     # A class that is kept has a probe and a target: two rows, or one that is both.
     kept_starts = np.zeros(rows.size + 1, np.int64)
     small_starts = np.zeros(rows.size + 1 if largest_small > 0 else 1, np.int64)
@@ -240,10 +253,11 @@ def _split(  # noqa: D417 - the arrays are those of Grid and Found
             n_members = members[key]
             is_hit = probes[key] == 1 and targets[key] == 1
             # From here on, members holds where the class's next row goes: in the
-            # kept rows from 0 up, in the small ones from -2 down; -1 is nowhere.
+            # kept rows (or the hits) from 0 up, in the small ones from -2 down; -1 is nowhere.
             if is_hit and ends_here:
-                members[key] = -1
                 worth[key] = 2
+                members[key] = n_hits
+                n_hits += 1
                 n_live += 1
             elif probes[key] == 0 or targets[key] == 0 or worth[key] == 0:
                 members[key] = -1
@@ -268,8 +282,9 @@ def _split(  # noqa: D417 - the arrays are those of Grid and Found
                 key = codes[row] + 1
                 if worth[key] == 2:
                     if grid.probes[row] > 0:
-                        hits[n_hits] = row
-                        n_hits += 1
+                        hits[members[key]] = row
+                    if grid.targets[row] > 0:
+                        mates[members[key]] = row
                 elif members[key] >= 0:
                     kept[members[key]] = row
                     members[key] += 1
@@ -288,7 +303,17 @@ def _split(  # noqa: D417 - the arrays are those of Grid and Found
         small[:n_small_rows],
         small_starts[: n_small + 1],
         hits[:n_hits],
+        mates[:n_hits],
     )
+
+
+@jit
+def _bit_of(bits: int) -> int:
+    """Return which bit is the one that is set."""
+    place = 0
+    while bits >> place != 1:
+        place += 1
+    return place
 
 
 @jit
@@ -390,6 +415,7 @@ def _settle(
                         chosen[level] = later
                 if is_settled:
                     found.sizes[row] = size + n_wanted
+                    found.mates[row] = rows[starts[label] + _bit_of(left[n_wanted - 1] & agree[later] & target_bits)]
                     found.paths[row, :size] = path[:size]
                     for level in range(n_wanted):
                         found.paths[row, size + level] = first + chosen[level]
