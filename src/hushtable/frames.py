@@ -7,6 +7,7 @@ A CSV is read as text and stays text: types are inferred for computing only
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import secrets
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -35,6 +36,7 @@ __all__ = [
     "read",
     "replacing",
     "texts",
+    "with_json_lists",
     "write",
     "written_delimiter",
 ]
@@ -160,6 +162,17 @@ def assemble(columns: Mapping[str, Sequence[Any]], like: Any = None) -> Any:
     known = nw.from_native(native, eager_only=True, pass_through=True)
     backend = known.implementation if isinstance(known, nw.DataFrame) else nw.Implementation.POLARS
     return nw.from_dict(dict(columns), backend=backend).to_native()
+
+
+def with_json_lists(frame: Frame) -> Frame:
+    """Return a frame whose lists, which a CSV has no cells for, are JSON."""
+    lists = [name for name in frame.columns if isinstance(frame.column(name).dtype, pl.List)]
+    return frame.with_texts(
+        {
+            name: pl.Series([json.dumps(each, ensure_ascii=False) for each in frame.column(name).to_list()])
+            for name in lists
+        }
+    )
 
 
 def file_kind(path: Path) -> str:

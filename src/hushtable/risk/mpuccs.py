@@ -41,27 +41,32 @@ class Mpuccs:
     ----------
     summary : dict
         Totals and rates, the settings, and what a control table shows.
-    details : dataframe
-        One row per record and column set: ``combo_size``, ``syn_idx`` (the record's position in its table),
-        ``field_combo`` (the columns), ``ori_idx`` (the position of the one original that equals it
-        there), and ``value_combo`` where ``values=True``.
     trace : Trace
-    list_sets : callable
-        Makes `tree`.
+    make_details, make_tree : callable
+        What `details` and `tree` call.
     """
 
     summary: dict[str, Any]
-    details: Any = field(repr=False)
     trace: Trace = field(repr=False)
-    list_sets: Callable[[], Any] = field(repr=False)
+    make_details: Callable[[], Any] = field(repr=False)
+    make_tree: Callable[[], Any] = field(repr=False)
+
+    @property
+    def details(self) -> Any:
+        """A dataframe with one row per record and column set, made anew on each access.
+
+        ``combo_size``, ``syn_idx`` (the record's position in its table), ``field_combo`` (the columns), ``ori_idx``
+        (the position of the one original that equals it there), and ``value_combo`` where ``values=True``.
+        """
+        return self.make_details()
 
     @property
     def tree(self) -> Any:
-        """Every column set of the sizes asked for as a dataframe: its entropy, and whom it singles out.
+        """A dataframe with one row per column set of the sizes asked for: its entropy, and whom it singles out.
 
         Made anew on each access, set by set: about a millisecond for 40,000 records and one set.
         """
-        return self.list_sets()
+        return self.make_tree()
 
     def to_dict(self) -> dict[str, Any]:
         """Return the summary and the trace as plain values."""
@@ -215,8 +220,8 @@ def mpuccs(
         )
     return Mpuccs(
         summary,
-        frames.assemble(details(joint, found, values=values), original),
         found.trace,
+        lambda: frames.assemble(details(joint, found, values=values), original),
         lambda: frames.assemble(tree(joint, sizes, found, how, field_decay_factor), original),
     )
 
@@ -351,7 +356,6 @@ def _as_petsard(tables: Sequence[Table], how: Settings, decay: float, like: Any)
     began = time.perf_counter()
     theirs = petsard_walk(joint, sizes, min_entropy_delta=delta, decay=decay, alpha=how.renyi_alpha)
     trace = Trace("petsard-1.6", len(theirs.tree["check_order"]), time.perf_counter() - began)
-    listed_sets = frames.assemble(theirs.tree, like)
     summary = {
         **theirs.totals,
         "config_n_cols": str(how.n_cols),
@@ -361,4 +365,9 @@ def _as_petsard(tables: Sequence[Table], how: Settings, decay: float, like: Any)
         "config_numeric_precision": numeric,
         "config_datetime_precision": moment,
     }
-    return Mpuccs(summary, frames.assemble(theirs.details, like), trace, lambda: listed_sets)
+    return Mpuccs(
+        summary,
+        trace,
+        lambda: frames.assemble(theirs.details, like),
+        lambda: frames.assemble(theirs.tree, like),
+    )

@@ -169,7 +169,11 @@ def _names(joint: Joint, columns: Sequence[int]) -> str:
 
 
 def _add_details(
-    details: dict[str, list[Any]], joint: Joint, columns: Sequence[int], hits: NDArray[np.integer], mates: NDArray[np.integer]
+    details: dict[str, list[Any]],
+    joint: Joint,
+    columns: Sequence[int],
+    hits: NDArray[np.integer],
+    mates: NDArray[np.integer],
 ) -> None:
     codes = joint.tables[1].codes
     names = _names(joint, columns)
