@@ -97,7 +97,7 @@ def first_smallest(
         np.full((len(rows.probes), max_size), -1, dtype=np.int16),
         np.full(len(rows.probes), -1, dtype=np.int32),
     )
-    stages = [size for size in _WARM_UP_SIZES if size < max_size] + [max_size]
+    stages = _stages(rows.allowed)
     watch = _Watch(budget, progress, len(rows.codes), n_parts)
     complete_to = 0
     with ThreadPoolExecutor(n_parts) as pool:
@@ -124,19 +124,42 @@ def first_smallest(
 def minimal_sets(
     rows: uniques.Grid, *, budget: Budget | None = None, progress: WalkProgress | None = None
 ) -> ColumnSets:
-    """Find all minimal column sets on which each probe is alone: alone on them, and on no part of them asked for."""
+    """Find all minimal column sets on which each probe is alone: alone on them, and on no part of them asked for.
+
+    Where a budget ends the walk, the answer holds all minimal sets up to ``complete_to`` columns, and no others.
+    """
+    max_size = len(rows.allowed) - 1
+    stages = [max_size] if budget is None else _stages(rows.allowed)
     watch = _Watch(budget, progress, len(rows.codes), 1)
+    found = _no_sets(max_size)
+    complete_to = 0
     with ThreadPoolExecutor(1) as pool:
-        walk = pool.submit(uniques.walk_all, rows, watch.pulses[0])
-        is_finished = watch.until_done([walk], 0.0, 1.0)
-        found, mates, paths = walk.result()
+        for done, stage in enumerate(stages):
+            walk = pool.submit(uniques.walk_all, rows._replace(allowed=rows.allowed[: stage + 1]), watch.pulses[0])
+            if not watch.until_done([walk], done / len(stages), 1 / len(stages)):
+                break
+            found = walk.result()
+            complete_to = stage
+    hits, mates, paths = found
     sizes = (paths >= 0).sum(axis=1)
-    order = np.lexsort((sizes, found))
-    found, mates, paths = found[order], mates[order], paths[order]
-    offsets = np.searchsorted(found, np.arange(len(rows.probes) + 1))
+    order = np.lexsort((sizes, hits))
+    hits, mates, paths = hits[order], mates[order], paths[order]
+    offsets = np.searchsorted(hits, np.arange(len(rows.probes) + 1))
     is_minimal = uniques.minimal_only(offsets, paths, len(rows.codes))
-    complete_to = len(rows.allowed) - 1 if is_finished else 0
-    return ColumnSets(found[is_minimal], paths[is_minimal], mates[is_minimal], watch.n_sets, complete_to)
+    padded = np.full((int(is_minimal.sum()), max_size), -1, dtype=np.int16)
+    padded[:, : paths.shape[1]] = paths[is_minimal]
+    return ColumnSets(hits[is_minimal], padded, mates[is_minimal], watch.n_sets, complete_to)
+
+
+def _stages(allowed: BoolArray) -> list[int]:
+    """Return the sizes at which a walk pauses: the warm-up's, where a longer one was asked for, and the largest."""
+    largest = len(allowed) - 1
+    return [size for size in _WARM_UP_SIZES if allowed[: size + 1].any() and size < largest] + [largest]
+
+
+def _no_sets(max_size: int) -> tuple[CodeArray, CodeArray, NDArray[np.int16]]:
+    nothing = np.empty(0, dtype=np.int32)
+    return nothing, nothing, np.empty((0, max_size), dtype=np.int16)
 
 
 def _keep_first(found: uniques.Found, other: uniques.Found) -> None:

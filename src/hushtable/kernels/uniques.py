@@ -339,7 +339,7 @@ def _settle(
         return
     # With a gap in the sizes asked for, a column may be of use only to fill up a size.
     has_gap = False
-    for larger in range(size + 1, max_size + 1):
+    for larger in range(size, max_size + 1):
         has_gap = has_gap or not grid.allowed[larger]
     cells = np.empty((n_later, _LARGEST_SETTLED), np.int32)
     agree = np.empty(n_later + 1, np.int64)

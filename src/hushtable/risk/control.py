@@ -56,9 +56,9 @@ def against_control(
     def excess(on_original: float, on_control: float) -> float:
         return excess_risk(wilson(on_original, n_attacks), wilson(on_control, n_attacks))[0]
 
-    n_varied = 1 if len(original.counts) == len(control.counts) else n_draws
-    on_original = [attack(drawn(original)) for _ in range(1 if len(original.counts) == n_each else n_varied)]
-    on_control = [attack(drawn(control)) for _ in range(1 if len(control.counts) == n_each else n_varied)]
+    # The smaller table is drawn whole, every time the same.
+    on_original = [attack(drawn(original)) for _ in range(1 if len(original.counts) == n_each else n_draws)]
+    on_control = [attack(drawn(control)) for _ in range(1 if len(control.counts) == n_each else n_draws)]
     observed = excess(fmean(on_original), fmean(on_control))
     by_chance = []
     for _ in range(n_permutations):
@@ -70,7 +70,7 @@ def against_control(
     return {
         "n_control": control.n_records,
         "n_compared": n_each,
-        "n_draws": n_varied,
+        "n_draws": n_draws,
         "n_permutations": n_permutations,
         "train_rate": fmean(on_original) / n_attacks,
         "control_rate": fmean(on_control) / n_attacks,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Final
@@ -107,21 +107,18 @@ def numeric_precisions(tables: Sequence[Table], given: str | int | Mapping[str, 
     """
     found = {}
     for name in tables[0].names:
-        columns = [table.column(name) for table in tables]
+        columns = _with_values(tables, name)
         kinds = {column.kind for column in columns}
         if kinds <= {"integer", "decimal"} and "decimal" in kinds:
             found[name] = min(_n_decimals(column) for column in columns)
     if given == "auto":
         return found
-    chosen = _per_column(given, found, "numeric_precision", "decimal numbers")
-    for name, value in chosen.items():
-        if type(value) is not int:
-            msg = with_hint(
-                f"numeric_precision of column {name!r} is {value!r}.",
-                'give a whole number of decimals, "auto" or None.',
-            )
-            raise InputError(msg)
-    return chosen
+    return _per_column(
+        given,
+        found,
+        lambda value: type(value) is int,
+        ("numeric_precision", "decimal numbers", 'a whole number of decimals, "auto" or None'),
+    )
 
 
 def datetime_precisions(tables: Sequence[Table], given: str | Mapping[str, str] | None) -> dict[str, str]:
@@ -138,20 +135,18 @@ def datetime_precisions(tables: Sequence[Table], given: str | Mapping[str, str] 
     """
     found = {}
     for name in tables[0].names:
-        columns = [table.column(name) for table in tables]
+        columns = _with_values(tables, name)
         kinds = {column.kind for column in columns}
         if kinds <= {"date", "datetime"} and "datetime" in kinds:
             found[name] = min((_unit(column) for column in columns), key=UNITS.index)
     if given == "auto":
         return found
-    chosen = _per_column(given, found, "datetime_precision", "moments")
-    for name, value in chosen.items():
-        if value not in UNITS:
-            msg = with_hint(
-                f"datetime_precision of column {name!r} is {value!r}.", f'give one of {listed(UNITS)}, "auto" or None.'
-            )
-            raise InputError(msg)
-    return chosen
+    return _per_column(
+        given,
+        found,
+        lambda value: value in UNITS,
+        ("datetime_precision", "moments", f'one of {listed(UNITS)}, "auto" or None'),
+    )
 
 
 def code_together(
@@ -181,16 +176,28 @@ def code_together(
     return Joint(names, tuple(widths), tuple(distinct), tuple(rows))
 
 
-def _per_column(given: Any, able: Mapping[str, Any], what: str, kind: str) -> dict[str, Any]:
+def _with_values(tables: Sequence[Table], name: str) -> list[Column]:
+    """Return a column of every table in which it is not missing throughout: those have no say in what it holds."""
+    columns = [table.column(name) for table in tables]
+    return [column for column in columns if column.n_values]
+
+
+def _per_column(
+    given: Any, able: Mapping[str, Any], fits: Callable[[Any], bool], words: tuple[str, str, str]
+) -> dict[str, Any]:
+    """Return a precision for every column it is for; ``words`` are the option, what it is for, and what it may be."""
+    option, kind, expected = words
     if given is None:
         return {}
-    if not isinstance(given, Mapping):
-        return dict.fromkeys(able, given)
-    unable = [name for name in given if name not in able]
+    chosen = dict(given) if isinstance(given, Mapping) else dict.fromkeys(able, given)
+    for value in chosen.values() if isinstance(given, Mapping) else [given]:
+        if not fits(value):
+            raise InputError(with_hint(f"{option} = {value!r}.", f"give {expected}."))
+    unable = [name for name in chosen if name not in able]
     if unable:
-        msg = with_hint(f"{what} names {listed(unable)}, which hold no {kind}.", f"it may name {listed(able)}.")
+        msg = with_hint(f"{option} names {listed(unable)}, which hold no {kind}.", f"it may name {listed(able)}.")
         raise ColumnError(msg)
-    return dict(given)
+    return chosen
 
 
 def _n_decimals(column: Column) -> int:
@@ -211,7 +218,7 @@ def _unit(column: Column) -> str:
 
 def _comparable(columns: Sequence[Column], n_decimals: int | None, unit: str | None) -> list[list[Any]]:
     """Return each table's values of a column, in code order, as objects that are equal when the values are."""
-    kinds = {column.kind for column in columns}
+    kinds = {column.kind for column in columns if column.n_values}
     if kinds <= {"integer", "decimal"}:
         # Python compares whole and decimal numbers exactly, where an array would turn all into decimals.
         return [

@@ -189,9 +189,12 @@ def mpuccs(
     """
     how = Settings(n_cols, all_minimal, missing, numeric_precision, datetime_precision, min_entropy_delta, renyi_alpha)
     _check_options(synthetic, control, compat, deduplicate, field_decay_factor, how)
+    if n_draws < 1 or n_permutations < 2:
+        msg = f"n_draws = {n_draws!r}, n_permutations = {n_permutations!r}."
+        raise InputError(with_hint(msg, "a comparison with a control takes 1 draw and 2 permutations, or more."))
     tables = _tables(original, synthetic, control, columns, specs)
     if compat:
-        return _as_petsard(tables, how, field_decay_factor, like=original)
+        return _as_petsard(tables, how, field_decay_factor, values=values, like=original)
     merges = synthetic is not None if deduplicate is None else deduplicate
     joint, config = _coded(tables, how, merges)
     sizes = _sizes(n_cols, len(joint.names))
@@ -262,6 +265,8 @@ def _tables(
     original: Any, synthetic: Any, control: Any, columns: Sequence[str] | None, specs: Mapping[str, ColumnSpec] | None
 ) -> list[Table]:
     given = {"original": original, "synthetic": synthetic, "control": control}
+    if columns is not None and not len(columns):
+        raise InputError(with_hint("columns names no column.", "name some, or leave it out for all."))
     tables = [Table.encode(data, columns, specs) for data in given.values() if data is not None]
     # The synthetic table's order of columns rules, as in the source.
     names = tables[min(1, len(tables) - 1)].names
@@ -345,7 +350,7 @@ def _totals(joint: Joint, sizes: Sequence[int], found: Collisions, decay: float)
     }
 
 
-def _as_petsard(tables: Sequence[Table], how: Settings, decay: float, like: Any) -> Mpuccs:
+def _as_petsard(tables: Sequence[Table], how: Settings, decay: float, *, values: bool, like: Any) -> Mpuccs:
     detected = petsard_precisions(tables[0])
     numeric = detected[0] if how.numeric_precision == "auto" else how.numeric_precision
     moment = detected[1] if how.datetime_precision == "auto" else how.datetime_precision
@@ -355,6 +360,7 @@ def _as_petsard(tables: Sequence[Table], how: Settings, decay: float, like: Any)
     delta = 0.0 if how.min_entropy_delta is None else how.min_entropy_delta
     began = time.perf_counter()
     theirs = petsard_walk(joint, sizes, min_entropy_delta=delta, decay=decay, alpha=how.renyi_alpha)
+    shown = {name: column for name, column in theirs.details.items() if values or name != "value_combo"}
     trace = Trace("petsard-1.6", len(theirs.tree["check_order"]), time.perf_counter() - began)
     summary = {
         **theirs.totals,
@@ -368,6 +374,6 @@ def _as_petsard(tables: Sequence[Table], how: Settings, decay: float, like: Any)
     return Mpuccs(
         summary,
         trace,
-        lambda: frames.assemble(theirs.details, like),
+        lambda: frames.assemble(shown, like),
         lambda: frames.assemble(theirs.tree, like),
     )
