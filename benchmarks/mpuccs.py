@@ -92,8 +92,8 @@ def growth(sizes):
         original, synthetic = ht.Table.encode(frame[:n_rows]), ht.Table.encode(frame[n_rows:])
         found = ht.mpuccs(original, synthetic, n_cols=[1, 2, 3])
         print(
-            f"{n_rows:9,} rows each, {len(header)} columns, sizes 1-3: {found.summary['total_identified']:,} identified, "
-            f"search {found.trace.seconds:.2f} s"
+            f"{n_rows:9,} rows each, {len(header)} columns, sizes 1-3: "
+            f"{found.summary['total_identified']:,} identified, search {found.trace.seconds:.2f} s"
         )
 
 
@@ -102,7 +102,8 @@ def peer():
     arguments = [os.environ.get("PETSARD", sys.executable), "-c", PEER]
     paths = [str(ADULT / "ctgan_ori.csv"), str(ADULT / "ctgan_syn.csv")]
     run = subprocess.run([*arguments, *paths], capture_output=True, text=True)
-    print(f"PETsARD, size 1: {float(run.stdout.split()[-1]):.1f} s" if run.returncode == 0 else "PETsARD: not installed")
+    seconds = f"{float(run.stdout.split()[-1]):.1f} s" if run.returncode == 0 else "not installed"
+    print(f"PETsARD, size 1: {seconds}")
 
 
 if __name__ == "__main__":

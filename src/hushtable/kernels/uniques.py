@@ -308,15 +308,6 @@ def _split(
 
 
 @jit
-def _bit_of(bits: int) -> int:
-    """Return which bit is the one that is set."""
-    place = 0
-    while bits >> place != 1:
-        place += 1
-    return place
-
-
-@jit
 def _settle(
     grid: Grid,
     found: Found,
@@ -331,94 +322,114 @@ def _settle(
 
     Looks at the classes whose first row is the part's.
     """
-    n_columns = grid.codes.shape[0]
     max_size = grid.allowed.size - 1
     first = path[size - 1] + 1
-    n_later = n_columns - first
+    n_later = grid.codes.shape[0] - first
     if n_later <= 0:
         return
-    # With a gap in the sizes asked for, a column may be of use only to fill up a size.
-    has_gap = False
-    for larger in range(size, max_size + 1):
-        has_gap = has_gap or not grid.allowed[larger]
     cells = np.empty((n_later, _LARGEST_SETTLED), np.int32)
     agree = np.empty(n_later + 1, np.int64)
     agree_after = np.empty(n_later + 1, np.int64)
     chosen = np.empty(max_size + 1, np.int64)
-    left = np.empty(max_size + 1, np.int64)
     for label in range(starts.size - 1):
         # The parts know different records to be settled, hence different classes: a row tells whose one is.
         if rows[starts[label]] % n_parts != part:
             continue
-        n_members = starts[label + 1] - starts[label]
-        probe_bits = np.int64(0)
-        target_bits = np.int64(0)
-        heavy_bits = np.int64(0)
-        for place in range(n_members):
-            row = rows[starts[label] + place]
+        members = rows[starts[label] : starts[label + 1]]
+        # Bit i of a word is the i-th row of the class: probes, targets, and targets of more than one record.
+        bits = np.zeros(3, np.int64)
+        for place in range(members.size):
+            row = members[place]
             bit = np.int64(1) << place
-            if grid.probes[row] > 0:
-                probe_bits |= bit
-            if grid.targets[row] > 0:
-                target_bits |= bit
-            if grid.targets[row] > 1:
-                heavy_bits |= bit
+            bits[0] |= bit if grid.probes[row] > 0 else 0
+            bits[1] |= bit if grid.targets[row] > 0 else 0
+            bits[2] |= bit if grid.targets[row] > 1 else 0
             for later in range(n_later):
                 cells[later, place] = grid.codes[first + later, row]
-        for place in range(n_members):
-            row = rows[starts[label] + place]
+        for place in range(members.size):
+            row = members[place]
             limit = min(found.sizes[row] - 1, max_size) - size
             if grid.probes[row] != 1 or limit <= 0:
                 continue
+            _agreements(cells[:, : members.size], place, grid.missing_matches, agree, agree_after)
             itself = np.int64(1) << place
-            agree_after[n_later] = (np.int64(1) << n_members) - 1
-            for later in range(n_later - 1, -1, -1):
-                bits = np.int64(0)
-                own = cells[later, place]
-                if own >= 0 or grid.missing_matches:
-                    for other in range(n_members):
-                        if cells[later, other] == own:
-                            bits |= np.int64(1) << other
-                agree[later] = bits
-                agree_after[later] = agree_after[later + 1] & bits if bits else agree_after[later + 1]
-            if agree_after[0] & probe_bits != itself:
+            if agree_after[0] & bits[0] != itself:
                 continue
-            # Sets of 1, 2, ... further columns, each time in the order of the walk.
-            n_wanted = 1
-            is_settled = False
-            while n_wanted <= min(limit, n_later) and not is_settled:
-                went_deep = n_wanted == 1
-                if not grid.allowed[size + n_wanted]:
-                    n_wanted += 1
-                    continue
-                level = 0
-                left[0] = agree_after[n_later]
-                chosen[0] = -1
-                while level >= 0:
-                    chosen[level] += 1
-                    later = chosen[level]
-                    if later > n_later - (n_wanted - level):
-                        level -= 1
-                        continue
-                    both = left[level] & agree[later]
-                    if both & target_bits == 0 or (both == left[level] and not has_gap):
-                        continue
-                    if level + 1 == n_wanted:
-                        hit = both & target_bits
-                        if both & probe_bits == itself and hit & (hit - 1) == 0 and hit & heavy_bits == 0:
-                            is_settled = True
-                            break
-                        went_deep = True
-                    elif both & agree_after[later + 1] & probe_bits == itself:
-                        level += 1
-                        left[level] = both
-                        chosen[level] = later
-                if is_settled:
-                    found.sizes[row] = size + n_wanted
-                    found.mates[row] = rows[starts[label] + _bit_of(left[n_wanted - 1] & agree[later] & target_bits)]
-                    found.paths[row, :size] = path[:size]
-                    for level in range(n_wanted):
-                        found.paths[row, size + level] = first + chosen[level]
-                elif not went_deep and not has_gap:
-                    break
-                n_wanted += 1
+            n_more, mate = _smallest_addition(agree, agree_after, bits, int(itself), grid.allowed[size:], limit, chosen)
+            if n_more > 0:
+                found.sizes[row] = size + n_more
+                found.mates[row] = members[mate]
+                found.paths[row, :size] = path[:size]
+                for level in range(n_more):
+                    found.paths[row, size + level] = first + chosen[level]
+
+
+@jit
+def _agreements(
+    cells: CodeArray, place: int, missing_matches: bool, agree: CountArray, agree_after: CountArray
+) -> None:
+    """Say which rows of a class agree with one of them on each column, and on all columns from each one on."""
+    n_columns, n_members = cells.shape
+    agree_after[n_columns] = (np.int64(1) << n_members) - 1
+    for column in range(n_columns - 1, -1, -1):
+        bits = np.int64(0)
+        own = cells[column, place]
+        if own >= 0 or missing_matches:
+            for other in range(n_members):
+                if cells[column, other] == own:
+                    bits |= np.int64(1) << other
+        agree[column] = bits
+        # A column on which nothing matches is of no use to anyone.
+        agree_after[column] = agree_after[column + 1] & bits if bits else agree_after[column + 1]
+
+
+@jit
+def _smallest_addition(
+    agree: CountArray,
+    agree_after: CountArray,
+    bits: CountArray,
+    itself: int,
+    allowed: BoolArray,
+    limit: int,
+    chosen: CountArray,
+) -> tuple[int, int]:
+    """Find the fewest columns, first in order, on which a probe of a class is alone; return how many, and its target.
+
+    ``allowed`` says of 0, 1, 2, ... more columns whether they make a size asked for. 0 columns where there are none.
+    """
+    n_columns = agree_after.size - 1
+    probe_bits, target_bits, heavy_bits = bits[0], bits[1], bits[2]
+    # With a gap in the sizes asked for, a column may be of use only to fill up a size.
+    has_gap = not allowed.all()
+    left = np.empty(limit + 1, np.int64)
+    for n_wanted in range(1, min(limit, n_columns) + 1):
+        if not allowed[n_wanted]:
+            continue
+        came_so_far = False
+        level = 0
+        left[0] = agree_after[n_columns]
+        chosen[0] = -1
+        while level >= 0:
+            chosen[level] += 1
+            column = chosen[level]
+            if column > n_columns - (n_wanted - level):
+                level -= 1
+                continue
+            both = left[level] & agree[column]
+            if both & target_bits == 0 or (both == left[level] and not has_gap):
+                continue
+            if level + 1 == n_wanted:
+                hit = both & target_bits
+                if both & probe_bits == itself and hit & (hit - 1) == 0 and hit & heavy_bits == 0:
+                    mate = 0
+                    while hit >> mate != 1:
+                        mate += 1
+                    return n_wanted, mate
+                came_so_far = True
+            elif both & agree_after[column + 1] & probe_bits == itself:
+                level += 1
+                left[level] = both
+                chosen[level] = column
+        if not came_so_far and not has_gap:
+            break
+    return 0, -1
