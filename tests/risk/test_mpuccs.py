@@ -904,3 +904,19 @@ def test_ctgan_remembers_nobody(ctgan, shared_file):
     low, high = figures["interval"]
     assert low <= 0 <= high
     assert figures["p_value"] > 0.05
+
+
+def test_progress_is_told_columns_and_combinations():
+    cells = np.random.default_rng(0).integers(0, 4, (3_000, 16))
+    told = []
+    ht.mpuccs(pl.DataFrame(cells), n_cols=None, progress=lambda share, n_sets: told.append((share, n_sets)))
+    assert told
+    assert all(0 <= share <= 1 for share, _ in told)
+    assert told == sorted(told)
+
+
+def test_sizes_may_be_integers_of_numpy(people):
+    original, synthetic = people
+    found = ht.mpuccs(original, synthetic, n_cols=np.array([1, 2]))
+    assert found.summary == ht.mpuccs(original, synthetic, n_cols=[1, 2]).summary
+    assert ht.mpuccs(original, synthetic, n_cols=np.int64(2)).summary["config_n_cols"] == [2]

@@ -199,7 +199,11 @@ def mpuccs(
     joint, config = _coded(tables, how, merges)
     sizes = _sizes(n_cols, len(joint.names))
     found = collide(joint, sizes, how, budget, progress)
-    summary = {**_totals(joint, sizes, found, field_decay_factor), **config, "config_n_cols": n_cols and sizes}
+    summary = {
+        **_totals(joint, sizes, found, field_decay_factor),
+        **config,
+        "config_n_cols": None if n_cols is None else sizes,
+    }
     summary["config_field_decay_factor"] = field_decay_factor
     if synthetic is None:
         summary["note"] = _ONE_TABLE
@@ -311,7 +315,10 @@ def _coded(tables: Sequence[Table], how: Settings, merges: bool) -> tuple[Joint,
 
 def _sizes(n_cols: int | Sequence[int] | None, n_columns: int) -> list[int]:
     """Return the sizes asked for, ascending."""
-    sizes = range(1, n_columns + 1) if n_cols is None else [n_cols] if isinstance(n_cols, int) else n_cols
+    wanted = (
+        range(1, n_columns + 1) if n_cols is None else [n_cols] if isinstance(n_cols, (int, np.integer)) else n_cols
+    )
+    sizes = [int(size) if isinstance(size, np.integer) else size for size in wanted]
     odd = [size for size in sizes if type(size) is not int or not 1 <= size <= n_columns]
     if odd or not len(sizes):
         what = f"n_cols asks for sets of {odd[0]!r} columns" if odd else "n_cols asks for no size of sets"
