@@ -31,6 +31,7 @@ __all__ = [
     "check_writable",
     "file_kind",
     "gather",
+    "library",
     "map_texts",
     "mask",
     "read",
@@ -156,11 +157,15 @@ def read(data: Any, *, encoding: str = "utf-8", delimiter: str | None = None) ->
     return frame
 
 
-def assemble(columns: Mapping[str, Sequence[Any]], like: Any = None) -> Any:
-    """Make a dataframe of plain columns, of the library that the frame ``like`` is of; polars for anything else."""
-    native = like.native if isinstance(like, Frame) else like
-    known = nw.from_native(native, eager_only=True, pass_through=True)
-    backend = known.implementation if isinstance(known, nw.DataFrame) else nw.Implementation.POLARS
+def library(data: Any) -> str:
+    """Return the name of the dataframe library that data come in: "pandas", "pyarrow"; "polars" for a file or Table."""
+    known = nw.from_native(data.native if isinstance(data, Frame) else data, eager_only=True, pass_through=True)
+    return str(known.implementation.value) if isinstance(known, nw.DataFrame) else "polars"
+
+
+def assemble(columns: Mapping[str, Sequence[Any]], source: str = "polars") -> Any:
+    """Make a dataframe of plain columns of one length, of a library as `library` names it."""
+    backend: Any = nw.Implementation.from_backend(source)  # type: ignore[arg-type]  # any name it knows
     return nw.from_dict(dict(columns), backend=backend).to_native()
 
 

@@ -105,17 +105,12 @@ def numeric_precisions(tables: Sequence[Table], given: str | int | Mapping[str, 
     ColumnError
         A mapping names a column that does not exist or holds no decimal numbers.
     """
-    found = {}
-    for name in tables[0].names:
-        columns = _with_values(tables, name)
-        kinds = {column.kind for column in columns}
-        if kinds <= {"integer", "decimal"} and "decimal" in kinds:
-            found[name] = min(_n_decimals(column) for column in columns)
+    able = _columns_of(tables, ("integer", "decimal"))
     if given == "auto":
-        return found
+        return {name: min(map(_n_decimals, columns)) for name, columns in able.items() if columns}
     return _per_column(
         given,
-        found,
+        able,
         lambda value: type(value) is int,
         ("numeric_precision", "decimal numbers", 'a whole number of decimals, "auto" or None'),
     )
@@ -133,17 +128,12 @@ def datetime_precisions(tables: Sequence[Table], given: str | Mapping[str, str] 
     ColumnError
         A mapping names a column that does not exist or holds no moments.
     """
-    found = {}
-    for name in tables[0].names:
-        columns = _with_values(tables, name)
-        kinds = {column.kind for column in columns}
-        if kinds <= {"date", "datetime"} and "datetime" in kinds:
-            found[name] = min((_unit(column) for column in columns), key=UNITS.index)
+    able = _columns_of(tables, ("date", "datetime"))
     if given == "auto":
-        return found
+        return {name: min(map(_unit, columns), key=UNITS.index) for name, columns in able.items() if columns}
     return _per_column(
         given,
-        found,
+        able,
         lambda value: value in UNITS,
         ("datetime_precision", "moments", f'one of {listed(UNITS)}, "auto" or None'),
     )
@@ -176,10 +166,18 @@ def code_together(
     return Joint(names, tuple(widths), tuple(distinct), tuple(rows))
 
 
-def _with_values(tables: Sequence[Table], name: str) -> list[Column]:
-    """Return a column of every table in which it is not missing throughout: those have no say in what it holds."""
-    columns = [table.column(name) for table in tables]
-    return [column for column in columns if column.n_values]
+def _columns_of(tables: Sequence[Table], kinds: tuple[str, str]) -> dict[str, list[Column]]:
+    """Return the columns of two kinds that are of the finer one, the second, in some table.
+
+    With the columns of the tables that have values there: the others have no say in how fine they are.
+    """
+    found = {}
+    for name in tables[0].names:
+        columns = [table.column(name) for table in tables]
+        valued = [column for column in columns if column.n_values]
+        if any(column.kind == kinds[1] for column in columns) and all(column.kind in kinds for column in valued):
+            found[name] = valued
+    return found
 
 
 def _per_column(

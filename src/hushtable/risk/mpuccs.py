@@ -194,7 +194,7 @@ def mpuccs(
         raise InputError(with_hint(msg, "a comparison with a control takes 1 draw and 2 permutations, or more."))
     tables = _tables(original, synthetic, control, columns, specs)
     if compat:
-        return _as_petsard(tables, how, field_decay_factor, values=values, like=original)
+        return _as_petsard(tables, how, field_decay_factor, values=values, source=frames.library(original))
     merges = synthetic is not None if deduplicate is None else deduplicate
     joint, config = _coded(tables, how, merges)
     sizes = _sizes(n_cols, len(joint.names))
@@ -225,11 +225,12 @@ def mpuccs(
             n_permutations=n_permutations,
             seed=seed,
         )
+    source = frames.library(original)
     return Mpuccs(
         summary,
         found.trace,
-        lambda: frames.assemble(details(joint, found, values=values), original),
-        lambda: frames.assemble(tree(joint, sizes, found, how, field_decay_factor), original),
+        lambda: frames.assemble(details(joint, found, values=values), source),
+        lambda: frames.assemble(tree(joint, sizes, found, how, field_decay_factor), source),
     )
 
 
@@ -357,7 +358,7 @@ def _totals(joint: Joint, sizes: Sequence[int], found: Collisions, decay: float)
     }
 
 
-def _as_petsard(tables: Sequence[Table], how: Settings, decay: float, *, values: bool, like: Any) -> Mpuccs:
+def _as_petsard(tables: Sequence[Table], how: Settings, decay: float, *, values: bool, source: str) -> Mpuccs:
     detected = petsard_precisions(tables[0])
     numeric = detected[0] if how.numeric_precision == "auto" else how.numeric_precision
     moment = detected[1] if how.datetime_precision == "auto" else how.datetime_precision
@@ -381,6 +382,6 @@ def _as_petsard(tables: Sequence[Table], how: Settings, decay: float, *, values:
     return Mpuccs(
         summary,
         trace,
-        lambda: frames.assemble(shown, like),
-        lambda: frames.assemble(theirs.tree, like),
+        lambda: frames.assemble(shown, source),
+        lambda: frames.assemble(theirs.tree, source),
     )

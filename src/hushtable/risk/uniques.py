@@ -54,8 +54,8 @@ class MinimalUniques:
         Share of all scores that sets with the column make; the shares sum to more than 1.
     trace : Trace
         Not complete when a budget ended the search: sets may be missing.
-    like : dataframe or other
-        What frames are made like.
+    source : str
+        The dataframe library that frames come in.
     """
 
     table: Table
@@ -68,7 +68,7 @@ class MinimalUniques:
     dis_suda: FloatArray = field(repr=False)
     contributions: dict[str, float]
     trace: Trace = field(repr=False)
-    like: Any = field(default=None, repr=False)
+    source: str = field(default="polars", repr=False)
 
     def __post_init__(self) -> None:
         for array in (self.rows, self.paths, self.suda, self.suda_ihsn, self.dis_suda):
@@ -79,7 +79,7 @@ class MinimalUniques:
         """A dataframe with one row per minimal sample unique: ``record`` (position), ``size``, ``columns``."""
         names = [tuple(self.table.names[j] for j in path[path >= 0]) for path in self.paths]
         return frames.assemble(
-            {"record": self.rows.tolist(), "size": [len(each) for each in names], "columns": names}, self.like
+            {"record": self.rows.tolist(), "size": [len(each) for each in names], "columns": names}, self.source
         )
 
     @property
@@ -105,7 +105,7 @@ class MinimalUniques:
                 names.append(column.name)
                 values.append(column.text(code - 1) if code else None)
                 shares.append(float(totals[code] / weights.sum()))
-        return frames.assemble({"column": names, "value": values, "contribution": shares}, self.like)
+        return frames.assemble({"column": names, "value": values, "contribution": shares}, self.source)
 
     def summary(self) -> dict[str, Any]:
         """Return totals: no record's values, no positions."""
@@ -225,7 +225,7 @@ def minimal_uniques(
             for j, name in enumerate(table.names)
         },
         trace,
-        None if isinstance(data, Table) else data,
+        frames.library(data),
     )
 
 
