@@ -148,6 +148,8 @@ def results() -> dict[str, Any]:
         "DeltaPresence": ht.DeltaPresence(0, 0.5),
         "EntropyLDiversity": ht.EntropyLDiversity(2, "diagnosis"),
         "KMap": ht.KMap(5),
+        "MaskedRelease": ht.mask_dependence(people, a=["sex"], b=["income"], clusters=3, c=["education"]),
+        "MaskingTradeoff": ht.masking_tradeoff(people, a=["sex"], b=["income"], clusters=[2, 3], c=["education"]),
         "RecursiveCLDiversity": ht.RecursiveCLDiversity(3, 2, "diagnosis"),
         "TCloseness": ht.TCloseness(0.2, "diagnosis"),
         "DistinctLDiversity": ht.DistinctLDiversity(2, "diagnosis"),
@@ -183,7 +185,19 @@ def test_repr_and_dict_are_plain_and_short(results: dict[str, Any], name: str) -
         assert json.loads(json.dumps(result.to_dict()))
 
 
-@pytest.mark.parametrize("name", ["MinimalUniques", "Mpuccs", "Release", "RiskAssessment", "Roles", "Verdict"])
+RESULTS = [
+    "MaskedRelease",
+    "MaskingTradeoff",
+    "MinimalUniques",
+    "Mpuccs",
+    "Release",
+    "RiskAssessment",
+    "Roles",
+    "Verdict",
+]
+
+
+@pytest.mark.parametrize("name", RESULTS)
 def test_results_have_to_dict_and_html(results: dict[str, Any], name: str) -> None:
     assert results[name].to_dict()
     assert results[name]._repr_html_().startswith("<")

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from hushtable import datasets
     from hushtable.anonymizers import anonymize
+    from hushtable.anonymizers.independence import mask_dependence, masking_tradeoff
+    from hushtable.anonymizers.independence.release import MaskedRelease, MaskingTradeoff
     from hushtable.anonymizers.mondrian import Mondrian
     from hushtable.column import Column, ColumnSpec
     from hushtable.discover.recognise import Roles, find_quasi_identifiers
@@ -67,6 +69,8 @@ __all__ = [
     "InputError",
     "KAnonymity",
     "KMap",
+    "MaskedRelease",
+    "MaskingTradeoff",
     "MinimalUniques",
     "ModelError",
     "Mondrian",
@@ -90,6 +94,8 @@ __all__ = [
     "assess",
     "datasets",
     "find_quasi_identifiers",
+    "mask_dependence",
+    "masking_tradeoff",
     "minimal_uniques",
     "mpuccs",
     "verify",
@@ -114,6 +120,8 @@ _HOMES = {
     "InputError": "errors",
     "KAnonymity": "models",
     "KMap": "models",
+    "MaskedRelease": "anonymizers.independence.release",
+    "MaskingTradeoff": "anonymizers.independence.release",
     "MinimalUniques": "risk.uniques",
     "ModelError": "errors",
     "Mpuccs": "risk.mpuccs",
@@ -137,6 +145,8 @@ _HOMES = {
     "assess": "risk.reidentify",
     "datasets": "",
     "find_quasi_identifiers": "discover.recognise",
+    "mask_dependence": "anonymizers.independence",
+    "masking_tradeoff": "anonymizers.independence",
     "minimal_uniques": "risk.uniques",
     "mpuccs": "risk.mpuccs",
     "verify": "verifier",

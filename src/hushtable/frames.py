@@ -31,11 +31,14 @@ __all__ = [
     "check_writable",
     "file_kind",
     "gather",
+    "integers",
     "library",
     "map_texts",
     "mask",
     "read",
     "replacing",
+    "strings",
+    "text_codes",
     "texts",
     "with_json_lists",
     "write",
@@ -110,6 +113,28 @@ class Frame:
                     column = nw.from_native(pandas_series, series_only=True)
             new.append(column)
         return replace(self, data=self.data.with_columns(*new))
+
+    def with_numbers(self, name: str, values: CountArray) -> Frame:
+        """Return the frame with one more column, of whole numbers."""
+        column = nw.new_series(name, values.tolist(), nw.Int64(), backend=self.data.implementation)
+        if self.data.implementation.is_pandas_like():
+            pandas_series: Any = column.to_native()
+            pandas_series.index = self.native.index
+            column = nw.from_native(pandas_series, series_only=True)
+        return replace(self, data=self.data.with_columns(column))
+
+    def alike(self, columns: Sequence[pl.Series]) -> Frame:
+        """Return a new frame of the same library, with none of this one's rows, index or types."""
+        backend = self.data.implementation
+        if backend.is_polars():
+            return replace(self, data=nw.from_native(pl.DataFrame(columns), eager_only=True))
+        data = {
+            each.name: nw.new_series(
+                each.name, each.to_list(), nw.from_native(each, series_only=True).dtype, backend=backend
+            )
+            for each in columns
+        }
+        return replace(self, data=nw.from_dict(data))
 
 
 def read(data: Any, *, encoding: str = "utf-8", delimiter: str | None = None) -> Frame:
@@ -327,6 +352,23 @@ def texts(series: pl.Series) -> pl.Series:
     blank = cells.unique().drop_nulls()
     blank = blank.filter(blank.str.strip_chars() == "")
     return cells.set(cells.is_in(blank.implode()).fill_null(False), None) if len(blank) else cells
+
+
+def integers(name: str, values: CountArray) -> pl.Series:
+    """Return a column of whole numbers."""
+    return pl.Series(name, values, dtype=pl.Int64)
+
+
+def strings(name: str, cells: Sequence[str | None]) -> pl.Series:
+    """Return a column of text; None is missing."""
+    return pl.Series(name, cells, dtype=pl.String)
+
+
+def text_codes(series: pl.Series) -> CodeArray:
+    """Code a column by the bytes of its cells; -1 is missing."""
+    cells = texts(series)
+    codes = cells.cast(pl.Enum(cells.drop_nulls().unique().sort())).to_physical()
+    return np.asarray(codes.cast(pl.Int32).fill_null(-1).to_numpy())
 
 
 def _to_polars(series: nw.Series[Any]) -> pl.Series:

@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-from hushtable.cli import protect, risks
+from hushtable.cli import masking, protect, risks
 from hushtable.errors import HushError
 
 __all__ = ["app", "main"]
@@ -25,6 +25,7 @@ app = typer.Typer(
 )
 for command in (protect.scan, protect.anonymize, protect.verify, risks.mpuccs, risks.uniques):
     app.command()(command)
+app.command("mask-dependence")(masking.mask_dependence)
 
 
 def main() -> None:

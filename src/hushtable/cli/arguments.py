@@ -7,10 +7,22 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from hushtable.errors import InputError, with_hint
+
 if TYPE_CHECKING:
     from hushtable.frames import Frame
 
-__all__ = ["AsJson", "Delimiter", "Encoding", "InFile", "PolicyFile", "Population", "frame_of", "names_of"]
+__all__ = [
+    "AsJson",
+    "Delimiter",
+    "Encoding",
+    "InFile",
+    "PolicyFile",
+    "Population",
+    "check_output",
+    "frame_of",
+    "names_of",
+]
 
 InFile = Annotated[Path, typer.Argument(metavar="FILE", help="CSV or Parquet.", show_default=False)]
 PolicyFile = Annotated[Path | None, typer.Option("--policy", "-p", help="Policy file (YAML).", show_default=False)]
@@ -33,3 +45,13 @@ def frame_of(path: Path | None, encoding: str, delimiter: str | None) -> Frame |
     from hushtable import frames
 
     return None if path is None else frames.read(path, encoding=encoding, delimiter=delimiter)
+
+
+def check_output(source: Path, output: Path) -> None:
+    """Raise InputError where an output has no folder or is the input."""
+    if not output.parent.is_dir():
+        msg = with_hint(f"there is no folder {str(output.parent)!r}.", "make it first; nothing was written.")
+        raise InputError(msg)
+    if output.exists() and source.exists() and output.samefile(source):
+        msg = with_hint("the output is the input.", "name another file; the input is never overwritten.")
+        raise InputError(msg)

@@ -15,6 +15,7 @@ from hushtable.cli.arguments import (
     InFile,
     PolicyFile,
     Population,
+    check_output,
     frame_of,
     names_of,
 )
@@ -101,7 +102,7 @@ def anonymize(
     from hushtable.quality.loss import SetNCP
 
     frames.file_kind(output)
-    _check_output(file, output)
+    check_output(file, output)
     with step("reading"):
         frame = frames.read(file, encoding=encoding, delimiter=delimiter)
     if policy is not None:
@@ -271,15 +272,6 @@ def _specs(rules: Policy) -> dict[str, Any]:
     from hushtable.column import ColumnSpec
 
     return {name: ColumnSpec(column.kind, column.order) for name, column in rules.columns.items()}
-
-
-def _check_output(source: Path, output: Path) -> None:
-    if not output.parent.is_dir():
-        msg = with_hint(f"there is no folder {str(output.parent)!r}.", "make it first; nothing was written.")
-        raise InputError(msg)
-    if output.exists() and source.exists() and output.samefile(source):
-        msg = with_hint("the output is the input.", "name another file; the input is never overwritten.")
-        raise InputError(msg)
 
 
 def _write_policy(path: Path, text: str) -> None:
