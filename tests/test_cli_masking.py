@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 
 from command import done, run, tree
-from hushtable.anonymizers import masked
+from hushtable.anonymizers.independence import release
 
 
 @pytest.fixture
@@ -72,13 +72,13 @@ def test_wrong_input_leaves_nothing_behind(table, changes, words, monkeypatch):
 
 def test_a_table_that_is_not_independent_is_not_written(table, monkeypatch):
     before = tree(table.parent)
-    plain = masked.MaskedRelease._published_frame
+    plain = release.MaskedRelease._published_frame
 
     def spoilt(self, source):
         frame = plain(self, source)
         return frame.with_texts({"race": pl.Series([str(row) for row in range(frame.n_rows)])})
 
-    monkeypatch.setattr(masked.MaskedRelease, "_published_frame", spoilt)
+    monkeypatch.setattr(release.MaskedRelease, "_published_frame", spoilt)
     outcome = run("mask-dependence", *options(table))
     assert outcome.code == 1
     assert "do not publish" in outcome.err

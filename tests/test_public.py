@@ -91,8 +91,10 @@ def test_functions_document_every_parameter(name: str) -> None:
         assert parameter in section
     assert ">>> " in function.__doc__
     kinds = [each.kind for each in inspect.signature(function).parameters.values()]
-    assert all(kind is inspect.Parameter.KEYWORD_ONLY for kind in kinds[1:])
-    assert parameters[0] == "data"
+    # mpuccs compares two tables; all other verbs have one.
+    n_tables = 2 if parameters[:2] == ["original", "synthetic"] else 1
+    assert all(kind is inspect.Parameter.KEYWORD_ONLY for kind in kinds[n_tables:])
+    assert n_tables == 2 or parameters[0] == "data"
 
 
 @pytest.mark.parametrize("name", [name for name in RECORDS if name not in ("PrivacyModel",)])
@@ -153,7 +155,9 @@ def results() -> dict[str, Any]:
         "DistinctLDiversity": ht.DistinctLDiversity(2, "diagnosis"),
         "Hierarchy": ht.Hierarchy.auto(ht.Table.encode(people, ["nationality"]).columns[0]),
         "KAnonymity": ht.KAnonymity(5),
+        "MinimalUniques": ht.minimal_uniques(people, columns=["sex", "marital_status"]),
         "Mondrian": ht.Mondrian(cut="median"),
+        "Mpuccs": ht.mpuccs(people, columns=["sex", "marital_status"]),
         "Partition": release.partition,
         "Policy": ht.Policy.parse("columns: {age: quasi-identifier}\nmodels: [k-anonymity: 5]"),
         "Pseudonyms": release.pseudonyms,
@@ -181,7 +185,19 @@ def test_repr_and_dict_are_plain_and_short(results: dict[str, Any], name: str) -
         assert json.loads(json.dumps(result.to_dict()))
 
 
-@pytest.mark.parametrize("name", ["MaskedRelease", "MaskingTradeoff", "Release", "RiskAssessment", "Roles", "Verdict"])
+RESULTS = [
+    "MaskedRelease",
+    "MaskingTradeoff",
+    "MinimalUniques",
+    "Mpuccs",
+    "Release",
+    "RiskAssessment",
+    "Roles",
+    "Verdict",
+]
+
+
+@pytest.mark.parametrize("name", RESULTS)
 def test_results_have_to_dict_and_html(results: dict[str, Any], name: str) -> None:
     assert results[name].to_dict()
     assert results[name]._repr_html_().startswith("<")

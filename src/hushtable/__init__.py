@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from hushtable import datasets
     from hushtable.anonymizers import anonymize
     from hushtable.anonymizers.independence import mask_dependence, masking_tradeoff
-    from hushtable.anonymizers.masked import MaskedRelease, MaskingTradeoff
+    from hushtable.anonymizers.independence.release import MaskedRelease, MaskingTradeoff
     from hushtable.anonymizers.mondrian import Mondrian
     from hushtable.column import Column, ColumnSpec
     from hushtable.discover.recognise import Roles, find_quasi_identifiers
@@ -43,7 +43,9 @@ if TYPE_CHECKING:
     from hushtable.pseudonyms import Pseudonyms
     from hushtable.quality.loss import SetNCP
     from hushtable.release import Release
+    from hushtable.risk.mpuccs import Mpuccs, mpuccs
     from hushtable.risk.reidentify import RiskAssessment, assess
+    from hushtable.risk.uniques import MinimalUniques, minimal_uniques
     from hushtable.search import Budget, Trace
     from hushtable.table import Table
     from hushtable.verifier import Verdict, verify
@@ -69,8 +71,10 @@ __all__ = [
     "KMap",
     "MaskedRelease",
     "MaskingTradeoff",
+    "MinimalUniques",
     "ModelError",
     "Mondrian",
+    "Mpuccs",
     "Partition",
     "Policy",
     "PolicyError",
@@ -92,6 +96,8 @@ __all__ = [
     "find_quasi_identifiers",
     "mask_dependence",
     "masking_tradeoff",
+    "minimal_uniques",
+    "mpuccs",
     "verify",
 ]
 
@@ -114,9 +120,11 @@ _HOMES = {
     "InputError": "errors",
     "KAnonymity": "models",
     "KMap": "models",
-    "MaskedRelease": "anonymizers.masked",
-    "MaskingTradeoff": "anonymizers.masked",
+    "MaskedRelease": "anonymizers.independence.release",
+    "MaskingTradeoff": "anonymizers.independence.release",
+    "MinimalUniques": "risk.uniques",
     "ModelError": "errors",
+    "Mpuccs": "risk.mpuccs",
     "Mondrian": "anonymizers.mondrian",
     "SetNCP": "quality.loss",
     "Partition": "partition",
@@ -139,6 +147,8 @@ _HOMES = {
     "find_quasi_identifiers": "discover.recognise",
     "mask_dependence": "anonymizers.independence",
     "masking_tradeoff": "anonymizers.independence",
+    "minimal_uniques": "risk.uniques",
+    "mpuccs": "risk.mpuccs",
     "verify": "verifier",
 }
 

@@ -7,6 +7,7 @@ A CSV is read as text and stays text: types are inferred for computing only
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import secrets
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -26,10 +27,12 @@ from hushtable.errors import ColumnError, InputError, listed, with_hint
 __all__ = [
     "FILE_KINDS",
     "Frame",
+    "assemble",
     "check_writable",
     "file_kind",
     "gather",
     "integers",
+    "library",
     "map_texts",
     "mask",
     "read",
@@ -37,6 +40,7 @@ __all__ = [
     "strings",
     "text_codes",
     "texts",
+    "with_json_lists",
     "write",
     "written_delimiter",
 ]
@@ -176,6 +180,29 @@ def read(data: Any, *, encoding: str = "utf-8", delimiter: str | None = None) ->
             msg = with_hint("the dataframe has column names that are not text.", "rename them to text first.")
             raise ColumnError(msg)
     return frame
+
+
+def library(data: Any) -> str:
+    """Return the name of the dataframe library that data come in: "pandas", "pyarrow"; "polars" for a file or Table."""
+    known = nw.from_native(data.native if isinstance(data, Frame) else data, eager_only=True, pass_through=True)
+    return str(known.implementation.value) if isinstance(known, nw.DataFrame) else "polars"
+
+
+def assemble(columns: Mapping[str, Sequence[Any]], source: str = "polars") -> Any:
+    """Make a dataframe of plain columns of one length, of a library as `library` names it."""
+    backend: Any = nw.Implementation.from_backend(source)  # type: ignore[arg-type]  # any name it knows
+    return nw.from_dict(dict(columns), backend=backend).to_native()
+
+
+def with_json_lists(frame: Frame) -> Frame:
+    """Return a frame whose lists, which a CSV has no cells for, are JSON."""
+    lists = [name for name in frame.columns if isinstance(frame.column(name).dtype, pl.List)]
+    return frame.with_texts(
+        {
+            name: pl.Series([json.dumps(each, ensure_ascii=False) for each in frame.column(name).to_list()])
+            for name in lists
+        }
+    )
 
 
 def file_kind(path: Path) -> str:

@@ -1,7 +1,9 @@
+import io
 import json
 import time
 from collections import Counter
 
+import naive_masking as naive
 import numpy as np
 import polars as pl
 import pytest
@@ -9,10 +11,9 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import hushtable as ht
-from anonymizers import naive_masking as naive
-from hushtable.anonymizers.dealing import Types, greedy
-from hushtable.anonymizers.masking import agreement_bound, mask
-from hushtable.independence import verify_independence
+from hushtable.anonymizers.independence.dealing import Types, greedy
+from hushtable.anonymizers.independence.search import agreement_bound, mask
+from hushtable.independence_verifier import verify_independence
 from hushtable.search import Budget
 from strategies import tables
 
@@ -129,10 +130,10 @@ def test_the_agreement_bound_is_below_the_least():
 
 
 def test_the_simple_bound_of_many_columns_is_below_the_agreement_bound(monkeypatch):
-    from hushtable.anonymizers import masking
+    from hushtable.anonymizers.independence import search
 
     found = [agreement_bound(types_of(random_clusters(seed + 7_000))) for seed in range(60)]
-    monkeypatch.setattr(masking, "_AGREEING", 0)
+    monkeypatch.setattr(search, "_AGREEING", 0)
     simple = [agreement_bound(types_of(random_clusters(seed + 7_000))) for seed in range(60)]
     assert all(low <= high for low, high in zip(simple, found, strict=True))
     assert any(simple)
@@ -145,10 +146,10 @@ def test_fractional_weights_can_be_proven():
 
 
 def test_a_programme_too_large_is_thinned(monkeypatch):
-    from hushtable.anonymizers import masking
+    from hushtable.anonymizers.independence import search
 
     for name, size in (("_EXACT", 0), ("_RELAXED", 400), ("_THINNED", 400)):
-        monkeypatch.setattr(masking, name, size)
+        monkeypatch.setattr(search, name, size)
     rng = np.random.default_rng(5)
     types = types_of([[tuple(map(int, v)) for v in rng.integers(0, 4, (60, 3))] for _ in range(3)])
     found = mask(types, "auto", Budget())
@@ -157,9 +158,9 @@ def test_a_programme_too_large_is_thinned(monkeypatch):
 
 
 def test_the_relaxation_rounded_down_is_between_its_floor_and_greedy(monkeypatch):
-    from hushtable.anonymizers import masking
+    from hushtable.anonymizers.independence import search
 
-    monkeypatch.setattr(masking, "_EXACT", 0)
+    monkeypatch.setattr(search, "_EXACT", 0)
     for seed in range(40):
         clusters = random_clusters(seed, most=12)
         least = naive.fewest_stars(clusters)
@@ -591,3 +592,12 @@ def test_a_million_records_cost_no_more_than_their_types():
     assert masked.verify().passed
     assert time.perf_counter() - began < 30
     assert masked.gap < 0.01
+
+
+def test_the_tradeoff_is_drawn_without_a_window():
+    people = ht.datasets.people(60)
+    curve = ht.masking_tradeoff(people, a=["sex"], b=["income"], c=["education"], clusters=[2, 3])
+    axes = curve.plot()
+    assert axes.get_xlabel() == "clusters"
+    axes.figure.savefig(io.BytesIO())
+    assert curve.plot(ax=axes.figure.add_subplot()) is not axes

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray
-from hushtable.anonymizers.dealing import Types
-from hushtable.anonymizers.programme import Programme
+from hushtable.anonymizers.independence.dealing import Types
+from hushtable.anonymizers.independence.programme import Programme
 from hushtable.errors import InputError, with_hint
 
 __all__ = ["settle_ties"]

@@ -11,13 +11,13 @@ from typing import Any, Final, Literal
 
 import numpy as np
 
-from hushtable import frames
+from hushtable import figures, frames
 from hushtable._types import BoolArray, CodeArray, CountArray, frozen
 from hushtable.cells import SUPPRESSED
 from hushtable.column import Column, ColumnSpec, from_texts
 from hushtable.errors import ColumnError, InputError, with_hint
 from hushtable.frames import Frame
-from hushtable.independence import IndependenceVerdict, verify_independence
+from hushtable.independence_verifier import IndependenceVerdict, verify_independence
 from hushtable.quality import utility
 from hushtable.search import Trace
 from hushtable.table import Table
@@ -397,6 +397,22 @@ class MaskingTradeoff:
     a: tuple[str, ...]
     b: tuple[str, ...]
     points: tuple[TradeoffPoint, ...]
+
+    def plot(self, *, ax: Any = None) -> Any:
+        """Draw the curve; return the matplotlib axes.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+            A figure of its own, which no window shows, when not given.
+        """
+        return figures.tradeoff(
+            np.array([point.clusters for point in self.points]),
+            np.array([point.n_stars for point in self.points]),
+            np.array([point.bc_after for point in self.points]),
+            label="correlation of the cluster and C",
+            ax=ax,
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return the curve as plain values."""

@@ -10,9 +10,9 @@ from typing import Final, Literal
 import numpy as np
 
 from hushtable._types import CountArray, FloatArray
-from hushtable.anonymizers.assignment import descend, pivot
-from hushtable.anonymizers.dealing import Dealing, Types, greedy, kept_cells, subsets
-from hushtable.anonymizers.programme import Programme, floor_of
+from hushtable.anonymizers.independence.assignment import descend, pivot
+from hushtable.anonymizers.independence.dealing import Dealing, Types, greedy, kept_cells, subsets
+from hushtable.anonymizers.independence.programme import Programme, floor_of
 from hushtable.search import Budget
 
 __all__ = ["METHODS", "Masking", "Method", "agreement_bound", "mask"]

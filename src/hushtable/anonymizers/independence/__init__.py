@@ -11,9 +11,9 @@ import numpy as np
 
 from hushtable import frames
 from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray, Missing
-from hushtable.anonymizers.balanced import CLUSTERINGS, Clustering, equal_clusters, given_clusters
-from hushtable.anonymizers.dealing import STAR, Dealing, Types, patterns
-from hushtable.anonymizers.masked import (
+from hushtable.anonymizers.independence.clusters import CLUSTERINGS, Clustering, equal_clusters, given_clusters
+from hushtable.anonymizers.independence.dealing import STAR, Dealing, Types, patterns
+from hushtable.anonymizers.independence.release import (
     PUBLISHED,
     MaskedRelease,
     MaskingTradeoff,
@@ -21,8 +21,8 @@ from hushtable.anonymizers.masked import (
     TradeoffPoint,
     evidence,
 )
-from hushtable.anonymizers.masking import METHODS, Masking, Method, mask
-from hushtable.anonymizers.ties import settle_ties
+from hushtable.anonymizers.independence.search import METHODS, Masking, Method, mask
+from hushtable.anonymizers.independence.ties import settle_ties
 from hushtable.cells import SUPPRESSED
 from hushtable.column import ColumnSpec
 from hushtable.errors import ColumnError, InputError, check_columns, listed, with_hint

@@ -9,7 +9,15 @@ from typing import Any
 import numpy as np
 
 from hushtable._types import CountArray, FloatArray
-from hushtable.anonymizers.dealing import Dealing, Types, dealt_in_runs, greedy, joined, kept_cells, subsets
+from hushtable.anonymizers.independence.dealing import (
+    Dealing,
+    Types,
+    dealt_in_runs,
+    greedy,
+    joined,
+    kept_cells,
+    subsets,
+)
 
 __all__ = ["Programme", "floor_of"]
 
