@@ -22,7 +22,8 @@ METHODS: Final = ("auto", "exact", "greedy", "pivot")
 
 _EXACT = 12_000  # edges of a programme that the integer solver ends within about a second
 _RELAXED = 140_000  # and the linear one within about half a minute
-_THINNED = 80_000  # kept of a larger one
+_THINNED = 125_000  # kept of a larger one, which takes most of a minute
+_THINNED_MUCH = 80_000  # kept of one so large that most of it goes: the rest says little, and shall not take as long
 _NODES = 2_000  # of the integer solver, where no budget says
 _SWEEPS = 20
 _AGREEING = 9  # columns of A whose sets make a small programme
@@ -143,7 +144,9 @@ class _Search:
             return self._solved(programme)
         best = greedy(self.types)
         is_whole = programme.n_edges <= _RELAXED
-        relaxed = (programme if is_whole else (programme := programme.thinned(_THINNED))).relaxed(self.left())
+        relaxed = (
+            programme if is_whole else (programme := programme.thinned(_worth_keeping(programme.n_edges)))
+        ).relaxed(self.left())
         if relaxed is None:
             return best, 0.0, 0, False
         best = self._better(best, programme.realised(_whole(relaxed[0])))
@@ -190,6 +193,10 @@ class _Search:
 
 def _meets(cost: float, bound: float) -> bool:
     return cost <= bound * (1 + _FUZZ)
+
+
+def _worth_keeping(n_edges: int) -> int:
+    return _THINNED if n_edges <= 4 * _THINNED else _THINNED_MUCH
 
 
 def _whole(groups: FloatArray) -> CountArray:
