@@ -148,7 +148,7 @@ def test_fractional_weights_can_be_proven():
 def test_a_programme_too_large_is_thinned(monkeypatch):
     from hushtable.anonymizers.independence import search
 
-    for name, size in (("_EXACT", 0), ("_RELAXED", 400), ("_THINNED", 400)):
+    for name, size in (("_EXACT", 0), ("_RELAXED", 400), ("_THINNED", 400), ("_THINNED_MUCH", 400)):
         monkeypatch.setattr(search, name, size)
     rng = np.random.default_rng(5)
     types = types_of([[tuple(map(int, v)) for v in rng.integers(0, 4, (60, 3))] for _ in range(3)])
