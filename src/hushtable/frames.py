@@ -18,7 +18,7 @@ import narwhals as nw
 import numpy as np
 import polars as pl
 
-from hushtable._types import BoolArray, CodeArray, CountArray
+from hushtable._types import BoolArray, CodeArray, CountArray, ValueArray
 from hushtable.cells import SUPPRESSED
 from hushtable.delimited import read_csv, unreadable
 from hushtable.errors import ColumnError, InputError, listed, with_hint
@@ -29,6 +29,8 @@ __all__ = [
     "check_writable",
     "file_kind",
     "gather",
+    "library",
+    "made",
     "map_texts",
     "mask",
     "read",
@@ -194,6 +196,17 @@ def check_writable(frame: Frame, path: Path) -> None:
             "write Parquet, or leave those columns out.",
         )
         raise ColumnError(msg)
+
+
+def library(frame: Frame) -> str:
+    """Return the name of the dataframe library that holds a frame: "polars", "pandas", "pyarrow"..."""
+    return str(frame.data.implementation.value)
+
+
+def made(columns: Mapping[str, ValueArray], source: str) -> Any:
+    """Make a dataframe of a library, named as `library` names it, from arrays of one length."""
+    cells = {name: values.tolist() for name, values in columns.items()}
+    return nw.from_dict(cells, backend=nw.Implementation.from_backend(source)).to_native()  # type: ignore[arg-type]
 
 
 def gather(labels: Sequence[str | None], codes: CodeArray, suppressed: BoolArray) -> pl.Series:
