@@ -152,14 +152,19 @@ def results() -> dict[str, Any]:
         "Hierarchy": ht.Hierarchy.auto(ht.Table.encode(people, ["nationality"]).columns[0]),
         "KAnonymity": ht.KAnonymity(5),
         "Mondrian": ht.Mondrian(cut="median"),
+        "Objective": ht.Objective.paper(),
         "Partition": release.partition,
         "Policy": ht.Policy.parse("columns: {age: quasi-identifier}\nmodels: [k-anonymity: 5]"),
         "Pseudonyms": release.pseudonyms,
         "Release": release,
         "RiskAssessment": ht.assess(people, quasi_identifiers=["sex"], sensitive=["diagnosis"]),
         "Roles": ht.find_quasi_identifiers(people),
+        "Selection": ht.select_columns(
+            people, columns=["sex", "marital_status"], objective={"distinction": 1.0}, method="greedy"
+        ),
         "SetNCP": ht.SetNCP({"sex": 2.0}),
         "Table": ht.Table.encode(people, ["sex"]),
+        "Term": ht.Term("gini", -1.0, options={"target": "diagnosis"}),
         "Trace": release.trace,
         "Verdict": release.verify(),
     }
@@ -179,7 +184,7 @@ def test_repr_and_dict_are_plain_and_short(results: dict[str, Any], name: str) -
         assert json.loads(json.dumps(result.to_dict()))
 
 
-@pytest.mark.parametrize("name", ["Release", "RiskAssessment", "Roles", "Verdict"])
+@pytest.mark.parametrize("name", ["Release", "RiskAssessment", "Roles", "Selection", "Verdict"])
 def test_results_have_to_dict_and_html(results: dict[str, Any], name: str) -> None:
     assert results[name].to_dict()
     assert results[name]._repr_html_().startswith("<")

@@ -10,7 +10,9 @@ if TYPE_CHECKING:
     from hushtable.anonymizers import anonymize
     from hushtable.anonymizers.mondrian import Mondrian
     from hushtable.column import Column, ColumnSpec
+    from hushtable.discover.objective import Objective, Term
     from hushtable.discover.recognise import Roles, find_quasi_identifiers
+    from hushtable.discover.select import Selection, select_columns
     from hushtable.errors import (
         BudgetExceeded,
         ColumnError,
@@ -67,6 +69,7 @@ __all__ = [
     "KMap",
     "ModelError",
     "Mondrian",
+    "Objective",
     "Partition",
     "Policy",
     "PolicyError",
@@ -76,9 +79,11 @@ __all__ = [
     "Release",
     "RiskAssessment",
     "Roles",
+    "Selection",
     "SetNCP",
     "TCloseness",
     "Table",
+    "Term",
     "Trace",
     "Verdict",
     "VerificationError",
@@ -86,6 +91,7 @@ __all__ = [
     "assess",
     "datasets",
     "find_quasi_identifiers",
+    "select_columns",
     "verify",
 ]
 
@@ -110,6 +116,7 @@ _HOMES = {
     "KMap": "models",
     "ModelError": "errors",
     "Mondrian": "anonymizers.mondrian",
+    "Objective": "discover.objective",
     "SetNCP": "quality.loss",
     "Partition": "partition",
     "Policy": "policy",
@@ -120,8 +127,10 @@ _HOMES = {
     "Release": "release",
     "RiskAssessment": "risk.reidentify",
     "Roles": "discover.recognise",
+    "Selection": "discover.select",
     "TCloseness": "models",
     "Table": "table",
+    "Term": "discover.objective",
     "Trace": "search",
     "Verdict": "verifier",
     "VerificationError": "errors",
@@ -129,6 +138,7 @@ _HOMES = {
     "assess": "risk.reidentify",
     "datasets": "",
     "find_quasi_identifiers": "discover.recognise",
+    "select_columns": "discover.select",
     "verify": "verifier",
 }
 

@@ -142,7 +142,10 @@ class Term:
         """The score's name, with what sets it apart from other terms of the same score."""
         name = self.score if isinstance(self.score, str) else getattr(self.score, "__name__", "callable")
         shown = [] if self.aggregate == "value" else [self.aggregate.replace("_", " ")]
-        shown += [f"{key}={value}" for key, value in self.options.items() if isinstance(value, (str, int, float))]
+        # The treated value is a cell of somebody's.
+        shown += [
+            f"{key}={each}" for key, each in self.options.items() if key != "treated" and isinstance(each, (str, int))
+        ]
         return f"{name} ({', '.join(shown)})" if shown else name
 
     @property

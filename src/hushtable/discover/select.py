@@ -246,7 +246,7 @@ def select_columns(
     seconds = time.perf_counter() - started
     sets, terms, values = evaluator.evaluated()
     best = _best(sets, values)
-    optimal = bound is not None and bound <= values[best]
+    optimal = bound is not None and bool(bound <= values[best])
     candidates = [best]
     if isinstance(search, optimizers.Pareto):
         signs = np.sign([term.weight for term in wanted.terms])

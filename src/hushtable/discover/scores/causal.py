@@ -12,7 +12,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 import numpy as np
 
@@ -29,6 +29,8 @@ __all__ = ["CausalGraph", "balance", "causal_graph", "causal_importance", "covar
 Statistic = Literal["smd", "t", "variance_ratio"]
 Propensity = Literal["classes", "logistic"]
 Test = Literal["gsq", "chisq"]
+
+_ROUNDING: Final = 1e-12
 
 
 def covariate_shift(
@@ -431,11 +433,14 @@ def _apart(numbers: Any, held: CountArray, statistic: Statistic) -> float:
         return math.nan
     means = held @ numbers / n
     variances = ((numbers - means[:, None]) ** 2 * held).sum(axis=1) / np.maximum(n - 1, 1)
+    # Numbers lie in [0, 1]: what is this small is rounding, and would be divided by zero.
+    variances[variances < _ROUNDING**2] = 0.0
     if statistic == "variance_ratio":
         low, high = sorted(variances.tolist())
         return _over_or(high, low, 1.0)
+    gap = float(means[0] - means[1])
     spread = math.sqrt(variances.mean()) if statistic == "smd" else math.sqrt((variances / n).sum())
-    return _over_or(float(means[0] - means[1]), spread, 0.0)
+    return _over_or(gap if abs(gap) > _ROUNDING else 0.0, spread, 0.0)
 
 
 def _over_or(part: float, whole: float, of_nothing: float) -> float:
