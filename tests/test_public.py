@@ -158,14 +158,19 @@ def results() -> dict[str, Any]:
         "MinimalUniques": ht.minimal_uniques(people, columns=["sex", "marital_status"]),
         "Mondrian": ht.Mondrian(cut="median"),
         "Mpuccs": ht.mpuccs(people, columns=["sex", "marital_status"]),
+        "Objective": ht.Objective.paper(),
         "Partition": release.partition,
         "Policy": ht.Policy.parse("columns: {age: quasi-identifier}\nmodels: [k-anonymity: 5]"),
         "Pseudonyms": release.pseudonyms,
         "Release": release,
         "RiskAssessment": ht.assess(people, quasi_identifiers=["sex"], sensitive=["diagnosis"]),
         "Roles": ht.find_quasi_identifiers(people),
+        "Selection": ht.select_columns(
+            people, columns=["sex", "marital_status"], objective={"distinction": 1.0}, method="greedy"
+        ),
         "SetNCP": ht.SetNCP({"sex": 2.0}),
         "Table": ht.Table.encode(people, ["sex"]),
+        "Term": ht.Term("gini", -1.0, options={"target": "diagnosis"}),
         "Trace": release.trace,
         "Verdict": release.verify(),
     }
@@ -193,6 +198,7 @@ RESULTS = [
     "Release",
     "RiskAssessment",
     "Roles",
+    "Selection",
     "Verdict",
 ]
 

@@ -12,7 +12,9 @@ if TYPE_CHECKING:
     from hushtable.anonymizers.independence.release import MaskedRelease, MaskingTradeoff
     from hushtable.anonymizers.mondrian import Mondrian
     from hushtable.column import Column, ColumnSpec
+    from hushtable.discover.objective import Objective, Term
     from hushtable.discover.recognise import Roles, find_quasi_identifiers
+    from hushtable.discover.select import Selection, select_columns
     from hushtable.errors import (
         BudgetExceeded,
         ColumnError,
@@ -75,6 +77,7 @@ __all__ = [
     "ModelError",
     "Mondrian",
     "Mpuccs",
+    "Objective",
     "Partition",
     "Policy",
     "PolicyError",
@@ -84,9 +87,11 @@ __all__ = [
     "Release",
     "RiskAssessment",
     "Roles",
+    "Selection",
     "SetNCP",
     "TCloseness",
     "Table",
+    "Term",
     "Trace",
     "Verdict",
     "VerificationError",
@@ -98,6 +103,7 @@ __all__ = [
     "masking_tradeoff",
     "minimal_uniques",
     "mpuccs",
+    "select_columns",
     "verify",
 ]
 
@@ -126,6 +132,7 @@ _HOMES = {
     "ModelError": "errors",
     "Mpuccs": "risk.mpuccs",
     "Mondrian": "anonymizers.mondrian",
+    "Objective": "discover.objective",
     "SetNCP": "quality.loss",
     "Partition": "partition",
     "Policy": "policy",
@@ -136,8 +143,10 @@ _HOMES = {
     "Release": "release",
     "RiskAssessment": "risk.reidentify",
     "Roles": "discover.recognise",
+    "Selection": "discover.select",
     "TCloseness": "models",
     "Table": "table",
+    "Term": "discover.objective",
     "Trace": "search",
     "Verdict": "verifier",
     "VerificationError": "errors",
@@ -149,6 +158,7 @@ _HOMES = {
     "masking_tradeoff": "anonymizers.independence",
     "minimal_uniques": "risk.uniques",
     "mpuccs": "risk.mpuccs",
+    "select_columns": "discover.select",
     "verify": "verifier",
 }
 
