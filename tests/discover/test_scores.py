@@ -358,7 +358,7 @@ def test_what_cannot_be_scored_says_why():
 
 
 def test_every_score_documents_its_parameters_and_runs_an_example():
-    for name in set(scores.__all__) - {"Score", "truth"}:
+    for name in set(scores.__all__) - {"CausalGraph", "Score", "causal_graph", "truth"}:
         function = getattr(scores, name)
         assert inspect.isfunction(function)
         kinds = [each.kind for each in inspect.signature(function).parameters.values()]
@@ -421,6 +421,33 @@ def test_frames_of_columns_and_of_files(tmp_path):
     shift = scores.covariate_shift(path, ["Age", "Gender"], treatment="Treatment", treated="A").to_frame()
     assert shift["column"].to_list() == ["Age", "Gender"]
     assert isinstance(scores.distinction(Table.encode(path), ["Age"]).to_frame(), pl.DataFrame)
+
+
+def test_t_closeness_takes_a_hierarchy_of_the_sensitive_column():
+    data = pl.DataFrame({"q": [1, 2, 3], "ill": ["J10", "J11", "B20"]})
+    options = {"sensitive": "ill", "ground": "hierarchical"}
+    found = scores.t_closeness(data, ["q"], **options, hierarchy=ht.Hierarchy.prefix(1))
+    # Two thirds of the records move: within a branch (height 1 of 2), or a half of them, to the other one (2 of 2).
+    assert found.values.tolist() == pytest.approx([1 / 2, 1 / 2, 2 / 3])
+    assert scores.t_closeness(data, ["q"], sensitive="ill").values.tolist() == pytest.approx([2 / 3] * 3)
+    with pytest.raises(InputError, match="no hierarchy"):
+        scores.t_closeness(data, ["q"], **options)
+
+
+@pytest.mark.parametrize("kind", ["histogram", "ecdf", "qq"])
+def test_a_score_draws_itself(kind):
+    score = scores.k_anonymity(patients(), ["Gender", "Diagnosis"])
+    axes = score.plot(kind)
+    assert "k-anonymity (records)" in (axes.get_xlabel(), axes.get_ylabel())
+    assert score.plot(kind, ax=axes) is axes
+
+
+def test_what_cannot_be_drawn_says_why():
+    data = pl.DataFrame({"q": [1, 2], "y": ["a", "b"]})
+    with pytest.raises(InputError, match="finite"):
+        scores.l_diversity(data, ["q"], sensitive="y", kind="recursive").plot()
+    with pytest.raises(InputError, match="'pie'"):
+        scores.k_anonymity(data, ["q"]).plot("pie")
 
 
 def test_a_score_shows_no_cell():
