@@ -415,6 +415,30 @@ def test_a_frame_of_the_kind_that_went_in(kind):
     }
 
 
+@pytest.mark.parametrize("name", BY_COLUMNS)
+def test_pandas_polars_and_pyarrow_score_the_same_and_stay_as_they_were(name):
+    data = patients().with_columns(Age=pl.when(pl.col("Age") > 50).then(None).otherwise("Age"))
+    options = dict.fromkeys(BY_COLUMNS[name], "Age" if name in ("mean_squared_error", "value_range") else "Outcome")
+    pandas = pd.DataFrame(data.to_dict(as_series=False))
+    before = pandas.copy()
+    score = getattr(scores, name)
+    values = [score(each, ["Age", "Gender"], **options).value for each in (data, pandas, data.to_arrow())]
+    assert values[0] == values[1] == values[2]
+    pd.testing.assert_frame_equal(pandas, before)
+
+
+def test_a_treatment_of_many_values_is_one_of_them_against_the_others():
+    data = pl.DataFrame({"q": [1, 1, 2, 2], "arm": ["A", "B", "C", "A"], "one": ["x", "y", "y", "x"]})
+    for score in (scores.covariate_shift, scores.propensity_overlap, scores.balance):
+        many = score(data, ["q"], treatment="arm", treated="A")
+        assert many.value == score(data, ["q"], treatment="one", treated="x").value
+    numbers = data.with_columns(arm=pl.Series([1, 2, 3, 1]), flag=pl.Series([True, False, False, True]))
+    expected = scores.covariate_shift(data, ["q"], treatment="arm", treated="A").value
+    assert scores.covariate_shift(numbers, ["q"], treatment="arm", treated=1).value == expected
+    assert scores.covariate_shift(numbers, ["q"], treatment="flag", treated=True).value == expected
+    assert scores.covariate_shift(numbers, ["q"], treatment="flag").value == expected
+
+
 def test_frames_of_columns_and_of_files(tmp_path):
     path = tmp_path / "people.csv"
     patients().write_csv(path)
