@@ -358,7 +358,7 @@ def test_what_cannot_be_scored_says_why():
 
 
 def test_every_score_documents_its_parameters_and_runs_an_example():
-    for name in set(scores.__all__) - {"Score", "truth"}:
+    for name in set(scores.__all__) - {"CausalGraph", "Score", "causal_graph", "truth"}:
         function = getattr(scores, name)
         assert inspect.isfunction(function)
         kinds = [each.kind for each in inspect.signature(function).parameters.values()]
@@ -415,12 +415,63 @@ def test_a_frame_of_the_kind_that_went_in(kind):
     }
 
 
+@pytest.mark.parametrize("name", BY_COLUMNS)
+def test_pandas_polars_and_pyarrow_score_the_same_and_stay_as_they_were(name):
+    data = patients().with_columns(Age=pl.when(pl.col("Age") > 50).then(None).otherwise("Age"))
+    options = dict.fromkeys(BY_COLUMNS[name], "Age" if name in ("mean_squared_error", "value_range") else "Outcome")
+    pandas = pd.DataFrame(data.to_dict(as_series=False))
+    before = pandas.copy()
+    score = getattr(scores, name)
+    values = [score(each, ["Age", "Gender"], **options).value for each in (data, pandas, data.to_arrow())]
+    assert values[0] == values[1] == values[2]
+    pd.testing.assert_frame_equal(pandas, before)
+
+
+def test_a_treatment_of_many_values_is_one_of_them_against_the_others():
+    data = pl.DataFrame({"q": [1, 1, 2, 2], "arm": ["A", "B", "C", "A"], "one": ["x", "y", "y", "x"]})
+    for score in (scores.covariate_shift, scores.propensity_overlap, scores.balance):
+        many = score(data, ["q"], treatment="arm", treated="A")
+        assert many.value == score(data, ["q"], treatment="one", treated="x").value
+    numbers = data.with_columns(arm=pl.Series([1, 2, 3, 1]), flag=pl.Series([True, False, False, True]))
+    expected = scores.covariate_shift(data, ["q"], treatment="arm", treated="A").value
+    assert scores.covariate_shift(numbers, ["q"], treatment="arm", treated=1).value == expected
+    assert scores.covariate_shift(numbers, ["q"], treatment="flag", treated=True).value == expected
+    assert scores.covariate_shift(numbers, ["q"], treatment="flag").value == expected
+
+
 def test_frames_of_columns_and_of_files(tmp_path):
     path = tmp_path / "people.csv"
     patients().write_csv(path)
     shift = scores.covariate_shift(path, ["Age", "Gender"], treatment="Treatment", treated="A").to_frame()
     assert shift["column"].to_list() == ["Age", "Gender"]
     assert isinstance(scores.distinction(Table.encode(path), ["Age"]).to_frame(), pl.DataFrame)
+
+
+def test_t_closeness_takes_a_hierarchy_of_the_sensitive_column():
+    data = pl.DataFrame({"q": [1, 2, 3], "ill": ["J10", "J11", "B20"]})
+    options = {"sensitive": "ill", "ground": "hierarchical"}
+    found = scores.t_closeness(data, ["q"], **options, hierarchy=ht.Hierarchy.prefix(1))
+    # Two thirds of the records move: within a branch (height 1 of 2), or a half of them, to the other one (2 of 2).
+    assert found.values.tolist() == pytest.approx([1 / 2, 1 / 2, 2 / 3])
+    assert scores.t_closeness(data, ["q"], sensitive="ill").values.tolist() == pytest.approx([2 / 3] * 3)
+    with pytest.raises(InputError, match="no hierarchy"):
+        scores.t_closeness(data, ["q"], **options)
+
+
+@pytest.mark.parametrize("kind", ["histogram", "ecdf", "qq"])
+def test_a_score_draws_itself(kind):
+    score = scores.k_anonymity(patients(), ["Gender", "Diagnosis"])
+    axes = score.plot(kind)
+    assert "k-anonymity (records)" in (axes.get_xlabel(), axes.get_ylabel())
+    assert score.plot(kind, ax=axes) is axes
+
+
+def test_what_cannot_be_drawn_says_why():
+    data = pl.DataFrame({"q": [1, 2], "y": ["a", "b"]})
+    with pytest.raises(InputError, match="finite"):
+        scores.l_diversity(data, ["q"], sensitive="y", kind="recursive").plot()
+    with pytest.raises(InputError, match="'pie'"):
+        scores.k_anonymity(data, ["q"]).plot("pie")
 
 
 def test_a_score_shows_no_cell():

@@ -314,6 +314,14 @@ def test_what_cannot_be_searched_says_why(people):
         ht.select_columns(people, objective=PAPER, method=Exhaustive(max_columns=3))
 
 
+def test_an_objective_that_is_no_number_is_an_error():
+    data = pl.DataFrame({"a": [1, 2], "b": [1, 1], "y": pl.Series([None, None], dtype=pl.String)})
+    gini = ht.Objective((ht.Term("gini", options={"target": "y"}), ht.Term("distinction")))
+    for method in ("exhaustive", "branch_and_bound", "greedy"):
+        with pytest.raises(InputError, match=r"'gini \(target=y\)'"):
+            ht.select_columns(data, columns=["a", "b"], objective=gini, method=method)
+
+
 @pytest.mark.parametrize(
     "make",
     [

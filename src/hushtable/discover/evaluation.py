@@ -15,6 +15,7 @@ import numpy as np
 
 from hushtable._types import BoolArray, CountArray, FloatArray
 from hushtable.discover.objective import ClassFigures, Objective, Term
+from hushtable.errors import InputError, listed, with_hint
 from hushtable.kernels import subsets
 from hushtable.partition import Partition
 from hushtable.search import Budget
@@ -75,7 +76,7 @@ class Evaluator:
         new = [mask for mask in dict.fromkeys(masks) if mask not in self._cache]
         allowed = new[: self._left()]
         if allowed:
-            numbers = self._computed(allowed)
+            numbers = self.compute(allowed)
             self._cache.update(zip(allowed, self._record(allowed, numbers).tolist(), strict=True))
             self._terms.update(zip(allowed, numbers, strict=True))
         if len(allowed) < len(new):
@@ -84,11 +85,17 @@ class Evaluator:
 
     def terms(self, mask: int) -> FloatArray:
         """Return all terms of a column set, shape (n_terms,); mask 0, no column, is computed but not recorded."""
-        if mask == 0:
-            self._terms.setdefault(0, self._computed([0])[0])
-        else:
+        if mask:
             self.value(mask)
+        elif mask not in self._terms:
+            self._terms[mask] = self.compute([mask])[0]
         return self._terms[mask]
+
+    def compute(self, masks: Sequence[int]) -> FloatArray:
+        """Compute all terms of column sets, shape (n_sets, n_terms), without looking them up or recording them."""
+        if self.is_by_figures:
+            return self._from_figures(self._sizes.figures(masks), masks)
+        return np.array([self._of_partition(mask, Partition.of(self.table, self._names(mask))) for mask in masks])
 
     def length_term(self, term: Term, n_chosen: int) -> float:
         """Compute a term that only the number of columns matters to."""
@@ -121,11 +128,6 @@ class Evaluator:
         """Return, per step of the search, the sets evaluated so far, the highest and the mean value; shape (n, 3)."""
         return np.array(self._steps, dtype=np.float64).reshape(-1, 3)
 
-    def _computed(self, masks: Sequence[int]) -> FloatArray:
-        if self.is_by_figures:
-            return self._from_figures(self._sizes.figures(masks), masks)
-        return np.array([self._of_partition(mask, Partition.of(self.table, self._names(mask))) for mask in masks])
-
     def _walk(self, mask: int, partition: Partition, first: int) -> None:
         """Evaluate the supersets of a mask by later columns, refining its partition."""
         for j in range(first, self.n_candidates):
@@ -138,6 +140,14 @@ class Evaluator:
 
     def _record(self, masks: Sequence[int] | CountArray, numbers: FloatArray) -> FloatArray:
         values = self.objective.combined(numbers)
+        if np.isnan(values).any():
+            undefined = (~np.isfinite(numbers)).any(axis=0).tolist()
+            names = [term.label for term, odd in zip(self.objective.all_terms, undefined, strict=True) if odd]
+            msg = with_hint(
+                f"the objective is not a number for {np.isnan(values).sum()} column sets, because of {listed(names)}.",
+                "leave that term out, or give it bounds= where it may be infinite.",
+            )
+            raise InputError(msg)
         self._masks.append(masks)
         self._numbers.append(numbers)
         self._values.append(values)

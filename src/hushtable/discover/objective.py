@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import Any, Final, Literal
 
 import numpy as np
@@ -81,7 +80,7 @@ _TRENDS: Final[Mapping[str, int]] = {
     "value_range": -1,
 }
 
-_NO_OPTIONS: Final[Mapping[str, Any]] = MappingProxyType({})
+_NO_SCORES: Final = ("CausalGraph", "Score", "causal_graph", "truth")
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +122,7 @@ class Term:
     options: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        names = [name for name in scores.__all__ if name not in ("Score", "truth")]
+        names = [name for name in scores.__all__ if name not in _NO_SCORES]
         if isinstance(self.score, str) and self.score not in names:
             msg = with_hint(f"unknown score {self.score!r}.", f"the scores are {listed(names, limit=30)}.")
             raise InputError(msg)

@@ -246,12 +246,8 @@ def select_columns(
     sets, terms, values = evaluator.evaluated()
     best = _best(sets, values)
     optimal = bound is not None and bool(bound <= values[best])
-    candidates = [best]
-    if isinstance(search, optimizers.Pareto):
-        signs = np.sign([term.weight for term in wanted.terms])
-        points = np.column_stack([terms[:, : len(signs)] * signs, -sets.sum(axis=1)])
-        candidates += sorted(undominated(points), key=lambda i: (-values[i], i))
-    found = [_candidate(names, wanted, sets[i], values[i], terms[i]) for i in candidates]
+    front = _front(wanted, sets, terms, values) if isinstance(search, optimizers.Pareto) else []
+    found = [_candidate(names, wanted, sets[i], values[i], terms[i]) for i in (best, *front)]
     return Selection(
         best=found[0].columns,
         value=found[0].value,
@@ -292,6 +288,13 @@ def _best(sets: BoolArray, values: FloatArray) -> int:
     sizes = sets[tied].sum(axis=1)
     tied = tied[sizes == sizes.min()]
     return int(tied[np.lexsort(~sets[tied].T[::-1])[0]])
+
+
+def _front(objective: Objective, sets: BoolArray, terms: FloatArray, values: FloatArray) -> list[int]:
+    """Return the places of the sets that no other betters in every term and in size, the best first."""
+    signs = np.sign([term.weight for term in objective.terms])
+    points = np.column_stack([terms[:, : len(signs)] * signs, -sets.sum(axis=1)])
+    return sorted(undominated(points), key=lambda i: (-values[i], i))
 
 
 def _candidate(

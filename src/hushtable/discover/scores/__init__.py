@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from hushtable.discover.scores import truth
 from hushtable.discover.scores.base import Score
-from hushtable.discover.scores.causal import balance, causal_importance, covariate_shift, propensity_overlap
+from hushtable.discover.scores.causal import CausalGraph, causal_graph, causal_importance
 from hushtable.discover.scores.identity import (
     attribute_length_penalty,
     distinction,
@@ -21,6 +21,7 @@ from hushtable.discover.scores.identity import (
     separation,
 )
 from hushtable.discover.scores.privacy import delta_presence, generalization_ratio, l_diversity, t_closeness
+from hushtable.discover.scores.treatment import balance, covariate_shift, propensity_overlap
 from hushtable.discover.scores.utility import (
     accuracy,
     completeness,
@@ -32,10 +33,12 @@ from hushtable.discover.scores.utility import (
 )
 
 __all__ = [
+    "CausalGraph",
     "Score",
     "accuracy",
     "attribute_length_penalty",
     "balance",
+    "causal_graph",
     "causal_importance",
     "completeness",
     "covariate_shift",

@@ -6,6 +6,7 @@ import html
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from importlib import import_module
 from typing import Any, Final, Literal
 
 import numpy as np
@@ -18,7 +19,22 @@ from hushtable.models.base import Histogram
 from hushtable.partition import Partition
 from hushtable.table import Table
 
-__all__ = ["Direction", "Score", "Variant", "View", "choose", "of_parts", "view", "whole"]
+__all__ = [
+    "Direction",
+    "Score",
+    "Variant",
+    "View",
+    "choose",
+    "extra",
+    "highest",
+    "lowest",
+    "mean",
+    "of_columns",
+    "of_parts",
+    "view",
+    "weighted_mean",
+    "whole",
+]
 
 Direction = Literal["safer", "riskier", "better", "worse"]
 Variant = Literal["definition", "paper"]
@@ -313,3 +329,15 @@ def lowest(values: FloatArray, sizes: CountArray) -> float:
 def highest(values: FloatArray, sizes: CountArray) -> float:
     """Return the value of the class where it is most."""
     return float(values.max())
+
+
+def extra(module: str) -> Any:
+    """Import a module of the extra ``causal``, or say how to get it."""
+    try:
+        return import_module(module)
+    except ImportError:
+        msg = with_hint(
+            f"this needs {module.partition('.')[0]!r}, which is not installed.",
+            "pip install 'hushtable[causal]'",
+        )
+        raise InputError(msg) from None

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from hushtable import frames
 from hushtable.discover.scores import base
 from hushtable.discover.scores.base import Score, Variant
 from hushtable.errors import check_columns
@@ -202,11 +203,12 @@ def attribute_length_penalty(data: Any, columns: Sequence[str], *, partition: Pa
     >>> attribute_length_penalty(people, ["age", "sex"]).value
     0.5
     """
-    table = data if isinstance(data, Table) else Table.encode(data)
-    check_columns(list(columns), table.names, "columns")
-    share = len(columns) / len(table.names)
+    frame = data if isinstance(data, Table) else frames.read(data)
+    names = frame.names if isinstance(frame, Table) else frame.columns
+    check_columns(list(columns), names, "columns")
+    share = len(columns) / len(names)
     penalty = (1 - share) ** 2 + share**2
-    return base.whole("attribute length penalty", penalty, unit="penalty", direction="worse", size=table.n_records)
+    return base.whole("attribute length penalty", penalty, unit="penalty", direction="worse", size=frame.n_rows)
 
 
 def _separated(values: Any, sizes: Any) -> float:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, Literal
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, get_args
 
 import numpy as np
 
-from hushtable._types import CountArray, FloatArray
+from hushtable._types import CodeArray, CountArray, FloatArray
 from hushtable.discover.scores import base
 from hushtable.discover.scores.base import Direction, Score, Variant, View
 from hushtable.errors import InputError, with_hint
+from hushtable.hierarchy import Hierarchy
 from hushtable.models import (
     DeltaPresence,
     DistinctLDiversity,
@@ -20,7 +21,7 @@ from hushtable.models import (
     TCloseness,
 )
 from hushtable.models.closeness import GroundName
-from hushtable.partition import Partition, totals
+from hushtable.partition import NO_HIERARCHIES, Partition, totals
 from hushtable.table import Table
 
 __all__ = ["delta_presence", "generalization_ratio", "l_diversity", "t_closeness"]
@@ -103,6 +104,7 @@ def t_closeness(
     sensitive: str,
     distance: Distance = "emd",
     ground: GroundName = "auto",
+    hierarchy: Any = None,
     variant: Variant = "definition",
     partition: Partition | None = None,
 ) -> Score:
@@ -119,9 +121,11 @@ def t_closeness(
         The earth mover's distance of the definition, in [0, 1]; the Kullback-Leibler
         divergence of a class from the whole, in nats, at least 0; half the summed
         differences of the shares, in [0, 1]; the Jensen-Shannon divergence in bits, in [0, 1].
-    ground : {"auto", "equal", "ordered"}
+    ground : {"auto", "equal", "ordered", "hierarchical"}
         How far apart two values are for the earth mover; "auto" is ordered where the
-        values have an order.
+        values have an order, else equal.
+    hierarchy : Hierarchy, rule, path or "auto", optional
+        Of the sensitive column, for the hierarchical ground.
     variant : {"definition", "paper"}
         The class that is farthest. The paper takes the mean over the classes of the
         Kullback-Leibler divergence, whatever ``distance`` says: KL(class || whole) as
@@ -149,10 +153,10 @@ def t_closeness(
     """
     is_paper = base.choose("variant", variant, {"definition": False, "paper": True})
     shown: str = "kl" if is_paper else distance
-    base.choose("distance", distance, {"emd": 0, "kl": 0, "total_variation": 0, "jensen_shannon": 0})
+    base.choose("distance", distance, dict.fromkeys(get_args(Distance)))
     seen = base.view(data, columns, [sensitive], partition)
     if shown == "emd":
-        values = _measured(seen, TCloseness(1, sensitive, ground))
+        values = _measured(seen, TCloseness(1, sensitive, ground), _levels(seen, sensitive, hierarchy))
     elif shown == "total_variation":
         values = _measured(seen, TCloseness(1, sensitive, "equal"))
     else:
@@ -286,9 +290,16 @@ def generalization_ratio(
     )
 
 
-def _measured(seen: View, model: PrivacyModel) -> FloatArray:
+def _measured(seen: View, model: PrivacyModel, levels: Mapping[str, CodeArray] = NO_HIERARCHIES) -> FloatArray:
+    stats = seen.partition.stats(seen.table, [model], hierarchies=levels)
     # A sum of rounded shares may end a hair below 0.
-    return np.asarray(np.maximum(model.measure(seen.partition.stats(seen.table, [model])), 0.0))
+    return np.asarray(np.maximum(model.measure(stats), 0.0))
+
+
+def _levels(seen: View, sensitive: str, hierarchy: Any) -> Mapping[str, CodeArray]:
+    if hierarchy is None:
+        return NO_HIERARCHIES
+    return {sensitive: Hierarchy.build(hierarchy, seen.column(sensitive)).levels_with_missing()}
 
 
 def _with_sensitive(data: Any, columns: Sequence[str], sensitive: str | None, partition: Partition | None) -> View:
