@@ -141,8 +141,8 @@ class Evaluator:
     def _record(self, masks: Sequence[int] | CountArray, numbers: FloatArray) -> FloatArray:
         values = self.objective.combined(numbers)
         if np.isnan(values).any():
-            undefined = (~np.isfinite(numbers)).any(axis=0).tolist()
-            names = [term.label for term, odd in zip(self.objective.all_terms, undefined, strict=True) if odd]
+            terms = zip(self.objective.all_terms, numbers.T, strict=True)
+            names = [term.label for term, found in terms if not np.isfinite(found).all()]
             msg = with_hint(
                 f"the objective is not a number for {np.isnan(values).sum()} column sets, because of {listed(names)}.",
                 "leave that term out, or give it bounds= where it may be infinite.",
