@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from hushtable import datasets
     from hushtable.anonymizers import anonymize
+    from hushtable.anonymizers.mingen import MinGen
     from hushtable.anonymizers.mondrian import Mondrian
     from hushtable.column import Column, ColumnSpec
     from hushtable.discover.recognise import Roles, find_quasi_identifiers
@@ -24,14 +25,19 @@ if TYPE_CHECKING:
     )
     from hushtable.hierarchy import Hierarchy
     from hushtable.models import (
+        K1,
+        KK,
         AlphaKAnonymity,
         BetaLikeness,
         DeltaDisclosure,
         DeltaPresence,
         DistinctLDiversity,
         EntropyLDiversity,
+        GlobalK1,
+        GlobalOneK,
         KAnonymity,
         KMap,
+        OneK,
         PrivacyModel,
         RecursiveCLDiversity,
         TCloseness,
@@ -39,25 +45,32 @@ if TYPE_CHECKING:
     from hushtable.partition import Partition
     from hushtable.policy import Policy
     from hushtable.pseudonyms import Pseudonyms
+    from hushtable.quality.certainty import Certainty, MinimalDistortion
     from hushtable.quality.loss import SetNCP
     from hushtable.release import Release
     from hushtable.risk.reidentify import RiskAssessment, assess
-    from hushtable.search import Budget, Trace
+    from hushtable.search import Budget, Effort, Trace
     from hushtable.table import Table
     from hushtable.verifier import Verdict, verify
 
 __all__ = [
+    "K1",
+    "KK",
     "AlphaKAnonymity",
     "BetaLikeness",
     "Budget",
     "BudgetExceeded",
+    "Certainty",
     "Column",
     "ColumnError",
     "ColumnSpec",
     "DeltaDisclosure",
     "DeltaPresence",
     "DistinctLDiversity",
+    "Effort",
     "EntropyLDiversity",
+    "GlobalK1",
+    "GlobalOneK",
     "Hierarchy",
     "HierarchyError",
     "HushError",
@@ -65,8 +78,11 @@ __all__ = [
     "InputError",
     "KAnonymity",
     "KMap",
+    "MinGen",
+    "MinimalDistortion",
     "ModelError",
     "Mondrian",
+    "OneK",
     "Partition",
     "Policy",
     "PolicyError",
@@ -90,6 +106,15 @@ __all__ = [
 ]
 
 _HOMES = {
+    "GlobalK1": "models",
+    "GlobalOneK": "models",
+    "KK": "models",
+    "K1": "models",
+    "OneK": "models",
+    "Effort": "search",
+    "MinGen": "anonymizers.mingen",
+    "MinimalDistortion": "quality.certainty",
+    "Certainty": "quality.certainty",
     "AlphaKAnonymity": "models",
     "BetaLikeness": "models",
     "Budget": "search",

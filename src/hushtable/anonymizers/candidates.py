@@ -18,12 +18,11 @@ from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray
 from hushtable.column import Column
 from hushtable.hierarchy import Hierarchy
 from hushtable.kernels.cost import Costs
-from hushtable.partition import Partition
 from hushtable.quality.loss import Objective
 from hushtable.recoding import Cells, Intervals, Nodes, Recoding
 from hushtable.table import Table
 
-__all__ = ["Candidates", "Space", "lay_out"]
+__all__ = ["Candidates", "Space", "lay_out", "take"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -99,6 +98,10 @@ class Space:
         high = np.zeros_like(low)
         np.minimum.at(low, labels[rows], self.places[rows])
         np.maximum.at(high, labels[rows], self.places[rows])
+        return self.recode_runs(low, high)
+
+    def recode_runs(self, low: CodeArray, high: CodeArray) -> Recoding:
+        """Publish the cheapest candidates over runs of places, each of shape (n_classes, n_columns)."""
         cells = [self._publish(j, low[:, j], high[:, j]) for j in range(len(self.columns))]
         return Recoding(self.columns, tuple(cells), "candidates")
 
@@ -174,7 +177,8 @@ class Space:
                 labels = self.hierarchies[j].labels  # type: ignore[union-attr]
                 codes = self.hierarchies[j].level_codes  # type: ignore[union-attr]
                 paths = [
-                    {labels[level][codes[level, code]] for level in range(len(labels))} for code in range(column.n_values)
+                    {labels[level][codes[level, code]] for level in range(len(labels))}
+                    for code in range(column.n_values)
                 ]
                 n_candidates = np.array([2, *map(len, paths)])[self.codes[j] + 1]
             total += float(np.log10(n_candidates[self.places[:, j]]).sum())
@@ -215,9 +219,7 @@ def lay_out(
     n_values = [column.n_values + int((places[:, j] == 0).any()) for j, column in enumerate(columns)]
     priced = [_priced(objective, *each) for each in zip(columns, ladders, n_values, strict=True)]
     ties = [_priced(second or objective, *each) for each in zip(columns, ladders, n_values, strict=True)]
-    chosen = [
-        _choices(ladder, first, again) for ladder, first, again in zip(ladders, priced, ties, strict=True)
-    ]
+    chosen = [_choices(ladder, first, again) for ladder, first, again in zip(ladders, priced, ties, strict=True)]
     return Space(
         columns,
         ladders,
@@ -252,9 +254,7 @@ def _priced(objective: Objective, column: Column, ladder: Hierarchy | None, n_va
     return tuple(weight * costs for costs in objective.node_costs(ladder, n_values))
 
 
-def _choices(
-    ladder: Hierarchy | None, costs: Sequence[FloatArray], seconds: Sequence[FloatArray]
-) -> CodeArray:
+def _choices(ladder: Hierarchy | None, costs: Sequence[FloatArray], seconds: Sequence[FloatArray]) -> CodeArray:
     """Return the level that codes publish whose lowest common node is at a level, shape (n_levels, n_values)."""
     if ladder is None:
         return np.empty((0, 0), dtype=np.int32)
@@ -263,8 +263,10 @@ def _choices(
         chosen[level] = chosen[level + 1]
         for code in range(ladder.n_values):
             above = chosen[level + 1, code]
-            best = [(each[level][ladder.level_codes[level, code]], each[above][ladder.level_codes[above, code]])
-                    for each in (costs, seconds)]
+            best = [
+                (each[level][ladder.level_codes[level, code]], each[above][ladder.level_codes[above, code]])
+                for each in (costs, seconds)
+            ]
             (here, there), (again, then) = best
             if here < there or (here == there and again <= then):
                 chosen[level, code] = level
@@ -303,9 +305,7 @@ def _pack(
     return Costs(is_span, starts, positions, weights, nodes, least)
 
 
-def _inner_nodes(
-    ladder: Hierarchy, codes: CodeArray, costs: Sequence[FloatArray]
-) -> list[tuple[int, int, int, float]]:
+def _inner_nodes(ladder: Hierarchy, codes: CodeArray, costs: Sequence[FloatArray]) -> list[tuple[int, int, int, float]]:
     """List the nodes between the values and ``*`` as runs of places; those that only repeat a label below are none."""
     found = []
     for level in range(1, ladder.n_levels - 1):
@@ -316,3 +316,11 @@ def _inner_nodes(
             if label not in (ladder.labels[level - 1][below], ladder.labels[-1][0]):
                 found.append((int(covered[0]), int(covered[-1]), level, float(costs[level][node])))
     return found
+
+
+def take(published: Cells, classes: CountArray) -> Cells:
+    """Return what some classes publish."""
+    if isinstance(published, Intervals):
+        return Intervals(published.low[classes], published.high[classes], published.has_missing[classes])
+    assert isinstance(published, Nodes)
+    return Nodes(published.level[classes], published.node[classes], published.has_missing[classes], published.hierarchy)

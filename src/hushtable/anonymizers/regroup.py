@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+import time
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from hushtable._types import CodeArray, FloatArray
+from hushtable._types import CodeArray, CountArray, FloatArray
+from hushtable.anonymizers import smallest
 from hushtable.anonymizers.candidates import Space
+from hushtable.anonymizers.judging import BlockJudge
 from hushtable.kernels import cost, regroup
+from hushtable.kernels.subsets import TIES
 
-__all__ = ["Neighbours", "improve", "nearest", "partition_value"]
+__all__ = ["Neighbours", "Schedule", "anneal", "nearest", "partition_value", "polish"]
+
+Schedule = tuple[int, float, float]
+
+_SHARE_BIG = 0.1  # of the steps that merge or split
+_MOST_TOGETHER = 12
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -56,52 +64,84 @@ def partition_value(space: Space, labels: CodeArray) -> float:
     return float(out @ sizes)
 
 
-def improve(
-    space: Space,
-    near: Neighbours,
-    labels: CodeArray,
-    check: regroup.Check,
-    seed: int,
-    plan: list[tuple[int, float, float]],
-    stop: Callable[[CodeArray, float], bool] | None = None,
+def anneal(
+    space: Space, near: Neighbours, labels: CodeArray, check: regroup.Check, state: CountArray, schedule: Schedule
 ) -> tuple[CodeArray, float]:
-    """Anneal a partition; never return a worse one."""
-    blocks = _blocks(labels, check)
-    offsets = blocks.values
-    sizes = np.bincount(labels, minlength=len(offsets))
-    used = np.flatnonzero(sizes)
-    per_row = np.empty(len(used))
-    cost.block_costs(
-        space.places,
-        space.costs,
-        np.append(0, np.cumsum(sizes[used])),
-        np.argsort(labels, kind="stable").astype(np.int32),
-        per_row,
-    )
-    blocks.values[used] = per_row * sizes[used]
-    best, least = labels, float(blocks.values.sum())
-    state = np.array([seed % 2_147_483_645 + 1], dtype=np.int64)
-    for n_steps, hot, cold in plan:
-        regroup.anneal(space.places, space.costs, near.rows, blocks, check, regroup.Draws(state, n_steps, hot, cold, 0.1))
-        value = float(blocks.values[blocks.sizes > 0].sum())
-        if value < least:
-            best, least = np.unique(blocks.labels, return_inverse=True)[1].astype(np.int32), value
-        if stop is not None and stop(best, least):
+    """Anneal a partition; never return a worse one.
+
+    Parameters
+    ----------
+    state : ndarray of int64, shape (1,)
+        Random, 1 to 2^31 - 2; moves on.
+    schedule : tuple of (int, float, float)
+        Steps, and the first and last temperature in weighted cells.
+    """
+    blocks = _blocks(space, labels, check)
+    least = float(blocks.values.sum())
+    n_steps, hot, cold = schedule
+    for draws in (
+        regroup.Draws(state, n_steps, hot, cold, _SHARE_BIG),
+        # Once more without any rise, so that the last word is a local optimum.
+        regroup.Draws(state, n_steps // 10, cold / 100, cold / 200, _SHARE_BIG),
+    ):
+        regroup.anneal(space.places, space.costs, near.rows, blocks, check, draws)
+    found = np.unique(blocks.labels, return_inverse=True)[1].astype(np.int32)
+    value = partition_value(space, found)
+    return (found, value) if value < least - TIES else (labels, least)
+
+
+def polish(
+    space: Space, near: Neighbours, labels: CodeArray, judge: BlockJudge, deadline: float = np.inf
+) -> tuple[CodeArray, float]:
+    """Solve groups of neighbouring blocks exactly, one after another; never return a worse partition."""
+    labels = labels.copy()
+    for row in range(space.n_rows):
+        if time.perf_counter() > deadline:
             break
-    return best, least
+        # One group for every block: that of the blocks around its first row.
+        if np.flatnonzero(labels == labels[row])[0] != row:
+            continue
+        rows = _group(near, labels, row)
+        if not len(rows):
+            continue
+        some = replace(space, places=np.ascontiguousarray(space.places[rows]))
+        found = smallest.solve(some, judge.of(rows))
+        was = _value_of(some, labels[rows])
+        if was - found.value > TIES:
+            labels[rows] = labels.max() + 1 + found.labels
+            labels = np.unique(labels, return_inverse=True)[1].astype(np.int32)
+    return labels, partition_value(space, labels)
 
 
-def _blocks(labels: CodeArray, check: regroup.Check) -> regroup.Blocks:
+def _value_of(space: Space, labels: CodeArray) -> float:
+    return partition_value(space, np.unique(labels, return_inverse=True)[1].astype(np.int32))
+
+
+def _group(near: Neighbours, labels: CodeArray, row: int) -> CountArray:
+    """Return the rows of a row's block and of as many blocks near it as can be solved together."""
+    picked, n_rows = [], 0
+    for label in dict.fromkeys(labels[[row, *near.rows[row].tolist()]].tolist()):
+        rows = np.flatnonzero(labels == label)
+        if n_rows + len(rows) <= _MOST_TOGETHER:
+            picked.append(rows)
+            n_rows += len(rows)
+    return np.sort(np.concatenate(picked)) if len(picked) > 1 else np.empty(0, dtype=np.int64)
+
+
+def _blocks(space: Space, labels: CodeArray, check: regroup.Check) -> regroup.Blocks:
     n_rows = len(labels)
     n_blocks = max(n_rows // check.min_size, int(labels.max()) + 1)
     sizes = np.bincount(labels, minlength=n_blocks).astype(np.int64)
-    order = np.argsort(labels, kind="stable")
+    order = np.argsort(labels, kind="stable").astype(np.int32)
+    offsets = np.append(0, np.cumsum(sizes))
     slots = np.empty(n_rows, dtype=np.int32)
-    starts = np.cumsum(sizes) - sizes
-    slots[order] = (np.arange(n_rows) - starts[labels[order]]).astype(np.int32)
-    members = np.zeros((n_blocks, check.room), dtype=np.int32)
+    slots[order] = np.arange(n_rows) - offsets[labels[order]]
+    members = np.zeros((n_blocks, max(check.room, int(sizes.max()))), dtype=np.int32)
     members[labels, slots] = np.arange(n_rows)
-    spare = np.flatnonzero(sizes == 0)
+    used, spare = np.flatnonzero(sizes), np.flatnonzero(sizes == 0)
+    per_row, values = np.empty(len(used)), np.zeros(n_blocks)
+    cost.block_costs(space.places, space.costs, np.append(0, np.cumsum(sizes[used])), order, per_row)
+    values[used] = per_row * sizes[used]
     free = np.zeros(n_blocks + 1, dtype=np.int64)
     free[0], free[1 : len(spare) + 1] = len(spare), spare
-    return regroup.Blocks(labels.astype(np.int32).copy(), slots, members, sizes, np.zeros(n_blocks), free)
+    return regroup.Blocks(labels.astype(np.int32), slots, members, sizes, values, free)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -13,7 +14,7 @@ from hushtable._types import CodeArray, CountArray, FloatArray
 from hushtable.anonymizers.candidates import Space
 from hushtable.kernels import cost, pricing
 
-__all__ = ["Partitioning", "solve"]
+__all__ = ["Limit", "Partitioning", "solve"]
 
 _ROOM = 20_000  # blocks that one search may give back
 _MOST_COLUMNS = 200_000  # integer programs of more are not tried
@@ -21,6 +22,23 @@ _NEGLIGIBLE = 1e-7
 _SMOOTHING = 0.6
 _SETTLED = 1e-6  # the share of the linear program's value that its bound may lie below
 _SHARES = (0.1, 0.25, 0.5, 1.0)  # of the distance between bound and value, that reduced costs may reach
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """When to stop: a time of `time.perf_counter`, and nodes of the search for blocks."""
+
+    deadline: float
+    n_nodes: float
+
+    @property
+    def seconds(self) -> float:
+        """How many are left, at least one."""
+        return max(1.0, self.deadline - time.perf_counter())
+
+    def is_over(self, n_nodes: int) -> bool:
+        """Tell whether either is used up."""
+        return n_nodes > self.n_nodes or time.perf_counter() > self.deadline
 
 
 @dataclass(slots=True, eq=False)
@@ -60,7 +78,7 @@ def solve(
     known: Partitioning,
     starts: list[CodeArray],
     least: FloatArray,
-    deadline: float,
+    limit: Limit,
     report: Callable[[Partitioning], None],
 ) -> None:
     """Improve what is known until it is proven, or the time is over.
@@ -76,8 +94,7 @@ def solve(
         Partitions whose blocks are the first columns.
     least : ndarray of float64, shape (n_rows,)
         What a row costs at least in any block.
-    deadline : float
-        Of `time.perf_counter`.
+    limit : Limit
     report : callable
         Called when the bound or the value became better.
 
@@ -94,9 +111,9 @@ def solve(
     master.add(_blocks_of(known.labels, order))
     for labels in starts:
         master.add(_blocks_of(labels, order))
-    found = master.generate(known, deadline, report)
+    found = master.generate(known, limit, report)
     if found is not None:
-        master.close(known, *found, deadline, report)
+        master.close(known, *found, limit, report)
     known.n_nodes, known.n_pruned = master.n_nodes, master.n_pruned
     known.n_columns = len(master.costs)
 
@@ -151,7 +168,7 @@ class _Master:
         solved = linprog(self.costs, A_eq=self._matrix(), b_eq=np.ones(len(self.order)), method="highs")
         return float(solved.fun), np.asarray(solved.eqlin.marginals)
 
-    def _price(self, duals: FloatArray, below: float, is_all: bool, deadline: float) -> tuple[int, bool]:
+    def _price(self, duals: FloatArray, below: float, is_all: bool, limit: Limit) -> tuple[int, bool]:
         """Look for blocks of a reduced cost below; return how many are new, and whether none was missed."""
         n_rows, root, n_new = len(self.order), 0, 0
         most_nodes = 200_000
@@ -165,23 +182,25 @@ class _Master:
             self.n_pruned += int(self.found.counts[2])
             rows = self.found.rows[:n_found].tolist()
             n_new += self.add([tuple(sorted(row for row in each if row >= 0)) for each in rows])
-            if time.perf_counter() > deadline or len(self.costs) > 2 * _MOST_COLUMNS:
+            if limit.is_over(self.n_nodes) or len(self.costs) > 2 * _MOST_COLUMNS:
                 return n_new, reached == n_rows
+            if reached == root and n_found == _ROOM:
+                return n_new, False
             if reached == root:
                 most_nodes *= 2
             root = reached
         return n_new, True
 
     def generate(
-        self, known: Partitioning, deadline: float, report: Callable[[Partitioning], None]
+        self, known: Partitioning, limit: Limit, report: Callable[[Partitioning], None]
     ) -> tuple[FloatArray, float] | None:
         """Add blocks until none lowers the linear program; return duals and their bound, or None where time is over."""
         n_rows = len(self.order)
         centre, highest = None, -np.inf
-        while time.perf_counter() < deadline:
+        while not limit.is_over(self.n_nodes):
             value, duals = self._relax()
             asked = duals if centre is None else _SMOOTHING * centre + (1 - _SMOOTHING) * duals
-            n_new, is_complete = self._price(asked, -_NEGLIGIBLE, False, deadline)
+            n_new, is_complete = self._price(asked, -_NEGLIGIBLE, False, limit)
             if is_complete:
                 reduced = self.found.best
                 # Every block has one first row; and there are at most n / k blocks.
@@ -204,34 +223,37 @@ class _Master:
         known: Partitioning,
         duals: FloatArray,
         bound: float,
-        deadline: float,
+        limit: Limit,
         report: Callable[[Partitioning], None],
     ) -> None:
         """Solve integer programs over ever more blocks, until all are in that may be part of a better partition."""
         for share in _SHARES:
             gap = known.value - bound + _NEGLIGIBLE
-            if known.is_proven or time.perf_counter() > deadline:
+            if known.is_proven or limit.is_over(self.n_nodes):
                 return
-            _, is_complete = self._price(duals, share * gap, True, deadline)
+            _, is_complete = self._price(duals, share * gap, True, limit)
             sums = np.array([duals[list(each)].sum() for each in self.blocks])
             picks = np.flatnonzero(np.array(self.costs) - sums <= share * gap)
             if not is_complete or len(picks) > _MOST_COLUMNS:
                 return
-            inside = self._choose(known, picks, deadline)
+            inside = self._choose(known, picks, limit)
             # A partition that takes another block costs that block's reduced cost more than the bound.
             known.bound = max(known.bound, min(inside, known.value, bound + share * gap))
             report(known)
 
-    def _choose(self, known: Partitioning, picks: CountArray, deadline: float) -> float:
+    def _choose(self, known: Partitioning, picks: CountArray, limit: Limit) -> float:
         """Find the best partition into some of the blocks; return a bound of all of those."""
         from scipy.optimize import LinearConstraint, milp
 
+        options = {"mip_rel_gap": 0.0}
+        if math.isfinite(limit.deadline):
+            options["time_limit"] = limit.seconds
         solved = milp(
             np.array(self.costs)[picks],
             integrality=np.ones(len(picks)),
             bounds=(0, 1),
             constraints=LinearConstraint(self._matrix(picks), 1, 1),
-            options={"time_limit": max(1.0, deadline - time.perf_counter()), "mip_rel_gap": 0.0},
+            options=options,
         )
         if solved.x is not None and solved.fun < known.value - _NEGLIGIBLE:
             chosen = picks[solved.x > 0.5]

@@ -389,7 +389,9 @@ class Hierarchy:
         nodes = np.where(found < 0, star, np.append(self.level_codes[level], star)[found])
         kept, codes = np.unique(nodes, return_inverse=True)
         siblings = np.append(self.siblings[level], 1)
-        return Level(codes.astype(np.int32), tuple(labels[node] for node in kept.tolist()), shares[kept], siblings[kept])
+        return Level(
+            codes.astype(np.int32), tuple(labels[node] for node in kept.tolist()), shares[kept], siblings[kept]
+        )
 
 
 def _canonical(text: str, kind: Kind) -> str:

@@ -67,7 +67,16 @@ def price(places: CodeArray, costs: Costs, wanted: Wanted, begin: int, end: int,
         rows[0], paid[0], floors[0] = root, wanted.duals[root], wanted.least[root]
         low[0], high[0] = places[root], places[root]
         lists[0, : n_rows - root - 1] = np.arange(root + 1, n_rows)
-        lengths[0] = _rank(places, costs, wanted, (low[0], high[0]), (1, floors[0], paid[0], limit), lists[0], gains[0], n_rows - root - 1)
+        lengths[0] = _rank(
+            places,
+            costs,
+            wanted,
+            (low[0], high[0]),
+            (1, floors[0], paid[0], limit),
+            lists[0],
+            gains[0],
+            n_rows - root - 1,
+        )
         at[0] = depth = 0
         while depth >= 0:
             size, t = depth + 1, at[depth]
@@ -99,7 +108,9 @@ def price(places: CodeArray, costs: Costs, wanted: Wanted, begin: int, end: int,
                 n_listed = lengths[depth] - t - 1
                 lists[child, :n_listed] = lists[depth, t + 1 : lengths[depth]]
                 state = (size, floors[child], paid[child], limit)
-                lengths[child] = _rank(places, costs, wanted, (low[child], high[child]), state, lists[child], gains[child], n_listed)
+                lengths[child] = _rank(
+                    places, costs, wanted, (low[child], high[child]), state, lists[child], gains[child], n_listed
+                )
                 at[child], depth = 0, child
         found.best[root] = min(0.0, limit)
     return end

@@ -145,7 +145,14 @@ def _is_taken(delta: float, temperature: float, state: CountArray) -> bool:
 
 @jit
 def _try_move(
-    places: CodeArray, costs: Costs, blocks: Blocks, check: Check, row: int, to: int, temperature: float, state: CountArray
+    places: CodeArray,
+    costs: Costs,
+    blocks: Blocks,
+    check: Check,
+    row: int,
+    to: int,
+    temperature: float,
+    state: CountArray,
 ) -> float:
     """Move a row to another block; return what it gained or lost, 0 where it stays."""
     block, slot = blocks.labels[row], blocks.slots[row]
@@ -164,7 +171,14 @@ def _try_move(
 
 @jit
 def _try_swap(
-    places: CodeArray, costs: Costs, blocks: Blocks, check: Check, row: int, to: int, temperature: float, state: CountArray
+    places: CodeArray,
+    costs: Costs,
+    blocks: Blocks,
+    check: Check,
+    row: int,
+    to: int,
+    temperature: float,
+    state: CountArray,
 ) -> float:
     """Swap a row with a random one of another block; return what it gained or lost, 0 where both stay."""
     block, slot = blocks.labels[row], blocks.slots[row]
@@ -186,7 +200,14 @@ def _try_swap(
 
 @jit
 def _regrow(
-    places: CodeArray, costs: Costs, blocks: Blocks, check: Check, rows: CodeArray, first: int, second: int, is_one: bool
+    places: CodeArray,
+    costs: Costs,
+    blocks: Blocks,
+    check: Check,
+    rows: CodeArray,
+    first: int,
+    second: int,
+    is_one: bool,
 ) -> None:
     """Put rows in one block, or part them among two: the first row begins one, the dearest beside it the other."""
     n_rows = rows.size
@@ -212,9 +233,7 @@ def _regrow(
         to_first = a <= b
         if n_left <= check.min_size - blocks.sizes[first]:
             to_first = True
-        elif n_left <= check.min_size - blocks.sizes[second]:
-            to_first = False
-        elif blocks.sizes[first] == check.room:
+        elif n_left <= check.min_size - blocks.sizes[second] or blocks.sizes[first] == check.room:
             to_first = False
         elif blocks.sizes[second] == check.room:
             to_first = True
@@ -223,7 +242,14 @@ def _regrow(
 
 @jit
 def _try_regroup(
-    places: CodeArray, costs: Costs, blocks: Blocks, check: Check, row: int, to: int, temperature: float, state: CountArray
+    places: CodeArray,
+    costs: Costs,
+    blocks: Blocks,
+    check: Check,
+    row: int,
+    to: int,
+    temperature: float,
+    state: CountArray,
 ) -> float:
     """Merge two blocks, or part one or two of them anew; return what it gained or lost, 0 where they stay."""
     block = blocks.labels[row]

@@ -11,8 +11,11 @@ from hushtable.models.attribute import DistinctLDiversity, EntropyLDiversity, Re
 from hushtable.models.base import ClassStats, Ground, Histogram, Needs, PrivacyModel, Rule, describe, model_to_dict
 from hushtable.models.closeness import BetaLikeness, DeltaDisclosure, TCloseness
 from hushtable.models.identity import AlphaKAnonymity, DeltaPresence, KAnonymity, KMap
+from hushtable.models.matching import K1, KK, GlobalK1, GlobalOneK, OneK
 
 __all__ = [
+    "K1",
+    "KK",
     "MODELS",
     "AlphaKAnonymity",
     "BetaLikeness",
@@ -21,11 +24,14 @@ __all__ = [
     "DeltaPresence",
     "DistinctLDiversity",
     "EntropyLDiversity",
+    "GlobalK1",
+    "GlobalOneK",
     "Ground",
     "Histogram",
     "KAnonymity",
     "KMap",
     "Needs",
+    "OneK",
     "PrivacyModel",
     "RecursiveCLDiversity",
     "Rule",

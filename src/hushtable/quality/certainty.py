@@ -163,5 +163,3 @@ def _cell_costs(objective: MinimalDistortion | Certainty, column: Column, publis
         costs[at] = found[published.node[at]]
     costs[published.has_missing & (published.level >= 0)] = 1.0
     return costs
-
-
