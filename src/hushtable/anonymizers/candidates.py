@@ -174,13 +174,7 @@ class Space:
                 runs = place * (column.n_values - place + 1) - 1 - int(column.n_values > 1)
                 n_candidates = np.where(place == 0, 2, runs + 2)
             else:
-                labels = self.hierarchies[j].labels  # type: ignore[union-attr]
-                codes = self.hierarchies[j].level_codes  # type: ignore[union-attr]
-                paths = [
-                    {labels[level][codes[level, code]] for level in range(len(labels))}
-                    for code in range(column.n_values)
-                ]
-                n_candidates = np.array([2, *map(len, paths)])[self.codes[j] + 1]
+                n_candidates = np.array([2, *_n_ancestors(self.hierarchies[j])])[self.codes[j] + 1]
             total += float(np.log10(n_candidates[self.places[:, j]]).sum())
         return total
 
@@ -303,6 +297,14 @@ def _pack(
             ]
     is_span = np.array([ladder is None and objective.by_width for ladder in ladders])
     return Costs(is_span, starts, positions, weights, nodes, least)
+
+
+def _n_ancestors(ladder: Hierarchy | None) -> list[int]:
+    """Count the distinct cells that every value of a hierarchy may publish."""
+    assert ladder is not None
+    levels = zip(ladder.labels, ladder.level_codes.tolist(), strict=True)
+    paths = zip(*([labels[node] for node in codes] for labels, codes in levels), strict=True)
+    return [len(set(path)) for path in paths]
 
 
 def _inner_nodes(ladder: Hierarchy, codes: CodeArray, costs: Sequence[FloatArray]) -> list[tuple[int, int, int, float]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -208,7 +209,7 @@ def _program(
     everything = np.array([int(np.argmax(each.covers.sum(axis=1))) for each in options])
     if solved.x is None:
         return everything, float(solved.mip_dual_bound or 0.0)
-    chosen = [int(np.argmax(solved.x[a:b])) for a, b in zip(starts[:-1], starts[1:], strict=True)]
+    chosen = [int(np.argmax(solved.x[a:b])) for a, b in itertools.pairwise(starts.tolist())]
     return np.array(chosen), float(solved.fun if solved.status == 0 else solved.mip_dual_bound)
 
 
@@ -295,7 +296,7 @@ def _ties(
             return
         for price, mask, picks in choices[row]:
             if spent + price + rest[row + 1] > value + TIES or len(found) >= n_best or n_tried >= _MOST_STATES:
-                return
+                break
             n_tried += 1
             covers[row] = [bool(mask >> i & 1) for i in range(space.n_rows)]
             # Rows not chosen yet cover everything, which can only help.

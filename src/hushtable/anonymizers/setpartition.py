@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -20,6 +19,7 @@ _ROOM = 20_000  # blocks that one search may give back
 _MOST_COLUMNS = 200_000  # integer programs of more are not tried
 _NEGLIGIBLE = 1e-7
 _SMOOTHING = 0.6
+_INFEASIBLE = 2  # as scipy reports it: no partition into those blocks
 _SETTLED = 1e-6  # the share of the linear program's value that its bound may lie below
 _SHARES = (0.1, 0.25, 0.5, 1.0)  # of the distance between bound and value, that reduced costs may reach
 
@@ -166,6 +166,7 @@ class _Master:
         from scipy.optimize import linprog
 
         solved = linprog(self.costs, A_eq=self._matrix(), b_eq=np.ones(len(self.order)), method="highs")
+        assert solved.fun is not None, "the blocks of a partition are among the columns"
         return float(solved.fun), np.asarray(solved.eqlin.marginals)
 
     def _price(self, duals: FloatArray, below: float, is_all: bool, limit: Limit) -> tuple[int, bool]:
@@ -196,25 +197,28 @@ class _Master:
     ) -> tuple[FloatArray, float] | None:
         """Add blocks until none lowers the linear program; return duals and their bound, or None where time is over."""
         n_rows = len(self.order)
-        centre, highest = None, -np.inf
+        centre: FloatArray | None = None
+        highest = -np.inf
         while not limit.is_over(self.n_nodes):
             value, duals = self._relax()
             asked = duals if centre is None else _SMOOTHING * centre + (1 - _SMOOTHING) * duals
             n_new, is_complete = self._price(asked, -_NEGLIGIBLE, False, limit)
+            reached = -np.inf
             if is_complete:
                 reduced = self.found.best
                 # Every block has one first row; and there are at most n / k blocks.
                 missing = max(float(reduced.sum()), float(reduced.min()) * n_rows / self.k)
-                if asked.sum() + missing > highest:
-                    highest, centre = float(asked.sum()) + missing, asked
+                reached = float(asked.sum()) + missing
+                if reached > highest:
+                    highest, centre = reached, asked
                 if highest > known.bound:
                     known.bound = highest
                     report(known)
-            if is_complete and (value - highest < _SETTLED * abs(value) or known.is_proven):
+            if centre is not None and (value - highest < _SETTLED * abs(value) or known.is_proven):
                 return centre, highest
             if n_new == 0 and is_complete:
-                if centre is None or np.array_equal(asked, duals):
-                    return duals, highest
+                if np.array_equal(asked, duals):
+                    return asked, reached
                 centre = None
         return None
 
@@ -243,21 +247,20 @@ class _Master:
 
     def _choose(self, known: Partitioning, picks: CountArray, limit: Limit) -> float:
         """Find the best partition into some of the blocks; return a bound of all of those."""
-        from scipy.optimize import LinearConstraint, milp
+        from scipy.optimize import Bounds, LinearConstraint, milp
 
-        options = {"mip_rel_gap": 0.0}
-        if math.isfinite(limit.deadline):
-            options["time_limit"] = limit.seconds
         solved = milp(
             np.array(self.costs)[picks],
-            integrality=np.ones(len(picks)),
-            bounds=(0, 1),
+            integrality=np.ones(len(picks), dtype=np.int64),
+            bounds=Bounds(0, 1),
             constraints=LinearConstraint(self._matrix(picks), 1, 1),
-            options=options,
+            options={"mip_rel_gap": 0.0, "time_limit": limit.seconds},
         )
         if solved.x is not None and solved.fun < known.value - _NEGLIGIBLE:
             chosen = picks[solved.x > 0.5]
             for label, block in enumerate(chosen.tolist()):
                 known.labels[self.order[list(self.blocks[block])]] = label
             known.value = float(solved.fun)
+        if solved.status == _INFEASIBLE:
+            return np.inf
         return -np.inf if solved.mip_dual_bound is None else float(solved.mip_dual_bound)

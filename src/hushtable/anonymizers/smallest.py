@@ -58,12 +58,13 @@ def solve(space: Space, judge: BlockJudge) -> Smallest:
     second = first if space.seconds is space.costs else cost.subset_costs(space.places, space.seconds)
     is_block = _blocks(space.n_rows, judge)
     value, again, ways = np.empty(n_subsets), np.empty(n_subsets), np.zeros(n_subsets)
-    blocks, *counted = subsets.cheapest_partitions(first, second, is_block, value, again, ways)
+    blocks, n_settled, n_pruned, n_looked_up = subsets.cheapest_partitions(first, second, is_block, value, again, ways)
     labels = np.zeros(space.n_rows, dtype=np.int32)
     free, label = n_subsets - 1, 0
     while free and np.isfinite(value[-1]):
         labels[_members(int(blocks[free]), space.n_rows)] = label
         free, label = free ^ int(blocks[free]), label + 1
+    counted = (n_settled, n_pruned, n_looked_up)
     return Smallest(labels, float(value[-1]), int(ways[-1]), *counted, first, is_block, value)
 
 

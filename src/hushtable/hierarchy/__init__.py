@@ -388,10 +388,8 @@ class Hierarchy:
         star = labels.index(cells.SUPPRESSED)
         nodes = np.where(found < 0, star, np.append(self.level_codes[level], star)[found])
         kept, codes = np.unique(nodes, return_inverse=True)
-        siblings = np.append(self.siblings[level], 1)
-        return Level(
-            codes.astype(np.int32), tuple(labels[node] for node in kept.tolist()), shares[kept], siblings[kept]
-        )
+        siblings = np.append(self.siblings[level], 1)[kept]
+        return Level(codes.astype(np.int32), tuple(labels[node] for node in kept.tolist()), shares[kept], siblings)
 
 
 def _canonical(text: str, kind: Kind) -> str:
@@ -434,7 +432,7 @@ def _siblings(level_codes: CodeArray, level: int) -> CountArray:
     """Count, for every node of a level, the nodes that its parent has under it."""
     nodes, first = np.unique(level_codes[level], return_index=True)
     parents = level_codes[level + 1, first] if len(nodes) else nodes
-    return np.bincount(parents, minlength=1)[parents].astype(np.int64)
+    return np.asarray(np.bincount(parents, minlength=1)[parents], dtype=np.int64)
 
 
 def _of_rows(column: str, rows: files.Rows) -> Hierarchy:

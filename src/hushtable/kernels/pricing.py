@@ -67,16 +67,9 @@ def price(places: CodeArray, costs: Costs, wanted: Wanted, begin: int, end: int,
         rows[0], paid[0], floors[0] = root, wanted.duals[root], wanted.least[root]
         low[0], high[0] = places[root], places[root]
         lists[0, : n_rows - root - 1] = np.arange(root + 1, n_rows)
-        lengths[0] = _rank(
-            places,
-            costs,
-            wanted,
-            (low[0], high[0]),
-            (1, floors[0], paid[0], limit),
-            lists[0],
-            gains[0],
-            n_rows - root - 1,
-        )
+        state = (1, floors[0], paid[0], limit)
+        n_listed = n_rows - root - 1
+        lengths[0] = _rank(places, costs, wanted, (low[0], high[0]), state, lists[0, :n_listed], gains[0])
         at[0] = depth = 0
         while depth >= 0:
             size, t = depth + 1, at[depth]
@@ -108,9 +101,8 @@ def price(places: CodeArray, costs: Costs, wanted: Wanted, begin: int, end: int,
                 n_listed = lengths[depth] - t - 1
                 lists[child, :n_listed] = lists[depth, t + 1 : lengths[depth]]
                 state = (size, floors[child], paid[child], limit)
-                lengths[child] = _rank(
-                    places, costs, wanted, (low[child], high[child]), state, lists[child], gains[child], n_listed
-                )
+                span = (low[child], high[child])
+                lengths[child] = _rank(places, costs, wanted, span, state, lists[child, :n_listed], gains[child])
                 at[child], depth = 0, child
         found.best[root] = min(0.0, limit)
     return end
@@ -127,7 +119,7 @@ def _store(found: Found, rows: CodeArray, size: int, reduced: float) -> None:
 
 @jit
 def _bound(wanted: Wanted, size: int, reduced: float, gains: FloatArray, begin: int, end: int) -> float:
-    """Return what no block goes below that holds the rows so far and some of those from ``begin`` on; they fall in gain."""
+    """Return what no block goes below that adds some of the listed rows, which fall in gain, to those so far."""
     n_needed = wanted.k - size
     if end - begin < max(1, n_needed):
         return np.inf
@@ -147,11 +139,11 @@ def _rank(
     state: tuple[int, float, float, float],
     rows: CodeArray,
     gains: FloatArray,
-    n_rows: int,
 ) -> int:
     """Keep the rows that may still join a useful block, by falling gain; return how many."""
     low, high = span
     size, floor, paid, limit = state
+    n_rows = rows.size
     n_more = 2 * wanted.k - 1 - size
     top = np.full(n_more, -np.inf)
     rise = np.empty(n_rows)

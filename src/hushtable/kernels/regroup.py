@@ -1,4 +1,4 @@
-"""Annealing over partitions: rows move, change places, blocks merge and split, while the loss falls more than it rises."""
+"""Annealing over partitions: rows move and change places, blocks merge and split, and the loss falls."""
 
 from __future__ import annotations
 

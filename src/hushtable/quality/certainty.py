@@ -147,7 +147,8 @@ def _cell_costs(objective: MinimalDistortion | Certainty, column: Column, publis
     if isinstance(published, Intervals):
         if objective.by_width:
             return published.shares(column)
-        return ((published.low != published.high) | (published.has_missing & (published.high >= 0))).astype(np.float64)
+        is_star = published.has_missing & (published.high >= 0)
+        return np.asarray((published.low != published.high) | is_star, dtype=np.float64)
     if not isinstance(published, Nodes):
         msg = with_hint(
             f"{objective.name} is not defined on what column {column.name!r} publishes ({type(published).__name__}).",
