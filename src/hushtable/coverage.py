@@ -154,7 +154,7 @@ def _covered(cell: str | None, column: Column, by_label: Mapping[str, BoolArray]
         return by_label[cell]
     members = _members(cell)
     if members:
-        covered = [_covered(each, column, by_label) for each in members if each is not None]
+        covered = [_covered_by_member(each, column, by_label) for each in members if each is not None]
         return np.asarray(np.any([~everything, *covered], axis=0))
     if not cells.is_value(cell):
         return _between(cell, column)
@@ -163,6 +163,14 @@ def _covered(cell: str | None, column: Column, by_label: Mapping[str, BoolArray]
     except ColumnError:
         return ~everything
     return np.asarray(column.values == value.values[0])
+
+
+def _covered_by_member(member: str, column: Column, by_label: Mapping[str, BoolArray]) -> BoolArray:
+    """Tell which values a member of a set covers; a value is itself, even where it looks like another form."""
+    texts = column.texts()
+    if member in texts and member not in by_label:
+        return np.arange(column.n_values) == texts.index(member)
+    return _covered(member, column, by_label)
 
 
 def _between(cell: str, column: Column) -> BoolArray:

@@ -194,7 +194,8 @@ def test_weights_of_the_source(shared_file: Callable[[str], Path], weights: Any,
     [
         ("test", "minimal_distortion", 142),
         ("test", "certainty", 2),
-        ("test4", "certainty", 2),
+        # MG-GA prints two of these three.
+        ("test4", "certainty", 3),
         pytest.param("test4", "minimal_distortion", 4519, marks=pytest.mark.slow),
     ],
 )
