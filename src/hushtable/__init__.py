@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from hushtable import datasets
     from hushtable.anonymizers import anonymize
+    from hushtable.anonymizers.genetic import Genetic
     from hushtable.anonymizers.mingen import MinGen
     from hushtable.anonymizers.mondrian import Mondrian
     from hushtable.column import Column, ColumnSpec
@@ -69,6 +70,7 @@ __all__ = [
     "DistinctLDiversity",
     "Effort",
     "EntropyLDiversity",
+    "Genetic",
     "GlobalK1",
     "GlobalOneK",
     "Hierarchy",
@@ -106,6 +108,7 @@ __all__ = [
 ]
 
 _HOMES = {
+    "Genetic": "anonymizers.genetic",
     "GlobalK1": "models",
     "GlobalOneK": "models",
     "KK": "models",

@@ -169,7 +169,7 @@ def _covered_by_member(member: str, column: Column, by_label: Mapping[str, BoolA
     """Tell which values a member of a set covers; a value is itself, even where it looks like another form."""
     texts = column.texts()
     if member in texts and member not in by_label:
-        return np.arange(column.n_values) == texts.index(member)
+        return np.asarray(np.arange(column.n_values) == texts.index(member))
     return _covered(member, column, by_label)
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from hushtable import frames
 from hushtable._types import BoolArray, CountArray, Missing, Progress
 from hushtable.anonymizers.answer import Answer
+from hushtable.anonymizers.genetic import Genetic
 from hushtable.anonymizers.mingen import MinGen
 from hushtable.anonymizers.mondrian import Mondrian
 from hushtable.anonymizers.suppress import offending_rows
@@ -30,11 +31,11 @@ from hushtable.release import Release
 from hushtable.search import Budget
 from hushtable.table import Table
 
-__all__ = ["METHODS", "MinGen", "Mondrian", "anonymize"]
+__all__ = ["METHODS", "Genetic", "MinGen", "Mondrian", "anonymize"]
 
-Method = Mondrian | MinGen
+Method = Mondrian | MinGen | Genetic
 
-METHODS: Final[Mapping[str, type[Method]]] = {"mingen": MinGen, "mondrian": Mondrian}
+METHODS: Final[Mapping[str, type[Method]]] = {"genetic": Genetic, "mingen": MinGen, "mondrian": Mondrian}
 LOSSES: Final[Mapping[str, type[Objective]]] = {each.name: each for each in (SetNCP, MinimalDistortion, Certainty)}
 
 
@@ -71,7 +72,7 @@ def anonymize(
     sensitive : sequence of str
         Sensitive columns besides those that a model judges: how diverse the classes
         are in them is reported.
-    method : {"mondrian", "mingen"}, Mondrian or MinGen
+    method : {"mondrian", "mingen", "genetic"}, Mondrian, MinGen or Genetic
     hierarchies : mapping of column to Hierarchy, rule, path or "auto", or a path, optional
         See `Hierarchy.build`; a path alone is that of a file of domains for several columns.
         Columns without one are cut where their values lie.
