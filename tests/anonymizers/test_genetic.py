@@ -16,6 +16,7 @@ import hushtable as ht
 from anonymizers.test_mingen import LOSSES, OPTIMA, adult_like, hierarchy
 from strategies import tables
 
+PLAIN: dict[str, Any] = {"quasi_identifiers": ["age", "sex", "job"], "models": [ht.KAnonymity(3)], "loss": "certainty"}
 SMALL: dict[str, Any] = {"population": 4, "generations": 3}
 
 
@@ -88,14 +89,9 @@ def test_many_rows_are_better_than_mondrian(models: list[Any]) -> None:
 
 
 def test_the_same_seed_gives_the_same_release_and_the_loss_only_falls() -> None:
-    given_: dict[str, Any] = {
-        "quasi_identifiers": ["age", "sex", "job"],
-        "models": [ht.KAnonymity(3)],
-        "loss": "certainty",
-    }
     for variant in ("partitions", "mg-ga"):
         one, two, other = (
-            ht.anonymize(adult_like(60), method=ht.Genetic(variant, seed=seed, generations=5), **given_)
+            ht.anonymize(adult_like(60), method=ht.Genetic(variant, seed=seed, generations=5), **PLAIN)
             for seed in (1, 1, 2)
         )
         assert one.frame.equals(two.frame)
@@ -107,19 +103,14 @@ def test_the_same_seed_gives_the_same_release_and_the_loss_only_falls() -> None:
 
 
 def test_budgets_and_patience_end_the_search() -> None:
-    given_: dict[str, Any] = {
-        "quasi_identifiers": ["age", "sex", "job"],
-        "models": [ht.KAnonymity(3)],
-        "loss": "certainty",
-    }
     shares: list[float] = []
     short = ht.anonymize(
-        adult_like(60), method=ht.Genetic(), budget=ht.Budget(nodes=3), progress=shares.append, **given_
+        adult_like(60), method=ht.Genetic(), budget=ht.Budget(nodes=3), progress=shares.append, **PLAIN
     )
     assert short.trace.nodes == 3
     assert not short.trace.complete
     patient = ht.anonymize(
-        adult_like(60), method=ht.Genetic(patience=2, generations=500), progress=shares.append, **given_
+        adult_like(60), method=ht.Genetic(patience=2, generations=500), progress=shares.append, **PLAIN
     )
     assert patient.trace.complete
     assert patient.trace.nodes < 300

@@ -23,10 +23,10 @@ JOBS = {"up": ["a", "b", "c"], "left": ["a", "b"]}
 PRICES = st.floats(0, 2).map(lambda cost: round(cost, 2))
 NOTIONS = {
     "k": ht.KAnonymity,
-    "1k": ht.OneK,
-    "k1": ht.K1,
-    "kk": ht.KK,
-    "global-1k": ht.GlobalOneK,
+    "1k": ht.Match1K,
+    "k1": ht.MatchK1,
+    "kk": ht.MatchKK,
+    "global-1k": ht.Global1K,
     "global-k1": ht.GlobalK1,
 }
 OPTIMA = [
@@ -342,7 +342,7 @@ def test_drawing_at_random_keeps_the_best_and_proves_nothing() -> None:
     assert many.verify().passed
 
 
-@pytest.mark.parametrize("notion", [ht.OneK, ht.K1, ht.KK, ht.GlobalOneK, ht.GlobalK1])
+@pytest.mark.parametrize("notion", [ht.Match1K, ht.MatchK1, ht.MatchKK, ht.Global1K, ht.GlobalK1])
 @pytest.mark.parametrize("k", [2, 3])
 def test_many_rows_satisfy_matching_notions_too(notion: Any, k: int) -> None:
     release = ht.anonymize(

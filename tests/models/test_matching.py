@@ -15,7 +15,7 @@ from hushtable.models.base import ClassStats, Matching
 from hushtable.models.matching import matches
 from strategies import tables
 
-NOTIONS = [ht.OneK, ht.K1, ht.KK, ht.GlobalOneK, ht.GlobalK1]
+NOTIONS = [ht.Match1K, ht.MatchK1, ht.MatchKK, ht.Global1K, ht.GlobalK1]
 
 
 def matching_of(edges: np.ndarray) -> Matching:
@@ -41,14 +41,14 @@ def test_each_notion_counts_its_own_side() -> None:
     # The first published row covers all three original ones, the others their own and the first.
     edges = np.array([[1, 1, 1], [1, 1, 0], [1, 0, 1]], dtype=bool)
     stats = stats_of(edges)
-    assert ht.K1(2).measure(stats).tolist() == [3, 2, 2]
-    assert ht.OneK(2).measure(stats).tolist() == [3, 2, 2]
-    assert ht.KK(2).measure(stats).tolist() == [3, 2, 2, 3, 2, 2]
+    assert ht.MatchK1(2).measure(stats).tolist() == [3, 2, 2]
+    assert ht.Match1K(2).measure(stats).tolist() == [3, 2, 2]
+    assert ht.MatchKK(2).measure(stats).tolist() == [3, 2, 2, 3, 2, 2]
     assert ht.GlobalK1(3).passes(stats).tolist() == [True, False, False]
     one_way = np.array([[1, 1], [0, 1]], dtype=bool)
-    assert ht.K1(1).measure(stats_of(one_way)).tolist() == [2, 1]
+    assert ht.MatchK1(1).measure(stats_of(one_way)).tolist() == [2, 1]
     assert ht.GlobalK1(1).measure(stats_of(one_way)).tolist() == [1, 1]
-    assert ht.GlobalOneK(1).measure(stats_of(one_way)).tolist() == [1, 1]
+    assert ht.Global1K(1).measure(stats_of(one_way)).tolist() == [1, 1]
 
 
 def test_without_a_perfect_matching_there_are_no_matches() -> None:
@@ -74,16 +74,16 @@ def test_a_published_table_is_judged_beside_the_original() -> None:
     verdict = ht.verify(published, quasi_identifiers=["age", "sex"], models=[ht.GlobalK1(2)], original=original)
     assert not verdict.passed
     assert str(verdict.failures[0]) == "global-(k,1)-matching (k = 2): 1 classes with 1 records fail, worst 1"
-    fit = ht.verify(published[:2], quasi_identifiers=["age", "sex"], models=[ht.KK(2)], original=original[:2])
+    fit = ht.verify(published[:2], quasi_identifiers=["age", "sex"], models=[ht.MatchKK(2)], original=original[:2])
     assert fit.passed
 
 
 def test_suppressed_rows_cover_everyone() -> None:
     original = pl.DataFrame({"age": [21, None]})
     published = pl.DataFrame({"age": ["*", None]})
-    verdict = ht.verify(published, quasi_identifiers=["age"], models=[ht.K1(1), ht.OneK(1)], original=original)
+    verdict = ht.verify(published, quasi_identifiers=["age"], models=[ht.MatchK1(1), ht.Match1K(1)], original=original)
     assert verdict.passed
-    worst = ht.verify(published, quasi_identifiers=["age"], models=[ht.K1(2)], original=original)
+    worst = ht.verify(published, quasi_identifiers=["age"], models=[ht.MatchK1(2)], original=original)
     assert worst.failures[0].worst == 1
 
 

@@ -11,11 +11,9 @@ from hushtable.models.attribute import DistinctLDiversity, EntropyLDiversity, Re
 from hushtable.models.base import ClassStats, Ground, Histogram, Needs, PrivacyModel, Rule, describe, model_to_dict
 from hushtable.models.closeness import BetaLikeness, DeltaDisclosure, TCloseness
 from hushtable.models.identity import AlphaKAnonymity, DeltaPresence, KAnonymity, KMap
-from hushtable.models.matching import K1, KK, GlobalK1, GlobalOneK, OneK
+from hushtable.models.matching import Global1K, GlobalK1, Match1K, MatchK1, MatchKK
 
 __all__ = [
-    "K1",
-    "KK",
     "MODELS",
     "AlphaKAnonymity",
     "BetaLikeness",
@@ -24,14 +22,16 @@ __all__ = [
     "DeltaPresence",
     "DistinctLDiversity",
     "EntropyLDiversity",
+    "Global1K",
     "GlobalK1",
-    "GlobalOneK",
     "Ground",
     "Histogram",
     "KAnonymity",
     "KMap",
+    "Match1K",
+    "MatchK1",
+    "MatchKK",
     "Needs",
-    "OneK",
     "PrivacyModel",
     "RecursiveCLDiversity",
     "Rule",

@@ -23,7 +23,7 @@ from hushtable.errors import InputError, ModelError, with_hint
 from hushtable.models.base import NO_GROUNDS, ClassStats, Ground, Matching, Needs, Rule
 from hushtable.models.identity import check_whole
 
-__all__ = ["K1", "KK", "GlobalK1", "GlobalOneK", "MatchingNotion", "OneK", "matches"]
+__all__ = ["Global1K", "GlobalK1", "Match1K", "MatchK1", "MatchKK", "MatchingNotion", "matches"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +80,7 @@ class MatchingNotion:
 
 
 @dataclass(frozen=True, slots=True)
-class OneK(MatchingNotion):
+class Match1K(MatchingNotion):
     """Every original row is covered by at least k published rows; not k-anonymity.
 
     Parameters
@@ -98,7 +98,7 @@ class OneK(MatchingNotion):
 
 
 @dataclass(frozen=True, slots=True)
-class K1(MatchingNotion):
+class MatchK1(MatchingNotion):
     """Every published row covers at least k original rows; not k-anonymity.
 
     Parameters
@@ -116,7 +116,7 @@ class K1(MatchingNotion):
 
 
 @dataclass(frozen=True, slots=True)
-class KK(MatchingNotion):
+class MatchKK(MatchingNotion):
     """Every published row covers at least k original rows and the other way round; not k-anonymity.
 
     Parameters
@@ -134,7 +134,7 @@ class KK(MatchingNotion):
 
 
 @dataclass(frozen=True, slots=True)
-class GlobalOneK(MatchingNotion):
+class Global1K(MatchingNotion):
     """Every original row has at least k matches among the published rows; not k-anonymity.
 
     Parameters

@@ -92,7 +92,7 @@ class Certainty:
     --------
     >>> from hushtable import Hierarchy
     >>> jobs = Hierarchy.from_domains("job/blue: welder, plumber\njob/white: clerk, nurse, cook\n")["job"]
-    >>> Certainty().node_costs(jobs, 5)[1].tolist()
+    >>> Certainty().node_costs(jobs, 5)[1].round(12).tolist()
     [0.25, 0.5]
     >>> Certainty(variant="mg-ga").node_costs(jobs, 5)[1].tolist()
     [0.4, 0.4]
