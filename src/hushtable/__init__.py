@@ -10,6 +10,8 @@ if TYPE_CHECKING:
     from hushtable.anonymizers import anonymize
     from hushtable.anonymizers.independence import mask_dependence, masking_tradeoff
     from hushtable.anonymizers.independence.release import MaskedRelease, MaskingTradeoff
+    from hushtable.anonymizers.minimal.genetic import Genetic
+    from hushtable.anonymizers.minimal.mingen import MinGen
     from hushtable.anonymizers.mondrian import Mondrian
     from hushtable.column import Column, ColumnSpec
     from hushtable.discover.objective import Objective, Term
@@ -34,8 +36,13 @@ if TYPE_CHECKING:
         DeltaPresence,
         DistinctLDiversity,
         EntropyLDiversity,
+        Global1K,
+        GlobalK1,
         KAnonymity,
         KMap,
+        Match1K,
+        MatchK1,
+        MatchKK,
         PrivacyModel,
         RecursiveCLDiversity,
         TCloseness,
@@ -43,12 +50,13 @@ if TYPE_CHECKING:
     from hushtable.partition import Partition
     from hushtable.policy import Policy
     from hushtable.pseudonyms import Pseudonyms
+    from hushtable.quality.certainty import Certainty, MinimalDistortion
     from hushtable.quality.loss import SetNCP
     from hushtable.release import Release
     from hushtable.risk.mpuccs import Mpuccs, mpuccs
     from hushtable.risk.reidentify import RiskAssessment, assess
     from hushtable.risk.uniques import MinimalUniques, minimal_uniques
-    from hushtable.search import Budget, Trace
+    from hushtable.search import Budget, Effort, Trace
     from hushtable.table import Table
     from hushtable.verifier import Verdict, verify
 
@@ -57,13 +65,18 @@ __all__ = [
     "BetaLikeness",
     "Budget",
     "BudgetExceeded",
+    "Certainty",
     "Column",
     "ColumnError",
     "ColumnSpec",
     "DeltaDisclosure",
     "DeltaPresence",
     "DistinctLDiversity",
+    "Effort",
     "EntropyLDiversity",
+    "Genetic",
+    "Global1K",
+    "GlobalK1",
     "Hierarchy",
     "HierarchyError",
     "HushError",
@@ -73,6 +86,11 @@ __all__ = [
     "KMap",
     "MaskedRelease",
     "MaskingTradeoff",
+    "Match1K",
+    "MatchK1",
+    "MatchKK",
+    "MinGen",
+    "MinimalDistortion",
     "MinimalUniques",
     "ModelError",
     "Mondrian",
@@ -112,13 +130,18 @@ _HOMES = {
     "BetaLikeness": "models",
     "Budget": "search",
     "BudgetExceeded": "errors",
+    "Certainty": "quality.certainty",
     "Column": "column",
     "ColumnError": "errors",
     "ColumnSpec": "column",
     "DeltaDisclosure": "models",
     "DeltaPresence": "models",
     "DistinctLDiversity": "models",
+    "Effort": "search",
     "EntropyLDiversity": "models",
+    "Genetic": "anonymizers.minimal.genetic",
+    "Global1K": "models",
+    "GlobalK1": "models",
     "Hierarchy": "hierarchy",
     "HierarchyError": "errors",
     "HushError": "errors",
@@ -128,6 +151,11 @@ _HOMES = {
     "KMap": "models",
     "MaskedRelease": "anonymizers.independence.release",
     "MaskingTradeoff": "anonymizers.independence.release",
+    "Match1K": "models",
+    "MatchK1": "models",
+    "MatchKK": "models",
+    "MinGen": "anonymizers.minimal.mingen",
+    "MinimalDistortion": "quality.certainty",
     "MinimalUniques": "risk.uniques",
     "ModelError": "errors",
     "Mpuccs": "risk.mpuccs",

@@ -15,7 +15,7 @@ from hushtable.column import Column, ColumnSpec, from_texts
 from hushtable.errors import ColumnError
 from hushtable.hierarchy import Hierarchy
 
-__all__ = ["count_covered"]
+__all__ = ["count_covered", "pair_rows"]
 
 _ENDS: Final = re.compile(r"\[(?P<low>.+), (?P<high>.+)(?P<end>[\])])|<(?P<below>.+)|>=(?P<from>.+)")
 
@@ -55,6 +55,39 @@ def count_covered(
     Column by column: what a person matches so far is a prefix of published cells that some
     class begins with, so that only combinations that occur are ever looked at.
     """
+    row, prefix, prefix_of_class = _walk(published, classes, people, rows, specs, hierarchies)
+    n_rows = rows.shape[1]
+    # Sums of whole numbers below 2^53 are exact in bincount's floats.
+    by_prefix = np.bincount(prefix, weights=counts[row], minlength=int(prefix_of_class.max(initial=-1)) + 1)
+    left = np.ones(n_rows, dtype=bool)
+    left[row] = False
+    return by_prefix.astype(np.int64)[prefix_of_class], int(counts[left].sum())
+
+
+def pair_rows(
+    published: Sequence[Sequence[str | None]],
+    classes: CodeArray,
+    people: Sequence[Sequence[str | None]],
+    rows: CodeArray,
+    specs: Sequence[ColumnSpec],
+    hierarchies: Sequence[Any],
+) -> tuple[CountArray, CountArray]:
+    """Return the pairs of a class and a row that it covers; arguments as for `count_covered`, classes distinct."""
+    row, prefix, prefix_of_class = _walk(published, classes, people, rows, specs, hierarchies)
+    class_of_prefix = np.empty(int(prefix_of_class.max(initial=-1)) + 1, dtype=np.int64)
+    class_of_prefix[prefix_of_class] = np.arange(len(prefix_of_class))
+    return class_of_prefix[prefix], row
+
+
+def _walk(
+    published: Sequence[Sequence[str | None]],
+    classes: CodeArray,
+    people: Sequence[Sequence[str | None]],
+    rows: CodeArray,
+    specs: Sequence[ColumnSpec],
+    hierarchies: Sequence[Any],
+) -> tuple[CountArray, CountArray, CountArray]:
+    """Return the rows that any class covers with the prefix of that class, and the prefix of every class."""
     n_rows, n_classes = rows.shape[1], classes.shape[1]
     row = np.arange(n_rows)
     prefix = np.zeros(n_rows, dtype=np.int64)
@@ -71,11 +104,7 @@ def count_covered(
         at = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
         exists = keys[at] == wanted
         row, prefix = row[exists], at[exists]
-    # Sums of whole numbers below 2^53 are exact in bincount's floats.
-    by_prefix = np.bincount(prefix, weights=counts[row], minlength=int(prefix_of_class.max(initial=-1)) + 1)
-    left = np.ones(n_rows, dtype=bool)
-    left[row] = False
-    return by_prefix.astype(np.int64)[prefix_of_class], int(counts[left].sum())
+    return row, prefix, prefix_of_class
 
 
 def _covers(found: Sequence[str | None], texts: Sequence[str | None], spec: ColumnSpec, given: Any) -> BoolArray:
@@ -125,7 +154,7 @@ def _covered(cell: str | None, column: Column, by_label: Mapping[str, BoolArray]
         return by_label[cell]
     members = _members(cell)
     if members:
-        covered = [_covered(each, column, by_label) for each in members if each is not None]
+        covered = [_covered_by_member(each, column, by_label) for each in members if each is not None]
         return np.asarray(np.any([~everything, *covered], axis=0))
     if not cells.is_value(cell):
         return _between(cell, column)
@@ -134,6 +163,14 @@ def _covered(cell: str | None, column: Column, by_label: Mapping[str, BoolArray]
     except ColumnError:
         return ~everything
     return np.asarray(column.values == value.values[0])
+
+
+def _covered_by_member(member: str, column: Column, by_label: Mapping[str, BoolArray]) -> BoolArray:
+    """Tell which values a member of a set covers; a value is itself, even where it looks like another form."""
+    texts = column.texts()
+    if member in texts and member not in by_label:
+        return np.asarray(np.arange(column.n_values) == texts.index(member))
+    return _covered(member, column, by_label)
 
 
 def _between(cell: str, column: Column) -> BoolArray:

@@ -222,8 +222,12 @@ class Release:
             specs=self.specs,
             hierarchies=self.hierarchies,
             population=self.population.expand() if isinstance(self.population, Table) else self.population,
-            original=self._original() if self.n_suppressed else None,
+            original=self._original() if self.n_suppressed or self._compares_rows else None,
         )
+
+    @property
+    def _compares_rows(self) -> bool:
+        return any(model.needs.original for model in self.models)
 
     def _original(self) -> Any:
         return self.source.expand() if isinstance(self.source, Table) else self.source

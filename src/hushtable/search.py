@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from dataclasses import dataclass
 from typing import Any
 
 from hushtable.errors import InputError, with_hint
 
-__all__ = ["Budget", "Trace"]
+__all__ = ["Budget", "Effort", "Trace"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +36,40 @@ class Budget:
 
 
 @dataclass(frozen=True, slots=True)
+class Effort:
+    """What a search looked at, and what it could leave out.
+
+    Attributes
+    ----------
+    states : int
+        Parts of solutions that were settled.
+    pruned : int
+        Parts of solutions that a bound told away without looking further.
+    cache_hits : int
+        Costs that were looked up instead of computed again.
+    space : float
+        Decimal logarithm of the number of tables that trying everything would look at.
+    ties : int or None
+        How many partitions reach the least loss, where they were counted.
+    history : tuple of (float, float or None, float)
+        Seconds, proven bound and best loss each time one of the two became better;
+        without seconds, the number of the generation.
+    """
+
+    states: int
+    pruned: int
+    cache_hits: int
+    space: float
+    ties: int | None = None
+    history: tuple[tuple[float, float | None, float], ...] = ()
+
+    @property
+    def factor(self) -> float:
+        """Decimal logarithm of how many tables there are for each state that was settled."""
+        return self.space - math.log10(max(1, self.states))
+
+
+@dataclass(frozen=True, slots=True)
 class Trace:
     """How a search went.
 
@@ -56,6 +91,8 @@ class Trace:
         (loss - bound) / loss.
     seed : int or None
         None where nothing is random.
+    effort : Effort or None
+        Of methods that prove what they find, and of those that draw lots.
     """
 
     method: str
@@ -66,7 +103,11 @@ class Trace:
     bound: float | None = None
     gap: float | None = None
     seed: int | None = None
+    effort: Effort | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the trace as plain values."""
-        return dataclasses.asdict(self)
+        """Return the trace as plain values; no effort where none was recorded."""
+        entries = dataclasses.asdict(self)
+        if self.effort is None:
+            del entries["effort"]
+        return entries

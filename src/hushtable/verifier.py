@@ -22,10 +22,10 @@ from hushtable import frames
 from hushtable._types import BoolArray, CodeArray, CountArray, Missing
 from hushtable.cells import SUPPRESSED
 from hushtable.column import ColumnSpec
-from hushtable.coverage import count_covered
+from hushtable.coverage import count_covered, pair_rows
 from hushtable.errors import InputError, VerificationError, check_columns, with_hint
 from hushtable.hierarchy import Hierarchy
-from hushtable.models.base import ClassStats, Ground, Histogram, PrivacyModel, describe
+from hushtable.models.base import ClassStats, Ground, Histogram, Matching, PrivacyModel, describe
 from hushtable.readings import count_values, label_rows, match_classes
 
 __all__ = ["Failure", "Verdict", "verify"]
@@ -157,7 +157,9 @@ def verify(
     original : path or dataframe, optional
         The input, with the sensitive columns: the reference of t-closeness, beta-likeness
         and delta-disclosure. Without it that is the published table, which is the same
-        as long as no record was suppressed.
+        as long as no record was suppressed. Matching notions (`hushtable.GlobalK1` and its
+        siblings) need it with the quasi-identifiers, for they ask which published
+        row covers which original one; the order of the rows plays no part.
     highest_risk, average_risk : float, optional
         Further limits: 1 / size of the smallest class; classes / records (what a
         re-identification of every record succeeds at on average). Compared as
@@ -214,10 +216,12 @@ def verify(
     if any(model.needs.population for model in models):
         rows = np.flatnonzero(~hidden)[first]
         stats = _with_population(stats, frame, population, quasi_identifiers, rows, specs, hierarchies)
+    if any(model.needs.original for model in models):
+        stats = replace(stats, matching=_matching(frame, original, quasi_identifiers, specs, hierarchies))
 
     n_suppressed = int(hidden.sum())
     failures = [
-        *(_failure(model, stats, records) for model in models),
+        *(_failure(model, stats, records if not model.needs.original else None) for model in models),
         _suppression_failure(models, n_suppressed, highest_risk),
         *_risk_failures(sizes, records, highest_risk, average_risk),
     ]
@@ -378,6 +382,48 @@ def _population(
     )
 
 
+def _matching(
+    frame: frames.Frame,
+    original: Any,
+    quasi_identifiers: Sequence[str],
+    specs: Mapping[str, ColumnSpec],
+    hierarchies: Mapping[str, Any],
+) -> Matching:
+    """Find which published rows cover which original ones."""
+    if original is None:
+        msg = with_hint(
+            "a model compares published rows with the original ones, which were not given.",
+            "pass original=, the table before it was protected.",
+        )
+        raise InputError(msg)
+    source = frames.read(original)
+    check_columns(quasi_identifiers, source.columns, "quasi_identifiers of the original")
+    cells, published = zip(*(_listed(frame.column(name)) for name in quasi_identifiers), strict=True)
+    values, rows = zip(*(_listed(source.column(name)) for name in quasi_identifiers), strict=True)
+    label_published, first_published = label_rows(np.array(published))
+    label_original, first_original = label_rows(np.array(rows))
+    pairs = pair_rows(
+        cells,
+        np.array(published)[:, first_published],
+        values,
+        np.array(rows)[:, first_original],
+        [specs.get(name, ColumnSpec()) for name in quasi_identifiers],
+        [hierarchies.get(name) for name in quasi_identifiers],
+    )
+    others, each = _rows_of(pairs[0], label_published, pairs[1])
+    each, others = _rows_of(others, label_original, each)
+    return Matching(frame.n_rows, source.n_rows, each, others)
+
+
+def _rows_of(labels: CountArray, label_of_row: CountArray, along: CountArray) -> tuple[CountArray, CountArray]:
+    """Replace every label by each of its rows; return what goes along, repeated, and the rows."""
+    order = np.argsort(label_of_row, kind="stable")
+    starts = np.searchsorted(label_of_row[order], np.arange(int(label_of_row.max(initial=-1)) + 2))
+    lengths = np.diff(starts)[labels]
+    pick = np.arange(lengths.sum()) + np.repeat(starts[labels] - (np.cumsum(lengths) - lengths), lengths)
+    return np.repeat(along, lengths), order[pick]
+
+
 def _listed(series: pl.Series) -> tuple[list[str | None], CodeArray]:
     """Return a column's distinct cells, the missing one first, and the place of each row's cell among them."""
     texts = frames.texts(series)
@@ -388,10 +434,12 @@ def _with_empty_class(histogram: Histogram) -> Histogram:
     return Histogram(np.append(histogram.offsets, histogram.offsets[-1]), histogram.codes, histogram.counts)
 
 
-def _failure(model: PrivacyModel, stats: ClassStats, records: CountArray) -> Failure | None:
+def _failure(model: PrivacyModel, stats: ClassStats, records: CountArray | None) -> Failure | None:
+    """Say what fails a model; without ``records``, every entry that the model judged is one row."""
     failed = ~model.passes(stats)
     if not failed.any():
         return None
+    records = np.ones(len(failed), dtype=np.int64) if records is None else records
     # A class of the population alone comes last and holds no record.
     records = np.append(records, np.zeros(len(failed) - len(records), dtype=np.int64))
     worst = float((np.min if model.higher_is_safer else np.max)(model.measure(stats)[failed]))

@@ -11,6 +11,9 @@ import numpy as np
 
 from hushtable import frames
 from hushtable._types import BoolArray, CountArray, Missing, Progress
+from hushtable.anonymizers.minimal.answer import Answer
+from hushtable.anonymizers.minimal.genetic import Genetic
+from hushtable.anonymizers.minimal.mingen import MinGen
 from hushtable.anonymizers.mondrian import Mondrian
 from hushtable.anonymizers.suppress import offending_rows
 from hushtable.cells import SUPPRESSED
@@ -21,14 +24,19 @@ from hushtable.models.base import ClassStats, PrivacyModel, describe
 from hushtable.partition import Partition, totals
 from hushtable.pseudonyms import Pseudonyms
 from hushtable.quality import loss as losses
-from hushtable.quality.loss import SetNCP
+from hushtable.quality.certainty import Certainty, MinimalDistortion
+from hushtable.quality.loss import Objective, SetNCP
+from hushtable.recoding import Recoding
 from hushtable.release import Release
 from hushtable.search import Budget
 from hushtable.table import Table
 
-__all__ = ["METHODS", "Mondrian", "anonymize"]
+__all__ = ["METHODS", "Genetic", "MinGen", "Mondrian", "anonymize"]
 
-METHODS: Final[Mapping[str, type[Mondrian]]] = {"mondrian": Mondrian}
+Method = Mondrian | MinGen | Genetic
+
+METHODS: Final[Mapping[str, type[Method]]] = {"genetic": Genetic, "mingen": MinGen, "mondrian": Mondrian}
+LOSSES: Final[Mapping[str, type[Objective]]] = {each.name: each for each in (SetNCP, MinimalDistortion, Certainty)}
 
 
 def anonymize(
@@ -37,10 +45,10 @@ def anonymize(
     quasi_identifiers: Sequence[str],
     models: Iterable[PrivacyModel],
     sensitive: Sequence[str] = (),
-    method: str | Mondrian = "mondrian",
+    method: str | Method = "mondrian",
     hierarchies: Mapping[str, Any] | str | os.PathLike[str] | None = None,
     unknown: Literal["error", "suppress"] = "error",
-    loss: str | SetNCP = "ncp",
+    loss: str | Objective = "ncp",
     suppression_limit: float = 0.0,
     missing: Missing = "category",
     identifiers: Sequence[str] = (),
@@ -59,19 +67,21 @@ def anonymize(
     quasi_identifiers : sequence of str
         Columns that someone may know of a person. All others but ``identifiers`` stay as they are.
     models : iterable of PrivacyModel
-        All of them hold for every class of the release.
+        All of them hold for every class of the release. A matching notion (`GlobalK1` and
+        its siblings), which is not k-anonymity, goes alone and with method "mingen".
     sensitive : sequence of str
         Sensitive columns besides those that a model judges: how diverse the classes
         are in them is reported.
-    method : "mondrian" or Mondrian
+    method : {"mondrian", "mingen", "genetic"}, Mondrian, MinGen or Genetic
     hierarchies : mapping of column to Hierarchy, rule, path or "auto", or a path, optional
         See `Hierarchy.build`; a path alone is that of a file of domains for several columns.
         Columns without one are cut where their values lie.
     unknown : {"error", "suppress"}
         What becomes of values that a hierarchy does not list: an error, or ``*`` as
         soon as they are generalized at all.
-    loss : "ncp" or SetNCP
-        The objective; see `hushtable.quality.loss.set_ncp`. `SetNCP` takes weights.
+    loss : {"ncp", "minimal_distortion", "certainty"}, SetNCP, MinimalDistortion or Certainty
+        The objective; the objects take weights. Mondrian cuts by the set-NCP only, see
+        `hushtable.quality.loss.set_ncp`.
     suppression_limit : float
         Share of the records that may be suppressed, in [0, 1). None are where a release
         of all records can satisfy the models; else as few as it takes. Suppressed records
@@ -123,6 +133,7 @@ def anonymize(
     models, quasi_identifiers = tuple(models), tuple(quasi_identifiers)
     searcher, objective = _method(method), _objective(loss)
     _check_options(models, quasi_identifiers, suppression_limit, missing)
+    _check_method(searcher, objective, models, suppression_limit)
     source = data if isinstance(data, Table) else frames.read(data)
     available = source.names if isinstance(source, Table) else source.columns
     judged = (name for model in models for name in model.needs.sensitive)
@@ -138,7 +149,8 @@ def anonymize(
         table = table.one_by_one()
         source = source.one_by_one() if isinstance(source, Table) else source
     ladders = _ladders(table, hierarchies, unknown, (*quasi_identifiers, *sensitive))
-    whole = _Judge(table, models, None, ladders, table)
+    judged_models = tuple(model for model in models if not model.needs.original)
+    whole = _Judge(table, judged_models, None, ladders, table)
     suppressed = np.zeros(table.n_rows, dtype=bool)
     if suppression_limit > 0 and population is None and not whole.passes_as_one_class():
         suppressed = offending_rows(table, models, int(suppression_limit * table.n_records))
@@ -149,7 +161,7 @@ def anonymize(
     if people is not None:
         # Sums of whole numbers below 2^53 are exact in bincount's floats.
         people = np.bincount(inverse, weights=people, minlength=distinct.n_rows).astype(np.int64)
-    judge = _Judge(distinct, models, people, ladders, reference)
+    judge = _Judge(distinct, judged_models, people, ladders, reference)
     judge.check_feasible()
     found, cuts, trace = searcher.search(
         distinct,
@@ -158,33 +170,37 @@ def anonymize(
         budget,
         progress,
         hierarchies=ladders,
-        weights=objective.weights,
+        loss=objective,
         population=people,
         reference=reference,
     )
     judge.check_classes(found)
-    recoding = searcher.recode(distinct, found, cuts, quasi_identifiers, ladders)
+    recoding = searcher.recode(distinct, found, cuts, quasi_identifiers, ladders)  # type: ignore[arg-type]
     n_suppressed = int(reference.counts[suppressed].sum())
-    quality = losses.measure(recoding, found.sizes, n_suppressed)
-    labels = np.full(reference.n_rows, -1, dtype=np.int32)
-    labels[~suppressed] = found.labels[inverse[: table.n_rows]]
-    return Release(
-        source=source,
-        partition=Partition.from_labels(labels, found.n_classes, reference.counts),
-        recoding=recoding,
-        suppressed=suppressed,
-        drops_suppressed=drops,
-        models=models,
-        loss=objective.value(quality),
-        quality=quality,
-        trace=trace,
-        sensitive=sensitive,
-        specs={**(specs or {}), **{name: _spec_of(table.column(name)) for name in sensitive}},
-        hierarchies=ladders,
-        population=population,
-        removed=tuple(identifiers),
-        pseudonyms=pseudonyms,
-    )
+
+    def released(found: Partition, recoding: Recoding) -> Release:
+        labels = np.full(reference.n_rows, -1, dtype=np.int32)
+        labels[~suppressed] = found.labels[inverse[: table.n_rows]]
+        return Release(
+            source=source,
+            partition=Partition.from_labels(labels, found.n_classes, reference.counts),
+            recoding=recoding,
+            suppressed=suppressed,
+            drops_suppressed=drops,
+            models=models,
+            loss=objective.of(recoding, found.sizes, n_suppressed),
+            quality=losses.measure(recoding, found.sizes, n_suppressed),
+            trace=trace,
+            sensitive=sensitive,
+            specs={**(specs or {}), **{name: _spec_of(table.column(name)) for name in sensitive}},
+            hierarchies=ladders,
+            population=population,
+            removed=tuple(identifiers),
+            pseudonyms=pseudonyms,
+        )
+
+    others = cuts.others if isinstance(cuts, Answer) else ()
+    return replace(released(found, recoding), alternatives=tuple(released(*other) for other in others))
 
 
 def _spec_of(column: Column) -> ColumnSpec:
@@ -192,13 +208,33 @@ def _spec_of(column: Column) -> ColumnSpec:
     return ColumnSpec(column.kind, tuple(column.texts()) if column.kind == "ordered" else None)
 
 
-def _objective(loss: str | SetNCP) -> SetNCP:
-    if isinstance(loss, SetNCP):
+def _objective(loss: str | Objective) -> Objective:
+    if not isinstance(loss, str):
         return loss
-    if loss != "ncp":
-        msg = with_hint(f"unknown loss {loss!r}.", "the loss is 'ncp', or SetNCP(weights={...}).")
+    if loss not in LOSSES:
+        msg = with_hint(f"unknown loss {loss!r}.", f"the losses are {listed(LOSSES)}, or their objects with weights.")
         raise InputError(msg)
-    return SetNCP()
+    return LOSSES[loss]()
+
+
+def _check_method(
+    searcher: Method, objective: Objective, models: Sequence[PrivacyModel], suppression_limit: float
+) -> None:
+    """Raise InputError where a method cannot look for what is asked."""
+    name = type(searcher).__name__
+    if objective.name not in searcher.losses:
+        msg = with_hint(f"{name} does not search by loss={objective.name!r}.", "use method='mingen' or 'genetic'.")
+        raise InputError(msg)
+    notions = [model.name for model in models if model.needs.original]
+    if notions and not searcher.finds_matchings:
+        msg = with_hint(f"{name} makes classes, and {listed(notions)} judges none.", "use method='mingen'.")
+        raise InputError(msg)
+    if notions and (len(models) > 1 or suppression_limit > 0):
+        msg = with_hint(
+            f"{listed(notions)} was given with other models or a suppression limit.",
+            "a matching notion goes alone: it compares all published rows with all original ones.",
+        )
+        raise InputError(msg)
 
 
 def _ladders(
@@ -219,7 +255,7 @@ def _ladders(
     }
 
 
-def _method(method: str | Mondrian) -> Mondrian:
+def _method(method: str | Method) -> Method:
     if not isinstance(method, str):
         return method
     if method not in METHODS:

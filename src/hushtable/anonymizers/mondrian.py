@@ -6,21 +6,23 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Final, Literal
+from typing import ClassVar, Final, Literal
 
 import numpy as np
 
-from hushtable._types import CodeArray, CountArray, FloatArray, Progress
+from hushtable._types import CodeArray, CountArray, Progress
 from hushtable.anonymizers import publish
 from hushtable.anonymizers.axes import Axis, lay_out, pack, places
 from hushtable.anonymizers.exchange import improve
+from hushtable.anonymizers.judging import rules_of, sensitive_of
 from hushtable.anonymizers.publish import STYLES, Style
 from hushtable.errors import InputError, with_hint
 from hushtable.hierarchy import Hierarchy
-from hushtable.kernels import judge, replay, split
+from hushtable.kernels import replay, split
 from hushtable.models.base import PrivacyModel
-from hushtable.partition import Partition, grounds, totals
+from hushtable.partition import Partition
 from hushtable.quality import loss as losses
+from hushtable.quality.loss import Objective
 from hushtable.recoding import Recoding
 from hushtable.search import Budget, Trace
 from hushtable.table import Table
@@ -102,6 +104,9 @@ class Mondrian:
     grid: Mapping[str, float] = field(default_factory=dict)
     exchange: bool = False
 
+    losses: ClassVar[tuple[str, ...]] = ("ncp",)
+    finds_matchings: ClassVar[bool] = False
+
     def __post_init__(self) -> None:
         for name, allowed in (("cut", ("gain", "median")), ("recoding", STYLES)):
             if getattr(self, name) not in allowed:
@@ -133,7 +138,7 @@ class Mondrian:
         progress: Progress | None = None,
         *,
         hierarchies: Mapping[str, Hierarchy] = NO_HIERARCHIES,
-        weights: Mapping[str, float] = NO_NUMBERS,
+        loss: Objective | None = None,
         population: CountArray | None = None,
         reference: Table | None = None,
     ) -> tuple[Partition, CutTree, Trace]:
@@ -158,18 +163,19 @@ class Mondrian:
         hierarchies : mapping of column to Hierarchy
             Aligned to the table's columns; a quasi-identifier is cut along its own, a
             sensitive column's is for models that ask how far apart values are.
-        weights : mapping of column to float
-            How much the loss of a quasi-identifier counts; 1 where none is given.
+        loss : Objective, optional
+            The set-NCP, whose weights count; without it all of them are 1.
         """
+        weights = loss.weights if loss else NO_NUMBERS
         began = time.perf_counter()
         budget = budget or Budget()
         laid_out = lay_out(table, quasi_identifiers, hierarchies, self.grid)
         axes = pack(laid_out, weights)
-        sensitive = [table.index(name) for name in _sensitive(models)]
+        sensitive = [table.index(name) for name in sensitive_of(models)]
         points = split.Points(places(table, laid_out), table.counts, table.codes[sensitive] + np.int32(1))
         if population is not None:
             points = points._replace(population=population)
-        rules = _rules(reference or table, models, hierarchies)
+        rules = rules_of(reference or table, models, hierarchies)
         min_size = max(1, *(model.min_size for model in models)) + self.margin
         options = split.Options(self.cut == "gain", min_size, self.n_rescored, not self.strict)
         work = _work(points, axes, self.n_rescored)
@@ -225,41 +231,6 @@ class Mondrian:
             for j, axis in enumerate(axes)
         ]
         return publish.from_cells(table, partition, axes, cells, "cut")
-
-
-def _sensitive(models: Sequence[PrivacyModel]) -> list[str]:
-    return list(dict.fromkeys(name for model in models for name in model.needs.sensitive))
-
-
-def _rules(
-    table: Table, models: Sequence[PrivacyModel], hierarchies: Mapping[str, Hierarchy] = NO_HIERARCHIES
-) -> judge.Rules:
-    sensitive = _sensitive(models)
-    levels = {name: hierarchies[name].levels_with_missing() for name in sensitive if name in hierarchies}
-    distributions = {name: totals(table, name) for name in sensitive}
-    rules = [model.rule(distributions, grounds(table, sensitive, levels)) for model in models]
-    return judge.Rules(
-        kinds=np.array([rule.kind for rule in rules], dtype=np.int64),
-        columns=np.array([sensitive.index(rule.sensitive) if rule.sensitive else 0 for rule in rules], dtype=np.int64),
-        thresholds=np.array([rule.threshold for rule in rules]),
-        seconds=np.array([rule.second for rule in rules]),
-        n_values=np.array([_n_occurring(table, rule.sensitive) for rule in rules], dtype=np.int64),
-        tables=_stacked([rule.table for rule in rules]),
-    )
-
-
-def _n_occurring(table: Table, sensitive: str | None) -> int:
-    """Return one more than the last entry of a column's totals that is not 0."""
-    return 0 if sensitive is None else int(table.codes[table.index(sensitive)].max(initial=-1)) + 2
-
-
-def _stacked(tables: Sequence[FloatArray]) -> FloatArray:
-    """Stack tables of different shapes, with zeros where one is smaller."""
-    shape = np.max([table.shape for table in tables], axis=0)
-    stacked = np.zeros((len(tables), *shape))
-    for out, table in zip(stacked, tables, strict=True):
-        out[: table.shape[0], : table.shape[1]] = table
-    return stacked
 
 
 def _work(points: split.Points, axes: split.Axes, n_rescored: int) -> split.Work:

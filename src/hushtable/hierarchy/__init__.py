@@ -45,6 +45,9 @@ class Hierarchy:
         (intervals, dates). A node published as ``*`` has the share 1.
     rule : Rule, optional
         What it was made by, where that was no list.
+    siblings : tuple of ndarrays of int64, by level, read-only
+        How many nodes the parent of each node has under it in the whole list, the node
+        itself included; nothing for the values and for ``*``.
 
     Notes
     -----
@@ -72,11 +75,12 @@ class Hierarchy:
     labels: tuple[tuple[str, ...], ...] = field(repr=False)
     shares: tuple[FloatArray, ...] = field(repr=False)
     rule: Rule | None = None
+    siblings: tuple[CountArray, ...] = field(default=(), repr=False)
 
     def __post_init__(self) -> None:
         frozen(self.level_codes)
-        for shares in self.shares:
-            frozen(shares)
+        for array in (*self.shares, *self.siblings):
+            frozen(array)
         self._check_shape()
         self._check_nested()
 
@@ -384,7 +388,8 @@ class Hierarchy:
         star = labels.index(cells.SUPPRESSED)
         nodes = np.where(found < 0, star, np.append(self.level_codes[level], star)[found])
         kept, codes = np.unique(nodes, return_inverse=True)
-        return Level(codes.astype(np.int32), tuple(labels[node] for node in kept.tolist()), shares[kept])
+        siblings = np.append(self.siblings[level], 1)[kept]
+        return Level(codes.astype(np.int32), tuple(labels[node] for node in kept.tolist()), shares[kept], siblings)
 
 
 def _canonical(text: str, kind: Kind) -> str:
@@ -415,7 +420,19 @@ def _of(column: str, values: tuple[str, ...], ladder: Ladder, rule: Rule | None 
         *(level.labels for level in ladder.levels),
         (cells.SUPPRESSED,),
     )
-    return Hierarchy(column, values, codes, labels, (*shares, np.ones(1)), rule)
+    nothing = np.empty(0, dtype=np.int64)
+    siblings = (
+        _siblings(codes, place) if level.siblings is None else level.siblings
+        for place, level in enumerate(ladder.levels, start=1)
+    )
+    return Hierarchy(column, values, codes, labels, (*shares, np.ones(1)), rule, (nothing, *siblings, nothing))
+
+
+def _siblings(level_codes: CodeArray, level: int) -> CountArray:
+    """Count, for every node of a level, the nodes that its parent has under it."""
+    nodes, first = np.unique(level_codes[level], return_index=True)
+    parents = level_codes[level + 1, first] if len(nodes) else nodes
+    return np.asarray(np.bincount(parents, minlength=1)[parents], dtype=np.int64)
 
 
 def _of_rows(column: str, rows: files.Rows) -> Hierarchy:

@@ -21,6 +21,8 @@ class Level(NamedTuple):
     labels: tuple[str, ...]
     shares: FloatArray | None = None
     """None: the share of the listed leaves."""
+    siblings: CountArray | None = None
+    """How many nodes each node's parent has under it; None: as many as there are."""
 
 
 class Ladder(NamedTuple):

@@ -11,6 +11,7 @@ from hushtable.models.attribute import DistinctLDiversity, EntropyLDiversity, Re
 from hushtable.models.base import ClassStats, Ground, Histogram, Needs, PrivacyModel, Rule, describe, model_to_dict
 from hushtable.models.closeness import BetaLikeness, DeltaDisclosure, TCloseness
 from hushtable.models.identity import AlphaKAnonymity, DeltaPresence, KAnonymity, KMap
+from hushtable.models.matching import Global1K, GlobalK1, Match1K, MatchK1, MatchKK
 
 __all__ = [
     "MODELS",
@@ -21,10 +22,15 @@ __all__ = [
     "DeltaPresence",
     "DistinctLDiversity",
     "EntropyLDiversity",
+    "Global1K",
+    "GlobalK1",
     "Ground",
     "Histogram",
     "KAnonymity",
     "KMap",
+    "Match1K",
+    "MatchK1",
+    "MatchKK",
     "Needs",
     "PrivacyModel",
     "RecursiveCLDiversity",

@@ -17,6 +17,7 @@ __all__ = [
     "ClassStats",
     "Ground",
     "Histogram",
+    "Matching",
     "Needs",
     "PrivacyModel",
     "Rule",
@@ -31,6 +32,8 @@ class Needs:
 
     sensitive: tuple[str, ...] = ()
     population: bool = False
+    original: bool = False
+    """Whether the model compares published rows with the rows they came from, and judges no classes."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -118,6 +121,25 @@ NO_GROUNDS: Final[Mapping[str, Ground]] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Matching:
+    """Which published rows may have come from which original rows.
+
+    Attributes
+    ----------
+    n_published, n_original : int
+        Rows of either table.
+    published, original : ndarray of int64, shape (n_edges,)
+        Pairs of rows whose cells agree in every quasi-identifier: the published
+        ones cover the original ones.
+    """
+
+    n_published: int
+    n_original: int
+    published: CountArray = field(repr=False)
+    original: CountArray = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class ClassStats:
     """All that a model sees of a partition.
 
@@ -134,6 +156,8 @@ class ClassStats:
         that hold population but no record included.
     grounds : mapping of sensitive column to Ground
         A column that is not in it has neither an order nor a hierarchy.
+    matching : Matching, optional
+        Where a model compares with the original table.
     """
 
     sizes: CountArray = field(repr=False)
@@ -141,6 +165,7 @@ class ClassStats:
     totals: Mapping[str, CountArray] = field(default_factory=dict, repr=False)
     population: CountArray | None = field(default=None, repr=False)
     grounds: Mapping[str, Ground] = field(default_factory=dict, repr=False)
+    matching: Matching | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

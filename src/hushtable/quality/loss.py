@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
 from hushtable._types import CountArray, FloatArray
 from hushtable.errors import InputError, with_hint
+from hushtable.hierarchy import Hierarchy
 from hushtable.recoding import Recoding
 
 __all__ = [
+    "Objective",
     "Quality",
     "SetNCP",
     "average_class_size",
@@ -24,6 +26,48 @@ __all__ = [
     "precision",
     "set_ncp",
 ]
+
+
+class Objective(Protocol):
+    """What a search makes small: a sum over cells, weighted by column."""
+
+    name: ClassVar[str]
+    """As written in ``loss=``."""
+    by_width: ClassVar[bool]
+    """Whether a cell that publishes an interval costs the interval's share of the range, or else 1."""
+
+    @property
+    def weights(self) -> Mapping[str, float]:
+        """How much a quasi-identifier counts; 1 where none is given."""
+        ...
+
+    def of(self, recoding: Recoding, sizes: CountArray, n_suppressed: int = 0) -> float:
+        """Return the loss of a release from what its classes publish."""
+        ...
+
+    def node_costs(self, hierarchy: Hierarchy, n_values: int) -> tuple[FloatArray, ...]:
+        """Return what a cell costs at every node of every level, in [0, inf), before weights.
+
+        Parameters
+        ----------
+        hierarchy : Hierarchy
+            Aligned to a column.
+        n_values : int
+            Distinct values of the column, a missing one included.
+        """
+        ...
+
+    def scale(self, names: Sequence[str], n_records: int) -> float:
+        """Return the factor from the sum of weighted cells to the loss."""
+        ...
+
+
+def check_weights(weights: Mapping[str, float]) -> None:
+    """Raise InputError where a weight is no number from 0 on."""
+    for name, weight in weights.items():
+        if not isinstance(weight, (int, float)) or not 0 <= weight < float("inf"):
+            msg = with_hint(f"column {name!r} was given the weight {weight!r}.", "a number, 0 or more.")
+            raise InputError(msg)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,11 +82,23 @@ class SetNCP:
 
     weights: Mapping[str, float] = field(default_factory=dict)
 
+    name: ClassVar[str] = "ncp"
+    by_width: ClassVar[bool] = True
+
     def __post_init__(self) -> None:
-        for name, weight in self.weights.items():
-            if not isinstance(weight, (int, float)) or not 0 <= weight < float("inf"):
-                msg = with_hint(f"column {name!r} was given the weight {weight!r}.", "a number, 0 or more.")
-                raise InputError(msg)
+        check_weights(self.weights)
+
+    def of(self, recoding: Recoding, sizes: CountArray, n_suppressed: int = 0) -> float:
+        """Return the weighted mean over columns of what a release lost."""
+        return self.value(measure(recoding, sizes, n_suppressed))
+
+    def node_costs(self, hierarchy: Hierarchy, n_values: int) -> tuple[FloatArray, ...]:
+        """Return the share of the domain under every node; a value costs nothing."""
+        return (np.zeros(hierarchy.n_nodes(0)), *hierarchy.shares[1:])
+
+    def scale(self, names: Sequence[str], n_records: int) -> float:
+        """Return the factor that makes a mean of a sum of weighted cells."""
+        return 1 / max(1e-300, n_records * sum(self.weights.get(name, 1.0) for name in names))
 
     def value(self, quality: Quality) -> float:
         """Return the weighted mean over columns of what a release lost."""

@@ -1,0 +1,328 @@
+"""The candidate space of cell-level recoding: what a cell may publish, and what each choice costs.
+
+A cell may publish its own value, an ancestor of it in the column's hierarchy, an interval
+between two values of an ordered column without a hierarchy, or ``*``. The interval of the
+whole range is ``*``. Rows that are made equal publish, column by column, the cheapest
+candidate they have in common, which need not be the lowest one: a loss may charge a node
+more than one above it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray
+from hushtable.column import Column
+from hushtable.hierarchy import Hierarchy
+from hushtable.kernels.cost import Costs
+from hushtable.quality.loss import Objective
+from hushtable.recoding import Cells, Intervals, Nodes, Recoding
+from hushtable.table import Table
+
+__all__ = ["Candidates", "Space", "lay_out", "take"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Candidates:
+    """Everything that one column's cells may publish, one entry a candidate.
+
+    Attributes
+    ----------
+    first, last : ndarray of int32
+        The run of places that a candidate covers; ``*`` covers all, the missing value's too.
+    level : ndarray of int32
+        Of a hierarchy's node, 0 for a value; of an interval 1, of ``*`` the last.
+    costs : ndarray of float64
+        Weighted.
+    """
+
+    first: CodeArray
+    last: CodeArray
+    level: CodeArray
+    costs: FloatArray
+
+    def covering(self, place: int) -> CountArray:
+        """Return the candidates of a place."""
+        return np.flatnonzero((self.first <= place) & (place <= self.last))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Space:
+    """The candidate space of a table.
+
+    Attributes
+    ----------
+    columns : tuple of Column
+        The quasi-identifiers.
+    hierarchies : tuple of Hierarchy or None
+        None where intervals are the candidates.
+    places : ndarray of int32, shape (n_rows, n_columns)
+        See `hushtable.kernels.cost.Costs`.
+    codes : tuple of ndarrays of int32, by column
+        The code at every place; entry 0 is -1.
+    costs : Costs
+        Of the objective.
+    seconds : Costs
+        What the cheapest candidates cost by the objective that breaks ties.
+    chosen : tuple of ndarrays of int32, by column
+        Of a hierarchy, for every level and code, the level that a run of places publishes
+        whose lowest common node is there.
+    node_costs : tuple by column of tuples by level of ndarrays of float64
+        Weighted; nothing where intervals are the candidates.
+    scale : float
+        From the sum of weighted cells to the loss.
+    """
+
+    columns: tuple[Column, ...]
+    hierarchies: tuple[Hierarchy | None, ...]
+    places: CodeArray = field(repr=False)
+    codes: tuple[CodeArray, ...] = field(repr=False)
+    costs: Costs = field(repr=False)
+    seconds: Costs = field(repr=False)
+    chosen: tuple[CodeArray, ...] = field(repr=False)
+    node_costs: tuple[tuple[FloatArray, ...], ...] = field(repr=False)
+    scale: float
+
+    @property
+    def n_rows(self) -> int:
+        """How many rows there are."""
+        return len(self.places)
+
+    def recode(self, labels: CodeArray, n_classes: int) -> Recoding:
+        """Publish the cheapest common candidates of every class; rows labelled -1 are in none."""
+        rows = np.flatnonzero(labels >= 0)
+        low = np.full((n_classes, len(self.columns)), np.iinfo(np.int32).max, dtype=np.int32)
+        high = np.zeros_like(low)
+        np.minimum.at(low, labels[rows], self.places[rows])
+        np.maximum.at(high, labels[rows], self.places[rows])
+        return self.recode_runs(low, high)
+
+    def recode_runs(self, low: CodeArray, high: CodeArray) -> Recoding:
+        """Publish the cheapest candidates over runs of places, each of shape (n_classes, n_columns)."""
+        cells = [self._publish(j, low[:, j], high[:, j]) for j in range(len(self.columns))]
+        return Recoding(self.columns, tuple(cells), "candidates")
+
+    def _publish(self, j: int, low: CodeArray, high: CodeArray) -> Cells:
+        mixed = (low == 0) & (high > 0)
+        ladder = self.hierarchies[j]
+        if ladder is None:
+            # Nothing is told by the interval of the whole range that "*" does not tell.
+            is_whole = (low == 1) & (high == self.columns[j].n_values) & (high > 1)
+            return Intervals(np.where(mixed, 0, low - 1), high - np.int32(1), mixed | is_whole)
+        level, node = self._lowest(j, np.where(mixed, high, low), high)
+        return self._node(j, level, node, mixed)
+
+    def _lowest(self, j: int, low: CodeArray, high: CodeArray) -> tuple[CodeArray, CodeArray]:
+        """Return the chosen level of runs of places and a code under each; -1 for missing values alone."""
+        ladder = self.hierarchies[j]
+        assert ladder is not None
+        first, last = self.codes[j][low], self.codes[j][high]
+        level = np.full(len(low), -1, dtype=np.int32)
+        for i in reversed(range(ladder.n_levels)):
+            same = (high > 0) & (ladder.nodes(i, first) == ladder.nodes(i, last))
+            level[same] = self.chosen[j][i, first[same]]
+        return level, first
+
+    def _node(self, j: int, level: CodeArray, code: CodeArray, mixed: BoolArray) -> Nodes:
+        ladder = self.hierarchies[j]
+        assert ladder is not None
+        node = np.full(len(level), -1, dtype=np.int32)
+        for i in range(ladder.n_levels):
+            at = level == i
+            node[at] = ladder.level_codes[i, code[at]]
+        return Nodes(level, node, mixed, ladder)
+
+    def candidates(self, j: int) -> Candidates:
+        """List what a column's cells may publish; values first, ``*`` last."""
+        ladder, n_places = self.hierarchies[j], self.columns[j].n_values + 1
+        found = [(place, place, 0, 0.0) for place in range(n_places)]
+        if ladder is None:
+            at = self.costs.positions[self.costs.starts[j] :]
+            is_span, star = self.costs.is_span[j], float(self.costs.stars[j])
+            found += [
+                (low, high, 1, float(at[high] - at[low]) if is_span else star)
+                for low in range(1, n_places)
+                for high in range(low + 1, n_places)
+                if (low, high) != (1, n_places - 1)
+            ]
+        else:
+            found += _inner_nodes(ladder, self.codes[j], self.node_costs[j])
+        top = 1 if ladder is None else ladder.n_levels - 1
+        found.append((0, n_places - 1, top, float(self.costs.stars[j])))
+        first, last, level, costs = (np.array(each) for each in zip(*found, strict=True))
+        return Candidates(first.astype(np.int32), last.astype(np.int32), level.astype(np.int32), costs)
+
+    def publish(self, j: int, listed: Candidates, picks: CountArray, is_missing: BoolArray) -> Cells:
+        """Publish a candidate of a column for every class."""
+        is_star = picks == len(listed.level) - 1
+        if self.hierarchies[j] is None:
+            low, high = listed.first[picks] - np.int32(1), listed.last[picks] - np.int32(1)
+            return Intervals(np.maximum(low, np.where(is_star, 0, -1)).astype(np.int32), high, is_star)
+        level = np.where(listed.last[picks] == 0, -1, listed.level[picks]).astype(np.int32)
+        return self._node(j, level, self.codes[j][listed.last[picks]], is_star & is_missing)
+
+    def size(self) -> float:
+        """Return the decimal logarithm of the number of tables in the space."""
+        total = 0.0
+        for j, column in enumerate(self.columns):
+            place = np.arange(column.n_values + 1)
+            if self.hierarchies[j] is None:
+                # The runs over a place but for itself and the whole; then its value and "*".
+                runs = place * (column.n_values - place + 1) - 1 - int(column.n_values > 1)
+                n_candidates = np.where(place == 0, 2, runs + 2)
+            else:
+                n_candidates = np.array([2, *_n_ancestors(self.hierarchies[j])])[self.codes[j] + 1]
+            total += float(np.log10(n_candidates[self.places[:, j]]).sum())
+        return total
+
+
+def lay_out(
+    table: Table,
+    quasi_identifiers: Sequence[str],
+    hierarchies: Mapping[str, Hierarchy],
+    objective: Objective,
+    second: Objective | None = None,
+) -> Space:
+    """Lay out the candidate space of a table.
+
+    Parameters
+    ----------
+    table : Table
+        A row for every record.
+    quasi_identifiers : sequence of str
+    hierarchies : mapping of column to Hierarchy
+        Aligned. A categorical column without one has its values and ``*``.
+    objective : Objective
+        What is made small.
+    second : Objective, optional
+        Decides among candidates that cost the same; else the lowest node does.
+    """
+    columns = tuple(table.column(name) for name in quasi_identifiers)
+    ladders = tuple(_ladder(column, hierarchies.get(column.name)) for column in columns)
+    orders = [_order(column, ladder) for column, ladder in zip(columns, ladders, strict=True)]
+    places = np.empty((table.n_rows, len(columns)), dtype=np.int32)
+    codes = []
+    for j, (column, order) in enumerate(zip(columns, orders, strict=True)):
+        place_of_code = np.zeros(column.n_values + 1, dtype=np.int32)
+        place_of_code[order + 1] = np.arange(1, column.n_values + 1)
+        places[:, j] = place_of_code[table.codes[table.index(column.name)] + 1]
+        codes.append(np.append(-1, order).astype(np.int32))
+    n_values = [column.n_values + int((places[:, j] == 0).any()) for j, column in enumerate(columns)]
+    priced = [_priced(objective, *each) for each in zip(columns, ladders, n_values, strict=True)]
+    ties = [_priced(second or objective, *each) for each in zip(columns, ladders, n_values, strict=True)]
+    chosen = [_choices(ladder, first, again) for ladder, first, again in zip(ladders, priced, ties, strict=True)]
+    return Space(
+        columns,
+        ladders,
+        places,
+        tuple(codes),
+        _pack(columns, ladders, codes, chosen, priced, objective),
+        _pack(columns, ladders, codes, chosen, ties, second or objective),
+        tuple(chosen),
+        tuple(priced),
+        objective.scale(quasi_identifiers, table.n_rows),
+    )
+
+
+def _ladder(column: Column, given: Hierarchy | None) -> Hierarchy | None:
+    if given is not None or column.is_ordered:
+        return given
+    return Hierarchy.build(Hierarchy.suppression(), column)
+
+
+def _order(column: Column, ladder: Hierarchy | None) -> CountArray:
+    """Return the codes in the order of their places: of the branches of a hierarchy."""
+    if ladder is None or column.n_values == 0:
+        return np.arange(column.n_values)
+    return np.lexsort(ladder.level_codes)
+
+
+def _priced(objective: Objective, column: Column, ladder: Hierarchy | None, n_values: int) -> tuple[FloatArray, ...]:
+    """Return the weighted cost of every node of every level; nothing without a hierarchy."""
+    if ladder is None:
+        return ()
+    weight = objective.weights.get(column.name, 1.0)
+    return tuple(weight * costs for costs in objective.node_costs(ladder, n_values))
+
+
+def _choices(ladder: Hierarchy | None, costs: Sequence[FloatArray], seconds: Sequence[FloatArray]) -> CodeArray:
+    """Return the level that codes publish whose lowest common node is at a level, shape (n_levels, n_values)."""
+    if ladder is None:
+        return np.empty((0, 0), dtype=np.int32)
+    chosen = np.full(ladder.level_codes.shape, ladder.n_levels - 1, dtype=np.int32)
+    for level in reversed(range(ladder.n_levels - 1)):
+        chosen[level] = chosen[level + 1]
+        for code in range(ladder.n_values):
+            above = chosen[level + 1, code]
+            best = [
+                (each[level][ladder.level_codes[level, code]], each[above][ladder.level_codes[above, code]])
+                for each in (costs, seconds)
+            ]
+            (here, there), (again, then) = best
+            if here < there or (here == there and again <= then):
+                chosen[level, code] = level
+    return chosen
+
+
+def _pack(
+    columns: Sequence[Column],
+    ladders: Sequence[Hierarchy | None],
+    codes: Sequence[CodeArray],
+    chosen: Sequence[CodeArray],
+    priced: Sequence[Sequence[FloatArray]],
+    objective: Objective,
+) -> Costs:
+    """Put the costs of all columns into arrays for the kernels."""
+    starts = np.cumsum([0, *(column.n_values + 1 for column in columns)])
+    n_levels = max(2, *(ladder.n_levels if ladder else 2 for ladder in ladders))
+    positions = np.zeros(starts[-1])
+    nodes, least = np.zeros((n_levels, starts[-1]), dtype=np.int32), np.zeros((n_levels, starts[-1]))
+    weights = np.array([objective.weights.get(column.name, 1.0) for column in columns], dtype=np.float64)
+    for j, (column, ladder) in enumerate(zip(columns, ladders, strict=True)):
+        known = slice(int(starts[j]) + 1, int(starts[j + 1]))
+        if ladder is None:
+            positions[known] = weights[j] * column.positions()
+            nodes[0, known], least[1:, known] = np.arange(column.n_values), weights[j]
+            continue
+        order = codes[j][1:]
+        for level in range(n_levels):
+            at = min(level, ladder.n_levels - 1)
+            nodes[level, known] = ladder.level_codes[at, order]
+            picked = chosen[j][at, order]
+            least[level, known] = [
+                priced[j][i][ladder.level_codes[i, code]] for i, code in zip(picked, order, strict=True)
+            ]
+    is_span = np.array([ladder is None and objective.by_width for ladder in ladders])
+    return Costs(is_span, starts, positions, weights, nodes, least)
+
+
+def _n_ancestors(ladder: Hierarchy | None) -> list[int]:
+    """Count the distinct cells that every value of a hierarchy may publish."""
+    assert ladder is not None
+    levels = zip(ladder.labels, ladder.level_codes.tolist(), strict=True)
+    paths = zip(*([labels[node] for node in codes] for labels, codes in levels), strict=True)
+    return [len(set(path)) for path in paths]
+
+
+def _inner_nodes(ladder: Hierarchy, codes: CodeArray, costs: Sequence[FloatArray]) -> list[tuple[int, int, int, float]]:
+    """List the nodes between the values and ``*`` as runs of places; those that only repeat a label below are none."""
+    found = []
+    for level in range(1, ladder.n_levels - 1):
+        at_place = ladder.level_codes[level, codes[1:]]
+        for node, label in enumerate(ladder.labels[level]):
+            covered = np.flatnonzero(at_place == node) + 1
+            below = ladder.level_codes[level - 1, codes[covered[0]]]
+            if label not in (ladder.labels[level - 1][below], ladder.labels[-1][0]):
+                found.append((int(covered[0]), int(covered[-1]), level, float(costs[level][node])))
+    return found
+
+
+def take(published: Cells, classes: CountArray) -> Cells:
+    """Return what some classes publish."""
+    if isinstance(published, Intervals):
+        return Intervals(published.low[classes], published.high[classes], published.has_missing[classes])
+    assert isinstance(published, Nodes)
+    return Nodes(published.level[classes], published.node[classes], published.has_missing[classes], published.hierarchy)

@@ -1,0 +1,327 @@
+"""Minimal generalization under the matching notions: an integer program over the options of each row."""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from hushtable._types import BoolArray, CountArray, FloatArray
+from hushtable.anonymizers.minimal.answer import Answer, infeasible, published
+from hushtable.anonymizers.minimal.candidates import Space
+from hushtable.kernels import cost
+from hushtable.kernels.shortest import TIES
+from hushtable.models.base import ClassStats, Matching
+from hushtable.models.matching import MatchingNotion
+from hushtable.partition import Partition
+from hushtable.search import Budget, Effort, Trace
+
+__all__ = ["MOST_ROWS", "search"]
+
+MOST_ROWS = 40
+"""Above this many rows there are too many options."""
+
+_MOST_STATES = 2_000_000
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Options:
+    """What one row may publish, as far as it matters.
+
+    Attributes
+    ----------
+    covers : ndarray of bool, shape (n_options, n_rows)
+        The original rows that an option covers.
+    costs : ndarray of float64, shape (n_options,)
+    picks : ndarray of int64, shape (n_options, n_columns)
+        The candidate of every column.
+    """
+
+    covers: BoolArray
+    costs: FloatArray
+    picks: CountArray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Solution:
+    """An option for every row, with its cost and a proven bound."""
+
+    picks: CountArray
+    value: float
+    bound: float
+    n_states: int
+    others: tuple[CountArray, ...] = field(default=())
+
+
+def search(
+    n_best: int, title: str, space: Space, models: Sequence[MatchingNotion], budget: Budget | None
+) -> tuple[Partition, Answer, Trace]:
+    """Find the cheapest table whose rows have k matches, of whatever kind the one model asks for.
+
+    Notes
+    -----
+    More rows covered never hurt, so that of each row only options count that no other covers more
+    than, for less. (k,1) then takes every row's cheapest option that covers k rows; the others
+    are integer programs. A pair of a published row and an original one is a match if and only if
+    some circulation runs through it, so the global notions ask for one circulation with k - 1
+    arcs in use at every row, out of it or into it.
+    """
+    began = time.perf_counter()
+    (model,) = models
+    if space.n_rows < model.k:
+        raise infeasible(models, space.n_rows)
+    found = _solve(space, model, n_best, budget)
+    partition, recoding = published(space, found.picks)
+    others = tuple(published(space, picks) for picks in found.others)
+    value, bound = found.value * space.scale, found.bound * space.scale
+    is_proven = found.bound >= found.value - 1e-6 * max(1.0, found.value)
+    ties = 1 + len(others) if 0 < len(others) < n_best - 1 else None
+    trace = Trace(
+        title,
+        found.n_states,
+        time.perf_counter() - began,
+        complete=is_proven,
+        optimal=is_proven,
+        bound=value if is_proven else bound,
+        gap=0.0 if is_proven or value == 0 else (value - bound) / value,
+        effort=Effort(found.n_states, 0, 0, space.size(), ties),
+    )
+    return partition, Answer(recoding, others), trace
+
+
+def assign(space: Space) -> tuple[CountArray, float]:
+    """Pair every row with another, each taken once, at the least cost; return the other rows and the cost.
+
+    Every row that covers itself and its partner has two matches, because the pairs run in circles.
+    """
+    from scipy.optimize import linear_sum_assignment
+
+    costs = cost.pair_costs(space.places, space.costs)
+    np.fill_diagonal(costs, costs.sum() + 1.0)
+    rows, partners = linear_sum_assignment(costs)
+    return partners, float(costs[rows, partners].sum())
+
+
+def _solve(space: Space, model: MatchingNotion, n_best: int, budget: Budget | None) -> Solution:
+    n_rows = space.n_rows
+    masks = [_masks(space, j) for j in range(len(space.columns))]
+    needed = model.k if "published" in model.sides else 1
+    options = [_useful(_combined(masks, row, space), needed, n_rows) for row in range(n_rows)]
+    n_states = sum(len(each.costs) for each in options)
+    if model.sides == ("published",) and not model.is_global:
+        chosen = np.array([int(np.argmin(each.costs)) for each in options])
+        bound = float(sum(each.costs[pick] for each, pick in zip(options, chosen, strict=True)))
+    else:
+        chosen, bound = _program(options, model, n_rows, budget)
+    picks = np.array([each.picks[pick] for each, pick in zip(options, chosen, strict=True)])
+    value = float(sum(each.costs[pick] for each, pick in zip(options, chosen, strict=True)))
+    covers = np.array([each.covers[pick] for each, pick in zip(options, chosen, strict=True)])
+    if not _holds(model, covers):
+        msg = f"the search left rows that fail {model.name}; this is a fault of hushtable"
+        raise AssertionError(msg)
+    others: list[CountArray] = []
+    if n_best > 1:
+        found, n_tried = _ties(masks, space, model, value, n_best)
+        others = [each for each in found if not np.array_equal(each, picks)][: n_best - 1]
+        n_states += n_tried
+    return Solution(picks, value, bound, n_states, tuple(others))
+
+
+def _masks(space: Space, j: int) -> list[tuple[int, int, float, int]]:
+    """List a column's candidates: the places, the cost, and the rows that it covers as bits."""
+    listed = space.candidates(j)
+    at = space.places[:, j]
+    found = []
+    for first, last, price in zip(listed.first.tolist(), listed.last.tolist(), listed.costs.tolist(), strict=True):
+        covered = np.flatnonzero((first <= at) & (at <= last))
+        found.append((first, last, price, sum(1 << row for row in covered.tolist())))
+    return found
+
+
+def _combined(
+    masks: Sequence[Sequence[tuple[int, int, float, int]]], row: int, space: Space
+) -> dict[int, tuple[float, tuple[int, ...]]]:
+    """Return the cheapest candidates of a row for every set of rows that some choice covers."""
+    front: dict[int, tuple[float, tuple[int, ...]]] = {(1 << space.n_rows) - 1: (0.0, ())}
+    for j, listed in enumerate(masks):
+        place = int(space.places[row, j])
+        fitting = [(i, price, mask) for i, (a, b, price, mask) in enumerate(listed) if a <= place <= b]
+        grown: dict[int, tuple[float, tuple[int, ...]]] = {}
+        for covered, (spent, picks) in front.items():
+            for i, price, mask in fitting:
+                both = covered & mask
+                if both not in grown or spent + price < grown[both][0] - TIES:
+                    grown[both] = (spent + price, (*picks, i))
+        front = _undominated(grown)
+    return front
+
+
+def _undominated(front: dict[int, tuple[float, tuple[int, ...]]]) -> dict[int, tuple[float, tuple[int, ...]]]:
+    """Drop what covers no more than something that costs no more."""
+    kept: list[int] = []
+    for mask in sorted(front, key=lambda each: (front[each][0], -each.bit_count())):
+        if not any(mask & ~other == 0 for other in kept):
+            kept.append(mask)
+    return {mask: front[mask] for mask in kept}
+
+
+def _useful(front: dict[int, tuple[float, tuple[int, ...]]], needed: int, n_rows: int) -> Options:
+    masks = [mask for mask in front if mask.bit_count() >= needed]
+    covers = np.array([[bool(mask >> i & 1) for i in range(n_rows)] for mask in masks])
+    return Options(covers, np.array([front[mask][0] for mask in masks]), np.array([front[mask][1] for mask in masks]))
+
+
+def _program(
+    options: Sequence[Options], model: MatchingNotion, n_rows: int, budget: Budget | None
+) -> tuple[CountArray, float]:
+    """Choose an option for every row by an integer program; return the choices and a bound of the cost."""
+    from scipy import sparse
+    from scipy.optimize import Bounds, LinearConstraint, milp
+
+    starts = np.cumsum([0, *(len(each.costs) for each in options)])
+    n_options = int(starts[-1])
+    covers = np.concatenate([each.covers for each in options])
+    owner = np.repeat(np.arange(n_rows), np.diff(starts))
+    parts = [_one_each(owner, n_rows)]
+    n_arcs = 0
+    if model.is_global and model.k > 1:
+        arcs = np.argwhere(np.array([covers[owner == row].any(axis=0) for row in range(n_rows)]))
+        arcs = arcs[arcs[:, 0] != arcs[:, 1]]
+        n_arcs = len(arcs)
+        parts += _circulation(arcs, covers, owner, model, n_rows)
+    elif "original" in model.sides:
+        parts.append(
+            (sparse.csr_matrix(covers.T.astype(float)), np.full(n_rows, float(model.k)), np.full(n_rows, np.inf))
+        )
+    width = n_options + 2 * n_arcs
+    constraints = [LinearConstraint(_padded(matrix, width), low, high) for matrix, low, high in parts]
+    solved = milp(
+        np.concatenate([*(each.costs for each in options), np.zeros(2 * n_arcs)]),
+        integrality=np.append(np.ones(n_options), np.zeros(2 * n_arcs)),
+        bounds=Bounds(0, np.concatenate([np.ones(n_options + n_arcs), np.full(n_arcs, np.inf)])),
+        constraints=constraints,
+        options={"mip_rel_gap": 0.0, "time_limit": (budget.seconds if budget else None) or np.inf},
+    )
+    everything = np.array([int(np.argmax(each.covers.sum(axis=1))) for each in options])
+    if solved.x is None:
+        return everything, float(solved.mip_dual_bound or 0.0)
+    chosen = [int(np.argmax(solved.x[a:b])) for a, b in itertools.pairwise(starts.tolist())]
+    return np.array(chosen), float(solved.fun if solved.status == 0 else solved.mip_dual_bound)
+
+
+_Rows = tuple[Any, FloatArray, FloatArray]
+
+
+def _one_each(owner: CountArray, n_rows: int) -> _Rows:
+    from scipy import sparse
+
+    matrix = sparse.csr_matrix((np.ones(len(owner)), (owner, np.arange(len(owner)))), shape=(n_rows, len(owner)))
+    return matrix, np.ones(n_rows), np.ones(n_rows)
+
+
+def _padded(matrix: Any, width: int) -> Any:
+    """Widen a matrix by columns of zeros."""
+    from scipy import sparse
+
+    return sparse.csr_matrix((matrix.data, matrix.indices, matrix.indptr), shape=(matrix.shape[0], width))
+
+
+def _circulation(
+    arcs: CountArray, covers: BoolArray, owner: CountArray, model: MatchingNotion, n_rows: int
+) -> list[_Rows]:
+    """Ask for a circulation over the chosen options with k - 1 arcs in use at every row.
+
+    The columns after the options are, for every arc, how far it is in use (0 to 1), then its
+    flow. A part of an arc in use is enough: k - 1 arcs in all take k - 1 arcs at least.
+    """
+    from scipy import sparse
+
+    n_arcs, n_options = len(arcs), len(owner)
+    source, target = arcs[:, 0], arcs[:, 1]
+    number, one = np.arange(n_arcs), np.ones(n_arcs)
+    used, flow = n_options + number, n_options + n_arcs + number
+    width = n_options + 2 * n_arcs
+
+    def rows(n: int, *entries: tuple[CountArray, CountArray, FloatArray]) -> Any:
+        at, column, value = (np.concatenate(each) for each in zip(*entries, strict=True))
+        return sparse.csr_matrix((value, (at, column)), shape=(n, width))
+
+    conserved = rows(n_rows, (source, flow, one), (target, flow, -one))
+    in_use = rows(n_arcs, (number, flow, one), (number, used, -one))
+    # As many units of flow run through an arc as there are arcs that need a cycle.
+    arc, option = np.nonzero((owner[None, :] == source[:, None]) & covers[:, target].T)
+    open_ = rows(n_arcs, (arc, option, np.full(len(arc), float(n_rows * (model.k - 1)))), (number, flow, -one))
+    side = source if model.sides == ("published",) else target
+    enough = rows(n_rows, (side, used, one))
+    zero, infinite = np.zeros(n_arcs), np.full(n_arcs, np.inf)
+    return [
+        (conserved, np.zeros(n_rows), np.zeros(n_rows)),
+        (in_use, zero, infinite),
+        (open_, zero, infinite),
+        (enough, np.full(n_rows, model.k - 1.0), np.full(n_rows, np.inf)),
+    ]
+
+
+def _holds(model: MatchingNotion, covers: BoolArray) -> bool:
+    """Judge a table by what its rows cover."""
+    row, other = np.nonzero(covers)
+    stats = ClassStats(np.empty(0, dtype=np.int64), matching=Matching(len(covers), len(covers), row, other))
+    return bool(model.passes(stats).all())
+
+
+def _ties(
+    masks: Sequence[Sequence[tuple[int, int, float, int]]],
+    space: Space,
+    model: MatchingNotion,
+    value: float,
+    n_best: int,
+) -> tuple[list[CountArray], int]:
+    """List tables of the least cost, row after row; return them, and how many beginnings were looked at."""
+    choices = [_affordable(masks, space, model, row) for row in range(space.n_rows)]
+    cheapest = np.array([min(each[0] for each in row) for row in choices])
+    rest = np.append(np.cumsum(cheapest[::-1])[::-1], 0.0)
+    found: list[CountArray] = []
+    covers = np.ones((space.n_rows, space.n_rows), dtype=bool)
+    picked: list[tuple[int, ...]] = []
+    n_tried = 0
+
+    def extend(row: int, spent: float) -> None:
+        nonlocal n_tried
+        if row == space.n_rows:
+            found.append(np.array(picked))
+            return
+        for price, mask, picks in choices[row]:
+            if spent + price + rest[row + 1] > value + TIES or len(found) >= n_best or n_tried >= _MOST_STATES:
+                break
+            n_tried += 1
+            covers[row] = [bool(mask >> i & 1) for i in range(space.n_rows)]
+            # Rows not chosen yet cover everything, which can only help.
+            if _holds(model, covers):
+                picked.append(picks)
+                extend(row + 1, spent + price)
+                picked.pop()
+        covers[row] = True
+
+    extend(0, 0.0)
+    return found, n_tried
+
+
+def _affordable(
+    masks: Sequence[Sequence[tuple[int, int, float, int]]], space: Space, model: MatchingNotion, row: int
+) -> list[tuple[float, int, tuple[int, ...]]]:
+    """List all that a row may publish and that covers enough rows, the cheapest first."""
+    needed = model.k if "published" in model.sides else 1
+    front: list[tuple[float, int, tuple[int, ...]]] = [(0.0, (1 << space.n_rows) - 1, ())]
+    for j, listed in enumerate(masks):
+        place = int(space.places[row, j])
+        front = [
+            (spent + price, covered & mask, (*picks, i))
+            for spent, covered, picks in front
+            for i, (a, b, price, mask) in enumerate(listed)
+            if a <= place <= b and (covered & mask).bit_count() >= needed
+        ]
+    return sorted(front)

@@ -1,0 +1,266 @@
+"""Minimal generalization as set partitioning: column generation, then every column that may matter."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from hushtable._types import CodeArray, CountArray, FloatArray
+from hushtable.anonymizers.minimal.candidates import Space
+from hushtable.kernels import cost, pricing
+
+__all__ = ["Limit", "Partitioning", "solve"]
+
+_ROOM = 20_000  # blocks that one search may give back
+_MOST_COLUMNS = 200_000  # integer programs of more are not tried
+_NEGLIGIBLE = 1e-7
+_SMOOTHING = 0.6
+_INFEASIBLE = 2  # as scipy reports it: no partition into those blocks
+_SETTLED = 1e-6  # the share of the linear program's value that its bound may lie below
+_SHARES = (0.1, 0.25, 0.5, 1.0)  # of the distance between bound and value, that reduced costs may reach
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """When to stop: a time of `time.perf_counter`, and nodes of the search for blocks."""
+
+    deadline: float
+    n_nodes: float
+
+    @property
+    def seconds(self) -> float:
+        """How many are left, at least one."""
+        return max(1.0, self.deadline - time.perf_counter())
+
+    def is_over(self, n_nodes: int) -> bool:
+        """Tell whether either is used up."""
+        return n_nodes > self.n_nodes or time.perf_counter() > self.deadline
+
+
+@dataclass(slots=True, eq=False)
+class Partitioning:
+    """What is known of the cheapest partition; it only becomes better.
+
+    Attributes
+    ----------
+    labels : ndarray of int32, shape (n_rows,)
+    value : float
+        A sum of weighted cells.
+    bound : float
+        Proven.
+    n_nodes, n_pruned, n_columns : int
+        Of the search for columns.
+    history : list of (float, float, float)
+        Seconds, bound and value at each change.
+    """
+
+    labels: CodeArray
+    value: float
+    bound: float
+    n_nodes: int = 0
+    n_pruned: int = 0
+    n_columns: int = 0
+    history: list[tuple[float, float | None, float]] = field(default_factory=list)
+
+    @property
+    def is_proven(self) -> bool:
+        """Whether nothing better can exist."""
+        return self.bound >= self.value - _NEGLIGIBLE * max(1.0, self.value)
+
+
+def solve(
+    space: Space,
+    k: int,
+    known: Partitioning,
+    starts: list[CodeArray],
+    least: FloatArray,
+    limit: Limit,
+    report: Callable[[Partitioning], None],
+) -> None:
+    """Improve what is known until it is proven, or the time is over.
+
+    Parameters
+    ----------
+    space : Space
+    k : int
+        Blocks hold k to 2 k - 1 rows, which is enough: a larger one can be parted.
+    known : Partitioning
+        Changed in place.
+    starts : list of ndarray of int32, shape (n_rows,)
+        Partitions whose blocks are the first columns.
+    least : ndarray of float64, shape (n_rows,)
+        What a row costs at least in any block.
+    limit : Limit
+    report : callable
+        Called when the bound or the value became better.
+
+    Notes
+    -----
+    The linear program chooses blocks so that every row lies in one. Blocks that lower it are
+    found by depth-first search; when there are none, its value is a bound, and only blocks
+    whose reduced cost is below the distance to the best partition can be part of a better
+    one: all of them go into an integer program.
+    """
+    # Rows far from all others are rooted first, while the lists of the rest are still long.
+    order = np.argsort(-least, kind="stable")
+    master = _Master(space, k, order, least[order])
+    master.add(_blocks_of(known.labels, order))
+    for labels in starts:
+        master.add(_blocks_of(labels, order))
+    found = master.generate(known, limit, report)
+    if found is not None:
+        master.close(known, *found, limit, report)
+    known.n_nodes, known.n_pruned = master.n_nodes, master.n_pruned
+    known.n_columns = len(master.costs)
+
+
+def _blocks_of(labels: CodeArray, order: CountArray) -> list[tuple[int, ...]]:
+    place = np.empty(len(order), dtype=np.int64)
+    place[order] = np.arange(len(order))
+    ranked = np.argsort(labels, kind="stable")
+    return [tuple(sorted(place[rows].tolist())) for rows in np.split(ranked, np.cumsum(np.bincount(labels))[:-1])]
+
+
+class _Master:
+    """The linear program over the blocks found so far; rows are numbered in the order of their roots."""
+
+    def __init__(self, space: Space, k: int, order: CountArray, least: FloatArray) -> None:
+        self.places = np.ascontiguousarray(space.places[order])
+        self.space, self.k, self.order, self.least = space, k, order, least
+        self.blocks: list[tuple[int, ...]] = []
+        self.seen: set[tuple[int, ...]] = set()
+        self.costs: list[float] = []
+        self.n_nodes = self.n_pruned = 0
+        n_rows = len(order)
+        self.found = pricing.Found(
+            np.empty((_ROOM, 2 * k - 1), dtype=np.int32), np.empty(_ROOM), np.zeros(n_rows), np.zeros(3, dtype=np.int64)
+        )
+
+    def add(self, blocks: list[tuple[int, ...]]) -> int:
+        """Add blocks that are not there yet and not too large; return how many."""
+        new = [each for each in dict.fromkeys(blocks) if each not in self.seen and len(each) < 2 * self.k]
+        if new:
+            offsets = np.cumsum([0, *map(len, new)])
+            out = np.empty(len(new))
+            rows = np.array([row for each in new for row in each], dtype=np.int32)
+            cost.block_costs(self.places, self.space.costs, offsets, rows, out)
+            self.costs.extend((out * np.diff(offsets)).tolist())
+            self.blocks.extend(new)
+            self.seen.update(new)
+        return len(new)
+
+    def _matrix(self, picks: CountArray | None = None) -> Any:
+        from scipy import sparse
+
+        blocks = self.blocks if picks is None else [self.blocks[i] for i in picks.tolist()]
+        columns = np.repeat(np.arange(len(blocks)), [len(each) for each in blocks])
+        rows = np.concatenate([np.array(each) for each in blocks])
+        return sparse.csc_matrix((np.ones(len(rows)), (rows, columns)), shape=(len(self.order), len(blocks)))
+
+    def _relax(self) -> tuple[float, FloatArray]:
+        """Solve the linear program; return its value and duals."""
+        from scipy.optimize import linprog
+
+        solved = linprog(self.costs, A_eq=self._matrix(), b_eq=np.ones(len(self.order)), method="highs")
+        assert solved.fun is not None, "the blocks of a partition are among the columns"
+        return float(solved.fun), np.asarray(solved.eqlin.marginals)
+
+    def _price(self, duals: FloatArray, below: float, is_all: bool, limit: Limit) -> tuple[int, bool]:
+        """Look for blocks of a reduced cost below; return how many are new, and whether none was missed."""
+        n_rows, root, n_new = len(self.order), 0, 0
+        most_nodes = 200_000
+        self.found.best[:] = 0.0
+        while root < n_rows:
+            self.found.counts[:] = 0
+            wanted = pricing.Wanted(self.k, duals, self.least, below, is_all, most_nodes)
+            reached = pricing.price(self.places, self.space.costs, wanted, root, n_rows, self.found)
+            n_found = int(self.found.counts[0])
+            self.n_nodes += int(self.found.counts[1])
+            self.n_pruned += int(self.found.counts[2])
+            rows = self.found.rows[:n_found].tolist()
+            n_new += self.add([tuple(sorted(row for row in each if row >= 0)) for each in rows])
+            if limit.is_over(self.n_nodes) or len(self.costs) > 2 * _MOST_COLUMNS:
+                return n_new, reached == n_rows
+            if reached == root and n_found == _ROOM:
+                return n_new, False
+            if reached == root:
+                most_nodes *= 2
+            root = reached
+        return n_new, True
+
+    def generate(
+        self, known: Partitioning, limit: Limit, report: Callable[[Partitioning], None]
+    ) -> tuple[FloatArray, float] | None:
+        """Add blocks until none lowers the linear program; return duals and their bound, or None where time is over."""
+        n_rows = len(self.order)
+        centre: FloatArray | None = None
+        highest = -np.inf
+        while not limit.is_over(self.n_nodes):
+            value, duals = self._relax()
+            asked = duals if centre is None else _SMOOTHING * centre + (1 - _SMOOTHING) * duals
+            n_new, is_complete = self._price(asked, -_NEGLIGIBLE, False, limit)
+            reached = -np.inf
+            if is_complete:
+                reduced = self.found.best
+                # Every block has one first row; and there are at most n / k blocks.
+                missing = max(float(reduced.sum()), float(reduced.min()) * n_rows / self.k)
+                reached = float(asked.sum()) + missing
+                if reached > highest:
+                    highest, centre = reached, asked
+                if highest > known.bound:
+                    known.bound = highest
+                    report(known)
+            if centre is not None and (value - highest < _SETTLED * abs(value) or known.is_proven):
+                return centre, highest
+            if n_new == 0 and is_complete:
+                if np.array_equal(asked, duals):
+                    return asked, reached
+                centre = None
+        return None
+
+    def close(
+        self,
+        known: Partitioning,
+        duals: FloatArray,
+        bound: float,
+        limit: Limit,
+        report: Callable[[Partitioning], None],
+    ) -> None:
+        """Solve integer programs over ever more blocks, until all are in that may be part of a better partition."""
+        for share in _SHARES:
+            gap = known.value - bound + _NEGLIGIBLE
+            if known.is_proven or limit.is_over(self.n_nodes):
+                return
+            _, is_complete = self._price(duals, share * gap, True, limit)
+            sums = np.array([duals[list(each)].sum() for each in self.blocks])
+            picks = np.flatnonzero(np.array(self.costs) - sums <= share * gap)
+            if not is_complete or len(picks) > _MOST_COLUMNS:
+                return
+            inside = self._choose(known, picks, limit)
+            # A partition that takes another block costs that block's reduced cost more than the bound.
+            known.bound = max(known.bound, min(inside, known.value, bound + share * gap))
+            report(known)
+
+    def _choose(self, known: Partitioning, picks: CountArray, limit: Limit) -> float:
+        """Find the best partition into some of the blocks; return a bound of all of those."""
+        from scipy.optimize import Bounds, LinearConstraint, milp
+
+        solved = milp(
+            np.array(self.costs)[picks],
+            integrality=np.ones(len(picks), dtype=np.int64),
+            bounds=Bounds(0, 1),
+            constraints=LinearConstraint(self._matrix(picks), 1, 1),
+            options={"mip_rel_gap": 0.0, "time_limit": limit.seconds},
+        )
+        if solved.x is not None and solved.fun < known.value - _NEGLIGIBLE:
+            chosen = picks[solved.x > 0.5]
+            for label, block in enumerate(chosen.tolist()):
+                known.labels[self.order[list(self.blocks[block])]] = label
+            known.value = float(solved.fun)
+        if solved.status == _INFEASIBLE:
+            return np.inf
+        return -np.inf if solved.mip_dual_bound is None else float(solved.mip_dual_bound)

@@ -1,0 +1,315 @@
+"""Annealing over partitions: rows move and change places, blocks merge and split, and the loss falls."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from hushtable._types import CodeArray, CountArray, FloatArray
+from hushtable.kernels import judge
+from hushtable.kernels._jit import jit
+from hushtable.kernels.cost import Costs, cell_cost
+
+__all__ = ["Blocks", "Check", "Draws", "anneal"]
+
+_MODULUS = 2_147_483_647
+_FACTOR = 48_271
+_N_COUNTS = 5
+
+
+class Blocks(NamedTuple):
+    """A partition that changes.
+
+    labels : int32 (n_rows,), the block of every row
+    slots : int32 (n_rows,), where it stands among the block's members
+    members : int32 (n_blocks, room)
+    sizes : int64 (n_blocks,); blocks without rows are free
+    values : float64 (n_blocks,), what all rows of a block cost
+    free : int64 (n_blocks + 1,), how many blocks are free, then which
+    """
+
+    labels: CodeArray
+    slots: CodeArray
+    members: CodeArray
+    sizes: CountArray
+    values: FloatArray
+    free: CountArray
+
+
+class Check(NamedTuple):
+    """What every block satisfies.
+
+    min_size : the least size
+    room : the largest size
+    sensitive : int32 (n_sensitive, n_rows), codes + 1; no rows where the size decides
+    rules : the models' rules
+    held, n_held : scratch, as `hushtable.kernels.judge.passes` takes them
+    """
+
+    min_size: int
+    room: int
+    sensitive: CodeArray
+    rules: judge.Rules
+    held: CountArray
+    n_held: CountArray
+
+
+class Draws(NamedTuple):
+    """Random state and schedule.
+
+    state : int64 (1,), 1 to 2^31 - 2
+    n_steps : how many changes to try
+    hot, cold : the temperatures of the first and last step, in weighted cells
+    share_big : the share of steps that merge or split
+    """
+
+    state: CountArray
+    n_steps: int
+    hot: float
+    cold: float
+    share_big: float
+
+
+@jit
+def _draw(state: CountArray, n: int) -> int:
+    """Return a random number from 0 to n - 1 (Park and Miller's generator)."""
+    state[0] = state[0] * _FACTOR % _MODULUS
+    return int(state[0] % n)
+
+
+@jit
+def _cost_of(places: CodeArray, costs: Costs, blocks: Blocks, block: int, without: int, extra: int) -> float:
+    """Cost one row of a block with another row in the place of one of its slots; -1 for none of either."""
+    total = 0.0
+    size = blocks.sizes[block]
+    for j in range(places.shape[1]):
+        low, high = 2_147_483_647, -1
+        if extra >= 0:
+            low = high = places[extra, j]
+        for slot in range(size):
+            if slot != without:
+                place = places[blocks.members[block, slot], j]
+                low, high = min(low, place), max(high, place)
+        if low < high:
+            total += cell_cost(costs, j, low, high)
+    return total
+
+
+@jit
+def _put(blocks: Blocks, row: int, block: int) -> None:
+    slot = blocks.sizes[block]
+    blocks.members[block, slot] = row
+    blocks.labels[row], blocks.slots[row] = block, slot
+    blocks.sizes[block] = slot + 1
+
+
+@jit
+def _take(blocks: Blocks, row: int) -> None:
+    block, slot = blocks.labels[row], blocks.slots[row]
+    last = blocks.sizes[block] - 1
+    other = blocks.members[block, last]
+    blocks.members[block, slot] = other
+    blocks.slots[other] = slot
+    blocks.sizes[block] = last
+
+
+@jit
+def _holds(check: Check, blocks: Blocks, block: int, without: int, extra: int) -> bool:
+    """Tell whether a block satisfies the models, changed as for its cost."""
+    size = blocks.sizes[block] - int(without >= 0) + int(extra >= 0)
+    if size < check.min_size or size > check.room:
+        return False
+    if check.sensitive.shape[0] == 0:
+        return True
+    check.held[:] = 0
+    check.n_held[:] = 0
+    for slot in range(-1, blocks.sizes[block]):
+        row = extra if slot < 0 else blocks.members[block, slot]
+        if row < 0 or slot == without >= 0:
+            continue
+        for s in range(check.sensitive.shape[0]):
+            code = check.sensitive[s, row]
+            check.n_held[s] += int(code > 0 and check.held[s, code] == 0)
+            check.held[s, code] += 1
+    return judge.passes(check.rules, size, 0, check.held, check.n_held)
+
+
+@jit
+def _is_taken(delta: float, temperature: float, state: CountArray) -> bool:
+    if delta <= 0:
+        return True
+    return _draw(state, 1 << 24) < math.exp(-delta / temperature) * (1 << 24)
+
+
+@jit
+def _try_move(
+    places: CodeArray,
+    costs: Costs,
+    blocks: Blocks,
+    check: Check,
+    row: int,
+    to: int,
+    temperature: float,
+    state: CountArray,
+) -> float:
+    """Move a row to another block; return what it gained or lost, 0 where it stays."""
+    block, slot = blocks.labels[row], blocks.slots[row]
+    if not _holds(check, blocks, block, slot, -1) or not _holds(check, blocks, to, -1, row):
+        return 0.0
+    left = _cost_of(places, costs, blocks, block, slot, -1) * (blocks.sizes[block] - 1)
+    grown = _cost_of(places, costs, blocks, to, -1, row) * (blocks.sizes[to] + 1)
+    delta = left + grown - blocks.values[block] - blocks.values[to]
+    if not _is_taken(delta, temperature, state):
+        return 0.0
+    _take(blocks, row)
+    _put(blocks, row, to)
+    blocks.values[block], blocks.values[to] = left, grown
+    return float(delta)
+
+
+@jit
+def _try_swap(
+    places: CodeArray,
+    costs: Costs,
+    blocks: Blocks,
+    check: Check,
+    row: int,
+    to: int,
+    temperature: float,
+    state: CountArray,
+) -> float:
+    """Swap a row with a random one of another block; return what it gained or lost, 0 where both stay."""
+    block, slot = blocks.labels[row], blocks.slots[row]
+    place = _draw(state, blocks.sizes[to])
+    other = blocks.members[to, place]
+    left = _cost_of(places, costs, blocks, block, slot, other) * blocks.sizes[block]
+    grown = _cost_of(places, costs, blocks, to, place, row) * blocks.sizes[to]
+    delta = left + grown - blocks.values[block] - blocks.values[to]
+    if not _is_taken(delta, temperature, state):
+        return 0.0
+    if not _holds(check, blocks, block, slot, other) or not _holds(check, blocks, to, place, row):
+        return 0.0
+    blocks.members[block, slot], blocks.members[to, place] = other, row
+    blocks.labels[row], blocks.slots[row] = to, place
+    blocks.labels[other], blocks.slots[other] = block, slot
+    blocks.values[block], blocks.values[to] = left, grown
+    return float(delta)
+
+
+@jit
+def _regrow(
+    places: CodeArray,
+    costs: Costs,
+    blocks: Blocks,
+    check: Check,
+    rows: CodeArray,
+    first: int,
+    second: int,
+    is_one: bool,
+) -> None:
+    """Put rows in one block, or part them among two: the first row begins one, the dearest beside it the other."""
+    n_rows = rows.size
+    if is_one:
+        for row in rows:
+            _put(blocks, row, first)
+        return
+    _put(blocks, rows[0], first)
+    far, farthest = 1, -1.0
+    for i in range(1, n_rows):
+        cost = _cost_of(places, costs, blocks, first, -1, rows[i])
+        if cost > farthest:
+            far, farthest = i, cost
+    _put(blocks, rows[far], second)
+    for i in range(1, n_rows):
+        if i == far:
+            continue
+        n_left = n_rows - blocks.sizes[first] - blocks.sizes[second]
+        a = _cost_of(places, costs, blocks, first, -1, rows[i]) * (blocks.sizes[first] + 1)
+        b = _cost_of(places, costs, blocks, second, -1, rows[i]) * (blocks.sizes[second] + 1)
+        a -= _cost_of(places, costs, blocks, first, -1, -1) * blocks.sizes[first]
+        b -= _cost_of(places, costs, blocks, second, -1, -1) * blocks.sizes[second]
+        to_first = a <= b
+        if n_left <= check.min_size - blocks.sizes[first]:
+            to_first = True
+        elif n_left <= check.min_size - blocks.sizes[second] or blocks.sizes[first] == check.room:
+            to_first = False
+        elif blocks.sizes[second] == check.room:
+            to_first = True
+        _put(blocks, rows[i], first if to_first else second)
+
+
+@jit
+def _try_regroup(
+    places: CodeArray,
+    costs: Costs,
+    blocks: Blocks,
+    check: Check,
+    row: int,
+    to: int,
+    temperature: float,
+    state: CountArray,
+) -> float:
+    """Merge two blocks, or part one or two of them anew; return what it gained or lost, 0 where they stay."""
+    block = blocks.labels[row]
+    is_split = to == block
+    if is_split:
+        if blocks.free[0] == 0 or blocks.sizes[block] < 2 * check.min_size:
+            return 0.0
+        to = blocks.free[blocks.free[0]]
+    n_first, n_rows = blocks.sizes[block], blocks.sizes[block] + blocks.sizes[to]
+    is_one = not is_split and n_rows <= check.room and _draw(state, 2) == 0
+    rows = np.empty(n_rows, np.int32)
+    rows[:n_first] = blocks.members[block, :n_first]
+    rows[n_first:] = blocks.members[to, : n_rows - n_first]
+    was = rows.copy()
+    before = blocks.values[block] + (0.0 if is_split else blocks.values[to])
+    blocks.sizes[block] = blocks.sizes[to] = 0
+    i = _draw(state, n_rows)
+    rows[0], rows[i] = rows[i], rows[0]
+    _regrow(places, costs, blocks, check, rows, block, to, is_one)
+    after_first = _cost_of(places, costs, blocks, block, -1, -1) * blocks.sizes[block]
+    after_second = _cost_of(places, costs, blocks, to, -1, -1) * blocks.sizes[to] if blocks.sizes[to] > 0 else 0.0
+    delta = after_first + after_second - before
+    holds = _holds(check, blocks, block, -1, -1) and (blocks.sizes[to] == 0 or _holds(check, blocks, to, -1, -1))
+    if holds and _is_taken(delta, temperature, state):
+        blocks.values[block], blocks.values[to] = after_first, after_second
+        if is_split:
+            blocks.free[0] -= 1
+        elif blocks.sizes[to] == 0:
+            blocks.free[0] += 1
+            blocks.free[blocks.free[0]] = to
+        return float(delta)
+    blocks.sizes[block] = blocks.sizes[to] = 0
+    for i in range(n_rows):
+        _put(blocks, was[i], block if i < n_first else to)
+    return 0.0
+
+
+@jit
+def anneal(places: CodeArray, costs: Costs, near: CodeArray, blocks: Blocks, check: Check, draws: Draws) -> CountArray:
+    """Change a partition step by step; return steps, moves, swaps, merges and splits that were taken, each.
+
+    near : int32 (n_rows, n_near), the rows that each row is made equal to most cheaply
+    """
+    n_rows, n_near = near.shape
+    counts = np.zeros(_N_COUNTS, np.int64)
+    temperature = draws.hot
+    cooling = (draws.cold / draws.hot) ** (1.0 / max(1, draws.n_steps))
+    for _ in range(draws.n_steps):
+        counts[0] += 1
+        temperature *= cooling
+        row = _draw(draws.state, n_rows)
+        to = blocks.labels[near[row, _draw(draws.state, n_near)]]
+        if _draw(draws.state, 1 << 20) < draws.share_big * (1 << 20):
+            is_split = to == blocks.labels[row]
+            if _try_regroup(places, costs, blocks, check, row, to, temperature, draws.state) != 0.0:
+                counts[4 if is_split else 3] += 1
+        elif to != blocks.labels[row]:
+            if blocks.sizes[blocks.labels[row]] > check.min_size and _draw(draws.state, 2) == 0:
+                if _try_move(places, costs, blocks, check, row, to, temperature, draws.state) != 0.0:
+                    counts[1] += 1
+            elif _try_swap(places, costs, blocks, check, row, to, temperature, draws.state) != 0.0:
+                counts[2] += 1
+    return counts

@@ -1,0 +1,402 @@
+"""Minimal generalization: equal to trying everything, and to the published optima of MG-GA's example tables."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+import hushtable as ht
+from anonymizers.brute_force import Priced, candidates_of, cheapest, cheapest_partition
+from hushtable.anonymizers.judging import BlockJudge
+from hushtable.anonymizers.minimal import candidates, regroup, setpartition, smallest
+from hushtable.table import Table
+
+JOBS = {"up": ["a", "b", "c"], "left": ["a", "b"]}
+PRICES = st.floats(0, 2).map(lambda cost: round(cost, 2))
+NOTIONS = {
+    "k": ht.KAnonymity,
+    "1k": ht.Match1K,
+    "k1": ht.MatchK1,
+    "kk": ht.MatchKK,
+    "global-1k": ht.Global1K,
+    "global-k1": ht.GlobalK1,
+}
+OPTIMA = [
+    # table, loss, k, classic, global (k,1)
+    ("test", "minimal_distortion", 2, 12, 12),
+    ("test", "certainty", 2, 10.4444, 10.4444),
+    ("test", "minimal_distortion", 3, 20, 20),
+    ("test", "certainty", 3, 20, 17.5556),
+    ("test4", "minimal_distortion", 2, 13, 12),
+    ("test4", "certainty", 2, 10.1935, 7.6935),
+    ("test4", "minimal_distortion", 3, 20, 18),
+    ("test4", "certainty", 3, 20, 14.3817),
+    ("test2", "minimal_distortion", 2, 23, 22),
+    ("test2", "certainty", 2, 11.6061, 10.6061),
+    ("test2", "minimal_distortion", 3, 33, 33),
+    ("test2", "certainty", 3, 20, 17.0909),
+]
+LOSSES = {"minimal_distortion": ht.MinimalDistortion(), "certainty": ht.Certainty(variant="mg-ga")}
+
+
+@st.composite
+def priced_tables(draw: Any, max_rows: int, numbers: bool = True) -> tuple[list[tuple[Any, ...]], Priced]:
+    """Draw rows of a job under a hierarchy with random costs, and of an age; and the loss."""
+    ages = st.sampled_from([1, 2, 4, None]) if numbers else st.sampled_from([1, 4])
+    row = st.tuples(st.sampled_from(["a", "b", "c", "d", None]), ages)
+    rows = draw(st.lists(row, min_size=1, max_size=max_rows))
+    costs = {"job": {"left": draw(PRICES), "up": draw(PRICES), "d": 0.0}}
+    weights = draw(st.sampled_from([{}, {"age": 0.5, "job": 2.0}, {"age": 0.0}]))
+    return rows, Priced(costs, weights, draw(st.booleans()))
+
+
+def frame_of(rows: list[tuple[Any, ...]]) -> pl.DataFrame:
+    return pl.DataFrame(
+        {"job": [row[0] for row in rows], "age": [row[1] for row in rows]}, schema={"job": pl.String, "age": pl.Int64}
+    )
+
+
+def hierarchy() -> ht.Hierarchy:
+    return ht.Hierarchy.from_dict({"tree": {"up": {"left": ["a", "b"], "c": ["c"]}, "d": {"d": ["d"]}}}, "job")
+
+
+def columns_of(rows: list[tuple[Any, ...]], loss: Priced) -> list[Any]:
+    return [
+        candidates_of("job", [row[0] for row in rows], JOBS, loss),
+        candidates_of("age", [row[1] for row in rows], None, loss),
+    ]
+
+
+def protect(rows: list[tuple[Any, ...]], loss: Any, model: Any, **options: Any) -> ht.Release:
+    return ht.anonymize(
+        frame_of(rows),
+        quasi_identifiers=["job", "age"],
+        models=[model],
+        loss=loss,
+        method=ht.MinGen(**options),
+        hierarchies={"job": hierarchy()},
+    )
+
+
+@pytest.mark.parametrize("notion", sorted(NOTIONS))
+@given(drawn=priced_tables(4, numbers=False), k=st.integers(1, 3))
+@settings(max_examples=60)
+def test_equal_to_trying_every_table(notion: str, drawn: Any, k: int) -> None:
+    rows, loss = drawn
+    assume(len(rows) >= k)
+    least, _ = cheapest(rows, columns_of(rows, loss), notion, k)
+    release = protect(rows, loss, NOTIONS[notion](k))
+    assert math.isclose(release.loss, least, abs_tol=1e-9)
+    assert release.trace.optimal
+    assert release.trace.bound == pytest.approx(least, abs=1e-6)
+    assert release.verify().passed
+
+
+@given(drawn=priced_tables(6), k=st.integers(1, 3))
+def test_k_anonymity_is_equal_to_trying_every_partition(drawn: Any, k: int) -> None:
+    rows, loss = drawn
+    assume(len(rows) >= k)
+    least = cheapest_partition(rows, columns_of(rows, loss), lambda block: len(block) >= k)
+    release = protect(rows, loss, ht.KAnonymity(k))
+    assert math.isclose(release.loss, least, abs_tol=1e-9)
+    assert release.verify().passed
+
+
+@given(drawn=priced_tables(6), k=st.integers(1, 2), codes=st.lists(st.sampled_from("xyz"), min_size=6, max_size=6))
+def test_diverse_blocks_are_of_any_size(drawn: Any, k: int, codes: list[str]) -> None:
+    rows, loss = drawn
+    secret = codes[: len(rows)]
+    assume(len(rows) >= k and len(set(secret)) >= 2)
+    fits = lambda block: len(block) >= k and len({secret[row] for row in block}) >= 2  # noqa: E731
+    least = cheapest_partition(rows, columns_of(rows, loss), fits)
+    frame = frame_of(rows).with_columns(pl.Series("secret", secret))
+    release = ht.anonymize(
+        frame,
+        quasi_identifiers=["job", "age"],
+        loss=loss,
+        method=ht.MinGen(),
+        models=[ht.KAnonymity(k), ht.DistinctLDiversity(2, "secret")],
+        hierarchies={"job": hierarchy()},
+    )
+    assert math.isclose(release.loss, least, abs_tol=1e-9)
+    assert release.verify().passed
+
+
+@pytest.mark.parametrize("notion", ["k", "global-k1"])
+@given(drawn=priced_tables(4, numbers=False))
+@settings(max_examples=40)
+def test_all_ties_are_found_and_each_once(notion: str, drawn: Any) -> None:
+    rows, loss = drawn
+    assume(len(rows) >= 2)
+    _, tables = cheapest(rows, columns_of(rows, loss), notion, 2)
+    release = protect(rows, loss, NOTIONS[notion](2), n_best=len(tables) + 5)
+    found = [release, *release.alternatives]
+    texts = {
+        tuple(tuple("None" if cell is None else str(cell) for cell in row) for row in each.frame.rows())
+        for each in found
+    }
+    assert texts == tables
+    assert len(found) == len(tables)
+
+
+@pytest.mark.parametrize(("table", "loss", "k", "classic", "matching"), OPTIMA)
+def test_optima_of_the_example_tables(
+    shared_file: Callable[[str], Path], table: str, loss: str, k: int, classic: float, matching: float
+) -> None:
+    data = pl.read_csv(shared_file(f"data/mg_ga/{table}.csv"))
+    for model, optimum in ((ht.KAnonymity(k), classic), (ht.GlobalK1(k), matching)):
+        release = ht.anonymize(
+            data,
+            quasi_identifiers=data.columns[:-1],
+            models=[model],
+            loss=LOSSES[loss],
+            method="mingen",
+            hierarchies=str(shared_file("data/mg_ga/domains.txt")),
+        )
+        assert round(release.loss, 4) == optimum
+        assert release.trace.optimal
+        assert release.trace.gap == 0
+        assert release.trace.seconds < 5
+        assert release.verify().passed
+
+
+@pytest.mark.parametrize(
+    ("weights", "loss", "n_tables"), [({"Job": 20}, 54.2222, 1), ({"Job": 20, "Age": 0}, 51.3333, 4)]
+)
+def test_weights_of_the_source(shared_file: Callable[[str], Path], weights: Any, loss: float, n_tables: int) -> None:
+    data = pl.read_csv(shared_file("data/mg_ga/test.csv"))
+    release = ht.anonymize(
+        data,
+        quasi_identifiers=data.columns[:-1],
+        models=[ht.GlobalK1(2)],
+        loss=ht.Certainty(weights, variant="mg-ga"),
+        method=ht.MinGen(n_best=10),
+        hierarchies=str(shared_file("data/mg_ga/domains.txt")),
+    )
+    assert round(release.loss, 4) == loss
+    assert 1 + len(release.alternatives) == n_tables
+    rows = {str(each.frame.rows()) for each in (release, *release.alternatives)}
+    assert len(rows) == n_tables
+    # "Job" is kept or lifted at the rows of the two clerks in all of them.
+    assert {each.frame["Job"].to_list()[2] for each in (release, *release.alternatives)} == {"Admin"}
+
+
+@pytest.mark.parametrize(
+    ("table", "loss", "n_tables"),
+    [
+        ("test", "minimal_distortion", 142),
+        ("test", "certainty", 2),
+        # MG-GA prints two of these three.
+        ("test4", "certainty", 3),
+        pytest.param("test4", "minimal_distortion", 4519, marks=pytest.mark.slow),
+    ],
+)
+def test_ties_of_the_example_tables(shared_file: Callable[[str], Path], table: str, loss: str, n_tables: int) -> None:
+    data = pl.read_csv(shared_file(f"data/mg_ga/{table}.csv"))
+    release = ht.anonymize(
+        data,
+        quasi_identifiers=data.columns[:-1],
+        models=[ht.GlobalK1(3)],
+        loss=LOSSES[loss],
+        method=ht.MinGen(n_best=5_000),
+        hierarchies=str(shared_file("data/mg_ga/domains.txt")),
+    )
+    assert 1 + len(release.alternatives) == n_tables
+
+
+def test_the_space_of_the_source_is_counted_without_its_other_columns(shared_file: Callable[[str], Path]) -> None:
+    data = pl.read_csv(shared_file("data/mg_ga/test.csv"))
+    release = ht.anonymize(
+        data,
+        quasi_identifiers=data.columns[:-1],
+        models=[ht.KAnonymity(2)],
+        method="mingen",
+        loss="certainty",
+        hierarchies=str(shared_file("data/mg_ga/domains.txt")),
+    )
+    effort = release.trace.effort
+    assert effort is not None
+    assert round(10**effort.space) == 181_398_528
+    assert effort.factor == pytest.approx(effort.space - math.log10(effort.states))
+    assert effort.ties == 1
+
+
+def test_a_second_loss_decides_among_ties() -> None:
+    rows = [("a", 1), ("b", 2), ("c", 4), ("d", 1)]
+    plain = protect(rows, ht.MinimalDistortion(), ht.KAnonymity(2), n_best=100)
+    told = protect(rows, ht.MinimalDistortion(), ht.KAnonymity(2), n_best=100, tie_break=ht.Certainty())
+    assert plain.loss == told.loss
+    second = [ht.Certainty().of(each.recoding, each.partition.sizes) for each in (told, *told.alternatives)]
+    assert second == sorted(second)
+    others = [ht.Certainty().of(each.recoding, each.partition.sizes) for each in (plain, *plain.alternatives)]
+    assert second[0] == pytest.approx(min(others))
+
+
+def adult_like(n_rows: int, seed: int = 0) -> pl.DataFrame:
+    rng = np.random.default_rng(seed)
+    return pl.DataFrame(
+        {
+            "age": rng.integers(20, 60, n_rows),
+            "sex": rng.choice(["f", "m"], n_rows),
+            "job": rng.choice(list("abcd"), n_rows, p=[0.4, 0.3, 0.2, 0.1]),
+            "ill": rng.choice(list("xyz"), n_rows),
+        }
+    )
+
+
+def laid_out(frame: pl.DataFrame, k: int) -> tuple[candidates.Space, BlockJudge]:
+    table = Table.encode(frame, ["age", "sex", "job"])
+    space = candidates.lay_out(
+        table, ["age", "sex", "job"], {"job": hierarchy().align(table.column("job"))}, ht.Certainty()
+    )
+    return space, BlockJudge(table, [ht.KAnonymity(k)], {}, table)
+
+
+@pytest.mark.parametrize("k", [2, 3, 4])
+@pytest.mark.parametrize("seed", range(4))
+def test_set_partitioning_agrees_with_the_shortest_path(k: int, seed: int) -> None:
+    space, judge = laid_out(adult_like(13, seed), k)
+    exact = smallest.solve(space, judge)
+    labels = np.zeros(13, dtype=np.int32)
+    near = regroup.nearest(space, 12)
+    known = setpartition.Partitioning(labels, regroup.partition_value(space, labels), 0.0)
+    start = np.repeat(np.arange(13 // k, dtype=np.int32), k)
+    start = np.append(start, np.full(13 - len(start), start[-1])).astype(np.int32)
+    known = setpartition.Partitioning(start, regroup.partition_value(space, start), 0.0)
+    limit = setpartition.Limit(math.inf, math.inf)
+    setpartition.solve(space, k, known, [], near.costs[:, k - 2].copy(), limit, lambda each: None)
+    assert known.value == pytest.approx(exact.value)
+    assert known.bound == pytest.approx(exact.value, abs=1e-6)
+    assert regroup.partition_value(space, known.labels) == pytest.approx(known.value)
+
+
+@pytest.mark.parametrize("k", [2, 3])
+def test_more_rows_are_proven_too(k: int) -> None:
+    release = ht.anonymize(
+        adult_like(40),
+        quasi_identifiers=["age", "sex", "job"],
+        models=[ht.KAnonymity(k)],
+        method="mingen",
+        loss="certainty",
+        hierarchies={"job": hierarchy()},
+    )
+    assert release.trace.optimal
+    assert release.trace.bound == pytest.approx(release.loss)
+    assert release.verify().passed
+    history = release.trace.effort.history  # type: ignore[union-attr]
+    bounds, values = [each[1] for each in history], [each[2] for each in history]
+    assert bounds == sorted(bounds)
+    assert values == sorted(values, reverse=True)
+
+
+@pytest.mark.parametrize(
+    "models",
+    [
+        [ht.KAnonymity(4)],
+        [ht.KAnonymity(3), ht.DistinctLDiversity(2, "ill")],
+        [ht.KAnonymity(3), ht.TCloseness(0.4, "ill")],
+    ],
+)
+def test_many_rows_are_never_worse_than_mondrian(models: list[Any]) -> None:
+    frame = adult_like(300)
+    given = {
+        "quasi_identifiers": ["age", "sex", "job"],
+        "models": models,
+        "hierarchies": {"job": hierarchy(), "sex": ht.Hierarchy.suppression()},
+    }
+    release = ht.anonymize(frame, method=ht.MinGen(proof_rows=0), loss="ncp", **given)
+    cut = ht.anonymize(frame, method="mondrian", loss="ncp", **given)
+    assert release.loss < cut.loss
+    assert release.trace.bound is not None
+    assert 0 < release.trace.bound <= release.loss
+    assert release.trace.gap == pytest.approx(1 - release.trace.bound / release.loss)
+    assert release.verify().passed
+
+
+def test_a_budget_in_nodes_is_reproducible() -> None:
+    given = {"quasi_identifiers": ["age", "sex", "job"], "models": [ht.KAnonymity(3)], "loss": "certainty"}
+    one, two = (
+        ht.anonymize(adult_like(120), method="mingen", budget=ht.Budget(nodes=20_000), **given) for _ in range(2)
+    )
+    assert one.frame.equals(two.frame)
+    assert one.trace.bound == two.trace.bound
+
+
+def test_drawing_at_random_keeps_the_best_and_proves_nothing() -> None:
+    given = {"quasi_identifiers": ["age", "sex", "job"], "models": [ht.KAnonymity(2)], "loss": "certainty"}
+    few, many, exact = (
+        ht.anonymize(adult_like(12), method=method, **given)
+        for method in (ht.MinGen(iterations=1), ht.MinGen(iterations=2_000), ht.MinGen())
+    )
+    assert exact.loss <= many.loss <= few.loss
+    assert not many.trace.optimal
+    assert many.trace.bound is None
+    assert many.verify().passed
+
+
+@pytest.mark.parametrize("notion", [ht.Match1K, ht.MatchK1, ht.MatchKK, ht.Global1K, ht.GlobalK1])
+@pytest.mark.parametrize("k", [2, 3])
+def test_many_rows_satisfy_matching_notions_too(notion: Any, k: int) -> None:
+    release = ht.anonymize(
+        adult_like(60),
+        quasi_identifiers=["age", "sex", "job"],
+        models=[notion(k)],
+        method="mingen",
+        loss="certainty",
+        budget=ht.Budget(seconds=2),
+    )
+    classic = ht.anonymize(
+        adult_like(60),
+        quasi_identifiers=["age", "sex", "job"],
+        models=[ht.KAnonymity(k)],
+        method="mingen",
+        loss="certainty",
+        budget=ht.Budget(seconds=2),
+    )
+    assert release.verify().passed
+    assert release.loss <= classic.loss + 1e-9
+    assert release.trace.bound is not None
+    assert release.trace.bound <= release.loss + 1e-9
+
+
+def test_impossible_demands_are_named() -> None:
+    with pytest.raises(ht.InfeasibleError):
+        protect([("a", 1)], "certainty", ht.KAnonymity(2))
+    with pytest.raises(ht.InfeasibleError, match="global"):
+        protect([("a", 1)], "certainty", ht.GlobalK1(2))
+
+
+@pytest.mark.parametrize(
+    "options", [{"n_best": 0}, {"iterations": 0}, {"proof_rows": -1}, {"seed": -1}, {"n_best": 1.5}]
+)
+def test_options_outside_their_range_are_refused(options: Any) -> None:
+    with pytest.raises(ht.InputError, match=f"{next(iter(options))} = "):
+        ht.MinGen(**options)
+
+
+def test_what_cannot_be_combined_is_refused() -> None:
+    rows = [("a", 1), ("b", 2)]
+    with pytest.raises(ht.InputError, match="goes alone"):
+        ht.anonymize(
+            frame_of(rows), quasi_identifiers=["job"], models=[ht.GlobalK1(2), ht.KAnonymity(2)], method="mingen"
+        )
+    with pytest.raises(ht.InputError, match="judges none"):
+        ht.anonymize(frame_of(rows), quasi_identifiers=["job"], models=[ht.GlobalK1(2)])
+    with pytest.raises(ht.InputError, match="does not search by"):
+        ht.anonymize(frame_of(rows), quasi_identifiers=["job"], models=[ht.KAnonymity(2)], loss="certainty")
+    with pytest.raises(ht.InputError, match="unknown loss"):
+        protect(rows, "distortion", ht.KAnonymity(2))
+    with pytest.raises(ht.InputError, match="ties of 20 rows"):
+        protect(rows * 10, "certainty", ht.KAnonymity(2), n_best=3)
+    with pytest.raises(ht.InputError, match="k-map"):
+        ht.anonymize(
+            frame_of(rows), quasi_identifiers=["job"], models=[ht.KMap(2)], population=frame_of(rows), method="mingen"
+        )

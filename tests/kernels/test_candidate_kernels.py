@@ -1,0 +1,131 @@
+"""Kernels of the candidate space: costs, blocks worth having, and partitions that change."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+
+from hushtable.kernels import cost, judge, pricing, regroup
+from hushtable.kernels.cost import Costs
+
+
+def priced(n_rows: int, seed: int = 0) -> tuple[np.ndarray, Costs]:
+    """A span column of 6 places, and a hierarchy of 4 leaves in two branches whose top is dearer than the branch."""
+    rng = np.random.default_rng(seed)
+    places = np.stack((rng.integers(0, 7, n_rows), rng.integers(1, 5, n_rows)), axis=1).astype(np.int32)
+    positions = np.zeros(12)
+    positions[1:7] = np.linspace(0, 1, 6)
+    nodes, least = np.zeros((3, 12), np.int32), np.zeros((3, 12))
+    nodes[0, 8:] = range(4)
+    nodes[1, 8:] = [0, 0, 1, 1]
+    least[1, 8:], least[2] = [0.3, 0.3, 0.6, 0.6], 1.0
+    starts = np.array([0, 7, 12])
+    return places, Costs(np.array([True, False]), starts, positions, np.array([1.0, 1.0]), nodes, least)
+
+
+def slow_cost(places: np.ndarray, rows: list[int] | np.ndarray) -> float:
+    ages, jobs = places[rows, 0], places[rows, 1]
+    age = 0.0 if len(set(ages)) == 1 else 1.0 if 0 in ages else (max(ages) - min(ages)) / 5
+    branches = {(job - 1) // 2 for job in jobs}
+    job = 0.0 if len(set(jobs)) == 1 else 1.0 if len(branches) == 2 else [0.3, 0.6][branches.pop()]
+    return float(age + job)
+
+
+def test_pairs_subsets_and_blocks_cost_the_same() -> None:
+    places, costs = priced(8)
+    pairs, subsets = cost.pair_costs(places, costs), cost.subset_costs(places, costs)
+    for size in range(1, 5):
+        blocks = list(itertools.combinations(range(8), size))
+        out = np.empty(len(blocks))
+        offsets = np.arange(len(blocks) + 1) * size
+        cost.block_costs(places, costs, offsets, np.array(blocks, dtype=np.int32).ravel(), out)
+        for block, found in zip(blocks, out, strict=True):
+            expected = slow_cost(places, list(block))
+            assert found == pytest.approx(expected)
+            assert subsets[sum(1 << row for row in block)] == pytest.approx(size * expected)
+            if size == 2:
+                assert pairs[block] == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("n_near", [1, 3, 8])
+def test_nearest_rows_are_those_of_the_cheapest_pairs(n_near: int) -> None:
+    places, costs = priced(9)
+    near, distances = np.zeros((9, n_near), np.int32), np.zeros((9, n_near))
+    cost.nearest(places, costs, n_near, near, distances)
+    pairs = cost.pair_costs(places, costs)
+    for row in range(9):
+        others = np.sort(np.delete(pairs[row], row))[:n_near]
+        assert distances[row] == pytest.approx(others)
+        assert pairs[row, near[row]] == pytest.approx(others)
+        assert row not in near[row]
+
+
+@pytest.mark.parametrize("k", [2, 3])
+@pytest.mark.parametrize("seed", range(5))
+def test_pricing_finds_every_block_below_and_no_other(k: int, seed: int) -> None:
+    places, costs = priced(9, seed)
+    duals = np.random.default_rng(seed).uniform(0, 2, 9)
+    expected = {}
+    for size in range(k, 2 * k):
+        for block in itertools.combinations(range(9), size):
+            expected[block] = size * slow_cost(places, list(block)) - duals[list(block)].sum()
+    below = -0.4
+    found = pricing.Found(
+        np.empty((2_000, 2 * k - 1), np.int32), np.empty(2_000), np.zeros(9), np.zeros(3, dtype=np.int64)
+    )
+    wanted = pricing.Wanted(k, duals, np.zeros(9), below, True, 1_000_000)
+    assert pricing.price(places, costs, wanted, 0, 9, found) == 9
+    n_found = found.counts[0]
+    blocks = [tuple(sorted(row for row in rows if row >= 0)) for rows in found.rows[:n_found].tolist()]
+    assert sorted(blocks) == sorted(block for block, reduced in expected.items() if reduced < below)
+    assert found.reduced[:n_found] == pytest.approx([expected[block] for block in blocks])
+
+    found.counts[:] = 0
+    best = pricing.Wanted(k, duals, np.zeros(9), 0.0, False, 1_000_000)
+    assert pricing.price(places, costs, best, 0, 9, found) == 9
+    for root in range(9):
+        reduced = [value for block, value in expected.items() if block[0] == root]
+        assert found.best[root] == pytest.approx(min(0.0, *reduced, 0.0))
+
+
+def test_pricing_says_where_it_stopped() -> None:
+    places, costs = priced(9)
+    found = pricing.Found(np.empty((1, 3), np.int32), np.empty(1), np.zeros(9), np.zeros(3, dtype=np.int64))
+    rich = np.full(9, 5.0)
+    assert pricing.price(places, costs, pricing.Wanted(2, rich, np.zeros(9), 0.0, True, 1_000), 0, 9, found) == 0
+    assert found.counts[0] == 1
+    found.counts[:] = 0
+    assert (
+        pricing.price(places, costs, pricing.Wanted(2, np.zeros(9), np.zeros(9), -1.0, True, 1_000), 0, 9, found) == 9
+    )
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_annealing_keeps_a_partition_and_its_costs(seed: int) -> None:
+    n_rows, k = 30, 3
+    places, costs = priced(n_rows, seed)
+    near, distances = np.zeros((n_rows, 5), np.int32), np.zeros((n_rows, 5))
+    cost.nearest(places, costs, 5, near, distances)
+    labels = np.repeat(np.arange(10, dtype=np.int32), 3)
+    members = np.zeros((10, 9), np.int32)
+    members[:, :3] = np.arange(n_rows).reshape(10, 3)
+    values = np.array([3 * slow_cost(places, members[block, :3]) for block in range(10)])
+    slots = np.tile(np.arange(3, dtype=np.int32), 10)
+    blocks = regroup.Blocks(labels, slots, members, np.full(10, 3), values.copy(), np.zeros(11, dtype=np.int64))
+    nothing = judge.Rules(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0))
+    check = regroup.Check(k, 9, np.zeros((0, 0), np.int32), nothing, np.zeros((0, 0), np.int64), np.zeros(0, np.int64))
+    draws = regroup.Draws(np.array([seed + 1]), 3_000, 3.0, 0.01, 0.3)
+    taken = regroup.anneal(places, costs, near, blocks, check, draws)
+    assert taken[0] == 3_000
+    assert (taken[1:] > 0).all()
+    assert blocks.sizes.sum() == n_rows
+    assert (blocks.sizes == 0).sum() == blocks.free[0]
+    for block in np.flatnonzero(blocks.sizes):
+        rows = blocks.members[block, : blocks.sizes[block]]
+        assert k <= len(rows) <= 9
+        assert (blocks.labels[rows] == block).all()
+        assert (blocks.slots[rows] == np.arange(len(rows))).all()
+        assert blocks.values[block] == pytest.approx(len(rows) * slow_cost(places, rows))
+    assert blocks.values[blocks.sizes > 0].sum() < values.sum()
