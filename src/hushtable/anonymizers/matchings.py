@@ -14,7 +14,7 @@ from hushtable._types import BoolArray, CountArray, FloatArray
 from hushtable.anonymizers.answer import Answer, infeasible, published
 from hushtable.anonymizers.candidates import Space
 from hushtable.kernels import cost
-from hushtable.kernels.subsets import TIES
+from hushtable.kernels.shortest import TIES
 from hushtable.models.base import ClassStats, Matching
 from hushtable.models.matching import MatchingNotion
 from hushtable.partition import Partition

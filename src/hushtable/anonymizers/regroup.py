@@ -12,7 +12,7 @@ from hushtable.anonymizers import smallest
 from hushtable.anonymizers.candidates import Space
 from hushtable.anonymizers.judging import BlockJudge
 from hushtable.kernels import cost, regroup
-from hushtable.kernels.subsets import TIES
+from hushtable.kernels.shortest import TIES
 
 __all__ = ["Neighbours", "Schedule", "anneal", "nearest", "partition_value", "polish"]
 

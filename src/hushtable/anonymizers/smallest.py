@@ -11,7 +11,7 @@ import numpy as np
 from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray
 from hushtable.anonymizers.candidates import Candidates, Space
 from hushtable.anonymizers.judging import BlockJudge
-from hushtable.kernels import cost, subsets
+from hushtable.kernels import cost, shortest
 
 __all__ = ["MOST_ROWS", "Smallest", "solve", "tables"]
 
@@ -58,7 +58,7 @@ def solve(space: Space, judge: BlockJudge) -> Smallest:
     second = first if space.seconds is space.costs else cost.subset_costs(space.places, space.seconds)
     is_block = _blocks(space.n_rows, judge)
     value, again, ways = np.empty(n_subsets), np.empty(n_subsets), np.zeros(n_subsets)
-    blocks, n_settled, n_pruned, n_looked_up = subsets.cheapest_partitions(first, second, is_block, value, again, ways)
+    blocks, n_settled, n_pruned, n_looked_up = shortest.cheapest_partitions(first, second, is_block, value, again, ways)
     labels = np.zeros(space.n_rows, dtype=np.int32)
     free, label = n_subsets - 1, 0
     while free and np.isfinite(value[-1]):
@@ -113,7 +113,7 @@ def _partitions(found: Smallest, free: int) -> Iterator[tuple[int, ...]]:
     if not free:
         yield ()
         return
-    for block in subsets.optimal_blocks(free, found.first, found.is_block, found.values).tolist():
+    for block in shortest.optimal_blocks(free, found.first, found.is_block, found.values).tolist():
         for others in _partitions(found, free ^ block):
             yield (block, *others)
 
@@ -125,5 +125,5 @@ def _ties(space: Space, listed: list[Candidates], rows: CountArray) -> list[list
         at = space.places[rows, j]
         common = np.flatnonzero((candidates.first <= at.min()) & (at.max() <= candidates.last))
         costs = candidates.costs[common]
-        ties.append(common[costs <= costs.min() + subsets.TIES].tolist())
+        ties.append(common[costs <= costs.min() + shortest.TIES].tolist())
     return ties
