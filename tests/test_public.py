@@ -91,8 +91,10 @@ def test_functions_document_every_parameter(name: str) -> None:
         assert parameter in section
     assert ">>> " in function.__doc__
     kinds = [each.kind for each in inspect.signature(function).parameters.values()]
-    assert all(kind is inspect.Parameter.KEYWORD_ONLY for kind in kinds[1:])
-    assert parameters[0] == "data"
+    # mpuccs compares two tables; all other verbs have one.
+    n_tables = 2 if parameters[:2] == ["original", "synthetic"] else 1
+    assert all(kind is inspect.Parameter.KEYWORD_ONLY for kind in kinds[n_tables:])
+    assert n_tables == 2 or parameters[0] == "data"
 
 
 @pytest.mark.parametrize("name", [name for name in RECORDS if name not in ("PrivacyModel",)])
@@ -156,20 +158,29 @@ def results() -> dict[str, Any]:
         "MinGen": ht.MinGen(n_best=3),
         "MinimalDistortion": ht.MinimalDistortion({"sex": 0.0}),
         "Match1K": ht.Match1K(2),
+        "MaskedRelease": ht.mask_dependence(people, a=["sex"], b=["income"], clusters=3, c=["education"]),
+        "MaskingTradeoff": ht.masking_tradeoff(people, a=["sex"], b=["income"], clusters=[2, 3], c=["education"]),
         "RecursiveCLDiversity": ht.RecursiveCLDiversity(3, 2, "diagnosis"),
         "TCloseness": ht.TCloseness(0.2, "diagnosis"),
         "DistinctLDiversity": ht.DistinctLDiversity(2, "diagnosis"),
         "Hierarchy": ht.Hierarchy.auto(ht.Table.encode(people, ["nationality"]).columns[0]),
         "KAnonymity": ht.KAnonymity(5),
+        "MinimalUniques": ht.minimal_uniques(people, columns=["sex", "marital_status"]),
         "Mondrian": ht.Mondrian(cut="median"),
+        "Mpuccs": ht.mpuccs(people, columns=["sex", "marital_status"]),
+        "Objective": ht.Objective.paper(),
         "Partition": release.partition,
         "Policy": ht.Policy.parse("columns: {age: quasi-identifier}\nmodels: [k-anonymity: 5]"),
         "Pseudonyms": release.pseudonyms,
         "Release": release,
         "RiskAssessment": ht.assess(people, quasi_identifiers=["sex"], sensitive=["diagnosis"]),
         "Roles": ht.find_quasi_identifiers(people),
+        "Selection": ht.select_columns(
+            people, columns=["sex", "marital_status"], objective={"distinction": 1.0}, method="greedy"
+        ),
         "SetNCP": ht.SetNCP({"sex": 2.0}),
         "Table": ht.Table.encode(people, ["sex"]),
+        "Term": ht.Term("gini", -1.0, options={"target": "diagnosis"}),
         "Trace": release.trace,
         "Verdict": release.verify(),
     }
@@ -189,7 +200,20 @@ def test_repr_and_dict_are_plain_and_short(results: dict[str, Any], name: str) -
         assert json.loads(json.dumps(result.to_dict()))
 
 
-@pytest.mark.parametrize("name", ["Release", "RiskAssessment", "Roles", "Verdict"])
+RESULTS = [
+    "MaskedRelease",
+    "MaskingTradeoff",
+    "MinimalUniques",
+    "Mpuccs",
+    "Release",
+    "RiskAssessment",
+    "Roles",
+    "Selection",
+    "Verdict",
+]
+
+
+@pytest.mark.parametrize("name", RESULTS)
 def test_results_have_to_dict_and_html(results: dict[str, Any], name: str) -> None:
     assert results[name].to_dict()
     assert results[name]._repr_html_().startswith("<")

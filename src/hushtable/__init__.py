@@ -9,10 +9,14 @@ if TYPE_CHECKING:
     from hushtable import datasets
     from hushtable.anonymizers import anonymize
     from hushtable.anonymizers.genetic import Genetic
+    from hushtable.anonymizers.independence import mask_dependence, masking_tradeoff
+    from hushtable.anonymizers.independence.release import MaskedRelease, MaskingTradeoff
     from hushtable.anonymizers.mingen import MinGen
     from hushtable.anonymizers.mondrian import Mondrian
     from hushtable.column import Column, ColumnSpec
+    from hushtable.discover.objective import Objective, Term
     from hushtable.discover.recognise import Roles, find_quasi_identifiers
+    from hushtable.discover.select import Selection, select_columns
     from hushtable.errors import (
         BudgetExceeded,
         ColumnError,
@@ -49,7 +53,9 @@ if TYPE_CHECKING:
     from hushtable.quality.certainty import Certainty, MinimalDistortion
     from hushtable.quality.loss import SetNCP
     from hushtable.release import Release
+    from hushtable.risk.mpuccs import Mpuccs, mpuccs
     from hushtable.risk.reidentify import RiskAssessment, assess
+    from hushtable.risk.uniques import MinimalUniques, minimal_uniques
     from hushtable.search import Budget, Effort, Trace
     from hushtable.table import Table
     from hushtable.verifier import Verdict, verify
@@ -78,13 +84,18 @@ __all__ = [
     "InputError",
     "KAnonymity",
     "KMap",
+    "MaskedRelease",
+    "MaskingTradeoff",
     "Match1K",
     "MatchK1",
     "MatchKK",
     "MinGen",
     "MinimalDistortion",
+    "MinimalUniques",
     "ModelError",
     "Mondrian",
+    "Mpuccs",
+    "Objective",
     "Partition",
     "Policy",
     "PolicyError",
@@ -94,9 +105,11 @@ __all__ = [
     "Release",
     "RiskAssessment",
     "Roles",
+    "Selection",
     "SetNCP",
     "TCloseness",
     "Table",
+    "Term",
     "Trace",
     "Verdict",
     "VerificationError",
@@ -104,6 +117,11 @@ __all__ = [
     "assess",
     "datasets",
     "find_quasi_identifiers",
+    "mask_dependence",
+    "masking_tradeoff",
+    "minimal_uniques",
+    "mpuccs",
+    "select_columns",
     "verify",
 ]
 
@@ -131,13 +149,18 @@ _HOMES = {
     "InputError": "errors",
     "KAnonymity": "models",
     "KMap": "models",
+    "MaskedRelease": "anonymizers.independence.release",
+    "MaskingTradeoff": "anonymizers.independence.release",
     "Match1K": "models",
     "MatchK1": "models",
     "MatchKK": "models",
     "MinGen": "anonymizers.mingen",
     "MinimalDistortion": "quality.certainty",
+    "MinimalUniques": "risk.uniques",
     "ModelError": "errors",
     "Mondrian": "anonymizers.mondrian",
+    "Mpuccs": "risk.mpuccs",
+    "Objective": "discover.objective",
     "Partition": "partition",
     "Policy": "policy",
     "PolicyError": "errors",
@@ -147,9 +170,11 @@ _HOMES = {
     "Release": "release",
     "RiskAssessment": "risk.reidentify",
     "Roles": "discover.recognise",
+    "Selection": "discover.select",
     "SetNCP": "quality.loss",
     "TCloseness": "models",
     "Table": "table",
+    "Term": "discover.objective",
     "Trace": "search",
     "Verdict": "verifier",
     "VerificationError": "errors",
@@ -157,6 +182,11 @@ _HOMES = {
     "assess": "risk.reidentify",
     "datasets": "",
     "find_quasi_identifiers": "discover.recognise",
+    "mask_dependence": "anonymizers.independence",
+    "masking_tradeoff": "anonymizers.independence",
+    "minimal_uniques": "risk.uniques",
+    "mpuccs": "risk.mpuccs",
+    "select_columns": "discover.select",
     "verify": "verifier",
 }
 

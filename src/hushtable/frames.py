@@ -7,6 +7,7 @@ A CSV is read as text and stays text: types are inferred for computing only
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import secrets
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -26,14 +27,20 @@ from hushtable.errors import ColumnError, InputError, listed, with_hint
 __all__ = [
     "FILE_KINDS",
     "Frame",
+    "assemble",
     "check_writable",
     "file_kind",
     "gather",
+    "integers",
+    "library",
     "map_texts",
     "mask",
     "read",
     "replacing",
+    "strings",
+    "text_codes",
     "texts",
+    "with_json_lists",
     "write",
     "written_delimiter",
 ]
@@ -107,6 +114,28 @@ class Frame:
             new.append(column)
         return replace(self, data=self.data.with_columns(*new))
 
+    def with_numbers(self, name: str, values: CountArray) -> Frame:
+        """Return the frame with one more column, of whole numbers."""
+        column = nw.new_series(name, values.tolist(), nw.Int64(), backend=self.data.implementation)
+        if self.data.implementation.is_pandas_like():
+            pandas_series: Any = column.to_native()
+            pandas_series.index = self.native.index
+            column = nw.from_native(pandas_series, series_only=True)
+        return replace(self, data=self.data.with_columns(column))
+
+    def alike(self, columns: Sequence[pl.Series]) -> Frame:
+        """Return a new frame of the same library, with none of this one's rows, index or types."""
+        backend = self.data.implementation
+        if backend.is_polars():
+            return replace(self, data=nw.from_native(pl.DataFrame(columns), eager_only=True))
+        data = {
+            each.name: nw.new_series(
+                each.name, each.to_list(), nw.from_native(each, series_only=True).dtype, backend=backend
+            )
+            for each in columns
+        }
+        return replace(self, data=nw.from_dict(data))
+
 
 def read(data: Any, *, encoding: str = "utf-8", delimiter: str | None = None) -> Frame:
     """Open a file or wrap a dataframe.
@@ -151,6 +180,29 @@ def read(data: Any, *, encoding: str = "utf-8", delimiter: str | None = None) ->
             msg = with_hint("the dataframe has column names that are not text.", "rename them to text first.")
             raise ColumnError(msg)
     return frame
+
+
+def library(data: Any) -> str:
+    """Return the name of the dataframe library that data come in: "pandas", "pyarrow"; "polars" for a file or Table."""
+    known = nw.from_native(data.native if isinstance(data, Frame) else data, eager_only=True, pass_through=True)
+    return str(known.implementation.value) if isinstance(known, nw.DataFrame) else "polars"
+
+
+def assemble(columns: Mapping[str, Sequence[Any]], source: str = "polars") -> Any:
+    """Make a dataframe of plain columns of one length, of a library as `library` names it."""
+    backend: Any = nw.Implementation.from_backend(source)  # type: ignore[arg-type]  # any name it knows
+    return nw.from_dict(dict(columns), backend=backend).to_native()
+
+
+def with_json_lists(frame: Frame) -> Frame:
+    """Return a frame whose lists, which a CSV has no cells for, are JSON."""
+    lists = [name for name in frame.columns if isinstance(frame.column(name).dtype, pl.List)]
+    return frame.with_texts(
+        {
+            name: pl.Series([json.dumps(each, ensure_ascii=False) for each in frame.column(name).to_list()])
+            for name in lists
+        }
+    )
 
 
 def file_kind(path: Path) -> str:
@@ -300,6 +352,23 @@ def texts(series: pl.Series) -> pl.Series:
     blank = cells.unique().drop_nulls()
     blank = blank.filter(blank.str.strip_chars() == "")
     return cells.set(cells.is_in(blank.implode()).fill_null(False), None) if len(blank) else cells
+
+
+def integers(name: str, values: CountArray) -> pl.Series:
+    """Return a column of whole numbers."""
+    return pl.Series(name, values, dtype=pl.Int64)
+
+
+def strings(name: str, cells: Sequence[str | None]) -> pl.Series:
+    """Return a column of text; None is missing."""
+    return pl.Series(name, cells, dtype=pl.String)
+
+
+def text_codes(series: pl.Series) -> CodeArray:
+    """Code a column by the bytes of its cells; -1 is missing."""
+    cells = texts(series)
+    codes = cells.cast(pl.Enum(cells.drop_nulls().unique().sort())).to_physical()
+    return np.asarray(codes.cast(pl.Int32).fill_null(-1).to_numpy())
 
 
 def _to_polars(series: nw.Series[Any]) -> pl.Series:

@@ -199,7 +199,7 @@ def verify(
     specs, hierarchies = specs or {}, hierarchies or {}
 
     hidden = _suppressed_rows(frame, (*quasi_identifiers, *judged), suppressed)
-    codes = np.array([_text_codes(frame.column(name))[~hidden] for name in quasi_identifiers])
+    codes = np.array([frames.text_codes(frame.column(name))[~hidden] for name in quasi_identifiers])
     labels, first = label_rows(codes)
     records = np.bincount(labels, minlength=len(first))
     held = _hold(frame, original, sensitive, suppressed, specs)
@@ -332,13 +332,6 @@ def _suppressed_rows(frame: frames.Frame, names: Sequence[str], suppressed: str)
     return np.asarray(hidden & ~hidden.all())
 
 
-def _text_codes(series: pl.Series) -> CodeArray:
-    """Code a column by the bytes of its cells; -1 is missing."""
-    texts = frames.texts(series)
-    codes = texts.cast(pl.Enum(texts.drop_nulls().unique().sort())).to_physical()
-    return np.asarray(codes.cast(pl.Int32).fill_null(-1).to_numpy())
-
-
 def _value_codes(
     series: pl.Series, spec: ColumnSpec, suppressed: str, reference: pl.Series | None
 ) -> tuple[columns_.Column, CodeArray]:
@@ -434,7 +427,7 @@ def _rows_of(labels: CountArray, label_of_row: CountArray, along: CountArray) ->
 def _listed(series: pl.Series) -> tuple[list[str | None], CodeArray]:
     """Return a column's distinct cells, the missing one first, and the place of each row's cell among them."""
     texts = frames.texts(series)
-    return [None, *texts.drop_nulls().unique().sort().to_list()], _text_codes(series) + np.int32(1)
+    return [None, *texts.drop_nulls().unique().sort().to_list()], frames.text_codes(series) + np.int32(1)
 
 
 def _with_empty_class(histogram: Histogram) -> Histogram:

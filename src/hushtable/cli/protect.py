@@ -1,73 +1,37 @@
-"""The command: arguments to verbs to exit codes; no arithmetic.
-
-Exit codes: 0 done, 1 the answer is no, 2 wrong input or arguments, 3 infeasible.
-Only figures, names and positions are printed, never a cell of the data.
-"""
+"""scan, anonymize, verify: from a file to a release that holds what its policy asks."""
 
 from __future__ import annotations
 
-import io
-import json
-import os
-import shutil
-import sys
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hushtable.errors import HushError, InputError, PolicyError, listed, with_hint
+from hushtable.cli.arguments import (
+    AsJson,
+    Delimiter,
+    Encoding,
+    InFile,
+    PolicyFile,
+    Population,
+    check_output,
+    frame_of,
+    names_of,
+)
+from hushtable.cli.terminal import aligned, bar, print_json, say, step
+from hushtable.errors import InputError, PolicyError, listed, with_hint
 
 if TYPE_CHECKING:
-    from hushtable._types import Progress
     from hushtable.discover.recognise import Roles
     from hushtable.frames import Frame
     from hushtable.policy import Policy
     from hushtable.pseudonyms import Pseudonyms
     from hushtable.verifier import Verdict
 
-app = typer.Typer(
-    name="hushtable",
-    help="Find what identifies people in a table, hide it with the least loss, prove it.",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-)
-
-InFile = Annotated[Path, typer.Argument(metavar="FILE", help="CSV or Parquet.", show_default=False)]
-PolicyFile = Annotated[Path | None, typer.Option("--policy", "-p", help="Policy file (YAML).", show_default=False)]
-AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
-Population = Annotated[
-    Path | None,
-    typer.Option(help="The people among whom the records are, for k-map and delta-presence.", show_default=False),
-]
-Encoding = Annotated[str, typer.Option(help="Encoding of a CSV.")]
-Delimiter = Annotated[str | None, typer.Option(help="Delimiter of a CSV; found when not given.", show_default=False)]
+__all__ = ["anonymize", "scan", "verify"]
 
 
-def main() -> None:
-    """Run the command; every error of the package becomes one message and its exit code."""
-    try:
-        app()
-    except HushError as error:
-        typer.echo(f"hushtable: {error}", err=True)
-        sys.exit(error.exit_code)
-
-
-@app.callback(invoke_without_command=True)
-def _root(
-    version: Annotated[bool, typer.Option("--version", help="Print the version and leave.")] = False,
-) -> None:
-    if version:
-        from importlib import metadata
-
-        typer.echo(metadata.version("hushtable"))
-        raise typer.Exit
-
-
-@app.command()
 def scan(
     file: InFile,
     policy: Annotated[
@@ -86,23 +50,22 @@ def scan(
     if policy is not None and policy.exists():
         msg = with_hint(f"{str(policy)!r} exists.", "name another file, or remove it: a policy is never overwritten.")
         raise InputError(msg)
-    with _step("reading"):
+    with step("reading"):
         frame = frames.read(file, encoding=encoding, delimiter=delimiter)
-    with _step("looking at columns and classes"):
+    with step("looking at columns and classes"):
         roles = find_quasi_identifiers(frame)
         sensitive = [name for name, role in roles.roles.items() if role == "sensitive"]
         risk = assess(frame, quasi_identifiers=roles.quasi_identifiers, sensitive=sensitive)
     if as_json:
-        _print_json({"file": file.name, **roles.to_dict(), "risk": risk.to_dict()})
+        print_json({"file": file.name, **roles.to_dict(), "risk": risk.to_dict()})
     else:
-        _say(_role_table(roles), *_risk_lines(risk.to_dict()))
+        say(_role_table(roles), *_risk_lines(risk.to_dict()))
     if policy is not None:
         _write_policy(policy, _proposed_policy(roles, k).to_yaml())
         typer.echo(f"\nWrote {policy}. Check every role in it, then:", err=True)
         typer.echo(f"  hushtable anonymize {file} -p {policy} -o OUT", err=True)
 
 
-@app.command()
 def anonymize(
     file: InFile,
     output: Annotated[Path, typer.Option("--output", "-o", help="CSV or Parquet to write.", show_default=False)],
@@ -139,8 +102,8 @@ def anonymize(
     from hushtable.quality.loss import SetNCP
 
     frames.file_kind(output)
-    _check_output(file, output)
-    with _step("reading"):
+    check_output(file, output)
+    with step("reading"):
         frame = frames.read(file, encoding=encoding, delimiter=delimiter)
     if policy is not None:
         if qi or k is not None or l or identifier or other:
@@ -151,7 +114,7 @@ def anonymize(
         rules = _policy_of_options(frame, qi, k, l or [], identifier, other)
     rules = rules.changed(cut=cut, recoding=recoding)
     rules.check_covers(frame.columns)
-    with _bar("cutting") as progress:
+    with bar("cutting") as progress:
         release = protect(
             frame,
             quasi_identifiers=rules.quasi_identifiers,
@@ -169,23 +132,22 @@ def anonymize(
             unknown=rules.unknown,
             loss=SetNCP(rules.weights),
             suppression_limit=rules.limits.suppression,
-            population=_frame_of(population, encoding, delimiter),
+            population=frame_of(population, encoding, delimiter),
             missing=rules.missing,
             identifiers=rules.removed,
             pseudonyms=_pseudonyms(rules, key_file),
             specs=_specs(rules),
             progress=progress,
         )
-    with _step("writing and verifying"):
+    with step("writing and verifying"):
         verdict = release.write(output, keep_order=keep_order, external=external, policy=rules.to_dict())
     summary = release.to_dict()
     if as_json:
-        _print_json({"file": str(output), "verified": verdict.to_dict(), **summary})
+        print_json({"file": str(output), "verified": verdict.to_dict(), **summary})
         return
-    _say(*_release_lines(output, rules, verdict, summary))
+    say(*_release_lines(output, rules, verdict, summary))
 
 
-@app.command()
 def verify(
     file: InFile,
     policy: Annotated[Path, typer.Option("--policy", "-p", help="Policy file (YAML).", show_default=False)],
@@ -207,7 +169,7 @@ def verify(
     rules = _read_policy(policy)
     if not no_manifest:
         manifest.check_hash(file, manifest.read(file))
-    with _step("reading and judging"):
+    with step("reading and judging"):
         frame = frames.read(file, encoding=encoding, delimiter=delimiter)
         rules.check_release(frame.columns)
         verdict = judge(
@@ -217,16 +179,16 @@ def verify(
             sensitive=rules.with_role("sensitive"),
             specs=_specs(rules),
             hierarchies=rules.hierarchies(policy.parent),
-            population=_frame_of(population, encoding, delimiter),
-            original=_frame_of(original, encoding, delimiter),
+            population=frame_of(population, encoding, delimiter),
+            original=frame_of(original, encoding, delimiter),
             missing=missing,  # type: ignore[arg-type]  # checked by the callee
             highest_risk=rules.limits.highest_risk,
             average_risk=rules.limits.average_risk,
         )
     if as_json:
-        _print_json(verdict.to_dict())
+        print_json(verdict.to_dict())
     else:
-        _say(*_verdict_lines(file, verdict))
+        say(*_verdict_lines(file, verdict))
     if not verdict.passed:
         raise typer.Exit(1)
 
@@ -258,10 +220,10 @@ def _policy_of_options(
             raise InputError(msg)
         models.append({"distinct-l-diversity": {"l": int(number), "sensitive": column}})
     given = {
-        **dict.fromkeys(_names(other), "other"),
+        **dict.fromkeys(names_of(other), "other"),
         **{model["distinct-l-diversity"]["sensitive"]: "sensitive" for model in models[1:]},
-        **dict.fromkeys(_names(identifier), "identifier"),
-        **dict.fromkeys(_names(qi), "quasi-identifier"),
+        **dict.fromkeys(names_of(identifier), "identifier"),
+        **dict.fromkeys(names_of(qi), "quasi-identifier"),
     }
     undeclared = [name for name in frame.columns if name not in given]
     if undeclared:
@@ -275,10 +237,6 @@ def _policy_of_options(
             raise InputError(msg)
         typer.echo(f"Kept as they are, taken for unknown to anyone: {', '.join(undeclared)}.", err=True)
     return Policy.make({"columns": {**dict.fromkeys(undeclared, "other"), **given}, "models": models})
-
-
-def _names(option: str) -> list[str]:
-    return [name.strip() for name in option.split(",") if name.strip()]
 
 
 def _proposed_policy(roles: Roles, k: int) -> Policy:
@@ -316,21 +274,6 @@ def _specs(rules: Policy) -> dict[str, Any]:
     return {name: ColumnSpec(column.kind, column.order) for name, column in rules.columns.items()}
 
 
-def _frame_of(path: Path | None, encoding: str, delimiter: str | None) -> Frame | None:
-    from hushtable import frames
-
-    return None if path is None else frames.read(path, encoding=encoding, delimiter=delimiter)
-
-
-def _check_output(source: Path, output: Path) -> None:
-    if not output.parent.is_dir():
-        msg = with_hint(f"there is no folder {str(output.parent)!r}.", "make it first; nothing was written.")
-        raise InputError(msg)
-    if output.exists() and source.exists() and output.samefile(source):
-        msg = with_hint("the output is the input.", "name another file; the input is never overwritten.")
-        raise InputError(msg)
-
-
 def _write_policy(path: Path, text: str) -> None:
     try:
         path.write_text(text, encoding="utf-8")
@@ -339,37 +282,20 @@ def _write_policy(path: Path, text: str) -> None:
         raise InputError(msg) from None
 
 
-def _print_json(entries: Mapping[str, Any]) -> None:
-    _say(json.dumps(entries, indent=2, ensure_ascii=False))
-
-
-def _say(*lines: str) -> None:
-    """Print, and stop quietly when the reader of a pipe has gone (``| head``)."""
-    try:
-        typer.echo("\n".join(lines))
-    except BrokenPipeError:
-        # Python flushes stdout once more when it ends; there, it must not fail.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        raise typer.Exit from None
-
-
 def _role_table(roles: Roles) -> str:
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(box=None, pad_edge=False)
-    for title in ("column", "kind", "distinct", "missing", "proposed role", "because"):
-        table.add_column(title, justify="right" if title in ("distinct", "missing") else "left")
-    for column in roles.columns:
-        reason = f"{column.reason}; {column.warning}" if column.warning else column.reason
-        cells = (column.name, column.kind, f"{column.n_distinct:,}", f"{column.n_missing:,}", column.role, reason)
-        # Text, because a name may hold what rich reads as markup.
-        table.add_row(*(Text(cell) for cell in cells))
-    # Piped output is not folded at some terminal's width.
-    page = io.StringIO()
-    Console(file=page, width=shutil.get_terminal_size().columns if sys.stdout.isatty() else 200).print(table)
-    return page.getvalue()
+    titles = ("column", "kind", "distinct", "missing", "proposed role", "because")
+    rows = [
+        (
+            column.name,
+            column.kind,
+            f"{column.n_distinct:,}",
+            f"{column.n_missing:,}",
+            column.role,
+            f"{column.reason}; {column.warning}" if column.warning else column.reason,
+        )
+        for column in roles.columns
+    ]
+    return aligned(titles, rows, right=("distinct", "missing"))
 
 
 def _risk_lines(risk: Mapping[str, Any]) -> list[str]:
@@ -421,39 +347,3 @@ def _homogeneity_lines(verdict: Verdict) -> list[str]:
         for name, fewest in verdict.distinct_sensitive.items()
         if fewest < 2
     ]
-
-
-@contextmanager
-def _step(what: str) -> Iterator[None]:
-    """Show what goes on while it does, on a terminal only."""
-    if not sys.stderr.isatty():
-        yield
-        return
-    from rich.console import Console
-
-    with Console(stderr=True).status(what):
-        yield
-
-
-@contextmanager
-def _bar(what: str) -> Iterator[Progress | None]:
-    """Show a progress bar, on a terminal only."""
-    if not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import Progress as Bar
-
-    if _is_first_run():
-        typer.echo("Compiling for the first time on this machine; this takes about half a minute, once.", err=True)
-    with Bar(console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(what, total=1.0)
-        yield lambda done: bar.update(task, completed=done)
-
-
-def _is_first_run() -> bool:
-    """Tell whether no kernel of the search has been compiled here yet."""
-    from hushtable.kernels import split
-
-    stats = split.grow._cache._cache_path  # type: ignore[attr-defined]  # numba has no public way to ask
-    return not any(Path(stats).glob("split.grow-*.nbi"))

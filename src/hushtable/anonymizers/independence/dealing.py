@@ -1,0 +1,237 @@
+"""Dealings: records of equal-sized clusters dealt into groups of one from each, by counts of equal records.
+
+Independence masking is such a dealing (`hushtable.anonymizers.independence.search`): a group publishes
+the cells on which all its records agree and stars elsewhere. Records that agree on every
+column of A are one *type*, so that a dealing is as large as its types, not as its records.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+
+from hushtable._types import CodeArray, CountArray, FloatArray, frozen
+
+__all__ = [
+    "STAR",
+    "Dealing",
+    "Types",
+    "aligned",
+    "dealt_in_runs",
+    "greedy",
+    "joined",
+    "kept_cells",
+    "patterns",
+    "subsets",
+]
+
+STAR = -1
+"""The code of a cell that agrees with no other, and of a masked one."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Types:
+    """The distinct A vectors, and how many records of each every cluster holds.
+
+    Attributes
+    ----------
+    values : ndarray of int32, shape (n_types, n_columns)
+        -1 agrees with nothing.
+    supply : ndarray of int64, shape (n_clusters, n_types)
+        Every row has the same sum.
+    weights : ndarray of float64, shape (n_columns,)
+        What one star costs, 0 or more.
+    """
+
+    values: CodeArray
+    supply: CountArray
+    weights: FloatArray
+
+    def __post_init__(self) -> None:
+        for array in (self.values, self.supply, self.weights):
+            frozen(array)
+
+    @property
+    def n_clusters(self) -> int:
+        """How many clusters there are."""
+        return len(self.supply)
+
+    @property
+    def n_groups(self) -> int:
+        """How many groups a dealing has: the records of one cluster."""
+        return int(self.supply[0].sum())
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Dealing:
+    """Groups of one record from each cluster.
+
+    Attributes
+    ----------
+    members : ndarray of int32, shape (n_distinct, n_clusters)
+        The type of the record that each cluster gives.
+    counts : ndarray of int64, shape (n_distinct,)
+        How many groups have these members.
+    """
+
+    members: CodeArray
+    counts: CountArray
+
+    def __post_init__(self) -> None:
+        frozen(self.members)
+        frozen(self.counts)
+
+    def cost(self, types: Types) -> float:
+        """Return what the stars cost: for every group, its clusters times the weight of what it hides."""
+        hidden = patterns(types, self) == STAR
+        return float(types.n_clusters * ((hidden @ types.weights) @ self.counts))
+
+    def left(self, types: Types) -> Types:
+        """Return the records that are not dealt."""
+        supply = types.supply.copy()
+        for cluster, row in enumerate(supply):
+            np.subtract.at(row, self.members[:, cluster], self.counts)
+        return Types(types.values, supply, types.weights)
+
+
+def patterns(types: Types, dealing: Dealing, without: int | None = None) -> CodeArray:
+    """Return the cells on which the members of every group agree, `STAR` elsewhere.
+
+    Parameters
+    ----------
+    types : Types
+    dealing : Dealing
+    without : int, optional
+        A cluster whose members are not asked.
+
+    Returns
+    -------
+    cells : ndarray of int32, shape (n_distinct, n_columns)
+    """
+    asked = [cluster for cluster in range(types.n_clusters) if cluster != without]
+    cells = types.values[dealing.members[:, asked[0]]]
+    for cluster in asked[1:]:
+        cells = np.where(types.values[dealing.members[:, cluster]] == cells, cells, np.int32(STAR))
+    return cells
+
+
+def subsets(n_columns: int) -> list[tuple[int, ...]]:
+    """List all sets of columns, the largest first."""
+    return [chosen for size in range(n_columns, -1, -1) for chosen in combinations(range(n_columns), size)]
+
+
+def kept_cells(values: CodeArray, columns: Sequence[int]) -> CodeArray:
+    """Label the types that could publish the same cells in some columns alike; -1 where a cell agrees with nothing."""
+    cells = values[:, list(columns)]
+    labels = np.zeros(len(values), dtype=np.int32)
+    for column in cells.T:
+        # Made dense after each column, so that keys stay small.
+        keys = labels.astype(np.int64) * (int(column.max(initial=0)) + 2) + column + 1
+        labels = np.unique(keys, return_inverse=True)[1].astype(np.int32)
+    labels[(cells == STAR).any(axis=1)] = -1
+    return labels
+
+
+def greedy(types: Types, rng: np.random.Generator | None = None) -> Dealing:
+    """Deal together records that agree on much, the most agreeing sets of columns first.
+
+    Parameters
+    ----------
+    types : Types
+    rng : Generator, optional
+        Shuffles what is left open: the order of equally heavy sets of columns, and which
+        of several types is dealt. Without it the set that deals most comes first.
+
+    Notes
+    -----
+    O(2^d n_types n_clusters). Its first step deals as many groups without a star as any
+    dealing can. Every other group costs at least u in any dealing and at most u d here: the
+    cost is at most d times the least. With weights that ratio is their sum over the
+    smallest of them; with a weight of 0 there is none.
+    """
+    left = types.supply.copy()
+    order = np.arange(len(types.values)) if rng is None else rng.permutation(len(types.values))
+    by_weight: dict[float, list[tuple[int, ...]]] = {}
+    for columns in subsets(len(types.weights)):
+        by_weight.setdefault(round(float(types.weights[list(columns)].sum()), 9), []).append(columns)
+    parts = []
+    for weight in sorted(by_weight, reverse=True):
+        labels = {columns: kept_cells(types.values, columns)[order] for columns in by_weight[weight]}
+        if rng is None:
+            chosen = sorted(labels, key=lambda columns: -int(_dealt(left[:, order], labels[columns]).sum()))
+        else:
+            chosen = [list(labels)[place] for place in rng.permutation(len(labels))]
+        for columns in chosen:
+            part, taken = _deal(left[:, order], labels[columns])
+            left[:, order] -= taken
+            parts.append(Dealing(order[part.members].astype(np.int32), part.counts))
+    return joined(parts)
+
+
+def joined(parts: Sequence[Dealing]) -> Dealing:
+    """Return the groups of several dealings as one, equal groups counted together."""
+    members = np.concatenate([part.members for part in parts])
+    counts = np.concatenate([part.counts for part in parts])
+    distinct, inverse = np.unique(members, axis=0, return_inverse=True)
+    sums = np.zeros(len(distinct), dtype=np.int64)
+    np.add.at(sums, inverse.ravel(), counts)
+    return Dealing(np.ascontiguousarray(distinct), sums)
+
+
+def aligned(runs: Sequence[CountArray]) -> tuple[list[CountArray], CountArray]:
+    """Lay rows of runs side by side, and cut them wherever one of them begins a new run.
+
+    Parameters
+    ----------
+    runs : sequence of ndarray of int64
+        The lengths of each row's runs, 0 or more; all rows have the same sum.
+
+    Returns
+    -------
+    places : list of ndarray
+        For every row, the run that each piece lies in.
+    lengths : ndarray of int64, shape (n_pieces,)
+
+    Examples
+    --------
+    >>> places, lengths = aligned([np.array([2, 3]), np.array([4, 1])])
+    >>> [each.tolist() for each in places], lengths.tolist()
+    ([[0, 1, 1], [0, 0, 1]], [2, 2, 1])
+    """
+    ends = [np.cumsum(lengths) for lengths in runs]
+    cuts = np.unique(np.concatenate([[0], *ends]))
+    return [np.searchsorted(each, cuts[:-1], side="right") for each in ends], np.diff(cuts)
+
+
+def _dealt(left: CountArray, labels: CodeArray) -> CountArray:
+    """Count the groups that each label can give: what the poorest cluster holds of it."""
+    n_labels = int(labels.max(initial=-1)) + 1
+    named = labels >= 0
+    held = [np.bincount(labels[named], weights=row[named], minlength=n_labels) for row in left]
+    return np.asarray(np.min(held, axis=0), dtype=np.int64)
+
+
+def _deal(left: CountArray, labels: CodeArray) -> tuple[Dealing, CountArray]:
+    """Deal as many groups of one label as there are; return them and what was taken of every type."""
+    wanted = _dealt(left, labels)
+    by_label = np.argsort(labels, kind="stable")
+    by_label = by_label[np.searchsorted(labels[by_label], 0) :]
+    starts = np.searchsorted(labels[by_label], np.arange(len(wanted)))
+    taken = np.zeros_like(left)
+    for row, out in zip(left, taken, strict=True):
+        before = np.concatenate(([0], np.cumsum(row[by_label])))[:-1]
+        before -= before[starts][labels[by_label]]
+        out[by_label] = np.clip(wanted[labels[by_label]] - before, 0, row[by_label])
+    return dealt_in_runs([(by_label, row[by_label]) for row in taken]), taken
+
+
+def dealt_in_runs(runs: Sequence[tuple[CountArray, CountArray]]) -> Dealing:
+    """Make groups of what every cluster gives in turn: its types, and how many records of each."""
+    places, counts = aligned([lengths for _, lengths in runs])
+    members = np.empty((len(counts), len(runs)), dtype=np.int32)
+    for cluster, ((given, _), place) in enumerate(zip(runs, places, strict=True)):
+        members[:, cluster] = given[place]
+    return Dealing(members, counts)

@@ -1,0 +1,430 @@
+"""MaskedRelease: what independence masking returns."""
+
+from __future__ import annotations
+
+import contextlib
+import html
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Final, Literal
+
+import numpy as np
+
+from hushtable import figures, frames
+from hushtable._types import BoolArray, CodeArray, CountArray, frozen
+from hushtable.cells import SUPPRESSED
+from hushtable.column import Column, ColumnSpec, from_texts
+from hushtable.errors import ColumnError, InputError, with_hint
+from hushtable.frames import Frame
+from hushtable.independence_verifier import IndependenceVerdict, verify_independence
+from hushtable.quality import utility
+from hushtable.search import Trace
+from hushtable.table import Table
+
+__all__ = ["PUBLISHED", "MaskedRelease", "MaskingTradeoff", "Publish", "TradeoffPoint", "evidence"]
+
+Publish = Literal["tuples", "columns", "bins"]
+PUBLISHED: Final = ("tuples", "columns", "bins")
+
+_WIDTHS: Final = (1.0, 2.0, 5.0, 10.0)
+_N_BINS: Final = 10
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MaskedRelease:
+    """A table in which A is independent of the cluster, and how it came about.
+
+    Attributes
+    ----------
+    source : Frame or Table
+        The input, untouched.
+    table : Table
+        A and B of the records that stay.
+    a, b, c : tuple of str
+    label : str
+        The name of the cluster's column.
+    labels : ndarray of int32, shape (n_records,)
+        The cluster of every record that stays, from 0; published from 1.
+    kept : ndarray of int64, shape (n_records,)
+        Positions in the source of the records that stay, ascending.
+    stars : ndarray of bool, shape (n_columns of A, n_records)
+        Cells that publish ``*``.
+    cost : float
+        Stars, each times the weight of its column.
+    publish : {"tuples", "columns", "bins"}
+        What `cluster_values` says of B.
+    ties_optimised : bool
+        Whether ties in B were settled so that few stars are needed: the clusters depend on A.
+    guesses : tuple of Guess
+        What C gives back of every column of A.
+    trace : Trace
+        With the bound and the gap of the cost.
+    specs : mapping of column to ColumnSpec
+    """
+
+    source: Frame | Table = field(repr=False)
+    table: Table = field(repr=False)
+    a: tuple[str, ...]
+    b: tuple[str, ...]
+    c: tuple[str, ...]
+    label: str
+    labels: CodeArray = field(repr=False)
+    kept: CountArray = field(repr=False)
+    stars: BoolArray = field(repr=False)
+    cost: float
+    publish: Publish
+    ties_optimised: bool
+    guesses: tuple[utility.Guess, ...] = field(repr=False)
+    trace: Trace
+    specs: Mapping[str, ColumnSpec] = field(default_factory=dict, repr=False)
+
+    def __post_init__(self) -> None:
+        for array in (self.labels, self.kept, self.stars):
+            frozen(array)
+
+    @property
+    def n_records(self) -> int:
+        """How many records are published."""
+        return len(self.labels)
+
+    @property
+    def n_clusters(self) -> int:
+        """How many clusters there are."""
+        return int(self.labels.max()) + 1
+
+    @property
+    def n_stars(self) -> int:
+        """How many cells are masked."""
+        return int(self.stars.sum())
+
+    @property
+    def stars_by_column(self) -> dict[str, int]:
+        """How many cells of every column of A are masked."""
+        return dict(zip(self.a, self.stars.sum(axis=1).tolist(), strict=True))
+
+    @property
+    def share_kept(self) -> float:
+        """Share of A cells that are published, in [0, 1]."""
+        return 1 - self.n_stars / self.stars.size
+
+    @property
+    def lower_bound(self) -> float:
+        """A cost that no masking of these clusters goes below."""
+        return self.trace.bound or 0.0
+
+    @property
+    def gap(self) -> float:
+        """(cost - lower bound) / cost, in [0, 1]."""
+        return self.trace.gap or 0.0
+
+    @property
+    def optimal(self) -> bool:
+        """Whether the cost is proven to be the least for these clusters."""
+        return self.trace.optimal
+
+    @property
+    def removed(self) -> tuple[int, ...]:
+        """Positions in the source of the records left out to make the clusters equal, ascending."""
+        n_rows = self.source.n_rows
+        return tuple(np.setdiff1d(np.arange(n_rows), self.kept).tolist())
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What undoes the hiding, as far as it was measured, or weakens it."""
+        found = utility.warnings_of(self.guesses)
+        if not self.ties_optimised:
+            return found
+        return (*found, "ties in B were settled by A: who is on which side of a cluster's border tells something of A")
+
+    @property
+    def frame(self) -> Any:
+        """The masked table, of the kind that went in: rows in order, B gone, the cluster as last column."""
+        if isinstance(self.source, Table):
+            return self._published_table(self.source)
+        return self._published_frame(self.source).native
+
+    @property
+    def cluster_values(self) -> Any:
+        """What is published of B, apart from the table: sorted, so that the order says nothing of the records.
+
+        ``"tuples"``: the cluster and the B cells of its records. ``"columns"`` and ``"bins"``: the
+        cluster, the column, the value or bin as text, and how many records have it.
+        """
+        if isinstance(self.source, Table):
+            return Table.encode(self._values(frames.read(self.source.decode())).native)
+        return self._values(self.source).native
+
+    def verify(self) -> IndependenceVerdict:
+        """Judge the masked table anew, from its published cells alone."""
+        return self._verify(self._published())
+
+    def write(self, path: str | Path, values_path: str | Path, *, keep_order: bool = False) -> IndependenceVerdict:
+        """Write the masked table and the clusters' B values, whole and verified, both or neither.
+
+        Parameters
+        ----------
+        path, values_path : path
+            ``.csv``, ``.tsv`` or ``.parquet``.
+        keep_order : bool
+            Keep the order of the rows. Else they are shuffled with the operating system's
+            randomness, because an order can give B back.
+
+        Raises
+        ------
+        VerificationError
+            The written table is not independent; nothing is left behind.
+        InputError
+            A file cannot be written, or both have one name.
+        """
+        path, values_path = Path(path), Path(values_path)
+        if path.absolute() == values_path.absolute():
+            msg = with_hint(f"both the table and the clusters' values go to {str(path)!r}.", "name two files.")
+            raise InputError(msg)
+        frame = self._published()
+        if not keep_order:
+            frame = frame.take(np.random.default_rng().permutation(frame.n_rows))
+        values = frames.read(self.cluster_values.decode() if isinstance(self.source, Table) else self.cluster_values)
+        for each, target in ((frame, path), (values, values_path)):
+            frames.check_writable(each, target)
+        with frames.replacing(path, values_path) as (draft, values_draft):
+            frames.write(frame, draft)
+            frames.write(values, values_draft)
+            written = frames.read(draft, delimiter=frames.written_delimiter(frame, path))
+            return self._verify(written).raise_if_failed()
+
+    def dependence(self) -> tuple[utility.Dependence, utility.Dependence]:
+        """Measure how far the vectors of A are from independent of the cluster, before and after."""
+        _, before = self.table.select(self.a).collapse()
+        _, after = self._masked_a().collapse()
+        return utility.dependence(before, self.labels), utility.dependence(after, self.labels)
+
+    def pairs(self) -> tuple[utility.Pair, ...]:
+        """Compare what pairs of columns say of one another before and after; long orders are binned."""
+        b = {name: utility.binned_codes(self.table, name) for name in self.b}
+        return utility.kept_pairs(self._a_codes(), b, self._c_codes(), self.labels)
+
+    def rules(self, *, support: float = 0.01, confidence: float = 0.5) -> utility.Rules:
+        """Count the association rules between A and C, and within A, that are kept.
+
+        Parameters
+        ----------
+        support, confidence : float
+            What a rule needs, in [0, 1].
+        """
+        return utility.association_rules(self._a_codes(), self._c_codes(), support, confidence)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what is known of the release as plain values, none of them a person's."""
+        before, after = self.dependence()
+        return {
+            "n_records": self.n_records,
+            "n_clusters": self.n_clusters,
+            "a": list(self.a),
+            "b": list(self.b),
+            "c": list(self.c),
+            "label": self.label,
+            "n_stars": self.n_stars,
+            "cost": self.cost,
+            "lower_bound": self.lower_bound,
+            "gap": self.gap,
+            "optimal": self.optimal,
+            "stars_by_column": self.stars_by_column,
+            "share_kept": self.share_kept,
+            "removed": list(self.removed),
+            "publish": self.publish,
+            "ties_optimised": self.ties_optimised,
+            "dependence": {"before": asdict(before), "after": asdict(after)},
+            "guesses": [guess.to_dict() for guess in self.guesses],
+            "warnings": list(self.warnings),
+            "trace": self.trace.to_dict(),
+        }
+
+    def _repr_html_(self) -> str:
+        proof = "proven least" if self.optimal else f"at most {self.gap:.1%} above the least"
+        warned = "".join(f"<li>{html.escape(warning)}</li>" for warning in self.warnings)
+        return (
+            f"<b>MaskedRelease</b>: {html.escape(', '.join(self.a))} independent of {self.n_clusters} clusters of "
+            f"{html.escape(', '.join(self.b))}<br>{self.n_records} records, {self.n_stars} stars ({proof}), "
+            f"{self.share_kept:.1%} of the cells kept<ul>{warned}</ul>"
+        )
+
+    def _verify(self, frame: Frame) -> IndependenceVerdict:
+        return verify_independence(frame, columns=self.a, label=self.label, n_clusters=self.n_clusters)
+
+    def _published(self) -> Frame:
+        if isinstance(self.source, Table):
+            return frames.read(self._published_table(self.source).decode())
+        return self._published_frame(self.source)
+
+    def _published_frame(self, source: Frame) -> Frame:
+        names = [name for name in source.columns if name in (*self.a, *self.c)]
+        texts = {
+            name: frames.gather([*self.table.column(name).texts(), None], self._places(name), stars)
+            for name, stars in zip(self.a, self.stars, strict=True)
+        }
+        frame = source.select(names).take(self.kept).with_texts(texts)
+        return frame.with_numbers(self.label, self.labels.astype(np.int64) + 1)
+
+    def _places(self, name: str) -> CodeArray:
+        """Return a column's codes with the missing cell behind all values."""
+        codes = self.table.codes[self.table.index(name)]
+        return np.where(codes < 0, np.int32(self.table.column(name).n_values), codes)
+
+    def _published_table(self, source: Table) -> Table:
+        masked = self._masked_a()
+        kept = source.select([name for name in source.names if name in (*self.a, *self.c)]).take(self.kept)
+        columns, codes = list(kept.columns), kept.codes.copy()
+        for name in self.a:
+            columns[kept.index(name)], codes[kept.index(name)] = masked.column(name), masked.codes[masked.index(name)]
+        numbers = Column(self.label, "integer", np.arange(1, self.n_clusters + 1, dtype=np.int64))
+        return Table((*columns, numbers), np.concatenate((codes, self.labels[None, :])), kept.counts)
+
+    def _masked_a(self) -> Table:
+        """Code what A publishes: a column is a category whose values are its cells."""
+        columns, codes = [], []
+        for name, stars in zip(self.a, self.stars, strict=True):
+            raw = self.table.codes[self.table.index(name)]
+            column, code_of_text = from_texts(name, [*self.table.column(name).texts(), SUPPRESSED], "category")
+            columns.append(column)
+            codes.append(np.where(stars, code_of_text[-1], np.where(raw < 0, np.int32(-1), code_of_text[raw])))
+        return Table(tuple(columns), np.array(codes, dtype=np.int32), self.table.counts)
+
+    def _a_codes(self) -> dict[str, tuple[CodeArray, CodeArray]]:
+        codes = {name: self.table.codes[self.table.index(name)] for name in self.a}
+        return {
+            name: (codes[name], np.where(stars, np.int32(-2), codes[name]))
+            for name, stars in zip(self.a, self.stars, strict=True)
+        }
+
+    def _c_codes(self) -> dict[str, CodeArray]:
+        return evidence(self.source, self.c, self.specs, self.kept)
+
+    def _values(self, like: Frame) -> Frame:
+        b = self.table.select(self.b)
+        if self.publish == "tuples":
+            order = np.lexsort((*b.codes[::-1], self.labels))
+            cells = frames.read(b.take(order).decode())
+            numbers = frames.integers(self.label, self.labels[order].astype(np.int64) + 1)
+            return like.alike([numbers, *(cells.column(name) for name in self.b)])
+        return like.alike(_counted(b, self.labels, self.label, in_bins=self.publish == "bins"))
+
+
+def evidence(
+    source: Frame | Table, c: Sequence[str], specs: Mapping[str, ColumnSpec], rows: CountArray
+) -> dict[str, CodeArray]:
+    """Code the columns of C in some rows; those whose cells cannot be grouped, such as lists, are passed over."""
+    codes = {}
+    for name in c:
+        with contextlib.suppress(ColumnError):
+            table = Table.encode(source.select([name]).take(rows), [name], specs)
+            codes[name] = utility.binned_codes(table, name)
+    return codes
+
+
+def _counted(b: Table, labels: CodeArray, label: str, *, in_bins: bool) -> list[Any]:
+    """List how often every value of every column occurs in every cluster."""
+    clusters: list[int] = []
+    columns: list[str] = []
+    values: list[str | None] = []
+    counts: list[int] = []
+    for column, codes in zip(b.columns, b.codes, strict=True):
+        texts, place_of = _bins(column) if in_bins else (column.texts(), np.arange(column.n_values))
+        places = np.append(place_of, len(texts))[codes]
+        pairs, found = np.unique(labels.astype(np.int64) * (len(texts) + 1) + places, return_counts=True)
+        clusters += (pairs // (len(texts) + 1) + 1).tolist()
+        columns += [column.name] * len(pairs)
+        values += [[*texts, None][place] for place in (pairs % (len(texts) + 1)).tolist()]
+        counts += found.tolist()
+    return [
+        frames.integers(label, np.array(clusters, dtype=np.int64)),
+        frames.strings("column", columns),
+        frames.strings("value", values),
+        frames.integers("n", np.array(counts, dtype=np.int64)),
+    ]
+
+
+def _bins(column: Column) -> tuple[list[str], CountArray]:
+    """Name bins of a round width, and say in which of them every value lies; other kinds keep their values."""
+    from hushtable.cells import between
+
+    if column.kind not in ("integer", "decimal") or column.n_values < 2:
+        return column.texts(), np.arange(column.n_values)
+    values = column.values.astype(np.float64)
+    wanted = float(values[-1] - values[0]) / _N_BINS
+    power = 10.0 ** np.floor(np.log10(wanted))
+    width = next(step * power for step in _WIDTHS if step * power >= wanted * (1 - 1e-9))
+    numbers = np.floor(values / width).astype(np.int64)
+    distinct, place = np.unique(numbers, return_inverse=True)
+    return [between(f"{at * width:.12g}", f"{(at + 1) * width:.12g}") for at in distinct.tolist()], place.ravel()
+
+
+@dataclass(frozen=True, slots=True)
+class TradeoffPoint:
+    """What one number of clusters costs and keeps.
+
+    Attributes
+    ----------
+    clusters : int
+    n_stars : int
+    share_kept : float
+        Share of A cells that are published.
+    gap : float
+        Of the stars, to the best bound.
+    bc_before, bc_after : float
+        Mean normalised mutual information of the columns of B, and of the cluster, with those of C.
+    """
+
+    clusters: int
+    n_stars: int
+    share_kept: float
+    gap: float
+    bc_before: float
+    bc_after: float
+
+
+@dataclass(frozen=True, slots=True)
+class MaskingTradeoff:
+    """Stars against kept correlation, by the number of clusters.
+
+    Attributes
+    ----------
+    a, b : tuple of str
+    points : tuple of TradeoffPoint
+        In the order asked for.
+    """
+
+    a: tuple[str, ...]
+    b: tuple[str, ...]
+    points: tuple[TradeoffPoint, ...]
+
+    def plot(self, *, ax: Any = None) -> Any:
+        """Draw the curve; return the matplotlib axes.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+            A figure of its own, which no window shows, when not given.
+        """
+        return figures.tradeoff(
+            np.array([point.clusters for point in self.points]),
+            np.array([point.n_stars for point in self.points]),
+            np.array([point.bc_after for point in self.points]),
+            label="correlation of the cluster and C",
+            ax=ax,
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the curve as plain values."""
+        return {"a": list(self.a), "b": list(self.b), "points": [asdict(point) for point in self.points]}
+
+    def _repr_html_(self) -> str:
+        rows = "".join(
+            f"<tr><td>{point.clusters}</td><td>{point.n_stars}</td><td>{point.share_kept:.3f}</td>"
+            f"<td>{point.bc_after:.4f}</td></tr>"
+            for point in self.points
+        )
+        return (
+            "<table><tr><th>clusters</th><th>stars</th><th>cells kept</th>"
+            f"<th>correlation of cluster and C</th></tr>{rows}</table>"
+        )

@@ -1,0 +1,48 @@
+"""The command: arguments to verbs to exit codes; no arithmetic.
+
+Exit codes: 0 done, 1 the answer is no, 2 wrong input or arguments, 3 infeasible.
+Only figures, names and positions are printed, never a cell of the data unless asked.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from hushtable.cli import masking, protect, risks
+from hushtable.errors import HushError
+
+__all__ = ["app", "main"]
+
+app = typer.Typer(
+    name="hushtable",
+    help="Find what identifies people in a table, hide it with the least loss, prove it.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+for command in (protect.scan, protect.anonymize, protect.verify, risks.mpuccs, risks.uniques):
+    app.command()(command)
+app.command("mask-dependence")(masking.mask_dependence)
+
+
+def main() -> None:
+    """Run the command; every error of the package becomes one message and its exit code."""
+    try:
+        app()
+    except HushError as error:
+        typer.echo(f"hushtable: {error}", err=True)
+        sys.exit(error.exit_code)
+
+
+@app.callback(invoke_without_command=True)
+def _root(
+    version: Annotated[bool, typer.Option("--version", help="Print the version and leave.")] = False,
+) -> None:
+    if version:
+        from importlib import metadata
+
+        typer.echo(metadata.version("hushtable"))
+        raise typer.Exit

@@ -1,0 +1,57 @@
+"""Arguments that several commands take, and what becomes of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from hushtable.errors import InputError, with_hint
+
+if TYPE_CHECKING:
+    from hushtable.frames import Frame
+
+__all__ = [
+    "AsJson",
+    "Delimiter",
+    "Encoding",
+    "InFile",
+    "PolicyFile",
+    "Population",
+    "check_output",
+    "frame_of",
+    "names_of",
+]
+
+InFile = Annotated[Path, typer.Argument(metavar="FILE", help="CSV or Parquet.", show_default=False)]
+PolicyFile = Annotated[Path | None, typer.Option("--policy", "-p", help="Policy file (YAML).", show_default=False)]
+AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
+Population = Annotated[
+    Path | None,
+    typer.Option(help="The people among whom the records are, for k-map and delta-presence.", show_default=False),
+]
+Encoding = Annotated[str, typer.Option(help="Encoding of a CSV.")]
+Delimiter = Annotated[str | None, typer.Option(help="Delimiter of a CSV; found when not given.", show_default=False)]
+
+
+def names_of(option: str) -> list[str]:
+    """Return the column names of an option like ``A,B``."""
+    return [name.strip() for name in option.split(",") if name.strip()]
+
+
+def frame_of(path: Path | None, encoding: str, delimiter: str | None) -> Frame | None:
+    """Read a file that may not have been given."""
+    from hushtable import frames
+
+    return None if path is None else frames.read(path, encoding=encoding, delimiter=delimiter)
+
+
+def check_output(source: Path, output: Path) -> None:
+    """Raise InputError where an output has no folder or is the input."""
+    if not output.parent.is_dir():
+        msg = with_hint(f"there is no folder {str(output.parent)!r}.", "make it first; nothing was written.")
+        raise InputError(msg)
+    if output.exists() and source.exists() and output.samefile(source):
+        msg = with_hint("the output is the input.", "name another file; the input is never overwritten.")
+        raise InputError(msg)

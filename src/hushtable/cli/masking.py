@@ -1,0 +1,88 @@
+"""mask-dependence: a table in which some columns say nothing about others."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from hushtable.cli.arguments import AsJson, Delimiter, Encoding, InFile, check_output, names_of
+from hushtable.cli.terminal import print_json, say, step
+
+__all__ = ["mask_dependence"]
+
+
+def mask_dependence(
+    file: InFile,
+    output: Annotated[Path, typer.Option("--output", "-o", help="CSV or Parquet to write.", show_default=False)],
+    a: Annotated[str, typer.Option("--a", metavar="A,B", help="Columns to mask.", show_default=False)],
+    b: Annotated[
+        str, typer.Option("--b", metavar="A,B", help="Columns they shall be independent of.", show_default=False)
+    ],
+    clusters: Annotated[int, typer.Option(help="Clusters of equal size that replace --b.", show_default=False)],
+    c: Annotated[
+        str | None, typer.Option("--c", metavar="A,B", help="Columns to keep; all others.", show_default=False)
+    ] = None,
+    values: Annotated[
+        Path | None,
+        typer.Option(help="Where the clusters' values go; beside the output, as NAME.clusters.", show_default=False),
+    ] = None,
+    publish: Annotated[str, typer.Option(help="Of --b: tuples, columns or bins.")] = "tuples",
+    clustering: Annotated[str, typer.Option(help="auto, runs, median or kmeans.")] = "auto",
+    method: Annotated[str, typer.Option(help="auto, exact, greedy or pivot.")] = "auto",
+    missing: Annotated[
+        str, typer.Option(help="A missing cell of --a: category, or worst (always masked).")
+    ] = "category",
+    optimise_ties: Annotated[
+        bool, typer.Option("--optimise-ties", help="Settle ties of --b for fewer stars; clusters then depend on --a.")
+    ] = False,
+    label: Annotated[str, typer.Option(help="Name of the cluster's column.")] = "cluster",
+    keep_order: Annotated[bool, typer.Option("--keep-order", help="Do not shuffle the rows.")] = False,
+    seed: Annotated[int, typer.Option(help="Of what is removed, and of ties.")] = 0,
+    seconds: Annotated[float | None, typer.Option(help="Time for the search.", show_default=False)] = None,
+    encoding: Encoding = "utf-8",
+    delimiter: Delimiter = None,
+    as_json: AsJson = False,
+) -> None:
+    """Write a table in which some columns are exactly independent of others, and the others' values by cluster."""
+    from hushtable import frames
+    from hushtable.anonymizers.independence import mask_dependence as mask
+    from hushtable.search import Budget
+
+    values = values or output.with_name(f"{output.stem}.clusters{output.suffix}")
+    for path in (output, values):
+        frames.file_kind(path)
+        check_output(file, path)
+    with step("reading"):
+        frame = frames.read(file, encoding=encoding, delimiter=delimiter)
+    with step("masking"):
+        release = mask(
+            frame,
+            a=names_of(a),
+            b=names_of(b),
+            clusters=clusters,
+            c=None if c is None else names_of(c),
+            clustering=clustering,
+            method=method,  # type: ignore[arg-type]  # checked by the callee
+            missing=missing,  # type: ignore[arg-type]
+            publish=publish,  # type: ignore[arg-type]
+            optimise_ties=optimise_ties,
+            label=label,
+            seed=seed,
+            budget=None if seconds is None else Budget(seconds=seconds),
+        )
+    with step("writing and verifying"):
+        verdict = release.write(output, values, keep_order=keep_order)
+    if as_json:
+        print_json({"file": str(output), "values": str(values), "verified": verdict.to_dict(), **release.to_dict()})
+        return
+    proof = "the fewest possible" if release.optimal else f"at most {release.gap:.1%} above the fewest possible"
+    say(
+        f"Wrote {output} and {values}.",
+        f"{', '.join(verdict.columns)}: exactly independent of {verdict.label}, verified from the file:",
+        f"  {verdict.n_records:,} records in {verdict.n_clusters} clusters; {len(release.removed)} removed",
+        f"  {release.n_stars:,} cells masked ({proof}), {release.share_kept:.1%} of the cells kept",
+        *(f"  careful: {warning}" for warning in release.warnings),
+        "  This hides a correlation, not people: whoever knows a record's other cells can find it.",
+    )

@@ -1,0 +1,117 @@
+"""What the command shows: lines, JSON, tables as text, and how far it has come."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import shutil
+import sys
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from rich.progress import Progress as Bar
+
+    from hushtable._types import Progress
+    from hushtable.lattice import WalkProgress
+
+__all__ = ["aligned", "bar", "print_json", "say", "sets_bar", "step"]
+
+
+def print_json(entries: Mapping[str, Any]) -> None:
+    """Print a result as JSON."""
+    say(json.dumps(entries, indent=2, ensure_ascii=False))
+
+
+def say(*lines: str) -> None:
+    """Print, and stop quietly when the reader of a pipe has gone (``| head``)."""
+    try:
+        typer.echo("\n".join(lines))
+    except BrokenPipeError:
+        # Python flushes stdout once more when it ends; there, it must not fail.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise typer.Exit from None
+
+
+def aligned(titles: Sequence[str], rows: Iterable[Sequence[str]], right: Collection[str] = ()) -> str:
+    """Lay out a table as text, some of its columns to the right."""
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, pad_edge=False)
+    for title in titles:
+        table.add_column(title, justify="right" if title in right else "left")
+    for cells in rows:
+        # Text, because a name may hold what rich reads as markup.
+        table.add_row(*(Text(cell) for cell in cells))
+    # Piped output is not folded at some terminal's width.
+    page = io.StringIO()
+    Console(file=page, width=shutil.get_terminal_size().columns if sys.stdout.isatty() else 200).print(table)
+    return page.getvalue()
+
+
+@contextmanager
+def step(what: str) -> Iterator[None]:
+    """Show what goes on while it does, on a terminal only."""
+    if not sys.stderr.isatty():
+        yield
+        return
+    from rich.console import Console
+
+    with Console(stderr=True).status(what):
+        yield
+
+
+@contextmanager
+def bar(what: str) -> Iterator[Progress | None]:
+    """Show a progress bar, on a terminal only."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    _say_if_first_run()
+    with _bars() as shown:
+        task = shown.add_task(what, total=1.0)
+        yield lambda done: shown.update(task, completed=done)
+
+
+@contextmanager
+def sets_bar(what: str) -> Iterator[WalkProgress | None]:
+    """Show how many columns are done and how many combinations were looked at, on a terminal only."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    with _bars() as shown:
+        columns = shown.add_task(what, total=1.0)
+        combinations = shown.add_task("", total=None)
+
+        def advance(share: float, n_sets: int) -> None:
+            shown.update(columns, completed=share)
+            shown.update(combinations, completed=n_sets, description=f"{n_sets:,} combinations")
+
+        yield advance
+
+
+def _bars() -> Bar:
+    from rich.console import Console
+    from rich.progress import Progress as Bar
+
+    return Bar(console=Console(stderr=True), transient=True)
+
+
+def _say_if_first_run() -> None:
+    if _is_first_run():
+        typer.echo("Compiling for the first time on this machine; this takes about half a minute, once.", err=True)
+
+
+def _is_first_run() -> bool:
+    """Tell whether no kernel of the search has been compiled here yet."""
+    from hushtable.kernels import split
+
+    stats = split.grow._cache._cache_path  # type: ignore[attr-defined]  # numba has no public way to ask
+    return not any(Path(stats).glob("split.grow-*.nbi"))

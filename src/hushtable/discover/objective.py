@@ -1,0 +1,304 @@
+"""What a search over column sets maximises: weighted scores, each with what is known of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal
+
+import numpy as np
+
+from hushtable._types import CountArray, FloatArray
+from hushtable.discover import scores
+from hushtable.errors import InputError, listed, with_hint
+from hushtable.partition import Partition
+from hushtable.table import Table
+
+__all__ = ["ClassFigures", "Objective", "Term"]
+
+Aggregate = Literal["value", "mean", "weighted_mean"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ClassFigures:
+    """Three whole numbers about each of many column sets, which the commonest scores are made of.
+
+    Attributes
+    ----------
+    n_classes, n_pairs, smallest : ndarray of int64, shape (n_sets,)
+        Classes, pairs of records that share one, records of the smallest.
+    n_chosen : ndarray of int64, shape (n_sets,)
+        Columns of each set.
+    n_records, n_columns : int
+        Of the table.
+    """
+
+    n_classes: CountArray = field(repr=False)
+    n_pairs: CountArray = field(repr=False)
+    smallest: CountArray = field(repr=False)
+    n_chosen: CountArray = field(repr=False)
+    n_records: int
+    n_columns: int
+
+
+def _separation(f: ClassFigures) -> FloatArray:
+    return 1 - f.n_pairs / max(f.n_records * (f.n_records - 1) // 2, 1)
+
+
+def _length_penalty(f: ClassFigures) -> FloatArray:
+    share = f.n_chosen / f.n_columns
+    return np.asarray((1 - share) ** 2 + share**2)
+
+
+_BY_FIGURES: Final[Mapping[tuple[str, str], Callable[[ClassFigures], FloatArray]]] = {
+    ("distinction", "value"): lambda f: f.n_classes / f.n_records,
+    ("distinction", "weighted_mean"): lambda f: f.n_classes / f.n_records,
+    ("separation", "value"): _separation,
+    ("separation", "weighted_mean"): _separation,
+    ("k_anonymity", "value"): lambda f: f.smallest.astype(np.float64),
+    ("k_anonymity", "mean"): lambda f: f.n_records / f.n_classes,
+    ("k_anonymity", "weighted_mean"): lambda f: (2 * f.n_pairs + f.n_records) / f.n_records,
+    ("attribute_length_penalty", "value"): _length_penalty,
+}
+
+# What adding a column does to a score's value: never lowers it (1), never raises it (-1).
+_TRENDS: Final[Mapping[str, int]] = {
+    "accuracy": 1,
+    "completeness": 1,
+    "covariate_shift": 1,
+    "distinct_values": -1,
+    "distinction": 1,
+    "generalization_ratio": 1,
+    "gini": -1,
+    "group_entropy": 1,
+    "information_gain": 1,
+    "k_anonymity": -1,
+    "l_diversity": -1,
+    "mean_squared_error": -1,
+    "separation": 1,
+    "t_closeness": 1,
+    "value_range": -1,
+}
+
+_NO_SCORES: Final = ("CausalGraph", "Score", "causal_graph", "truth")
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """One score of an objective.
+
+    Parameters
+    ----------
+    score : str or callable
+        The name of a function of `hushtable.discover.scores`, or any function of a
+        `Partition` that returns a number.
+    weight : float
+        Above 0 for more, below 0 for less.
+    aggregate : {"value", "mean", "weighted_mean"}
+        Which number of the score: ``Term("k_anonymity", aggregate="mean")`` is the mean class size.
+    bounds : tuple of two floats, optional
+        Maps the score from [low, high] to [0, 1], and what lies outside to the nearer
+        end, so that terms are on one scale. The score as it is when not given.
+    options : mapping
+        More arguments of the score: ``{"target": "income"}``.
+
+    Raises
+    ------
+    InputError
+        The score is unknown, the weight is 0 or not finite, or the bounds are not in order.
+
+    Examples
+    --------
+    >>> Term("k_anonymity", -0.4, aggregate="mean").label
+    'k_anonymity (mean)'
+    >>> Term("accuracy", 1.0, options={"target": "income"}).label
+    'accuracy (target=income)'
+    """
+
+    score: str | Callable[[Partition], float]
+    weight: float = 1.0
+    aggregate: Aggregate = "value"
+    bounds: tuple[float, float] | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        names = [name for name in scores.__all__ if name not in _NO_SCORES]
+        if isinstance(self.score, str) and self.score not in names:
+            msg = with_hint(f"unknown score {self.score!r}.", f"the scores are {listed(names, limit=30)}.")
+            raise InputError(msg)
+        if not (np.isfinite(self.weight) and self.weight != 0):
+            msg = with_hint(f"weight = {self.weight!r}.", "a weight is a number other than 0.")
+            raise InputError(msg)
+        if self.bounds is not None and not self.bounds[0] < self.bounds[1]:
+            msg = with_hint(f"bounds = {self.bounds!r}.", "give the lowest and the highest value, in this order.")
+            raise InputError(msg)
+        if self.aggregate not in ("value", "mean", "weighted_mean"):
+            msg = with_hint(f"aggregate = {self.aggregate!r}.", "choose one of 'value', 'mean', 'weighted_mean'.")
+            raise InputError(msg)
+
+    @property
+    def label(self) -> str:
+        """The score's name, with what sets it apart from other terms of the same score."""
+        name = self.score if isinstance(self.score, str) else getattr(self.score, "__name__", "callable")
+        shown = [] if self.aggregate == "value" else [self.aggregate.replace("_", " ")]
+        # The treated value is a cell of somebody's.
+        shown += [
+            f"{key}={each}" for key, each in self.options.items() if key != "treated" and isinstance(each, (str, int))
+        ]
+        return f"{name} ({', '.join(shown)})" if shown else name
+
+    @property
+    def is_by_figures(self) -> bool:
+        """Whether the sizes of the classes, or the number of columns, say it all."""
+        return (self.score, self.aggregate) in _BY_FIGURES and not self.options
+
+    @property
+    def is_by_length(self) -> bool:
+        """Whether only the number of columns matters."""
+        return self.score == "attribute_length_penalty"
+
+    @property
+    def trend(self) -> int:
+        """What adding a column does: 1 never lowers the score, -1 never raises it, 0 is not known."""
+        if not isinstance(self.score, str) or self.options.get("variant", "definition") != "definition":
+            return 0
+        if self.options.get("corrected") or (self.aggregate != "value" and not self.is_by_figures):
+            return 0
+        if self.options.get("kind") == "recursive":
+            return 1
+        return _TRENDS.get(self.score, 0)
+
+    def from_figures(self, figures: ClassFigures) -> FloatArray:
+        """Compute a term that needs no more than figures."""
+        return self._scaled(_BY_FIGURES[str(self.score), self.aggregate](figures))
+
+    def from_partition(self, table: Table, columns: Sequence[str], partition: Partition) -> float:
+        """Compute any term of one column set."""
+        if not isinstance(self.score, str):
+            return float(self._scaled(np.array(float(self.score(partition)))))
+        score = getattr(scores, self.score)(table, columns, partition=partition, **self.options)
+        return float(self._scaled(np.array(getattr(score, self.aggregate))))
+
+    def _scaled(self, values: FloatArray) -> FloatArray:
+        if self.bounds is None:
+            return values
+        low, high = self.bounds
+        return np.clip((values - low) / (high - low), 0.0, 1.0)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the term as plain values."""
+        return {"score": self.label, "weight": self.weight, "bounds": None if self.bounds is None else [*self.bounds]}
+
+
+@dataclass(frozen=True, slots=True)
+class Objective:
+    """A weighted sum of scores, over a divisor if there is one; higher is better.
+
+    Parameters
+    ----------
+    terms : tuple of Term
+    divisor : Term, optional
+        Its weight multiplies it. It has to stay above 0.
+
+    Raises
+    ------
+    InputError
+        There is no term, or a term occurs twice.
+
+    Examples
+    --------
+    >>> objective = Objective((Term("distinction"), Term("gini", -0.5, options={"target": "income"})))
+    >>> objective.warnings
+    ()
+    >>> len(Objective.paper().warnings)
+    4
+    """
+
+    terms: tuple[Term, ...]
+    divisor: Term | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "terms", tuple(self.terms))
+        labels = [(term.label, term.bounds) for term in self.terms if isinstance(term.score, str)]
+        if not self.terms or len(set(labels)) < len(labels):
+            msg = with_hint(
+                f"an objective of {len(self.terms)} terms, of which {len(labels) - len(set(labels))} occur again.",
+                "give at least one term, each once.",
+            )
+            raise InputError(msg)
+
+    @classmethod
+    def of(cls, given: Objective | Mapping[str, float] | Callable[[Partition], float]) -> Objective:
+        """Make an objective from weights by name, or from one function of a partition."""
+        if isinstance(given, Objective):
+            return given
+        if isinstance(given, Mapping):
+            return cls(tuple(Term(name, weight) for name, weight in given.items()))
+        if callable(given):
+            return cls((Term(given),))
+        msg = with_hint(
+            f"an objective of type {type(given).__name__}.",
+            "pass an Objective, a mapping of score to weight, or a function of a Partition.",
+        )
+        raise InputError(msg)
+
+    @classmethod
+    def paper(cls) -> Objective:
+        """Return (5 D + 0.5 S - 0.4 K - A) / (5 A), as the source's program has it.
+
+        Distinction D and separation S as rates, the mean class size K, the attribute
+        length penalty A. (Simões et al., section 5.2, print it without the "- A" and
+        with the gains of D and S over the previous best set, which depend on how a
+        search got there and are not a property of a column set.)
+        """
+        length = Term("attribute_length_penalty", -1.0)
+        terms = (Term("distinction", 5.0), Term("separation", 0.5), Term("k_anonymity", -0.4, "mean"), length)
+        return cls(terms, Term("attribute_length_penalty", 5.0))
+
+    @property
+    def all_terms(self) -> tuple[Term, ...]:
+        """The terms, and the divisor last."""
+        return self.terms if self.divisor is None else (*self.terms, self.divisor)
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What to know before trusting the optimum: terms that say the same, or outweigh the others."""
+        terms = {(term.score, term.aggregate): term for term in self.terms}
+        found = [text for pair, text in _REDUNDANT if all(term in terms for term in pair)]
+        if any(term.score == "k_anonymity" and term.bounds is None for term in self.terms) and len(self.terms) > 1:
+            found.append(
+                "k_anonymity counts records and outweighs terms in [0, 1] where classes are large: give bounds="
+            )
+        if any(term.is_by_length for term in self.all_terms):
+            found.append("attribute_length_penalty prefers half of the columns, whatever they hold")
+        if self.divisor is not None:
+            found.append("where the sum of the terms is below 0, a larger divisor improves the objective")
+        return tuple(found)
+
+    def combined(self, numbers: FloatArray) -> FloatArray:
+        """Return the objective of column sets from the numbers of `all_terms`, shape (n_sets, n_terms)."""
+        weights = np.array([term.weight for term in self.terms])
+        # Summed term by term, so that a set's value does not depend on which others are computed with it.
+        sums = np.zeros(len(numbers))
+        for j, weight in enumerate(weights):
+            sums += weight * numbers[:, j]
+        return sums if self.divisor is None else sums / (self.divisor.weight * numbers[:, -1])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the objective as plain values."""
+        return {
+            "terms": [term.to_dict() for term in self.terms],
+            "divisor": None if self.divisor is None else self.divisor.to_dict(),
+        }
+
+
+_REDUNDANT: Final = (
+    (
+        (("distinction", "value"), ("k_anonymity", "mean")),
+        "the mean class size is exactly 1 / distinction: the two terms say the same",
+    ),
+    (
+        (("separation", "value"), ("k_anonymity", "weighted_mean")),
+        "the mean class size over the records is a linear function of separation: the two terms say the same",
+    ),
+)

@@ -1,0 +1,343 @@
+"""Score: what a measure says of a column set, as a whole and class by class."""
+
+from __future__ import annotations
+
+import html
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from importlib import import_module
+from typing import Any, Final, Literal
+
+import numpy as np
+
+from hushtable import figures, frames
+from hushtable._types import CodeArray, CountArray, FloatArray, ValueArray, frozen
+from hushtable.column import Column
+from hushtable.errors import ColumnError, InputError, check_columns, with_hint
+from hushtable.models.base import Histogram
+from hushtable.partition import Partition
+from hushtable.table import Table
+
+__all__ = [
+    "Direction",
+    "Score",
+    "Variant",
+    "View",
+    "choose",
+    "extra",
+    "highest",
+    "lowest",
+    "mean",
+    "of_columns",
+    "of_parts",
+    "view",
+    "weighted_mean",
+    "whole",
+]
+
+Direction = Literal["safer", "riskier", "better", "worse"]
+Variant = Literal["definition", "paper"]
+Plot = Literal["histogram", "ecdf", "qq"]
+
+_QUANTILES: Final = {"q05": 0.05, "q25": 0.25, "median": 0.5, "q75": 0.75, "q95": 0.95}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Score:
+    """One number about a column set, with the parts that it is made of.
+
+    Attributes
+    ----------
+    name : str
+    value : float
+        The score by its definition; which aggregate of the parts that is, each function says.
+    unit : str
+        For instance "records", "values", "rate" (in [0, 1]), "bits".
+    direction : {"safer", "riskier", "better", "worse"}
+        What a higher value means: for the people in the table (safer, riskier), or
+        for who uses the data or judges a selection (better, worse).
+    part : {"class", "column", "whole"}
+        What the parts are.
+    labels : ndarray, shape (n_parts,), read-only
+        The number of each class, as in ``Partition.of(table, columns).labels``, or the name of each column.
+    values : ndarray of float64, shape (n_parts,), read-only
+        One value a part. A class with nothing to measure is not among them.
+    sizes : ndarray of int64, shape (n_parts,), read-only
+        How many records each value is about.
+    source : str
+        The dataframe library that ``to_frame`` answers in.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> from hushtable.discover import scores
+    >>> people = pl.DataFrame({"age": [31, 31, 52, 60], "sex": ["f", "f", "m", "m"]})
+    >>> score = scores.k_anonymity(people, ["age"])
+    >>> score
+    Score(name='k-anonymity', value=1, unit='records', higher is safer, 3 classes)
+    >>> score.values.tolist(), score.mean, score.weighted_mean
+    ([2.0, 1.0, 1.0], 1.3333333333333333, 1.5)
+    """
+
+    name: str
+    value: float
+    unit: str
+    direction: Direction
+    part: Literal["class", "column", "whole"]
+    labels: ValueArray = field(repr=False)
+    values: FloatArray = field(repr=False)
+    sizes: CountArray = field(repr=False)
+    source: str = field(default="polars", repr=False)
+
+    def __post_init__(self) -> None:
+        for array in (self.labels, self.values, self.sizes):
+            frozen(array)
+
+    def __repr__(self) -> str:
+        parts = "" if self.part == "whole" else f", {len(self.values)} {_MANY[self.part]}"
+        shown = f"value={self.value:.6g}, unit={self.unit!r}, higher is {self.direction}"
+        return f"Score(name={self.name!r}, {shown}{parts})"
+
+    def __float__(self) -> float:
+        return self.value
+
+    @property
+    def mean(self) -> float:
+        """The mean over the parts, every part counting the same."""
+        return float(self.values.mean()) if len(self.values) else math.nan
+
+    @property
+    def weighted_mean(self) -> float:
+        """The mean over the records."""
+        n = int(self.sizes.sum())
+        return float(self.values @ self.sizes / n) if n else math.nan
+
+    def summary(self) -> dict[str, float]:
+        """Describe how the values of the parts are distributed, every part counting the same.
+
+        Returns
+        -------
+        dict
+            ``n``, ``mean``, ``weighted_mean``, ``sd`` and ``variance`` (of the parts themselves:
+            divided by n), ``min``, ``max``, ``q05``, ``q25``, ``median``, ``q75``, ``q95``,
+            ``skewness`` and ``kurtosis`` (0 for a normal distribution), which are NaN where all
+            values are equal, ``mode`` (the lowest of the most frequent values) and ``mode_count``.
+        """
+        values = self.values
+        described = {"n": float(len(values)), "mean": self.mean, "weighted_mean": self.weighted_mean}
+        if not len(values):
+            return described
+        deviations = values - values.mean() if np.isfinite(values).all() else np.full(len(values), np.nan)
+        variance = float((deviations**2).mean())
+        # Equal values differ from their mean by rounding only, which would pass for a shape.
+        spread = variance if np.ptp(values) > 0 else math.nan
+        modes, counts = np.unique(values, return_counts=True)
+        return {
+            **described,
+            "sd": math.sqrt(variance),
+            "variance": variance,
+            "min": float(values.min()),
+            "max": float(values.max()),
+            **{name: float(np.quantile(values, q)) for name, q in _QUANTILES.items()},
+            "skewness": float((deviations**3).mean()) / spread**1.5,
+            "kurtosis": float((deviations**4).mean()) / spread**2 - 3,
+            "mode": float(modes[counts.argmax()]),
+            "mode_count": float(counts.max()),
+        }
+
+    def to_frame(self) -> Any:
+        """Return the parts as a dataframe of the kind that went in (polars for a path or a Table).
+
+        Columns ``class`` or ``column``, ``size`` and ``value``; the values of the
+        columns that make a class are not in it.
+        """
+        return frames.assemble(
+            {self.part: self.labels.tolist(), "size": self.sizes.tolist(), "value": self.values.tolist()}, self.source
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the score and its summary as plain values; what is not a number is None."""
+        summary = {name: value if math.isfinite(value) else None for name, value in self.summary().items()}
+        return {
+            "name": self.name,
+            "value": self.value if math.isfinite(self.value) else None,
+            "unit": self.unit,
+            "direction": self.direction,
+            "part": self.part,
+            "summary": summary,
+        }
+
+    def plot(self, kind: Plot = "histogram", *, ax: Any = None) -> Any:
+        """Draw the values of the parts; return the matplotlib axes.
+
+        Parameters
+        ----------
+        kind : {"histogram", "ecdf", "qq"}
+            The empirical distribution function and the quantiles are drawn beside
+            those of a normal distribution of the same mean and sd.
+        ax : matplotlib axes, optional
+            A figure of its own, which no window shows, when not given.
+        """
+        draw = choose("kind", kind, {"histogram": figures.histogram, "ecdf": figures.ecdf, "qq": figures.qq})
+        finite = self.values[np.isfinite(self.values)]
+        if not len(finite):
+            msg = with_hint(f"{self.name} has no finite value to draw.", "look at the values themselves.")
+            raise InputError(msg)
+        return draw(finite, label=f"{self.name} ({self.unit})", ax=ax)
+
+    def _repr_html_(self) -> str:
+        parts = "" if self.part == "whole" else f"; mean over {_MANY[self.part]} {self.mean:.4g}"
+        name, unit = html.escape(self.name), html.escape(self.unit)
+        return f"<b>{name}</b> {self.value:.4g} {unit} (higher is {self.direction}){parts}"
+
+
+_MANY: Final = {"class": "classes", "column": "columns", "whole": "wholes"}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class View:
+    """What a score looks at: a coded table, the column set, its partition.
+
+    Attributes
+    ----------
+    table : Table
+    columns : tuple of str
+    partition : Partition
+    source : str
+        The dataframe library that the data came in.
+    """
+
+    table: Table
+    columns: tuple[str, ...]
+    partition: Partition
+    source: str = "polars"
+
+    def column(self, name: str, what: str = "the column") -> Column:
+        """Return a column, or raise ColumnError where it does not exist."""
+        check_columns([name], self.table.names, what)
+        return self.table.column(name)
+
+    def known(self, name: str) -> Histogram:
+        """Return the class-by-value counts of a column, missing values left out."""
+        self.column(name)
+        return self.partition.histogram(self.table, name).known()
+
+
+def view(
+    data: Any, columns: Sequence[str], others: Sequence[str | None] = (), partition: Partition | None = None
+) -> View:
+    """Code the columns that a score needs, and partition the rows by the column set.
+
+    Parameters
+    ----------
+    data : path, dataframe or Table
+    columns : sequence of str
+        The column set.
+    others : sequence of str or None
+        Targets, sensitive columns and so on.
+    partition : Partition, optional
+        Of the same rows by the same columns, where there is one already.
+    """
+    if isinstance(columns, str):
+        msg = with_hint("columns is one text.", f"pass a list of names: [{columns!r}].")
+        raise ColumnError(msg)
+    wanted = tuple(columns)
+    if isinstance(data, Table):
+        table, source = data, "polars"
+        check_columns(wanted, table.names, "columns")
+        check_columns([name for name in others if name], table.names, "columns")
+    else:
+        frame = frames.read(data)
+        check_columns(wanted, frame.columns, "columns")
+        table = Table.encode(frame, tuple(dict.fromkeys((*wanted, *(name for name in others if name)))))
+        source = frames.library(frame)
+    if table.n_records == 0:
+        msg = with_hint("there are no records to score.", "pass a table with rows.")
+        raise InputError(msg)
+    if partition is not None and len(partition.labels) != table.n_rows:
+        msg = with_hint(
+            f"the partition is of {len(partition.labels)} rows, the table has {table.n_rows}.",
+            "pass the partition of this table by these columns, or none.",
+        )
+        raise InputError(msg)
+    return View(table, wanted, partition or Partition.of(table, wanted), source)
+
+
+def of_parts(
+    name: str,
+    seen: View,
+    values: FloatArray | CountArray,
+    *,
+    value: Any,
+    unit: str,
+    direction: Direction,
+    sizes: CountArray | None = None,
+) -> Score:
+    """Make the score of a view from one value a class.
+
+    ``value`` is a function of the values and the sizes; ``sizes`` are the records of
+    each class where not given, and classes of size 0 are left out.
+    """
+    weights = seen.partition.sizes if sizes is None else sizes
+    filled = weights > 0
+    values, weights = np.asarray(values, dtype=np.float64)[filled], weights[filled].astype(np.int64)
+    labels: CodeArray = np.flatnonzero(filled).astype(np.int32)
+    found = float(value(values, weights)) if len(values) else math.nan
+    return Score(name, found, unit, direction, "class", labels, values, weights, seen.source)
+
+
+def of_columns(
+    name: str, seen: View, values: Sequence[float], *, value: float, unit: str, direction: Direction
+) -> Score:
+    """Make the score of a view from one value a column."""
+    labels = np.array(seen.columns, dtype=object)
+    sizes = np.full(len(labels), seen.table.n_records, dtype=np.int64)
+    return Score(name, float(value), unit, direction, "column", labels, np.array(values, float), sizes, seen.source)
+
+
+def whole(name: str, value: float, *, unit: str, direction: Direction, size: int, source: str = "polars") -> Score:
+    """Make a score that has no parts but itself."""
+    one = np.array([value], dtype=np.float64)
+    labels = np.array([name], dtype=object)
+    return Score(name, float(value), unit, direction, "whole", labels, one, np.array([size]), source)
+
+
+def choose(parameter: str, given: str, among: Any) -> Any:
+    """Return what a word stands for; raise InputError where it is none of those known."""
+    if given not in among:
+        msg = with_hint(f"{parameter} = {given!r}.", f"choose one of {', '.join(map(repr, among))}.")
+        raise InputError(msg)
+    return among[given]
+
+
+def mean(values: FloatArray, sizes: CountArray) -> float:
+    """Return the mean over the classes: the paper's aggregate, in which a single record weighs as much as a crowd."""
+    return float(values.mean())
+
+
+def weighted_mean(values: FloatArray, sizes: CountArray) -> float:
+    """Return the mean over the records."""
+    return float(values @ sizes / sizes.sum())
+
+
+def lowest(values: FloatArray, sizes: CountArray) -> float:
+    """Return the value of the class where it is least."""
+    return float(values.min())
+
+
+def highest(values: FloatArray, sizes: CountArray) -> float:
+    """Return the value of the class where it is most."""
+    return float(values.max())
+
+
+def extra(module: str) -> Any:
+    """Import a module of the extra ``causal``, or say how to get it."""
+    try:
+        return import_module(module)
+    except ImportError:
+        msg = with_hint(
+            f"this needs {module.partition('.')[0]!r}, which is not installed.",
+            "pip install 'hushtable[causal]'",
+        )
+        raise InputError(msg) from None

@@ -1,0 +1,217 @@
+"""How well a column set tells people apart, whatever the columns say: the sizes of its classes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from hushtable import frames
+from hushtable.discover.scores import base
+from hushtable.discover.scores.base import Score, Variant
+from hushtable.errors import check_columns
+from hushtable.partition import Partition
+from hushtable.table import Table
+
+__all__ = ["attribute_length_penalty", "distinction", "group_entropy", "k_anonymity", "separation"]
+
+
+def distinction(data: Any, columns: Sequence[str], *, partition: Partition | None = None) -> Score:
+    """Score how many classes there are per record.
+
+    Parameters
+    ----------
+    data : path, dataframe or Table
+    columns : sequence of str
+        The column set.
+    partition : Partition, optional
+        Of the same rows by the same columns, where there is one already.
+
+    Returns
+    -------
+    Score
+        In (0, 1]: 1 where every record is alone. A class's value is 1 / its records,
+        the chance of a right guess; ``value`` is the mean over the records.
+
+    Notes
+    -----
+    Motwani, Xu, "Efficient algorithms for masking and finding quasi-identifiers", SDM 2008. It is
+    exactly 1 / the mean class size. Never falls when a column is added. O(n) per column.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> distinction(pl.DataFrame({"age": [31, 31, 52, 60]}), ["age"]).value
+    0.75
+    """
+    seen = base.view(data, columns, (), partition)
+    return base.of_parts(
+        "distinction",
+        seen,
+        1 / seen.partition.sizes,
+        value=lambda values, sizes: len(values) / sizes.sum(),
+        unit="rate",
+        direction="riskier",
+    )
+
+
+def separation(data: Any, columns: Sequence[str], *, partition: Partition | None = None) -> Score:
+    """Score how many pairs of records differ in the column set.
+
+    Parameters
+    ----------
+    data : path, dataframe or Table
+    columns : sequence of str
+        The column set.
+    partition : Partition, optional
+        Of the same rows by the same columns, where there is one already.
+
+    Returns
+    -------
+    Score
+        In [0, 1]: 1 where no two records are equal, so also of a single record. A
+        class's value is the share of the other records that are not in it; ``value``
+        is the mean over the records.
+
+    Notes
+    -----
+    Motwani, Xu, SDM 2008. Never falls when a column is added, and gains less the more
+    columns there are (submodular). O(n) per column; pairs are counted in whole numbers.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> separation(pl.DataFrame({"age": [31, 31, 52, 60]}), ["age"]).value
+    0.8333333333333334
+    """
+    seen = base.view(data, columns, (), partition)
+    sizes, n = seen.partition.sizes, seen.table.n_records
+    values = (n - sizes) / (n - 1) if n > 1 else np.ones(len(sizes))
+    return base.of_parts("separation", seen, values, value=_separated, unit="rate", direction="riskier")
+
+
+def k_anonymity(
+    data: Any, columns: Sequence[str], *, variant: Variant = "definition", partition: Partition | None = None
+) -> Score:
+    """Score how many records share a class.
+
+    Parameters
+    ----------
+    data : path, dataframe or Table
+    columns : sequence of str
+        The column set.
+    variant : {"definition", "paper"}
+        k is the smallest class. The paper uses the mean class size, which is 1 /
+        distinction and no promise to anybody.
+    partition : Partition, optional
+        Of the same rows by the same columns, where there is one already.
+
+    Returns
+    -------
+    Score
+        In [1, n_records]; a class's value is its size.
+
+    Notes
+    -----
+    Sweeney, "k-anonymity", 2002. Never rises when a column is added, both variants. O(n) per column.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> people = pl.DataFrame({"age": [31, 31, 52, 60]})
+    >>> k_anonymity(people, ["age"]).value, k_anonymity(people, ["age"], variant="paper").value
+    (1.0, 1.3333333333333333)
+    """
+    value = base.choose("variant", variant, {"definition": base.lowest, "paper": base.mean})
+    seen = base.view(data, columns, (), partition)
+    return base.of_parts("k-anonymity", seen, seen.partition.sizes, value=value, unit="records", direction="safer")
+
+
+def group_entropy(
+    data: Any, columns: Sequence[str], *, variant: Variant = "definition", partition: Partition | None = None
+) -> Score:
+    """Score how hard it is to guess a record's class: the entropy of the column set.
+
+    Parameters
+    ----------
+    data : path, dataframe or Table
+    columns : sequence of str
+        The column set.
+    variant : {"definition", "paper"}
+        Shannon's entropy, in bits. The paper's table prints sum p ln p: in nats, and
+        without the minus. (Its text weighs the entropies *within* the classes, all 0.)
+    partition : Partition, optional
+        Of the same rows by the same columns, where there is one already.
+
+    Returns
+    -------
+    Score
+        In [0, log2 n_records]. A class's value is the information, -log2 of its
+        share, that it gives about a record; ``value`` is the mean over the records.
+
+    Notes
+    -----
+    Shannon, 1948. Never falls when a column is added. Does not depend on the order of the columns. O(n) per column.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> group_entropy(pl.DataFrame({"age": [31, 31, 52, 60]}), ["age"]).value
+    1.5
+    """
+    is_paper = base.choose("variant", variant, {"definition": False, "paper": True})
+    seen = base.view(data, columns, (), partition)
+    shares = seen.partition.sizes / seen.table.n_records
+    values = np.log(shares) if is_paper else -np.log2(shares)
+    return base.of_parts(
+        "group entropy",
+        seen,
+        values + 0.0,
+        value=base.weighted_mean,
+        unit="nats" if is_paper else "bits",
+        direction="safer" if is_paper else "riskier",
+    )
+
+
+def attribute_length_penalty(data: Any, columns: Sequence[str], *, partition: Partition | None = None) -> Score:
+    """Score how far the number of columns is from half of them.
+
+    Parameters
+    ----------
+    data : path, dataframe or Table
+        All its columns count.
+    columns : sequence of str
+        The column set.
+    partition : Partition, optional
+        Not looked at; there so that all scores of a column set are called alike.
+
+    Returns
+    -------
+    Score
+        (1 - p)^2 + p^2 for a share p of the columns: in [0.5, 1].
+
+    Notes
+    -----
+    The paper's table 1. It is least where half of the columns are chosen, whatever
+    they hold: a preference, not a fact about the data.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> people = pl.DataFrame({"age": [31], "sex": ["f"], "zip": ["01"], "job": ["cook"]})
+    >>> attribute_length_penalty(people, ["age", "sex"]).value
+    0.5
+    """
+    frame = data if isinstance(data, Table) else frames.read(data)
+    names = frame.names if isinstance(frame, Table) else frame.columns
+    check_columns(list(columns), names, "columns")
+    share = len(columns) / len(names)
+    penalty = (1 - share) ** 2 + share**2
+    return base.whole("attribute length penalty", penalty, unit="penalty", direction="worse", size=frame.n_rows)
+
+
+def _separated(values: Any, sizes: Any) -> float:
+    n = int(sizes.sum())
+    pairs = n * (n - 1) // 2
+    return 1 - int((sizes * (sizes - 1) // 2).sum()) / pairs if pairs else 1.0

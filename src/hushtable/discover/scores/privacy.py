@@ -1,0 +1,343 @@
+"""What the classes of a column set give away: the measures of the privacy models, as scores."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, get_args
+
+import numpy as np
+
+from hushtable._types import CodeArray, CountArray, FloatArray
+from hushtable.discover.scores import base
+from hushtable.discover.scores.base import Direction, Score, Variant, View
+from hushtable.errors import InputError, with_hint
+from hushtable.hierarchy import Hierarchy
+from hushtable.models import (
+    DeltaPresence,
+    DistinctLDiversity,
+    EntropyLDiversity,
+    PrivacyModel,
+    RecursiveCLDiversity,
+    TCloseness,
+)
+from hushtable.models.closeness import GroundName
+from hushtable.partition import NO_HIERARCHIES, Partition, totals
+from hushtable.table import Table
+
+__all__ = ["delta_presence", "generalization_ratio", "l_diversity", "t_closeness"]
+
+Diversity = Literal["distinct", "entropy", "recursive"]
+Distance = Literal["emd", "kl", "total_variation", "jensen_shannon"]
+
+
+def l_diversity(
+    data: Any,
+    columns: Sequence[str],
+    *,
+    sensitive: str,
+    kind: Diversity = "distinct",
+    l: int = 2,  # noqa: E741 - the model's own letter
+    variant: Variant = "definition",
+    partition: Partition | None = None,
+) -> Score:
+    """Score how diverse a sensitive column is within the classes.
+
+    Parameters
+    ----------
+    data : path, dataframe or Table
+    columns : sequence of str
+        The column set.
+    sensitive : str
+        One sensitive column; score each apart.
+    kind : {"distinct", "entropy", "recursive"}
+        How many distinct values a class holds; the number of equally frequent values
+        that would be as hard to guess; or the c of recursive (c, l)-diversity, the
+        highest count over the sum of the counts from the l-th on, infinite where a
+        class holds fewer than l values (higher is riskier).
+    l : int
+        Only read by the recursive kind; at least 1.
+    variant : {"definition", "paper"}
+        The value of the class where it is worst, which is what a table can promise.
+        The paper takes the mean over the classes.
+    partition : Partition, optional
+        Of the same rows by the same columns, where there is one already.
+
+    Returns
+    -------
+    Score
+        A missing sensitive value is none of the values.
+
+    Notes
+    -----
+    Machanavajjhala et al., "l-diversity", ACM TKDD 1(1), 2007, and the models of the
+    same names. Adding a column never makes the worst class better, of any kind.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> people = pl.DataFrame({"age": [31, 31, 31, 60], "ill": ["flu", "flu", "hiv", "flu"]})
+    >>> l_diversity(people, ["age"], sensitive="ill").values.tolist()
+    [2.0, 1.0]
+    >>> l_diversity(people, ["age"], sensitive="ill", kind="entropy").values.round(3).tolist()
+    [1.89, 1.0]
+    """
+    kinds: dict[str, PrivacyModel] = {
+        "distinct": DistinctLDiversity(1, sensitive),
+        "entropy": EntropyLDiversity(1, sensitive),
+        "recursive": RecursiveCLDiversity(1, l, sensitive),
+    }
+    model = base.choose("kind", kind, kinds)
+    worst = base.highest if kind == "recursive" else base.lowest
+    value = base.choose("variant", variant, {"definition": worst, "paper": base.mean})
+    seen = base.view(data, columns, [sensitive], partition)
+    direction: Direction = "riskier" if kind == "recursive" else "safer"
+    unit = "ratio" if kind == "recursive" else "values"
+    return base.of_parts(
+        f"{kind} l-diversity", seen, _measured(seen, model), value=value, unit=unit, direction=direction
+    )
+
+
+def t_closeness(
+    data: Any,
+    columns: Sequence[str],
+    *,
+    sensitive: str,
+    distance: Distance = "emd",
+    ground: GroundName = "auto",
+    hierarchy: Any = None,
+    variant: Variant = "definition",
+    partition: Partition | None = None,
+) -> Score:
+    """Score how far the sensitive values of a class are from those of the whole table.
+
+    Parameters
+    ----------
+    data : path, dataframe or Table
+    columns : sequence of str
+        The column set.
+    sensitive : str
+        One sensitive column; score each apart.
+    distance : {"emd", "kl", "total_variation", "jensen_shannon"}
+        The earth mover's distance of the definition, in [0, 1]; the Kullback-Leibler
+        divergence of a class from the whole, in nats, at least 0; half the summed
+        differences of the shares, in [0, 1]; the Jensen-Shannon divergence in bits, in [0, 1].
+    ground : {"auto", "equal", "ordered", "hierarchical"}
+        How far apart two values are for the earth mover; "auto" is ordered where the
+        values have an order, else equal.
+    hierarchy : Hierarchy, rule, path or "auto", optional
+        Of the sensitive column, for the hierarchical ground.
+    variant : {"definition", "paper"}
+        The class that is farthest. The paper takes the mean over the classes of the
+        Kullback-Leibler divergence, whatever ``distance`` says: KL(class || whole) as
+        its text has it (its table prints the other direction, which is infinite for
+        every class that lacks a value).
+    partition : Partition, optional
+        Of the same rows by the same columns, where there is one already.
+
+    Returns
+    -------
+    Score
+        A missing sensitive value counts as a value.
+
+    Notes
+    -----
+    Li, Li, Venkatasubramanian, "t-closeness", ICDE 2007; the model of the same name.
+    All distances are convex: adding a column never brings the farthest class nearer.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> people = pl.DataFrame({"age": [31, 31, 60, 60], "ill": ["flu", "hiv", "flu", "flu"]})
+    >>> t_closeness(people, ["age"], sensitive="ill").value
+    0.25
+    """
+    is_paper = base.choose("variant", variant, {"definition": False, "paper": True})
+    shown: str = "kl" if is_paper else distance
+    base.choose("distance", distance, dict.fromkeys(get_args(Distance)))
+    seen = base.view(data, columns, [sensitive], partition)
+    if shown == "emd":
+        values = _measured(seen, TCloseness(1, sensitive, ground), _levels(seen, sensitive, hierarchy))
+    elif shown == "total_variation":
+        values = _measured(seen, TCloseness(1, sensitive, "equal"))
+    else:
+        values = _divergences(seen, sensitive)[0 if shown == "kl" else 1]
+    return base.of_parts(
+        "t-closeness",
+        seen,
+        values,
+        value=base.mean if is_paper else base.highest,
+        unit={"kl": "nats", "jensen_shannon": "bits"}.get(shown, "rate"),
+        direction="riskier",
+    )
+
+
+def delta_presence(
+    data: Any,
+    columns: Sequence[str],
+    *,
+    population: Any = None,
+    sensitive: str | None = None,
+    variant: Variant = "definition",
+    partition: Partition | None = None,
+) -> Score:
+    """Score how sure one can be that somebody of the population is in the table.
+
+    Parameters
+    ----------
+    data : path, dataframe or Table
+    columns : sequence of str
+        The column set.
+    population : path, dataframe or Table
+        Everybody who could be in the table, with at least these columns; the table's
+        own people are among them. For the definition.
+    sensitive : str
+        For the paper's variant.
+    variant : {"definition", "paper"}
+        The share of a class's population that is in the table, highest over the
+        classes: Nergiz, Atzori, Clifton, SIGMOD 2007. The paper prints |P(g, S) - P(D, S)|,
+        which knows no population: here the largest difference between a sensitive
+        value's shares of the class and of the table, mean over the classes.
+    partition : Partition, optional
+        Of the same rows by the same columns; the paper's variant reads it.
+
+    Returns
+    -------
+    Score
+        In [0, 1], and infinite for a class that the population lacks. The definition's
+        classes are those of the population, numbered after those of the table.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> ill, town = pl.DataFrame({"age": [31, 60]}), pl.DataFrame({"age": [31, 31, 60, 45]})
+    >>> score = delta_presence(ill, ["age"], population=town)
+    >>> score.values.tolist(), score.value
+    ([0.5, 1.0, 0.0], 1.0)
+    """
+    if base.choose("variant", variant, {"definition": False, "paper": True}):
+        seen = _with_sensitive(data, columns, sensitive, partition)
+        values = _largest_difference(seen, str(sensitive))
+        return base.of_parts("delta-presence", seen, values, value=base.mean, unit="rate", direction="riskier")
+    if population is None:
+        msg = with_hint("delta-presence needs a population.", "pass population=, or variant='paper' with sensitive=.")
+        raise InputError(msg)
+    seen = base.view(data, columns)
+    others = Table.encode(population, columns)
+    joint = seen.table.select(columns).with_population(others)
+    people: CountArray = np.append(np.zeros(seen.table.n_rows, np.int64), others.counts)
+    together = Partition.of(joint, columns)
+    stats = together.stats(joint, population=people)
+    assert stats.population is not None
+    values = DeltaPresence(0, 1).measure(stats)
+    seen = View(joint, seen.columns, together, seen.source)
+    sizes = np.maximum(stats.population, stats.sizes)
+    return base.of_parts(
+        "delta-presence", seen, values, value=base.highest, unit="rate", direction="riskier", sizes=sizes
+    )
+
+
+def generalization_ratio(
+    data: Any,
+    columns: Sequence[str],
+    *,
+    sensitive: str,
+    variant: Variant = "definition",
+    partition: Partition | None = None,
+) -> Score:
+    """Score how much the sensitive values of the classes differ from those of the whole table.
+
+    Parameters
+    ----------
+    data : path, dataframe or Table
+    columns : sequence of str
+        The column set.
+    sensitive : str
+        One sensitive column; score each apart.
+    variant : {"definition", "paper"}
+        The total variation distance, half the summed differences of the shares, mean
+        over the records. The paper sums without halving, mean over the classes, and
+        prints the formula that it also prints for delta-presence.
+    partition : Partition, optional
+        Of the same rows by the same columns, where there is one already.
+
+    Returns
+    -------
+    Score
+        In [0, 1], the paper's in [0, 2].
+
+    Notes
+    -----
+    The name is the paper's; nothing is generalised. Its highest class is t-closeness
+    with the equal ground. Never falls when a column is added (the definition).
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> people = pl.DataFrame({"age": [31, 31, 60, 60], "ill": ["flu", "hiv", "flu", "flu"]})
+    >>> generalization_ratio(people, ["age"], sensitive="ill").value
+    0.25
+    """
+    is_paper = base.choose("variant", variant, {"definition": False, "paper": True})
+    seen = base.view(data, columns, [sensitive], partition)
+    values = _measured(seen, TCloseness(1, sensitive, "equal"))
+    return base.of_parts(
+        "generalization ratio",
+        seen,
+        2 * values if is_paper else values,
+        value=base.mean if is_paper else base.weighted_mean,
+        unit="rate",
+        direction="riskier",
+    )
+
+
+def _measured(seen: View, model: PrivacyModel, levels: Mapping[str, CodeArray] = NO_HIERARCHIES) -> FloatArray:
+    stats = seen.partition.stats(seen.table, [model], hierarchies=levels)
+    # A sum of rounded shares may end a hair below 0.
+    return np.asarray(np.maximum(model.measure(stats), 0.0))
+
+
+def _levels(seen: View, sensitive: str, hierarchy: Any) -> Mapping[str, CodeArray]:
+    if hierarchy is None:
+        return NO_HIERARCHIES
+    return {sensitive: Hierarchy.build(hierarchy, seen.column(sensitive)).levels_with_missing()}
+
+
+def _with_sensitive(data: Any, columns: Sequence[str], sensitive: str | None, partition: Partition | None) -> View:
+    if sensitive is None:
+        msg = with_hint("the paper's delta-presence needs a sensitive column.", "pass sensitive=.")
+        raise InputError(msg)
+    return base.view(data, columns, [sensitive], partition)
+
+
+def _largest_difference(seen: View, sensitive: str) -> FloatArray:
+    """Return the largest difference between a value's shares of a class and of the whole, per class."""
+    histogram = seen.partition.histogram(seen.table, sensitive)
+    whole = totals(seen.table, sensitive)
+    shares = whole / whole.sum()
+    by_share = np.argsort(-shares, kind="stable")
+    rank = np.empty(len(shares), dtype=np.int64)
+    rank[by_share] = np.arange(len(shares))
+    labels = histogram.labels()
+    ranks = rank[histogram.codes + 1]
+    ordered = ranks[np.lexsort((ranks, labels))]
+    # The most frequent value that a class lacks: the first gap in its ascending ranks.
+    in_place = ordered == np.arange(len(labels)) - histogram.offsets[labels]
+    first_absent = histogram.summed(in_place).astype(np.int64)
+    absent = np.append(shares[by_share], 0.0)[first_absent]
+    held = np.abs(histogram.counts / seen.partition.sizes[labels] - shares[histogram.codes + 1])
+    return np.asarray(np.maximum(histogram.highest(held), absent))
+
+
+def _divergences(seen: View, sensitive: str) -> tuple[FloatArray, FloatArray]:
+    """Return the Kullback-Leibler (nats) and the Jensen-Shannon (bits) divergences of every class from the whole."""
+    histogram = seen.partition.histogram(seen.table, sensitive)
+    whole = totals(seen.table, sensitive)
+    labels = histogram.labels()
+    held = histogram.counts / seen.partition.sizes[labels]
+    shares = (whole / whole.sum())[histogram.codes + 1]
+    middle = (held + shares) / 2
+    kl = histogram.summed(held * np.log(held / shares))
+    # Values that a class lacks have half their share in the middle: each adds its share times log2(2).
+    lacking = 1 - histogram.summed(shares)
+    js = histogram.summed(held * np.log2(held / middle) + shares * np.log2(shares / middle)) / 2 + lacking / 2
+    return np.maximum(kl, 0.0), np.clip(js, 0.0, 1.0)

@@ -1,0 +1,274 @@
+"""How well a found column set agrees with a true one.
+
+Columns are the things that are judged: a true positive is a column that is both
+found and true. A ratio of nothing to nothing is undefined, NaN; two empty sets are
+equal, so that measures of likeness give them 1.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from hushtable.discover.scores import base
+from hushtable.discover.scores.base import Direction, Score, Variant
+from hushtable.errors import InputError, check_columns, with_hint
+
+__all__ = [
+    "Agreement",
+    "accuracy",
+    "average_precision",
+    "balanced_accuracy",
+    "dice",
+    "f1",
+    "f_beta",
+    "false_positive_rate",
+    "jaccard",
+    "matthews_correlation",
+    "precision",
+    "recall",
+    "specificity",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """The four counts of a found and a true column set.
+
+    Attributes
+    ----------
+    tp, fp, fn : int
+        Columns found and true, found only, true only.
+    tn : int or None
+        Columns of the table that are neither; None where the table's columns were not given.
+    """
+
+    tp: int
+    fp: int
+    fn: int
+    tn: int | None = None
+
+    @classmethod
+    def of(cls, found: Iterable[str], truth: Iterable[str], columns: Sequence[str] | None = None) -> Agreement:
+        """Count; with all columns of the table, true negatives too.
+
+        Examples
+        --------
+        >>> Agreement.of(["age", "zip"], ["age", "sex"], columns=["age", "sex", "zip", "job"])
+        Agreement(tp=1, fp=1, fn=1, tn=1)
+        """
+        found, truth = _names(found, "found"), _names(truth, "truth")
+        tn = None
+        if columns is not None:
+            check_columns(sorted(found | truth), list(columns), "found and truth")
+            tn = len(set(columns) - found - truth)
+        return cls(len(found & truth), len(found - truth), len(truth - found), tn)
+
+
+def precision(found: Iterable[str], truth: Iterable[str]) -> Score:
+    """Score which share of the found columns is true: TP / (TP + FP); undefined where nothing was found.
+
+    Examples
+    --------
+    >>> precision(["age", "zip", "job"], ["age", "sex"]).value
+    0.3333333333333333
+    """
+    return _score("precision", Agreement.of(found, truth), lambda a: _ratio(a.tp, a.tp + a.fp))
+
+
+def recall(found: Iterable[str], truth: Iterable[str]) -> Score:
+    """Score which share of the true columns was found: TP / (TP + FN); undefined where nothing is true.
+
+    Examples
+    --------
+    >>> recall(["age", "zip", "job"], ["age", "sex"]).value
+    0.5
+    """
+    return _score("recall", Agreement.of(found, truth), lambda a: _ratio(a.tp, a.tp + a.fn))
+
+
+def f1(found: Iterable[str], truth: Iterable[str]) -> Score:
+    """Score the harmonic mean of precision and recall: 2 TP / (2 TP + FP + FN).
+
+    Examples
+    --------
+    >>> f1(["age", "zip", "job"], ["age", "sex"]).value
+    0.4
+    """
+    return f_beta(found, truth, beta=1.0)
+
+
+def f_beta(found: Iterable[str], truth: Iterable[str], *, beta: float = 2.0) -> Score:
+    """Score precision and recall together, recall counting beta times as much.
+
+    (1 + b^2) TP / ((1 + b^2) TP + b^2 FN + FP), which needs neither of the two to be defined.
+
+    Examples
+    --------
+    >>> f_beta(["age", "zip", "job"], ["age", "sex"], beta=2).value
+    0.45454545454545453
+    """
+    if not beta > 0:
+        msg = with_hint(f"beta = {beta!r}.", "beta is a number above 0; 2 favours recall.")
+        raise InputError(msg)
+    weight = beta * beta
+
+    def measured(a: Agreement) -> float:
+        return _ratio((1 + weight) * a.tp, (1 + weight) * a.tp + weight * a.fn + a.fp, of_nothing=1.0)
+
+    return _score(f"F{beta:g}", Agreement.of(found, truth), measured)
+
+
+def jaccard(found: Iterable[str], truth: Iterable[str]) -> Score:
+    """Score the columns found and true over those found or true: TP / (TP + FP + FN).
+
+    Examples
+    --------
+    >>> jaccard(["age", "zip", "job"], ["age", "sex"]).value
+    0.25
+    """
+    return _score("Jaccard", Agreement.of(found, truth), lambda a: _ratio(a.tp, a.tp + a.fp + a.fn, of_nothing=1.0))
+
+
+def dice(found: Iterable[str], truth: Iterable[str], *, variant: Variant = "definition") -> Score:
+    """Score twice the columns found and true over the sizes of both sets, which is F1.
+
+    ``variant="paper"`` is the paper's text, without the 2: equal sets have 1/2. (Its
+    table 2 has the definition.)
+
+    Examples
+    --------
+    >>> dice(["age", "sex"], ["age", "sex"]).value, dice(["age", "sex"], ["age", "sex"], variant="paper").value
+    (1.0, 0.5)
+    """
+    factor = base.choose("variant", variant, {"definition": 1.0, "paper": 0.5})
+
+    def measured(a: Agreement) -> float:
+        return float(factor * _ratio(2 * a.tp, 2 * a.tp + a.fp + a.fn, of_nothing=1.0))
+
+    return _score("Dice", Agreement.of(found, truth), measured)
+
+
+def specificity(found: Iterable[str], truth: Iterable[str], *, columns: Sequence[str]) -> Score:
+    """Score which share of the columns that are not true was not found: TN / (TN + FP).
+
+    Undefined where all columns are true. ``columns`` are those of the table.
+
+    Examples
+    --------
+    >>> specificity(["age", "zip"], ["age", "sex"], columns=["age", "sex", "zip", "job"]).value
+    0.5
+    """
+    return _score("specificity", Agreement.of(found, truth, columns), lambda a: _ratio(_tn(a), _tn(a) + a.fp))
+
+
+def false_positive_rate(found: Iterable[str], truth: Iterable[str], *, columns: Sequence[str]) -> Score:
+    """Score which share of the columns that are not true was found: FP / (TN + FP) = 1 - specificity.
+
+    Examples
+    --------
+    >>> false_positive_rate(["age", "zip"], ["age", "sex"], columns=["age", "sex", "zip", "job"]).value
+    0.5
+    """
+    agreement = Agreement.of(found, truth, columns)
+    return _score("false positive rate", agreement, lambda a: _ratio(a.fp, _tn(a) + a.fp), "worse")
+
+
+def accuracy(
+    found: Iterable[str], truth: Iterable[str], *, columns: Sequence[str], variant: Variant = "definition"
+) -> Score:
+    """Score which share of the table's columns was judged right: (TP + TN) / all.
+
+    ``variant="paper"`` is the paper's |found and true| / |true|, which is recall and knows no negatives.
+
+    Examples
+    --------
+    >>> accuracy(["age", "zip"], ["age", "sex"], columns=["age", "sex", "zip", "job"]).value
+    0.5
+    """
+    agreement = Agreement.of(found, truth, columns)
+    if base.choose("variant", variant, {"definition": False, "paper": True}):
+        return _score("accuracy", agreement, lambda a: _ratio(a.tp, a.tp + a.fn))
+    return _score("accuracy", agreement, lambda a: _ratio(a.tp + _tn(a), a.tp + a.fp + a.fn + _tn(a)))
+
+
+def balanced_accuracy(found: Iterable[str], truth: Iterable[str], *, columns: Sequence[str]) -> Score:
+    """Score the mean of recall and specificity; 0.5 is what a coin gets.
+
+    Examples
+    --------
+    >>> balanced_accuracy(["age", "zip"], ["age"], columns=["age", "sex", "zip"]).value
+    0.75
+    """
+
+    def measured(a: Agreement) -> float:
+        return (_ratio(a.tp, a.tp + a.fn) + _ratio(_tn(a), _tn(a) + a.fp)) / 2
+
+    return _score("balanced accuracy", Agreement.of(found, truth, columns), measured)
+
+
+def matthews_correlation(found: Iterable[str], truth: Iterable[str], *, columns: Sequence[str]) -> Score:
+    """Score the correlation of found and true over all columns, in [-1, 1].
+
+    Undefined where all or none of the columns are found, or are true. Matthews, 1975.
+
+    Examples
+    --------
+    >>> matthews_correlation(["age", "zip"], ["age", "sex"], columns=["age", "sex", "zip", "job"]).value
+    0.0
+    """
+
+    def measured(a: Agreement) -> float:
+        tn = _tn(a)
+        margins = (a.tp + a.fp) * (a.tp + a.fn) * (tn + a.fp) * (tn + a.fn)
+        return _ratio(a.tp * tn - a.fp * a.fn, math.sqrt(margins))
+
+    return _score("Matthews correlation", Agreement.of(found, truth, columns), measured)
+
+
+def average_precision(ranking: Sequence[str], truth: Iterable[str]) -> Score:
+    """Score a ranking of columns: the mean, over the true columns, of the precision down to each.
+
+    Parameters
+    ----------
+    ranking : sequence of str
+        The likeliest column first, each once.
+    truth : iterable of str
+        A true column that is not ranked counts 0. Undefined where nothing is true.
+
+    Examples
+    --------
+    >>> average_precision(["age", "zip", "sex"], ["age", "sex"]).value
+    0.8333333333333333
+    """
+    ranked, true = list(ranking), _names(truth, "truth")
+    if len(_names(ranked, "ranking")) < len(ranked):
+        msg = with_hint("the ranking names a column more than once.", "rank every column once.")
+        raise InputError(msg)
+    hits = [place for place, name in enumerate(ranked, start=1) if name in true]
+    total = sum(found / place for found, place in enumerate(hits, start=1))
+    return base.whole("average precision", _ratio(total, len(true)), unit="rate", direction="better", size=len(ranked))
+
+
+def _score(
+    name: str, agreement: Agreement, measured: Callable[[Agreement], float], direction: Direction = "better"
+) -> Score:
+    judged = agreement.tp + agreement.fp + agreement.fn + (agreement.tn or 0)
+    return base.whole(name, measured(agreement), unit="rate", direction=direction, size=judged)
+
+
+def _ratio(part: float, whole: float, of_nothing: float = math.nan) -> float:
+    return part / whole if whole else of_nothing
+
+
+def _tn(agreement: Agreement) -> int:
+    assert agreement.tn is not None
+    return agreement.tn
+
+
+def _names(given: Iterable[str], what: str) -> set[str]:
+    if isinstance(given, str):
+        msg = with_hint(f"{what} is one text.", f"pass a collection of names: [{given!r}].")
+        raise InputError(msg)
+    return set(given)

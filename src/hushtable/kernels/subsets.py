@@ -1,0 +1,201 @@
+"""Class sizes of many column sets: a walk through the lattice of subsets, splitting classes one column at a time.
+
+A class of one row stays one whatever column comes next, so a level of the walk keeps
+only the rows of classes that can still be split: the deeper, the fewer. (TANE calls
+these stripped partitions: Huhtala, Kärkkäinen, Porkka, Toivonen, The Computer
+Journal 42(2), 1999.)
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from hushtable._types import CodeArray, CountArray
+from hushtable.kernels._jit import jit
+from hushtable.kernels.group import refine
+
+__all__ = ["N_FIGURES", "Levels", "measure", "walk"]
+
+N_FIGURES = 3
+"""Figures of a column set: classes, pairs of records that share a class, records of the smallest class."""
+
+
+class Levels(NamedTuple):
+    """Scratch: the partitions from no column (level 0) down to the column set at hand.
+
+    rows : int32 (n_levels, n_rows), the rows of classes of two rows or more, class by class
+    ends : int32 (n_levels, n_rows // 2 + 1), where each of those classes ends in ``rows``
+    tally : int64 (n_levels, 7): 0 the classes in ``rows``; 1 classes of one row, 2 their pairs
+        of records and 3 the records of the smallest; 4, 5 and 6 the figures of all classes
+    bins : int64 (2, at least the widest column + 1), rows and records of each code; zero between uses
+    touched : int32, as long as the bins, the codes that a class holds
+    held : int32 (n_rows,), the codes of the class that is split
+    """
+
+    rows: CodeArray
+    ends: CodeArray
+    tally: CountArray
+    bins: CountArray
+    touched: CodeArray
+    held: CodeArray
+
+
+@jit
+def measure(codes: CodeArray, widths: CountArray, counts: CountArray, columns: CountArray, levels: Levels) -> int:
+    """Split by some columns, widest first; return the level that holds the partition and its figures.
+
+    widths : int64 (n_columns,), codes of each column, missing not counted
+
+    While the classes are few, labels by direct address are the cheapest way to split.
+    They start with the narrow columns, or with one that leaves most rows alone.
+    """
+    n_rows = counts.size
+    labels, relabelled = np.zeros(n_rows, np.int32), np.empty(n_rows, np.int32)
+    n_classes = 1
+    first, last = 0, columns.size
+    if last > 0 and widths[columns[0]] > n_rows // 4:
+        n_classes = refine(labels, n_classes, codes[columns[0]], widths[columns[0]], relabelled)
+        labels, relabelled = relabelled, labels
+        first = 1
+    else:
+        while last > 0 and n_classes * (widths[columns[last - 1]] + 1) <= 4 * n_rows + 65_536:
+            last -= 1
+            n_classes = refine(labels, n_classes, codes[columns[last]], widths[columns[last]], relabelled)
+            labels, relabelled = relabelled, labels
+    _start(labels, n_classes, counts, levels)
+    level = 0
+    while first < last:
+        merged, width = codes[columns[first]], widths[columns[first]] + 1
+        first += 1
+        while first < last and width * (widths[columns[first]] + 1) <= levels.touched.size:
+            wide = widths[columns[first]] + 1
+            # Both codes count from -1.
+            merged = (merged + np.int32(1)) * np.int32(wide) + codes[columns[first]]
+            width *= wide
+            first += 1
+        _split(levels, level, merged, counts)
+        level += 1
+    return level
+
+
+@jit
+def _start(labels: CodeArray, n_classes: int, counts: CountArray, levels: Levels) -> None:
+    """Make level 0 of given classes."""
+    n_members = np.zeros(n_classes, np.int32)
+    sizes = np.zeros(n_classes, np.int64)
+    for row in range(labels.size):
+        n_members[labels[row]] += 1
+        sizes[labels[row]] += counts[row]
+    n_split = n_single = single_pairs = pairs = filled = 0
+    smallest = smallest_single = sizes[0]
+    for c in range(n_classes):
+        size = sizes[c]
+        pairs += size * (size - 1) // 2
+        smallest = min(smallest, size)
+        if n_members[c] == 1:
+            smallest_single = min(smallest_single, size) if n_single > 0 else size
+            n_single += 1
+            single_pairs += size * (size - 1) // 2
+            n_members[c] = -1
+        else:
+            filled += n_members[c]
+            # From here on, where the next row of the class goes.
+            n_members[c] = filled - n_members[c]
+            levels.ends[0, n_split] = filled
+            n_split += 1
+    for row in range(labels.size):
+        place = n_members[labels[row]]
+        if place >= 0:
+            levels.rows[0, place] = row
+            n_members[labels[row]] = place + 1
+    levels.tally[0, :4] = (n_split, n_single, single_pairs, smallest_single)
+    levels.tally[0, 4:] = (n_classes, pairs, smallest)
+
+
+@jit
+def walk(
+    codes: CodeArray, counts: CountArray, bits: CountArray, prefix: CountArray, levels: Levels, out: CountArray
+) -> None:
+    """Measure every union of a prefix and any later columns; ``out[mask]`` are its figures.
+
+    bits : int64 (n_columns,), what each column adds to the mask
+    prefix : int64, columns that all sets hold; the last entry is the first column that may be added
+    out : int64 (n_masks, N_FIGURES)
+    """
+    n_columns = bits.size
+    base = prefix.size - 1
+    _start(np.zeros(counts.size, np.int32), 1, counts, levels)
+    for i in range(base):
+        _split(levels, i, codes[prefix[i]], counts)
+    mask = bits[prefix[:base]].sum()
+    out[mask] = levels.tally[base, 4:]
+    path = np.zeros(n_columns + 1, np.int64)
+    level = base
+    column = prefix[base]
+    while True:
+        if column < n_columns:
+            _split(levels, level, codes[column], counts)
+            mask += bits[column]
+            path[level] = column
+            level += 1
+            out[mask] = levels.tally[level, 4:]
+            column += 1
+        elif level > base:
+            level -= 1
+            mask -= bits[path[level]]
+            column = path[level] + 1
+        else:
+            return
+
+
+@jit
+def _split(levels: Levels, level: int, codes: CodeArray, counts: CountArray) -> None:
+    """Split the classes of a level by one column; they become the next level."""
+    rows, out, ends = levels.rows[level], levels.rows[level + 1], levels.ends[level + 1]
+    bins, touched, held = levels.bins, levels.touched, levels.held
+    n_single, single_pairs, smallest_single = levels.tally[level, 1], levels.tally[level, 2], levels.tally[level, 3]
+    if n_single == 0:
+        smallest_single = np.iinfo(np.int64).max
+    smallest = smallest_single
+    n_classes = filled = begin = pairs = 0
+    for c in range(levels.tally[level, 0]):
+        end = levels.ends[level, c]
+        n_touched = 0
+        for i in range(begin, end):
+            code = codes[rows[i]] + 1
+            held[i] = code
+            if bins[0, code] == 0:
+                touched[n_touched] = code
+                n_touched += 1
+            bins[0, code] += 1
+            bins[1, code] += counts[rows[i]]
+        # From here on bins[0] is where the next row of a code goes, or -1 where it is alone.
+        for j in range(n_touched):
+            code = touched[j]
+            n_rows, size = bins[0, code], bins[1, code]
+            smallest = min(smallest, size)
+            bins[1, code] = 0
+            if n_rows == 1:
+                bins[0, code] = -1
+                n_single += 1
+                single_pairs += size * (size - 1) // 2
+                smallest_single = min(smallest_single, size)
+            else:
+                bins[0, code] = filled
+                filled += n_rows
+                ends[n_classes] = filled
+                n_classes += 1
+                pairs += size * (size - 1) // 2
+        for i in range(begin, end):
+            code = held[i]
+            place = bins[0, code]
+            if place >= 0:
+                out[place] = rows[i]
+                bins[0, code] = place + 1
+        for j in range(n_touched):
+            bins[0, touched[j]] = 0
+        begin = end
+    levels.tally[level + 1, :4] = (n_classes, n_single, single_pairs, smallest_single)
+    levels.tally[level + 1, 4:] = (n_single + n_classes, single_pairs + pairs, smallest)

@@ -1,0 +1,206 @@
+"""The lattice of column sets: on which sets is a row alone, and which of them are minimal.
+
+Everything here is about positions: rows and columns as codes, in the order of the
+walk. Columns with many values come first there, because they leave the fewest rows
+to their supersets.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hushtable._types import BoolArray, CodeArray, CountArray
+from hushtable.kernels import uniques
+from hushtable.search import Budget
+
+__all__ = ["ColumnSets", "WalkProgress", "first_smallest", "grid", "minimal_sets"]
+
+WalkProgress = Callable[[float, int], None]
+"""Called now and then with the share of the columns that are done, in [0, 1], and the combinations looked at."""
+
+_WARM_UP_SIZES: Final = (3, 5)
+"""Sizes at which a longer walk pauses: what is settled by then need not be walked again."""
+_LOOK_IN_SECONDS: Final = 0.05
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ColumnSets:
+    """Rows with column sets on which they are alone.
+
+    Attributes
+    ----------
+    rows : ndarray of int32, shape (n_found,)
+        Ascending; a row once for each of its sets, the first smallest one first.
+    paths : ndarray of int16, shape (n_found, max_size)
+        Ascending positions of columns, then -1.
+    mates : ndarray of int32, shape (n_found,)
+        The target that equals the row there.
+    n_sets : int
+        Column sets that were looked at.
+    complete_to : int
+        Up to this size nothing is missing; less than the largest size where a budget ended the walk.
+    """
+
+    rows: CodeArray = field(repr=False)
+    paths: NDArray[np.int16] = field(repr=False)
+    mates: CodeArray = field(repr=False)
+    n_sets: int
+    complete_to: int
+
+
+def grid(
+    codes: CodeArray,
+    widths: Sequence[int] | CountArray,
+    probes: CountArray | BoolArray,
+    targets: CountArray | BoolArray,
+    sizes: Sequence[int],
+    *,
+    missing_matches: bool = True,
+) -> uniques.Grid:
+    """Lay rows out for a walk; see `hushtable.kernels.uniques.Grid`.
+
+    ``sizes`` are the sizes of sets asked for, each in 1..n_columns.
+    """
+    allowed = np.zeros(max(sizes) + 1, dtype=np.bool_)
+    allowed[list(sizes)] = True
+    return uniques.Grid(
+        codes,
+        np.asarray(widths, dtype=np.int64) + 1,
+        np.minimum(probes, 2).astype(np.int8),
+        np.minimum(targets, 2).astype(np.int8),
+        allowed,
+        missing_matches,
+    )
+
+
+def first_smallest(
+    rows: uniques.Grid, *, budget: Budget | None = None, progress: WalkProgress | None = None
+) -> ColumnSets:
+    """Find, for every probe, the smallest column set on which it is alone; of one size, the first in order.
+
+    Sets of one size are ordered as `itertools.combinations` has them. Both cores
+    are used; the answer does not depend on their number. Under a budget of nodes one
+    core works, so that the same sets are looked at every time.
+    """
+    max_size = len(rows.allowed) - 1
+    n_parts = 1 if budget is not None and budget.nodes is not None else (os.cpu_count() or 1)
+    found = uniques.Found(
+        np.full(len(rows.probes), max_size + 1, dtype=np.int32),
+        np.full((len(rows.probes), max_size), -1, dtype=np.int16),
+        np.full(len(rows.probes), -1, dtype=np.int32),
+    )
+    stages = _stages(rows.allowed)
+    watch = _Watch(budget, progress, len(rows.codes), n_parts)
+    complete_to = 0
+    with ThreadPoolExecutor(n_parts) as pool:
+        for done, stage in enumerate(stages):
+            upto = rows._replace(allowed=rows.allowed[: stage + 1])
+            parts = [uniques.Found(found.sizes.copy(), found.paths.copy(), found.mates.copy()) for _ in range(n_parts)]
+            walks = [
+                pool.submit(uniques.walk, upto, own, watch.pulses[part], part, n_parts)
+                for part, own in enumerate(parts)
+            ]
+            finished = watch.until_done(walks, done / len(stages), 1 / len(stages))
+            for own in parts:
+                _keep_first(found, own)
+            if not finished:
+                break
+            complete_to = stage
+    alone = np.flatnonzero(found.sizes <= max_size).astype(np.int32)
+    paths = found.paths[alone]
+    # A smaller set leaves the end of a larger one behind.
+    paths[np.arange(max_size) >= found.sizes[alone, None]] = -1
+    return ColumnSets(alone, paths, found.mates[alone], watch.n_sets, complete_to)
+
+
+def minimal_sets(
+    rows: uniques.Grid, *, budget: Budget | None = None, progress: WalkProgress | None = None
+) -> ColumnSets:
+    """Find all minimal column sets on which each probe is alone: alone on them, and on no part of them asked for.
+
+    Where a budget ends the walk, the answer holds all minimal sets up to ``complete_to`` columns, and no others.
+    """
+    max_size = len(rows.allowed) - 1
+    stages = [max_size] if budget is None else _stages(rows.allowed)
+    watch = _Watch(budget, progress, len(rows.codes), 1)
+    found = _no_sets(max_size)
+    complete_to = 0
+    with ThreadPoolExecutor(1) as pool:
+        for done, stage in enumerate(stages):
+            walk = pool.submit(uniques.walk_all, rows._replace(allowed=rows.allowed[: stage + 1]), watch.pulses[0])
+            if not watch.until_done([walk], done / len(stages), 1 / len(stages)):
+                break
+            found = walk.result()
+            complete_to = stage
+    hits, mates, paths = found
+    sizes = (paths >= 0).sum(axis=1)
+    order = np.lexsort((sizes, hits))
+    hits, mates, paths = hits[order], mates[order], paths[order]
+    offsets = np.searchsorted(hits, np.arange(len(rows.probes) + 1))
+    is_minimal = uniques.minimal_only(offsets, paths, len(rows.codes))
+    padded = np.full((int(is_minimal.sum()), max_size), -1, dtype=np.int16)
+    padded[:, : paths.shape[1]] = paths[is_minimal]
+    return ColumnSets(hits[is_minimal], padded, mates[is_minimal], watch.n_sets, complete_to)
+
+
+def _stages(allowed: BoolArray) -> list[int]:
+    """Return the sizes at which a walk pauses: the warm-up's, where a longer one was asked for, and the largest."""
+    largest = len(allowed) - 1
+    return [size for size in _WARM_UP_SIZES if allowed[: size + 1].any() and size < largest] + [largest]
+
+
+def _no_sets(max_size: int) -> tuple[CodeArray, CodeArray, NDArray[np.int16]]:
+    nothing = np.empty(0, dtype=np.int32)
+    return nothing, nothing, np.empty((0, max_size), dtype=np.int16)
+
+
+def _keep_first(found: uniques.Found, other: uniques.Found) -> None:
+    """Take over what the other found that is smaller, or as small and earlier in order."""
+    is_tie = other.sizes == found.sizes
+    rows = np.flatnonzero((other.sizes < found.sizes) | is_tie)
+    mine, theirs = found.paths[rows], other.paths[rows]
+    is_used = np.arange(mine.shape[1]) < other.sizes[rows, None]
+    differs = (mine != theirs) & is_used
+    place = differs.argmax(axis=1)
+    every = np.arange(len(rows))
+    is_earlier = differs.any(axis=1) & (theirs[every, place] < mine[every, place])
+    rows = rows[~is_tie[rows] | is_earlier]
+    found.sizes[rows] = other.sizes[rows]
+    found.paths[rows] = other.paths[rows]
+    found.mates[rows] = other.mates[rows]
+
+
+class _Watch:
+    """Looks in on running walks: reports their progress, and stops them when the budget ends."""
+
+    def __init__(self, budget: Budget | None, progress: WalkProgress | None, n_columns: int, n_parts: int) -> None:
+        budget = budget or Budget()
+        self._deadline = None if budget.seconds is None else time.monotonic() + budget.seconds
+        self._progress = progress
+        self._n_columns = n_columns
+        # Sets looked at, the number at which to stop, first column: see the kernel.
+        self.pulses = np.zeros((n_parts, 3), dtype=np.int64)
+        self.pulses[:, 1] = budget.nodes or np.iinfo(np.int64).max
+
+    @property
+    def n_sets(self) -> int:
+        return int(self.pulses[:, 0].sum())
+
+    def until_done(self, walks: Sequence[Future[Any]], before: float, share: float) -> bool:
+        """Wait; return whether the walks came to their end."""
+        while wait(walks, timeout=_LOOK_IN_SECONDS if self._deadline or self._progress else None).not_done:
+            if self._progress:
+                self._progress(before + share * float(self.pulses[:, 2].mean()) / self._n_columns, self.n_sets)
+            if self._deadline and time.monotonic() > self._deadline:
+                self.pulses[:, 1] = 0
+        for walk in walks:
+            walk.result()
+        return bool((self.pulses[:, 0] < self.pulses[:, 1]).all())

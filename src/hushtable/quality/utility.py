@@ -1,0 +1,326 @@
+"""What independence masking keeps, what it hides, and what the other columns give back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from itertools import combinations
+from typing import Any, Final
+
+import numpy as np
+
+from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray
+from hushtable.table import Table
+
+__all__ = [
+    "Dependence",
+    "Guess",
+    "Pair",
+    "Rules",
+    "association_rules",
+    "binned_codes",
+    "dependence",
+    "entropy",
+    "guess_masked",
+    "kept_pairs",
+    "mutual_information",
+    "normalized_mutual_information",
+    "warnings_of",
+]
+
+_BINS: Final = 20
+_ALARMING: Final = 0.25  # share of the hidden mutual information that a guess gives back
+
+
+@dataclass(frozen=True, slots=True)
+class Dependence:
+    """How far two columns are from independent.
+
+    Attributes
+    ----------
+    mutual_information : float
+        In bits, 0 where independent.
+    chi_square : float
+        Pearson's statistic, 0 where independent.
+    degrees_of_freedom : int
+    """
+
+    mutual_information: float
+    chi_square: float
+    degrees_of_freedom: int
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """What two columns say of one another, before and after.
+
+    Attributes
+    ----------
+    kind : {"A", "AC", "BC"}
+        The source's name for the correlation.
+    first, second : str
+    before, after : float
+        Normalised mutual information, in [0, 1].
+    """
+
+    kind: str
+    first: str
+    second: str
+    before: float
+    after: float
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """Association rules from one cell to another, with a column of A on either side.
+
+    Attributes
+    ----------
+    support, confidence : float
+        What a rule needs, in [0, 1].
+    n_before : int
+        Rules of the original.
+    n_kept : int
+        Those of them that the masked table still has.
+    n_new : int
+        Rules that only the masked table has.
+    """
+
+    support: float
+    confidence: float
+    n_before: int
+    n_kept: int
+    n_new: int
+
+
+@dataclass(frozen=True, slots=True)
+class Guess:
+    """What the columns of C, published as they are, give back of a masked column.
+
+    Attributes
+    ----------
+    column : str
+    n_masked : int
+        Its masked cells.
+    right_rate : float
+        Share of them that a guess from C gets right, in [0, 1].
+    hidden, restored : float
+        Mutual information with the label, in bits: of the original column, and of the
+        published one with its masked cells guessed.
+    """
+
+    column: str
+    n_masked: int
+    right_rate: float
+    hidden: float
+    restored: float
+
+    @property
+    def restored_rate(self) -> float:
+        """Share of the hidden mutual information that the guess gives back; it can pass 1."""
+        return self.restored / self.hidden if self.hidden > 0 else 0.0
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the guess as plain values."""
+        return {**asdict(self), "restored_rate": self.restored_rate}
+
+
+def dependence(first: CodeArray, second: CodeArray) -> Dependence:
+    """Measure how far two coded columns are from independent.
+
+    Examples
+    --------
+    >>> dependence(np.array([0, 0, 1, 1]), np.array([0, 0, 1, 1]))
+    Dependence(mutual_information=1.0, chi_square=4.0, degrees_of_freedom=1)
+    """
+    held, ours, theirs = _contingency(first, second)
+    n_records = max(1, len(first))
+    expected = ours[held.rows] * theirs[held.columns] / n_records
+    # The sum over empty cells of (0 - expected)^2 / expected is what the others' expectations leave.
+    chi_square = float(((held.counts - expected) ** 2 / expected).sum() + n_records - expected.sum())
+    freedom = max(0, int((ours > 0).sum()) - 1) * max(0, int((theirs > 0).sum()) - 1)
+    return Dependence(mutual_information(first, second), max(0.0, round(chi_square, 6)), freedom)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Cells:
+    rows: CountArray
+    columns: CountArray
+    counts: CountArray
+
+
+def _contingency(first: CodeArray, second: CodeArray) -> tuple[_Cells, CountArray, CountArray]:
+    # From -2, the star, on; -1 is a missing cell.
+    width = int(second.max(initial=-1)) + 3
+    pairs, counts = np.unique((first.astype(np.int64) + 2) * width + second + 2, return_counts=True)
+    cells = _Cells(pairs // width, pairs % width, counts)
+    return cells, np.bincount(first + 2), np.bincount(second + 2)
+
+
+def mutual_information(first: CodeArray, second: CodeArray) -> float:
+    """Return the mutual information of two coded columns in bits; -1 and -2 are values."""
+    cells, ours, theirs = _contingency(first, second)
+    n_records = max(1, len(first))
+    # Whole numbers first: their ratio is exactly 1 in independent columns.
+    ratio = (cells.counts * n_records) / (ours[cells.rows] * theirs[cells.columns])
+    return max(0.0, float((cells.counts * np.log2(ratio)).sum() / n_records))
+
+
+def entropy(codes: CodeArray) -> float:
+    """Return the entropy of a coded column in bits."""
+    counts = np.unique(codes, return_counts=True)[1]
+    return float(-(counts * np.log2(counts / len(codes))).sum() / len(codes)) if len(codes) else 0.0
+
+
+def normalized_mutual_information(first: CodeArray, second: CodeArray) -> float:
+    """Return the mutual information over the geometric mean of both entropies, in [0, 1].
+
+    Examples
+    --------
+    >>> normalized_mutual_information(np.array([0, 0, 1, 1]), np.array([1, 1, 0, 0]))
+    1.0
+    """
+    scale = float(np.sqrt(entropy(first) * entropy(second)))
+    return min(1.0, mutual_information(first, second) / scale) if scale > 0 else 0.0
+
+
+def binned_codes(table: Table, name: str, n_bins: int = _BINS) -> CodeArray:
+    """Return a column's codes, those of an ordered column with many values in bins of nearly equal frequency."""
+    column = table.column(name)
+    codes: CodeArray = table.codes[table.index(name)]
+    if not column.is_ordered or column.n_values <= n_bins:
+        return codes
+    counts = np.bincount(codes[codes >= 0], minlength=column.n_values)
+    before = np.cumsum(counts) - counts
+    bins = (before * n_bins // max(1, int(counts.sum()))).astype(np.int32)
+    return np.asarray(np.append(bins, np.int32(-1))[codes], dtype=np.int32)
+
+
+def kept_pairs(
+    a: Mapping[str, tuple[CodeArray, CodeArray]],
+    b: Mapping[str, CodeArray],
+    c: Mapping[str, CodeArray],
+    labels: CodeArray,
+) -> tuple[Pair, ...]:
+    """Compare what pairs of columns say of one another before and after masking.
+
+    Parameters
+    ----------
+    a : mapping of column to (codes, codes)
+        The original cells and the published ones, where the star is a value as others are.
+    b, c : mapping of column to codes
+        Binned where there are many values.
+    labels : ndarray of int32, shape (n_rows,)
+        The cluster, which is what is left of B.
+
+    Notes
+    -----
+    B and C themselves are published as they are: those correlations are kept whole.
+    """
+    pairs = []
+    for (one, (raw, masked)), (two, (other_raw, other_masked)) in combinations(a.items(), 2):
+        before = normalized_mutual_information(raw, other_raw)
+        pairs.append(Pair("A", one, two, before, normalized_mutual_information(masked, other_masked)))
+    for one, (raw, masked) in a.items():
+        for two, codes in c.items():
+            before = normalized_mutual_information(raw, codes)
+            pairs.append(Pair("AC", one, two, before, normalized_mutual_information(masked, codes)))
+    for one, codes in b.items():
+        for two, others in c.items():
+            before = normalized_mutual_information(codes, others)
+            pairs.append(Pair("BC", one, two, before, normalized_mutual_information(labels, others)))
+    return tuple(pairs)
+
+
+def association_rules(
+    a: Mapping[str, tuple[CodeArray, CodeArray]], c: Mapping[str, CodeArray], support: float, confidence: float
+) -> Rules:
+    """Count the rules "this cell, therefore that cell" that masking keeps; a star takes part in none.
+
+    Parameters
+    ----------
+    a : mapping of column to (codes, codes)
+        The original cells and the published ones, -2 where masked.
+    c : mapping of column to codes
+    support, confidence : float
+    """
+    before: set[tuple[str, str, int, int]] = set()
+    after: set[tuple[str, str, int, int]] = set()
+    for (one, (raw, masked)), (two, (other_raw, other_masked)) in combinations(a.items(), 2):
+        before |= _rules(one, two, raw, other_raw, support, confidence)
+        after |= _rules(one, two, masked, other_masked, support, confidence)
+    for one, (raw, masked) in a.items():
+        for two, codes in c.items():
+            before |= _rules(one, two, raw, codes, support, confidence)
+            after |= _rules(one, two, masked, codes, support, confidence)
+    return Rules(support, confidence, len(before), len(before & after), len(after - before))
+
+
+def _rules(
+    one: str, two: str, first: CodeArray, second: CodeArray, support: float, confidence: float
+) -> set[tuple[str, str, int, int]]:
+    n_records = max(1, len(first))
+    cells, ours, theirs = _contingency(first, second)
+    # Places are two higher than codes: 0 is the star, 1 a missing cell, and neither is an item.
+    frequent = (cells.counts >= support * n_records) & (cells.rows > 1) & (cells.columns > 1)
+    forwards = frequent & (cells.counts >= confidence * ours[cells.rows])
+    backwards = frequent & (cells.counts >= confidence * theirs[cells.columns])
+    places = zip(cells.rows[forwards].tolist(), cells.columns[forwards].tolist(), strict=True)
+    back = zip(cells.columns[backwards].tolist(), cells.rows[backwards].tolist(), strict=True)
+    return {(one, two, *each) for each in places} | {(two, one, *each) for each in back}
+
+
+def guess_masked(
+    names: Sequence[str], raw: CodeArray, masked: BoolArray, evidence: Sequence[CodeArray], labels: CodeArray
+) -> tuple[Guess, ...]:
+    """Guess the masked cells of every column from C, as a reader of the published table could.
+
+    Parameters
+    ----------
+    names : sequence of str, shape (n_columns,)
+    raw : ndarray of int32, shape (n_columns, n_rows)
+        The original cells, which judge the guesses.
+    masked : ndarray of bool, shape (n_columns, n_rows)
+    evidence : sequence of ndarray of int32, shape (n_rows,)
+        The columns of C.
+    labels : ndarray of int32, shape (n_rows,)
+
+    Notes
+    -----
+    Naive Bayes, taught by the records whose cell is published, with one added to every
+    count: O(n d) for each column of C and value of A. It is a weak reader; a stronger one gets
+    back more.
+    """
+    guesses = []
+    for name, codes, hidden in zip(names, raw, masked, strict=True):
+        restored = codes.copy()
+        restored[hidden] = _predicted(codes + 1, hidden, evidence) - 1
+        n_masked = int(hidden.sum())
+        right = float((restored[hidden] == codes[hidden]).mean()) if n_masked else 0.0
+        guesses.append(
+            Guess(name, n_masked, right, mutual_information(codes, labels), mutual_information(restored, labels))
+        )
+    return tuple(guesses)
+
+
+def _predicted(codes: CodeArray, hidden: BoolArray, evidence: Sequence[CodeArray]) -> CodeArray:
+    width = int(codes.max(initial=0)) + 1
+    known = ~hidden
+    frequencies = np.bincount(codes[known], minlength=width)
+    scores: FloatArray = np.tile(np.log(np.where(frequencies, frequencies, 1e-9)), (int(hidden.sum()), 1))
+    for column in evidence:
+        n_values = int(column.max(initial=-1)) + 2
+        held = np.bincount((column[known] + 1) * width + codes[known], minlength=n_values * width)
+        shares = (held.reshape(n_values, width) + 1) / (frequencies + n_values)
+        scores += np.log(shares)[column[hidden] + 1]
+    return np.asarray(scores.argmax(axis=1), dtype=np.int32)
+
+
+def warnings_of(guesses: Sequence[Guess]) -> tuple[str, ...]:
+    """Say in words where C gives the hidden correlation back."""
+    return tuple(
+        f"the other columns give {guess.column!r} back: a guess is right in {guess.right_rate:.0%} of its "
+        f"{guess.n_masked:,} masked cells and restores {guess.restored_rate:.0%} of what it says of the label"
+        for guess in guesses
+        if guess.n_masked and guess.hidden > 0 and guess.restored_rate >= _ALARMING
+    )

@@ -1,0 +1,224 @@
+"""Collisions: records that are alone in their table on some columns and equal exactly one original there."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hushtable import lattice
+from hushtable._types import BoolArray, CodeArray, CountArray
+from hushtable.kernels import uniques
+from hushtable.lattice import WalkProgress
+from hushtable.risk.joint import Joint, Rows
+from hushtable.risk.listing import lone_rows, partitions, renyi_entropy
+from hushtable.risk.petsard import TREE
+from hushtable.search import Budget, Trace
+
+__all__ = ["Collisions", "Settings", "collide", "details", "tree"]
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How mpUCCs are looked for; the parameters of `hushtable.mpuccs` of the same names."""
+
+    n_cols: int | Sequence[int] | None
+    all_minimal: bool
+    missing: str
+    numeric_precision: str | int | Mapping[str, int] | None
+    datetime_precision: str | Mapping[str, str] | None
+    min_entropy_delta: float | None
+    renyi_alpha: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Collisions:
+    """Records with their column sets: by size, then by the order of sets, then by record.
+
+    Attributes
+    ----------
+    rows, mates : ndarray of int64, shape (n_found,)
+        Rows of the attacking table and of the original.
+    paths : ndarray of int16, shape (n_found, max_size)
+        Positions of columns, then -1.
+    is_first : ndarray of bool, shape (n_found,)
+        Whether it is its record's first smallest set.
+    pruned : frozenset of tuple of int
+        Sets that were skipped for their entropy.
+    complete_to : int
+        Up to this size nothing is missing.
+    trace : Trace
+    """
+
+    rows: CountArray = field(repr=False)
+    mates: CountArray = field(repr=False)
+    paths: NDArray[np.int16] = field(repr=False)
+    is_first: BoolArray = field(repr=False)
+    pruned: frozenset[tuple[int, ...]] = field(repr=False)
+    complete_to: int
+    trace: Trace
+
+    @property
+    def sizes(self) -> CountArray:
+        """How many columns each set has."""
+        return np.asarray((self.paths >= 0).sum(axis=1))
+
+    @property
+    def n_identified(self) -> int:
+        """How many records have a set."""
+        return int(self.is_first.sum())
+
+
+def collide(
+    joint: Joint,
+    sizes: Sequence[int],
+    how: Settings,
+    budget: Budget | None = None,
+    progress: WalkProgress | None = None,
+) -> Collisions:
+    """Find the records of the second table that collide with one of the first; one table collides with itself."""
+    codes, attacking, originals = _stacked(joint)
+    grid = lattice.grid(codes, joint.widths, attacking, originals, sizes, missing_matches=how.missing == "category")
+    began = time.perf_counter()
+    pruned: frozenset[tuple[int, ...]] = frozenset()
+    if how.min_entropy_delta is not None:
+        found, pruned = _pruning(grid, joint.widths, sizes, how.min_entropy_delta, how.renyi_alpha)
+    elif how.all_minimal:
+        found = lattice.minimal_sets(grid, budget=budget, progress=progress)
+    else:
+        found = lattice.first_smallest(grid, budget=budget, progress=progress)
+    trace = Trace("mpuccs", found.n_sets, time.perf_counter() - began, complete=found.complete_to == sizes[-1])
+    is_first = np.diff(found.rows, prepend=-1) != 0
+    n_columns = (found.paths >= 0).sum(axis=1)
+    order = np.lexsort((found.rows, *found.paths.T[::-1], n_columns))
+    return Collisions(
+        found.rows[order].astype(np.int64),
+        found.mates[order].astype(np.int64) - (0 if len(joint.tables) == 1 else joint.tables[1].codes.shape[1]),
+        found.paths[order],
+        is_first[order],
+        pruned,
+        found.complete_to,
+        trace,
+    )
+
+
+def details(joint: Joint, found: Collisions, *, values: bool) -> dict[str, list[Any]]:
+    """List collisions as plain columns; positions are those of the tables that the user passed."""
+    attacking = _attacking(joint)
+    paths = [tuple(path[path >= 0].tolist()) for path in found.paths]
+    columns: dict[str, list[Any]] = {
+        "combo_size": found.sizes.tolist(),
+        "syn_idx": attacking.positions[found.rows].tolist(),
+        "field_combo": [tuple(joint.names[j] for j in path) for path in paths],
+    }
+    if values:
+        columns["value_combo"] = [
+            tuple(joint.text(j, attacking.codes[j, row]) for j in path)
+            for row, path in zip(found.rows, paths, strict=True)
+        ]
+    columns["ori_idx"] = joint.tables[0].positions[found.mates].tolist()
+    return columns
+
+
+def tree(joint: Joint, sizes: Sequence[int], found: Collisions, how: Settings, decay: float) -> dict[str, list[Any]]:
+    """List every column set as plain columns, whether it was worth walking or not."""
+    attacking = _attacking(joint)
+    n_first = Counter(tuple(path[path >= 0].tolist()) for path in found.paths[found.is_first])
+    entropies: dict[tuple[int, ...], float] = {}
+    columns: dict[str, list[Any]] = {name: [] for name in TREE}
+    sets = _in_order(len(joint.names), sizes)
+    classes = partitions(attacking.codes, joint.widths, sets, missing_matches=how.missing == "category")
+    for order, (path, (labels, n_classes)) in enumerate(zip(sets, classes, strict=True), start=1):
+        alone, class_sizes = lone_rows(labels, n_classes, attacking.counts)
+        base = _base(path, sizes)
+        entropies[path] = renyi_entropy(class_sizes[class_sizes > 0], how.renyi_alpha)
+        weight = decay ** (len(path) - 1)
+        row = (
+            order,
+            len(path),
+            tuple(joint.names[j] for j in path),
+            tuple(joint.names[j] for j in base) if base else None,
+            base in found.pruned if base else None,
+            entropies[path],
+            entropies[base] if base else None,
+            entropies[path] - entropies[base] if base else None,
+            path in found.pruned,
+            int((alone >= 0).sum()),
+            n_first[path],
+            weight,
+            weight,
+            n_first[path] * weight,
+        )
+        for name, value in zip(TREE, row, strict=True):
+            columns[name].append(value)
+    return columns
+
+
+def _attacking(joint: Joint) -> Rows:
+    return joint.tables[min(1, len(joint.tables) - 1)]
+
+
+def _stacked(joint: Joint) -> tuple[CodeArray, CountArray, CountArray]:
+    """Put the rows of the attacking table above the originals'; return codes, and how often each row is either."""
+    if len(joint.tables) == 1:
+        (only,) = joint.tables
+        return only.codes, only.counts, only.counts
+    original, attacking = joint.tables[:2]
+    nothing = (np.zeros_like(original.counts), np.zeros_like(attacking.counts))
+    return (
+        np.concatenate([attacking.codes, original.codes], axis=1),
+        np.concatenate([attacking.counts, nothing[0]]),
+        np.concatenate([nothing[1], original.counts]),
+    )
+
+
+def _in_order(n_columns: int, sizes: Sequence[int]) -> list[tuple[int, ...]]:
+    return [path for size in sizes for path in combinations(range(n_columns), size)]
+
+
+def _base(path: tuple[int, ...], sizes: Sequence[int]) -> tuple[int, ...]:
+    """Return the first columns of a set, as many as the next smaller size asked for has; none where there is none."""
+    return path[: max((size for size in sizes if size < len(path)), default=0)]
+
+
+def _pruning(
+    grid: uniques.Grid, widths: Sequence[int], sizes: Sequence[int], delta: float, alpha: float
+) -> tuple[lattice.ColumnSets, frozenset[tuple[int, ...]]]:
+    """Find first smallest sets among those that add entropy to their base; return also the sets skipped."""
+    sets = _in_order(len(widths), sizes)
+    entropies: dict[tuple[int, ...], float] = {}
+    skipped: set[tuple[int, ...]] = set()
+    is_open = grid.probes == 1
+    rows, mates, paths = [], [], []
+    classes = partitions(grid.codes, widths, sets, missing_matches=grid.missing_matches)
+    for path, (labels, n_classes) in zip(sets, classes, strict=True):
+        alone, class_sizes = lone_rows(labels, n_classes, grid.probes.astype(np.int64))
+        entropies[path] = renyi_entropy(class_sizes[class_sizes > 0], alpha)
+        base = _base(path, sizes)
+        if base and (base in skipped or entropies[path] - entropies[base] <= delta):
+            skipped.add(path)
+            continue
+        targets, _ = lone_rows(labels, n_classes, grid.targets.astype(np.int64))
+        hits = alone[(alone >= 0) & (targets >= 0)]
+        hits = hits[is_open[hits]]
+        is_open[hits] = False
+        rows.append(hits)
+        mates.append(targets[labels[hits]])
+        paths.append(np.tile(np.array(path + (-1,) * (sizes[-1] - len(path)), dtype=np.int16), (len(hits), 1)))
+    order = np.argsort(np.concatenate(rows))
+    return (
+        lattice.ColumnSets(
+            np.concatenate(rows)[order],
+            np.concatenate(paths)[order],
+            np.concatenate(mates)[order],
+            len(sets) - len(skipped),
+            sizes[-1],
+        ),
+        frozenset(skipped),
+    )

@@ -1,0 +1,148 @@
+import math
+from collections import Counter
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import hushtable as ht
+from hushtable.quality import utility
+from hushtable.table import Table
+
+pairs = st.lists(st.tuples(st.integers(-2, 3), st.integers(-1, 3)), min_size=1, max_size=30)
+
+
+def naive_information(pairs):
+    n = len(pairs)
+    ours, theirs = Counter(one for one, _ in pairs), Counter(two for _, two in pairs)
+    return sum(k / n * math.log2(k * n / (ours[one] * theirs[two])) for (one, two), k in Counter(pairs).items())
+
+
+def naive_chi_square(pairs):
+    n = len(pairs)
+    ours, theirs, both = Counter(one for one, _ in pairs), Counter(two for _, two in pairs), Counter(pairs)
+    return sum((both[x, y] - ours[x] * theirs[y] / n) ** 2 / (ours[x] * theirs[y] / n) for x in ours for y in theirs)
+
+
+def coded(pairs):
+    first, second = np.array(pairs, dtype=np.int32).T
+    return first, second
+
+
+@given(pairs)
+def test_dependence_agrees_with_the_twin(pairs):
+    found = utility.dependence(*coded(pairs))
+    assert found.mutual_information == pytest.approx(naive_information(pairs), abs=1e-9)
+    assert found.chi_square == pytest.approx(naive_chi_square(pairs), abs=1e-5)
+    ours, theirs = (len(set(column)) for column in zip(*pairs, strict=True))
+    assert found.degrees_of_freedom == (ours - 1) * (theirs - 1)
+
+
+@given(pairs)
+def test_normalized_mutual_information_is_a_share_and_symmetric(pairs):
+    first, second = coded(pairs)
+    found = utility.normalized_mutual_information(first, second)
+    assert 0 <= found <= 1
+    assert found == pytest.approx(utility.normalized_mutual_information(second, first))
+    if len(set(first.tolist())) > 1:
+        assert utility.normalized_mutual_information(first, first) == pytest.approx(1)
+
+
+def test_independent_columns_have_exactly_nothing_in_common():
+    first, second = np.repeat(np.arange(3, dtype=np.int32), 4), np.tile(np.arange(4, dtype=np.int32), 3)
+    assert utility.mutual_information(first, second) == 0
+    assert utility.dependence(first, second).chi_square == 0
+
+
+def test_long_orders_are_binned_evenly_and_categories_are_not():
+    table = Table.encode(pl.DataFrame({"x": range(1000), "name": [f"n{row}" for row in range(1000)]}))
+    bins = utility.binned_codes(table, "x")
+    assert np.bincount(bins).tolist() == [50] * 20
+    assert (np.diff(bins[np.argsort(table.codes[0])]) >= 0).all()
+    assert utility.binned_codes(table, "name") is not bins
+    assert len(np.unique(utility.binned_codes(table, "name"))) == 1000
+
+
+def naive_rules(first, second, support, confidence, names):
+    n = len(first)
+    rows = [(one, two) for one, two in zip(first, second, strict=True)]
+    found = set()
+    for one, two in set(rows):
+        if one < 0 or two < 0:
+            continue
+        both = rows.count((one, two))
+        if both >= support * n and both >= confidence * first.count(one):
+            found.add((names[0], names[1], one, two))
+        if both >= support * n and both >= confidence * second.count(two):
+            found.add((names[1], names[0], two, one))
+    return found
+
+
+@given(st.lists(st.tuples(st.integers(-1, 2), st.booleans(), st.integers(-1, 2)), min_size=1, max_size=25))
+def test_association_rules_agree_with_the_twin(rows):
+    raw = [one for one, _, _ in rows]
+    masked = [-2 if hidden else one for one, hidden, _ in rows]
+    c = [two for _, _, two in rows]
+    found = utility.association_rules(
+        {"a": (np.array(raw, dtype=np.int32), np.array(masked, dtype=np.int32))},
+        {"c": np.array(c, dtype=np.int32)},
+        0.1,
+        0.6,
+    )
+    before = naive_rules(raw, c, 0.1, 0.6, "ac")
+    after = naive_rules(masked, c, 0.1, 0.6, "ac")
+    assert (found.n_before, found.n_kept, found.n_new) == (len(before), len(before & after), len(after - before))
+
+
+def test_a_column_that_c_determines_is_given_back():
+    rng = np.random.default_rng(0)
+    a = rng.integers(0, 3, 600).astype(np.int32)
+    labels = np.where(rng.random(600) < 0.8, a % 2, rng.integers(0, 2, 600)).astype(np.int32)
+    hidden = rng.random(600) < 0.5
+    (guess,) = utility.guess_masked(["a"], a[None], hidden[None], [a.copy()], labels)
+    assert guess.right_rate == 1
+    assert guess.restored_rate == pytest.approx(1)
+    (warning,) = utility.warnings_of([guess])
+    assert "'a'" in warning
+    assert "100%" in warning
+    assert guess.to_dict()["restored_rate"] == guess.restored_rate
+
+
+def test_a_column_that_c_knows_nothing_of_is_not():
+    rng = np.random.default_rng(1)
+    a, c = rng.integers(0, 2, (2, 2000)).astype(np.int32)
+    hidden = np.ones(2000, dtype=bool)
+    hidden[:100] = False
+    (guess,) = utility.guess_masked(["a"], a[None], hidden[None], [c], a)
+    assert guess.restored_rate < 0.1
+    assert utility.warnings_of([guess]) == ()
+
+
+def test_without_c_or_with_nothing_published_the_guess_is_one_value():
+    a = np.array([0, 0, 1, 2], dtype=np.int32)
+    labels = np.array([0, 0, 1, 1], dtype=np.int32)
+    hidden = np.array([[False, False, True, True], [True] * 4])
+    some, none = utility.guess_masked(["x", "y"], np.array([a, a]), hidden, [], labels)
+    assert (some.n_masked, some.right_rate) == (2, 0)
+    assert none.restored == 0
+
+
+def test_missing_cells_can_be_guessed():
+    a = np.array([-1, -1, 1, -1], dtype=np.int32)
+    hidden = np.array([[False, False, False, True]])
+    (guess,) = utility.guess_masked(["a"], a[None], hidden, [a.copy()], np.zeros(4, dtype=np.int32))
+    assert guess.right_rate == 1
+    assert guess.restored_rate == 0
+
+
+def test_pairs_name_the_kinds_of_correlation():
+    rng = np.random.default_rng(2)
+    frame = pl.DataFrame({name: rng.integers(0, 3, 90) for name in ("p", "q", "b", "c")})
+    release = ht.mask_dependence(frame, a=["p", "q"], b=["b"], clusters=3)
+    found = {(pair.kind, pair.first, pair.second) for pair in release.pairs()}
+    assert found == {("A", "p", "q"), ("AC", "p", "c"), ("AC", "q", "c"), ("BC", "b", "c")}
+    assert all(0 <= pair.before <= 1 and 0 <= pair.after <= 1 for pair in release.pairs())
+    rules = release.rules(support=0.05, confidence=0.3)
+    assert rules.n_kept <= rules.n_before

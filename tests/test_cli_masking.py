@@ -1,0 +1,85 @@
+import json
+
+import numpy as np
+import polars as pl
+import pytest
+
+from command import done, run, tree
+from hushtable.anonymizers.independence import release
+
+
+@pytest.fixture
+def table(tmp_path):
+    rng = np.random.default_rng(0)
+    frame = pl.DataFrame(
+        {
+            "race": [f"r{code}" for code in rng.integers(0, 3, 41)],
+            "income": rng.integers(10_000, 99_999, 41),
+            "saving": rng.integers(0, 5_000, 41),
+            "town": [f"t{code}" for code in rng.integers(0, 4, 41)],
+        }
+    )
+    path = tmp_path / "in.csv"
+    frame.write_csv(path)
+    return path
+
+
+def options(table, name="out.csv"):
+    return [table, "--a", "race", "--b", "income,saving", "--clusters", "5", "-o", table.with_name(name)]
+
+
+def test_writes_both_files_and_says_what_it_did(table):
+    outcome = done("mask-dependence", *options(table))
+    assert "exactly independent of cluster" in outcome.out
+    assert "40 records in 5 clusters; 1 removed" in outcome.out
+    assert "not people" in outcome.out
+    assert sorted(tree(table.parent)) == ["in.csv", "out.clusters.csv", "out.csv"]
+    assert pl.read_csv(table.with_name("out.csv")).columns == ["race", "town", "cluster"]
+    assert pl.read_csv(table.with_name("out.clusters.csv")).columns == ["cluster", "income", "saving"]
+
+
+def test_json_holds_figures_and_no_cell(table):
+    outcome = done("mask-dependence", *options(table, "out.parquet"), "--publish", "bins", "--seed", "3", "--json")
+    told = json.loads(outcome.out)
+    assert told["verified"]["passed"]
+    assert told["n_stars"] == sum(told["stars_by_column"].values())
+    incomes = pl.read_csv(table)["income"].cast(pl.String).to_list()
+    assert not any(income in outcome.out for income in incomes)
+    assert table.with_name("out.clusters.parquet").is_file()
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        (["--a", "income"], "more than one of a, b and c"),
+        (["--clusters", "1"], "clusters = 1"),
+        (["--clusters", "99"], "clusters = 99"),
+        (["--method", "magic"], "method = 'magic'"),
+        (["--a", "nobody"], "no column 'nobody'"),
+        (["--values", "in.csv"], "the output is the input"),
+        (["--values", "out.csv"], "name two files"),
+        (["--seconds", "0"], "budget seconds"),
+    ],
+)
+def test_wrong_input_leaves_nothing_behind(table, changes, words, monkeypatch):
+    monkeypatch.chdir(table.parent)
+    before = tree(table.parent)
+    outcome = run("mask-dependence", *options(table), *changes)
+    assert outcome.code == 2
+    assert words in outcome.err
+    assert tree(table.parent) == before
+
+
+def test_a_table_that_is_not_independent_is_not_written(table, monkeypatch):
+    before = tree(table.parent)
+    plain = release.MaskedRelease._published_frame
+
+    def spoilt(self, source):
+        frame = plain(self, source)
+        return frame.with_texts({"race": pl.Series([str(row) for row in range(frame.n_rows)])})
+
+    monkeypatch.setattr(release.MaskedRelease, "_published_frame", spoilt)
+    outcome = run("mask-dependence", *options(table))
+    assert outcome.code == 1
+    assert "do not publish" in outcome.err
+    assert tree(table.parent) == before
