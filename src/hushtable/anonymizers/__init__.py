@@ -25,7 +25,7 @@ from hushtable.partition import Partition, totals
 from hushtable.pseudonyms import Pseudonyms
 from hushtable.quality import loss as losses
 from hushtable.quality.certainty import Certainty, MinimalDistortion
-from hushtable.quality.loss import Objective, SetNCP
+from hushtable.quality.loss import Loss, SetNCP
 from hushtable.recoding import Recoding
 from hushtable.release import Release
 from hushtable.search import Budget
@@ -36,7 +36,7 @@ __all__ = ["METHODS", "Genetic", "MinGen", "Mondrian", "anonymize"]
 Method = Mondrian | MinGen | Genetic
 
 METHODS: Final[Mapping[str, type[Method]]] = {"genetic": Genetic, "mingen": MinGen, "mondrian": Mondrian}
-LOSSES: Final[Mapping[str, type[Objective]]] = {each.name: each for each in (SetNCP, MinimalDistortion, Certainty)}
+LOSSES: Final[Mapping[str, type[Loss]]] = {each.name: each for each in (SetNCP, MinimalDistortion, Certainty)}
 
 
 def anonymize(
@@ -48,7 +48,7 @@ def anonymize(
     method: str | Method = "mondrian",
     hierarchies: Mapping[str, Any] | str | os.PathLike[str] | None = None,
     unknown: Literal["error", "suppress"] = "error",
-    loss: str | Objective = "ncp",
+    loss: str | Loss = "ncp",
     suppression_limit: float = 0.0,
     missing: Missing = "category",
     identifiers: Sequence[str] = (),
@@ -208,7 +208,7 @@ def _spec_of(column: Column) -> ColumnSpec:
     return ColumnSpec(column.kind, tuple(column.texts()) if column.kind == "ordered" else None)
 
 
-def _objective(loss: str | Objective) -> Objective:
+def _objective(loss: str | Loss) -> Loss:
     if not isinstance(loss, str):
         return loss
     if loss not in LOSSES:
@@ -217,9 +217,7 @@ def _objective(loss: str | Objective) -> Objective:
     return LOSSES[loss]()
 
 
-def _check_method(
-    searcher: Method, objective: Objective, models: Sequence[PrivacyModel], suppression_limit: float
-) -> None:
+def _check_method(searcher: Method, objective: Loss, models: Sequence[PrivacyModel], suppression_limit: float) -> None:
     """Raise InputError where a method cannot look for what is asked."""
     name = type(searcher).__name__
     if objective.name not in searcher.losses:

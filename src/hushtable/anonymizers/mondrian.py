@@ -22,7 +22,7 @@ from hushtable.kernels import replay, split
 from hushtable.models.base import PrivacyModel
 from hushtable.partition import Partition
 from hushtable.quality import loss as losses
-from hushtable.quality.loss import Objective
+from hushtable.quality.loss import Loss
 from hushtable.recoding import Recoding
 from hushtable.search import Budget, Trace
 from hushtable.table import Table
@@ -138,7 +138,7 @@ class Mondrian:
         progress: Progress | None = None,
         *,
         hierarchies: Mapping[str, Hierarchy] = NO_HIERARCHIES,
-        loss: Objective | None = None,
+        loss: Loss | None = None,
         population: CountArray | None = None,
         reference: Table | None = None,
     ) -> tuple[Partition, CutTree, Trace]:
@@ -163,7 +163,7 @@ class Mondrian:
         hierarchies : mapping of column to Hierarchy
             Aligned to the table's columns; a quasi-identifier is cut along its own, a
             sensitive column's is for models that ask how far apart values are.
-        loss : Objective, optional
+        loss : Loss, optional
             The set-NCP, whose weights count; without it all of them are 1.
         """
         weights = loss.weights if loss else NO_NUMBERS

@@ -14,7 +14,7 @@ from hushtable.hierarchy import Hierarchy
 from hushtable.recoding import Recoding
 
 __all__ = [
-    "Objective",
+    "Loss",
     "Quality",
     "SetNCP",
     "average_class_size",
@@ -28,7 +28,7 @@ __all__ = [
 ]
 
 
-class Objective(Protocol):
+class Loss(Protocol):
     """What a search makes small: a sum over cells, weighted by column."""
 
     name: ClassVar[str]

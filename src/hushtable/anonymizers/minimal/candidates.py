@@ -18,7 +18,7 @@ from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray
 from hushtable.column import Column
 from hushtable.hierarchy import Hierarchy
 from hushtable.kernels.cost import Costs
-from hushtable.quality.loss import Objective
+from hushtable.quality.loss import Loss
 from hushtable.recoding import Cells, Intervals, Nodes, Recoding
 from hushtable.table import Table
 
@@ -183,8 +183,8 @@ def lay_out(
     table: Table,
     quasi_identifiers: Sequence[str],
     hierarchies: Mapping[str, Hierarchy],
-    objective: Objective,
-    second: Objective | None = None,
+    objective: Loss,
+    second: Loss | None = None,
 ) -> Space:
     """Lay out the candidate space of a table.
 
@@ -195,9 +195,9 @@ def lay_out(
     quasi_identifiers : sequence of str
     hierarchies : mapping of column to Hierarchy
         Aligned. A categorical column without one has its values and ``*``.
-    objective : Objective
+    objective : Loss
         What is made small.
-    second : Objective, optional
+    second : Loss, optional
         Decides among candidates that cost the same; else the lowest node does.
     """
     columns = tuple(table.column(name) for name in quasi_identifiers)
@@ -240,7 +240,7 @@ def _order(column: Column, ladder: Hierarchy | None) -> CountArray:
     return np.lexsort(ladder.level_codes)
 
 
-def _priced(objective: Objective, column: Column, ladder: Hierarchy | None, n_values: int) -> tuple[FloatArray, ...]:
+def _priced(objective: Loss, column: Column, ladder: Hierarchy | None, n_values: int) -> tuple[FloatArray, ...]:
     """Return the weighted cost of every node of every level; nothing without a hierarchy."""
     if ladder is None:
         return ()
@@ -273,7 +273,7 @@ def _pack(
     codes: Sequence[CodeArray],
     chosen: Sequence[CodeArray],
     priced: Sequence[Sequence[FloatArray]],
-    objective: Objective,
+    objective: Loss,
 ) -> Costs:
     """Put the costs of all columns into arrays for the kernels."""
     starts = np.cumsum([0, *(column.n_values + 1 for column in columns)])

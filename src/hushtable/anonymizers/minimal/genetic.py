@@ -22,7 +22,7 @@ from hushtable.hierarchy import Hierarchy
 from hushtable.kernels.regroup import Check
 from hushtable.models.base import PrivacyModel
 from hushtable.partition import Partition
-from hushtable.quality.loss import Objective, SetNCP
+from hushtable.quality.loss import Loss, SetNCP
 from hushtable.recoding import Recoding
 from hushtable.search import Budget, Effort, Trace
 from hushtable.table import Table
@@ -122,7 +122,7 @@ class Genetic:
         progress: Progress | None = None,
         *,
         hierarchies: Mapping[str, Hierarchy] = NO_HIERARCHIES,
-        loss: Objective | None = None,
+        loss: Loss | None = None,
         population: CountArray | None = None,
         reference: Table | None = None,
     ) -> tuple[Partition, Answer, Trace]:
@@ -138,7 +138,7 @@ class Genetic:
             Nodes are individuals made.
         progress : callable, optional
         hierarchies : mapping of column to Hierarchy
-        loss : Objective, optional
+        loss : Loss, optional
             The set-NCP when not given.
         population : None
             Models that count one are refused.

@@ -25,7 +25,7 @@ from hushtable.models.base import PrivacyModel
 from hushtable.models.identity import KAnonymity
 from hushtable.models.matching import MatchingNotion
 from hushtable.partition import Partition
-from hushtable.quality.loss import Objective, SetNCP
+from hushtable.quality.loss import Loss, SetNCP
 from hushtable.recoding import Recoding
 from hushtable.search import Budget, Effort, Trace
 from hushtable.table import Table
@@ -91,7 +91,7 @@ class MinGen:
     """
 
     n_best: int = 1
-    tie_break: Objective | None = None
+    tie_break: Loss | None = None
     iterations: int | None = None
     proof_rows: int = 400
     seed: int = 0
@@ -116,7 +116,7 @@ class MinGen:
         progress: Progress | None = None,
         *,
         hierarchies: Mapping[str, Hierarchy] = NO_HIERARCHIES,
-        loss: Objective | None = None,
+        loss: Loss | None = None,
         population: CountArray | None = None,
         reference: Table | None = None,
     ) -> tuple[Partition, Answer, Trace]:
@@ -133,7 +133,7 @@ class MinGen:
             Nodes are steps of the exchange and of the search for blocks.
         progress : callable, optional
         hierarchies : mapping of column to Hierarchy
-        loss : Objective, optional
+        loss : Loss, optional
             The set-NCP when not given.
         population : None
             Models that count one are refused.
