@@ -157,9 +157,12 @@ class Policy(_Record):
     columns : dict of str to ColumnPolicy
         Every column of the table.
     models : tuple of PrivacyModel
-    method : "mondrian"
+    method : {"mondrian", "mingen", "genetic"}
     cut, recoding, strict, margin, grid, exchange
-        As for `hushtable.Mondrian`; the recoding is ``"cut"`` when not given.
+        As for `hushtable.Mondrian`, of no effect on the other methods; the recoding is
+        ``"cut"`` when not given.
+    loss : {"ncp", "minimal_distortion", "certainty", "certainty-mg-ga"}
+        The last is certainty in MG-GA's formula; Mondrian knows the first only.
     weights : dict of column to float
         How much the loss of a quasi-identifier counts.
     unknown : {"error", "suppress"}
@@ -179,7 +182,8 @@ class Policy(_Record):
     version: Literal[1] = 1
     columns: dict[str, ColumnPolicy]
     models: Annotated[tuple[Annotated[Any, BeforeValidator(_model)], ...], BeforeValidator(_some_models)]
-    method: Literal["mondrian"] = "mondrian"
+    method: Literal["mondrian", "mingen", "genetic"] = "mondrian"
+    loss: Literal["ncp", "minimal_distortion", "certainty", "certainty-mg-ga"] = "ncp"
     cut: Literal["gain", "median"] = "gain"
     recoding: Literal["tight", "cut", "label", "set", "central"] = "cut"
     strict: bool = True
@@ -319,7 +323,7 @@ class Policy(_Record):
             name: column["role"] if set(column) == {"role"} else column for name, column in entries["columns"].items()
         }
         entries["models"] = [model_to_dict(model) for model in self.models]
-        rarely_set = ("strict", "margin", "grid", "exchange", "weights", "unknown")
+        rarely_set = ("strict", "margin", "grid", "exchange", "loss", "weights", "unknown")
         fields = type(self).model_fields
         unset = [name for name in rarely_set if entries[name] == fields[name].get_default(call_default_factory=True)]
         return {name: entry for name, entry in entries.items() if name not in unset}

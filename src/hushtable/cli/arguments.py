@@ -22,6 +22,7 @@ __all__ = [
     "check_output",
     "frame_of",
     "names_of",
+    "numbers_of",
 ]
 
 InFile = Annotated[Path, typer.Argument(metavar="FILE", help="CSV or Parquet.", show_default=False)]
@@ -38,6 +39,21 @@ Delimiter = Annotated[str | None, typer.Option(help="Delimiter of a CSV; found w
 def names_of(option: str) -> list[str]:
     """Return the column names of an option like ``A,B``."""
     return [name.strip() for name in option.split(",") if name.strip()]
+
+
+def numbers_of(option: str) -> dict[str, float]:
+    """Read an option of the form A=20,B=0."""
+    found = {}
+    for entry in names_of(option):
+        name, _, number = entry.rpartition("=")
+        try:
+            found[name] = float(number)
+        except ValueError:
+            name = ""
+        if not name:
+            msg = with_hint(f"{entry!r} is not of the form COLUMN=NUMBER.", "for instance: --weights job=20,age=0.")
+            raise InputError(msg)
+    return found
 
 
 def frame_of(path: Path | None, encoding: str, delimiter: str | None) -> Frame | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
@@ -18,6 +18,7 @@ from hushtable.cli.arguments import (
     check_output,
     frame_of,
     names_of,
+    numbers_of,
 )
 from hushtable.cli.terminal import aligned, bar, print_json, say, step
 from hushtable.errors import InputError, PolicyError, listed, with_hint
@@ -27,9 +28,18 @@ if TYPE_CHECKING:
     from hushtable.frames import Frame
     from hushtable.policy import Policy
     from hushtable.pseudonyms import Pseudonyms
+    from hushtable.search import Trace
     from hushtable.verifier import Verdict
 
 __all__ = ["anonymize", "scan", "verify"]
+
+_LOSS_WORDS: Final = {
+    "ncp": "set-NCP, 0 none to 1 all",
+    "minimal_distortion": "changed cells, weighted",
+    "certainty": "certainty, a sum over cells",
+    "certainty-mg-ga": "certainty as MG-GA has it, a sum over cells",
+}
+_FEW_ROWS = 30
 
 
 def scan(
@@ -85,6 +95,22 @@ def anonymize(
     recoding: Annotated[
         str | None, typer.Option(help="cut (default), tight, label, set or central.", show_default=False)
     ] = None,
+    method: Annotated[
+        str | None, typer.Option(help="mondrian (default), mingen or genetic.", show_default=False)
+    ] = None,
+    loss: Annotated[
+        str | None,
+        typer.Option(help="ncp (default), minimal_distortion, certainty or certainty-mg-ga.", show_default=False),
+    ] = None,
+    weights: Annotated[
+        str, typer.Option(metavar="A=20,B=0", help="How much the loss of a column counts.", show_default=False)
+    ] = "",
+    domains: Annotated[
+        Path | None, typer.Option(help="Hierarchies, a line `Column/node: value, value` each.", show_default=False)
+    ] = None,
+    seconds: Annotated[
+        float | None, typer.Option(help="Stop searching then, with the best so far.", show_default=False)
+    ] = None,
     population: Population = None,
     key_file: Annotated[
         Path | None, typer.Option(help="Secret key for pseudonyms, 16 bytes or more.", show_default=False)
@@ -97,9 +123,8 @@ def anonymize(
 ) -> None:
     """Write a release in which every person hides among k, with its manifest, verified from the written file."""
     from hushtable import frames
-    from hushtable.anonymizers import Mondrian
     from hushtable.anonymizers import anonymize as protect
-    from hushtable.quality.loss import SetNCP
+    from hushtable.search import Budget
 
     frames.file_kind(output)
     check_output(file, output)
@@ -112,25 +137,19 @@ def anonymize(
         rules = _read_policy(policy)
     else:
         rules = _policy_of_options(frame, qi, k, l or [], identifier, other)
-    rules = rules.changed(cut=cut, recoding=recoding)
+    rules = rules.changed(cut=cut, recoding=recoding, method=method, loss=loss, weights=numbers_of(weights) or None)
     rules.check_covers(frame.columns)
-    with bar("cutting") as progress:
+    with bar("searching") as progress:
         release = protect(
             frame,
             quasi_identifiers=rules.quasi_identifiers,
             models=rules.models,
             sensitive=rules.with_role("sensitive"),
-            method=Mondrian(
-                cut=rules.cut,
-                recoding=rules.recoding,
-                strict=rules.strict,
-                margin=rules.margin,
-                grid=rules.grid,
-                exchange=rules.exchange,
-            ),
-            hierarchies=rules.hierarchies(policy.parent if policy else "."),
+            method=_method(rules),
+            hierarchies={**rules.hierarchies(policy.parent if policy else "."), **_domains(rules, domains)},
             unknown=rules.unknown,
-            loss=SetNCP(rules.weights),
+            loss=_loss(rules),
+            budget=None if seconds is None else Budget(seconds=seconds),
             suppression_limit=rules.limits.suppression,
             population=frame_of(population, encoding, delimiter),
             missing=rules.missing,
@@ -146,6 +165,8 @@ def anonymize(
         print_json({"file": str(output), "verified": verdict.to_dict(), **summary})
         return
     say(*_release_lines(output, rules, verdict, summary))
+    if release.trace.effort is not None:
+        say(*_effort_lines(release.trace), *_published_lines(frames.read(output)))
 
 
 def verify(
@@ -250,6 +271,44 @@ def _proposed_policy(roles: Roles, k: int) -> Policy:
     return Policy.make({"columns": dict(roles.roles), "models": [{"k-anonymity": k}, *diverse]})
 
 
+def _method(rules: Policy) -> Any:
+    from hushtable.anonymizers import Genetic, MinGen, Mondrian
+
+    if rules.method == "mingen":
+        return MinGen(seed=rules.seed)
+    if rules.method == "genetic":
+        return Genetic(seed=rules.seed)
+    return Mondrian(
+        cut=rules.cut,
+        recoding=rules.recoding,
+        strict=rules.strict,
+        margin=rules.margin,
+        grid=rules.grid,
+        exchange=rules.exchange,
+    )
+
+
+def _loss(rules: Policy) -> Any:
+    from hushtable.quality.certainty import Certainty, MinimalDistortion
+    from hushtable.quality.loss import SetNCP
+
+    if rules.loss == "ncp":
+        return SetNCP(rules.weights)
+    if rules.loss == "minimal_distortion":
+        return MinimalDistortion(rules.weights)
+    return Certainty(rules.weights, variant="mg-ga" if rules.loss == "certainty-mg-ga" else "leaves")
+
+
+def _domains(rules: Policy, path: Path | None) -> dict[str, Any]:
+    """Read the hierarchies of quasi-identifiers and sensitive columns; others in the file are not asked for."""
+    from hushtable.hierarchy import Hierarchy
+
+    if path is None:
+        return {}
+    asked = {*rules.quasi_identifiers, *rules.with_role("sensitive")}
+    return {name: ladder for name, ladder in Hierarchy.from_domains(path).items() if name in asked}
+
+
 def _pseudonyms(rules: Policy, key_file: Path | None) -> Pseudonyms | None:
     from hushtable.pseudonyms import Pseudonyms
 
@@ -319,7 +378,7 @@ def _release_lines(output: Path, rules: Policy, verdict: Verdict, summary: Mappi
         *(f"  {condition}" for condition in verdict.conditions),
         f"  {summary['n_records']:,} records in {summary['n_classes']:,} classes, "
         f"smallest {summary['smallest_class']:,}; {summary['n_suppressed']:,} suppressed",
-        f"  information loss {summary['loss']:.4f} (set-NCP, 0 none to 1 all)",
+        f"  information loss {summary['loss']:.4f} ({_LOSS_WORDS[rules.loss]})",
     ]
     if summary["removed"]:
         lines.append(f"  left out: {', '.join(summary['removed'])}")
@@ -328,6 +387,31 @@ def _release_lines(output: Path, rules: Policy, verdict: Verdict, summary: Mappi
     if kept := rules.with_role("other"):
         lines.append(f"  kept as they are, taken for unknown to anyone: {', '.join(kept)}")
     return [*lines, *_homogeneity_lines(verdict)]
+
+
+def _effort_lines(trace: Trace) -> list[str]:
+    """Say what was looked at, and what is proven."""
+    effort = trace.effort
+    assert effort is not None
+    proof = "proven to be the least" if trace.optimal else "no proof"
+    if not trace.optimal and trace.gap is not None:
+        proof = f"no proof; at most {trace.gap:.1%} of it can be spared"
+    ties = "" if effort.ties is None else f"; {effort.ties:,} partitions reach it"
+    space, share = f"10^{effort.space:.1f} possible tables", f"10^{effort.factor:.1f} tables each"
+    return [
+        f"  {proof}{ties}",
+        f"  {space}; {effort.states:,} states settled ({share}), "
+        f"{effort.pruned:,} pruned, {effort.cache_hits:,} costs from the cache, {trace.seconds:.2f} s",
+    ]
+
+
+def _published_lines(frame: Frame) -> list[str]:
+    """Show a small table as it was written."""
+    if frame.n_rows > _FEW_ROWS:
+        return []
+    columns = [frame.column(name) for name in frame.columns]
+    rows = [["" if cell is None else str(cell) for cell in row] for row in zip(*columns, strict=True)]
+    return ["", aligned(frame.columns, rows)]
 
 
 def _verdict_lines(file: Path, verdict: Verdict) -> list[str]:
