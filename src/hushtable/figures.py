@@ -13,7 +13,7 @@ import numpy as np
 
 from hushtable._types import CountArray, FloatArray
 
-__all__ = ["ecdf", "evolution", "heat_map", "histogram", "qq", "tradeoff"]
+__all__ = ["convergence", "ecdf", "evolution", "heat_map", "histogram", "qq", "tradeoff"]
 
 
 def histogram(values: FloatArray, *, label: str, ax: Any = None) -> Any:
@@ -81,6 +81,17 @@ def heat_map(matrix: FloatArray, names: Sequence[str], *, label: str, ax: Any = 
             if np.isfinite(matrix[i, j]):
                 axes.text(j, i, f"{matrix[i, j]:.2f}", ha="center", va="center", fontsize="x-small")
     axes.figure.colorbar(image, ax=axes, label=label)
+    return axes
+
+
+def convergence(steps: FloatArray, bounds: FloatArray, losses: FloatArray, *, label: str, ax: Any = None) -> Any:
+    """Draw how the best loss fell, and a proven bound rose where there is one (NaN where not); return the axes."""
+    axes = _axes(ax)
+    axes.plot(steps, losses, label="best loss", drawstyle="steps-post")
+    if np.isfinite(bounds).any():
+        axes.plot(steps, bounds, label="proven bound", drawstyle="steps-post", linestyle="--")
+    axes.set(xlabel=label, ylabel="loss")
+    axes.legend()
     return axes
 
 

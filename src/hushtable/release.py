@@ -12,10 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from hushtable import frames, manifest, pseudonyms
+from hushtable import figures, frames, manifest, pseudonyms
 from hushtable._types import BoolArray, frozen
 from hushtable.cells import SUPPRESSED
 from hushtable.column import ColumnSpec, from_texts
+from hushtable.errors import InputError, with_hint
 from hushtable.frames import Frame
 from hushtable.models.base import PrivacyModel, describe, model_to_dict
 from hushtable.partition import Partition
@@ -104,6 +105,30 @@ class Release:
         if isinstance(self.source, Table):
             return self._published_table(self.source)
         return self._published_frame(self.source).native
+
+    def plot_search(self, *, ax: Any = None) -> Any:
+        """Draw how the search went, best loss and proven bound; return the matplotlib axes.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+            A figure of its own, which no window shows, when not given.
+
+        Raises
+        ------
+        InputError
+            The method keeps no history: Mondrian, or a table solved at once.
+        """
+        history = self.trace.effort.history if self.trace.effort is not None else ()
+        if not history:
+            msg = with_hint("the search kept no history to draw.", "MinGen of many rows and Genetic keep one.")
+            raise InputError(msg)
+        steps, bounds, losses = (
+            np.array([np.nan if x is None else x for x in each]) for each in zip(*history, strict=True)
+        )
+        # Histories without a bound count generations, the others seconds.
+        label = "seconds" if np.isfinite(bounds).any() else "generation"
+        return figures.convergence(steps, bounds, losses, label=label, ax=ax)
 
     def verify(self) -> Verdict:
         """Judge the protected table anew, from its published cells alone."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -158,3 +159,16 @@ def test_adult_rows_lose_less_than_mondrian_by_a_share(
     release = ht.anonymize(data, method="genetic", **given_)
     assert release.loss <= share * ht.anonymize(data, method="mondrian", **given_).loss
     assert release.verify().passed
+
+
+def test_the_search_is_drawn_without_a_window():
+    people = ht.datasets.people(40)
+    release = ht.anonymize(
+        people, quasi_identifiers=["sex", "marital_status"], models=[ht.KAnonymity(2)], method=ht.Genetic(generations=3)
+    )
+    axes = release.plot_search()
+    assert axes.get_ylabel() == "loss"
+    axes.figure.savefig(io.BytesIO())
+    mondrian = ht.anonymize(people, quasi_identifiers=["sex"], models=[ht.KAnonymity(2)])
+    with pytest.raises(ht.InputError, match="no history"):
+        mondrian.plot_search()

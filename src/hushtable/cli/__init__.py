@@ -1,7 +1,8 @@
 """The command: arguments to verbs to exit codes; no arithmetic.
 
 Exit codes: 0 done, 1 the answer is no, 2 wrong input or arguments, 3 infeasible.
-Only figures, names and positions are printed, never a cell of the data unless asked.
+Figures, names and positions are printed, never a cell of the data unless asked; of small releases by minimal
+generalization also the published table.
 """
 
 from __future__ import annotations
