@@ -18,6 +18,7 @@ from anonymizers.brute_force import Priced, candidates_of, cheapest, cheapest_pa
 from hushtable.anonymizers.judging import BlockJudge
 from hushtable.anonymizers.minimal import candidates, regroup, setpartition, smallest
 from hushtable.table import Table
+from strategies import counted_tables
 
 JOBS = {"up": ["a", "b", "c"], "left": ["a", "b"]}
 PRICES = st.floats(0, 2).map(lambda cost: round(cost, 2))
@@ -238,6 +239,35 @@ def test_a_second_loss_decides_among_ties() -> None:
     assert second == sorted(second)
     others = [ht.Certainty().of(each.recoding, each.partition.sizes) for each in (plain, *plain.alternatives)]
     assert second[0] == pytest.approx(min(others))
+
+
+@given(table=counted_tables(max_rows=6, max_columns=2, min_rows=1), k=st.integers(1, 3))
+@settings(max_examples=40)
+def test_counted_rows_of_any_kind_verify_and_lose_no_more_than_one_class(table: Table, k: int) -> None:
+    assume(table.n_records >= k)
+    options: dict[str, Any] = {"quasi_identifiers": table.names, "models": [ht.KAnonymity(k)], "loss": "certainty"}
+    release = ht.anonymize(table, method="mingen", **options)
+    assert release.verify().passed
+    assert release.trace.optimal or table.n_records > smallest.MOST_ROWS
+    one_by_one = ht.anonymize(table.expand(), method="mingen", specs=release.specs, **options)
+    assert release.loss == pytest.approx(one_by_one.loss, abs=1e-6)
+    assert release.loss <= len(table.names) * table.n_records
+
+
+def test_records_that_no_class_can_hold_are_suppressed() -> None:
+    frame = adult_like(14).with_columns(pl.Series("ill", ["x"] * 13 + ["y"]))
+    options: dict[str, Any] = {
+        "quasi_identifiers": ["age", "sex"],
+        "models": [ht.AlphaKAnonymity(0.5, 2, "ill")],
+        "method": "mingen",
+        "loss": "minimal_distortion",
+    }
+    with pytest.raises(ht.InfeasibleError):
+        ht.anonymize(frame, **options)
+    release = ht.anonymize(frame, suppression_limit=0.95, **options)
+    assert release.n_suppressed == 12
+    assert release.loss >= 2 * 12
+    assert release.verify().passed
 
 
 def adult_like(n_rows: int, seed: int = 0) -> pl.DataFrame:
