@@ -5,7 +5,7 @@ import dataclasses
 import pytest
 
 from hushtable.errors import InputError
-from hushtable.search import Budget, Trace
+from hushtable.search import Budget, Effort, Trace
 
 
 @pytest.mark.parametrize("given", [{}, {"seconds": 0.5}, {"nodes": 1}, {"seconds": 1, "nodes": 10}])
@@ -40,3 +40,12 @@ def test_a_trace_claims_no_proof_unless_told():
 def test_both_are_frozen(result):
     with pytest.raises(dataclasses.FrozenInstanceError):
         result.seconds = 1.0
+
+
+def test_effort_is_told_where_it_was_recorded():
+    effort = Effort(states=1_000, pruned=3, cache_hits=2, space=8.0, ties=1, history=((0.5, None, 2.0),))
+    assert effort.factor == pytest.approx(5.0)
+    entries = Trace("mingen", 1, 0.0, effort=effort).to_dict()
+    assert entries["effort"]["states"] == 1_000
+    assert entries["effort"]["history"] == ((0.5, None, 2.0),)
+    assert "effort" not in Trace("mondrian", 1, 0.0).to_dict()

@@ -230,10 +230,11 @@ def test_the_space_of_the_source_is_counted_without_its_other_columns(shared_fil
     assert effort.ties == 1
 
 
-def test_a_second_loss_decides_among_ties() -> None:
+@pytest.mark.parametrize("notion", [ht.KAnonymity, ht.GlobalK1])
+def test_a_second_loss_decides_among_ties(notion: Any) -> None:
     rows = [("a", 1), ("b", 2), ("c", 4), ("d", 1)]
-    plain = protect(rows, ht.MinimalDistortion(), ht.KAnonymity(2), n_best=100)
-    told = protect(rows, ht.MinimalDistortion(), ht.KAnonymity(2), n_best=100, tie_break=ht.Certainty())
+    plain = protect(rows, ht.MinimalDistortion(), notion(2), n_best=100)
+    told = protect(rows, ht.MinimalDistortion(), notion(2), n_best=100, tie_break=ht.Certainty())
     assert plain.loss == told.loss
     second = [ht.Certainty().of(each.recoding, each.partition.sizes) for each in (told, *told.alternatives)]
     assert second == sorted(second)

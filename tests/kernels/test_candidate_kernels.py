@@ -9,6 +9,7 @@ import pytest
 
 from hushtable.kernels import cost, judge, pricing, regroup
 from hushtable.kernels.cost import Costs
+from hushtable.models import DistinctLDiversity, KAnonymity
 
 
 def priced(n_rows: int, seed: int = 0) -> tuple[np.ndarray, Costs]:
@@ -102,8 +103,9 @@ def test_pricing_says_where_it_stopped() -> None:
     )
 
 
+@pytest.mark.parametrize("is_diverse", [False, True])
 @pytest.mark.parametrize("seed", range(3))
-def test_annealing_keeps_a_partition_and_its_costs(seed: int) -> None:
+def test_annealing_keeps_a_partition_and_its_costs(seed: int, is_diverse: bool) -> None:
     n_rows, k = 30, 3
     places, costs = priced(n_rows, seed)
     near, distances = np.zeros((n_rows, 5), np.int32), np.zeros((n_rows, 5))
@@ -114,8 +116,20 @@ def test_annealing_keeps_a_partition_and_its_costs(seed: int) -> None:
     values = np.array([3 * slow_cost(places, members[block, :3]) for block in range(10)])
     slots = np.tile(np.arange(3, dtype=np.int32), 10)
     blocks = regroup.Blocks(labels, slots, members, np.full(10, 3), values.copy(), np.zeros(11, dtype=np.int64))
-    nothing = judge.Rules(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0))
-    check = regroup.Check(k, 9, np.zeros((0, 0), np.int32), nothing, np.zeros((0, 0), np.int64), np.zeros(0, np.int64))
+    # Every block begins with both known values of a sensitive column; a missing one does not count.
+    secret = np.tile(np.array([1, 2, 0], dtype=np.int32), 10)[None, :]
+    models = [KAnonymity(k), DistinctLDiversity(2, "secret")] if is_diverse else [KAnonymity(k)]
+    rules = [model.rule({"secret": np.array([10, 10, 10])}) for model in models]
+    check = regroup.Check(
+        k,
+        9,
+        secret[: len(models) - 1],
+        judge.Rules(
+            np.array([rule.kind for rule in rules]), np.zeros(2, np.int64), np.array([rule.threshold for rule in rules])
+        ),
+        np.zeros((1, 3), np.int64),
+        np.zeros(1, np.int64),
+    )
     draws = regroup.Draws(np.array([seed + 1]), 3_000, 3.0, 0.01, 0.3)
     taken = regroup.anneal(places, costs, near, blocks, check, draws)
     assert taken[0] == 3_000
@@ -125,6 +139,7 @@ def test_annealing_keeps_a_partition_and_its_costs(seed: int) -> None:
     for block in np.flatnonzero(blocks.sizes):
         rows = blocks.members[block, : blocks.sizes[block]]
         assert k <= len(rows) <= 9
+        assert not is_diverse or {1, 2} <= set(secret[0, rows].tolist())
         assert (blocks.labels[rows] == block).all()
         assert (blocks.slots[rows] == np.arange(len(rows))).all()
         assert blocks.values[block] == pytest.approx(len(rows) * slow_cost(places, rows))

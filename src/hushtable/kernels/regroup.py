@@ -144,100 +144,76 @@ def _is_taken(delta: float, temperature: float, state: CountArray) -> bool:
 
 
 @jit
-def _try_move(
+def _try_exchange(
     places: CodeArray,
     costs: Costs,
     blocks: Blocks,
     check: Check,
     row: int,
     to: int,
-    temperature: float,
-    state: CountArray,
+    place: int,
+    draws: tuple[float, CountArray],
 ) -> float:
-    """Move a row to another block; return what it gained or lost, 0 where it stays."""
+    """Move a row to another block, or swap it with the row in a slot there; return the change, 0 where none is made."""
+    temperature, state = draws
     block, slot = blocks.labels[row], blocks.slots[row]
-    if not _holds(check, blocks, block, slot, -1) or not _holds(check, blocks, to, -1, row):
-        return 0.0
-    left = _cost_of(places, costs, blocks, block, slot, -1) * (blocks.sizes[block] - 1)
-    grown = _cost_of(places, costs, blocks, to, -1, row) * (blocks.sizes[to] + 1)
-    delta = left + grown - blocks.values[block] - blocks.values[to]
+    other = blocks.members[to, place] if place >= 0 else -1
+    delta = -blocks.values[block] - blocks.values[to]
+    after = np.empty(2)
+    # One loop instead of two calls: what is called twice is compiled twice.
+    for side in range(2):
+        changed, without, extra = (block, slot, other) if side == 0 else (to, place, row)
+        size = blocks.sizes[changed] - int(without >= 0) + int(extra >= 0)
+        after[side] = _cost_of(places, costs, blocks, changed, without, extra) * size
+        delta += after[side]
     if not _is_taken(delta, temperature, state):
         return 0.0
-    _take(blocks, row)
-    _put(blocks, row, to)
-    blocks.values[block], blocks.values[to] = left, grown
+    for side in range(2):
+        changed, without, extra = (block, slot, other) if side == 0 else (to, place, row)
+        if not _holds(check, blocks, changed, without, extra):
+            return 0.0
+    if other >= 0:
+        blocks.members[block, slot], blocks.members[to, place] = other, row
+        blocks.labels[row], blocks.slots[row] = to, place
+        blocks.labels[other], blocks.slots[other] = block, slot
+    else:
+        _take(blocks, row)
+        _put(blocks, row, to)
+    blocks.values[block], blocks.values[to] = after[0], after[1]
     return float(delta)
 
 
 @jit
-def _try_swap(
-    places: CodeArray,
-    costs: Costs,
-    blocks: Blocks,
-    check: Check,
-    row: int,
-    to: int,
-    temperature: float,
-    state: CountArray,
-) -> float:
-    """Swap a row with a random one of another block; return what it gained or lost, 0 where both stay."""
-    block, slot = blocks.labels[row], blocks.slots[row]
-    place = _draw(state, blocks.sizes[to])
-    other = blocks.members[to, place]
-    left = _cost_of(places, costs, blocks, block, slot, other) * blocks.sizes[block]
-    grown = _cost_of(places, costs, blocks, to, place, row) * blocks.sizes[to]
-    delta = left + grown - blocks.values[block] - blocks.values[to]
-    if not _is_taken(delta, temperature, state):
-        return 0.0
-    if not _holds(check, blocks, block, slot, other) or not _holds(check, blocks, to, place, row):
-        return 0.0
-    blocks.members[block, slot], blocks.members[to, place] = other, row
-    blocks.labels[row], blocks.slots[row] = to, place
-    blocks.labels[other], blocks.slots[other] = block, slot
-    blocks.values[block], blocks.values[to] = left, grown
-    return float(delta)
-
-
-@jit
-def _regrow(
-    places: CodeArray,
-    costs: Costs,
-    blocks: Blocks,
-    check: Check,
-    rows: CodeArray,
-    first: int,
-    second: int,
-    is_one: bool,
-) -> None:
-    """Put rows in one block, or part them among two: the first row begins one, the dearest beside it the other."""
+def _part(places: CodeArray, costs: Costs, blocks: Blocks, check: Check, rows: CodeArray, pair: CountArray) -> None:
+    """Part rows among two blocks: the first row begins one, the dearest beside it the other."""
     n_rows = rows.size
-    if is_one:
-        for row in rows:
-            _put(blocks, row, first)
-        return
-    _put(blocks, rows[0], first)
+    _put(blocks, rows[0], pair[0])
     far, farthest = 1, -1.0
-    for i in range(1, n_rows):
-        cost = _cost_of(places, costs, blocks, first, -1, rows[i])
-        if cost > farthest:
-            far, farthest = i, cost
-    _put(blocks, rows[far], second)
-    for i in range(1, n_rows):
-        if i == far:
+    rise = np.empty(2)
+    for i in range(1, 2 * n_rows):
+        row = rows[i % n_rows]
+        if i == n_rows:
+            _put(blocks, rows[far], pair[1])
+        if i >= n_rows and (i % n_rows == 0 or i % n_rows == far):
             continue
-        n_left = n_rows - blocks.sizes[first] - blocks.sizes[second]
-        a = _cost_of(places, costs, blocks, first, -1, rows[i]) * (blocks.sizes[first] + 1)
-        b = _cost_of(places, costs, blocks, second, -1, rows[i]) * (blocks.sizes[second] + 1)
-        a -= _cost_of(places, costs, blocks, first, -1, -1) * blocks.sizes[first]
-        b -= _cost_of(places, costs, blocks, second, -1, -1) * blocks.sizes[second]
-        to_first = a <= b
-        if n_left <= check.min_size - blocks.sizes[first]:
-            to_first = True
-        elif n_left <= check.min_size - blocks.sizes[second] or blocks.sizes[first] == check.room:
-            to_first = False
-        elif blocks.sizes[second] == check.room:
-            to_first = True
-        _put(blocks, rows[i], first if to_first else second)
+        for side in range(1 if i < n_rows else 2):
+            size = blocks.sizes[pair[side]]
+            grown = _cost_of(places, costs, blocks, pair[side], -1, row)
+            if i < n_rows:
+                if grown > farthest:
+                    far, farthest = i, grown
+            else:
+                rise[side] = grown * (size + 1) - blocks.values[pair[side]]
+        if i < n_rows:
+            continue
+        n_left = n_rows - blocks.sizes[pair[0]] - blocks.sizes[pair[1]]
+        side = int(rise[1] < rise[0])
+        for forced in range(2):
+            if blocks.sizes[pair[1 - forced]] == check.room or n_left <= check.min_size - blocks.sizes[pair[forced]]:
+                side = forced
+                break
+        blocks.values[pair[side]] += rise[side]
+        _put(blocks, row, pair[side])
 
 
 @jit
@@ -248,33 +224,40 @@ def _try_regroup(
     check: Check,
     row: int,
     to: int,
-    temperature: float,
-    state: CountArray,
+    draws: tuple[float, CountArray],
 ) -> float:
-    """Merge two blocks, or part one or two of them anew; return what it gained or lost, 0 where they stay."""
+    """Merge two blocks, or part one or two of them anew; return the change, 0 where none is made."""
+    temperature, state = draws
     block = blocks.labels[row]
     is_split = to == block
     if is_split:
         if blocks.free[0] == 0 or blocks.sizes[block] < 2 * check.min_size:
             return 0.0
         to = blocks.free[blocks.free[0]]
+    pair = np.array([block, to], dtype=np.int64)
     n_first, n_rows = blocks.sizes[block], blocks.sizes[block] + blocks.sizes[to]
     is_one = not is_split and n_rows <= check.room and _draw(state, 2) == 0
     rows = np.empty(n_rows, np.int32)
     rows[:n_first] = blocks.members[block, :n_first]
     rows[n_first:] = blocks.members[to, : n_rows - n_first]
-    was = rows.copy()
-    before = blocks.values[block] + (0.0 if is_split else blocks.values[to])
-    blocks.sizes[block] = blocks.sizes[to] = 0
+    was, before = rows.copy(), blocks.values[pair]
     i = _draw(state, n_rows)
     rows[0], rows[i] = rows[i], rows[0]
-    _regrow(places, costs, blocks, check, rows, block, to, is_one)
-    after_first = _cost_of(places, costs, blocks, block, -1, -1) * blocks.sizes[block]
-    after_second = _cost_of(places, costs, blocks, to, -1, -1) * blocks.sizes[to] if blocks.sizes[to] > 0 else 0.0
-    delta = after_first + after_second - before
-    holds = _holds(check, blocks, block, -1, -1) and (blocks.sizes[to] == 0 or _holds(check, blocks, to, -1, -1))
+    blocks.sizes[block] = blocks.sizes[to] = 0
+    blocks.values[block] = blocks.values[to] = 0.0
+    if is_one:
+        for each in rows:
+            _put(blocks, each, block)
+    else:
+        _part(places, costs, blocks, check, rows, pair)
+    delta = -before.sum()
+    holds = True
+    for changed in pair:
+        if blocks.sizes[changed] > 0:
+            blocks.values[changed] = _cost_of(places, costs, blocks, changed, -1, -1) * blocks.sizes[changed]
+            delta += blocks.values[changed]
+            holds = holds and _holds(check, blocks, changed, -1, -1)
     if holds and _is_taken(delta, temperature, state):
-        blocks.values[block], blocks.values[to] = after_first, after_second
         if is_split:
             blocks.free[0] -= 1
         elif blocks.sizes[to] == 0:
@@ -284,6 +267,7 @@ def _try_regroup(
     blocks.sizes[block] = blocks.sizes[to] = 0
     for i in range(n_rows):
         _put(blocks, was[i], block if i < n_first else to)
+    blocks.values[block], blocks.values[to] = before[0], before[1]
     return 0.0
 
 
@@ -302,14 +286,14 @@ def anneal(places: CodeArray, costs: Costs, near: CodeArray, blocks: Blocks, che
         temperature *= cooling
         row = _draw(draws.state, n_rows)
         to = blocks.labels[near[row, _draw(draws.state, n_near)]]
+        heat = (temperature, draws.state)
         if _draw(draws.state, 1 << 20) < draws.share_big * (1 << 20):
             is_split = to == blocks.labels[row]
-            if _try_regroup(places, costs, blocks, check, row, to, temperature, draws.state) != 0.0:
+            if _try_regroup(places, costs, blocks, check, row, to, heat) != 0.0:
                 counts[4 if is_split else 3] += 1
         elif to != blocks.labels[row]:
-            if blocks.sizes[blocks.labels[row]] > check.min_size and _draw(draws.state, 2) == 0:
-                if _try_move(places, costs, blocks, check, row, to, temperature, draws.state) != 0.0:
-                    counts[1] += 1
-            elif _try_swap(places, costs, blocks, check, row, to, temperature, draws.state) != 0.0:
-                counts[2] += 1
+            may_move = blocks.sizes[blocks.labels[row]] > check.min_size and blocks.sizes[to] < check.room
+            place = -1 if may_move and _draw(draws.state, 2) == 0 else _draw(draws.state, blocks.sizes[to])
+            if _try_exchange(places, costs, blocks, check, row, to, place, heat) != 0.0:
+                counts[1 if place < 0 else 2] += 1
     return counts

@@ -214,13 +214,14 @@ def lay_out(
     priced = [_priced(objective, *each) for each in zip(columns, ladders, n_values, strict=True)]
     ties = [_priced(second or objective, *each) for each in zip(columns, ladders, n_values, strict=True)]
     chosen = [_choices(ladder, first, again) for ladder, first, again in zip(ladders, priced, ties, strict=True)]
+    costs = _pack(columns, ladders, codes, chosen, priced, objective)
     return Space(
         columns,
         ladders,
         places,
         tuple(codes),
-        _pack(columns, ladders, codes, chosen, priced, objective),
-        _pack(columns, ladders, codes, chosen, ties, second or objective),
+        costs,
+        costs if second is None else _pack(columns, ladders, codes, chosen, ties, second),
         tuple(chosen),
         tuple(priced),
         objective.scale(quasi_identifiers, table.n_rows),

@@ -207,7 +207,7 @@ class Genetic:
         if not near.rows.shape[1] or space.n_rows < 2 * judge.min_size:
             return best
         room = max(3 * judge.min_size, int(np.bincount(first).max()))
-        nursery = _Nursery(space, judge, near, judge.check(room), self.seed)
+        nursery = _Nursery(space, judge, near, judge.check(room), self.seed, clock)
         pool = [(least, best)]
         while len(pool) < clock.population and not clock.is_over:
             pool.append(nursery.improved(first, nursery.heat(_HEATS, len(pool) - 1)))
@@ -233,11 +233,14 @@ def _value(individual: _Individual) -> float:
 class _Nursery:
     """Makes partitions out of others."""
 
-    def __init__(self, space: Space, judge: BlockJudge, near: regroup.Neighbours, check: Check, seed: int) -> None:
+    def __init__(
+        self, space: Space, judge: BlockJudge, near: regroup.Neighbours, check: Check, seed: int, clock: evolve.Clock
+    ) -> None:
         self.space, self.judge, self.near, self.check = space, judge, near, check
         self.rng = np.random.default_rng(seed)
         self.state = self.rng.integers(1, 2_147_483_646, 1)
-        self.n_steps = int(min(max(_STEPS_PER_ROW * space.n_rows, _LEAST_STEPS), _MOST_STEPS))
+        n_steps = int(min(max(_STEPS_PER_ROW * space.n_rows, _LEAST_STEPS), _MOST_STEPS))
+        self.n_steps = regroup.steps_within(n_steps, clock.budget.seconds, 2 * clock.population)
 
     def improved(self, labels: CodeArray, heat: float) -> _Individual:
         """Anneal a partition, from a share of the usual heat on."""

@@ -18,6 +18,7 @@ from hushtable.kernels.shortest import TIES
 from hushtable.models.base import ClassStats, Matching
 from hushtable.models.matching import MatchingNotion
 from hushtable.partition import Partition
+from hushtable.quality.loss import Loss
 from hushtable.search import Budget, Effort, Trace
 
 __all__ = ["MOST_ROWS", "search"]
@@ -26,6 +27,7 @@ MOST_ROWS = 40
 """Above this many rows there are too many options."""
 
 _MOST_STATES = 2_000_000
+_MOST_TABLES = 10_000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -55,12 +57,14 @@ class Solution:
     bound: float
     n_states: int
     others: tuple[CountArray, ...] = field(default=())
+    ties: int | None = None
+    """Tables of that cost, where all were listed."""
 
 
 def search(
-    n_best: int, title: str, space: Space, models: Sequence[MatchingNotion], budget: Budget | None
+    title: str, space: Space, model: MatchingNotion, n_best: int, tie_break: Loss | None, budget: Budget | None
 ) -> tuple[Partition, Answer, Trace]:
-    """Find the cheapest table whose rows have k matches, of whatever kind the one model asks for.
+    """Find the cheapest table whose rows have k matches, of whatever kind the model asks for.
 
     Notes
     -----
@@ -71,15 +75,15 @@ def search(
     arcs in use at every row, out of it or into it.
     """
     began = time.perf_counter()
-    (model,) = models
     if space.n_rows < model.k:
-        raise infeasible(models, space.n_rows)
-    found = _solve(space, model, n_best, budget)
-    partition, recoding = published(space, found.picks)
-    others = tuple(published(space, picks) for picks in found.others)
+        raise infeasible([model], space.n_rows)
+    found = _solve(space, model, n_best if tie_break is None else _MOST_TABLES, budget)
+    tables = [published(space, picks) for picks in (found.picks, *found.others)]
+    if tie_break is not None:
+        tables.sort(key=lambda each: tie_break.of(each[1], each[0].sizes))
+    (partition, recoding), *others = tables[:n_best]
     value, bound = found.value * space.scale, found.bound * space.scale
     is_proven = found.bound >= found.value - 1e-6 * max(1.0, found.value)
-    ties = 1 + len(others) if 0 < len(others) < n_best - 1 else None
     trace = Trace(
         title,
         found.n_states,
@@ -88,9 +92,9 @@ def search(
         optimal=is_proven,
         bound=value if is_proven else bound,
         gap=0.0 if is_proven or value == 0 else (value - bound) / value,
-        effort=Effort(found.n_states, 0, 0, space.size(), ties),
+        effort=Effort(found.n_states, 0, 0, space.size(), found.ties),
     )
-    return partition, Answer(recoding, others), trace
+    return partition, Answer(recoding, tuple(others)), trace
 
 
 def assign(space: Space) -> tuple[CountArray, float]:
@@ -123,12 +127,12 @@ def _solve(space: Space, model: MatchingNotion, n_best: int, budget: Budget | No
     if not _holds(model, covers):
         msg = f"the search left rows that fail {model.name}; this is a fault of hushtable"
         raise AssertionError(msg)
-    others: list[CountArray] = []
-    if n_best > 1:
-        found, n_tried = _ties(masks, space, model, value, n_best)
-        others = [each for each in found if not np.array_equal(each, picks)][: n_best - 1]
-        n_states += n_tried
-    return Solution(picks, value, bound, n_states, tuple(others))
+    if n_best == 1:
+        return Solution(picks, value, bound, n_states)
+    found, n_tried = _ties(masks, space, model, value, n_best + 1)
+    others = tuple(each for each in found if not np.array_equal(each, picks))
+    ties = len(found) if len(found) <= n_best and n_tried < _MOST_STATES else None
+    return Solution(picks, value, bound, n_states + n_tried, others[: n_best - 1], ties)
 
 
 def _masks(space: Space, j: int) -> list[tuple[int, int, float, int]]:

@@ -56,9 +56,10 @@ class MinGen:
     ----------
     n_best : int
         So many distinct tables of the least loss, as far as there are any: the first is the
-        release, the others are its ``alternatives``. Up to 16 rows.
+        release, the others are its ``alternatives``. Up to 16 rows; of matching notions up to
+        40, as long as the beginnings that have to be looked at are no more than 2 million.
     tie_break : MinimalDistortion, Certainty or SetNCP, optional
-        Decides among tables of the same loss. Up to 16 rows.
+        Decides among tables of the same loss. Up to 16 rows; of matching notions up to 40.
     iterations : int, optional
         Instead of a search, draw so many random partitions and keep the best.
     proof_rows : int
@@ -169,7 +170,7 @@ class MinGen:
     ) -> tuple[Partition, Answer, Trace]:
         """Search under a matching notion; many rows are paired, or made k-anonymous, which is more than asked."""
         if space.n_rows <= matchings.MOST_ROWS:
-            return matchings.search(self.n_best, repr(self), space, [notion], budget)
+            return matchings.search(repr(self), space, notion, self.n_best, self.tie_break, budget)
         self._refuse_ties(space.n_rows)
         began = time.perf_counter()
         if notion.k == 2 and space.n_rows <= _MOST_PAIRED:
@@ -267,7 +268,9 @@ class MinGen:
         known = Partitioning(labels, regroup.partition_value(space, labels), near.bound(judge.min_size))
         record = _Recorder(known, space.scale, began, deadline, progress)
         record(known)
-        n_steps = min(_STEPS_PER_ROW * space.n_rows, _MOST_STEPS, budget.nodes or _MOST_STEPS)
+        n_steps = min(_STEPS_PER_ROW * space.n_rows, _MOST_STEPS, (budget.nodes or math.inf) // _N_STARTS)
+        # Half of the time is for the proof.
+        n_steps = regroup.steps_within(int(n_steps), budget.seconds, 2 * _N_STARTS)
         starts = self._anneal(space, judge, near, known, n_steps, deadline, record)
         is_provable = judge.is_by_size and judge.min_size > 1 and space.n_rows <= self.proof_rows
         if is_provable:
@@ -286,7 +289,7 @@ class MinGen:
         effort = Effort(known.n_nodes, known.n_pruned, 0, space.size(), None, tuple(known.history))
         trace = Trace(
             repr(self),
-            known.n_nodes + n_steps,
+            known.n_nodes + n_steps * (len(starts) - 1),
             time.perf_counter() - began,
             complete=is_proven or time.perf_counter() < deadline,
             optimal=is_proven,
@@ -313,7 +316,7 @@ class MinGen:
         check = judge.check(max(3 * judge.min_size, int(np.bincount(first).max())))
         hot, cold = temperatures(space)
         for _ in range(_N_STARTS):
-            labels, value = regroup.anneal(space, near, first, check, state, (n_steps, hot, cold))
+            labels, value = regroup.anneal(space, near, first, check, state, (n_steps, hot, cold), deadline)
             found.append(labels)
             if value < known.value:
                 known.labels, known.value = labels.copy(), value

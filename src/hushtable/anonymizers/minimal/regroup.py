@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import time
 from dataclasses import dataclass, replace
 
@@ -14,11 +15,13 @@ from hushtable.anonymizers.minimal.candidates import Space
 from hushtable.kernels import cost, regroup
 from hushtable.kernels.shortest import TIES
 
-__all__ = ["Neighbours", "Schedule", "anneal", "nearest", "partition_value", "polish"]
+__all__ = ["Neighbours", "Schedule", "anneal", "nearest", "partition_value", "polish", "steps_within"]
 
 Schedule = tuple[int, float, float]
 
 _SHARE_BIG = 0.1  # of the steps that merge or split
+_STEPS_PER_SECOND = 300_000  # on a slow machine
+_N_STAGES = 20  # between which the clock is looked at
 _MOST_TOGETHER = 12
 
 
@@ -65,7 +68,13 @@ def partition_value(space: Space, labels: CodeArray) -> float:
 
 
 def anneal(
-    space: Space, near: Neighbours, labels: CodeArray, check: regroup.Check, state: CountArray, schedule: Schedule
+    space: Space,
+    near: Neighbours,
+    labels: CodeArray,
+    check: regroup.Check,
+    state: CountArray,
+    schedule: Schedule,
+    deadline: float = np.inf,
 ) -> tuple[CodeArray, float]:
     """Anneal a partition; never return a worse one.
 
@@ -75,19 +84,30 @@ def anneal(
         Random, 1 to 2^31 - 2; moves on.
     schedule : tuple of (int, float, float)
         Steps, and the first and last temperature in weighted cells.
+    deadline : float
+        Of `time.perf_counter`; what is left of the schedule is then skipped.
     """
     blocks = _blocks(space, labels, check)
     least = float(blocks.values.sum())
     n_steps, hot, cold = schedule
-    for draws in (
-        regroup.Draws(state, n_steps, hot, cold, _SHARE_BIG),
-        # Once more without any rise, so that the last word is a local optimum.
-        regroup.Draws(state, n_steps // 10, cold / 100, cold / 200, _SHARE_BIG),
-    ):
+    heats = hot * (cold / hot) ** (np.arange(_N_STAGES + 1) / _N_STAGES)
+    stages = [(n_steps // _N_STAGES, *pair) for pair in itertools.pairwise(heats.tolist())]
+    # Once more without any rise, so that the last word is a local optimum.
+    for stage in (*stages, (n_steps // 10, cold / 100, cold / 200)):
+        if time.perf_counter() > deadline:
+            break
+        draws = regroup.Draws(state, *stage, _SHARE_BIG)
         regroup.anneal(space.places, space.costs, near.rows, blocks, check, draws)
     found = np.unique(blocks.labels, return_inverse=True)[1].astype(np.int32)
     value = partition_value(space, found)
     return (found, value) if value < least - TIES else (labels, least)
+
+
+def steps_within(n_steps: int, seconds: float | None, n_runs: int) -> int:
+    """Return how many steps each of some runs may take so that they end in time."""
+    if seconds is None:
+        return n_steps
+    return max(1_000, min(n_steps, int(_STEPS_PER_SECOND * seconds / n_runs)))
 
 
 def polish(
