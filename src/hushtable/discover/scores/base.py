@@ -131,15 +131,18 @@ class Score:
         deviations = values - values.mean() if np.isfinite(values).all() else np.full(len(values), np.nan)
         variance = float((deviations**2).mean())
         # Equal values differ from their mean by rounding only, which would pass for a shape.
-        spread = variance if np.ptp(values) > 0 else math.nan
+        spread = variance if values.max() > values.min() else math.nan
         modes, counts = np.unique(values, return_counts=True)
+        # Between two infinite values there is none to interpolate.
+        with np.errstate(invalid="ignore"):
+            quantiles = {name: float(np.quantile(values, q)) for name, q in _QUANTILES.items()}
         return {
             **described,
             "sd": math.sqrt(variance),
             "variance": variance,
             "min": float(values.min()),
             "max": float(values.max()),
-            **{name: float(np.quantile(values, q)) for name, q in _QUANTILES.items()},
+            **quantiles,
             "skewness": float((deviations**3).mean()) / spread**1.5,
             "kurtosis": float((deviations**4).mean()) / spread**2 - 3,
             "mode": float(modes[counts.argmax()]),
@@ -224,6 +227,14 @@ class View:
         return self.partition.histogram(self.table, name).known()
 
 
+def names_of(columns: Sequence[str]) -> tuple[str, ...]:
+    """Return a column set as names; raise ColumnError for one text, whose letters it would be taken for."""
+    if isinstance(columns, str):
+        msg = with_hint("columns is one text.", f"pass a list of names: [{columns!r}].")
+        raise ColumnError(msg)
+    return tuple(columns)
+
+
 def view(
     data: Any, columns: Sequence[str], others: Sequence[str | None] = (), partition: Partition | None = None
 ) -> View:
@@ -239,10 +250,11 @@ def view(
     partition : Partition, optional
         Of the same rows by the same columns, where there is one already.
     """
-    if isinstance(columns, str):
-        msg = with_hint("columns is one text.", f"pass a list of names: [{columns!r}].")
+    wanted = names_of(columns)
+    odd = [type(name).__name__ for name in others if name is not None and not isinstance(name, str)]
+    if odd:
+        msg = with_hint(f"a {odd[0]} was given where one column is meant.", "pass one name; score each column apart.")
         raise ColumnError(msg)
-    wanted = tuple(columns)
     if isinstance(data, Table):
         table, source = data, "polars"
         check_columns(wanted, table.names, "columns")
@@ -288,12 +300,19 @@ def of_parts(
 
 
 def of_columns(
-    name: str, seen: View, values: Sequence[float], *, value: float, unit: str, direction: Direction
+    name: str,
+    seen: View,
+    values: Sequence[float] | FloatArray,
+    *,
+    value: float,
+    unit: str,
+    direction: Direction,
+    sizes: Sequence[int] | None = None,
 ) -> Score:
-    """Make the score of a view from one value a column."""
+    """Make the score of a view from one value a column; ``sizes`` are all records where not given."""
     labels = np.array(seen.columns, dtype=object)
-    sizes = np.full(len(labels), seen.table.n_records, dtype=np.int64)
-    return Score(name, float(value), unit, direction, "column", labels, np.array(values, float), sizes, seen.source)
+    about = np.array([seen.table.n_records] * len(labels) if sizes is None else sizes, dtype=np.int64)
+    return Score(name, float(value), unit, direction, "column", labels, np.array(values, float), about, seen.source)
 
 
 def whole(name: str, value: float, *, unit: str, direction: Direction, size: int, source: str = "polars") -> Score:

@@ -10,7 +10,7 @@ import numpy as np
 from hushtable import frames
 from hushtable.discover.scores import base
 from hushtable.discover.scores.base import Score, Variant
-from hushtable.errors import check_columns
+from hushtable.errors import InputError, check_columns, with_hint
 from hushtable.partition import Partition
 from hushtable.table import Table
 
@@ -205,10 +205,20 @@ def attribute_length_penalty(data: Any, columns: Sequence[str], *, partition: Pa
     """
     frame = data if isinstance(data, Table) else frames.read(data)
     names = frame.names if isinstance(frame, Table) else frame.columns
-    check_columns(list(columns), names, "columns")
-    share = len(columns) / len(names)
-    penalty = (1 - share) ** 2 + share**2
-    return base.whole("attribute length penalty", penalty, unit="penalty", direction="worse", size=frame.n_rows)
+    wanted = base.names_of(columns)
+    check_columns(wanted, names, "columns")
+    if frame.n_rows == 0:
+        msg = with_hint("there are no records to score.", "pass a table with rows.")
+        raise InputError(msg)
+    share = len(wanted) / len(names)
+    return base.whole(
+        "attribute length penalty",
+        (1 - share) ** 2 + share**2,
+        unit="penalty",
+        direction="worse",
+        size=frame.n_records if isinstance(frame, Table) else frame.n_rows,
+        source=frames.library(data),
+    )
 
 
 def _separated(values: Any, sizes: Any) -> float:

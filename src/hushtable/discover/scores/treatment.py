@@ -10,11 +10,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any, Final, Literal
+from dataclasses import replace
+from typing import Any, Literal
 
 import numpy as np
 
 from hushtable._types import CountArray, FloatArray
+from hushtable.column import Column
 from hushtable.discover.scores import base
 from hushtable.discover.scores.base import Score, Variant, View
 from hushtable.errors import InputError, with_hint
@@ -24,8 +26,6 @@ __all__ = ["balance", "covariate_shift", "propensity_overlap"]
 
 Statistic = Literal["smd", "t", "variance_ratio"]
 Propensity = Literal["classes", "logistic"]
-
-_ROUNDING: Final = 1e-12
 
 
 def covariate_shift(
@@ -91,7 +91,8 @@ def covariate_shift(
         everybody = (p * arms[0].sum() + q * arms[1].sum()) / arms.sum()
         gaps = np.abs(np.cumsum((p - q)[order]))
         value = float(gaps.max() + np.abs(p - everybody).sum())
-    return base.of_columns("covariate shift", seen, values, value=value, unit="rate", direction="worse")
+    sizes = [int(arms.sum())] * len(values)
+    return base.of_columns("covariate shift", seen, values, value=value, unit="rate", direction="worse", sizes=sizes)
 
 
 def balance(
@@ -131,7 +132,10 @@ def balance(
         At least 0 (the definition), infinite where constant arms differ; one value a
         column. A column without an order has the value of its category that is
         farthest apart; declared orders are taken by rank. Missing cells of an ordered
-        column are left out.
+        column are left out; where that leaves an arm empty, the column's value is NaN and
+        does not count (in the paper's mean it does). NaN where no column can be compared.
+        The sign of the paper's t is that of the treated less the control mean, for a
+        category that of its share.
 
     Raises
     ------
@@ -154,9 +158,17 @@ def balance(
     seen = base.view(data, columns, [treatment], partition)
     arms = _arms(seen, treatment, treated)
     signed = [_farthest(seen, name, arms, "t" if is_paper else shown) for name in seen.columns]
-    values = signed if is_paper else [abs(value) for value in signed]
-    value = float(np.mean(values)) if is_paper else max(values, default=0.0)
-    return base.of_columns("balance", seen, values, value=value, unit="ratio", direction="worse")
+    values = np.array(signed if is_paper else np.abs(signed), dtype=np.float64)
+    compared = values[~np.isnan(values)]
+    value = math.nan if len(values) else 0.0
+    if is_paper and len(values):
+        # Columns infinitely far apart to either side cancel to no number.
+        with np.errstate(invalid="ignore"):
+            value = float(values.mean())
+    elif len(compared):
+        value = float(compared.max())
+    sizes = [_n_compared(seen, name, arms) for name in seen.columns]
+    return base.of_columns("balance", seen, values, value=value, unit="ratio", direction="worse", sizes=sizes)
 
 
 def propensity_overlap(
@@ -251,12 +263,11 @@ def _arms(seen: View, treatment: str, treated: Any) -> CountArray:
             raise InputError(msg)
         code = int(np.flatnonzero(held)[-1])
     else:
-        texts = column.texts()
-        wanted = str(treated).lower() if isinstance(treated, bool) else str(treated)
-        if wanted not in texts:
+        found = _code_of(column, treated)
+        if found is None:
             msg = with_hint(f"the given treated value is not in column {treatment!r}.", "pass one of its values.")
             raise InputError(msg)
-        code = texts.index(wanted)
+        code = found
     arms = np.stack([np.where(codes == code, counts, 0), np.where((codes >= 0) & (codes != code), counts, 0)])
     if not arms.sum(axis=1).all():
         msg = with_hint(
@@ -265,6 +276,22 @@ def _arms(seen: View, treatment: str, treated: Any) -> CountArray:
         )
         raise InputError(msg)
     return arms
+
+
+def _code_of(column: Column, value: Any) -> int | None:
+    """Return the code of a value, whatever type it is written in; None where the column has no such value."""
+    if column.kind in ("integer", "decimal") and isinstance(value, (int, float, np.number)):
+        found = np.flatnonzero(column.values == value)
+        return int(found[0]) if len(found) else None
+    texts = column.texts()
+    wanted = str(bool(value)).lower() if isinstance(value, (bool, np.bool_)) else str(value)
+    return texts.index(wanted) if wanted in texts else None
+
+
+def _n_compared(seen: View, name: str, arms: CountArray) -> int:
+    """Count the records that the balance of a column is about."""
+    known = seen.table.codes[seen.table.index(name)] >= 0
+    return int(arms[:, known].sum() if seen.table.column(name).is_ordered else arms.sum())
 
 
 def _counted(labels: CountArray | Any, n_labels: int, arms: CountArray) -> CountArray:
@@ -296,8 +323,16 @@ def _farthest(seen: View, name: str, arms: CountArray, statistic: Statistic) -> 
     column = seen.table.column(name)
     held = _counted(seen.table.codes[seen.table.index(name)] + 1, column.n_values + 1, arms)
     if column.is_ordered:
-        return _apart(column.positions(), held[:, 1:], statistic)
-    found = [_apart(np.arange(column.n_values + 1) == value, held, statistic) for value in range(column.n_values + 1)]
+        present = held[:, 1:].any(axis=0)
+        # Placed by the records that are compared: one that is far out and in no arm would hide their differences.
+        numbers = np.zeros(column.n_values)
+        compared = replace(column, values=column.values[present]) if column.is_measured else column
+        numbers[present] = compared.positions() if column.is_measured else compared.positions()[present]
+        return _apart(numbers, held[:, 1:], statistic)
+    found = [
+        _apart((np.arange(column.n_values + 1) == value).astype(np.float64), held, statistic)
+        for value in range(column.n_values + 1)
+    ]
     return max(found, key=abs)
 
 
@@ -308,14 +343,17 @@ def _apart(numbers: Any, held: CountArray, statistic: Statistic) -> float:
         return math.nan
     means = held @ numbers / n
     variances = ((numbers - means[:, None]) ** 2 * held).sum(axis=1) / np.maximum(n - 1, 1)
-    # Numbers lie in [0, 1]: what is this small is rounding, and would be divided by zero.
-    variances[variances < _ROUNDING**2] = 0.0
+    for arm in range(2):
+        values = numbers[held[arm] > 0]
+        if values.max() == values.min():
+            # Of equal numbers a rounded mean would differ, and be divided by nothing.
+            means[arm], variances[arm] = values[0], 0.0
     if statistic == "variance_ratio":
         low, high = sorted(variances.tolist())
         return _over_or(high, low, 1.0)
     gap = float(means[0] - means[1])
     spread = math.sqrt(variances.mean()) if statistic == "smd" else math.sqrt((variances / n).sum())
-    return _over_or(gap if abs(gap) > _ROUNDING else 0.0, spread, 0.0)
+    return _over_or(gap, spread, 0.0)
 
 
 def _over_or(part: float, whole: float, of_nothing: float) -> float:

@@ -61,8 +61,9 @@ class Agreement:
         found, truth = _names(found, "found"), _names(truth, "truth")
         tn = None
         if columns is not None:
-            check_columns(sorted(found | truth), list(columns), "found and truth")
-            tn = len(set(columns) - found - truth)
+            available = _names(columns, "columns")
+            check_columns(sorted(found | truth), sorted(available), "found and truth")
+            tn = len(available - found - truth)
         return cls(len(found & truth), len(found - truth), len(truth - found), tn)
 
 
@@ -242,8 +243,8 @@ def average_precision(ranking: Sequence[str], truth: Iterable[str]) -> Score:
     >>> average_precision(["age", "zip", "sex"], ["age", "sex"]).value
     0.8333333333333333
     """
-    ranked, true = list(ranking), _names(truth, "truth")
-    if len(_names(ranked, "ranking")) < len(ranked):
+    ranked, true = _listed(ranking, "ranking"), _names(truth, "truth")
+    if len(set(ranked)) < len(ranked):
         msg = with_hint("the ranking names a column more than once.", "rank every column once.")
         raise InputError(msg)
     hits = [place for place, name in enumerate(ranked, start=1) if name in true]
@@ -268,7 +269,11 @@ def _tn(agreement: Agreement) -> int:
 
 
 def _names(given: Iterable[str], what: str) -> set[str]:
+    return set(_listed(given, what))
+
+
+def _listed(given: Iterable[str], what: str) -> list[str]:
     if isinstance(given, str):
         msg = with_hint(f"{what} is one text.", f"pass a collection of names: [{given!r}].")
         raise InputError(msg)
-    return set(given)
+    return list(given)
