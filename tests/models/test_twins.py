@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import naive
-from hushtable.anonymizers.mondrian import _stacked
+from hushtable.anonymizers.judging import _stacked
 from hushtable.kernels import judge
 from hushtable.models import (
     MODELS,
