@@ -88,7 +88,7 @@ def explosion() -> Iterator[Sequence[str]]:
         ("pruned by k and loss", {"by_loss": True, "by_k": True, "cached": False}),
         ("the same, costs cached", {"by_loss": True, "by_k": True, "cached": True}),
     ):
-        found = try_tables(space, 2, **options)
+        found = min((try_tables(space, 2, **options) for _ in range(5)), key=lambda each: each.seconds)
         yield (
             title,
             f"{found.n_prefixes:,}",
@@ -96,7 +96,10 @@ def explosion() -> Iterator[Sequence[str]]:
             f"{found.seconds * 1e3:,.1f} ms",
             f"{found.best:.4f}",
         )
-    release = _released(data, names, 2, "mingen", ht.Certainty(variant="mg-ga"), EXAMPLES / "domains.txt")
+    releases = [
+        _released(data, names, 2, "mingen", ht.Certainty(variant="mg-ga"), EXAMPLES / "domains.txt") for _ in range(5)
+    ]
+    release = min(releases, key=lambda each: each.trace.seconds)
     effort = release.trace.effort
     assert effort is not None
     settled, seconds = f"{effort.states:,} subsets", f"{release.trace.seconds * 1e3:,.1f} ms"

@@ -250,7 +250,11 @@ def test_counted_rows_of_any_kind_verify_and_lose_no_more_than_one_class(table: 
     release = ht.anonymize(table, method="mingen", **options)
     assert release.verify().passed
     assert release.trace.optimal or table.n_records > smallest.MOST_ROWS
-    one_by_one = ht.anonymize(table.expand(), method="mingen", specs=release.specs, **options)
+    # A frame of texts has lost the order that was declared for them.
+    orders = {
+        each.name: ht.ColumnSpec("ordered", tuple(each.texts())) for each in table.columns if each.kind == "ordered"
+    }
+    one_by_one = ht.anonymize(table.expand(), method="mingen", specs=orders, **options)
     assert release.loss == pytest.approx(one_by_one.loss, abs=1e-6)
     assert release.loss <= len(table.names) * table.n_records
 

@@ -269,10 +269,11 @@ class MinGen:
         record = _Recorder(known, space.scale, began, deadline, progress)
         record(known)
         n_steps = min(_STEPS_PER_ROW * space.n_rows, _MOST_STEPS, (budget.nodes or math.inf) // _N_STARTS)
-        # Half of the time is for the proof.
-        n_steps = regroup.steps_within(int(n_steps), budget.seconds, 2 * _N_STARTS)
-        starts = self._anneal(space, judge, near, known, n_steps, deadline, record)
         is_provable = judge.is_by_size and judge.min_size > 1 and space.n_rows <= self.proof_rows
+        # Half of the time is for the proof, or a part of it for the polish.
+        n_parts = 2 * _N_STARTS if is_provable else _N_STARTS + 1
+        n_steps = regroup.steps_within(int(n_steps), budget.seconds, n_parts)
+        starts = self._anneal(space, judge, near, known, n_steps, deadline, record)
         if is_provable:
             most = math.inf if budget.nodes is None else budget.nodes
             limit = setpartition.Limit(deadline, most)
