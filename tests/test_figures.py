@@ -29,10 +29,10 @@ DRAWN = {
     "convergence": lambda ax=None: figures.convergence(
         np.array([0.0, 0.5, 2.0]), np.array([1.0, 1.5, 2.0]), np.array([4.0, 3.0, 2.0]), label="seconds", ax=ax
     ),
-    "tradeoff": lambda ax=None: figures.tradeoff(
-        STEPS, np.array([10, 20, 40]), np.array([0.1, 0.2, 0.3]), label="kept", ax=ax
-    ),
     "heat_map": lambda ax=None: figures.heat_map(MATRIX, ["a", "b", "c"], label="Spearman", ax=ax),
+    "tradeoff": lambda ax=None: figures.tradeoff(
+        np.array([2, 4, 8]), np.array([90, 40, 10]), np.array([0.1, 0.5, 0.9]), label="information kept", ax=ax
+    ),
 }
 KINDS = ("histogram", "ecdf", "qq")
 PEOPLE = pl.DataFrame({"age": [31, 31, 31, 52, 52, 60], "ill": ["flu", "flu", "hiv", "flu", "flu", "hiv"]})
@@ -156,6 +156,14 @@ def test_evolution_draws_the_best_each_step_and_the_mean():
     drawn = {line.get_label(): line.get_ydata().tolist() for line in axes.get_lines()}
     assert drawn == {"best so far": [1.0, 2.0, 2.0], "step": [1.0, 2.0, 1.5], "mean of step": [0.5, 1.0, 1.2]}
     assert all(line.get_xdata().tolist() == STEPS.tolist() for line in axes.get_lines())
+
+
+def test_a_tradeoff_has_its_cost_on_the_left_and_what_it_keeps_on_the_right():
+    axes = DRAWN["tradeoff"]()
+    left, right = axes.figure.axes
+    assert left is axes
+    assert [line.get_ydata().tolist() for line in (*left.lines, *right.lines)] == [[90, 40, 10], [0.1, 0.5, 0.9]]
+    assert (left.get_ylabel(), right.get_ylabel()) == ("stars", "information kept")
 
 
 def test_the_arrays_are_not_changed():

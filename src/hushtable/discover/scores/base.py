@@ -24,7 +24,9 @@ __all__ = [
     "Score",
     "Variant",
     "View",
+    "check_records",
     "choose",
+    "column_set",
     "extra",
     "highest",
     "lowest",
@@ -62,7 +64,8 @@ class Score:
     labels : ndarray, shape (n_parts,), read-only
         The number of each class, as in ``Partition.of(table, columns).labels``, or the name of each column.
     values : ndarray of float64, shape (n_parts,), read-only
-        One value a part. A class with nothing to measure is not among them.
+        One value a part. A class with nothing to measure is not among them; a column
+        that cannot be measured is NaN, which ``mean`` and ``summary`` leave out.
     sizes : ndarray of int64, shape (n_parts,), read-only
         How many records each value is about.
     source : str
@@ -105,13 +108,12 @@ class Score:
     @property
     def mean(self) -> float:
         """The mean over the parts, every part counting the same."""
-        return float(self.values.mean()) if len(self.values) else math.nan
+        return _mean(self.values, np.ones(len(self.values)))
 
     @property
     def weighted_mean(self) -> float:
         """The mean over the records."""
-        n = int(self.sizes.sum())
-        return float(self.values @ self.sizes / n) if n else math.nan
+        return _mean(self.values, self.sizes)
 
     def summary(self) -> dict[str, float]:
         """Describe how the values of the parts are distributed, every part counting the same.
@@ -123,26 +125,24 @@ class Score:
             divided by n), ``min``, ``max``, ``q05``, ``q25``, ``median``, ``q75``, ``q95``,
             ``skewness`` and ``kurtosis`` (0 for a normal distribution), which are NaN where all
             values are equal, ``mode`` (the lowest of the most frequent values) and ``mode_count``.
+            Where a value is infinite there is no ``sd``, ``variance`` or shape: NaN.
         """
-        values = self.values
+        values = np.sort(self.values[~np.isnan(self.values)])
         described = {"n": float(len(values)), "mean": self.mean, "weighted_mean": self.weighted_mean}
         if not len(values):
             return described
         deviations = values - values.mean() if np.isfinite(values).all() else np.full(len(values), np.nan)
         variance = float((deviations**2).mean())
         # Equal values differ from their mean by rounding only, which would pass for a shape.
-        spread = variance if values.max() > values.min() else math.nan
+        spread = variance if values[0] < values[-1] else math.nan
         modes, counts = np.unique(values, return_counts=True)
-        # Between two infinite values there is none to interpolate.
-        with np.errstate(invalid="ignore"):
-            quantiles = {name: float(np.quantile(values, q)) for name, q in _QUANTILES.items()}
         return {
             **described,
             "sd": math.sqrt(variance),
             "variance": variance,
-            "min": float(values.min()),
-            "max": float(values.max()),
-            **quantiles,
+            "min": float(values[0]),
+            "max": float(values[-1]),
+            **{name: _quantile(values, q) for name, q in _QUANTILES.items()},
             "skewness": float((deviations**3).mean()) / spread**1.5,
             "kurtosis": float((deviations**4).mean()) / spread**2 - 3,
             "mode": float(modes[counts.argmax()]),
@@ -195,6 +195,22 @@ class Score:
         return f"<b>{name}</b> {self.value:.4g} {unit} (higher is {self.direction}){parts}"
 
 
+def _mean(values: FloatArray, weights: FloatArray | CountArray) -> float:
+    known = ~np.isnan(values)
+    total = float(weights[known].sum())
+    # Infinities of both signs have no mean, which is an answer and not a fault.
+    with np.errstate(invalid="ignore"):
+        return float(values[known] @ weights[known]) / total if total else math.nan
+
+
+def _quantile(ascending: FloatArray, share: float) -> float:
+    """Interpolate as np.quantile does, which cannot tell infinite values that are equal from a difference."""
+    place = share * (len(ascending) - 1)
+    low, high = float(ascending[math.floor(place)]), float(ascending[math.ceil(place)])
+    past = place % 1
+    return low if low == high else (1 - past) * low + past * high
+
+
 _MANY: Final = {"class": "classes", "column": "columns", "whole": "wholes"}
 
 
@@ -227,14 +243,6 @@ class View:
         return self.partition.histogram(self.table, name).known()
 
 
-def names_of(columns: Sequence[str]) -> tuple[str, ...]:
-    """Return a column set as names; raise ColumnError for one text, whose letters it would be taken for."""
-    if isinstance(columns, str):
-        msg = with_hint("columns is one text.", f"pass a list of names: [{columns!r}].")
-        raise ColumnError(msg)
-    return tuple(columns)
-
-
 def view(
     data: Any, columns: Sequence[str], others: Sequence[str | None] = (), partition: Partition | None = None
 ) -> View:
@@ -248,32 +256,54 @@ def view(
     others : sequence of str or None
         Targets, sensitive columns and so on.
     partition : Partition, optional
-        Of the same rows by the same columns, where there is one already.
+        Of the same rows by the same columns, where there is one already. It is compared with
+        the view's own, which costs a tenth of a score: a wrong one would be a wrong score.
     """
-    wanted = names_of(columns)
-    odd = [type(name).__name__ for name in others if name is not None and not isinstance(name, str)]
-    if odd:
-        msg = with_hint(f"a {odd[0]} was given where one column is meant.", "pass one name; score each column apart.")
+    wanted, besides = column_set(columns), tuple(name for name in others if name is not None)
+    for name in besides:
+        if not isinstance(name, str):
+            msg = with_hint(f"a column is named by an object of type {type(name).__name__}.", "name one column.")
+            raise ColumnError(msg)
+    given = data if isinstance(data, Table) else frames.read(data)
+    names = given.names if isinstance(given, Table) else given.columns
+    check_columns(wanted, names, "columns")
+    check_columns(tuple(dict.fromkeys(besides)), names, "columns")
+    table = given if isinstance(given, Table) else Table.encode(given, tuple(dict.fromkeys((*wanted, *besides))))
+    source = frames.library(data)
+    check_records(table.n_records)
+    own = Partition.of(table, wanted)
+    if partition is not None:
+        _check_partition(partition, own)
+    return View(table, wanted, own, source)
+
+
+def column_set(columns: Sequence[str]) -> tuple[str, ...]:
+    """Return the names of a column set; raise ColumnError where it is one text."""
+    if isinstance(columns, str):
+        msg = with_hint("columns is one text.", f"pass a list of names: [{columns!r}].")
         raise ColumnError(msg)
-    if isinstance(data, Table):
-        table, source = data, "polars"
-        check_columns(wanted, table.names, "columns")
-        check_columns([name for name in others if name], table.names, "columns")
-    else:
-        frame = frames.read(data)
-        check_columns(wanted, frame.columns, "columns")
-        table = Table.encode(frame, tuple(dict.fromkeys((*wanted, *(name for name in others if name)))))
-        source = frames.library(frame)
-    if table.n_records == 0:
+    return tuple(columns)
+
+
+def check_records(n_records: int) -> None:
+    """Raise InputError where there is nothing to score."""
+    if n_records == 0:
         msg = with_hint("there are no records to score.", "pass a table with rows.")
         raise InputError(msg)
-    if partition is not None and len(partition.labels) != table.n_rows:
-        msg = with_hint(
-            f"the partition is of {len(partition.labels)} rows, the table has {table.n_rows}.",
-            "pass the partition of this table by these columns, or none.",
-        )
-        raise InputError(msg)
-    return View(table, wanted, partition or Partition.of(table, wanted), source)
+
+
+def _check_partition(given: Partition, own: Partition) -> None:
+    """Raise InputError where a partition is not the one of the table by the columns, its classes in the same order."""
+    if np.array_equal(given.labels, own.labels) and np.array_equal(given.sizes, own.sizes):
+        return
+    found, wanted = (
+        f"{len(each.labels)} rows, {each.n_records} records and {each.n_classes} classes" for each in (given, own)
+    )
+    msg = with_hint(
+        f"the partition is not that of the table by these columns: it has {found}, theirs {wanted}.",
+        "pass the partition of this table by these columns, or none.",
+    )
+    raise InputError(msg)
 
 
 def of_parts(
@@ -302,7 +332,7 @@ def of_parts(
 def of_columns(
     name: str,
     seen: View,
-    values: Sequence[float] | FloatArray,
+    values: Sequence[float],
     *,
     value: float,
     unit: str,
@@ -311,8 +341,18 @@ def of_columns(
 ) -> Score:
     """Make the score of a view from one value a column; ``sizes`` are all records where not given."""
     labels = np.array(seen.columns, dtype=object)
-    about = np.array([seen.table.n_records] * len(labels) if sizes is None else sizes, dtype=np.int64)
-    return Score(name, float(value), unit, direction, "column", labels, np.array(values, float), about, seen.source)
+    about = np.full(len(labels), seen.table.n_records) if sizes is None else np.array(sizes, dtype=np.int64)
+    return Score(
+        name,
+        float(value),
+        unit,
+        direction,
+        "column",
+        labels,
+        np.array(values, float),
+        about.astype(np.int64),
+        seen.source,
+    )
 
 
 def whole(name: str, value: float, *, unit: str, direction: Direction, size: int, source: str = "polars") -> Score:

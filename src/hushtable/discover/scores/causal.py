@@ -107,7 +107,7 @@ def causal_importance(
     alpha : float
         Of the search.
     partition : Partition, optional
-        Not looked at; there so that all scores of a column set are called alike.
+        Only checked; there so that all scores of a column set are called alike.
 
     Returns
     -------

@@ -10,7 +10,7 @@ import numpy as np
 from hushtable import frames
 from hushtable.discover.scores import base
 from hushtable.discover.scores.base import Score, Variant
-from hushtable.errors import InputError, check_columns, with_hint
+from hushtable.errors import check_columns
 from hushtable.partition import Partition
 from hushtable.table import Table
 
@@ -147,8 +147,8 @@ def group_entropy(
     Returns
     -------
     Score
-        In [0, log2 n_records]. A class's value is the information, -log2 of its
-        share, that it gives about a record; ``value`` is the mean over the records.
+        In [0, log2 n_records], the paper's in [-ln n_records, 0]. A class's value is the
+        information, -log2 of its share, that it gives about a record; ``value`` is the mean over the records.
 
     Notes
     -----
@@ -191,6 +191,11 @@ def attribute_length_penalty(data: Any, columns: Sequence[str], *, partition: Pa
     Score
         (1 - p)^2 + p^2 for a share p of the columns: in [0.5, 1].
 
+    Raises
+    ------
+    InputError
+        There are no records.
+
     Notes
     -----
     The paper's table 1. It is least where half of the columns are chosen, whatever
@@ -203,20 +208,18 @@ def attribute_length_penalty(data: Any, columns: Sequence[str], *, partition: Pa
     >>> attribute_length_penalty(people, ["age", "sex"]).value
     0.5
     """
-    frame = data if isinstance(data, Table) else frames.read(data)
-    names = frame.names if isinstance(frame, Table) else frame.columns
-    wanted = base.names_of(columns)
+    given = data if isinstance(data, Table) else frames.read(data)
+    names, n_records = (given.names, given.n_records) if isinstance(given, Table) else (given.columns, given.n_rows)
+    wanted = base.column_set(columns)
     check_columns(wanted, names, "columns")
-    if frame.n_rows == 0:
-        msg = with_hint("there are no records to score.", "pass a table with rows.")
-        raise InputError(msg)
+    base.check_records(n_records)
     share = len(wanted) / len(names)
     return base.whole(
         "attribute length penalty",
         (1 - share) ** 2 + share**2,
         unit="penalty",
         direction="worse",
-        size=frame.n_records if isinstance(frame, Table) else frame.n_rows,
+        size=n_records,
         source=frames.library(data),
     )
 

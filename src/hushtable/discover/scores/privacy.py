@@ -65,7 +65,8 @@ def l_diversity(
     Returns
     -------
     Score
-        A missing sensitive value is none of the values.
+        A missing sensitive value is none of the values: a class without any other has
+        0 of them, or an infinite c.
 
     Notes
     -----
@@ -125,7 +126,7 @@ def t_closeness(
         How far apart two values are for the earth mover; "auto" is ordered where the
         values have an order, else equal.
     hierarchy : Hierarchy, rule, path or "auto", optional
-        Of the sensitive column, for the hierarchical ground.
+        Of the sensitive column. The hierarchical ground needs it; no other looks at it.
     variant : {"definition", "paper"}
         The class that is farthest. The paper takes the mean over the classes of the
         Kullback-Leibler divergence, whatever ``distance`` says: KL(class || whole) as
@@ -138,6 +139,11 @@ def t_closeness(
     -------
     Score
         A missing sensitive value counts as a value.
+
+    Raises
+    ------
+    ModelError
+        The sensitive column lacks the order or the hierarchy that the ground needs.
 
     Notes
     -----
@@ -204,7 +210,8 @@ def delta_presence(
     -------
     Score
         In [0, 1], and infinite for a class that the population lacks. The definition's
-        classes are those of the population, numbered after those of the table.
+        classes are those of the population, numbered after those of the table; a class's
+        size is its population, or its records in the table where those are more.
 
     Examples
     --------

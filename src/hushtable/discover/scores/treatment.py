@@ -10,16 +10,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
 
-from hushtable._types import CountArray, FloatArray
-from hushtable.column import Column
+from hushtable._types import CountArray, FloatArray, ValueArray
 from hushtable.discover.scores import base
+from hushtable.discover.scores.arms import arms_of, counted, distributions
 from hushtable.discover.scores.base import Score, Variant, View
-from hushtable.errors import InputError, with_hint
 from hushtable.partition import Partition
 
 __all__ = ["balance", "covariate_shift", "propensity_overlap"]
@@ -47,7 +45,8 @@ def covariate_shift(
     treatment : str
         The column that says who was treated.
     treated : value of that column, optional
-        Needed unless the column has two values: then the later one in its order.
+        Needed unless the column has two values: then the later one in its order. Found by
+        value (1.0 is the integer 1) or by its text.
     variant : {"definition", "paper"}
         The total variation distance between the two arms' distributions over the
         classes, which is also the largest difference that any question about the
@@ -82,9 +81,9 @@ def covariate_shift(
     """
     is_paper = base.choose("variant", variant, {"definition": False, "paper": True})
     seen = base.view(data, columns, [treatment], partition)
-    arms = _arms(seen, treatment, treated)
+    arms = arms_of(seen, treatment, treated)
     values = [_column_shift(seen, name, arms) for name in seen.columns]
-    p, q = _over(seen.partition.labels, seen.partition.n_classes, arms)
+    p, q = distributions(seen.partition.labels, seen.partition.n_classes, arms)
     value = float(np.abs(p - q).sum() / 2)
     if is_paper:
         order = _in_order(seen)
@@ -115,27 +114,28 @@ def balance(
     treatment : str
         The column that says who was treated.
     treated : value of that column, optional
-        Needed unless the column has two values: then the later one in its order.
+        Needed unless the column has two values: then the later one in its order. Found by
+        value (1.0 is the integer 1) or by its text.
     statistic : {"smd", "t", "variance_ratio"}
         The standardized mean difference, over the root of the arms' mean variance,
         which does not grow with the number of records; Welch's t; or the larger
         variance over the smaller, at least 1.
     variant : {"definition", "paper"}
         The value of the column that is farthest apart, without its sign. The paper's
-        t keeps its sign, mean over the columns, so that columns cancel.
+        t keeps its sign, above 0 where the treated have the higher mean, mean over the
+        columns, so that columns cancel; infinities that do are NaN.
     partition : Partition, optional
-        Not looked at; there so that all scores of a column set are called alike.
+        Only checked; there so that all scores of a column set are called alike.
 
     Returns
     -------
     Score
         At least 0 (the definition), infinite where constant arms differ; one value a
-        column. A column without an order has the value of its category that is
-        farthest apart; declared orders are taken by rank. Missing cells of an ordered
-        column are left out; where that leaves an arm empty, the column's value is NaN and
-        does not count (in the paper's mean it does). NaN where no column can be compared.
-        The sign of the paper's t is that of the treated less the control mean, for a
-        category that of its share.
+        column. A column without an order has the value of its category, a missing cell
+        being one, that is farthest apart (of several, the first); declared orders are
+        taken by rank. Missing cells of an ordered column are left out. Where that leaves
+        an arm empty the column cannot be compared: it is NaN, and the score is that of
+        the other columns, NaN where there are none. No column at all scores 0.
 
     Raises
     ------
@@ -145,6 +145,7 @@ def balance(
     Notes
     -----
     Imbens, Rubin, "Causal inference in statistics", 2015, chapter 14. O(n) per column.
+    A far-out value costs no digits of the others: each arm is measured from its own lowest value.
 
     Examples
     --------
@@ -156,19 +157,18 @@ def balance(
     is_paper = base.choose("variant", variant, {"definition": False, "paper": True})
     shown = base.choose("statistic", statistic, {"smd": "smd", "t": "t", "variance_ratio": "variance_ratio"})
     seen = base.view(data, columns, [treatment], partition)
-    arms = _arms(seen, treatment, treated)
-    signed = [_farthest(seen, name, arms, "t" if is_paper else shown) for name in seen.columns]
-    values = np.array(signed if is_paper else np.abs(signed), dtype=np.float64)
-    compared = values[~np.isnan(values)]
-    value = math.nan if len(values) else 0.0
-    if is_paper and len(values):
-        # Columns infinitely far apart to either side cancel to no number.
-        with np.errstate(invalid="ignore"):
-            value = float(values.mean())
-    elif len(compared):
-        value = float(compared.max())
-    sizes = [_n_compared(seen, name, arms) for name in seen.columns]
-    return base.of_columns("balance", seen, values, value=value, unit="ratio", direction="worse", sizes=sizes)
+    arms = arms_of(seen, treatment, treated)
+    compared = [_compare(seen, name, arms, "t" if is_paper else shown) for name in seen.columns]
+    values = [value if is_paper else abs(value) for value, _ in compared]
+    return base.of_columns(
+        "balance",
+        seen,
+        values,
+        value=_over_columns(values, is_paper),
+        unit="ratio",
+        direction="worse",
+        sizes=[size for _, size in compared],
+    )
 
 
 def propensity_overlap(
@@ -191,7 +191,8 @@ def propensity_overlap(
     treatment : str
         The column that says who was treated.
     treated : value of that column, optional
-        Needed unless the column has two values: then the later one in its order.
+        Needed unless the column has two values: then the later one in its order. Found by
+        value (1.0 is the integer 1) or by its text.
     model : {"classes", "logistic"}
         The chance of being treated is the share of treated records in the class; or
         that of a logistic regression on the columns (scikit-learn, from the extra
@@ -228,7 +229,7 @@ def propensity_overlap(
     is_paper = base.choose("variant", variant, {"definition": False, "paper": True})
     scored = base.choose("model", model, {"classes": _share_treated, "logistic": _logistic})
     seen = base.view(data, columns, [treatment], partition)
-    held = _counted(seen.partition.labels, seen.partition.n_classes, _arms(seen, treatment, treated))
+    held = counted(seen.partition.labels, seen.partition.n_classes, arms_of(seen, treatment, treated))
     chances = scored(seen, held)
 
     def value(chance: FloatArray, sizes: CountArray) -> float:
@@ -249,64 +250,9 @@ def propensity_overlap(
     )
 
 
-def _arms(seen: View, treatment: str, treated: Any) -> CountArray:
-    """Return the records of every row that are treated and that are control, shape (2, n_rows)."""
-    column = seen.column(treatment, "treatment")
-    codes, counts = seen.table.codes[seen.table.index(treatment)], seen.table.counts
-    held = np.bincount(codes[codes >= 0], weights=counts[codes >= 0], minlength=column.n_values) > 0
-    if treated is None:
-        if held.sum() != 2:
-            msg = with_hint(
-                f"column {treatment!r} has {held.sum()} values, so which one is treated is not clear.",
-                "pass treated=, one of its values.",
-            )
-            raise InputError(msg)
-        code = int(np.flatnonzero(held)[-1])
-    else:
-        found = _code_of(column, treated)
-        if found is None:
-            msg = with_hint(f"the given treated value is not in column {treatment!r}.", "pass one of its values.")
-            raise InputError(msg)
-        code = found
-    arms = np.stack([np.where(codes == code, counts, 0), np.where((codes >= 0) & (codes != code), counts, 0)])
-    if not arms.sum(axis=1).all():
-        msg = with_hint(
-            f"of the records, {arms[0].sum()} are treated and {arms[1].sum()} are control.",
-            "both arms need records; check treatment= and treated=.",
-        )
-        raise InputError(msg)
-    return arms
-
-
-def _code_of(column: Column, value: Any) -> int | None:
-    """Return the code of a value, whatever type it is written in; None where the column has no such value."""
-    if column.kind in ("integer", "decimal") and isinstance(value, (int, float, np.number)):
-        found = np.flatnonzero(column.values == value)
-        return int(found[0]) if len(found) else None
-    texts = column.texts()
-    wanted = str(bool(value)).lower() if isinstance(value, (bool, np.bool_)) else str(value)
-    return texts.index(wanted) if wanted in texts else None
-
-
-def _n_compared(seen: View, name: str, arms: CountArray) -> int:
-    """Count the records that the balance of a column is about."""
-    known = seen.table.codes[seen.table.index(name)] >= 0
-    return int(arms[:, known].sum() if seen.table.column(name).is_ordered else arms.sum())
-
-
-def _counted(labels: CountArray | Any, n_labels: int, arms: CountArray) -> CountArray:
-    return np.stack([np.bincount(labels, weights=arm, minlength=n_labels) for arm in arms]).astype(np.int64)
-
-
-def _over(labels: Any, n_labels: int, arms: CountArray) -> FloatArray:
-    """Return each arm's distribution over labels, shape (2, n_labels)."""
-    held = _counted(labels, n_labels, arms)
-    return np.asarray(held / held.sum(axis=1, keepdims=True))
-
-
 def _column_shift(seen: View, name: str, arms: CountArray) -> float:
     column = seen.table.column(name)
-    p, q = _over(seen.table.codes[seen.table.index(name)] + 1, column.n_values + 1, arms)
+    p, q = distributions(seen.table.codes[seen.table.index(name)] + 1, column.n_values + 1, arms)
     if column.is_ordered:
         return float(np.abs(np.cumsum(p - q)).max())
     return float(np.abs(p - q).sum() / 2)
@@ -319,47 +265,73 @@ def _in_order(seen: View) -> CountArray:
     return np.lexsort(keys) if keys else np.arange(1)
 
 
-def _farthest(seen: View, name: str, arms: CountArray, statistic: Statistic) -> float:
+def _compare(seen: View, name: str, arms: CountArray, statistic: Statistic) -> tuple[float, int]:
+    """Return how far apart the arms are in a column, and how many records that is about."""
     column = seen.table.column(name)
-    held = _counted(seen.table.codes[seen.table.index(name)] + 1, column.n_values + 1, arms)
-    if column.is_ordered:
-        present = held[:, 1:].any(axis=0)
-        # Placed by the records that are compared: one that is far out and in no arm would hide their differences.
-        numbers = np.zeros(column.n_values)
-        compared = replace(column, values=column.values[present]) if column.is_measured else column
-        numbers[present] = compared.positions() if column.is_measured else compared.positions()[present]
-        return _apart(numbers, held[:, 1:], statistic)
-    found = [
-        _apart((np.arange(column.n_values + 1) == value).astype(np.float64), held, statistic)
-        for value in range(column.n_values + 1)
-    ]
-    return max(found, key=abs)
+    held = counted(seen.table.codes[seen.table.index(name)] + 1, column.n_values + 1, arms)
+    if not column.is_ordered:
+        apart = _categories_apart(held, statistic)
+        return float(apart[np.abs(apart).argmax()]), int(held.sum())
+    held = held[:, 1:]
+    n_records = int(held.sum())
+    if not held.sum(axis=1).all():
+        return math.nan, n_records
+    numbers = column.values if column.is_measured else np.arange(column.n_values)
+    return _numbers_apart(numbers, held, statistic), n_records
 
 
-def _apart(numbers: Any, held: CountArray, statistic: Statistic) -> float:
-    """Compare the means, or the variances, of a number in two arms."""
-    n = held.sum(axis=1)
-    if not n.all():
-        return math.nan
-    means = held @ numbers / n
-    variances = ((numbers - means[:, None]) ** 2 * held).sum(axis=1) / np.maximum(n - 1, 1)
-    for arm in range(2):
-        values = numbers[held[arm] > 0]
-        if values.max() == values.min():
-            # Of equal numbers a rounded mean would differ, and be divided by nothing.
-            means[arm], variances[arm] = values[0], 0.0
+def _categories_apart(held: CountArray, statistic: Statistic) -> FloatArray:
+    """Compare the share of every category in two arms, in whole numbers as long as nothing is divided."""
+    n = held.sum(axis=1, keepdims=True)
+    gaps = (held[0] * n[1] - held[1] * n[0]) / (n[0] * n[1])
+    variances = held * (n - held) / (n * np.maximum(n - 1, 1))
+    return _apart(gaps, variances, n, statistic)
+
+
+def _numbers_apart(numbers: ValueArray, held: CountArray, statistic: Statistic) -> float:
+    """Compare the values of a column in two arms: each from its lowest, so that equal ones differ by exactly 0."""
+    n = held.sum(axis=1, keepdims=True)
+    if numbers.dtype.kind == "f":
+        # A power of two costs no digit, and keeps the squares of the largest floats finite.
+        numbers = np.ldexp(numbers, -np.frexp(np.abs(numbers[held.any(axis=0)]).max())[1])
+    lows, rises, variances = [], [], []
+    for counts, size in zip(held, n[:, 0], strict=True):
+        low = numbers[counts > 0][0]
+        above = _above(numbers[counts > 0], low)
+        weights = counts[counts > 0]
+        rises.append(weights @ above / size)
+        variances.append(weights @ (above - rises[-1]) ** 2 / max(size - 1, 1))
+        lows.append(low.item() if numbers.dtype.kind == "f" else int(low.astype(np.int64)))
+    gap = float(lows[0] - lows[1]) + rises[0] - rises[1]
+    return float(_apart(np.array([gap]), np.array(variances)[:, None], n, statistic)[0])
+
+
+def _above(numbers: ValueArray, low: Any) -> FloatArray:
+    if numbers.dtype.kind == "f":
+        return np.asarray(numbers - low)
+    # Whole numbers, and dates as such, differ exactly modulo 2^64 even where an int64 is too small.
+    return np.asarray(numbers.astype(np.int64).astype(np.uint64) - low.astype(np.int64).astype(np.uint64), np.float64)
+
+
+def _apart(gaps: FloatArray, variances: FloatArray, n: CountArray, statistic: Statistic) -> FloatArray:
+    """Return the statistic of differences of means, and variances of shape (2, n_gaps)."""
     if statistic == "variance_ratio":
-        low, high = sorted(variances.tolist())
+        low, high = np.sort(variances, axis=0)
         return _over_or(high, low, 1.0)
-    gap = float(means[0] - means[1])
-    spread = math.sqrt(variances.mean()) if statistic == "smd" else math.sqrt((variances / n).sum())
-    return _over_or(gap, spread, 0.0)
+    return _over_or(gaps, np.sqrt(variances.mean(axis=0) if statistic == "smd" else (variances / n).sum(axis=0)), 0.0)
 
 
-def _over_or(part: float, whole: float, of_nothing: float) -> float:
-    if whole > 0:
-        return part / whole
-    return math.copysign(math.inf, part) if part else of_nothing
+def _over_or(part: FloatArray, whole: FloatArray, of_nothing: float) -> FloatArray:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where((part == 0) & (whole == 0), of_nothing, part / whole)
+
+
+def _over_columns(values: list[float], is_paper: bool) -> float:
+    """Return the mean, or the highest, of the columns that can be compared."""
+    comparable = [value for value in values if not math.isnan(value)]
+    if not comparable:
+        return math.nan if values else 0.0
+    return sum(comparable) / len(comparable) if is_paper else max(comparable)
 
 
 def _share_treated(seen: View, held: CountArray) -> FloatArray:

@@ -58,12 +58,12 @@ class Agreement:
         >>> Agreement.of(["age", "zip"], ["age", "sex"], columns=["age", "sex", "zip", "job"])
         Agreement(tp=1, fp=1, fn=1, tn=1)
         """
-        found, truth = _names(found, "found"), _names(truth, "truth")
+        found, truth = set(_listed(found, "found")), set(_listed(truth, "truth"))
         tn = None
         if columns is not None:
-            available = _names(columns, "columns")
-            check_columns(sorted(found | truth), sorted(available), "found and truth")
-            tn = len(available - found - truth)
+            everything = _listed(columns, "columns")
+            check_columns(sorted(found | truth), everything, "found and truth")
+            tn = len(set(everything) - found - truth)
         return cls(len(found & truth), len(found - truth), len(truth - found), tn)
 
 
@@ -243,7 +243,7 @@ def average_precision(ranking: Sequence[str], truth: Iterable[str]) -> Score:
     >>> average_precision(["age", "zip", "sex"], ["age", "sex"]).value
     0.8333333333333333
     """
-    ranked, true = _listed(ranking, "ranking"), _names(truth, "truth")
+    ranked, true = _listed(ranking, "ranking"), set(_listed(truth, "truth"))
     if len(set(ranked)) < len(ranked):
         msg = with_hint("the ranking names a column more than once.", "rank every column once.")
         raise InputError(msg)
@@ -266,10 +266,6 @@ def _ratio(part: float, whole: float, of_nothing: float = math.nan) -> float:
 def _tn(agreement: Agreement) -> int:
     assert agreement.tn is not None
     return agreement.tn
-
-
-def _names(given: Iterable[str], what: str) -> set[str]:
-    return set(_listed(given, what))
 
 
 def _listed(given: Iterable[str], what: str) -> list[str]:
