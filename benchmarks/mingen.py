@@ -17,7 +17,7 @@ import numpy as np
 import polars as pl
 
 import hushtable as ht
-from hushtable.anonymizers import candidates
+from hushtable.anonymizers.minimal import candidates
 from hushtable.table import Table
 
 SHARED = Path(os.environ.get("HUSHTABLE_SHARED", Path(__file__).resolve().parents[2] / "shared"))
