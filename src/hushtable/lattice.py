@@ -7,7 +7,6 @@ to their supersets.
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
@@ -19,7 +18,7 @@ from numpy.typing import NDArray
 
 from hushtable._types import BoolArray, CodeArray, CountArray
 from hushtable.kernels import uniques
-from hushtable.search import Budget
+from hushtable.search import N_THREADS, Budget
 
 __all__ = ["ColumnSets", "WalkProgress", "first_smallest", "grid", "minimal_sets"]
 
@@ -91,7 +90,7 @@ def first_smallest(
     core works, so that the same sets are looked at every time.
     """
     max_size = len(rows.allowed) - 1
-    n_parts = 1 if budget is not None and budget.nodes is not None else (os.cpu_count() or 1)
+    n_parts = 1 if budget is not None and budget.nodes is not None else N_THREADS
     found = uniques.Found(
         np.full(len(rows.probes), max_size + 1, dtype=np.int32),
         np.full((len(rows.probes), max_size), -1, dtype=np.int16),

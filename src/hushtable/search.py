@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import os
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from hushtable.errors import InputError, with_hint
 
-__all__ = ["Budget", "Effort", "Trace"]
+__all__ = ["N_THREADS", "Budget", "Effort", "Trace"]
+
+N_THREADS: Final = min(8, os.cpu_count() or 1)
+"""Threads of searches whose answer does not depend on their number; each keeps notes of its own, so not all cores."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -915,6 +915,23 @@ def test_progress_is_told_columns_and_combinations():
     assert told == sorted(told)
 
 
+def test_pruning_weighs_classes_by_all_their_records():
+    """Classes of 2 and of 9 records are not alike, although neither is a record alone."""
+    table = ht.Table.encode(frame(a=[1, 1, 2, 3], b=[1, 2, 1, 1]))
+    counted = ht.Table(table.columns, table.codes, np.array([9, 2, 1, 1], dtype=np.int64))
+    records = counted.expand()
+    for delta in (-0.2, -0.1, 0.0, 0.1):
+        options = {"deduplicate": False, "min_entropy_delta": delta}
+        pruned = [ht.mpuccs(data, data, **options).tree["is_pruned"].to_list() for data in (counted, records)]
+        assert pruned[0] == pruned[1]
+
+
+@pytest.mark.parametrize("options", [{"compat": "petsard-1.6"}, {"min_entropy_delta": 0.0}])
+def test_a_budget_that_would_not_be_kept_is_an_error(options):
+    with pytest.raises(ht.InputError, match="budget"):
+        ht.mpuccs(frame(a=[1]), frame(a=[1]), budget=ht.Budget(nodes=1), **options)
+
+
 def test_sizes_may_be_integers_of_numpy(people):
     original, synthetic = people
     found = ht.mpuccs(original, synthetic, n_cols=np.array([1, 2]))

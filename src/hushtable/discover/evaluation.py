@@ -5,7 +5,6 @@ A column set is a mask: bit j stands for the j-th candidate column.
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -18,12 +17,11 @@ from hushtable.discover.objective import ClassFigures, Objective, Term
 from hushtable.errors import InputError, listed, with_hint
 from hushtable.kernels import subsets
 from hushtable.partition import Partition
-from hushtable.search import Budget
+from hushtable.search import N_THREADS, Budget
 from hushtable.table import Table
 
 __all__ = ["BudgetEnded", "Evaluator"]
 
-_N_THREADS: Final = min(8, os.cpu_count() or 1)
 _SMALL_BINS: Final = 4096
 _PREFIX_COLUMNS: Final = 5
 
@@ -200,16 +198,15 @@ class _Sizes:
 
     def figures(self, masks: Sequence[int]) -> CountArray:
         """Return classes, equal pairs and the smallest class of column sets, shape (n_sets, 3)."""
-        if len(masks) < 2 * _N_THREADS:
+        if len(masks) < 2 * N_THREADS:
             return self._measured(masks, self._own)
-        n_threads = _N_THREADS
-        parts = [masks[i::n_threads] for i in range(n_threads)]
+        parts = [masks[i::N_THREADS] for i in range(N_THREADS)]
         out = np.empty((len(masks), subsets.N_FIGURES), dtype=np.int64)
-        with ThreadPoolExecutor(n_threads) as pool:
+        with ThreadPoolExecutor(N_THREADS) as pool:
             # Results are taken in the order of the parts, whichever is ready first.
             scratch = [self._levels() for _ in parts]
             for i, found in enumerate(pool.map(self._measured, parts, scratch)):
-                out[i::n_threads] = found
+                out[i::N_THREADS] = found
         return out
 
     def all_figures(self) -> CountArray:
@@ -225,7 +222,7 @@ class _Sizes:
         def walk(prefix: CountArray) -> None:
             subsets.walk(self._codes, self._counts, bits, prefix, self._levels(), out)
 
-        with ThreadPoolExecutor(_N_THREADS) as pool:
+        with ThreadPoolExecutor(N_THREADS) as pool:
             list(pool.map(walk, prefixes))
         return out
 

@@ -28,7 +28,6 @@ __all__ = ["Collisions", "Settings", "collide", "details", "tree"]
 class Settings:
     """How mpUCCs are looked for; the parameters of `hushtable.mpuccs` of the same names."""
 
-    n_cols: int | Sequence[int] | None
     all_minimal: bool
     missing: str
     numeric_precision: str | int | Mapping[str, int] | None
@@ -88,7 +87,7 @@ def collide(
     began = time.perf_counter()
     pruned: frozenset[tuple[int, ...]] = frozenset()
     if how.min_entropy_delta is not None:
-        found, pruned = _pruning(grid, joint.widths, sizes, how.min_entropy_delta, how.renyi_alpha)
+        found, pruned = _pruning(grid, attacking, joint.widths, sizes, how.min_entropy_delta, how.renyi_alpha)
     elif how.all_minimal:
         found = lattice.minimal_sets(grid, budget=budget, progress=progress)
     else:
@@ -188,17 +187,17 @@ def _base(path: tuple[int, ...], sizes: Sequence[int]) -> tuple[int, ...]:
 
 
 def _pruning(
-    grid: uniques.Grid, widths: Sequence[int], sizes: Sequence[int], delta: float, alpha: float
+    grid: uniques.Grid, attacking: CountArray, widths: Sequence[int], sizes: Sequence[int], delta: float, alpha: float
 ) -> tuple[lattice.ColumnSets, frozenset[tuple[int, ...]]]:
     """Find first smallest sets among those that add entropy to their base; return also the sets skipped."""
     sets = _in_order(len(widths), sizes)
     entropies: dict[tuple[int, ...], float] = {}
     skipped: set[tuple[int, ...]] = set()
-    is_open = grid.probes == 1
+    is_open = attacking == 1
     rows, mates, paths = [], [], []
     classes = partitions(grid.codes, widths, sets, missing_matches=grid.missing_matches)
     for path, (labels, n_classes) in zip(sets, classes, strict=True):
-        alone, class_sizes = lone_rows(labels, n_classes, grid.probes.astype(np.int64))
+        alone, class_sizes = lone_rows(labels, n_classes, attacking)
         entropies[path] = renyi_entropy(class_sizes[class_sizes > 0], alpha)
         base = _base(path, sizes)
         if base and (base in skipped or entropies[path] - entropies[base] <= delta):

@@ -187,14 +187,14 @@ def mpuccs(
     >>> found.details.rows()
     [(1, 1, ['age'], 3), (2, 0, ['age', 'sex'], 1), (2, 2, ['age', 'sex'], 2)]
     """
-    how = Settings(n_cols, all_minimal, missing, numeric_precision, datetime_precision, min_entropy_delta, renyi_alpha)
-    _check_options(synthetic, control, compat, deduplicate, field_decay_factor, how)
+    how = Settings(all_minimal, missing, numeric_precision, datetime_precision, min_entropy_delta, renyi_alpha)
+    _check_options(synthetic, control, compat, deduplicate, field_decay_factor, how, budget)
     if n_draws < 1 or n_permutations < 2:
         msg = f"n_draws = {n_draws!r}, n_permutations = {n_permutations!r}."
         raise InputError(with_hint(msg, "a comparison with a control takes 1 draw and 2 permutations, or more."))
     tables = _tables(original, synthetic, control, columns, specs)
     if compat:
-        return _as_petsard(tables, how, field_decay_factor, values=values, source=frames.library(original))
+        return _as_petsard(tables, n_cols, how, field_decay_factor, values=values, source=frames.library(original))
     merges = synthetic is not None if deduplicate is None else deduplicate
     joint, config = _coded(tables, how, merges)
     sizes = _sizes(n_cols, len(joint.names))
@@ -235,7 +235,13 @@ def mpuccs(
 
 
 def _check_options(
-    synthetic: Any, control: Any, compat: str | None, deduplicate: bool | None, decay: float, how: Settings
+    synthetic: Any,
+    control: Any,
+    compat: str | None,
+    deduplicate: bool | None,
+    decay: float,
+    how: Settings,
+    budget: Budget | None,
 ) -> None:
     checks = [
         (compat in (None, "petsard-1.6"), f"compat = {compat!r}", 'use "petsard-1.6" or None.'),
@@ -246,6 +252,11 @@ def _check_options(
             how.min_entropy_delta is None or not how.all_minimal,
             "min_entropy_delta and all_minimal",
             "pruning may skip minimal sets: choose one of the two.",
+        ),
+        (
+            budget is None or (compat is None and how.min_entropy_delta is None),
+            "a budget for a walk that prunes by entropy or for compat",
+            "leave it out: such a walk looks at set after set and cannot be stopped halfway.",
         ),
         (control is None or synthetic is not None, "control without a synthetic table", "pass both, or neither."),
         (
@@ -358,13 +369,21 @@ def _totals(joint: Joint, sizes: Sequence[int], found: Collisions, decay: float)
     }
 
 
-def _as_petsard(tables: Sequence[Table], how: Settings, decay: float, *, values: bool, source: str) -> Mpuccs:
+def _as_petsard(
+    tables: Sequence[Table],
+    n_cols: int | Sequence[int] | None,
+    how: Settings,
+    decay: float,
+    *,
+    values: bool,
+    source: str,
+) -> Mpuccs:
     detected = petsard_precisions(tables[0])
     numeric = detected[0] if how.numeric_precision == "auto" else how.numeric_precision
     moment = detected[1] if how.datetime_precision == "auto" else how.datetime_precision
     joint, config = _coded(tables, replace(how, numeric_precision=numeric, datetime_precision=moment), merges=True)
     # Its rows are those of the distinct tables.
-    sizes = _sizes(how.n_cols, len(joint.names))
+    sizes = _sizes(n_cols, len(joint.names))
     delta = 0.0 if how.min_entropy_delta is None else how.min_entropy_delta
     began = time.perf_counter()
     theirs = petsard_walk(joint, sizes, min_entropy_delta=delta, decay=decay, alpha=how.renyi_alpha)
@@ -372,7 +391,7 @@ def _as_petsard(tables: Sequence[Table], how: Settings, decay: float, *, values:
     trace = Trace("petsard-1.6", len(theirs.tree["check_order"]), time.perf_counter() - began)
     summary = {
         **theirs.totals,
-        "config_n_cols": str(how.n_cols),
+        "config_n_cols": str(n_cols),
         "config_min_entropy_delta": delta,
         "config_field_decay_factor": decay,
         "config_renyi_alpha": config["config_renyi_alpha"],
