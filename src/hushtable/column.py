@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import datetime as dt
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any, Final, Literal, get_args
@@ -27,9 +27,9 @@ from typing import Any, Final, Literal, get_args
 import numpy as np
 
 from hushtable._types import CodeArray, FloatArray, ValueArray, frozen
-from hushtable.errors import ColumnError, with_hint
+from hushtable.errors import ColumnError, check_type, with_hint
 
-__all__ = ["KINDS", "ROLES", "Column", "ColumnSpec", "Kind", "Role", "from_texts"]
+__all__ = ["KINDS", "ROLES", "Column", "ColumnSpec", "Kind", "Role", "check_specs", "from_texts"]
 
 Kind = Literal["integer", "decimal", "date", "datetime", "ordered", "category"]
 Role = Literal["identifier", "quasi-identifier", "sensitive", "other"]
@@ -60,6 +60,13 @@ class ColumnSpec:
 
     kind: Kind | None = None
     order: tuple[str, ...] | None = None
+
+
+def check_specs(specs: Any) -> None:
+    """Raise InputError where columns are not given specs as `ColumnSpec`."""
+    check_type(specs, Mapping, "specs", 'a mapping, as {"zip": ColumnSpec("category")}')
+    for name, spec in (specs or {}).items():
+        check_type(spec, ColumnSpec, f"the spec of column {name!r}", f"ColumnSpec({spec!r})")
 
 
 @dataclass(frozen=True, slots=True, eq=False)

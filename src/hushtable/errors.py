@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Sequence
-from typing import ClassVar
+from typing import Any, ClassVar
 
 __all__ = [
     "BudgetExceeded",
@@ -103,3 +103,23 @@ def check_columns(wanted: Sequence[str], available: Sequence[str], what: str) ->
     if doubled:
         msg = with_hint(f"{what} names {listed(doubled)} more than once.", "name every column once.")
         raise ColumnError(msg)
+
+
+def names_in(given: Any, what: str) -> tuple[str, ...]:
+    """Return a list of column names that a caller passed; one text alone is a slip."""
+    if isinstance(given, (str, bytes)) or not isinstance(given, Iterable):
+        msg = with_hint(f"{what} = {given!r}.", f"pass a list of column names: {what}=[{given!r}].")
+        raise InputError(msg)
+    names = tuple(given)
+    odd = next((name for name in names if not isinstance(name, str)), None)
+    if odd is not None:
+        msg = with_hint(f"{what} holds {type(odd).__name__} beside names.", "column names are text.")
+        raise InputError(msg)
+    return names
+
+
+def check_type(given: Any, kind: type, what: str, example: str) -> None:
+    """Raise InputError where an argument is not of its type; None is always allowed."""
+    if given is not None and not isinstance(given, kind):
+        msg = with_hint(f"{what} was given as {type(given).__name__}.", f"pass {example}.")
+        raise InputError(msg)

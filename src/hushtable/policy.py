@@ -1,4 +1,4 @@
-"""Policy: roles, models and limits as one validated record that lives in a YAML file.
+"""Policy: what is to be protected, how, and to what limit, as one validated record that lives in a YAML file.
 
 .. code-block:: yaml
 
@@ -6,62 +6,136 @@
     columns:
       name: identifier                              # left out of the release
       email: {role: identifier, action: pseudonym}  # or replaced by a keyed pseudonym
+      patient: identifier
       age: quasi-identifier
       severity: {role: quasi-identifier, order: [mild, moderate, severe]}
       zip: {role: quasi-identifier, kind: category, hierarchy: {prefix: [4, 3, 2]}}
       job: {role: quasi-identifier, hierarchy: hierarchies/job.csv}  # or: auto
       diagnosis: sensitive
       visit: other                                  # written as it is
+    person: patient                                 # several rows a person: classes count persons
     models:
       - k-anonymity: 5
       - distinct-l-diversity: {l: 2, sensitive: diagnosis}
-    limits: {highest_risk: 0.2}
+    method: {mondrian: {cut: gain, recoding: cut}}
+    loss: {ncp: {weights: {age: 2}}}
+    limits: {highest_risk: 0.2, suppression: 0.01}
+
+Models, hierarchy rules, methods and losses are entries of one grammar: `hushtable.entries`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import difflib
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import yaml
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, ValidationInfo, model_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PlainSerializer,
+    PrivateAttr,
+    ValidationError,
+    ValidationInfo,
+    model_validator,
+)
 
-from hushtable.column import ROLES, Kind, Role
+from hushtable import documents, entries, frames, manifest
+from hushtable._types import Progress
+from hushtable.anonymizers import METHODS, Method, Request, protect
+from hushtable.claims import Claim, Limits, Verdict, of_models
+from hushtable.column import ROLES, ColumnSpec, Kind, Role
 from hushtable.errors import HushError, PolicyError, check_columns, listed, with_hint
 from hushtable.hierarchy import Hierarchy
 from hushtable.hierarchy.rules import to_dict as rule_to_dict
 from hushtable.models import PrivacyModel, from_dict, model_to_dict
+from hushtable.pseudonyms import Pseudonyms
+from hushtable.quality import LOSSES
+from hushtable.quality.loss import Loss
+from hushtable.release import Release
+from hushtable.search import Budget, Clock
+from hushtable.table import Table
 
-__all__ = ["ColumnPolicy", "Limits", "Policy"]
+__all__ = ["ColumnPolicy", "Policy", "PolicyLimits"]
 
 
 class _Record(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
 
 
-def _hierarchy(given: Any, info: ValidationInfo) -> Any:
-    """Check what generalizes a column, and return it as plain values."""
-    if isinstance(given, str):
-        folder = (info.context or {}).get("folder")
-        if given != "auto" and folder is not None and not (folder / given).is_file():
-            msg = f"no file {given!r} in the folder of the policy"
-            raise ValueError(msg)
-        return given
-    if not isinstance(given, Mapping):
-        msg = "expected auto, the path of a hierarchy file, or a rule, for instance {intervals: {width: [5, 10]}}"
-        raise ValueError(msg)
-    try:
-        found = Hierarchy.from_dict(given, "column")
-    except HushError as error:
-        raise ValueError(_in_one_line(error)) from None
-    return found.to_dict() if isinstance(found, Hierarchy) else rule_to_dict(found)
-
-
 def _in_one_line(error: HushError) -> str:
     # The policy's own message adds the place and a hint of its own.
     message, _, hint = str(error).partition("\n\nHint: ")
     return f"{message} {hint}".rstrip(".")
+
+
+def _reading(make: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Turn the errors of whatever reads an entry into those that pydantic collects."""
+
+    def read(given: Any) -> Any:
+        try:
+            return make(given)
+        except HushError as error:
+            raise ValueError(_in_one_line(error)) from None
+
+    return read
+
+
+def _loss(given: Any) -> Loss:
+    made: Loss = entries.given(given, LOSSES, Loss, "loss")
+    return made
+
+
+def _method(given: Any) -> Method:
+    if isinstance(given, str):
+        given = {given: {}}
+    if isinstance(given, Mapping) and "mondrian" in given and isinstance(given["mondrian"] or {}, Mapping):
+        # Exact endpoints belong to people: what is written to files are the cells of cuts.
+        given = {**given, "mondrian": {"recoding": "cut", **(given["mondrian"] or {})}}
+    made: Method = entries.given(given, METHODS, Method, "method", nested={"tie_break": _loss})
+    return made
+
+
+def _model(given: Any) -> PrivacyModel:
+    if isinstance(given, (str, Mapping)):
+        return from_dict(given)
+    if not isinstance(given, PrivacyModel):
+        msg = "expected `name: parameter`, for instance k-anonymity: 5"
+        raise PolicyError(msg)
+    return given
+
+
+def _some_models(given: Any) -> Any:
+    if not isinstance(given, (list, tuple)) or not given:
+        msg = "expected a list of models, for instance: [k-anonymity: 5]"
+        raise ValueError(msg)
+    return given
+
+
+def _hierarchy(given: Any, info: ValidationInfo) -> Any:
+    """Check what generalizes a column, and return it as plain values."""
+    if isinstance(given, str):
+        return given if given == "auto" else _existing(given, info)
+    if not isinstance(given, Mapping):
+        msg = "expected auto, the path of a hierarchy file, or a rule, for instance {intervals: {width: [5, 10]}}"
+        raise ValueError(msg)
+    try:
+        made = Hierarchy.from_dict(given, "column")
+    except HushError as error:
+        raise ValueError(_in_one_line(error)) from None
+    return made.to_dict() if isinstance(made, Hierarchy) else rule_to_dict(made)
+
+
+def _existing(given: Any, info: ValidationInfo) -> str:
+    folder = (info.context or {}).get("folder")
+    if not isinstance(given, str) or (folder is not None and not (folder / given).is_file()):
+        msg = f"no file {given!r} in the folder of the policy"
+        raise ValueError(msg)
+    return given
 
 
 class ColumnPolicy(_Record):
@@ -97,14 +171,16 @@ class ColumnPolicy(_Record):
         if self.action is not None and self.role != "identifier":
             msg = f"action: {self.action} goes with role: identifier, not with {self.role}"
             raise ValueError(msg)
-        if self.hierarchy is not None and self.role not in ("quasi-identifier", "sensitive"):
-            msg = f"hierarchy goes with role: quasi-identifier or sensitive, not with {self.role}"
-            raise ValueError(msg)
+        for name in ("hierarchy", "kind", "order"):
+            if getattr(self, name) is not None and self.role not in ("quasi-identifier", "sensitive"):
+                msg = f"{name} goes with role: quasi-identifier or sensitive, not with {self.role}"
+                raise ValueError(msg)
+        _reading(lambda given: ColumnSpec(*given))((self.kind, self.order))
         return self
 
 
-class Limits(_Record):
-    """What `hushtable verify` demands besides the models.
+class PolicyLimits(_Record):
+    """What is demanded besides the models.
 
     Attributes
     ----------
@@ -113,31 +189,19 @@ class Limits(_Record):
     average_risk : float, optional
         Over all records: classes / records.
     suppression : float
-        Share of the records that `hushtable anonymize` may suppress.
+        Share of the records that may be suppressed.
     """
 
     highest_risk: float | None = Field(default=None, gt=0, le=1, strict=True)
     average_risk: float | None = Field(default=None, gt=0, le=1, strict=True)
-    suppression: float = Field(default=0.0, ge=0, lt=1, strict=True)
+    suppression: float = Field(default=0.0, ge=0, le=1, strict=True)
 
 
-def _model(entry: Any) -> PrivacyModel:
-    if isinstance(entry, PrivacyModel):
-        return entry
-    if not isinstance(entry, Mapping):
-        msg = "expected `name: parameter`, for instance k-anonymity: 5"
-        raise ValueError(msg)
-    try:
-        return from_dict(entry)
-    except HushError as error:
-        raise ValueError(_in_one_line(error)) from None
+class PolicyBudget(_Record):
+    """When a search ends: see `hushtable.Budget`."""
 
-
-def _some_models(given: Any) -> Any:
-    if not isinstance(given, (list, tuple)) or not given:
-        msg = "expected a list of models, for instance: [k-anonymity: 5]"
-        raise ValueError(msg)
-    return given
+    seconds: float | None = Field(default=None, gt=0, allow_inf_nan=False)
+    nodes: int | None = Field(default=None, gt=0, strict=True)
 
 
 class _MisplacedError(ValueError):
@@ -146,6 +210,9 @@ class _MisplacedError(ValueError):
     def __init__(self, message: str, location: tuple[int | str, ...]) -> None:
         super().__init__(message)
         self.location = location
+
+
+_Entry = PlainSerializer(entries.write)
 
 
 class Policy(_Record):
@@ -157,20 +224,21 @@ class Policy(_Record):
     columns : dict of str to ColumnPolicy
         Every column of the table.
     models : tuple of PrivacyModel
-    method : {"mondrian", "mingen", "genetic"}
-    cut, recoding, strict, margin, grid, exchange
-        As for `hushtable.Mondrian`, of no effect on the other methods; the recoding is
-        ``"cut"`` when not given.
-    loss : {"ncp", "minimal_distortion", "certainty", "certainty-mg-ga"}
-        The last is certainty in MG-GA's formula; Mondrian knows the first only.
-    weights : dict of column to float
-        How much the loss of a quasi-identifier counts.
+    method : Method
+        Mondrian's recoding is ``"cut"`` when not given.
+    loss : Loss
+    person : str, optional
+        The column that says whose record a row is, where a person may have several.
+    population : str, optional
+        The path, relative to the policy, of the people whom k-map and delta-presence count.
+    domains : str, optional
+        The path of a file of hierarchies, a line ``Column/node: value, value`` each.
     unknown : {"error", "suppress"}
         What becomes of values that a hierarchy does not list.
     missing : "category"
-    limits : Limits
-    seed : int
-        Of methods that draw random numbers.
+    limits : PolicyLimits
+        Part of what the release claims.
+    budget : PolicyBudget, optional
 
     Examples
     --------
@@ -181,23 +249,24 @@ class Policy(_Record):
 
     version: Literal[1] = 1
     columns: dict[str, ColumnPolicy]
-    models: Annotated[tuple[Annotated[Any, BeforeValidator(_model)], ...], BeforeValidator(_some_models)]
-    method: Literal["mondrian", "mingen", "genetic"] = "mondrian"
-    loss: Literal["ncp", "minimal_distortion", "certainty", "certainty-mg-ga"] = "ncp"
-    cut: Literal["gain", "median"] = "gain"
-    recoding: Literal["tight", "cut", "label", "set", "central"] = "cut"
-    strict: bool = True
-    margin: int = Field(default=0, ge=0)
-    grid: dict[str, float] = Field(default_factory=dict)
-    exchange: bool = False
-    weights: dict[str, float] = Field(default_factory=dict)
+    models: Annotated[
+        tuple[Annotated[Any, BeforeValidator(_reading(_model)), PlainSerializer(model_to_dict)], ...],
+        BeforeValidator(_some_models),
+    ]
+    method: Annotated[Any, BeforeValidator(_reading(_method)), _Entry] = Field(default="mondrian", validate_default=True)
+    loss: Annotated[Any, BeforeValidator(_reading(_loss)), _Entry] = Field(default="ncp", validate_default=True)
+    person: str | None = None
+    population: Annotated[str, BeforeValidator(_existing)] | None = None
+    domains: Annotated[str, BeforeValidator(_existing)] | None = None
     unknown: Literal["error", "suppress"] = "error"
     missing: Literal["category"] = "category"
-    limits: Limits = Limits()
-    seed: int = 0
+    limits: PolicyLimits = PolicyLimits()
+    budget: PolicyBudget | None = None
+
+    _folder: Path = PrivateAttr(default=Path())
 
     @model_validator(mode="after")
-    def _roles_fit_models(self) -> Policy:
+    def _entries_fit_one_another(self) -> Policy:
         for i, model in enumerate(self.models):
             for name in model.needs.sensitive:
                 if name not in self.columns or self.columns[name].role != "sensitive":
@@ -206,6 +275,22 @@ class Policy(_Record):
         if not self.quasi_identifiers:
             msg = "columns declares no quasi-identifier"
             raise _MisplacedError(msg, ("columns",))
+        for place, names in (("loss", self.loss.weights), ("method", getattr(self.method, "grid", ()))):
+            strangers = [name for name in names if name not in self.quasi_identifiers]
+            if strangers:
+                msg = f"names {listed(strangers)}, which columns does not declare as quasi-identifier"
+                raise _MisplacedError(msg, (place,))
+        if self.population is not None and not any(model.needs.population for model in self.models):
+            msg = "has no effect: no model counts a population (k-map and delta-presence do)"
+            raise _MisplacedError(msg, ("population",))
+        if self.unknown != "error" and self.domains is None and not self.hierarchies():
+            msg = "has no effect: no column has a hierarchy"
+            raise _MisplacedError(msg, ("unknown",))
+        if self.person is not None and (
+            self.person not in self.columns or self.columns[self.person].role not in ("identifier", "other")
+        ):
+            msg = f"{self.person!r} must be a column with the role identifier or other"
+            raise _MisplacedError(msg, ("person",))
         return self
 
     @property
@@ -223,17 +308,127 @@ class Policy(_Record):
         """Identifiers that become keyed pseudonyms."""
         return tuple(name for name in self.with_role("identifier") if self.columns[name].action == "pseudonym")
 
-    def hierarchies(self, folder: str | Path = ".") -> dict[str, Any]:
-        """Return what generalizes which column, for `hushtable.Hierarchy.build`; paths start at ``folder``."""
-        found = {name: column.hierarchy for name, column in self.columns.items() if column.hierarchy is not None}
+    @property
+    def specs(self) -> dict[str, ColumnSpec]:
+        """How columns are typed where the policy says so."""
         return {
-            name: Path(folder) / given if isinstance(given, str) and given != "auto" else given
-            for name, given in found.items()
+            name: ColumnSpec(column.kind, column.order)
+            for name, column in self.columns.items()
+            if column.kind is not None or column.order is not None
+        }
+
+    @property
+    def inputs(self) -> tuple[Path, ...]:
+        """The files that the policy names."""
+        named = [*self.hierarchies().values(), *(self._beside(path) for path in (self.population, self.domains) if path)]
+        return tuple(path for path in named if isinstance(path, Path))
+
+    def hierarchies(self) -> dict[str, Any]:
+        """Return what generalizes which column, for `hushtable.Hierarchy.build`; paths start at the policy's folder."""
+        given = {name: column.hierarchy for name, column in self.columns.items() if column.hierarchy is not None}
+        return {
+            name: self._beside(entry) if isinstance(entry, str) and entry != "auto" else entry
+            for name, entry in given.items()
         }
 
     def with_role(self, role: Role) -> tuple[str, ...]:
         """Return the columns of one role."""
         return tuple(name for name, column in self.columns.items() if column.role == role)
+
+    def protect(self, data: Any, *, key: bytes | None = None, progress: Progress | None = None) -> Release:
+        """Carry out the policy.
+
+        Parameters
+        ----------
+        data : path, dataframe or Table
+        key : bytes, optional
+            The secret of pseudonyms, where some columns get them.
+        progress : callable, optional
+
+        Raises
+        ------
+        PolicyError
+            A column has no role, or a key is missing or given in vain.
+        HushError
+            As `hushtable.anonymize`.
+        """
+        source = data if isinstance(data, Table) else frames.read(data)
+        self.check_covers(source.names if isinstance(source, Table) else source.columns)
+        budget = Budget() if self.budget is None else Budget(self.budget.seconds, self.budget.nodes)
+        request = Request(
+            quasi_identifiers=self.quasi_identifiers,
+            models=self.models,
+            sensitive=self.with_role("sensitive"),
+            method=self.method,
+            hierarchies=self._ladders(),
+            unknown=self.unknown,
+            loss=self.loss,
+            suppression_limit=self.limits.suppression,
+            identifiers=self.removed,
+            pseudonyms=self._pseudonyms(key),
+            specs=self.specs,
+            population=None if self.population is None else self._beside(self.population),
+            person=self.person,
+            limits=Limits(self.limits.highest_risk, self.limits.average_risk),
+            clock=Clock(budget, progress),
+        )
+        return protect(source, request)
+
+    def claim(self, kinds: Mapping[str, ColumnSpec] | None = None) -> Claim:
+        """Return what a release by this policy claims.
+
+        Parameters
+        ----------
+        kinds : mapping of column to ColumnSpec, optional
+            How the release typed its columns, as its manifest says; else as the policy does.
+        """
+        return of_models(
+            self.quasi_identifiers,
+            self.models,
+            sensitive=self.with_role("sensitive"),
+            specs={**(kinds or {}), **self.specs},
+            hierarchies=self._ladders(),
+            population=None if self.population is None else self._beside(self.population),
+            person=self.person,
+            limits=Limits(self.limits.highest_risk, self.limits.average_risk),
+        )
+
+    def verify(self, data: Any, *, original: Any = None) -> Verdict:
+        """Judge a published table by what the policy asks.
+
+        Parameters
+        ----------
+        data : path or dataframe
+            Of a file with a manifest, the hash is checked and the kinds of columns are taken.
+        original : path or dataframe, optional
+            The input, where a condition compares with it.
+
+        Raises
+        ------
+        VerificationError
+            The file is not the one that its manifest describes.
+        PolicyError
+            It holds a column that the policy removes or does not know, or claims something else.
+        """
+        claimed = manifest.claim_of(data)
+        frame = frames.read(data)
+        self.check_release(frame.columns)
+        asked = self.claim(claimed.specs if claimed is not None else None)
+        if claimed is not None:
+            self.check_agrees(claimed)
+        return asked.verify(frame, original=original)
+
+    def check_agrees(self, claimed: Claim) -> None:
+        """Raise PolicyError where the claim in a manifest is not what the policy asks."""
+        asked, told = self.claim().conditions, claimed.conditions
+        lacking = [condition for condition in asked if condition not in told]
+        if lacking or set(claimed.columns) != set(self.quasi_identifiers):
+            what = listed(lacking) if lacking else f"quasi-identifiers {listed(self.quasi_identifiers)}"
+            msg = with_hint(
+                f"the policy asks for {what}, which the manifest of the release does not claim.",
+                "verify with the policy that the release was made by, or without one.",
+            )
+            raise PolicyError(msg)
 
     def check_release(self, columns: Sequence[str]) -> None:
         """Raise PolicyError where a released table holds a column that the policy removes or does not know."""
@@ -269,99 +464,120 @@ class Policy(_Record):
     @classmethod
     def parse(cls, text: str, name: str = "policy", folder: Path | None = None) -> Policy:
         """Read a policy from YAML; errors name the line, and files are looked for in ``folder``."""
-        try:
-            tree = yaml.compose(text, Loader=yaml.SafeLoader)
-            entries = yaml.safe_load(text)
-        except yaml.YAMLError as error:
-            mark = getattr(error, "problem_mark", None)
-            line = f" line {mark.line + 1}" if mark else ""
-            msg = with_hint(f"{name}{line}: not YAML: {getattr(error, 'problem', 'unreadable')}.", "check the indents.")
-            raise PolicyError(msg) from None
-        except ValueError:
-            # A scalar that looks like a date and is none; PyYAML does not say where.
-            msg = with_hint(f"{name}: a date that does not exist.", "put it in quotes where it is meant as text.")
-            raise PolicyError(msg) from None
-        _check_keys(name, tree)
-        if not isinstance(entries, Mapping):
+        document = documents.parse(text, name)
+        if not isinstance(document.entries, Mapping):
             msg = with_hint(
                 f"{name}: expected `columns:` and `models:`.", "`hushtable scan` writes a policy to start from."
             )
             raise PolicyError(msg)
-        return cls.make(entries, name, tree, folder)
+        return cls.make(document.entries, name, document, folder)
 
     @classmethod
     def make(
         cls,
-        entries: Mapping[str, Any],
+        given: Mapping[str, Any],
         name: str = "policy",
-        tree: yaml.Node | None = None,
+        document: documents.Document | None = None,
         folder: Path | None = None,
     ) -> Policy:
-        """Make a policy from plain values; with the YAML tree they came from, errors name the line."""
+        """Make a policy from plain values; with the document they came from, errors name the line."""
         try:
-            return cls.model_validate(entries, context={"folder": folder})
+            policy = cls.model_validate(given, context={"folder": folder})
         except ValidationError as error:
-            first = error.errors(include_url=False, include_input=False)[0]
-            cause = first.get("ctx", {}).get("error")
-            location = cause.location if isinstance(cause, _MisplacedError) else first["loc"]
-            where = f"{name} line {_line(tree, location)}" if tree else name
-            place = ".".join(str(step) for step in location)
+            faults = [_fault(fault, name, document) for fault in error.errors(include_url=False, include_input=False)]
             msg = with_hint(
-                f"{where}: {place}: {first['msg'].removeprefix('Value error, ')}.",
+                "\n".join(dict.fromkeys(faults)),
                 "docs/quickstart.md shows a whole policy; `hushtable scan FILE -p policy.yaml` writes one.",
             )
             raise PolicyError(msg) from None
+        policy._folder = folder or Path()
+        return policy
 
-    def changed(self, **given: Any) -> Policy:
-        """Return the policy with some entries replaced; None leaves an entry as it is."""
-        return self.make({**self.to_dict(), **{name: entry for name, entry in given.items() if entry is not None}})
+    def changed(self, given: Mapping[str, Any]) -> Policy:
+        """Return the policy with some entries replaced.
+
+        Parameters
+        ----------
+        given : mapping
+            By dotted places, as ``--set`` has them: ``{"method.mondrian.cut": "median"}``. A method or
+            loss of another name replaces the whole entry.
+        """
+        made = self.to_dict()
+        for place, entry in given.items():
+            _put(made, place.split("."), entry)
+        return self.make(made, folder=self._folder)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the policy as plain values, as the YAML file holds them."""
-        entries = self.model_dump(mode="json", exclude={"models"}, exclude_none=True)
-        entries["columns"] = {
-            name: column["role"] if set(column) == {"role"} else column for name, column in entries["columns"].items()
+        written = self.model_dump(mode="json", exclude_none=True)
+        written["columns"] = {
+            name: column["role"] if set(column) == {"role"} else column for name, column in written["columns"].items()
         }
-        entries["models"] = [model_to_dict(model) for model in self.models]
-        rarely_set = ("strict", "margin", "grid", "exchange", "loss", "weights", "unknown")
-        fields = type(self).model_fields
-        unset = [name for name in rarely_set if entries[name] == fields[name].get_default(call_default_factory=True)]
-        return {name: entry for name, entry in entries.items() if name not in unset}
+        unset = {"loss": {"ncp": {}}, "unknown": "error"}
+        return {name: entry for name, entry in written.items() if unset.get(name) != entry}
 
     def to_yaml(self) -> str:
         """Write the policy as YAML."""
         text: str = yaml.safe_dump(self.to_dict(), sort_keys=False, allow_unicode=True)
         return text
 
+    def _beside(self, path: str) -> Path:
+        return self._folder / path
 
-def _check_keys(name: str, tree: yaml.Node | None) -> None:
-    """Raise PolicyError where a mapping has a key twice: YAML would silently keep the last."""
-    if isinstance(tree, yaml.MappingNode):
-        seen: set[str] = set()
-        for key, node in tree.value:
-            if key.value in seen:
-                where = f"{name} line {key.start_mark.line + 1}"
-                msg = with_hint(f"{where}: {key.value!r} stands twice.", "keep one of them.")
-                raise PolicyError(msg)
-            seen.add(key.value)
-            _check_keys(name, node)
-    elif isinstance(tree, yaml.SequenceNode):
-        for node in tree.value:
-            _check_keys(name, node)
+    def _ladders(self) -> dict[str, Any]:
+        given = self.hierarchies()
+        if self.domains is None:
+            return given
+        asked = {*self.quasi_identifiers, *self.with_role("sensitive")}
+        listed_ = Hierarchy.from_domains(self._beside(self.domains))
+        found = {name: ladder for name, ladder in listed_.items() if name in asked}
+        if not found:
+            msg = with_hint(
+                f"domains: {self.domains!r} names no quasi-identifier or sensitive column.",
+                "its lines begin with a column's name: `job/office: clerk, typist`.",
+            )
+            raise PolicyError(msg)
+        return {**found, **given}
+
+    def _pseudonyms(self, key: bytes | None) -> Pseudonyms | None:
+        if (key is not None) != bool(self.pseudonymized):
+            what = (
+                f"gives pseudonyms to {listed(self.pseudonymized)}, but there is no key"
+                if self.pseudonymized
+                else "gives no pseudonyms, but there is a key"
+            )
+            msg = with_hint(
+                f"the policy {what}.", "a key goes with `action: pseudonym`: make one with openssl rand -out key.bin 32."
+            )
+            raise PolicyError(msg)
+        return None if key is None else Pseudonyms(self.pseudonymized, key)
 
 
-def _line(tree: yaml.Node | None, location: Sequence[int | str]) -> int:
-    """Return the line (from 1) of the deepest part of a location that the file has."""
-    line = 1
-    for step in location:
-        if isinstance(tree, yaml.MappingNode):
-            pair = next(((key, node) for key, node in tree.value if key.value == str(step)), None)
-            if pair is None:
-                break
-            line, tree = pair[0].start_mark.line + 1, pair[1]
-        elif isinstance(tree, yaml.SequenceNode) and isinstance(step, int):
-            tree = tree.value[step]
-            line = tree.start_mark.line + 1
-        else:
-            break
-    return line
+def _put(made: dict[str, Any], steps: Sequence[str], entry: Any) -> None:
+    """Put an entry at a place; a method or loss of another name begins anew."""
+    *above, last = steps
+    for step, following in zip(above, steps[1:], strict=True):
+        inner = made.get(step)
+        inner = {inner: {}} if isinstance(inner, str) else inner or {}
+        if step in ("method", "loss"):
+            inner = {following: inner.get(following) or {}}
+        made[step] = inner
+        made = inner
+    made[last] = entry
+
+
+def _fault(fault: Mapping[str, Any], name: str, document: documents.Document | None) -> str:
+    """Write one fault of a policy with its line, and the words that would be allowed."""
+    cause = fault.get("ctx", {}).get("error")
+    location = cause.location if isinstance(cause, _MisplacedError) else fault["loc"]
+    where = f"{name} line {document.line(location)}" if document else name
+    place = ".".join(str(step) for step in location)
+    if fault["type"] == "extra_forbidden":
+        allowed = ColumnPolicy if location[0] == "columns" else PolicyLimits if location[0] == "limits" else Policy
+        return f"{where}: {place}: {_unknown(str(location[-1]), allowed.model_fields)}."
+    return f"{where}: {place}: {fault['msg'].removeprefix('Value error, ')}."
+
+
+def _unknown(word: str, allowed: Iterable[str]) -> str:
+    near = difflib.get_close_matches(word, list(allowed), n=1)
+    return f"no such entry; did you mean {near[0]!r}?" if near else f"no such entry; known: {', '.join(allowed)}"

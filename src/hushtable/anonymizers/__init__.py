@@ -1,206 +1,220 @@
-"""Protecting methods: a table in, a release out."""
+"""Protecting methods: a table and a request in, a release out."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Final, Literal
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
 
 import numpy as np
 
 from hushtable import frames
-from hushtable._types import BoolArray, CountArray, Missing, Progress
-from hushtable.anonymizers.minimal.answer import Answer
+from hushtable._types import BoolArray, CodeArray, CountArray
+from hushtable.anonymizers.judging import Judge
+from hushtable.anonymizers.method import METHODS, Found, Method, Offers, Problem, check_asked, register
 from hushtable.anonymizers.minimal.genetic import Genetic
 from hushtable.anonymizers.minimal.mingen import MinGen
 from hushtable.anonymizers.mondrian import Mondrian
 from hushtable.anonymizers.suppress import offending_rows
 from hushtable.cells import SUPPRESSED
+from hushtable.claims import Claim, Limits, of_models
 from hushtable.column import Column, ColumnSpec
 from hushtable.errors import ColumnError, InfeasibleError, InputError, check_columns, listed, with_hint
+from hushtable.frames import Frame
 from hushtable.hierarchy import Hierarchy
-from hushtable.models.base import ClassStats, PrivacyModel, describe
+from hushtable.models.base import PrivacyModel
+from hushtable.models.identity import KAnonymity
+from hushtable.models.matching import MatchingNotion
 from hushtable.partition import Partition, totals
 from hushtable.pseudonyms import Pseudonyms
-from hushtable.quality import loss as losses
-from hushtable.quality.certainty import Certainty, MinimalDistortion
 from hushtable.quality.loss import Loss, SetNCP
-from hushtable.recoding import Recoding
 from hushtable.release import Release
-from hushtable.search import Budget
+from hushtable.search import Clock
 from hushtable.table import Table
 
-__all__ = ["METHODS", "Genetic", "MinGen", "Mondrian", "anonymize"]
-
-Method = Mondrian | MinGen | Genetic
-
-METHODS: Final[Mapping[str, type[Method]]] = {"genetic": Genetic, "mingen": MinGen, "mondrian": Mondrian}
-LOSSES: Final[Mapping[str, type[Loss]]] = {each.name: each for each in (SetNCP, MinimalDistortion, Certainty)}
+__all__ = ["METHODS", "Genetic", "Method", "MinGen", "Mondrian", "Offers", "Request", "protect", "register"]
 
 
-def anonymize(
-    data: Any,
-    *,
-    quasi_identifiers: Sequence[str],
-    models: Iterable[PrivacyModel],
-    sensitive: Sequence[str] = (),
-    method: str | Method = "mondrian",
-    hierarchies: Mapping[str, Any] | str | os.PathLike[str] | None = None,
-    unknown: Literal["error", "suppress"] = "error",
-    loss: str | Loss = "ncp",
-    suppression_limit: float = 0.0,
-    missing: Missing = "category",
-    identifiers: Sequence[str] = (),
-    pseudonyms: Pseudonyms | None = None,
-    specs: Mapping[str, ColumnSpec] | None = None,
-    population: Any = None,
-    budget: Budget | None = None,
-    progress: Progress | None = None,
-) -> Release:
-    """Generalize quasi-identifiers until every class satisfies the models, at little loss.
+@dataclass(frozen=True, slots=True, eq=False)
+class Request:
+    """What is asked of a release; the parameters of `hushtable.anonymize` of the same names.
+
+    Attributes
+    ----------
+    quasi_identifiers : tuple of str
+    models : tuple of PrivacyModel
+    sensitive : tuple of str
+        Besides those that a model judges.
+    method : Method
+    hierarchies : mapping of column to Hierarchy, rule, path or "auto"
+    unknown : {"error", "suppress"}
+    loss : Loss
+    suppression_limit : float
+    identifiers : tuple of str
+    pseudonyms : Pseudonyms, optional
+    specs : mapping of column to ColumnSpec
+    population : path, dataframe or Table, optional
+    person : str, optional
+    limits : Limits
+    clock : Clock
+    """
+
+    quasi_identifiers: tuple[str, ...]
+    models: tuple[PrivacyModel, ...]
+    sensitive: tuple[str, ...] = ()
+    method: Method = field(default_factory=Mondrian)
+    hierarchies: Mapping[str, Any] = field(default_factory=dict)
+    unknown: Literal["error", "suppress"] = "error"
+    loss: Loss = field(default_factory=SetNCP)
+    suppression_limit: float = 0.0
+    identifiers: tuple[str, ...] = ()
+    pseudonyms: Pseudonyms | None = None
+    specs: Mapping[str, ColumnSpec] = field(default_factory=dict)
+    population: Any = field(default=None, repr=False)
+    person: str | None = None
+    limits: Limits = field(default_factory=Limits)
+    clock: Clock = field(default_factory=Clock, repr=False)
+
+    def __post_init__(self) -> None:
+        if not self.models:
+            msg = with_hint("no privacy model was given.", "pass models=[KAnonymity(5)], for instance.")
+            raise InputError(msg)
+        if not self.quasi_identifiers:
+            msg = with_hint("no quasi-identifier was given.", "name the columns that someone may know of a person.")
+            raise InputError(msg)
+        if not 0 <= self.suppression_limit <= 1:
+            msg = with_hint(f"suppression_limit = {self.suppression_limit!r}.", "a share of the records, from 0 to 1.")
+            raise InputError(msg)
+        notions = [model.name for model in self.models if isinstance(model, MatchingNotion)]
+        if notions and (len(self.models) > 1 or self.suppression_limit > 0 or self.limits.any or self.person):
+            msg = with_hint(
+                f"{listed(notions)} was given with other models, limits, persons or a suppression limit.",
+                "a matching notion goes alone: it compares all published rows with all original ones.",
+            )
+            raise InputError(msg)
+
+    @property
+    def judged(self) -> tuple[str, ...]:
+        """All sensitive columns, each once."""
+        judged = (name for model in self.models for name in model.needs.sensitive)
+        return tuple(dict.fromkeys((*self.sensitive, *judged)))
+
+    @property
+    def asked_of_classes(self) -> tuple[PrivacyModel, ...]:
+        """What every class must satisfy: the models, and as large a class as the limits of risk ask for."""
+        models = tuple(model for model in self.models if not isinstance(model, MatchingNotion))
+        k = self.limits.smallest_class
+        return models if k <= 1 else (*models, KAnonymity(k))
+
+
+def protect(data: Any, asked: Request) -> Release:
+    """Carry out a request.
 
     Parameters
     ----------
     data : path, dataframe or Table
-        A Table gives a Table.
-    quasi_identifiers : sequence of str
-        Columns that someone may know of a person. All others but ``identifiers`` stay as they are.
-    models : iterable of PrivacyModel
-        All of them hold for every class of the release. A matching notion (`GlobalK1` and
-        its siblings), which is not k-anonymity, goes alone and with method "mingen".
-    sensitive : sequence of str
-        Sensitive columns besides those that a model judges: how diverse the classes
-        are in them is reported.
-    method : {"mondrian", "mingen", "genetic"}, Mondrian, MinGen or Genetic
-    hierarchies : mapping of column to Hierarchy, rule, path or "auto", or a path, optional
-        See `Hierarchy.build`; a path alone is that of a file of domains for several columns.
-        Columns without one are cut where their values lie.
-    unknown : {"error", "suppress"}
-        What becomes of values that a hierarchy does not list: an error, or ``*`` as
-        soon as they are generalized at all.
-    loss : {"ncp", "minimal_distortion", "certainty"}, SetNCP, MinimalDistortion or Certainty
-        The objective; the objects take weights. Mondrian cuts by the set-NCP only, see
-        `hushtable.quality.loss.set_ncp`.
-    suppression_limit : float
-        Share of the records that may be suppressed, in [0, 1). None are where a release
-        of all records can satisfy the models; else as few as it takes. Suppressed records
-        publish ``*`` in every quasi-identifier and sensitive column where they are enough
-        to satisfy the models as a class of their own, and are dropped where they are not.
-    missing : {"category"}
-        A missing value is a value of its own.
-    identifiers : sequence of str
-        Direct identifiers; the release leaves them out.
-    pseudonyms : Pseudonyms, optional
-        Direct identifiers that become keyed pseudonyms instead.
-    specs : mapping of column to ColumnSpec, optional
-        Kinds and orders of columns where the data do not say.
-    population : path, dataframe or Table, optional
-        The people among whom the records are, with the quasi-identifiers: what k-map
-        and delta-presence count. The cells of a class then cover its population too.
-    budget : Budget, optional
-        The best release so far when it ends.
-    progress : callable, optional
-        Called now and then with the share of the search that is done.
-
-    Returns
-    -------
-    Release
-        Its classes were judged anew after the search. `Release.verify` judges the
-        published cells, `Release.write` the written file.
+    asked : Request
 
     Raises
     ------
-    ColumnError
-        A column does not exist, has two roles, or holds a literal ``*``.
-    InputError
-        No model, no quasi-identifier, an empty table, an unknown option, or a
-        population and no model that looks at it, or the other way round.
-    InfeasibleError
-        Even the whole table as one class fails a model: which, and what it reaches.
-
-    Examples
-    --------
-    >>> import polars as pl
-    >>> import hushtable as ht
-    >>> people = pl.DataFrame({"age": [31, 34, 52, 57], "sex": ["f", "f", "m", "f"], "pay": [1, 2, 3, 4]})
-    >>> release = ht.anonymize(people, quasi_identifiers=["age", "sex"], models=[ht.KAnonymity(2)])
-    >>> release.frame.rows()
-    [('[31, 34]', 'f', 1), ('[31, 34]', 'f', 2), ('[52, 57]', '*', 3), ('[52, 57]', '*', 4)]
-    >>> release.verify().passed
-    True
+    ColumnError, InputError, InfeasibleError
+        As `hushtable.anonymize` says.
     """
-    models, quasi_identifiers = tuple(models), tuple(quasi_identifiers)
-    searcher, objective = _method(method), _objective(loss)
-    _check_options(models, quasi_identifiers, suppression_limit, missing)
-    _check_method(searcher, objective, models, suppression_limit)
-    source = data if isinstance(data, Table) else frames.read(data)
-    available = source.names if isinstance(source, Table) else source.columns
-    judged = (name for model in models for name in model.needs.sensitive)
-    sensitive = tuple(dict.fromkeys((*sensitive, *judged)))
-    pseudonymized = pseudonyms.columns if pseudonyms else ()
-    _check_roles(available, quasi_identifiers, sensitive, (*identifiers, *pseudonymized))
-
-    check_columns(tuple(objective.weights), quasi_identifiers, "weights")
-    table = Table.encode(source, (*quasi_identifiers, *sensitive), specs, typed=sensitive)
-    _check_cells(table)
-    if not searcher.strict:
-        # Equal records may part, so each is a row of its own.
-        table = table.one_by_one()
-        source = source.one_by_one() if isinstance(source, Table) else source
-    ladders = _ladders(table, hierarchies, unknown, (*quasi_identifiers, *sensitive))
-    judged_models = tuple(model for model in models if not model.needs.original)
-    whole = _Judge(table, judged_models, None, ladders, table)
+    source, table = _read(data, asked)
+    ladders = _ladders(table, asked)
+    notion = next((model for model in asked.models if isinstance(model, MatchingNotion)), None)
+    whole = Judge(table, asked.asked_of_classes, ladders, person=asked.person)
+    people = _population(table, asked)
+    most = int(asked.suppression_limit * table.n_records)
     suppressed = np.zeros(table.n_rows, dtype=bool)
-    if suppression_limit > 0 and population is None and not whole.passes_as_one_class():
-        suppressed = offending_rows(table, models, int(suppression_limit * table.n_records))
-    drops = bool(suppressed.any()) and not whole.of(suppressed).passes_as_one_class()
-    reference, table = table, table.take(np.flatnonzero(~suppressed))
-    everyone, people = _with_population(table, population, quasi_identifiers, models, specs)
-    distinct, inverse = everyone.collapse() if searcher.strict else (everyone, np.arange(everyone.n_rows))
+    if most and people is None and not whole.passes_as_one_class():
+        suppressed = offending_rows(table, asked.models, most)
+    kept = table.take(np.flatnonzero(~suppressed))
+    judge, inverse = _judge(kept, people, whole, apart=asked.method.offers.parts_equal_records)
+    left = most - int(table.counts[suppressed].sum()) if asked.method.offers.suppresses else 0
+    problem = Problem(asked.quasi_identifiers, judge, ladders, asked.loss, asked.clock, left, notion)
+    check_asked(asked.method, problem)
+    if notion is None:
+        judge.check_feasible()
+    found = asked.method.search(problem)
+    judge.check_classes(found.partition)
+
+    def released(found: Found) -> Release:
+        return _release(source, whole, asked, found, _spread(found.partition.labels, inverse, suppressed))
+
+    return replace(released(found), alternatives=tuple(released(other) for other in found.others))
+
+
+def _read(data: Any, asked: Request) -> tuple[Frame | Table, Table]:
+    """Return the source, and the columns that are judged as codes; a row for every record where equal ones may part."""
+    source = data if isinstance(data, Table) else frames.read(data)
+    _check_roles(source.names if isinstance(source, Table) else source.columns, asked)
+    judged = asked.judged
+    persons = () if asked.person is None else (asked.person,)
+    table = Table.encode(source, (*asked.quasi_identifiers, *judged, *persons), asked.specs, typed=judged)
+    _check_cells(table)
+    if not asked.method.offers.parts_equal_records:
+        return source, table
+    return source.one_by_one() if isinstance(source, Table) else source, table.one_by_one()
+
+
+def _judge(
+    kept: Table, people: Table | None, whole: Judge, *, apart: bool
+) -> tuple[Judge, CodeArray]:
+    """Return the judge of the rows that a search sees, and which of them each row that is kept became."""
+    everyone = kept if people is None else kept.with_population(people)
+    distinct, inverse = (everyone, np.arange(everyone.n_rows, dtype=np.int32)) if apart else everyone.collapse()
+    population = None
     if people is not None:
+        counts = np.append(np.zeros_like(kept.counts), people.counts)
         # Sums of whole numbers below 2^53 are exact in bincount's floats.
-        people = np.bincount(inverse, weights=people, minlength=distinct.n_rows).astype(np.int64)
-    judge = _Judge(distinct, judged_models, people, ladders, reference)
-    judge.check_feasible()
-    found, cuts, trace = searcher.search(
-        distinct,
-        quasi_identifiers,
-        models,
-        budget,
-        progress,
-        hierarchies=ladders,
-        loss=objective,
-        population=people,
-        reference=reference,
+        population = np.bincount(inverse, weights=counts, minlength=distinct.n_rows).astype(np.int64)
+    judge = replace(whole, table=distinct, reference=whole.whole, population=population)
+    return judge, inverse[: kept.n_rows]
+
+
+def _spread(labels: CodeArray, inverse: CodeArray, suppressed: BoolArray) -> CodeArray:
+    """Return the class of every row of the source, -1 where it is suppressed."""
+    spread = np.full(len(suppressed), -1, dtype=np.int32)
+    spread[~suppressed] = labels[inverse]
+    return spread
+
+
+def _release(source: Frame | Table, whole: Judge, asked: Request, found: Found, labels: CodeArray) -> Release:
+    table, sizes = whole.table, found.partition.sizes
+    suppressed = np.asarray(labels < 0)
+    n_suppressed = int(table.counts[suppressed].sum())
+    claim = of_models(
+        asked.quasi_identifiers,
+        asked.models,
+        sensitive=asked.judged,
+        specs={**asked.specs, **{column.name: _spec_of(column) for column in table.columns}},
+        hierarchies=whole.ladders,
+        population=asked.population,
+        person=asked.person,
+        limits=asked.limits,
     )
-    judge.check_classes(found)
-    recoding = searcher.recode(distinct, found, cuts, quasi_identifiers, ladders)  # type: ignore[arg-type]
-    n_suppressed = int(reference.counts[suppressed].sum())
-
-    def released(found: Partition, recoding: Recoding) -> Release:
-        labels = np.full(reference.n_rows, -1, dtype=np.int32)
-        labels[~suppressed] = found.labels[inverse[: table.n_rows]]
-        return Release(
-            source=source,
-            partition=Partition.from_labels(labels, found.n_classes, reference.counts),
-            recoding=recoding,
-            suppressed=suppressed,
-            drops_suppressed=drops,
-            models=models,
-            loss=objective.of(recoding, found.sizes, n_suppressed),
-            quality=losses.measure(recoding, found.sizes, n_suppressed),
-            trace=trace,
-            sensitive=sensitive,
-            specs={**(specs or {}), **{name: _spec_of(table.column(name)) for name in sensitive}},
-            hierarchies=ladders,
-            population=population,
-            removed=tuple(identifiers),
-            pseudonyms=pseudonyms,
+    release = Release(
+        source=source,
+        claim=claim,
+        partition=Partition.from_labels(labels, found.partition.n_classes, table.counts),
+        recoding=found.recoding,
+        loss=asked.loss.of(found.recoding, sizes, n_suppressed),
+        trace=found.trace,
+        removed=asked.identifiers,
+        pseudonyms=asked.pseudonyms,
+        drops_suppressed=n_suppressed > 0 and not whole.of(suppressed).passes_as_one_class(),
+    )
+    average = asked.limits.average_risk
+    if average is not None and release.partition.n_classes > average * release.partition.n_records:
+        msg = with_hint(
+            f"the release found has {release.partition.n_classes} classes of {release.partition.n_records} records, "
+            f"an average risk above {average:g}.",
+            "ask for a larger k, or allow more.",
         )
-
-    others = cuts.others if isinstance(cuts, Answer) else ()
-    return replace(released(found, recoding), alternatives=tuple(released(*other) for other in others))
+        raise InfeasibleError(msg)
+    return release
 
 
 def _spec_of(column: Column) -> ColumnSpec:
@@ -208,94 +222,42 @@ def _spec_of(column: Column) -> ColumnSpec:
     return ColumnSpec(column.kind, tuple(column.texts()) if column.kind == "ordered" else None)
 
 
-def _objective(loss: str | Loss) -> Loss:
-    if not isinstance(loss, str):
-        return loss
-    if loss not in LOSSES:
-        msg = with_hint(f"unknown loss {loss!r}.", f"the losses are {listed(LOSSES)}, or their objects with weights.")
-        raise InputError(msg)
-    return LOSSES[loss]()
-
-
-def _check_method(searcher: Method, objective: Loss, models: Sequence[PrivacyModel], suppression_limit: float) -> None:
-    """Raise InputError where a method cannot look for what is asked."""
-    name = type(searcher).__name__
-    if objective.name not in searcher.losses:
-        msg = with_hint(f"{name} does not search by loss={objective.name!r}.", "use method='mingen' or 'genetic'.")
-        raise InputError(msg)
-    notions = [model.name for model in models if model.needs.original]
-    if notions and not searcher.finds_matchings:
-        msg = with_hint(f"{name} makes classes, and {listed(notions)} judges none.", "use method='mingen'.")
-        raise InputError(msg)
-    if notions and (len(models) > 1 or suppression_limit > 0):
-        msg = with_hint(
-            f"{listed(notions)} was given with other models or a suppression limit.",
-            "a matching notion goes alone: it compares all published rows with all original ones.",
-        )
-        raise InputError(msg)
-
-
-def _ladders(
-    table: Table, hierarchies: Mapping[str, Any] | str | os.PathLike[str] | None, unknown: Any, columns: Sequence[str]
-) -> dict[str, Hierarchy]:
+def _ladders(table: Table, asked: Request) -> dict[str, Hierarchy]:
     """Make the hierarchies of the table's columns from what the user gave."""
-    if hierarchies is None:
-        return {}
-    if isinstance(hierarchies, (str, os.PathLike)):
-        listed_ = Hierarchy.from_domains(hierarchies)
-        given: Mapping[str, Any] = {name: ladder for name, ladder in listed_.items() if name in columns}
-    else:
-        check_columns(tuple(hierarchies), columns, "hierarchies of quasi-identifiers and sensitive columns")
-        given = hierarchies
+    columns = (*asked.quasi_identifiers, *asked.judged)
+    check_columns(tuple(asked.hierarchies), columns, "hierarchies of quasi-identifiers and sensitive columns")
+    check_columns(tuple(asked.loss.weights), asked.quasi_identifiers, "weights")
     return {
-        name: Hierarchy.build(ladder, table.column(name), totals(table, name)[1:], unknown=unknown)
-        for name, ladder in given.items()
+        name: Hierarchy.build(ladder, table.column(name), totals(table, name)[1:], unknown=asked.unknown)
+        for name, ladder in asked.hierarchies.items()
     }
 
 
-def _method(method: str | Method) -> Method:
-    if not isinstance(method, str):
-        return method
-    if method not in METHODS:
-        msg = with_hint(f"unknown method {method!r}.", f"the methods are {listed(METHODS)}.")
-        raise InputError(msg)
-    return METHODS[method]()
-
-
-def _check_options(
-    models: Sequence[PrivacyModel], quasi_identifiers: Sequence[str], suppression_limit: float, missing: Missing
-) -> None:
-    if not models:
-        msg = with_hint("no privacy model was given.", "pass models=[KAnonymity(5)], for instance.")
-        raise InputError(msg)
-    if not quasi_identifiers:
-        msg = with_hint("no quasi-identifier was given.", "name the columns that someone may know of a person.")
-        raise InputError(msg)
-    if not 0 <= suppression_limit < 1:
-        msg = with_hint(f"suppression_limit = {suppression_limit!r}.", "a share of the records, from 0 to below 1.")
-        raise InputError(msg)
-    if missing != "category":
-        msg = with_hint(
-            f"missing = {missing!r} makes no partition, so nothing can be generalized by it.",
-            "anonymize with missing='category', and verify with the other readings.",
-        )
-        raise InputError(msg)
-
-
-def _check_roles(
-    available: Sequence[str], quasi_identifiers: Sequence[str], sensitive: Sequence[str], identifiers: Sequence[str]
-) -> None:
-    check_columns(quasi_identifiers, available, "quasi_identifiers")
-    check_columns(sensitive, available, "sensitive columns")
-    check_columns(identifiers, available, "identifiers")
-    roles = (*quasi_identifiers, *sensitive, *identifiers)
-    doubled = sorted({name for name in roles if roles.count(name) > 1})
+def _check_roles(available: Sequence[str], asked: Request) -> None:
+    pseudonymized = asked.pseudonyms.columns if asked.pseudonyms else ()
+    roles = {
+        "quasi_identifiers": asked.quasi_identifiers,
+        "sensitive columns": asked.judged,
+        "identifiers": (*asked.identifiers, *pseudonymized),
+    }
+    for what, names in roles.items():
+        check_columns(names, available, what)
+    named = [name for names in roles.values() for name in names]
+    doubled = sorted({name for name in named if named.count(name) > 1})
     if doubled:
         msg = with_hint(
             f"columns {listed(doubled)} have more than one role.",
             "a column is an identifier, a quasi-identifier or sensitive; copy it where it must be two of them.",
         )
         raise ColumnError(msg)
+    if asked.person is not None:
+        check_columns((asked.person,), available, "person")
+        if asked.person in (*asked.quasi_identifiers, *asked.judged):
+            msg = with_hint(
+                f"column {asked.person!r} says whose record a row is, and has another role.",
+                "it is an identifier (left out, or a pseudonym), or has no role.",
+            )
+            raise ColumnError(msg)
 
 
 def _check_cells(table: Table) -> None:
@@ -311,74 +273,15 @@ def _check_cells(table: Table) -> None:
             raise ColumnError(msg)
 
 
-def _with_population(
-    table: Table,
-    population: Any,
-    quasi_identifiers: Sequence[str],
-    models: Sequence[PrivacyModel],
-    specs: Mapping[str, ColumnSpec] | None,
-) -> tuple[Table, CountArray | None]:
-    """Return the table with its population below it, and the population's records in every row."""
-    needed = [model.name for model in models if model.needs.population]
-    if (population is not None) != bool(needed):
-        models_ = f"{listed(needed)} without a population" if needed else "a population, but no model that counts it"
+def _population(table: Table, asked: Request) -> Table | None:
+    """Return the quasi-identifiers of the population, where a model counts one."""
+    needed = [model.name for model in asked.models if model.needs.population]
+    if (asked.population is not None) != bool(needed):
+        models = f"{listed(needed)} without a population" if needed else "a population, but no model that counts it"
         msg = with_hint(
-            f"anonymize was given {models_}.", "k-map and delta-presence go with population=, others do not."
+            f"anonymize was given {models}.", "k-map and delta-presence go with population=, others do not."
         )
         raise InputError(msg)
-    if population is None:
-        return table, None
-    people = Table.encode(population, tuple(quasi_identifiers), specs)
-    return table.with_population(people), np.append(np.zeros_like(table.counts), people.counts)
-
-
-@dataclass(frozen=True, slots=True)
-class _Judge:
-    """Judges partitions of one table by its models."""
-
-    table: Table
-    models: Sequence[PrivacyModel]
-    population: CountArray | None
-    hierarchies: Mapping[str, Hierarchy]
-    reference: Table
-
-    def stats(self, partition: Partition) -> ClassStats:
-        """Collect what the models ask for; they compare with the whole input."""
-        names = {name for model in self.models for name in model.needs.sensitive}
-        levels = {name: self.hierarchies[name].levels_with_missing() for name in names & self.hierarchies.keys()}
-        stats = partition.stats(self.table, self.models, population=self.population, hierarchies=levels)
-        return replace(stats, totals={name: totals(self.reference, name) for name in names})
-
-    def of(self, rows: BoolArray) -> _Judge:
-        """Return the judge of some of the rows, who compares with the same whole."""
-        return replace(self, table=self.table.take(np.flatnonzero(rows)))
-
-    def passes_as_one_class(self) -> bool:
-        """Tell whether all records together satisfy the models."""
-        stats = self.stats(Partition.of(self.table, ()))
-        return all(model.passes(stats).all() for model in self.models)
-
-    def check_feasible(self) -> None:
-        """Raise InfeasibleError where even the coarsest release there is, one class, fails a model."""
-        stats = self.stats(Partition.of(self.table, ()))
-        failed = [model for model in self.models if not model.passes(stats).all()]
-        if failed:
-            reached = "; ".join(
-                f"{describe(model)} reaches {model.measure(stats)[0]:g} "
-                f"({'higher' if model.higher_is_safer else 'lower'} is safer)"
-                for model in failed
-            )
-            n_records = self.table.n_records
-            msg = with_hint(
-                f"no release of these {n_records} records can satisfy the models. As one class: {reached}.",
-                "ask for less, or add records.",
-            )
-            raise InfeasibleError(msg)
-
-    def check_classes(self, partition: Partition) -> None:
-        """Judge the classes that a search found."""
-        stats = self.stats(partition)
-        for model in self.models:
-            if not model.passes(stats).all():
-                msg = f"the search left classes that fail {describe(model)}; this is a fault of hushtable"
-                raise AssertionError(msg)
+    if asked.population is None:
+        return None
+    return Table.encode(asked.population, asked.quasi_identifiers, asked.specs)

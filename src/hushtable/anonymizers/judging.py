@@ -1,113 +1,182 @@
-"""Judge blocks of rows, which may overlap, by the models that every class of a release satisfies."""
+"""The one assembly of what models see of a table's classes, for searches, for kernels, and for what comes after."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+from typing import Final
 
 import numpy as np
 
-from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray
-from hushtable.errors import InputError, listed, with_hint
+from hushtable._types import RULE_DISTINCT, RULE_SHARE, RULE_SIZE, BoolArray, CodeArray, CountArray, FloatArray
+from hushtable.errors import InfeasibleError, with_hint
 from hushtable.hierarchy import Hierarchy
 from hushtable.kernels import judge, regroup
-from hushtable.models.base import PrivacyModel
+from hushtable.models.base import ClassStats, PrivacyModel, Rule, describe
 from hushtable.models.identity import KAnonymity
 from hushtable.partition import Partition, grounds, totals
 from hushtable.table import Table
 
-__all__ = ["BlockJudge", "rules_of", "sensitive_of"]
+__all__ = ["NO_LADDERS", "Judge"]
+
+NO_LADDERS: Final[Mapping[str, Hierarchy]] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class BlockJudge:
-    """Tells which blocks of a table's rows may be classes of a release.
+class Judge:
+    """Tells which classes of a table's rows may be published.
 
     Attributes
     ----------
     table : Table
-        A row for every record.
-    models : sequence of PrivacyModel
-    hierarchies : mapping of column to Hierarchy
-    reference : Table
-        Whose sensitive values are the distribution that models compare with.
+        The rows that are judged.
+    models : tuple of PrivacyModel
+        What every class satisfies.
+    ladders : mapping of column to Hierarchy
+        Of sensitive columns, for models that ask how far apart values are; others are not looked at.
+    reference : Table, optional
+        Whose sensitive values are the distribution that models compare with: the whole input.
+        The table itself when not given.
+    population : ndarray of int64, shape (n_rows,), optional
+        Records of the population in every row.
+    person : str, optional
+        The column that says whose record a row is: classes then count distinct persons.
+        A missing person is nobody.
     """
 
     table: Table
-    models: Sequence[PrivacyModel]
-    hierarchies: Mapping[str, Hierarchy]
-    reference: Table
+    models: tuple[PrivacyModel, ...]
+    ladders: Mapping[str, Hierarchy] = field(default_factory=lambda: NO_LADDERS)
+    reference: Table | None = None
+    population: CountArray | None = None
+    person: str | None = None
 
-    def __post_init__(self) -> None:
-        refused = [model.name for model in self.models if model.needs.population or not model.monotone_coarsening]
-        if refused:
-            msg = with_hint(
-                f"minimal generalization cannot look for {listed(refused)}.",
-                "classes that happen to publish the same cells are one class, which must satisfy the models too, "
-                "and no population is counted; use method='mondrian'.",
-            )
-            raise InputError(msg)
+    @property
+    def whole(self) -> Table:
+        """The table whose distribution models compare with."""
+        return self.table if self.reference is None else self.reference
 
     @property
     def min_size(self) -> int:
         """Records that every class holds."""
-        return max(1, *(model.min_size for model in self.models))
+        return max([1, *(model.min_size for model in self.models)])
 
     @property
     def is_by_size(self) -> bool:
-        """Whether the size of a block decides, so that classes of 2 k records are never needed."""
-        return all(isinstance(model, KAnonymity) for model in self.models)
+        """Whether the size of a class decides, so that classes of 2 k records are never needed."""
+        return self.person is None and all(isinstance(model, KAnonymity) for model in self.models)
 
-    def of(self, rows: CountArray) -> BlockJudge:
+    @property
+    def counted(self) -> list[str]:
+        """The columns whose values are counted in every class, each once."""
+        names = dict.fromkeys(name for model in self.models for name in model.needs.sensitive)
+        return [*names] if self.person is None else [*names, self.person]
+
+    def of(self, rows: BoolArray | CountArray) -> Judge:
         """Return the judge of some of the rows, who compares with the same whole."""
-        return replace(self, table=self.table.take(rows))
+        picked = np.flatnonzero(rows) if rows.dtype == np.bool_ else rows
+        population = None if self.population is None else self.population[picked]
+        return replace(self, table=self.table.take(picked), reference=self.whole, population=population)
+
+    def stats(self, partition: Partition) -> ClassStats:
+        """Collect what the models ask for."""
+        return self._stats(partition, self.table, self.population)
+
+    def failed(self, partition: Partition) -> list[PrivacyModel]:
+        """Return the models that some class fails."""
+        stats = self.stats(partition)
+        return [model for model in self.models if not model.passes(stats).all()]
+
+    def passes(self, offsets: CountArray, rows: CodeArray) -> BoolArray:
+        """Tell of each block ``rows[offsets[b]:offsets[b + 1]]``, which may overlap, whether it may be a class."""
+        sizes = np.diff(offsets)
+        taken = self.table.take(rows.astype(np.int64))
+        if self.is_by_size and (taken.counts == 1).all():
+            return np.asarray(sizes >= self.min_size)
+        labels = np.repeat(np.arange(len(sizes), dtype=np.int32), sizes)
+        population = None if self.population is None else self.population[rows]
+        stats = self._stats(Partition.from_labels(labels, len(sizes), taken.counts), taken, population)
+        return np.asarray(np.all([model.passes(stats) for model in self.models], axis=0))
+
+    def passes_as_one_class(self) -> bool:
+        """Tell whether all rows together may be a class."""
+        return not self.failed(Partition.of(self.table, ()))
+
+    def check_feasible(self) -> None:
+        """Raise InfeasibleError where even the coarsest release there is, one class, fails a model."""
+        whole = Partition.of(self.table, ())
+        failed = self.failed(whole)
+        if failed:
+            stats = self.stats(whole)
+            reached = "; ".join(
+                f"{describe(model)} reaches {model.measure(stats)[0]:g} "
+                f"({'higher' if model.higher_is_safer else 'lower'} is safer)"
+                for model in failed
+            )
+            msg = with_hint(
+                f"no release of these {self.table.n_records} records can satisfy the models. As one class: {reached}.",
+                "ask for less, or add records.",
+            )
+            raise InfeasibleError(msg)
+
+    def check_classes(self, partition: Partition) -> None:
+        """Judge the classes that a search found."""
+        for model in self.failed(partition):
+            msg = f"the search left classes that fail {describe(model)}; this is a fault of hushtable"
+            raise AssertionError(msg)
+
+    def codes(self) -> CodeArray:
+        """Return the counted columns as kernels see them, shape (n_counted, n_rows); 0 is missing."""
+        return self.table.codes[[self.table.index(name) for name in self.counted]] + np.int32(1)
+
+    def rules(self) -> judge.Rules:
+        """Return the same judgement for the kernels."""
+        names, reference = self.counted, self.whole
+        distributions = {name: totals(reference, name) for name in names}
+        found = grounds(reference, names, self._levels())
+        rules = [rule for model in self.models for rule in self._by_person(model.rule(distributions, found))]
+        return judge.Rules(
+            kinds=np.array([rule.kind for rule in rules], dtype=np.int64),
+            columns=np.array([names.index(rule.sensitive) if rule.sensitive else 0 for rule in rules], dtype=np.int64),
+            thresholds=np.array([rule.threshold for rule in rules]),
+            seconds=np.array([rule.second for rule in rules]),
+            n_values=np.array([_n_occurring(reference, rule.sensitive) for rule in rules], dtype=np.int64),
+            tables=_stacked([rule.table for rule in rules]),
+        )
 
     def check(self, room: int) -> regroup.Check:
-        """Return the same judgement for the kernels; blocks hold at most ``room`` rows."""
-        names = [] if self.is_by_size else sensitive_of(self.models)
-        codes = self.table.codes[[self.table.index(name) for name in names]] + np.int32(1)
+        """Return the judgement of blocks of at most ``room`` rows for the kernels that regroup them."""
+        codes = self.codes()[: 0 if self.is_by_size else None]
+        widest = max((self.table.column(name).n_values + 1 for name in self.counted[: len(codes)]), default=0)
         return regroup.Check(
             self.min_size,
             max(room, self.min_size),
             codes,
-            rules_of(self.reference, self.models, self.hierarchies),
-            np.zeros((len(names), max((self.table.column(name).n_values + 1 for name in names), default=0)), np.int64),
-            np.zeros(len(names), dtype=np.int64),
+            self.rules(),
+            np.zeros((len(codes), widest), np.int64),
+            np.zeros(len(codes), dtype=np.int64),
         )
 
-    def passes(self, offsets: CountArray, rows: CodeArray) -> BoolArray:
-        """Tell of each block ``rows[offsets[b]:offsets[b + 1]]`` whether it satisfies every model."""
-        sizes = np.diff(offsets)
-        if self.is_by_size:
-            return np.asarray(sizes >= self.min_size)
-        taken = self.table.take(rows.astype(np.int64))
-        labels = np.repeat(np.arange(len(sizes), dtype=np.int32), sizes)
-        names = {name for model in self.models for name in model.needs.sensitive}
-        levels = {name: self.hierarchies[name].levels_with_missing() for name in names & self.hierarchies.keys()}
-        stats = Partition.from_labels(labels, len(sizes), taken.counts).stats(taken, self.models, hierarchies=levels)
-        stats = replace(stats, totals={name: totals(self.reference, name) for name in names})
-        return np.asarray(np.all([model.passes(stats) for model in self.models], axis=0))
+    def _by_person(self, rule: Rule) -> list[Rule]:
+        """Return what a rule asks where records of one person count once: so many persons are so many values."""
+        if self.person is None or rule.kind not in (RULE_SIZE, RULE_SHARE):
+            return [rule]
+        k = rule.threshold if rule.kind == RULE_SIZE else rule.second
+        persons = Rule(RULE_DISTINCT, self.person, k)
+        return [persons] if rule.kind == RULE_SIZE else [rule, persons]
 
+    def _levels(self) -> dict[str, CodeArray]:
+        names = set(self.counted) & self.ladders.keys()
+        return {name: self.ladders[name].levels_with_missing() for name in names}
 
-def sensitive_of(models: Sequence[PrivacyModel]) -> list[str]:
-    """Return the columns that models judge, each once."""
-    return list(dict.fromkeys(name for model in models for name in model.needs.sensitive))
-
-
-def rules_of(table: Table, models: Sequence[PrivacyModel], hierarchies: Mapping[str, Hierarchy]) -> judge.Rules:
-    """Return the rules of models for the kernels; the table's sensitive values are what they compare with."""
-    sensitive = sensitive_of(models)
-    levels = {name: hierarchies[name].levels_with_missing() for name in sensitive if name in hierarchies}
-    distributions = {name: totals(table, name) for name in sensitive}
-    rules = [model.rule(distributions, grounds(table, sensitive, levels)) for model in models]
-    return judge.Rules(
-        kinds=np.array([rule.kind for rule in rules], dtype=np.int64),
-        columns=np.array([sensitive.index(rule.sensitive) if rule.sensitive else 0 for rule in rules], dtype=np.int64),
-        thresholds=np.array([rule.threshold for rule in rules]),
-        seconds=np.array([rule.second for rule in rules]),
-        n_values=np.array([_n_occurring(table, rule.sensitive) for rule in rules], dtype=np.int64),
-        tables=_stacked([rule.table for rule in rules]),
-    )
+    def _stats(self, partition: Partition, table: Table, population: CountArray | None) -> ClassStats:
+        stats = partition.stats(table, self.models, population=population, hierarchies=self._levels())
+        return replace(
+            stats,
+            totals={name: totals(self.whole, name) for name in stats.totals},
+            persons=None if self.person is None else partition.histogram(table, self.person).n_distinct(),
+        )
 
 
 def _n_occurring(table: Table, sensitive: str | None) -> int:

@@ -2,35 +2,26 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from types import MappingProxyType
-from typing import ClassVar, Final, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 
-from hushtable._types import CodeArray, CountArray, Progress
+from hushtable._types import CodeArray, CountArray
 from hushtable.anonymizers import publish
 from hushtable.anonymizers.axes import Axis, lay_out, pack, places
 from hushtable.anonymizers.exchange import improve
-from hushtable.anonymizers.judging import rules_of, sensitive_of
+from hushtable.anonymizers.method import Found, Offers, Problem, register
 from hushtable.anonymizers.publish import STYLES, Style
 from hushtable.errors import InputError, with_hint
-from hushtable.hierarchy import Hierarchy
-from hushtable.kernels import replay, split
-from hushtable.models.base import PrivacyModel
+from hushtable.kernels import judge, profile, replay, split
 from hushtable.partition import Partition
-from hushtable.quality import loss as losses
-from hushtable.quality.loss import Loss
 from hushtable.recoding import Recoding
-from hushtable.search import Budget, Trace
+from hushtable.search import Clock
 from hushtable.table import Table
 
 __all__ = ["CutTree", "Mondrian"]
-
-NO_HIERARCHIES: Final[Mapping[str, Hierarchy]] = MappingProxyType({})
-NO_NUMBERS: Final[Mapping[str, float]] = MappingProxyType({})
 
 _PAUSE = 4_096  # settled classes between two looks at the clock
 
@@ -41,6 +32,8 @@ class CutTree:
 
     Attributes
     ----------
+    axes : tuple of Axis
+        How the quasi-identifiers were laid out for cutting.
     columns : ndarray of int32, shape (n_nodes,)
         The cut column of a node; -1 where the node is a finished class. Finished
         classes come in the order of their labels.
@@ -50,11 +43,36 @@ class CutTree:
     members : ndarray of int32
     """
 
-    columns: CodeArray
-    starts: CountArray
-    members: CodeArray
+    axes: tuple[Axis, ...] = field(repr=False)
+    columns: CodeArray = field(repr=False)
+    starts: CountArray = field(repr=False)
+    members: CodeArray = field(repr=False)
+
+    def labels(self, table: Table) -> CodeArray:
+        """Return the class into whose cell every row of a table falls.
+
+        Parameters
+        ----------
+        table : Table
+            With the searched table's quasi-identifiers, coded alike.
+        """
+        points = places(table, self.axes) - np.int32(1)
+        labels = np.empty(table.n_rows, dtype=np.int32)
+        waiting = [np.arange(table.n_rows)]
+        n_leaves = 0
+        for node, column in enumerate(self.columns.tolist()):
+            rows = waiting.pop()
+            if column < 0:
+                labels[rows] = n_leaves
+                n_leaves += 1
+                continue
+            members, at = self.members[self.starts[node] : self.starts[node + 1]], points[rows, column]
+            left = at <= members[-1] if self.axes[column].is_ordered else np.isin(at, members)
+            waiting += [rows[~left], rows[left]]
+        return labels
 
 
+@register
 @dataclass(frozen=True, slots=True)
 class Mondrian:
     """Cut classes in two until no cut is allowable.
@@ -104,8 +122,12 @@ class Mondrian:
     grid: Mapping[str, float] = field(default_factory=dict)
     exchange: bool = False
 
-    losses: ClassVar[tuple[str, ...]] = ("ncp",)
-    finds_matchings: ClassVar[bool] = False
+    name: ClassVar[str] = "mondrian"
+
+    @property
+    def offers(self) -> Offers:
+        """Relaxed cuts part equal records."""
+        return Offers(parts_equal_records=not self.strict, counts_population=True)
 
     def __post_init__(self) -> None:
         for name, allowed in (("cut", ("gain", "median")), ("recoding", STYLES)):
@@ -129,108 +151,71 @@ class Mondrian:
             )
             raise InputError(msg)
 
-    def search(
-        self,
-        table: Table,
-        quasi_identifiers: Sequence[str],
-        models: Sequence[PrivacyModel],
-        budget: Budget | None = None,
-        progress: Progress | None = None,
-        *,
-        hierarchies: Mapping[str, Hierarchy] = NO_HIERARCHIES,
-        loss: Loss | None = None,
-        population: CountArray | None = None,
-        reference: Table | None = None,
-    ) -> tuple[Partition, CutTree, Trace]:
-        """Partition the rows of a table whose single class satisfies the models.
+    def search(self, problem: Problem) -> Found:
+        """Cut a table whose single class passes, until no cut is allowable.
 
-        Parameters
-        ----------
-        table : Table
-            Distinct rows with counts are best (`Table.collapse`).
-        quasi_identifiers : sequence of str
-        models : sequence of PrivacyModel
-        budget : Budget, optional
-            What is not yet cut when it ends is published as it stands, which is safe.
-        progress : callable, optional
-            Called with the share of rows settled.
-        population : ndarray of int64, shape (n_rows,), optional
-            Records of the population in every row, where a model needs them; a row's
-            own count may then be 0. Every class holds a record all the same.
-        reference : Table, optional
-            Whose sensitive values are the distribution that models compare with; the
-            table itself when not given.
-        hierarchies : mapping of column to Hierarchy
-            Aligned to the table's columns; a quasi-identifier is cut along its own, a
-            sensitive column's is for models that ask how far apart values are.
-        loss : Loss, optional
-            The set-NCP, whose weights count; without it all of them are 1.
+        What is not yet cut when the budget ends is published as it stands, which is safe.
+        Distinct rows with counts are best (`hushtable.Table.collapse`).
         """
-        weights = loss.weights if loss else NO_NUMBERS
-        began = time.perf_counter()
-        budget = budget or Budget()
-        laid_out = lay_out(table, quasi_identifiers, hierarchies, self.grid)
-        axes = pack(laid_out, weights)
-        sensitive = [table.index(name) for name in sensitive_of(models)]
-        points = split.Points(places(table, laid_out), table.counts, table.codes[sensitive] + np.int32(1))
-        if population is not None:
-            points = points._replace(population=population)
-        rules = rules_of(reference or table, models, hierarchies)
-        min_size = max(1, *(model.min_size for model in models)) + self.margin
+        table, clock = problem.table, problem.clock
+        axes = lay_out(table, problem.columns, problem.ladders, self.grid)
+        packed = pack(axes, problem.loss.weights)
+        points = split.Points(places(table, axes), table.counts, problem.judge.codes())
+        if problem.judge.population is not None:
+            points = points._replace(population=problem.judge.population)
+        rules, min_size = problem.judge.rules(), problem.judge.min_size + self.margin
         options = split.Options(self.cut == "gain", min_size, self.n_rescored, not self.strict)
-        work = _work(points, axes, self.n_rescored)
-        tree = _new_tree(table.n_rows)
-        status = split.PAUSED
-        while status != split.DONE:
-            chunk = _PAUSE if budget.nodes is None else min(_PAUSE, budget.nodes - int(tree.cursor[split.NODES]))
-            late = budget.seconds is not None and time.perf_counter() - began > budget.seconds
-            if late or chunk <= 0:
-                break
-            status = split.grow(points, axes, rules, options, work, tree, chunk)
-            if status == split.NEEDS_ROOM:
-                tree = tree._replace(members=np.append(tree.members, np.empty_like(tree.members)))
-            if progress is not None:
-                progress(int(tree.leaf_starts[tree.cursor[split.LEAVES]]) / table.n_rows)
-        n_settled = int(tree.cursor[split.NODES])
-        split.finish(work, tree)
-        n_nodes, n_leaves = int(tree.cursor[split.NODES]), int(tree.cursor[split.LEAVES])
+        work, tree, n_settled, complete = self._grow(points, packed, rules, options, clock)
+        n_leaves = int(tree.cursor[split.LEAVES])
         labels = np.empty(table.n_rows, dtype=np.int32)
         labels[work.order] = np.repeat(np.arange(n_leaves, dtype=np.int32), np.diff(tree.leaf_starts[: n_leaves + 1]))
         partition = Partition.from_labels(labels, n_leaves, table.counts)
+        cuts = _cut_tree(tree, axes)
         if self.exchange:
-            improved = improve(table, partition, points, axes, rules, min_size)
+            improved = improve(table, partition, points, packed, rules, min_size)
             # The kernels measure a run of a hierarchy's children, a release publishes the node over it.
-            candidates = (partition, improved)
-            partition = min(candidates, key=lambda each: self._loss(table, each, laid_out, weights))
-        starts = np.concatenate(([0], np.cumsum(tree.lengths[:n_nodes], dtype=np.int64)))
-        cuts = CutTree(tree.columns[:n_nodes], starts, tree.members[: starts[-1]] - np.int32(1))
-        seconds = time.perf_counter() - began
-        return partition, cuts, Trace(repr(self), n_settled, seconds, complete=status == split.DONE)
+            made = [(each, self._published(table, each, cuts)) for each in (partition, improved)]
+            partition, recoding = min(made, key=lambda each: problem.loss.of(each[1], each[0].sizes))
+            return Found(partition, recoding, clock.trace(repr(self), n_settled, complete=complete))
+        recoding = self._published(table, partition, cuts)
+        placing = cuts if self.strict else None
+        return Found(partition, recoding, clock.trace(repr(self), n_settled, complete=complete), placing)
 
-    def _loss(self, table: Table, partition: Partition, axes: Sequence[Axis], weights: Mapping[str, float]) -> float:
-        published = publish.from_classes(table, partition, axes, self.recoding)
-        return losses.SetNCP(weights).value(losses.measure(published, partition.sizes))
+    def _grow(
+        self, points: split.Points, axes: profile.Axes, rules: judge.Rules, options: split.Options, clock: Clock
+    ) -> tuple[split.Work, split.Tree, int, bool]:
+        """Grow the tree until it is done or the clock says so; return it, the nodes settled, and whether it is done."""
+        n_rows, nodes = len(points.codes), clock.budget.nodes
+        work, tree = _work(points, axes, self.n_rescored), _new_tree(n_rows)
+        status = split.PAUSED
+        while status != split.DONE and not clock.is_over(int(tree.cursor[split.NODES])):
+            chunk = _PAUSE if nodes is None else min(_PAUSE, nodes - int(tree.cursor[split.NODES]))
+            status = split.grow(points, axes, rules, options, work, tree, chunk)
+            if status == split.NEEDS_ROOM:
+                tree = tree._replace(members=np.append(tree.members, np.empty_like(tree.members)))
+            clock.tell(int(tree.leaf_starts[tree.cursor[split.LEAVES]]) / n_rows)
+        n_settled = int(tree.cursor[split.NODES])
+        split.finish(work, tree)
+        return work, tree, n_settled, status == split.DONE
 
-    def recode(
-        self,
-        table: Table,
-        partition: Partition,
-        cuts: CutTree,
-        quasi_identifiers: Sequence[str],
-        hierarchies: Mapping[str, Hierarchy] = NO_HIERARCHIES,
-    ) -> Recoding:
+    def _published(self, table: Table, partition: Partition, cuts: CutTree) -> Recoding:
         """Say what every class publishes."""
-        axes = lay_out(table, quasi_identifiers, hierarchies, self.grid)
         if self.recoding != "cut":
-            return publish.from_classes(table, partition, axes, self.recoding)
+            return publish.from_classes(table, partition, cuts.axes, self.recoding)
         tree = (cuts.columns, cuts.starts, cuts.members)
         cells = [
             replay.cell_ranges(*tree, j, axis.n_places - 1, partition.n_classes)
             if axis.is_ordered
             else replay.cell_sets(*tree, j, np.unique(table.codes[table.index(axis.column.name)]), partition.n_classes)
-            for j, axis in enumerate(axes)
+            for j, axis in enumerate(cuts.axes)
         ]
-        return publish.from_cells(table, partition, axes, cells, "cut")
+        return publish.from_cells(table, partition, cuts.axes, cells, "cut")
+
+
+def _cut_tree(tree: split.Tree, axes: tuple[Axis, ...]) -> CutTree:
+    n_nodes = int(tree.cursor[split.NODES])
+    starts = np.concatenate(([0], np.cumsum(tree.lengths[:n_nodes], dtype=np.int64)))
+    return CutTree(axes, tree.columns[:n_nodes], starts, tree.members[: starts[-1]] - np.int32(1))
 
 
 def _work(points: split.Points, axes: split.Axes, n_rescored: int) -> split.Work:

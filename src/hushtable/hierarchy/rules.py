@@ -6,17 +6,15 @@ It becomes a hierarchy once it meets a column: see `hushtable.hierarchy.Hierarch
 
 from __future__ import annotations
 
-import dataclasses
 import itertools
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from decimal import Decimal
 from types import MappingProxyType
 from typing import Any, ClassVar, Final
 
 import numpy as np
 
-from hushtable import cells
+from hushtable import cells, entries
 from hushtable._types import CountArray, ValueArray
 from hushtable.column import Column
 from hushtable.errors import HierarchyError, listed, with_hint
@@ -245,34 +243,13 @@ def from_dict(entry: Mapping[str, Any]) -> Rule:
     >>> from_dict({"prefix": [3, 2]})
     Prefix(lengths=(3, 2))
     """
-    if len(entry) != 1:
-        msg = with_hint(f"a hierarchy entry names {len(entry)} rules.", "write one: `{intervals: {width: [5, 10]}}`.")
-        raise HierarchyError(msg)
-    ((name, given),) = entry.items()
-    if name not in RULES:
-        msg = with_hint(f"unknown hierarchy rule {name!r}.", f"the rules are {listed(RULES)}, and 'tree'.")
-        raise HierarchyError(msg)
-    rule: Any = RULES[name]
-    try:
-        made: Rule = rule(**(given or {})) if given is None or isinstance(given, Mapping) else rule(given)
-    except TypeError:
-        parameters = ", ".join(rule.__dataclass_fields__) or "none"
-        msg = with_hint(f"{name} cannot be made from what was given.", f"its parameters are: {parameters}.")
-        raise HierarchyError(msg) from None
+    made: Rule = entries.read(entry, RULES, "hierarchy rule", error=HierarchyError)
     return made
 
 
 def to_dict(rule: Rule) -> dict[str, Any]:
     """Return a rule as plain values, the way a policy writes it."""
-    given: Any = rule
-    options = {field.name: getattr(rule, field.name) for field in dataclasses.fields(given)}
-    return {rule.name: {name: _plain_option(option) for name, option in options.items() if option is not None}}
-
-
-def _plain_option(option: Any) -> Any:
-    if isinstance(option, tuple):
-        return [_plain_option(each) for each in option]
-    return str(option) if isinstance(option, Decimal) else option
+    return entries.write(rule, sparse=False)
 
 
 def _is_count(given: Any, least: int) -> bool:

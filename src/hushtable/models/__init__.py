@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import Any, Final
 
-from hushtable.errors import ModelError, listed, with_hint
+from hushtable import entries
+from hushtable.errors import InputError, ModelError, with_hint
 from hushtable.models.attribute import DistinctLDiversity, EntropyLDiversity, RecursiveCLDiversity
 from hushtable.models.base import ClassStats, Ground, Histogram, Needs, PrivacyModel, Rule, describe, model_to_dict
 from hushtable.models.closeness import BetaLikeness, DeltaDisclosure, TCloseness
@@ -39,6 +40,7 @@ __all__ = [
     "describe",
     "from_dict",
     "model_to_dict",
+    "models_in",
 ]
 
 MODELS: Final[Mapping[str, type[Any]]] = MappingProxyType(
@@ -55,12 +57,17 @@ MODELS: Final[Mapping[str, type[Any]]] = MappingProxyType(
             TCloseness,
             BetaLikeness,
             DeltaDisclosure,
+            Match1K,
+            MatchK1,
+            MatchKK,
+            Global1K,
+            GlobalK1,
         )
     }
 )
 
 
-def from_dict(entry: Mapping[str, Any]) -> PrivacyModel:
+def from_dict(entry: str | Mapping[str, Any]) -> PrivacyModel:
     """Make a model from the way a policy writes it.
 
     Examples
@@ -72,18 +79,20 @@ def from_dict(entry: Mapping[str, Any]) -> PrivacyModel:
     >>> from_dict({"t-closeness": {"t": 0.2, "sensitive": "salary"}})
     TCloseness(t=0.2, sensitive='salary', ground='auto')
     """
-    if len(entry) != 1:
-        msg = with_hint(f"a model entry names {len(entry)} models.", "write one model an entry: `- k-anonymity: 5`.")
-        raise ModelError(msg)
-    ((name, given),) = entry.items()
-    if name not in MODELS:
-        msg = with_hint(f"unknown privacy model {name!r}.", f"the models are {listed(MODELS, limit=20)}.")
-        raise ModelError(msg)
-    model = MODELS[name]
-    try:
-        made: PrivacyModel = model(**given) if isinstance(given, Mapping) else model(given)
-    except TypeError:
-        parameters = ", ".join(model.__dataclass_fields__)
-        msg = with_hint(f"{name} cannot be made from what was given.", f"its parameters are: {parameters}.")
-        raise ModelError(msg) from None
+    made: PrivacyModel = entries.read(entry, MODELS, "privacy model", error=ModelError)
     return made
+
+
+def models_in(given: Any) -> tuple[PrivacyModel, ...]:
+    """Return the models that a caller passed, each as an object or as a policy writes it.
+
+    Raises
+    ------
+    InputError
+        One model alone, a class instead of an object of it, or something else.
+    """
+    if isinstance(given, (str, Mapping)) or not isinstance(given, Iterable):
+        shown = type(given).__name__ if not isinstance(given, str) else repr(given)
+        msg = with_hint(f"models = {shown} is one model.", "pass a list: models=[KAnonymity(5)].")
+        raise InputError(msg)
+    return tuple(entries.given(model, MODELS, PrivacyModel, "privacy model") for model in given)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, ClassVar, Final, Protocol, runtime_checkable
 
 import numpy as np
 
+from hushtable import entries
 from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray
 from hushtable.errors import ModelError, with_hint
 
@@ -158,6 +159,8 @@ class ClassStats:
         A column that is not in it has neither an order nor a hierarchy.
     matching : Matching, optional
         Where a model compares with the original table.
+    persons : ndarray of int64, shape (n_classes,), optional
+        Distinct persons in each class, where a person may have several records.
     """
 
     sizes: CountArray = field(repr=False)
@@ -166,6 +169,12 @@ class ClassStats:
     population: CountArray | None = field(default=None, repr=False)
     grounds: Mapping[str, Ground] = field(default_factory=dict, repr=False)
     matching: Matching | None = field(default=None, repr=False)
+    persons: CountArray | None = field(default=None, repr=False)
+
+    @property
+    def crowd(self) -> CountArray:
+        """How many a person hides among in each class: persons where they are counted, else records."""
+        return self.sizes if self.persons is None else self.persons
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -234,7 +243,7 @@ class PrivacyModel(Protocol):
 
 def model_to_dict(model: PrivacyModel) -> dict[str, Any]:
     """Return a model as a policy writes it: ``{"k-anonymity": {"k": 5}}``."""
-    return {model.name: {entry.name: getattr(model, entry.name) for entry in fields(model)}}  # type: ignore[arg-type]
+    return entries.write(model, sparse=False)
 
 
 def describe(model: PrivacyModel) -> str:

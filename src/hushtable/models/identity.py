@@ -65,12 +65,12 @@ class KAnonymity:
         return self.k
 
     def measure(self, stats: ClassStats) -> FloatArray:
-        """Return the records in every class; higher is safer."""
-        return stats.sizes.astype(np.float64)
+        """Return the records in every class, or the persons; higher is safer."""
+        return stats.crowd.astype(np.float64)
 
     def passes(self, stats: ClassStats) -> BoolArray:
         """Tell which classes hold at least k records."""
-        return np.asarray(stats.sizes >= self.k)
+        return np.asarray(stats.crowd >= self.k)
 
     def rule(self, totals: Mapping[str, CountArray], grounds: Mapping[str, Ground] = NO_GROUNDS) -> Rule:
         """Judge by the size."""
@@ -141,7 +141,7 @@ class AlphaKAnonymity:
         """Return the highest share of a value in every class, infinite below k records; lower is safer."""
         known = stats.histograms[self.sensitive].known()
         shares = known.highest(known.counts) / np.maximum(stats.sizes, 1)
-        return np.where(stats.sizes >= self.k, shares, np.inf)
+        return np.where(stats.crowd >= self.k, shares, np.inf)
 
     def passes(self, stats: ClassStats) -> BoolArray:
         """Tell which classes hold at least k records and no value too often."""

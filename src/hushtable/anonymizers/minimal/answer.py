@@ -1,9 +1,8 @@
-"""What a search in the candidate space gives back: the cells that every class publishes."""
+"""What a search in the candidate space publishes: cells for every class."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -15,22 +14,7 @@ from hushtable.models.base import PrivacyModel, describe
 from hushtable.partition import Partition
 from hushtable.recoding import Recoding
 
-__all__ = ["Answer", "infeasible", "merged", "published", "row_texts"]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Answer:
-    """What a search found to publish.
-
-    Attributes
-    ----------
-    recoding : Recoding
-    others : tuple of (Partition, Recoding)
-        Other tables of the same loss.
-    """
-
-    recoding: Recoding
-    others: tuple[tuple[Partition, Recoding], ...] = field(default=(), repr=False)
+__all__ = ["infeasible", "merged", "published", "row_texts"]
 
 
 def infeasible(models: Sequence[PrivacyModel], n_rows: int) -> InfeasibleError:

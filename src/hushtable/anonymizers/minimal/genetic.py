@@ -11,12 +11,12 @@ from typing import ClassVar, Final, Literal
 import numpy as np
 
 from hushtable._types import CodeArray, CountArray, Progress
-from hushtable.anonymizers.judging import BlockJudge
+from hushtable.anonymizers.judging import Judge
+from hushtable.anonymizers.method import Found, Offers, Problem, register
 from hushtable.anonymizers.minimal import candidates, evolve, regroup
-from hushtable.anonymizers.minimal.answer import Answer, infeasible, merged, published
+from hushtable.anonymizers.minimal.answer import infeasible, merged, published
 from hushtable.anonymizers.minimal.candidates import Space
 from hushtable.anonymizers.minimal.mingen import start, temperatures
-from hushtable.anonymizers.mondrian import NO_HIERARCHIES
 from hushtable.errors import InputError, with_hint
 from hushtable.hierarchy import Hierarchy
 from hushtable.kernels.regroup import Check
@@ -40,6 +40,7 @@ _FEW_ROWS = 200  # of which annealing can be hot in a moment
 _N_NEAR = 16
 
 
+@register
 @dataclass(frozen=True, slots=True)
 class Genetic:
     """Let releases evolve: the better ones have offspring, which keep what their parents have in common.
@@ -93,9 +94,13 @@ class Genetic:
     mutation_rate: float = 10.0
     seed: int = 0
 
-    strict: ClassVar[bool] = False
-    losses: ClassVar[tuple[str, ...]] = ("ncp", "minimal_distortion", "certainty")
-    finds_matchings: ClassVar[bool] = False
+    name: ClassVar[str] = "genetic"
+
+    @property
+    def offers(self) -> Offers:
+        """Every loss that is a sum over cells."""
+        losses = ("ncp", "minimal_distortion", "certainty")
+        return Offers(losses, parts_equal_records=True, merges_classes=True)
 
     def __post_init__(self) -> None:
         if self.variant not in _DEFAULTS:
@@ -147,7 +152,7 @@ class Genetic:
         """
         began = time.perf_counter()
         space = candidates.lay_out(table, quasi_identifiers, hierarchies, loss or SetNCP())
-        judge = BlockJudge(table, models, hierarchies, reference or table)
+        judge = Judge(table, models, hierarchies, reference or table)
         if space.n_rows < judge.min_size:
             raise infeasible(models, space.n_rows)
         clock = evolve.Clock(*self._sizes(), began, budget or Budget(), space.scale, progress)
@@ -190,7 +195,7 @@ class Genetic:
         )
         return population, generations, patience
 
-    def _cells(self, space: Space, judge: BlockJudge, clock: evolve.Clock) -> tuple[Partition, Recoding]:
+    def _cells(self, space: Space, judge: Judge, clock: evolve.Clock) -> tuple[Partition, Recoding]:
         if not judge.is_by_size:
             msg = with_hint(
                 'Genetic(variant="mg-ga") was given more than k-anonymity.', "the default variant takes other models."
@@ -199,7 +204,7 @@ class Genetic:
         breeder = evolve.Breeder(space, judge.min_size, self.elite, self.mutation_rate, self.seed)
         return published(space, breeder.run(clock))
 
-    def _partitions(self, space: Space, judge: BlockJudge, near: regroup.Neighbours, clock: evolve.Clock) -> CodeArray:
+    def _partitions(self, space: Space, judge: Judge, near: regroup.Neighbours, clock: evolve.Clock) -> CodeArray:
         """Evolve partitions; return the labels of the best."""
         first = start(space, judge)
         best, least = first, regroup.partition_value(space, first)
@@ -234,7 +239,7 @@ class _Nursery:
     """Makes partitions out of others."""
 
     def __init__(
-        self, space: Space, judge: BlockJudge, near: regroup.Neighbours, check: Check, seed: int, clock: evolve.Clock
+        self, space: Space, judge: Judge, near: regroup.Neighbours, check: Check, seed: int, clock: evolve.Clock
     ) -> None:
         self.space, self.judge, self.near, self.check = space, judge, near, check
         self.rng = np.random.default_rng(seed)

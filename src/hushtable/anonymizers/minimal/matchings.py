@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 import itertools
-import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from hushtable._types import BoolArray, CountArray, FloatArray
-from hushtable.anonymizers.minimal.answer import Answer, infeasible, published
+from hushtable.anonymizers.method import Found
+from hushtable.anonymizers.minimal.answer import infeasible, published
 from hushtable.anonymizers.minimal.candidates import Space
 from hushtable.kernels import cost
 from hushtable.kernels.shortest import TIES
 from hushtable.models.base import ClassStats, Matching
 from hushtable.models.matching import MatchingNotion
-from hushtable.partition import Partition
 from hushtable.quality.loss import Loss
-from hushtable.search import Budget, Effort, Trace
+from hushtable.search import Clock, Effort
 
 __all__ = ["MOST_ROWS", "search"]
 
@@ -28,6 +27,7 @@ MOST_ROWS = 40
 
 _MOST_STATES = 2_000_000
 _MOST_TABLES = 10_000
+_RELATIVE = 1e-6  # what the solver's tolerances leave
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -62,8 +62,8 @@ class Solution:
 
 
 def search(
-    title: str, space: Space, model: MatchingNotion, n_best: int, tie_break: Loss | None, budget: Budget | None
-) -> tuple[Partition, Answer, Trace]:
+    title: str, space: Space, model: MatchingNotion, n_best: int, tie_break: Loss | None, clock: Clock
+) -> Found:
     """Find the cheapest table whose rows have k matches, of whatever kind the model asks for.
 
     Notes
@@ -74,27 +74,19 @@ def search(
     some circulation runs through it, so the global notions ask for one circulation with k - 1
     arcs in use at every row, out of it or into it.
     """
-    began = time.perf_counter()
     if space.n_rows < model.k:
         raise infeasible([model], space.n_rows)
-    found = _solve(space, model, n_best if tie_break is None else _MOST_TABLES, budget)
-    tables = [published(space, picks) for picks in (found.picks, *found.others)]
+    solved = _solve(space, model, n_best if tie_break is None else _MOST_TABLES, clock)
+    tables = [published(space, picks) for picks in (solved.picks, *solved.others)]
     if tie_break is not None:
         tables.sort(key=lambda each: tie_break.of(each[1], each[0].sizes))
-    (partition, recoding), *others = tables[:n_best]
-    value, bound = found.value * space.scale, found.bound * space.scale
-    is_proven = found.bound >= found.value - 1e-6 * max(1.0, found.value)
-    trace = Trace(
-        title,
-        found.n_states,
-        time.perf_counter() - began,
-        complete=is_proven,
-        optimal=is_proven,
-        bound=value if is_proven else bound,
-        gap=0.0 if is_proven or value == 0 else (value - bound) / value,
-        effort=Effort(found.n_states, 0, 0, space.size(), found.ties),
-    )
-    return partition, Answer(recoding, tuple(others)), trace
+    is_proven = solved.bound >= solved.value - _RELATIVE * max(1.0, solved.value)
+    value = solved.value * space.scale
+    bound = value if is_proven else solved.bound * space.scale
+    effort = Effort(solved.n_states, 0, 0, space.size(), solved.ties)
+    trace = clock.trace(title, solved.n_states, value=value, bound=bound, complete=is_proven, effort=effort)
+    made = [Found(*table, trace) for table in tables[:n_best]]
+    return replace(made[0], others=tuple(made[1:]))
 
 
 def assign(space: Space) -> tuple[CountArray, float]:
@@ -110,7 +102,7 @@ def assign(space: Space) -> tuple[CountArray, float]:
     return partners, float(costs[rows, partners].sum())
 
 
-def _solve(space: Space, model: MatchingNotion, n_best: int, budget: Budget | None) -> Solution:
+def _solve(space: Space, model: MatchingNotion, n_best: int, clock: Clock) -> Solution:
     n_rows = space.n_rows
     masks = [_masks(space, j) for j in range(len(space.columns))]
     needed = model.k if "published" in model.sides else 1
@@ -120,7 +112,7 @@ def _solve(space: Space, model: MatchingNotion, n_best: int, budget: Budget | No
         chosen = np.array([int(np.argmin(each.costs)) for each in options])
         bound = float(sum(each.costs[pick] for each, pick in zip(options, chosen, strict=True)))
     else:
-        chosen, bound = _program(options, model, n_rows, budget)
+        chosen, bound = _program(options, model, n_rows, clock)
     picks = np.array([each.picks[pick] for each, pick in zip(options, chosen, strict=True)])
     value = float(sum(each.costs[pick] for each, pick in zip(options, chosen, strict=True)))
     covers = np.array([each.covers[pick] for each, pick in zip(options, chosen, strict=True)])
@@ -180,7 +172,7 @@ def _useful(front: dict[int, tuple[float, tuple[int, ...]]], needed: int, n_rows
 
 
 def _program(
-    options: Sequence[Options], model: MatchingNotion, n_rows: int, budget: Budget | None
+    options: Sequence[Options], model: MatchingNotion, n_rows: int, clock: Clock
 ) -> tuple[CountArray, float]:
     """Choose an option for every row by an integer program; return the choices and a bound of the cost."""
     from scipy import sparse
@@ -208,7 +200,7 @@ def _program(
         integrality=np.append(np.ones(n_options), np.zeros(2 * n_arcs)),
         bounds=Bounds(0, np.concatenate([np.ones(n_options + n_arcs), np.full(n_arcs, np.inf)])),
         constraints=constraints,
-        options={"mip_rel_gap": 0.0, "time_limit": (budget.seconds if budget else None) or np.inf},
+        options={"mip_rel_gap": 0.0, "time_limit": max(0.0, clock.left)},
     )
     everything = np.array([int(np.argmax(each.covers.sum(axis=1))) for each in options])
     if solved.x is None:

@@ -12,12 +12,13 @@ from typing import ClassVar
 import numpy as np
 
 from hushtable._types import CodeArray, CountArray, Progress
-from hushtable.anonymizers.judging import BlockJudge
+from hushtable.anonymizers.judging import Judge
+from hushtable.anonymizers.method import Found, Offers, Problem, register
 from hushtable.anonymizers.minimal import candidates, matchings, regroup, setpartition, smallest
-from hushtable.anonymizers.minimal.answer import Answer, infeasible, merged, published, row_texts
+from hushtable.anonymizers.minimal.answer import infeasible, merged, published, row_texts
 from hushtable.anonymizers.minimal.candidates import Space
 from hushtable.anonymizers.minimal.setpartition import Partitioning
-from hushtable.anonymizers.mondrian import NO_HIERARCHIES, Mondrian
+from hushtable.anonymizers.mondrian import Mondrian
 from hushtable.errors import InputError, with_hint
 from hushtable.hierarchy import Hierarchy
 from hushtable.kernels import cost
@@ -42,6 +43,7 @@ _MOST_PAIRED = 3_000
 _TEMPERATURES = (0.1, 0.005)  # of what a cell costs at most, times the columns
 
 
+@register
 @dataclass(frozen=True, slots=True)
 class MinGen:
     """Generalize single cells at the least loss there is, and say what is proven.
@@ -97,9 +99,13 @@ class MinGen:
     proof_rows: int = 400
     seed: int = 0
 
-    strict: ClassVar[bool] = False
-    losses: ClassVar[tuple[str, ...]] = ("ncp", "minimal_distortion", "certainty")
-    finds_matchings: ClassVar[bool] = True
+    name: ClassVar[str] = "mingen"
+
+    @property
+    def offers(self) -> Offers:
+        """Every loss that is a sum over cells; matching notions."""
+        losses = ("ncp", "minimal_distortion", "certainty")
+        return Offers(losses, parts_equal_records=True, finds_matchings=True, merges_classes=True)
 
     def __post_init__(self) -> None:
         for name, least in (("n_best", 1), ("iterations", 1), ("proof_rows", 0), ("seed", 0)):
@@ -108,65 +114,20 @@ class MinGen:
                 msg = with_hint(f"MinGen was given {name} = {given!r}.", f"a whole number, {least} or more.")
                 raise InputError(msg)
 
-    def search(
-        self,
-        table: Table,
-        quasi_identifiers: Sequence[str],
-        models: Sequence[PrivacyModel],
-        budget: Budget | None = None,
-        progress: Progress | None = None,
-        *,
-        hierarchies: Mapping[str, Hierarchy] = NO_HIERARCHIES,
-        loss: Loss | None = None,
-        population: CountArray | None = None,
-        reference: Table | None = None,
-    ) -> tuple[Partition, Answer, Trace]:
-        """Find the cheapest table that satisfies the models.
-
-        Parameters
-        ----------
-        table : Table
-            A row for every record.
-        quasi_identifiers : sequence of str
-        models : sequence of PrivacyModel
-            Conditions on classes, or one matching notion alone.
-        budget : Budget, optional
-            Nodes are steps of the exchange and of the search for blocks.
-        progress : callable, optional
-        hierarchies : mapping of column to Hierarchy
-        loss : Loss, optional
-            The set-NCP when not given.
-        population : None
-            Models that count one are refused.
-        reference : Table, optional
-            Whose sensitive values models compare with.
-        """
-        space = candidates.lay_out(table, quasi_identifiers, hierarchies, loss or SetNCP(), self.tie_break)
-        notions = [model for model in models if isinstance(model, MatchingNotion)]
-        if notions:
-            judge = BlockJudge(table, [KAnonymity(notions[0].k)], hierarchies, table)
-            return self._match(space, judge, notions[0], budget, progress)
-        judge = BlockJudge(table, models, hierarchies, reference or table)
+    def search(self, problem: Problem) -> Found:
+        """Find the cheapest table whose classes pass; a budget's nodes are steps of the exchange and blocks looked at."""
+        space = candidates.lay_out(problem.table, problem.columns, problem.ladders, problem.loss, self.tie_break)
+        if problem.notion is not None:
+            return self._match(space, problem, problem.notion)
         if self.iterations is not None:
-            return self._draw(space, judge)
+            return self._draw(space, problem)
         if space.n_rows <= smallest.MOST_ROWS:
-            return self._solve(space, judge)
+            return self._solve(space, problem)
         self._refuse_ties(space.n_rows)
-        return self._improve(space, judge, budget or Budget(), progress)
-
-    def recode(
-        self,
-        table: Table,
-        partition: Partition,
-        answer: Answer,
-        quasi_identifiers: Sequence[str],
-        hierarchies: Mapping[str, Hierarchy] = NO_HIERARCHIES,
-    ) -> Recoding:
-        """Say what every class publishes."""
-        return answer.recoding
+        return self._improve(space, problem)
 
     def _match(
-        self, space: Space, judge: BlockJudge, notion: MatchingNotion, budget: Budget | None, progress: Progress | None
+        self, space: Space, judge: Judge, notion: MatchingNotion, budget: Budget | None, progress: Progress | None
     ) -> tuple[Partition, Answer, Trace]:
         """Search under a matching notion; many rows are paired, or made k-anonymous, which is more than asked."""
         if space.n_rows <= matchings.MOST_ROWS:
@@ -198,7 +159,7 @@ class MinGen:
             )
             raise InputError(msg)
 
-    def _solve(self, space: Space, judge: BlockJudge) -> tuple[Partition, Answer, Trace]:
+    def _solve(self, space: Space, judge: Judge) -> tuple[Partition, Answer, Trace]:
         """Solve a few rows exactly, with their ties."""
         began = time.perf_counter()
         found = smallest.solve(space, judge)
@@ -232,7 +193,7 @@ class MinGen:
         texts = row_texts(*best)
         return tuple(itertools.islice((each for each in made if row_texts(*each) != texts), self.n_best - 1))
 
-    def _draw(self, space: Space, judge: BlockJudge) -> tuple[Partition, Answer, Trace]:
+    def _draw(self, space: Space, judge: Judge) -> tuple[Partition, Answer, Trace]:
         """Keep the best of some random partitions, and of the whole table as one class."""
         began = time.perf_counter()
         rng = np.random.default_rng(self.seed)
@@ -258,7 +219,7 @@ class MinGen:
         return partition, Answer(recoding), trace
 
     def _improve(
-        self, space: Space, judge: BlockJudge, budget: Budget, progress: Progress | None
+        self, space: Space, judge: Judge, budget: Budget, progress: Progress | None
     ) -> tuple[Partition, Answer, Trace]:
         """Improve Mondrian's blocks; prove what can be proven in the time there is."""
         began = time.perf_counter()
@@ -304,7 +265,7 @@ class MinGen:
     def _anneal(
         self,
         space: Space,
-        judge: BlockJudge,
+        judge: Judge,
         near: regroup.Neighbours,
         known: Partitioning,
         n_steps: int,
@@ -333,7 +294,7 @@ def temperatures(space: Space) -> tuple[float, float]:
     return _TEMPERATURES[0] * whole, _TEMPERATURES[1] * whole
 
 
-def start(space: Space, judge: BlockJudge) -> CodeArray:
+def start(space: Space, judge: Judge) -> CodeArray:
     """Return Mondrian's blocks in the same candidate space."""
     names = [column.name for column in space.columns]
     ladders = {name: ladder for name, ladder in zip(names, space.hierarchies, strict=True) if ladder is not None}

@@ -1,0 +1,197 @@
+"""The one door of every search: a problem in, what was found out, and what a method can be asked.
+
+A method joins by `register`; nothing else has to know it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import ClassVar, Final, Protocol, TypeVar, runtime_checkable
+
+import numpy as np
+
+from hushtable._types import BoolArray, CodeArray
+from hushtable.anonymizers.judging import Judge
+from hushtable.errors import InputError, listed, with_hint
+from hushtable.hierarchy import Hierarchy
+from hushtable.models.matching import MatchingNotion
+from hushtable.partition import Partition
+from hushtable.quality.loss import Loss
+from hushtable.recoding import Recoding
+from hushtable.search import Clock, Trace
+from hushtable.table import Table
+
+__all__ = ["METHODS", "Found", "Method", "Offers", "Placing", "Problem", "check_asked", "register"]
+
+
+@dataclass(frozen=True, slots=True)
+class Offers:
+    """What a method can be asked.
+
+    Attributes
+    ----------
+    losses : tuple of str
+        The objectives it searches by.
+    parts_equal_records : bool
+        Whether equal records may come to lie in different classes, so that each is a row of its own.
+    counts_population : bool
+        Whether models may count a population.
+    suppresses : bool
+        Whether it decides itself which records are suppressed.
+    finds_matchings : bool
+        Whether it takes a matching notion, which judges rows and no classes.
+    merges_classes : bool
+        Whether classes that publish the same cells become one, which only models can
+        follow that a union of passing classes passes.
+    """
+
+    losses: tuple[str, ...] = ("ncp",)
+    parts_equal_records: bool = False
+    counts_population: bool = False
+    suppresses: bool = False
+    finds_matchings: bool = False
+    merges_classes: bool = False
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Problem:
+    """What a search is asked.
+
+    Attributes
+    ----------
+    columns : tuple of str
+        The quasi-identifiers, in the order that they are published in.
+    judge : Judge
+        Knows the rows, and which classes of them pass.
+    ladders : mapping of column to Hierarchy
+        Aligned to the columns of the table.
+    loss : Loss
+        What is made small.
+    clock : Clock
+        Every loop that can take a second looks at it.
+    most_suppressed : int
+        Records that the search may suppress.
+    notion : MatchingNotion, optional
+        Asked of the rows instead of models.
+    """
+
+    columns: tuple[str, ...]
+    judge: Judge
+    ladders: Mapping[str, Hierarchy]
+    loss: Loss
+    clock: Clock = field(default_factory=Clock)
+    most_suppressed: int = 0
+    notion: MatchingNotion | None = None
+
+    @property
+    def table(self) -> Table:
+        """The rows: quasi-identifiers, sensitive columns, and persons where they are counted."""
+        return self.judge.table
+
+    def of(self, rows: BoolArray) -> Problem:
+        """Return the problem of some rows, judged by the same whole."""
+        return replace(self, judge=self.judge.of(rows))
+
+
+class Placing(Protocol):
+    """Where rows go that no search has seen: a cut tree, a vector of levels."""
+
+    def labels(self, table: Table) -> CodeArray:
+        """Return the class of every row of a table with the search's columns."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Found:
+    """What a search found.
+
+    Attributes
+    ----------
+    partition : Partition
+        Of the problem's rows; label -1: suppressed.
+    recoding : Recoding
+        What the classes publish.
+    trace : Trace
+    placing : Placing, optional
+    others : tuple of Found
+        Other tables of the same loss.
+    """
+
+    partition: Partition
+    recoding: Recoding
+    trace: Trace
+    placing: Placing | None = field(default=None, repr=False)
+    others: tuple[Found, ...] = field(default=(), repr=False)
+
+    @property
+    def suppressed(self) -> BoolArray:
+        """The rows in no class."""
+        return np.asarray(self.partition.labels < 0)
+
+
+@runtime_checkable
+class Method(Protocol):
+    """A search for the classes of a release; a frozen dataclass whose fields are its options."""
+
+    name: ClassVar[str]
+    """As written in a policy: ``"mondrian"``."""
+
+    @property
+    def offers(self) -> Offers:
+        """What it can be asked."""
+        ...
+
+    def search(self, problem: Problem) -> Found:
+        """Find classes that pass, and what they publish."""
+        ...
+
+
+METHODS: Final[dict[str, type[Method]]] = {}
+"""Every method by the name that a policy writes it by."""
+
+MethodT = TypeVar("MethodT", bound=Method)
+
+
+def register(method: type[MethodT]) -> type[MethodT]:
+    """Make a method known by its name to `hushtable.anonymize`, policies and the command; usable as a decorator.
+
+    Raises
+    ------
+    InputError
+        Another method has that name.
+    """
+    known = METHODS.setdefault(method.name, method)
+    if known is not method:
+        msg = with_hint(f"there is a method {method.name!r} already.", "give this one another name.")
+        raise InputError(msg)
+    return method
+
+
+def check_asked(method: Method, problem: Problem) -> None:
+    """Raise InputError where a problem asks of a method what it does not offer."""
+    offers, name = method.offers, type(method).__name__
+    if problem.loss.name not in offers.losses:
+        able = [other for other, each in METHODS.items() if problem.loss.name in each().offers.losses]
+        msg = with_hint(f"{name} does not search by loss={problem.loss.name!r}.", f"methods that do: {listed(able)}.")
+        raise InputError(msg)
+    if problem.notion is not None and not offers.finds_matchings:
+        able = [other for other, each in METHODS.items() if each().offers.finds_matchings]
+        msg = with_hint(
+            f"{name} makes classes, and {problem.notion.name} judges none.", f"methods that match rows: {listed(able)}."
+        )
+        raise InputError(msg)
+    models = problem.judge.models
+    refused = [
+        model.name
+        for model in models
+        if (model.needs.population and not offers.counts_population)
+        or (offers.merges_classes and not model.monotone_coarsening)
+    ]
+    if refused:
+        msg = with_hint(
+            f"{name} cannot look for {listed(refused)}.",
+            "classes that happen to publish the same cells are one class, which must satisfy the models too, "
+            "and no population is counted; use method='mondrian'.",
+        )
+        raise InputError(msg)

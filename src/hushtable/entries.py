@@ -1,0 +1,177 @@
+"""How models, hierarchy rules, methods and losses are written, in policies and in manifests: one grammar.
+
+=====================================  ==============================================
+entry                                  what it makes of the class named ``mondrian``
+=====================================  ==============================================
+``mondrian``                           the class with its defaults
+``{mondrian: {cut: median}}``          with options
+``{k-anonymity: 5}``                   with its first option
+=====================================  ==============================================
+
+The classes are frozen dataclasses whose fields are their options; each checks its own.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+import inspect
+from collections.abc import Callable, Mapping
+from decimal import Decimal
+from typing import Any, Final
+
+from hushtable.errors import InputError, listed, with_hint
+
+__all__ = ["given", "read", "write"]
+
+_NOTHING: Final[Mapping[str, Any]] = {}
+
+
+def read(
+    entry: Any,
+    kinds: Mapping[str, Callable[..., Any]],
+    what: str,
+    *,
+    error: type[InputError] = InputError,
+    nested: Mapping[str, Callable[[Any], Any]] = _NOTHING,
+) -> Any:
+    """Make what an entry names.
+
+    Parameters
+    ----------
+    entry : str or mapping
+    kinds : mapping of name to class
+    what : str
+        What is made, for messages: ``"model"``.
+    error : type of InputError
+    nested : mapping of option to callable
+        How options are read that are entries themselves.
+
+    Raises
+    ------
+    InputError
+        Of the type asked for: an unknown name or option, or options that do not fit.
+
+    Examples
+    --------
+    >>> from dataclasses import dataclass
+    >>> @dataclass
+    ... class Cut:
+    ...     width: int = 1
+    >>> read({"cut": {"width": 3}}, {"cut": Cut}, "rule"), read("cut", {"cut": Cut}, "rule")
+    (Cut(width=3), Cut(width=1))
+    """
+    name, options = _parts(entry, kinds, what, error)
+    kind = kinds[name]
+    if not isinstance(options, Mapping):
+        names = _options(kind)
+        if not names:
+            msg = with_hint(f"{name} was given {options!r}.", "it has no options.")
+            raise error(msg)
+        options = {names[0]: options}
+    unknown = [option for option in options if option not in _options(kind)]
+    if unknown:
+        raise error(_misnamed(f"{what} {name!r} has no option {unknown[0]!r}", str(unknown[0]), _options(kind)))
+    asked = {option: nested[option](value) if option in nested else value for option, value in options.items()}
+    try:
+        return kind(**asked)
+    except TypeError:
+        lacking = [option for option in _needed(kind) if option not in asked]
+        problem = f"lacks {listed(lacking)}" if lacking else "was given options of the wrong type"
+        msg = with_hint(f"{what} {name!r} {problem}.", f"its options are: {', '.join(_options(kind)) or 'none'}.")
+        raise error(msg) from None
+
+
+def write(made: Any, *, sparse: bool = True) -> dict[str, Any]:
+    """Return what `read` would make this of, as plain values.
+
+    Parameters
+    ----------
+    made : an object of a class with a ``name``
+    sparse : bool
+        Leave out options at their defaults.
+    """
+    written = {}
+    for field in dataclasses.fields(made):
+        value = getattr(made, field.name)
+        default = field.default if field.default_factory is dataclasses.MISSING else field.default_factory()
+        if value is not None and not (sparse and value == default):
+            written[field.name] = _plain(value)
+    return {made.name: written}
+
+
+def given(
+    asked: Any,
+    kinds: Mapping[str, Callable[..., Any]],
+    protocol: type,
+    what: str,
+    *,
+    nested: Mapping[str, Callable[[Any], Any]] = _NOTHING,
+) -> Any:
+    """Return what a Python caller passes: an object as it is, a name or an entry as what it makes.
+
+    Raises
+    ------
+    InputError
+        It is a class instead of an object of it, or something else.
+    """
+    if isinstance(asked, (str, Mapping)):
+        return read(asked, kinds, what, nested=nested)
+    if inspect.isclass(asked):
+        msg = with_hint(f"a {what} was given as the class {asked.__name__}.", f"call it: {asked.__name__}(...).")
+        raise InputError(msg)
+    if not isinstance(asked, protocol):
+        msg = with_hint(
+            f"a {what} was given as {type(asked).__name__}.",
+            f"pass a name among {listed(kinds, limit=20)}, or an object with options.",
+        )
+        raise InputError(msg)
+    return asked
+
+
+def _parts(entry: Any, kinds: Mapping[str, Any], what: str, error: type[InputError]) -> tuple[str, Any]:
+    if isinstance(entry, str):
+        name, options = entry, _NOTHING
+    elif isinstance(entry, Mapping) and len(entry) == 1:
+        ((name, options),) = entry.items()
+    else:
+        n_names = f" names {len(entry)}" if isinstance(entry, Mapping) else f" is a {type(entry).__name__}"
+        msg = with_hint(f"a {what} entry{n_names}.", f"write one, as `{_example(kinds)}`.")
+        raise error(msg)
+    if name not in kinds:
+        raise error(_misnamed(f"unknown {what} {name!r}", str(name), kinds))
+    return name, _NOTHING if options is None else options
+
+
+def _misnamed(problem: str, name: str, known: Any) -> str:
+    near = difflib.get_close_matches(name, list(known), n=1)
+    hint = f"did you mean {near[0]!r}? " if near else ""
+    return with_hint(f"{problem}.", f"{hint}known: {', '.join(known) or 'none'}.")
+
+
+def _example(kinds: Mapping[str, Any]) -> str:
+    name = next(iter(kinds))
+    options = _options(kinds[name])
+    return f"{name}: {{{options[0]}: ...}}" if options else name
+
+
+def _options(kind: Any) -> list[str]:
+    return [field.name for field in dataclasses.fields(kind) if field.init]
+
+
+def _needed(kind: Any) -> list[str]:
+    return [
+        field.name
+        for field in dataclasses.fields(kind)
+        if field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
+    ]
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, (tuple, list)):
+        return [_plain(each) for each in value]
+    if isinstance(value, Mapping):
+        return {key: _plain(each) for key, each in value.items()}
+    if isinstance(value, Decimal):
+        return str(value)
+    return write(value) if dataclasses.is_dataclass(value) else value

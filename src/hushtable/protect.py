@@ -1,0 +1,188 @@
+"""The verb that protects a table, from arguments or from a policy."""
+
+from __future__ import annotations
+
+import inspect
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Final, Literal
+
+from hushtable import entries
+from hushtable._types import Missing, Progress
+from hushtable.anonymizers import METHODS, Method, Request, protect
+from hushtable.claims import Limits
+from hushtable.column import ColumnSpec, check_specs
+from hushtable.errors import InputError, check_type, listed, names_in, with_hint
+from hushtable.hierarchy import Hierarchy
+from hushtable.models import PrivacyModel, models_in
+from hushtable.policy import Policy
+from hushtable.pseudonyms import Pseudonyms
+from hushtable.quality import LOSSES
+from hushtable.quality.loss import Loss
+from hushtable.release import Release
+from hushtable.search import Budget, Clock
+
+__all__ = ["anonymize"]
+
+
+def anonymize(
+    data: Any,
+    *,
+    quasi_identifiers: Sequence[str] = (),
+    models: Iterable[PrivacyModel] = (),
+    sensitive: Sequence[str] = (),
+    method: str | Mapping[str, Any] | Method = "mondrian",
+    hierarchies: Mapping[str, Any] | str | os.PathLike[str] | None = None,
+    unknown: Literal["error", "suppress"] = "error",
+    loss: str | Mapping[str, Any] | Loss = "ncp",
+    suppression_limit: float = 0.0,
+    missing: Missing = "category",
+    identifiers: Sequence[str] = (),
+    pseudonyms: Pseudonyms | None = None,
+    specs: Mapping[str, ColumnSpec] | None = None,
+    population: Any = None,
+    person: str | None = None,
+    highest_risk: float | None = None,
+    average_risk: float | None = None,
+    policy: Policy | str | os.PathLike[str] | None = None,
+    key: bytes | None = None,
+    budget: Budget | None = None,
+    progress: Progress | None = None,
+) -> Release:
+    """Generalize quasi-identifiers until every class satisfies the models, at little loss.
+
+    Parameters
+    ----------
+    data : path, dataframe or Table
+        A Table gives a Table.
+    quasi_identifiers : sequence of str
+        Columns that someone may know of a person. All others but ``identifiers`` stay as they are.
+    models : iterable of PrivacyModel
+        All of them hold for every class of the release. A matching notion (`GlobalK1` and
+        its siblings), which is not k-anonymity, goes alone and with method "mingen".
+    sensitive : sequence of str
+        Sensitive columns besides those that a model judges: how diverse the classes
+        are in them is reported.
+    method : {"mondrian", "mingen", "genetic"}, or an object of `Mondrian`, `MinGen`, `Genetic` ...
+        Any name in `hushtable.anonymizers.METHODS`, or ``{name: {option: value}}`` as a policy writes it.
+    hierarchies : mapping of column to Hierarchy, rule, path or "auto", or a path, optional
+        See `Hierarchy.build`; a path alone is that of a file of domains for several columns.
+        Columns without one are cut where their values lie.
+    unknown : {"error", "suppress"}
+        What becomes of values that a hierarchy does not list: an error, or ``*`` as
+        soon as they are generalized at all.
+    loss : {"ncp", "minimal_distortion", "certainty"}, SetNCP, MinimalDistortion or Certainty
+        The objective; the objects take weights. Mondrian cuts by the set-NCP only, see
+        `hushtable.quality.loss.set_ncp`.
+    suppression_limit : float
+        Share of the records that may be suppressed, in [0, 1]. None are where a release
+        of all records can satisfy the models; else as few as it takes. Suppressed records
+        publish ``*`` in every quasi-identifier and sensitive column where they are enough
+        to satisfy the models as a class of their own, and are dropped where they are not.
+    missing : {"category"}
+        A missing value is a value of its own.
+    identifiers : sequence of str
+        Direct identifiers; the release leaves them out.
+    pseudonyms : Pseudonyms, optional
+        Direct identifiers that become keyed pseudonyms instead.
+    specs : mapping of column to ColumnSpec, optional
+        Kinds and orders of columns where the data do not say.
+    population : path, dataframe or Table, optional
+        The people among whom the records are, with the quasi-identifiers: what k-map
+        and delta-presence count. The cells of a class then cover its population too.
+    person : str, optional
+        The column that says whose record a row is, where a person may have several: classes
+        then count distinct persons, and a record without one counts nobody.
+    highest_risk, average_risk : float, optional
+        Limits in (0, 1] that the release claims besides the models: 1 / the smallest class, and
+        classes / records. Classes are made large enough for the first.
+    policy : Policy or path, optional
+        What to do, instead of all other arguments but ``key``, ``budget`` and ``progress``.
+    key : bytes, optional
+        The secret of a policy's pseudonyms.
+    budget : Budget, optional
+        The best release so far when it ends.
+    progress : callable, optional
+        Called now and then with the share of the search that is done.
+
+    Returns
+    -------
+    Release
+        Its classes were judged anew after the search. `Release.verify` judges the
+        published cells, `Release.write` the written file.
+
+    Raises
+    ------
+    ColumnError
+        A column does not exist, has two roles, or holds a literal ``*``.
+    InputError
+        No model, no quasi-identifier, an empty table, an unknown option, or a
+        population and no model that looks at it, or the other way round.
+    InfeasibleError
+        Even the whole table as one class fails a model: which, and what it reaches.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> import hushtable as ht
+    >>> people = pl.DataFrame({"age": [31, 34, 52, 57], "sex": ["f", "f", "m", "f"], "pay": [1, 2, 3, 4]})
+    >>> release = ht.anonymize(people, quasi_identifiers=["age", "sex"], models=[ht.KAnonymity(2)])
+    >>> release.frame.rows()
+    [('[31, 34]', 'f', 1), ('[31, 34]', 'f', 2), ('[52, 57]', '*', 3), ('[52, 57]', '*', 4)]
+    >>> release.verify().passed
+    True
+    """
+    if policy is not None:
+        given = {name: value for name, value in locals().items() if value is not _DEFAULTS[name]}
+        strangers = given.keys() - {"data", "policy", "key", "progress"}
+        if strangers:
+            msg = with_hint(f"a policy was given, and {listed(sorted(strangers))} too.", "put everything into the policy.")
+            raise InputError(msg)
+        rules = policy if isinstance(policy, Policy) else Policy.read(policy)
+        return rules.protect(data, key=key, progress=progress)
+    _check_plain(missing, key, specs, budget, pseudonyms)
+    asked = models_in(models)
+    request = Request(
+        quasi_identifiers=names_in(quasi_identifiers, "quasi_identifiers"),
+        models=asked,
+        sensitive=names_in(sensitive, "sensitive"),
+        method=entries.given(method, METHODS, Method, "method"),
+        unknown=unknown,
+        loss=entries.given(loss, LOSSES, Loss, "loss"),
+        suppression_limit=suppression_limit,
+        identifiers=names_in(identifiers, "identifiers"),
+        pseudonyms=pseudonyms,
+        specs=specs or {},
+        population=population,
+        person=person,
+        limits=Limits(highest_risk, average_risk),
+        clock=Clock(budget or Budget(), progress),
+    )
+    return protect(data, replace(request, hierarchies=_hierarchies(hierarchies, request)))
+
+
+_DEFAULTS: Final = {name: each.default for name, each in inspect.signature(anonymize).parameters.items()}
+
+
+def _check_plain(missing: Any, key: Any, specs: Any, budget: Any, pseudonyms: Any) -> None:
+    if missing != "category":
+        msg = with_hint(
+            f"missing = {missing!r} makes no partition, so nothing can be generalized by it.",
+            "anonymize with missing='category', and verify with the other readings.",
+        )
+        raise InputError(msg)
+    if key is not None:
+        msg = with_hint("a key was given without a policy.", "pass pseudonyms=Pseudonyms(columns, key).")
+        raise InputError(msg)
+    check_specs(specs)
+    check_type(budget, Budget, "budget", "Budget(seconds=60), for instance")
+    check_type(pseudonyms, Pseudonyms, "pseudonyms", "Pseudonyms(columns, key)")
+
+
+def _hierarchies(given: Any, asked: Request) -> Mapping[str, Any]:
+    """Read a file of domains, of which only the columns that are looked at are asked for."""
+    if not isinstance(given, (str, os.PathLike)):
+        return given or {}
+    columns = (*asked.quasi_identifiers, *asked.judged)
+    return {name: ladder for name, ladder in Hierarchy.from_domains(given).items() if name in columns}
