@@ -6,95 +6,35 @@ and counts are compared as whole numbers, without a tolerance.
 
 from __future__ import annotations
 
-import html
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from hushtable import frames
 from hushtable._types import CodeArray, CountArray
-from hushtable.errors import InputError, VerificationError, check_columns, listed, with_hint
-from hushtable.readings import label_rows
+from hushtable.claims.readings import label_rows
+from hushtable.claims.verdict import Failure, Verdict
+from hushtable.errors import InputError, check_columns, listed, names_in, with_hint
 
-__all__ = ["IndependenceVerdict", "verify_independence"]
+__all__ = ["Independence"]
 
 _MOST = 12  # columns of which every subset is looked at; independence of all implies theirs
 
 
 @dataclass(frozen=True, slots=True)
-class IndependenceVerdict:
-    """Whether what A publishes says nothing about the label.
+class Independence:
+    """What columns publish says nothing about a cluster label.
 
     Attributes
     ----------
-    passed : bool
-        The clusters are equally large, and every set of columns is independent of the label.
-    failures : tuple of str
-        Sets of columns, and how many of their vectors are not equally frequent under every label.
     columns : tuple of str
-    label : str
-    n_records, n_clusters : int
-    n_vectors : int
-        Distinct vectors of all columns together.
-    n_subsets : int
-        Sets of columns that were looked at.
-    """
-
-    passed: bool
-    failures: tuple[str, ...]
-    columns: tuple[str, ...]
-    label: str
-    n_records: int
-    n_clusters: int
-    n_vectors: int
-    n_subsets: int
-
-    def raise_if_failed(self) -> IndependenceVerdict:
-        """Raise VerificationError where the table is not independent; return the verdict where it is."""
-        if not self.passed:
-            msg = with_hint(
-                f"the table does not hold what it claims: {'; '.join(self.failures)}.", "do not publish it."
-            )
-            raise VerificationError(msg)
-        return self
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the verdict as plain values."""
-        return asdict(self)
-
-    def _repr_html_(self) -> str:
-        head = "independent" if self.passed else "NOT independent"
-        items = "".join(f"<li>{html.escape(failure)}</li>" for failure in self.failures)
-        return (
-            f"<b>{html.escape(', '.join(self.columns))}: {head}</b> of {html.escape(self.label)}; "
-            f"{self.n_records} records, {self.n_vectors} vectors, {self.n_clusters} clusters<ul>{items}</ul>"
-        )
-
-
-def verify_independence(
-    data: Any, *, columns: Sequence[str], label: str = "cluster", n_clusters: int | None = None
-) -> IndependenceVerdict:
-    """Judge from a published table alone whether columns are independent of a label.
-
-    Parameters
-    ----------
-    data : path or dataframe
-        The published table.
-    columns : sequence of str
         A: together, and every subset of them.
     label : str
     n_clusters : int, optional
         How many labels there should be; as many as there are, when not given.
-
-    Raises
-    ------
-    ColumnError
-        A column is not in the table.
-    InputError
-        No column was given.
 
     Notes
     -----
@@ -107,35 +47,79 @@ def verify_independence(
     --------
     >>> import polars as pl
     >>> table = pl.DataFrame({"job": ["*", "*", "clerk", "clerk"], "cluster": [1, 2, 1, 2]})
-    >>> verify_independence(table, columns=["job"]).passed
+    >>> Independence(("job",)).verify(table).passed
     True
     """
-    columns = tuple(columns)
-    if not columns:
-        msg = with_hint("no column to judge.", "name the columns that should say nothing about the label.")
-        raise InputError(msg)
-    frame = frames.read(data)
-    check_columns((*columns, label), frame.columns, "columns of a masked table")
-    codes: CodeArray = np.array([frames.text_codes(frame.column(name)) for name in columns])
-    labels, _ = label_rows(frames.text_codes(frame.column(label))[None, :])
-    vectors, first = label_rows(codes)
-    n_labels = int(labels.max(initial=-1)) + 1
-    counts = np.bincount(vectors * n_labels + labels, minlength=len(first) * n_labels).reshape(len(first), n_labels)
-    failures = []
-    if n_clusters is not None and n_labels != n_clusters:
-        failures.append(f"{n_labels} clusters instead of {n_clusters}")
-    sizes = counts.sum(axis=0)
-    if n_labels and sizes.max() != sizes.min():
-        failures.append(f"clusters of {sizes.min()} to {sizes.max()} records")
-    sets = _subsets(len(columns))
-    for chosen in sets:
-        n_wrong = _n_dependent(codes[list(chosen)][:, first], counts)
-        if n_wrong:
-            names = listed(columns[place] for place in chosen)
-            failures.append(f"{n_wrong} vectors of {names} depend on {label!r}")
-    return IndependenceVerdict(
-        not failures, tuple(failures), columns, label, frame.n_rows, n_labels, len(first), len(sets)
-    )
+
+    columns: tuple[str, ...]
+    label: str = "cluster"
+    n_clusters: int | None = None
+
+    kind: ClassVar[str] = "independence"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "columns", names_in(self.columns, "columns"))
+        if not self.columns:
+            msg = with_hint("no column to judge.", "name the columns that should say nothing about the label.")
+            raise InputError(msg)
+
+    @property
+    def conditions(self) -> tuple[str, ...]:
+        """Equal clusters, and independence."""
+        n_clusters = "" if self.n_clusters is None else f"{self.n_clusters} "
+        return (f"{n_clusters}clusters of equal size", f"{listed(self.columns)} independent of {self.label!r}")
+
+    @property
+    def sentence(self) -> str:
+        """What is hidden, and what is not."""
+        return (
+            f"{', '.join(self.columns)} say exactly nothing about {self.label}; "
+            "this hides a correlation, not people: whoever knows a record's other cells can find it"
+        )
+
+    def verify(self, data: Any, *, original: Any = None) -> Verdict:
+        """Judge a published table from the table alone; ``original`` plays no part.
+
+        Raises
+        ------
+        ColumnError
+            A column is not in the table.
+        """
+        frame = frames.read(data)
+        check_columns((*self.columns, self.label), frame.columns, "columns of a masked table")
+        codes: CodeArray = np.array([frames.text_codes(frame.column(name)) for name in self.columns])
+        labels, _ = label_rows(frames.text_codes(frame.column(self.label))[None, :])
+        vectors, first = label_rows(codes)
+        n_labels = int(labels.max(initial=-1)) + 1
+        counts = np.bincount(vectors * n_labels + labels, minlength=len(first) * n_labels).reshape(-1, n_labels)
+        failures = self._sizes(counts.sum(axis=0))
+        sets = _subsets(len(self.columns))
+        for chosen in sets:
+            n_wrong = _n_dependent(codes[list(chosen)][:, first], counts)
+            if n_wrong:
+                names = listed(self.columns[place] for place in chosen)
+                failures.append(Failure(f"{n_wrong} vectors of {names} depend on {self.label!r}"))
+        figures = {"label": self.label, "n_clusters": n_labels, "n_vectors": len(first), "n_subsets": len(sets)}
+        return Verdict(self.conditions, tuple(failures), self.columns, frame.n_rows, figures=figures)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the columns, the label, and how many clusters there are."""
+        return {"kind": self.kind, "columns": list(self.columns), "label": self.label, "n_clusters": self.n_clusters}
+
+    @classmethod
+    def from_dict(cls, entries: Mapping[str, Any]) -> Independence:
+        """Read what `to_dict` wrote."""
+        return cls(tuple(entries["columns"]), str(entries["label"]), entries["n_clusters"])
+
+    def _sizes(self, sizes: CountArray) -> list[Failure]:
+        found = []
+        if not len(sizes):
+            found.append(Failure("no records"))
+        elif sizes.max() != sizes.min():
+            found.append(Failure(f"clusters of {sizes.min()} to {sizes.max()} records"))
+        if self.n_clusters not in (None, len(sizes)):
+            found.append(Failure(f"{len(sizes)} clusters instead of {self.n_clusters}"))
+        return found
 
 
 def _subsets(n_columns: int) -> list[tuple[int, ...]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
@@ -46,8 +46,8 @@ class Verdict:
     conditions : tuple of str
         What was claimed, in words.
     failures : tuple of Failure
-    unchecked : tuple of str
-        What could not be judged from what was given, and what it would take.
+    unchecked : mapping of str to str
+        Conditions that could not be judged from what was given, and what it would take.
     columns : tuple of str
         The columns that the conditions speak of.
     n_records : int
@@ -60,7 +60,7 @@ class Verdict:
     failures: tuple[Failure, ...]
     columns: tuple[str, ...]
     n_records: int
-    unchecked: tuple[str, ...] = ()
+    unchecked: Mapping[str, str] = field(default_factory=dict)
     figures: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -76,20 +76,41 @@ class Verdict:
     @property
     def held(self) -> tuple[str, ...]:
         """The conditions that were judged and hold."""
-        broken = [failure.condition for failure in self.failures]
-        return tuple(
-            condition
-            for condition in self.conditions
-            if condition not in broken and not any(each.startswith(condition) for each in self.unchecked)
-        )
+        other = {*(failure.condition for failure in self.failures), *self.unchecked}
+        return tuple(condition for condition in self.conditions if condition not in other)
 
     @property
     def quasi_identifiers(self) -> tuple[str, ...]:
-        """The columns, where classes were judged."""
+        """The columns, where classes or rows were judged."""
         return self.columns
 
-    def __getattr__(self, name: str) -> Any:
-        raise AttributeError(name)
+    @property
+    def n_classes(self) -> int:
+        """Classes of equal published cells, suppressed records apart."""
+        return int(self.figures["n_classes"])
+
+    @property
+    def n_suppressed(self) -> int:
+        """Rows with ``*`` in every quasi-identifier and every sensitive column."""
+        return int(self.figures["n_suppressed"])
+
+    @property
+    def smallest_class(self) -> int:
+        """How many the smallest class holds, suppressed records apart; 0 in an empty table."""
+        return int(self.figures["smallest_class"])
+
+    @property
+    def n_unique(self) -> int:
+        """Records alone in their class."""
+        return int(self.figures["n_unique"])
+
+    @property
+    def distinct_sensitive(self) -> dict[str, int]:
+        """The fewest distinct known values of a sensitive column in any class.
+
+        1 or 0 says that someone's value is known from the class alone, whatever k is.
+        """
+        return dict(self.figures["distinct_sensitive"])
 
     def raise_if_failed(self) -> Verdict:
         """Return the verdict, or raise VerificationError with the counts of what fails."""
@@ -100,3 +121,66 @@ class Verdict:
             )
             raise VerificationError(msg)
         return self
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the verdict as plain values."""
+        return {
+            "passed": self.passed,
+            "complete": self.complete,
+            "conditions": list(self.conditions),
+            "held": list(self.held),
+            "failures": [asdict(failure) for failure in self.failures],
+            "unchecked": [{"condition": condition, "needs": needs} for condition, needs in self.unchecked.items()],
+            "columns": list(self.columns),
+            "n_records": self.n_records,
+            **self.figures,
+        }
+
+    def _repr_html_(self) -> str:
+        failed = [f"failed: {failure}" for failure in self.failures]
+        unknown = [f"not checked: {condition}; {needs}" for condition, needs in self.unchecked.items()]
+        lines = [*failed, *unknown, *(f"{each}: holds" for each in self.held)]
+        items = "".join(f"<li>{html.escape(line)}</li>" for line in lines)
+        head = "failed" if failed else "incomplete" if unknown else "passed"
+        return f"<b>Verification {head}</b>: {self.n_records} records<ul>{items}</ul>"
+
+
+@runtime_checkable
+class Claim(Protocol):
+    """What a release promises of its published table; a frozen dataclass.
+
+    It judges a file from the file alone, by code that shares nothing with what made it.
+    """
+
+    kind: ClassVar[str]
+    """As written in a manifest: ``"classes"``."""
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that it speaks of."""
+        ...
+
+    @property
+    def conditions(self) -> tuple[str, ...]:
+        """What it says, in words."""
+        ...
+
+    @property
+    def sentence(self) -> str:
+        """All of it in one sentence, with the reader it assumes."""
+        ...
+
+    def verify(self, data: Any, *, original: Any = None) -> Verdict:
+        """Judge a published table.
+
+        Parameters
+        ----------
+        data : path or dataframe
+        original : path or dataframe, optional
+            The input, where a condition compares with it.
+        """
+        ...
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what a manifest holds of it: no path, no value of a person, no count of the input."""
+        ...
