@@ -6,11 +6,9 @@ A CSV is read as text and stays text: types are inferred for computing only
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
-import secrets
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
@@ -36,11 +34,11 @@ __all__ = [
     "map_texts",
     "mask",
     "read",
-    "replacing",
     "strings",
     "text_codes",
     "texts",
     "with_json_lists",
+    "without_categories",
     "write",
     "written_delimiter",
 ]
@@ -220,13 +218,25 @@ def file_kind(path: Path) -> str:
 def write(frame: Frame, path: Path) -> None:
     """Write a frame as CSV or Parquet, by the ending of the name; untouched text is written as it was read."""
     # A categorical type would carry its categories into the file, those of removed cells too.
-    categorical = (pl.Categorical, pl.Enum)
     columns = [frame.column(name).alias(name) for name in frame.columns]
-    data = pl.DataFrame([each.cast(pl.String) if isinstance(each.dtype, categorical) else each for each in columns])
+    data = pl.DataFrame([each.cast(without_categories(each.dtype)) for each in columns])
     if file_kind(path) == "parquet":
         data.write_parquet(path)
         return
     data.write_csv(path, separator=written_delimiter(frame, path))
+
+
+def without_categories(dtype: pl.DataType) -> pl.DataType:
+    """Return a type with text in the place of categories, in lists and structs too."""
+    if isinstance(dtype, (pl.Categorical, pl.Enum)):
+        return pl.String()
+    if isinstance(dtype, pl.List):
+        return pl.List(without_categories(dtype.inner))  # type: ignore[arg-type]
+    if isinstance(dtype, pl.Array):
+        return pl.Array(without_categories(dtype.inner), dtype.size)  # type: ignore[arg-type]
+    if isinstance(dtype, pl.Struct):
+        return pl.Struct({each.name: without_categories(each.dtype) for each in dtype.fields})  # type: ignore[arg-type]
+    return dtype
 
 
 def written_delimiter(frame: Frame, path: Path) -> str:
@@ -251,7 +261,10 @@ def check_writable(frame: Frame, path: Path) -> None:
 def gather(labels: Sequence[str | None], codes: CodeArray, suppressed: BoolArray) -> pl.Series:
     """Spell out a text column from its distinct labels; suppressed rows become ``*``."""
     places = np.where(suppressed, np.int32(len(labels)), codes)
-    return pl.Series([*labels, SUPPRESSED], dtype=pl.String).gather(places)
+    # A label that no row has would stay in the buffer that all cells share.
+    used = np.bincount(places, minlength=len(labels) + 1) > 0
+    texts = [text for text, is_used in zip([*labels, SUPPRESSED], used, strict=True) if is_used]
+    return pl.Series(texts, dtype=pl.String).gather((np.cumsum(used) - 1)[places])
 
 
 def map_texts(series: pl.Series, change: Callable[[str], str]) -> pl.Series:
@@ -267,59 +280,9 @@ def map_texts(series: pl.Series, change: Callable[[str], str]) -> pl.Series:
 
 def mask(series: pl.Series, suppressed: BoolArray) -> pl.Series:
     """Return a column as text, with ``*`` in the suppressed rows."""
-    return series.cast(pl.String).set(pl.Series(suppressed), SUPPRESSED)
-
-
-@contextlib.contextmanager
-def replacing(*paths: Path) -> Iterator[tuple[Path, ...]]:
-    """Write files whole and together, or not at all: yields drafts, which get their names at the end.
-
-    A crash, a full disk or an exception leaves the old files, or none.
-    """
-    drafts = tuple(_beside(path, "part") for path in paths)
-    try:
-        yield drafts
-        for draft in drafts:
-            with draft.open("rb+") as file:
-                os.fsync(file.fileno())
-        _rename_all(drafts, paths)
-    except OSError as error:
-        msg = with_hint(
-            f"cannot write {str(paths[0])!r}: {error.strerror or type(error).__name__}.",
-            "check that the folder exists, is writable and has room; nothing was changed.",
-        )
-        raise InputError(msg) from None
-    finally:
-        for draft in drafts:
-            # Where it could not be made (no such folder, name too long) it cannot be removed either.
-            with contextlib.suppress(OSError):
-                draft.unlink()
-
-
-def _beside(path: Path, word: str) -> Path:
-    return path.with_name(f".{path.stem}.{secrets.token_hex(4)}.{word}{path.suffix}")
-
-
-def _rename_all(drafts: Sequence[Path], paths: Sequence[Path]) -> None:
-    """Give all drafts their names; when one cannot have its, give the old files theirs back."""
-    kept = {path: _beside(path, "old") for path in paths if path.is_file()}
-    renamed: list[Path] = []
-    try:
-        for path, old in kept.items():
-            old.hardlink_to(path)
-        for draft, path in zip(drafts, paths, strict=True):
-            draft.replace(path)
-            renamed.append(path)
-    except OSError:
-        for path in renamed:
-            if path in kept:
-                kept[path].replace(path)
-            else:
-                path.unlink()
-        raise
-    finally:
-        for old in kept.values():
-            old.unlink(missing_ok=True)
+    cells = zip(series.cast(pl.String).to_list(), suppressed.tolist(), strict=True)
+    # Made anew, because a changed column shares its buffer with the old one.
+    return pl.Series([SUPPRESSED if is_hidden else cell for cell, is_hidden in cells], dtype=pl.String)
 
 
 def _read_parquet(path: Path) -> Frame:
@@ -344,7 +307,7 @@ def texts(series: pl.Series) -> pl.Series:
     """
     if series.dtype.is_nested() or isinstance(series.dtype, pl.Binary):
         msg = with_hint(
-            f"column {series.name!r} has the type {series.dtype}, which cannot be grouped.",
+            f"column {series.name!r} has the type {without_categories(series.dtype)}, which cannot be grouped.",
             "turn it into text, a number, a date or a datetime, or leave the column out.",
         )
         raise ColumnError(msg)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -179,6 +179,15 @@ class Table:
         """Return the table of some rows, in the order given."""
         return Table(self.columns, np.ascontiguousarray(self.codes[:, rows]), self.counts[rows])
 
+    def without_unused(self) -> Table:
+        """Return the table whose columns hold no value that no row has."""
+        columns, codes = [], np.empty_like(self.codes)
+        for j, column in enumerate(self.columns):
+            used = np.unique(self.codes[j][self.codes[j] >= 0])
+            codes[j] = np.where(self.codes[j] < 0, -1, np.searchsorted(used, self.codes[j]))
+            columns.append(replace(column, values=column.values[used]))
+        return Table(tuple(columns), codes, self.counts)
+
     def one_by_one(self) -> Table:
         """Return the table with a row for every record."""
         if (self.counts == 1).all():
@@ -302,7 +311,7 @@ def _measured(name: str, series: pl.Series) -> tuple[Kind, np.ndarray[Any, Any]]
         in_utc = series.dt.convert_time_zone("UTC").dt.replace_time_zone(None) if dtype.time_zone else series
         return "datetime", in_utc.dt.cast_time_unit("us").to_numpy().astype("datetime64[us]")
     msg = with_hint(
-        f"column {name!r} has the type {dtype}, which cannot be grouped.",
+        f"column {name!r} has the type {frames.without_categories(dtype)}, which cannot be grouped.",
         "turn it into text, a number, a date or a datetime, or leave the column out.",
     )
     raise ColumnError(msg)

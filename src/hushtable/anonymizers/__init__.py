@@ -9,7 +9,7 @@ from typing import Any, Final, Literal
 
 import numpy as np
 
-from hushtable import frames
+from hushtable import drafts, frames
 from hushtable._types import BoolArray, CountArray, Missing, Progress
 from hushtable.anonymizers.minimal.answer import Answer
 from hushtable.anonymizers.minimal.genetic import Genetic
@@ -153,7 +153,7 @@ def anonymize(
     whole = _Judge(table, judged_models, None, ladders, table)
     suppressed = np.zeros(table.n_rows, dtype=bool)
     if suppression_limit > 0 and population is None and not whole.passes_as_one_class():
-        suppressed = offending_rows(table, models, int(suppression_limit * table.n_records))
+        suppressed = offending_rows(table, models, int(suppression_limit * table.n_records), source)
     drops = bool(suppressed.any()) and not whole.of(suppressed).passes_as_one_class()
     reference, table = table, table.take(np.flatnonzero(~suppressed))
     everyone, people = _with_population(table, population, quasi_identifiers, models, specs)
@@ -178,6 +178,8 @@ def anonymize(
     recoding = searcher.recode(distinct, found, cuts, quasi_identifiers, ladders)  # type: ignore[arg-type]
     n_suppressed = int(reference.counts[suppressed].sum())
 
+    inputs = drafts.paths_among(data, population, hierarchies)
+
     def released(found: Partition, recoding: Recoding) -> Release:
         labels = np.full(reference.n_rows, -1, dtype=np.int32)
         labels[~suppressed] = found.labels[inverse[: table.n_rows]]
@@ -197,6 +199,7 @@ def anonymize(
             population=population,
             removed=tuple(identifiers),
             pseudonyms=pseudonyms,
+            inputs=inputs,
         )
 
     others = cuts.others if isinstance(cuts, Answer) else ()

@@ -12,10 +12,10 @@ from hushtable.cli.arguments import (
     AsJson,
     Delimiter,
     Encoding,
+    Force,
     InFile,
     PolicyFile,
     Population,
-    check_output,
     frame_of,
     names_of,
     numbers_of,
@@ -53,10 +53,12 @@ def scan(
     as_json: AsJson = False,
 ) -> None:
     """List columns with proposed roles, measure the risk, and write a policy to start from."""
-    from hushtable import frames
+    from hushtable import drafts, frames
     from hushtable.discover.recognise import find_quasi_identifiers
     from hushtable.risk.reidentify import assess
 
+    if policy is not None:
+        drafts.check_outputs((policy,), (file,), overwrite=True)
     if policy is not None and policy.exists():
         msg = with_hint(f"{str(policy)!r} exists.", "name another file, or remove it: a policy is never overwritten.")
         raise InputError(msg)
@@ -117,26 +119,27 @@ def anonymize(
     ] = None,
     keep_order: Annotated[bool, typer.Option("--keep-order", help="Do not shuffle the rows.")] = False,
     external: Annotated[bool, typer.Option("--external", help="Write the manifest that may be published.")] = False,
+    force: Force = False,
     encoding: Encoding = "utf-8",
     delimiter: Delimiter = None,
     as_json: AsJson = False,
 ) -> None:
     """Write a release in which every person hides among k, with its manifest, verified from the written file."""
-    from hushtable import frames
+    from hushtable import drafts, frames, manifest
     from hushtable.anonymizers import anonymize as protect
     from hushtable.search import Budget
 
     frames.file_kind(output)
-    check_output(file, output)
+    if policy is not None and (qi or k is not None or l or identifier or other):
+        msg = with_hint("both a policy and roles or models were given.", "put everything into the policy.")
+        raise InputError(msg)
+    given = None if policy is None else _read_policy(policy)
+    hierarchies = {} if policy is None or given is None else given.hierarchies(policy.parent)
+    inputs = drafts.paths_among(file, policy, population, domains, key_file, hierarchies)
+    drafts.check_outputs((output, manifest.manifest_path(output)), inputs, overwrite=force)
     with step("reading"):
         frame = frames.read(file, encoding=encoding, delimiter=delimiter)
-    if policy is not None:
-        if qi or k is not None or l or identifier or other:
-            msg = with_hint("both a policy and roles or models were given.", "put everything into the policy.")
-            raise InputError(msg)
-        rules = _read_policy(policy)
-    else:
-        rules = _policy_of_options(frame, qi, k, l or [], identifier, other)
+    rules = given or _policy_of_options(frame, qi, k, l or [], identifier, other)
     rules = rules.changed(cut=cut, recoding=recoding, method=method, loss=loss, weights=numbers_of(weights) or None)
     rules.check_covers(frame.columns)
     with bar("searching") as progress:
@@ -146,7 +149,7 @@ def anonymize(
             models=rules.models,
             sensitive=rules.with_role("sensitive"),
             method=_method(rules),
-            hierarchies={**rules.hierarchies(policy.parent if policy else "."), **_domains(rules, domains)},
+            hierarchies={**hierarchies, **_domains(rules, domains)},
             unknown=rules.unknown,
             loss=_loss(rules),
             budget=None if seconds is None else Budget(seconds=seconds),
@@ -159,7 +162,9 @@ def anonymize(
             progress=progress,
         )
     with step("writing and verifying"):
-        verdict = release.write(output, keep_order=keep_order, external=external, policy=rules.to_dict())
+        verdict = release.write(
+            output, keep_order=keep_order, external=external, policy=rules.to_dict(), overwrite=force
+        )
     summary = release.to_dict()
     if as_json:
         print_json({"file": str(output), "verified": verdict.to_dict(), **summary})
@@ -334,11 +339,10 @@ def _specs(rules: Policy) -> dict[str, Any]:
 
 
 def _write_policy(path: Path, text: str) -> None:
-    try:
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        msg = with_hint(f"cannot write {str(path)!r}: {error.strerror}.", "check that the folder exists.")
-        raise InputError(msg) from None
+    from hushtable import drafts
+
+    with drafts.replacing(path) as (draft,):
+        draft.write_text(text, encoding="utf-8")
 
 
 def _role_table(roles: Roles) -> str:
@@ -386,7 +390,20 @@ def _release_lines(output: Path, rules: Policy, verdict: Verdict, summary: Mappi
         lines.append(f"  keyed pseudonyms: {', '.join(summary['pseudonymized'])}")
     if kept := rules.with_role("other"):
         lines.append(f"  kept as they are, taken for unknown to anyone: {', '.join(kept)}")
-    return [*lines, *_homogeneity_lines(verdict)]
+    return [*lines, *_homogeneity_lines(verdict), *_margin_lines(rules)]
+
+
+def _margin_lines(rules: Policy) -> list[str]:
+    """Say what is learnt from cuts that a model of sensitive values, not the size of a class, forbade."""
+    judged = dict.fromkeys(name for model in rules.models for name in model.needs.sensitive)
+    has_margin = rules.method == "mondrian" and rules.margin > 0
+    if not judged or has_margin:
+        return []
+    remedy = "`margin: 2`" if rules.method == "mondrian" else "`method: mondrian` with `margin: 2`"
+    return [
+        f"  careful: who knows the method exactly can learn of {', '.join(judged)} from the cuts that were not made; "
+        f"a margin blunts that ({remedy} in the policy)"
+    ]
 
 
 def _effort_lines(trace: Trace) -> list[str]:
