@@ -80,7 +80,9 @@ class Mondrian:
         classes of nearly equal size, which overlap. Equal records may then part.
     margin : int
         Classes hold this many records more than the models ask, which blunts attacks
-        that know where cutting stopped. The release claims what the models ask.
+        that know where cutting stopped: without it, an exact reader of the algorithm can
+        learn of sensitive values from the cuts that models of them forbade. The release
+        claims what the models ask.
     grid : mapping of column to float
         Cuts of these number columns fall on multiples of a width, whatever the data.
     exchange : bool
