@@ -46,7 +46,7 @@ def protect(data: Any = PEOPLE, **options: Any) -> ht.Release:
         ({"identifiers": ["age"]}, ht.ColumnError, "'age' have more than one role"),
         ({"models": [ht.DistinctLDiversity(2, "wage")]}, ht.ColumnError, "'wage'"),
         ({"models": [ht.DistinctLDiversity(2, "age")]}, ht.ColumnError, "'age' have more than one role"),
-        ({"pseudonyms": ht.Pseudonyms(("sex",), bytes(16))}, ht.ColumnError, "'sex' have more than one role"),
+        ({"pseudonyms": ht.Pseudonyms(("sex",), bytes(range(16)))}, ht.ColumnError, "'sex' have more than one role"),
         ({"pseudonyms": ht.Pseudonyms(("nix",), bytes(16))}, ht.ColumnError, "'nix'"),
         ({"method": "mondriaan"}, ht.InputError, "'mondriaan'.*\n\n.*'mondrian'"),
         ({"loss": "entropy"}, ht.InputError, "'entropy'"),
