@@ -52,6 +52,7 @@ NO_TABLE_HOLDS = {
     "seconds past the years": arrow([10**13, None] * 3, pa.timestamp("s")),
     "microseconds past the years": pl.Series([2**63 - 1, None] * 3, dtype=pl.Datetime("us")),
     "milliseconds past the years": pl.Series([2**63 - 1, None] * 3, dtype=pl.Datetime("ms")),
+    "days before the years": pl.Series([-(2**31), None] * 3, dtype=pl.Date),
     "days past the years": pl.Series([2**31 - 1, None] * 3, dtype=pl.Date),
     "unknown time zone": arrow([1, None] * 3, pa.timestamp("ns", "Nowhere/Land")),
     "maps": arrow([[("a", 1)], None] * 3, pa.map_(pa.string(), pa.int64())),

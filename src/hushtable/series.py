@@ -94,7 +94,7 @@ def _check_years(column: pl.Series) -> None:
     days = column.to_physical()
     if isinstance(column.dtype, pl.Datetime):
         days = days // _PER_DAY[column.dtype.time_unit]
-    beyond = int((days.abs() > _MOST_DAYS).sum())
+    beyond = int((~days.is_between(-_MOST_DAYS, _MOST_DAYS)).sum())
     if beyond:
         msg = with_hint(
             f"column {column.name!r} holds {beyond} dates more than 200,000 years away.", "check its unit of time."
