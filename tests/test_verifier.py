@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import naive
 from hushtable.errors import ColumnError, InputError, VerificationError
-from hushtable.models import DistinctLDiversity, KAnonymity
+from hushtable.models import DistinctLDiversity, KAnonymity, TCloseness
 from hushtable.readings import match_sizes
 from hushtable.risk.reidentify import assess
 from hushtable.verifier import verify
@@ -477,3 +477,36 @@ def test_verdict_is_plain_values(people):
     entries = json.loads(json.dumps(verdict.to_dict()))
     assert entries["passed"] is False
     assert [failure["n_records"] for failure in entries["failures"]] == [2, 2]
+
+
+@pytest.mark.parametrize(
+    ("cells", "distinct"),
+    [
+        ([0.0, -0.0, 1e16, 1e16], 1),
+        (["0.0", "-0.0", "1e16", "1E16"], 1),
+        (["1", "1.0", "1E10", "1E10"], 1),
+        (["1", "1E0", "2", "3"], 1),
+        (["1E1", "10E0", "2E1", "3E1"], 2),
+    ],
+)
+def test_one_number_is_one_sensitive_value_beside_exponents(cells, distinct):
+    verdict = judged(pl.DataFrame({"a": ["v", "v", "w", "w"], "s": cells}), [KAnonymity(2)], sensitive=["s"])
+    assert verdict.distinct_sensitive == {"s": distinct}
+
+
+@pytest.mark.parametrize("library", [pl.DataFrame, pd.DataFrame, pa.table])
+def test_floats_are_sensitive_numbers_by_their_type(library):
+    """Huge floats, which look like codes when they are written, still have an order: t-closeness differs by it."""
+    floats = [1e16, 2e16, 3e16, 4e16]
+    table = library({"a": ["v", "v", "w", "w"], "s": floats})
+    whole = library({"a": ["v", "v", "w", "w"], "s": [each / 1e16 for each in floats]})
+    verdicts = [judged(each, [TCloseness(0.1, "s")]) for each in (table, whole)]
+    assert [verdict.failures[0].worst for verdict in verdicts] == [pytest.approx(1 / 3)] * 2
+
+
+def test_the_original_says_how_a_sensitive_column_is_typed():
+    """Suppression makes text of numbers; that of huge floats would look like codes."""
+    original = pl.DataFrame({"a": ["v", "v", "w", "w", "x", "x"], "s": [1e16, 2e16, 3e16, 4e16, 5e16, 6e16]})
+    published = pl.DataFrame({"a": ["v", "v", "w", "w", "*", "*"], "s": ["1e16", "2e16", "3e16", "4e16", "*", "*"]})
+    verdicts = [judged(each, [TCloseness(0.1, "s")], original=original) for each in (published, original[:4])]
+    assert [verdict.failures[0].worst for verdict in verdicts] == [pytest.approx(0.4)] * 2

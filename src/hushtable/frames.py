@@ -21,6 +21,7 @@ from hushtable._types import BoolArray, CodeArray, CountArray
 from hushtable.cells import SUPPRESSED
 from hushtable.delimited import read_csv, unreadable
 from hushtable.errors import ColumnError, InputError, listed, with_hint
+from hushtable.series import to_polars, without_categories
 
 __all__ = [
     "FILE_KINDS",
@@ -38,7 +39,6 @@ __all__ = [
     "text_codes",
     "texts",
     "with_json_lists",
-    "without_categories",
     "write",
     "written_delimiter",
 ]
@@ -80,7 +80,7 @@ class Frame:
 
     def column(self, name: str) -> pl.Series:
         """Return one column as a polars series; NaN is missing, whatever the library."""
-        return _to_polars(self.data.get_column(name))
+        return to_polars(self.data.get_column(name))
 
     def drop(self, names: Sequence[str]) -> Frame:
         """Return the frame without some columns."""
@@ -92,7 +92,13 @@ class Frame:
 
     def take(self, rows: CountArray) -> Frame:
         """Return some rows, in the order given."""
-        return replace(self, data=self.data[rows])
+        try:
+            return replace(self, data=self.data[rows])
+        except NotImplementedError:
+            # pyarrow cannot pick rows of every type it has.
+            odd = [name for name in self.columns if not _has_rows_to_take(self.data.get_column(name))]
+            msg = with_hint(f"{library(self)} cannot pick rows of columns {listed(odd)}.", "cast them to another type.")
+            raise ColumnError(msg) from None
 
     def with_texts(self, texts: Mapping[str, pl.Series]) -> Frame:
         """Return the frame with whole columns replaced by text, in place and in the rows' order."""
@@ -174,10 +180,23 @@ def read(data: Any, *, encoding: str = "utf-8", delimiter: str | None = None) ->
                 "pass a path or an eager dataframe: pandas, polars, pyarrow (collect a lazy frame first).",
             )
             raise InputError(msg) from None
-        if not all(isinstance(name, str) for name in names):
+        if not all(isinstance(name, str) and _is_unicode(name) for name in names):
             msg = with_hint("the dataframe has column names that are not text.", "rename them to text first.")
             raise ColumnError(msg)
     return frame
+
+
+def _has_rows_to_take(series: nw.Series[Any]) -> bool:
+    try:
+        series[np.arange(len(series))]
+    except NotImplementedError:
+        return False
+    return True
+
+
+def _is_unicode(text: str) -> bool:
+    """Tell whether a text can be written: half of a surrogate pair cannot."""
+    return text.encode(errors="ignore").decode() == text
 
 
 def library(data: Any) -> str:
@@ -226,19 +245,6 @@ def write(frame: Frame, path: Path) -> None:
     data.write_csv(path, separator=written_delimiter(frame, path))
 
 
-def without_categories(dtype: pl.DataType) -> pl.DataType:
-    """Return a type with text in the place of categories, in lists and structs too."""
-    if isinstance(dtype, (pl.Categorical, pl.Enum)):
-        return pl.String()
-    if isinstance(dtype, pl.List):
-        return pl.List(without_categories(dtype.inner))  # type: ignore[arg-type]
-    if isinstance(dtype, pl.Array):
-        return pl.Array(without_categories(dtype.inner), dtype.size)  # type: ignore[arg-type]
-    if isinstance(dtype, pl.Struct):
-        return pl.Struct({each.name: without_categories(each.dtype) for each in dtype.fields})  # type: ignore[arg-type]
-    return dtype
-
-
 def written_delimiter(frame: Frame, path: Path) -> str:
     """Return the delimiter of a CSV to be written: the one it was read with, a tab for .tsv."""
     return "\t" if path.suffix.lower() == ".tsv" else frame.delimiter
@@ -272,7 +278,7 @@ def map_texts(series: pl.Series, change: Callable[[str], str]) -> pl.Series:
     if series.dtype.is_float() and (series.drop_nulls() % 1 == 0).all() and (series.abs() < 2**53).all():
         # pandas holds integers beside missing cells as floats.
         series = series.cast(pl.Int64)
-    texts = series.cast(pl.String)
+    texts = _as_text(series)
     distinct = texts.drop_nulls().unique()
     changed = pl.Series([change(text) for text in distinct.to_list()], dtype=pl.String)
     return texts.replace_strict(distinct, changed, default=None)
@@ -280,7 +286,7 @@ def map_texts(series: pl.Series, change: Callable[[str], str]) -> pl.Series:
 
 def mask(series: pl.Series, suppressed: BoolArray) -> pl.Series:
     """Return a column as text, with ``*`` in the suppressed rows."""
-    cells = zip(series.cast(pl.String).to_list(), suppressed.tolist(), strict=True)
+    cells = zip(_as_text(series).to_list(), suppressed.tolist(), strict=True)
     # Made anew, because a changed column shares its buffer with the old one.
     return pl.Series([SUPPRESSED if is_hidden else cell for cell, is_hidden in cells], dtype=pl.String)
 
@@ -303,18 +309,22 @@ def texts(series: pl.Series) -> pl.Series:
     Raises
     ------
     ColumnError
-        Its cells are lists, structs or bytes.
+        Its cells are lists, structs, bytes or durations.
     """
-    if series.dtype.is_nested() or isinstance(series.dtype, pl.Binary):
+    cells = _as_text(series)
+    blank = cells.unique().drop_nulls()
+    blank = blank.filter(blank.str.strip_chars() == "")
+    return cells.set(cells.is_in(blank.implode()).fill_null(False), None) if len(blank) else cells
+
+
+def _as_text(series: pl.Series) -> pl.Series:
+    if series.dtype.is_nested() or isinstance(series.dtype, (pl.Binary, pl.Duration)):
         msg = with_hint(
             f"column {series.name!r} has the type {without_categories(series.dtype)}, which cannot be grouped.",
             "turn it into text, a number, a date or a datetime, or leave the column out.",
         )
         raise ColumnError(msg)
-    cells = series.cast(pl.String)
-    blank = cells.unique().drop_nulls()
-    blank = blank.filter(blank.str.strip_chars() == "")
-    return cells.set(cells.is_in(blank.implode()).fill_null(False), None) if len(blank) else cells
+    return series.cast(pl.String)
 
 
 def integers(name: str, values: CountArray) -> pl.Series:
@@ -332,64 +342,3 @@ def text_codes(series: pl.Series) -> CodeArray:
     cells = texts(series)
     codes = cells.cast(pl.Enum(cells.drop_nulls().unique().sort())).to_physical()
     return np.asarray(codes.cast(pl.Int32).fill_null(-1).to_numpy())
-
-
-def _to_polars(series: nw.Series[Any]) -> pl.Series:
-    """Turn a column of any library into a polars series, with NaN as missing."""
-    if series.implementation.is_polars():
-        column: pl.Series = series.to_native()
-        return column.fill_nan(None) if column.dtype.is_float() else column
-    if isinstance(series.dtype, (nw.Categorical, nw.Enum)):
-        return _from_categorical(series)
-    missing = series.is_null().to_numpy()
-    dtype = series.dtype
-    if dtype.is_numeric() and not isinstance(dtype, nw.Decimal):
-        values = series.fill_null(0) if missing.any() and dtype.is_integer() else series
-        column = pl.Series(series.name, values.to_numpy())
-    elif isinstance(dtype, nw.Boolean):
-        column = pl.Series(series.name, [None if gone else bool(v) for v, gone in zip(series, missing, strict=True)])
-    else:
-        listing = series.to_list()
-        types = {type(cell) for cell, gone in zip(listing, missing, strict=True) if not gone}
-        try:
-            if len(types) > 1:
-                raise TypeError
-            column = pl.Series(
-                series.name, [None if gone else cell for cell, gone in zip(listing, missing, strict=True)]
-            )
-        except (TypeError, pl.exceptions.PolarsError):
-            msg = with_hint(
-                f"column {series.name!r} mixes types.", "cast it to one type: text, a number, a date or a datetime."
-            )
-            raise ColumnError(msg) from None
-    if isinstance(column.dtype, pl.Null) and dtype.is_temporal():
-        # Without a value, polars cannot tell the type.
-        column = column.cast(pl.Date if isinstance(dtype, nw.Date) else pl.Datetime("us"))
-    if isinstance(column.dtype, pl.Object):
-        msg = with_hint(
-            f"column {series.name!r} holds Python objects of a type that is not known.",
-            "cast it to one type: text, a number, a date or a datetime.",
-        )
-        raise ColumnError(msg)
-    if missing.any():
-        column = column.set(pl.Series(missing), None)
-    return column.fill_nan(None) if column.dtype.is_float() else column
-
-
-def _from_categorical(series: nw.Series[Any]) -> pl.Series:
-    """Turn a categorical column into text, or an enumeration where it is ordered; categories may be of any type."""
-    native: Any = series.to_native()
-    if series.implementation.is_pyarrow():
-        native = native.combine_chunks()
-        categories, codes, is_ordered = native.dictionary.to_pylist(), native.indices.to_pylist(), native.type.ordered
-    elif hasattr(native, "cat"):
-        categories, codes, is_ordered = native.cat.categories, native.cat.codes.tolist(), native.cat.ordered
-    else:
-        # A pandas column of Arrow's dictionary type has texts, but no order.
-        cells = series.cast(nw.String)
-        codes = [None if gone else cell for cell, gone in zip(cells.to_list(), cells.is_null().to_list(), strict=True)]
-        return pl.Series(series.name, codes, dtype=pl.String)
-    texts = pl.Series([str(category) for category in categories], dtype=pl.String)
-    places = pl.Series([None if code is None or code < 0 else code for code in codes], dtype=pl.UInt32)
-    column = texts.gather(places).alias(series.name)
-    return column.cast(pl.Enum(texts)) if is_ordered else column

@@ -9,7 +9,8 @@ from typing import Any
 import narwhals as nw
 import polars as pl
 
-from hushtable.frames import Frame, without_categories
+from hushtable.frames import Frame
+from hushtable.series import without_categories
 
 __all__ = ["without_remnants"]
 

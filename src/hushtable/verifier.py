@@ -27,6 +27,7 @@ from hushtable.errors import InputError, VerificationError, check_columns, with_
 from hushtable.hierarchy import Hierarchy
 from hushtable.models.base import ClassStats, Ground, Histogram, Matching, PrivacyModel, describe
 from hushtable.readings import count_values, label_rows, match_classes
+from hushtable.series import encode
 
 __all__ = ["Failure", "Verdict", "verify"]
 
@@ -337,16 +338,20 @@ def _value_codes(
 ) -> tuple[columns_.Column, CodeArray]:
     """Code a sensitive column by value: "1" and "1.0" are one value and do not make a class diverse.
 
-    A suppressed cell says nothing, as a missing one does. The codes of the reference follow.
+    A suppressed cell says nothing, as a missing one does. The codes of the reference follow, which
+    says how the column is typed: suppression may have made text of it.
     """
-    texts = frames.texts(series)
-    if reference is not None:
-        texts = texts.append(frames.texts(reference))
-    texts = texts.set((texts == suppressed).fill_null(False), None)
-    distinct = texts.drop_nulls().unique().sort()
-    column, code_of_text = columns_.from_texts(series.name, distinct.to_list(), spec.kind, spec.order)
-    physical = texts.cast(pl.Enum(distinct)).to_physical().cast(pl.Int32).fill_null(-1).to_numpy()
-    return column, np.asarray(np.append(code_of_text, np.int32(-1))[physical])
+    if isinstance(series.dtype, (pl.String, pl.Categorical, pl.Enum)):
+        series = series.set((series.cast(pl.String) == suppressed).fill_null(False), None)
+    if reference is None:
+        return encode(series, spec, is_typed=True)
+    theirs, their_codes = encode(reference, spec, is_typed=True)
+    order = spec.order or (tuple(theirs.texts()) if theirs.kind == "ordered" else None)
+    ours, our_codes = encode(series, ColumnSpec(theirs.kind, order), is_typed=True)
+    column, codes = columns_.from_texts(series.name, [*ours.texts(), *theirs.texts()], theirs.kind, order)
+    codes = np.append(codes, np.int32(-1))
+    shifted = np.where(their_codes < 0, -1, their_codes + ours.n_values)
+    return column, np.append(codes[our_codes], codes[shifted])
 
 
 def _ground(column: columns_.Column, hierarchy: Any) -> Ground:
