@@ -362,3 +362,29 @@ def test_html_of_a_release_escapes_column_names():
     shown = release._repr_html_()
     assert "<script" not in shown
     assert shown.count("&lt;script&gt;") == 2
+
+
+def test_a_set_of_labels_that_are_sets_is_one_list():
+    values = ["a", "b", "c", "d", '["e"]', "f", "g", "h", "<5"]
+    data = pl.DataFrame({"x": values})
+    method = Mondrian(recoding="set")
+    for rule in ({"frequency": {"fanout": 2}}, {"runs": {"fanout": 3}}):
+        release = anonymize(
+            data, quasi_identifiers=["x"], models=[KAnonymity(4)], method=method, hierarchies={"x": rule}
+        )
+        for cell, value in zip(release.frame["x"], values, strict=True):
+            assert cell == "*" or value in json.loads(cell)
+            assert cell == "*" or set(json.loads(cell)) <= set(values)
+        assert any(cell != "*" for cell in release.frame["x"])
+
+
+def test_labels_of_other_forms_stay_members_of_a_set():
+    data = pl.DataFrame({"x": [1, 2, 11, 12, 31, 32, 41, 42]})
+    release = anonymize(
+        data,
+        quasi_identifiers=["x"],
+        models=[KAnonymity(4)],
+        method=Mondrian(recoding="set"),
+        hierarchies={"x": {"intervals": {"width": [10, 30]}}},
+    )
+    assert set(release.frame["x"]) == {'["[0, 10)", "[10, 20)"]', '["[30, 40)", "[40, 50)"]'}

@@ -34,10 +34,12 @@ __all__ = [
     "library",
     "map_texts",
     "mask",
+    "missing_texts",
     "read",
     "strings",
     "text_codes",
     "texts",
+    "value_texts",
     "with_json_lists",
     "write",
     "written_delimiter",
@@ -325,6 +327,24 @@ def _as_text(series: pl.Series) -> pl.Series:
         )
         raise ColumnError(msg)
     return series.cast(pl.String)
+
+
+def value_texts(series: pl.Series) -> pl.Series:
+    """Return a column's cells as texts of the values that a Table codes: floats in full, moments in UTC."""
+    dtype = series.dtype
+    if isinstance(dtype, pl.Float32):
+        series = series.cast(pl.Float64)
+    elif isinstance(dtype, pl.Datetime):
+        in_utc = series.dt.convert_time_zone("UTC").dt.replace_time_zone(None) if dtype.time_zone else series
+        series = in_utc.dt.cast_time_unit("us")
+    return texts(series)
+
+
+def missing_texts(series: pl.Series) -> tuple[int, int]:
+    """Count the ways in which a column writes its missing cells (blank texts, no cell at all), and those cells."""
+    cells = series.cast(pl.String)
+    blank = cells.filter(cells.is_null() | (cells.str.strip_chars() == ""))
+    return blank.n_unique(), len(blank)
 
 
 def integers(name: str, values: CountArray) -> pl.Series:

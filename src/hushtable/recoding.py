@@ -207,8 +207,14 @@ class NodeSets:
         if cells.SUPPRESSED in texts:
             return cells.SUPPRESSED
         if len(texts) > 1:
-            return cells.one_of(texts)
+            return cells.one_of(each for member in members for each in self._spelled_out(member))
         return cells.value(texts[0]) if texts[0] is not None and members[0] < self.n_leaves else texts[0]
+
+    def _spelled_out(self, member: int) -> list[str | None]:
+        """Return what a set lists for a node: its label, and of a label that is a set itself the members."""
+        text = self.texts[member]
+        listed = None if text is None or member < self.n_leaves else cells.members(text)
+        return [text] if listed is None else listed
 
 
 @dataclass(frozen=True, slots=True, eq=False)

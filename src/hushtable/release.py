@@ -55,7 +55,7 @@ class Release:
     sensitive : tuple of str
         The sensitive columns, those that a model judges among them.
     specs : mapping of column to ColumnSpec
-        How columns were typed where the data did not say.
+        How quasi-identifiers and sensitive columns were typed, those of the population included.
     hierarchies : mapping of column to Hierarchy
         Aligned to the columns.
     population : path, dataframe or Table, optional
@@ -293,6 +293,7 @@ class Release:
             quasi_identifiers=self.quasi_identifiers,
             models=self.models,
             sensitive=self.sensitive,
+            suppressed=SUPPRESSED if self.n_suppressed else None,
             specs=self.specs,
             hierarchies=self.hierarchies,
             population=self.population.expand() if isinstance(self.population, Table) else self.population,
@@ -317,5 +318,6 @@ class Release:
             ),
             "verified": verdict.passed,
             **self.to_dict(),
+            "kinds": {name: self.specs[name].kind for name in (*self.quasi_identifiers, *self.sensitive)},
             "policy": dict(policy) if policy else None,
         }

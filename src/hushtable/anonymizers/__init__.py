@@ -14,13 +14,15 @@ from hushtable._types import BoolArray, CountArray, Missing, Progress
 from hushtable.anonymizers.minimal.answer import Answer
 from hushtable.anonymizers.minimal.genetic import Genetic
 from hushtable.anonymizers.minimal.mingen import MinGen
-from hushtable.anonymizers.mondrian import Mondrian
+from hushtable.anonymizers.mondrian import CutTree, Mondrian
+from hushtable.anonymizers.overlap import undo_overlaps
 from hushtable.anonymizers.suppress import offending_rows
 from hushtable.cells import SUPPRESSED
 from hushtable.column import Column, ColumnSpec
 from hushtable.errors import ColumnError, InfeasibleError, InputError, check_columns, listed, with_hint
 from hushtable.hierarchy import Hierarchy
 from hushtable.models.base import ClassStats, PrivacyModel, describe
+from hushtable.models.identity import DeltaPresence
 from hushtable.partition import Partition, totals
 from hushtable.pseudonyms import Pseudonyms
 from hushtable.quality import loss as losses
@@ -134,6 +136,7 @@ def anonymize(
     searcher, objective = _method(method), _objective(loss)
     _check_options(models, quasi_identifiers, suppression_limit, missing)
     _check_method(searcher, objective, models, suppression_limit)
+    _check_counting(searcher, models)
     source = data if isinstance(data, Table) else frames.read(data)
     available = source.names if isinstance(source, Table) else source.columns
     judged = (name for model in models for name in model.needs.sensitive)
@@ -148,7 +151,8 @@ def anonymize(
         # Equal records may part, so each is a row of its own.
         table = table.one_by_one()
         source = source.one_by_one() if isinstance(source, Table) else source
-    ladders = _ladders(table, hierarchies, unknown, (*quasi_identifiers, *sensitive))
+    everyone, people = _with_population(table, population, quasi_identifiers, models, specs)
+    ladders = _ladders(everyone, hierarchies, unknown, (*quasi_identifiers, *sensitive))
     judged_models = tuple(model for model in models if not model.needs.original)
     whole = _Judge(table, judged_models, None, ladders, table)
     suppressed = np.zeros(table.n_rows, dtype=bool)
@@ -156,7 +160,7 @@ def anonymize(
         suppressed = offending_rows(table, models, int(suppression_limit * table.n_records), source)
     drops = bool(suppressed.any()) and not whole.of(suppressed).passes_as_one_class()
     reference, table = table, table.take(np.flatnonzero(~suppressed))
-    everyone, people = _with_population(table, population, quasi_identifiers, models, specs)
+    everyone = table if people is None else everyone
     distinct, inverse = everyone.collapse() if searcher.strict else (everyone, np.arange(everyone.n_rows))
     if people is not None:
         # Sums of whole numbers below 2^53 are exact in bincount's floats.
@@ -174,8 +178,15 @@ def anonymize(
         population=people,
         reference=reference,
     )
+
+    def recode(found: Partition, cuts: CutTree | Answer) -> Recoding:
+        return searcher.recode(distinct, found, cuts, quasi_identifiers, ladders)  # type: ignore[arg-type]
+
+    if people is not None and isinstance(cuts, CutTree) and _bounded_below(models):
+        counting = [model for model in models if model.needs.population]
+        found, cuts = undo_overlaps(distinct, found, cuts, recode, counting, people, ladders)
     judge.check_classes(found)
-    recoding = searcher.recode(distinct, found, cuts, quasi_identifiers, ladders)  # type: ignore[arg-type]
+    recoding = recode(found, cuts)
     n_suppressed = int(reference.counts[suppressed].sum())
 
     inputs = drafts.paths_among(data, population, hierarchies)
@@ -194,7 +205,7 @@ def anonymize(
             quality=losses.measure(recoding, found.sizes, n_suppressed),
             trace=trace,
             sensitive=sensitive,
-            specs={**(specs or {}), **{name: _spec_of(table.column(name)) for name in sensitive}},
+            specs={**(specs or {}), **{column.name: _spec_of(column) for column in everyone.columns}},
             hierarchies=ladders,
             population=population,
             removed=tuple(identifiers),
@@ -236,6 +247,32 @@ def _check_method(searcher: Method, objective: Loss, models: Sequence[PrivacyMod
             "a matching notion goes alone: it compares all published rows with all original ones.",
         )
         raise InputError(msg)
+
+
+def _check_counting(searcher: Method, models: Sequence[PrivacyModel]) -> None:
+    """Raise InputError where published cells would not cover the people whom a search counts."""
+    counting = [model for model in models if model.needs.population]
+    if not counting or not isinstance(searcher, Mondrian):
+        return
+    if searcher.recoding == "central":
+        msg = with_hint(
+            f"recoding='central' was given with {listed(model.name for model in counting)}.",
+            "a central value covers only the people of a population who have it; choose another recoding.",
+        )
+        raise InputError(msg)
+    low = _bounded_below(models)
+    if low and (searcher.exchange or not searcher.strict):
+        what = "exchange=True" if searcher.exchange else "strict=False"
+        msg = with_hint(
+            f"{what} was given with {listed(low)} and a lower bound above 0.",
+            "its classes overlap, so that people count in several of them and their share falls; leave it out.",
+        )
+        raise InputError(msg)
+
+
+def _bounded_below(models: Sequence[PrivacyModel]) -> list[str]:
+    """Return the names of models that a class may fail because its cells cover more people than it has."""
+    return [model.name for model in models if isinstance(model, DeltaPresence) and model.low > 0]
 
 
 def _ladders(
@@ -332,6 +369,7 @@ def _with_population(
     if population is None:
         return table, None
     people = Table.encode(population, tuple(quasi_identifiers), specs)
+    _check_cells(people)
     return table.with_population(people), np.append(np.zeros_like(table.counts), people.counts)
 
 

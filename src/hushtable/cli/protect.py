@@ -24,6 +24,7 @@ from hushtable.cli.terminal import aligned, bar, print_json, say, step
 from hushtable.errors import InputError, PolicyError, listed, with_hint
 
 if TYPE_CHECKING:
+    from hushtable.column import Kind
     from hushtable.discover.recognise import Roles
     from hushtable.frames import Frame
     from hushtable.policy import Policy
@@ -190,11 +191,13 @@ def verify(
 ) -> None:
     """Judge a written release from the file alone; exit 1 when it does not hold what it claims."""
     from hushtable import frames, manifest
+    from hushtable.cells import SUPPRESSED
     from hushtable.verifier import verify as judge
 
     rules = _read_policy(policy)
-    if not no_manifest:
-        manifest.check_hash(file, manifest.read(file))
+    claim = {} if no_manifest else manifest.read(file)
+    if claim:
+        manifest.check_hash(file, claim)
     with step("reading and judging"):
         frame = frames.read(file, encoding=encoding, delimiter=delimiter)
         rules.check_release(frame.columns)
@@ -203,7 +206,8 @@ def verify(
             quasi_identifiers=rules.quasi_identifiers,
             models=rules.models,
             sensitive=rules.with_role("sensitive"),
-            specs=_specs(rules),
+            suppressed=None if claim.get("n_suppressed") == 0 else SUPPRESSED,
+            specs=_specs(rules, manifest.kinds(claim)),
             hierarchies=rules.hierarchies(policy.parent),
             population=frame_of(population, encoding, delimiter),
             original=frame_of(original, encoding, delimiter),
@@ -332,10 +336,16 @@ def _pseudonyms(rules: Policy, key_file: Path | None) -> Pseudonyms | None:
         raise InputError(msg) from None
 
 
-def _specs(rules: Policy) -> dict[str, Any]:
+def _specs(rules: Policy, kinds: Mapping[str, Kind] | None = None) -> dict[str, Any]:
+    """Return how columns are typed: as the policy says, else as the release says that they were."""
     from hushtable.column import ColumnSpec
 
-    return {name: ColumnSpec(column.kind, column.order) for name, column in rules.columns.items()}
+    # The order of an ordered column is no manifest's to tell, for it is a list of its values.
+    known = {name: kind for name, kind in (kinds or {}).items() if kind != "ordered"}
+    return {
+        name: ColumnSpec(column.kind or (None if column.order else known.get(name)), column.order)
+        for name, column in rules.columns.items()
+    }
 
 
 def _write_policy(path: Path, text: str) -> None:
