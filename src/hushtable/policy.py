@@ -29,7 +29,7 @@ import yaml
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, ValidationInfo, model_validator
 
 from hushtable import plain_yaml
-from hushtable.column import ROLES, Kind, Role
+from hushtable.column import ROLES, ColumnSpec, Kind, Role
 from hushtable.errors import HushError, PolicyError, check_columns, listed, with_hint
 from hushtable.hierarchy import Hierarchy
 from hushtable.hierarchy.rules import to_dict as rule_to_dict
@@ -96,6 +96,10 @@ class ColumnPolicy(_Record):
 
     @model_validator(mode="after")
     def _entries_fit_role(self) -> ColumnPolicy:
+        try:
+            ColumnSpec(self.kind, self.order)
+        except HushError as error:
+            raise ValueError(_in_one_line(error)) from None
         if self.action is not None and self.role != "identifier":
             msg = f"action: {self.action} goes with role: identifier, not with {self.role}"
             raise ValueError(msg)
@@ -140,6 +144,10 @@ def _some_models(given: Any) -> Any:
         msg = "expected a list of models, for instance: [k-anonymity: 5]"
         raise ValueError(msg)
     return given
+
+
+_Weight = Annotated[float, Field(ge=0, allow_inf_nan=False, strict=True)]
+_Width = Annotated[float, Field(gt=0, allow_inf_nan=False, strict=True)]
 
 
 class _MisplacedError(ValueError):
@@ -189,25 +197,31 @@ class Policy(_Record):
     cut: Literal["gain", "median"] = "gain"
     recoding: Literal["tight", "cut", "label", "set", "central"] = "cut"
     strict: bool = True
-    margin: int = Field(default=0, ge=0)
-    grid: dict[str, float] = Field(default_factory=dict)
+    margin: int = Field(default=0, ge=0, le=10**15, strict=True)
+    grid: dict[str, _Width] = Field(default_factory=dict)
     exchange: bool = False
-    weights: dict[str, float] = Field(default_factory=dict)
+    weights: dict[str, _Weight] = Field(default_factory=dict)
     unknown: Literal["error", "suppress"] = "error"
     missing: Literal["category"] = "category"
     limits: Limits = Limits()
-    seed: int = 0
+    seed: int = Field(default=0, ge=0, strict=True)
 
     @model_validator(mode="after")
-    def _roles_fit_models(self) -> Policy:
+    def _roles_fit_entries(self) -> Policy:
         for i, model in enumerate(self.models):
             for name in model.needs.sensitive:
                 if name not in self.columns or self.columns[name].role != "sensitive":
                     msg = f"{model.name} needs {name!r}, which columns does not declare as sensitive"
                     raise _MisplacedError(msg, ("models", i))
-        if not self.quasi_identifiers:
+        cut = self.quasi_identifiers
+        if not cut:
             msg = "columns declares no quasi-identifier"
             raise _MisplacedError(msg, ("columns",))
+        for entry, named in (("weights", self.weights), ("grid", self.grid)):
+            stray = [name for name in named if name not in cut]
+            if stray:
+                msg = f"expected quasi-identifiers, which are {listed(cut)}"
+                raise _MisplacedError(msg, (entry, stray[0]))
         return self
 
     @property
