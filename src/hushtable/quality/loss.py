@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numbers
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -70,7 +69,7 @@ def check_weights(weights: Mapping[str, float]) -> None:
         msg = with_hint(f"weights = {weights!r}.", 'a number for every column, for instance {"age": 2}.')
         raise InputError(msg)
     for name, weight in weights.items():
-        is_number = isinstance(weight, numbers.Real) and not isinstance(weight, bool)
+        is_number = isinstance(weight, (int, float)) and not isinstance(weight, bool)
         if not is_number or not 0 <= weight <= sys.float_info.max:
             msg = with_hint(f"column {name!r} was given the weight {weight!r}.", "a number, 0 or more.")
             raise InputError(msg)
