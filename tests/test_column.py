@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hushtable.column import KINDS, ROLES, Column, from_texts, value_text
-from hushtable.errors import ColumnError
+from hushtable.column import KINDS, ROLES, Column, ColumnSpec, from_texts, value_text
+from hushtable.errors import ColumnError, InputError
 
 SECRET = "canary-7319"
 FLOATS = st.floats(allow_nan=False, allow_infinity=False)
@@ -273,3 +273,22 @@ def test_one_text():
 def test_an_underscore_makes_no_number(kind):
     with pytest.raises(ColumnError, match="1 of its 2"):
         from_texts("code", ["1_000", "7"], kind)
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ({"kind": "float"}, "integer, decimal, date, datetime, ordered, category"),
+        ({"kind": "integer", "order": ("1", "2")}, "an order goes with kind ordered"),
+        ({"kind": "category", "order": ("a", "b")}, "an order goes with kind ordered"),
+        ({"order": ()}, "name every value of the column once"),
+        ({"order": (SECRET, "b", SECRET)}, "name every value of the column once"),
+        ({"order": (1, 2)}, "numbers in quotes"),
+        ({"order": SECRET}, "name every value of the column once"),
+        ({"order": 3}, "name every value of the column once"),
+    ],
+)
+def test_spec_says_what_was_expected(given, expected):
+    with pytest.raises(InputError, match=expected) as caught:
+        ColumnSpec(**given)
+    assert SECRET not in str(caught.value)

@@ -27,7 +27,7 @@ from typing import Any, Final, Literal, get_args
 import numpy as np
 
 from hushtable._types import CodeArray, FloatArray, ValueArray, frozen
-from hushtable.errors import ColumnError, with_hint
+from hushtable.errors import ColumnError, InputError, with_hint
 
 __all__ = ["KINDS", "ROLES", "Column", "ColumnSpec", "Kind", "Role", "from_texts"]
 
@@ -61,6 +61,23 @@ class ColumnSpec:
 
     kind: Kind | None = None
     order: tuple[str, ...] | None = None
+
+    def __post_init__(self) -> None:
+        if self.kind is not None and self.kind not in KINDS:
+            msg = with_hint(f"kind = {self.kind!r}.", f"a kind is one of {', '.join(KINDS)}.")
+            raise InputError(msg)
+        if self.order is None:
+            return
+        if self.kind not in (None, "ordered"):
+            msg = with_hint(f"an order was given to a column of kind {self.kind}.", "an order goes with kind ordered.")
+            raise InputError(msg)
+        is_text = isinstance(self.order, (tuple, list)) and all(isinstance(value, str) for value in self.order)
+        if not is_text or not self.order or len(set(self.order)) < len(self.order):
+            msg = with_hint(
+                "order is not a sequence of different texts.",
+                "name every value of the column once, from low to high, numbers in quotes.",
+            )
+            raise InputError(msg)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -20,6 +20,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -27,7 +28,8 @@ from typing import Annotated, Any, Literal
 import yaml
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, ValidationInfo, model_validator
 
-from hushtable.column import ROLES, Kind, Role
+from hushtable import plain_yaml
+from hushtable.column import ROLES, ColumnSpec, Kind, Role
 from hushtable.errors import HushError, PolicyError, check_columns, listed, with_hint
 from hushtable.hierarchy import Hierarchy
 from hushtable.hierarchy.rules import to_dict as rule_to_dict
@@ -44,7 +46,7 @@ def _hierarchy(given: Any, info: ValidationInfo) -> Any:
     """Check what generalizes a column, and return it as plain values."""
     if isinstance(given, str):
         folder = (info.context or {}).get("folder")
-        if given != "auto" and folder is not None and not (folder / given).is_file():
+        if given != "auto" and folder is not None and not os.path.isfile(folder / given):
             msg = f"no file {given!r} in the folder of the policy"
             raise ValueError(msg)
         return given
@@ -94,6 +96,10 @@ class ColumnPolicy(_Record):
 
     @model_validator(mode="after")
     def _entries_fit_role(self) -> ColumnPolicy:
+        try:
+            ColumnSpec(self.kind, self.order)
+        except HushError as error:
+            raise ValueError(_in_one_line(error)) from None
         if self.action is not None and self.role != "identifier":
             msg = f"action: {self.action} goes with role: identifier, not with {self.role}"
             raise ValueError(msg)
@@ -138,6 +144,10 @@ def _some_models(given: Any) -> Any:
         msg = "expected a list of models, for instance: [k-anonymity: 5]"
         raise ValueError(msg)
     return given
+
+
+_Weight = Annotated[float, Field(ge=0, allow_inf_nan=False, strict=True)]
+_Width = Annotated[float, Field(gt=0, allow_inf_nan=False, strict=True)]
 
 
 class _MisplacedError(ValueError):
@@ -187,25 +197,31 @@ class Policy(_Record):
     cut: Literal["gain", "median"] = "gain"
     recoding: Literal["tight", "cut", "label", "set", "central"] = "cut"
     strict: bool = True
-    margin: int = Field(default=0, ge=0)
-    grid: dict[str, float] = Field(default_factory=dict)
+    margin: int = Field(default=0, ge=0, le=10**15, strict=True)
+    grid: dict[str, _Width] = Field(default_factory=dict)
     exchange: bool = False
-    weights: dict[str, float] = Field(default_factory=dict)
+    weights: dict[str, _Weight] = Field(default_factory=dict)
     unknown: Literal["error", "suppress"] = "error"
     missing: Literal["category"] = "category"
     limits: Limits = Limits()
-    seed: int = 0
+    seed: int = Field(default=0, ge=0, strict=True)
 
     @model_validator(mode="after")
-    def _roles_fit_models(self) -> Policy:
+    def _roles_fit_entries(self) -> Policy:
         for i, model in enumerate(self.models):
             for name in model.needs.sensitive:
                 if name not in self.columns or self.columns[name].role != "sensitive":
                     msg = f"{model.name} needs {name!r}, which columns does not declare as sensitive"
                     raise _MisplacedError(msg, ("models", i))
-        if not self.quasi_identifiers:
+        cut = self.quasi_identifiers
+        if not cut:
             msg = "columns declares no quasi-identifier"
             raise _MisplacedError(msg, ("columns",))
+        for entry, named in (("weights", self.weights), ("grid", self.grid)):
+            stray = [name for name in named if name not in cut]
+            if stray:
+                msg = f"expected quasi-identifiers, which are {listed(cut)}"
+                raise _MisplacedError(msg, (entry, stray[0]))
         return self
 
     @property
@@ -260,8 +276,9 @@ class Policy(_Record):
     def read(cls, path: str | Path) -> Policy:
         """Read a policy file."""
         try:
-            text = Path(path).read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError):
+            with Path(path).open(encoding="utf-8") as file:
+                text = file.read(plain_yaml.LARGEST + 1)
+        except (OSError, ValueError):
             msg = with_hint(f"cannot read the policy {str(path)!r}.", "`hushtable scan` writes one.")
             raise PolicyError(msg) from None
         return cls.parse(text, str(path), Path(path).parent)
@@ -269,19 +286,7 @@ class Policy(_Record):
     @classmethod
     def parse(cls, text: str, name: str = "policy", folder: Path | None = None) -> Policy:
         """Read a policy from YAML; errors name the line, and files are looked for in ``folder``."""
-        try:
-            tree = yaml.compose(text, Loader=yaml.SafeLoader)
-            entries = yaml.safe_load(text)
-        except yaml.YAMLError as error:
-            mark = getattr(error, "problem_mark", None)
-            line = f" line {mark.line + 1}" if mark else ""
-            msg = with_hint(f"{name}{line}: not YAML: {getattr(error, 'problem', 'unreadable')}.", "check the indents.")
-            raise PolicyError(msg) from None
-        except ValueError:
-            # A scalar that looks like a date and is none; PyYAML does not say where.
-            msg = with_hint(f"{name}: a date that does not exist.", "put it in quotes where it is meant as text.")
-            raise PolicyError(msg) from None
-        _check_keys(name, tree)
+        entries, tree = plain_yaml.read(text, name)
         if not isinstance(entries, Mapping):
             msg = with_hint(
                 f"{name}: expected `columns:` and `models:`.", "`hushtable scan` writes a policy to start from."
@@ -304,7 +309,7 @@ class Policy(_Record):
             first = error.errors(include_url=False, include_input=False)[0]
             cause = first.get("ctx", {}).get("error")
             location = cause.location if isinstance(cause, _MisplacedError) else first["loc"]
-            where = f"{name} line {_line(tree, location)}" if tree else name
+            where = f"{name} line {plain_yaml.line_of(tree, location)}" if tree else name
             place = ".".join(str(step) for step in location)
             msg = with_hint(
                 f"{where}: {place}: {first['msg'].removeprefix('Value error, ')}.",
@@ -330,38 +335,4 @@ class Policy(_Record):
 
     def to_yaml(self) -> str:
         """Write the policy as YAML."""
-        text: str = yaml.safe_dump(self.to_dict(), sort_keys=False, allow_unicode=True)
-        return text
-
-
-def _check_keys(name: str, tree: yaml.Node | None) -> None:
-    """Raise PolicyError where a mapping has a key twice: YAML would silently keep the last."""
-    if isinstance(tree, yaml.MappingNode):
-        seen: set[str] = set()
-        for key, node in tree.value:
-            if key.value in seen:
-                where = f"{name} line {key.start_mark.line + 1}"
-                msg = with_hint(f"{where}: {key.value!r} stands twice.", "keep one of them.")
-                raise PolicyError(msg)
-            seen.add(key.value)
-            _check_keys(name, node)
-    elif isinstance(tree, yaml.SequenceNode):
-        for node in tree.value:
-            _check_keys(name, node)
-
-
-def _line(tree: yaml.Node | None, location: Sequence[int | str]) -> int:
-    """Return the line (from 1) of the deepest part of a location that the file has."""
-    line = 1
-    for step in location:
-        if isinstance(tree, yaml.MappingNode):
-            pair = next(((key, node) for key, node in tree.value if key.value == str(step)), None)
-            if pair is None:
-                break
-            line, tree = pair[0].start_mark.line + 1, pair[1]
-        elif isinstance(tree, yaml.SequenceNode) and isinstance(step, int):
-            tree = tree.value[step]
-            line = tree.start_mark.line + 1
-        else:
-            break
-    return line
+        return plain_yaml.write(self.to_dict())

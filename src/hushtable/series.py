@@ -147,7 +147,7 @@ def encode(series: pl.Series, spec: ColumnSpec, *, is_typed: bool) -> tuple[Colu
         series = series.cast(pl.String)
     elif isinstance(dtype, (pl.Categorical, pl.Enum)):
         if isinstance(dtype, pl.Enum) and spec.order is None and spec.kind in (None, "ordered"):
-            spec = ColumnSpec(spec.kind, tuple(dtype.categories.to_list()))
+            spec = ColumnSpec("ordered", tuple(dtype.categories.to_list()) or None)
         series = series.cast(pl.String)
     elif isinstance(dtype, pl.Null):
         series = series.cast(pl.String)

@@ -186,3 +186,10 @@ def test_tight_cells_hold_the_value_they_replace(rows: list[dict[str, Any]]) -> 
             assert low <= value <= high
         else:
             assert cell in ("*", str(value))
+
+
+def test_an_ordered_sensitive_column_without_a_value_is_released():
+    pain = pl.Series([None] * 4, dtype=pl.Enum(["none", "mild"]))
+    frame = pl.DataFrame({"age": [1, 1, 2, 2], "pain": pain})
+    release = ht.anonymize(frame, quasi_identifiers=["age"], sensitive=["pain"], models=[ht.KAnonymity(2)])
+    assert release.verify().passed

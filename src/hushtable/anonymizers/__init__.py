@@ -219,7 +219,7 @@ def anonymize(
 
 def _spec_of(column: Column) -> ColumnSpec:
     """Say how a column was typed, so that whoever reads its texts types them alike."""
-    return ColumnSpec(column.kind, tuple(column.texts()) if column.kind == "ordered" else None)
+    return ColumnSpec(column.kind, (tuple(column.texts()) or None) if column.kind == "ordered" else None)
 
 
 def _objective(loss: str | Loss) -> Loss:

@@ -12,11 +12,11 @@ import numpy as np
 
 from hushtable._types import CodeArray, CountArray, Progress
 from hushtable.anonymizers import publish
-from hushtable.anonymizers.axes import Axis, lay_out, pack, places
+from hushtable.anonymizers.axes import Axis, check_grid, lay_out, pack, places
 from hushtable.anonymizers.exchange import improve
 from hushtable.anonymizers.judging import rules_of, sensitive_of
 from hushtable.anonymizers.publish import STYLES, Style
-from hushtable.errors import InputError, with_hint
+from hushtable.errors import InputError, check_whole, with_hint
 from hushtable.hierarchy import Hierarchy
 from hushtable.kernels import replay, split
 from hushtable.models.base import PrivacyModel
@@ -33,6 +33,8 @@ NO_HIERARCHIES: Final[Mapping[str, Hierarchy]] = MappingProxyType({})
 NO_NUMBERS: Final[Mapping[str, float]] = MappingProxyType({})
 
 _PAUSE = 4_096  # settled classes between two looks at the clock
+_MOST_RESCORED: Final = 1_000_000
+_MOST_MARGIN: Final = 10**15  # records; with any k it still fits the kernels' numbers
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -114,12 +116,9 @@ class Mondrian:
             if getattr(self, name) not in allowed:
                 msg = with_hint(f"Mondrian was given {name} = {getattr(self, name)!r}.", f"choose one of {allowed}.")
                 raise InputError(msg)
-        if self.n_rescored < 1:
-            msg = with_hint(f"Mondrian was given n_rescored = {self.n_rescored!r}.", "1 or more; 4 is a good number.")
-            raise InputError(msg)
-        if not isinstance(self.margin, int) or self.margin < 0:
-            msg = with_hint(f"Mondrian was given margin = {self.margin!r}.", "a number of records, 0 or more.")
-            raise InputError(msg)
+        check_whole("Mondrian was given n_rescored", self.n_rescored, 1, _MOST_RESCORED)
+        check_whole("Mondrian was given margin", self.margin, 0, _MOST_MARGIN)
+        check_grid(self.grid)
         if not self.strict and self.cut != "median":
             msg = with_hint("relaxed Mondrian deals the median.", 'pass cut="median" with strict=False.')
             raise InputError(msg)
