@@ -145,7 +145,9 @@ def entropy(counts: Sequence[int]) -> float:
     return -sum(count / n * math.log(count / n) for count in counts)
 
 
-def distance(model: ht.TCloseness, here: Mapping[Any, Fraction], there: Mapping[Any, Fraction], terms: Terms) -> Fraction:
+def distance(
+    model: ht.TCloseness, here: Mapping[Any, Fraction], there: Mapping[Any, Fraction], terms: Terms
+) -> Fraction:
     """Return the earth mover's distance between a class and the whole."""
     ground, kind = model.ground, terms.kinds[model.sensitive]
     if ground == "auto":
@@ -226,11 +228,30 @@ def published_failures(
     if 0 < sum(suppressed) < least:
         complaints.append(f"{sum(suppressed)} suppressed records, where a class has {least}")
     complaints += [
-        f"{model} does not hold" for model in terms.models if model.needs.original and not matches(terms, model, published, original)
+        f"{model} does not hold"
+        for model in terms.models
+        if model.needs.original and not matches(terms, model, published, original)
     ]
     if not published:
         complaints.append("no records")
     return complaints
+
+
+def wildcard_sizes(terms: Terms, published: Sequence[Row], missing: str) -> list[int]:
+    """Count for every row that is not suppressed the rows that it cannot be told from.
+
+    ``"wildcard"``: a missing cell matches whatever there is; ``"worst"``: it matches nothing, not even another one.
+    """
+    rows = [
+        [text_of(row[name]) for name in terms.quasi_identifiers] for row in published if not is_suppressed(terms, row)
+    ]
+
+    def is_alike(one: Sequence[Any], other: Sequence[Any]) -> bool:
+        if missing == "wildcard":
+            return all(a == b or a is None or b is None for a, b in zip(one, other, strict=True))
+        return one is other or (one == other and None not in one)
+
+    return [sum(is_alike(row, other) for other in rows) for row in rows]
 
 
 def matches(terms: Terms, model: Any, published: Sequence[Row], original: Sequence[Row]) -> bool:

@@ -60,9 +60,7 @@ def measure(text: str, kind: str) -> Any:
     return moment if moment is None or moment.tzinfo is None else moment.astimezone(dt.UTC).replace(tzinfo=None)
 
 
-def holds(
-    cell: Any, value: Any, kind: str, labels: Labels | None = None, order: Sequence[str] = ()
-) -> bool:
+def holds(cell: Any, value: Any, kind: str, labels: Labels | None = None, order: Sequence[str] = ()) -> bool:
     """Tell whether a published cell is true of a value.
 
     ``labels`` says which canonical texts (None: the missing value) are under each label of the column's hierarchy;

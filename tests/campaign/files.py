@@ -15,11 +15,13 @@ from campaign.outcome import Outcome
 from hushtable import frames
 
 _PIECES = (
-    b'"', b'""', b"\n", b"\r\n", b"\r", b",", b";", b"\t", b"|", b" ", b"a", b"1", b"1.0", b"NA", b"", b"\x00", b"\xff",
-    b"\xef\xbb\xbf", "é🙂".encode(), b'"a,b"', b'"x\ny"', b"3\"", b"'", b"\\", b"\\\"", b"#", b"\x1a", b"\xc2\xa0", b"\x0c",
+    b'"', b'""', b"\n", b"\r\n", b"\r", b",", b";", b"\t", b"|", b" ", b"a", b"1", b"1.0", b"NA", b"", b"\x00",
+    b"\xff",     b"\xef\xbb\xbf", "é🙂".encode(), b'"a,b"', b'"x\ny"', b"3\"", b"'", b"\\", b"\\\"", b"#", b"\x1a",
+    b"\xc2\xa0", b"\x0c",
 )  # fmt: skip
 _CELLS = (
-    "a", "b", "1", "1.0", "01", "NA", "", "", " ", "x y", "a,b", 'say "hi"', '"', "l\nm", "l\r\nm", "é", "🙂", ";", "|", "\t", "-",
+    "a", "b", "1", "1.0", "01", "NA", "", "", " ", "x y", "a,b", 'say "hi"', '"', "l\nm", "l\r\nm", "é", "🙂", ";",
+    "|", "\t", "-",
 )  # fmt: skip
 
 
@@ -64,7 +66,9 @@ def _rewrite(outcome: Outcome, frame: frames.Frame, folder: Path, names: list[st
         frames.write(frame, folder / "again.csv")
         again = frames.read(folder / "again.csv", delimiter=frame.delimiter)
         cells = [["" if cell is None else cell for cell in row] for row in again.data.rows()]
-        outcome.expect([list(again.data.columns), *cells] == [names, *rows], "what is written reads back differently", rows)
+        outcome.expect(
+            [list(again.data.columns), *cells] == [names, *rows], "what is written reads back differently", rows
+        )
 
 
 def _by_csv(data: bytes, delimiter: str, n_columns: int) -> list[list[str]] | None:

@@ -80,7 +80,10 @@ def _kill(command: tuple[str, ...], folder: Path, sign: signal.Signals, delay: f
     """Run the command, kill it at the moment, and tell whether it was still running."""
     environment = os.environ | {"NUMBA_NUM_THREADS": "1", "POLARS_MAX_THREADS": "1"}
     with subprocess.Popen(
-        [sys.executable, "-m", "hushtable", *command], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment
+        [sys.executable, "-m", "hushtable", *command],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        env=environment,
     ) as process:
         while at_write and process.poll() is None and not any(folder.iterdir()):
             time.sleep(0.0005)

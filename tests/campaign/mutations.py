@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -16,7 +18,7 @@ from campaign.outcome import Outcome
 from campaign.releases import verified
 from campaign.requests import Request, request
 from campaign.tables import records
-from judging_slow import classes_of, is_suppressed, published_failures
+from judging_slow import Terms, classes_of, is_suppressed, published_failures, wildcard_sizes
 from reading import json_list, text_of
 
 Rows = list[dict[str, Any]]
@@ -30,7 +32,7 @@ def case(random: Random, folder: Path) -> Outcome:
     outcome.reproduction, outcome.secrets = asked.reproduction(), asked.secrets
     try:
         release = ht.anonymize(asked.data, **asked.call)
-    except Exception as error:  # noqa: BLE001 - releases are another kind of case
+    except Exception as error:
         outcome.count(f"no release: {type(error).__name__}")
         return outcome
     frame = polars_frame(release.frame)
@@ -57,36 +59,88 @@ def compare(outcome: Outcome, asked: Request, release: ht.Release, frame: pl.Dat
         row |= {name: text_of(row[name]) for name in terms.quasi_identifiers}
     schema = {name: pl.String if name in terms.quasi_identifiers else dtype for name, dtype in frame.schema.items()}
     mutant = pl.DataFrame(rows, schema=schema, orient="row")
+    _, published = records(mutant)
+    _compare_readings(outcome, asked, mutant, published, told)
     verdict = None
     with outcome.guarded("verify"):
         verdict = verified(asked, release, mutant)
     if verdict is None:
         return
-    _, published = records(mutant)
-    complaints = published_failures(terms, published, asked.original, asked.people)
     outcome.count("accepted" if verdict.passed else "refused")
-    wrong = f"verify {'passes' if verdict.passed else 'refuses'} what the definitions do not: {_blamed(complaints, verdict)}"
-    detail = f"{told}\nslow judge: {complaints[:3]}\nverify: {[str(failure) for failure in verdict.failures][:3]}\n{mutant.rows()}"
-    outcome.expect(verdict.passed == (not complaints), wrong, detail)
+    complaints = published_failures(terms, published, asked.original, asked.people)
+    detail = f"{told}\nslow judge: {complaints[:3]}\nverify: {list(map(str, verdict.failures))[:3]}\n{mutant.rows()}"
     left_out = [is_suppressed(terms, row) for row in published]
-    sizes = [len(found) for found in classes_of(terms, published, left_out).values()]
-    found = (verdict.n_records, verdict.n_suppressed, verdict.n_classes, verdict.smallest_class, verdict.n_unique)
-    expected = (len(rows), sum(left_out), len(sizes), min(sizes, default=0), sizes.count(1))
-    if not asked.people:
-        outcome.expect(found == expected, "verify counts differently", f"{told}: {found}, expected {expected}\n{mutant.rows()}")
+    by_looks = [is_suppressed(replace(terms, sensitive=_judged(terms)), row) for row in published]
+    if verdict.n_suppressed != sum(left_out) and verdict.n_suppressed == sum(by_looks):
+        outcome.fail("verify takes rows for suppressed whose sensitive cells, judged by no model, are not *", detail)
+    elif asked.people and any(by_looks):
+        # Whether suppressed rows cover anyone the definitions do not say.
+        outcome.count("not compared: suppressed rows and a population")
+    else:
+        says = "passes" if verdict.passed else "refuses"
+        blamed = _blamed(complaints or map(str, verdict.failures))
+        outcome.expect(
+            verdict.passed == (not complaints), f"verify {says} what the definitions do not: {blamed}", detail
+        )
+        _compare_counts(outcome, asked, verdict, published, left_out, detail)
 
 
-def _blamed(complaints: list[str], verdict: ht.Verdict) -> str:
-    return ", ".join(sorted({complaint.partition("(")[0] for complaint in complaints})) or ", ".join(
-        sorted({str(failure).partition("(")[0].strip() for failure in verdict.failures})
-    )
+def _compare_counts(
+    outcome: Outcome, asked: Request, verdict: ht.Verdict, published: Rows, left_out: list[bool], detail: str
+) -> None:
+    # Of classes without a record, which a population brings, a verdict may say more; and whether rows of `*` alone
+    # are suppressed or a class, no one can tell where nothing is sensitive.
+    if not asked.people and (asked.sensitive or not any(left_out)):
+        sizes = [len(rows) for rows in classes_of(asked.terms(), published, left_out).values()]
+        found = (verdict.n_records, verdict.n_suppressed, verdict.n_classes, verdict.smallest_class, verdict.n_unique)
+        expected = (len(published), sum(left_out), len(sizes), min(sizes, default=0), sizes.count(1))
+        outcome.expect(found == expected, "verify counts differently", f"{found}, expected {expected}\n{detail}")
+
+
+def _judged(terms: Terms) -> list[str]:
+    return [name for model in terms.models for name in model.needs.sensitive]
+
+
+def _blamed(complaints: Iterable[str]) -> str:
+    return ", ".join(sorted({complaint.partition("(")[0].strip() for complaint in complaints}))
+
+
+def _compare_readings(outcome: Outcome, asked: Request, mutant: pl.DataFrame, published: Rows, told: str) -> None:
+    """Compare what k is under other readings of missing cells, and what the risks are."""
+    qi, k = asked.call["quasi_identifiers"], 2
+    alone = Terms(qi, (), (), asked.terms().kinds)
+    for missing in ("wildcard", "worst"):
+        with outcome.guarded(f"verify, missing={missing}"):
+            verdict = ht.verify(mutant, quasi_identifiers=qi, models=[ht.KAnonymity(k)], missing=missing)
+            sizes = wildcard_sizes(alone, published, missing)
+            n_suppressed = len(published) - len(sizes)
+            expected = all(size >= k for size in sizes) and n_suppressed != 1
+            outcome.expect(
+                verdict.passed == expected or not published,
+                f"verify with missing={missing} differs",
+                f"{told}: verify {verdict}, sizes {sizes}\n{mutant.select(qi).rows()}",
+            )
+    with outcome.guarded("verify risks"):
+        verdict = ht.verify(mutant, quasi_identifiers=qi, models=[ht.KAnonymity(1)], highest_risk=0.3, average_risk=0.2)
+        left_out = [is_suppressed(alone, row) for row in published]
+        sizes = [len(rows) for rows in classes_of(alone, published, left_out).values()]
+        n_suppressed = len(published) - sum(sizes)
+        expected = all(size * 3 >= 10 for size in sizes) and len(sizes) * 5 <= sum(sizes)
+        expected &= n_suppressed == 0 or n_suppressed * 3 >= 10
+        outcome.expect(
+            verdict.passed == expected or not sizes,
+            "verify judges risks differently",
+            f"{told}: verify {verdict}, sizes {sizes}\n{mutant.select(qi).rows()}",
+        )
 
 
 def mutate(random: Random, asked: Request, rows: Rows) -> str:
     """Change a table in place, and tell how."""
     if not rows:
         return "nothing"
-    change = random.choice((_copy_cell, _star, _narrow, _other_cell, _drop, _double, _swap, _swap, _set_sensitive, _blank_out))
+    change = random.choice(
+        (_copy_cell, _star, _narrow, _other_cell, _drop, _double, _swap, _swap, _set_sensitive, _blank_out)
+    )
     return f"{change.__name__.strip('_')} {change(random, asked, rows)}"
 
 

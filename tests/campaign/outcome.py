@@ -34,8 +34,9 @@ class Outcome:
         self.seen.append(what)
 
     def fail(self, what: str, detail: object = "") -> None:
-        """Note a failure."""
-        self.failures.append(Failure(what, str(detail)[:1500], self.reproduction))
+        """Note a failure, the first of its kind."""
+        if not any(failure.what == what for failure in self.failures):
+            self.failures.append(Failure(what, str(detail)[:1500], self.reproduction))
 
     def expect(self, holds: object, what: str, detail: object = "") -> None:
         """Note a failure unless something holds."""
@@ -59,7 +60,7 @@ class Outcome:
             leaked = [secret for secret in self.secrets if secret in text]
             if leaked:
                 self.fail(f"{what}: an error tells a person's value ({type(error).__name__})", text)
-        except Exception as error:  # noqa: BLE001 - whatever else is raised is what is looked for
+        except Exception as error:
             self.fail(f"{what}: {type(error).__name__} at {_place(error)}", f"{type(error).__name__}: {error}")
 
 

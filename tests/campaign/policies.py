@@ -15,20 +15,20 @@ from campaign.outcome import Outcome
 from command import run
 
 _ODD: tuple[Any, ...] = (
-    None, True, False, 0, 1, -1, 2, 1e20, 10**30, float("nan"), float("inf"), 0.5, "", "auto", "x", [], {}, [1, 2], {"a": 1},
-    ["a", "a"], "2024-01-01", [None], {"": 0},
+    None, True, False, 0, 1, -1, 2, 1e20, 10**30, float("nan"), float("inf"), 0.5, "", "auto", "x", [], {}, [1, 2],
+    {"a": 1}, ["a", "a"], "2024-01-01", [None], {"": 0},
 )  # fmt: skip
 _TEXTS = (
-    "a: &a [*a]", "a: &a [1]\nb: *a", "!!timestamp x", "!!python/object:os.system x", "? [1, 2]\n: 3", "<<: {columns: {}}",
-    "- - - - -", "columns: 2024-13-45", "\x00", "%YAML 9.9\n---\n", "{" * 300, "[" * 3000, "---\n---\n", "\t", "a: b: c", "!!binary '='",
-    "!!int x", "!!float x", "!!set {a, b}", "!!omap [a: 1]", "0o9: 1", "1_0: 1", "~: ~", "=: 1", "!!bool x", "!!null x",
+    "a: &a [*a]", "a: &a [1]\nb: *a", "!!timestamp x", "!!python/object:os.system x", "? [1, 2]\n: 3",
+    "<<: {columns: {}}",     "- - - - -", "columns: 2024-13-45", "\x00", "%YAML 9.9\n---\n", "{" * 300, "[" * 3000, "---\n---\n", "\t", "a: b: c",
+    "!!binary '='",     "!!int x", "!!float x", "!!set {a, b}", "!!omap [a: 1]", "0o9: 1", "1_0: 1", "~: ~", "=: 1", "!!bool x", "!!null x",
 )  # fmt: skip
 _BOMB = "\n".join(
     ["a0: &a0 [x, x, x, x, x, x, x, x, x]", *(f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 9)}]" for i in range(1, 12))]
 )
 
 
-class _Late(Exception):
+class _LateError(Exception):
     pass
 
 
@@ -55,7 +55,7 @@ def in_time(call: Callable[[], object], seconds: int = 5) -> None:
 
     def late(*_: object) -> None:
         msg = f"no end after {seconds} s"
-        raise _Late(msg)
+        raise _LateError(msg)
 
     before = signal.signal(signal.SIGALRM, late)
     signal.alarm(seconds)
@@ -80,7 +80,21 @@ def _work_with(outcome: Outcome, policy: ht.Policy, text: str, folder: Path) -> 
         path.unlink(missing_ok=True)
     with outcome.guarded("anonymize", ()):
         ended = []
-        in_time(lambda: ended.append(run("anonymize", folder / "in.csv", "-p", folder / "policy.yaml", "-o", output, "--key-file", folder / "key")), 60)
+        in_time(
+            lambda: ended.append(
+                run(
+                    "anonymize",
+                    folder / "in.csv",
+                    "-p",
+                    folder / "policy.yaml",
+                    "-o",
+                    output,
+                    "--key-file",
+                    folder / "key",
+                )
+            ),
+            60,
+        )
         outcome.count(f"anonymize: exit {ended[0].code}")
         outcome.expect(ended[0].code in (0, 2, 3), "an odd exit code", ended[0])
         outcome.expect(output.exists() == (ended[0].code == 0), "output and exit code do not fit", ended[0])
@@ -98,16 +112,22 @@ def _structured(random: Random) -> str:
 
 
 def _policy(random: Random) -> dict[str, Any]:
+    kind = random.choice(("integer", "decimal", "category"))
+    rules = ("auto", {"prefix": [1]}, {"frequency": 2}, {"intervals": {"width": [5, 10]}})
     columns: dict[str, Any] = {
-        "age": random.choice(("quasi-identifier", {"role": "quasi-identifier", "kind": random.choice(("integer", "decimal", "category"))})),
-        "zip": {"role": "quasi-identifier", "hierarchy": random.choice(("auto", {"prefix": [1]}, {"frequency": 2}, {"intervals": {"width": [5, 10]}}))},
+        "age": random.choice(("quasi-identifier", {"role": "quasi-identifier", "kind": kind})),
+        "zip": {"role": "quasi-identifier", "hierarchy": random.choice(rules)},
         "level": {"role": "quasi-identifier", "order": ["0", "1", "2", "3", "4"]},
         "name": random.choice(("identifier", {"role": "identifier", "action": "pseudonym"})),
         "ill": "sensitive",
         "more": "other",
-    }  # fmt: skip
+    }
     columns = {name: given for name, given in columns.items() if name in ("age", "ill") or random.random() < 0.5}
-    kinds = ({"k-anonymity": 3}, {"distinct-l-diversity": {"l": 2, "sensitive": "ill"}}, {"t-closeness": {"t": 0.5, "sensitive": "ill"}})
+    kinds = (
+        {"k-anonymity": 3},
+        {"distinct-l-diversity": {"l": 2, "sensitive": "ill"}},
+        {"t-closeness": {"t": 0.5, "sensitive": "ill"}},
+    )
     entries: dict[str, Any] = {"version": 1, "columns": columns, "models": random.sample(kinds, random.randint(1, 2))}
     more = {
         "recoding": random.choice(("cut", "tight", "label", "set", "central")),
@@ -141,7 +161,9 @@ def _spoil(random: Random, entries: dict[str, Any]) -> None:
         elif roll < 0.85:
             del place[key]
         elif isinstance(place, dict):
-            place[random.choice(("x", "kind", "order", "role", "grid", "seed", "margin", "k", 1, None))] = random.choice(_ODD)
+            place[random.choice(("x", "kind", "order", "role", "grid", "seed", "margin", "k", 1, None))] = (
+                random.choice(_ODD)
+            )
         return
 
 
@@ -150,7 +172,9 @@ def _damaged(random: Random) -> str:
     for _ in range(random.choice((1, 2, 5))):
         i = random.randrange(len(text) + 1)
         if random.random() < 0.5:
-            text[i:i] = random.choice((":", "-", "\n", " ", "&a ", "*a", "!!", "{", "[", "\t", "'", '"', "#", "?", "|", ">", "%", "@"))
+            text[i:i] = random.choice(
+                (":", "-", "\n", " ", "&a ", "*a", "!!", "{", "[", "\t", "'", '"', "#", "?", "|", ">", "%", "@")
+            )
         else:
             del text[i : i + random.choice((1, 3))]
     return "".join(text)
@@ -160,4 +184,6 @@ def _hostile(random: Random) -> str:
     if random.random() < 0.05:
         return random.choice((_BOMB, f"{_BOMB}\ncolumns: {{age: *a11}}"))
     hostile = random.choice(_TEXTS)
-    return random.choice((hostile, f"{_structured(random)}\n{hostile}", f"columns: {{age: {hostile}}}\nmodels: [k-anonymity: 2]"))
+    return random.choice(
+        (hostile, f"{_structured(random)}\n{hostile}", f"columns: {{age: {hostile}}}\nmodels: [k-anonymity: 2]")
+    )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import random as randoms
+import sys
 import tempfile
 import time
 import warnings
@@ -89,19 +90,24 @@ def campaign(cases: int | None, seed: int, minutes: float | None, kinds: list[st
     return failures.total()
 
 
+def _say(text: str) -> None:
+    sys.stdout.write(f"{text}\n")
+    sys.stdout.flush()
+
+
 def _tell(kind: str, what: str, detail: str, reproduction: str, number: int, seed: int, times: int) -> None:
-    print(f"\nFAILED {kind}: {what}\n  again: scripts/campaign --only {number} {seed}", flush=True)
+    _say(f"\nFAILED {kind}: {what}\n  again: scripts/campaign --only {number} {seed}")
     if times <= 3:
-        print("\n".join(f"  {line}" for line in [*detail.splitlines()[:12], *reproduction.splitlines()]), flush=True)
+        _say("\n".join(f"  {line}" for line in [*detail.splitlines()[:12], *reproduction.splitlines()]))
 
 
 def _sum_up(counts: Counter[str], failures: Counter[str], done: int, seconds: float) -> None:
-    print(f"\n{done} cases in {seconds:.0f} s")
+    _say(f"\n{done} cases in {seconds:.0f} s")
     for what, count in sorted(counts.items()):
-        print(f"{count:8} {what}")
-    print(f"{failures.total()} failures" if failures else "no failure")
+        _say(f"{count:8} {what}")
+    _say(f"{failures.total()} failures" if failures else "no failure")
     for what, count in failures.most_common():
-        print(f"{count:8} {what}")
+        _say(f"{count:8} {what}")
 
 
 class _Worker:
@@ -162,7 +168,7 @@ def told(number: int, seed: int) -> tuple[list[str], list[tuple[str, str, str]]]
     """Run a case; what falls through is a fault of the campaign itself, and told as well."""
     try:
         outcome = run(number, seed)
-    except Exception as error:  # noqa: BLE001 - the campaign goes on
+    except Exception as error:
         import traceback
 
         return [], [(f"the campaign's own fault: {type(error).__name__}", traceback.format_exc()[-1500:], "")]

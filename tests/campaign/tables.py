@@ -20,7 +20,22 @@ import hushtable as ht
 from reading import is_missing, text_of
 
 FORMS = ("polars", "pandas", "pyarrow", "csv", "parquet", "Table")
-NAMES = ("age", "zip code", "größe", "x,y", 'q"uote', "🙂", "1", "a;b", "Sex", "under_score", "pay", "*", "tab\there")
+NAMES = (
+    "age",
+    "zip code",
+    "größe",
+    "x,y",
+    'q"uote',
+    "🙂",
+    "1",
+    "a;b",
+    "Sex",
+    "under_score",
+    "pay",
+    "*",
+    "tab\there",
+    "^a.*$",
+)
 
 _WORDS = ("bonn", "graz", "linz", "Wien", "f", "m", "straße", "O'Brien", "NA", "null", "None", "nan", "true", "x y")
 _NASTY = (
@@ -65,9 +80,9 @@ def _draw(random: Random, n: int, palette: list[Any]) -> list[Any]:
 def _integers(random: Random, n: int, _: str) -> Made:
     dtype, palettes = random.choice(
         (
-            ("int64", (range(0, 100), range(-3, 4), [2**53, 2**53 + 1, 2**62, 0], [10**6 * i for i in range(9)])),
+            ("int64", (range(100), range(-3, 4), [2**53, 2**53 + 1, 2**62, 0], [10**6 * i for i in range(9)])),
             ("int8", (range(-128, 128), range(5))),
-            ("uint64", (range(0, 50), [2**63 - 1, 0, 5])),
+            ("uint64", (range(50), [2**63 - 1, 0, 5])),
             ("int64", (range(18, 90), range(18, 90))),
         )
     )
@@ -190,7 +205,7 @@ def pandas_column(made: Made, index: pd.Index[Any], random: Random) -> pd.Series
     if made.dtype == "ordered":
         return pd.Series(pd.Categorical(made.values, categories=made.order, ordered=True), index=index)
     if made.dtype == "date":
-        return pd.Series(made.values, index=index, dtype=random.choice((object, "date32[pyarrow]", "datetime64[s]")))
+        return pd.Series(made.values, index=index, dtype=random.choice((object, "date32[pyarrow]")))
     if made.dtype == "text":
         return pd.Series(made.values, index=index, dtype=random.choice((object, "str", "string")))
     if made.dtype == "int64" and None not in made.values and random.random() < 0.5:
@@ -235,17 +250,18 @@ def records(data: Any, delimiter: str | None = None) -> tuple[list[str], list[di
 
 def _csv_records(path: Path, delimiter: str | None) -> tuple[list[str], list[dict[str, Any]]]:
     with path.open(newline="", encoding="utf-8-sig") as file:
-        sample = file.readline()
+        delimiter = delimiter or delimiter_of(file.readline())
         file.seek(0)
-        delimiter = delimiter or max(",;\t|", key=lambda sign: _outside_quotes(sample).count(sign))
         names, *rows = csv.reader(file, delimiter=delimiter)
     # The csv module reads an empty line, which is a record of one empty cell, as no cell.
     rows = [row or [""] for row in rows] if len(names) == 1 else [row for row in rows if row]
     return names, [{name: cell or None for name, cell in zip(names, row, strict=True)} for row in rows]
 
 
-def _outside_quotes(line: str) -> str:
-    return re.sub(r'"[^"]*"?', "", line)
+def delimiter_of(line: str) -> str:
+    """Return the delimiter that occurs most in a header line, outside quotes."""
+    bare = re.sub(r'"[^"]*"?', "", line)
+    return max(",;\t|", key=bare.count)
 
 
 def _plain(value: Any) -> Any:
