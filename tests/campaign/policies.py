@@ -20,8 +20,9 @@ _ODD: tuple[Any, ...] = (
 )  # fmt: skip
 _TEXTS = (
     "a: &a [*a]", "a: &a [1]\nb: *a", "!!timestamp x", "!!python/object:os.system x", "? [1, 2]\n: 3",
-    "<<: {columns: {}}",     "- - - - -", "columns: 2024-13-45", "\x00", "%YAML 9.9\n---\n", "{" * 300, "[" * 3000, "---\n---\n", "\t", "a: b: c",
-    "!!binary '='",     "!!int x", "!!float x", "!!set {a, b}", "!!omap [a: 1]", "0o9: 1", "1_0: 1", "~: ~", "=: 1", "!!bool x", "!!null x",
+    "<<: {columns: {}}", "- - - - -", "columns: 2024-13-45", "\x00", "%YAML 9.9\n---\n", "{" * 300, "[" * 3000,
+    "---\n---\n", "\t", "a: b: c", "!!binary '='", "!!int x", "!!float x", "!!set {a, b}", "!!omap [a: 1]",
+    "0o9: 1", "1_0: 1", "~: ~", "=: 1", "!!bool x", "!!null x",
 )  # fmt: skip
 _BOMB = "\n".join(
     ["a0: &a0 [x, x, x, x, x, x, x, x, x]", *(f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 9)}]" for i in range(1, 12))]

@@ -42,8 +42,8 @@ class Request:
         for name, made in self.columns.items():
             spec = self.call.get("specs", {}).get(name)
             texts = [row[name] for row in [*self.original, *(self.people or ())] if name in row]
-            # Sensitive texts are typed as a CSV's are: two spellings of one value are one value.
-            is_text = made.dtype in ("text", "factor") and self.roles[name] == "sensitive"
+            # Sensitive texts are typed as a CSV's are: two spellings of one value are one value. A Table has kinds.
+            is_text = made.dtype in ("text", "factor") and self.roles[name] == "sensitive" and self.form != "Table"
             kinds[name] = kind_of_texts(texts) if self.form == "csv" or is_text else made.kind
             if spec is not None:
                 kinds[name] = spec.kind or kinds[name]

@@ -21,7 +21,7 @@ KINDS = {"releases": 40, "mutations": 20, "masks": 6, "files": 24, "policies": 8
 _SCHEDULE = [kind for kind, share in KINDS.items() for _ in range(share)]
 randoms.Random("schedule").shuffle(_SCHEDULE)
 
-PATIENCE = 240
+PATIENCE = 120
 """Seconds after which a case hangs."""
 
 

@@ -44,7 +44,7 @@ _NASTY = (
 )  # fmt: skip
 _NUMBERS = ("1", "2", "10", "34", "7", "100", "55")
 _CODES = ("01", "007", "1", "10", "0123", "0124", "0199", "0200")
-_LOOKALIKES = ("1", "1.0", "01", "1e0", "+1", "1 ", "1_000")
+_LOOKALIKES = ("1", "1.0", "01", "+1", "1 ", "1_000")
 
 
 @dataclass(frozen=True)
@@ -197,7 +197,8 @@ def _is_infinite(made: Made) -> bool:
 def polars_column(name: str, made: Made) -> pl.Series:
     """Make a polars column."""
     dtype = pl.Enum(made.order) if made.dtype == "ordered" else _POLARS[made.dtype]
-    return pl.Series(name, made.values, dtype=dtype)
+    # The constructor of polars takes a name such as `^a$` for a pattern.
+    return pl.Series(made.values, dtype=dtype).alias(name)
 
 
 def pandas_column(made: Made, index: pd.Index[Any], random: Random) -> pd.Series[Any]:
@@ -214,8 +215,8 @@ def pandas_column(made: Made, index: pd.Index[Any], random: Random) -> pd.Series
 
 
 def write_csv(columns: dict[str, Made], path: Path, random: Random) -> Path:
-    """Write columns as CSV; missing cells are empty, numbers positional."""
-    rows = zip(*(made.values for made in columns.values()), strict=True)
+    """Write columns as CSV; missing cells are empty, numbers positional or as Python spells them."""
+    spelled = [_spelled(made, random.random() < 0.3) for made in columns.values()]
     # A bare `a;b,pay` has two delimiters to choose from.
     is_plain = not any(sign in name for name in columns for sign in ",;\t|")
     with path.open("w", newline="", encoding="utf-8") as file:
@@ -226,8 +227,15 @@ def write_csv(columns: dict[str, Made], path: Path, random: Random) -> Path:
             lineterminator=random.choice(("\n", "\r\n")),
         )
         writer.writerow(columns)
-        writer.writerows(["" if is_missing(value) else text_of(value) for value in row] for row in rows)
+        writer.writerows(zip(*spelled, strict=True))
     return path
+
+
+def _spelled(made: Made, with_exponents: bool) -> list[str]:
+    """Return a column's cells as a CSV has them."""
+    if with_exponents and made.kind == "decimal":
+        return ["" if is_missing(value) else repr(value) for value in made.values]
+    return [text_of(value) or "" for value in made.values]
 
 
 def records(data: Any, delimiter: str | None = None) -> tuple[list[str], list[dict[str, Any]]]:
@@ -280,7 +288,7 @@ def kind_of_texts(texts: list[str | None]) -> str:
         return "category"
     if all(re.fullmatch(r"[+-]?(0|[1-9][0-9]*)", text) and abs(int(text)) < 2**63 for text in known):
         return "integer"
-    if all(re.fullmatch(r"[+-]?(0|[1-9][0-9]*)?(\.[0-9]*)?", text) and any(map(str.isdigit, text)) for text in known):
+    if all(re.fullmatch(r"[+-]?(0|[1-9][0-9]*)?(\.[0-9]*)?([eE][+-][0-9]+)?", text) and any(map(str.isdigit, text)) for text in known):
         return "decimal"
     if all(re.fullmatch(r"\d{4}-\d\d-\d\d", text, re.ASCII) for text in known):
         return "date"
