@@ -1,6 +1,7 @@
 """A planted secret turns up in no message, report, log, or byte of a file that it was removed from."""
 
 import base64
+import dataclasses
 import datetime as dt
 import json
 import logging
@@ -22,6 +23,7 @@ from hypothesis import strategies as st
 
 import hushtable as ht
 from command import done, run
+from hushtable import frames
 
 WORD = "Zq7Xcanary"
 NUMBER = 481_516_237
@@ -204,7 +206,7 @@ def test_command_is_clean(
         done("scan", f"in.{ending}"),
         done("scan", f"in.{ending}", "--json", "-p", "new.yaml"),
         done("anonymize", f"in.{ending}", "-p", "policy.yaml", "-o", f"out.{ending}"),
-        done("anonymize", f"in.{ending}", "-p", "policy.yaml", "-o", f"out.{ending}", "--json"),
+        done("anonymize", f"in.{ending}", "-p", "policy.yaml", "-o", f"out.{ending}", "--json", "--force"),
         done("verify", f"out.{ending}", "-p", "policy.yaml"),
         done("verify", f"out.{ending}", "-p", "policy.yaml", "--json"),
         run("verify", f"in.{ending}", "-p", "policy.yaml", "--no-manifest"),
@@ -340,3 +342,183 @@ def test_unused_categories_are_in_no_file(tmp_path: Path) -> None:
     for ending in ("csv", "parquet"):
         protect(table).write(tmp_path / f"out.{ending}")
     assert_clean(*(file_bytes(path) for path in tmp_path.iterdir()))
+
+
+def secret(i: int) -> str:
+    """A secret of one record, long enough that no library keeps it inside a cell."""
+    return f"{WORD}-of-record-{i:04d}-and-a-tail"
+
+
+def secretive(n: int = 40) -> pl.DataFrame:
+    """Every record has a secret of its own in every column but two; a fourth of them has to go."""
+    secrets = [secret(i) for i in range(n)]
+    return pl.DataFrame(
+        {
+            "age": [20 + i % 10 for i in range(n)],
+            "ill": ["flu"] * (3 * n // 4) + ["gout"] * (n - 3 * n // 4),
+            "note": secrets,
+            "ward": secrets,
+            "visits": [[each] for each in secrets],
+        }
+    )
+
+
+def thinned(data: Any) -> ht.Release:
+    """A release of a secretive table without the records that are too many."""
+    release = ht.anonymize(
+        data,
+        quasi_identifiers=["age"],
+        models=[ht.KAnonymity(2), ht.AlphaKAnonymity(0.6, 2, "ill")],
+        sensitive=["ward"],
+        suppression_limit=0.5,
+    )
+    assert release.drops_suppressed
+    return release
+
+
+def thinly_masked(data: Any) -> ht.MaskedRelease:
+    return ht.mask_dependence(data, a=["ill"], b=["age"], clusters=3)
+
+
+def as_nested(table: pl.DataFrame) -> pl.DataFrame:
+    enum = pl.Enum(table["ward"])
+    return table.with_columns(pl.col("visits").cast(pl.List(enum)), note=pl.struct(pl.col("note").cast(enum)))
+
+
+def with_index(table: pl.DataFrame, make: Callable[[pl.DataFrame], pd.Index]) -> pd.DataFrame:
+    return table.to_pandas().set_index(make(table))
+
+
+def with_metadata(table: pl.DataFrame) -> pa.Table:
+    arrow = pa.Table.from_pandas(table.to_pandas().set_index("note"))
+    fields = [field.with_metadata({"longest": secret(place)}) for place, field in enumerate(arrow.schema)]
+    return arrow.cast(pa.schema(fields, metadata={**arrow.schema.metadata, "people": ";".join(table["note"])}))
+
+
+def with_attributes(table: pl.DataFrame) -> pd.DataFrame:
+    frame = table.to_pandas()
+    frame.attrs["people"] = table["note"].to_list()
+    return frame
+
+
+def as_arrow_dictionary(table: pl.DataFrame, ordered: bool = False) -> pa.Table:
+    arrow = table.to_arrow()
+    codes = pa.array(range(len(table)), type=pa.int16())
+    ward = pa.DictionaryArray.from_arrays(codes, table["ward"].to_arrow(), ordered=ordered)
+    return arrow.set_column(arrow.column_names.index("ward"), "ward", ward)
+
+
+PANDAS_DICTIONARY = pd.ArrowDtype(pa.dictionary(pa.int32(), pa.string()))
+SECRETIVE: dict[str, Callable[[pl.DataFrame], Any]] = {
+    "polars": lambda table: table,
+    "polars categorical": lambda table: table.with_columns(pl.col("ward").cast(pl.Categorical)),
+    "polars enum": lambda table: table.with_columns(pl.col("ward").cast(pl.Enum(table["ward"]))),
+    "polars nested": as_nested,
+    "pandas": lambda table: table.to_pandas(),
+    "pandas categorical": lambda table: table.to_pandas().astype({"ward": "category", "note": "category"}),
+    "pandas dictionary": lambda table: table.to_pandas().astype({"ward": PANDAS_DICTIONARY}),
+    "pandas attributes": with_attributes,
+    "pandas index": lambda table: with_index(table, lambda table: pd.Index(table["note"].to_list())),
+    "pandas categorical index": lambda table: with_index(table, lambda table: pd.CategoricalIndex(table["note"])),
+    "pandas multi-index": lambda table: with_index(
+        table, lambda table: pd.MultiIndex.from_arrays([pd.Categorical(table["note"]), range(len(table))])
+    ),
+    "pyarrow": lambda table: table.to_arrow(),
+    "pyarrow dictionary": as_arrow_dictionary,
+    "pyarrow ordered dictionary": lambda table: as_arrow_dictionary(table, ordered=True),
+    "pyarrow chunks": lambda table: pa.concat_tables([as_arrow_dictionary(table[:9]), as_arrow_dictionary(table[9:])]),
+    "pyarrow nested": lambda table: as_nested(table).to_arrow(),
+    "pyarrow metadata": with_metadata,
+}
+
+
+def assert_only_of(kept: np.ndarray[Any, Any], raw: bytes) -> None:
+    """The secrets of records that stay are there, so that they would be seen, and no others are."""
+    found = {i for i in range(40) if secret(i).encode() in raw}
+    assert found == set(kept.tolist())
+
+
+@pytest.mark.parametrize("kind", SECRETIVE.values(), ids=SECRETIVE)
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_nothing_is_left_of_dropped_records(
+    tmp_path: Path, kind: Callable[[pl.DataFrame], Any], ending: str, request: pytest.FixtureRequest
+) -> None:
+    release = thinned(kind(secretive()))
+    kept = np.flatnonzero(~release.suppressed)
+    assert_only_of(kept, frame_bytes(release.frame))
+    assert_only_of(kept, frame_bytes(release.frame) + repr(release.frame).encode())
+    path = tmp_path / f"out.{ending}"
+    if ending == "csv":
+        release = thinned(frames.read(kind(secretive())).drop(_nested(release.frame)))
+    release.write(path)
+    assert_only_of(kept, file_bytes(path))
+
+
+def _nested(frame: Any) -> list[str]:
+    schema = pl.DataFrame(frame).schema
+    return [name for name, dtype in schema.items() if dtype.is_nested()]
+
+
+@pytest.mark.parametrize("kind", SECRETIVE.values(), ids=SECRETIVE)
+def test_nothing_is_left_of_records_that_masking_removed(kind: Callable[[pl.DataFrame], Any]) -> None:
+    masked = thinly_masked(kind(secretive()))
+    assert len(masked.removed) == 1
+    assert_only_of(masked.kept, frame_bytes(masked.frame))
+
+
+@pytest.mark.parametrize("protect", [thinned, thinly_masked])
+def test_nothing_is_left_of_dropped_records_in_a_table(protect: Callable[[Any], Any]) -> None:
+    table = ht.Table.encode(secretive().drop("visits"))
+    release = protect(table)
+    kept = release.kept if isinstance(release, ht.MaskedRelease) else np.flatnonzero(~release.suppressed)
+    assert_only_of(kept, pickle.dumps([(each.name, each.values) for each in release.frame.columns]))
+
+
+@pytest.mark.parametrize("kind", ["pyarrow metadata", "pandas attributes"])
+def test_what_is_said_of_the_whole_table_goes_though_no_record_does(kind: str) -> None:
+    data = SECRETIVE[kind](secretive().with_columns(note=pl.lit("-"), people=pl.Series(range(40)), visits=1, ward=1))
+    if isinstance(data, pa.Table):
+        data = data.replace_schema_metadata({"people": WORD})
+    else:
+        data.attrs["people"] = WORD
+    release = ht.anonymize(data, quasi_identifiers=["age"], models=[ht.KAnonymity(2)])
+    frame = release.frame
+    assert not (frame.schema.metadata if isinstance(frame, pa.Table) else frame.attrs)
+
+
+def test_columns_keep_their_type_without_the_categories_of_dropped_records() -> None:
+    for kind in ("polars enum", "pandas categorical", "pyarrow ordered dictionary"):
+        source = SECRETIVE[kind](secretive())
+        release = thinned(source)
+        kept = [secret(i) for i in np.flatnonzero(~release.suppressed)]
+        ward = release.frame["ward"]
+        assert (ward.to_pylist() if isinstance(ward, pa.ChunkedArray) else ward.to_list()) == kept
+        if isinstance(ward, pl.Series):
+            assert ward.dtype == pl.Enum(kept)
+        elif isinstance(ward, pd.Series):
+            assert ward.cat.categories.tolist() == kept
+        else:
+            assert ward.type == source["ward"].type
+            assert ward.combine_chunks().dictionary.to_pylist() == kept
+
+
+@pytest.mark.parametrize("name", ["note", "visits"])
+def test_messages_about_types_name_no_category(name: str) -> None:
+    for kind in (as_nested(secretive()), as_nested(secretive()).to_arrow()):
+        for options in ({"quasi_identifiers": [name]}, {"quasi_identifiers": ["age"], "sensitive": [name]}):
+            with pytest.raises(ht.ColumnError, match="cannot be grouped") as caught:
+                ht.anonymize(kind, models=[ht.KAnonymity(2)], **options)
+            assert_clean("".join(traceback.format_exception(caught.value)))
+        with pytest.raises(ht.ColumnError) as caught:
+            ht.verify(kind, quasi_identifiers=[name], models=[ht.KAnonymity(2)])
+        assert_clean("".join(traceback.format_exception(caught.value)))
+
+
+@pytest.mark.parametrize("kind", ["polars", "polars enum", "pandas categorical", "pyarrow dictionary"])
+def test_nothing_is_left_under_a_star(kind: str) -> None:
+    table = frames.read(SECRETIVE[kind](secretive())).drop(["visits", "note"]).native
+    release = dataclasses.replace(thinned(table), drops_suppressed=False)
+    assert_only_of(np.flatnonzero(~release.suppressed), frame_bytes(release.frame))
+    masked = ht.mask_dependence(table, a=["ward"], b=["age"], clusters=3, c=[])
+    assert masked.n_stars == masked.n_records
+    assert_clean(frame_bytes(masked.frame))

@@ -310,7 +310,7 @@ def test_trouble_leaves_everything_as_it_was(here: Path, trouble: Trouble, older
         write("out.csv", "older\n")
         write("out.csv.manifest.json", "{}\n")
     before = tree(here)
-    outcome = run("anonymize", *arguments, "-o", "out.csv")
+    outcome = run("anonymize", *arguments, "-o", "out.csv", *(["--force"] if older else []))
     assert outcome.code == code, outcome
     assert_one_message(outcome)
     for word in words:
@@ -423,7 +423,7 @@ def test_rows_are_shuffled_and_no_seed_says_how(here: Path) -> None:
     write("policy.yaml", "columns: {age: quasi-identifier, visit: other}\nmodels: [k-anonymity: 3]\nseed: 7\n")
     orders = []
     for _ in range(3):
-        done("anonymize", "in.csv", "-p", "policy.yaml", "-o", "out.csv")
+        done("anonymize", "in.csv", "-p", "policy.yaml", "-o", "out.csv", "--force")
         orders.append(visits())
     in_order = [str(i) for i in range(200)]
     assert all(sorted(order, key=int) == in_order for order in orders)
@@ -444,9 +444,9 @@ def test_pseudonyms(here: Path) -> None:
     write("policy.yaml", POLICY.replace("name: identifier", "name: {role: identifier, action: pseudonym}"))
     write("in.csv", "\n".join([*ROWS, ",61,m,gout,7.0", "Ann,62,f,flu,8.0"]) + "\n")
     releases = []
-    for key in (b"k" * 16, b"q" * 32):
+    for key in (b"first-of-16bytes", b"the second key is of 32 bytes  !"):
         write("key.bin", key)
-        made = done("anonymize", *BY_POLICY, "-o", "out.csv", "--key-file", "key.bin", "--keep-order")
+        made = done("anonymize", *BY_POLICY, "-o", "out.csv", "--key-file", "key.bin", "--keep-order", "--force")
         assert "keyed pseudonyms: name" in made.out
         releases.append(frames.read("out.csv").column("name").to_list())
         assert key not in b"".join(path.read_bytes() for path in here.glob("out.*"))
@@ -518,7 +518,7 @@ CRASHES = [
     pytest.param("hushtable.frames.write", FULL, id="disk full while writing"),
     pytest.param("hushtable.manifest.sha256", FULL, id="disk full while hashing"),
     pytest.param("hushtable.release.json.dumps", FULL, id="disk full while writing the manifest"),
-    pytest.param("hushtable.frames.os.fsync", FULL, id="disk full at the end"),
+    pytest.param("hushtable.drafts.os.fsync", FULL, id="disk full at the end"),
     pytest.param("hushtable.frames.write", KeyboardInterrupt(), id="interrupted while writing"),
     pytest.param("hushtable.manifest.sha256", KeyboardInterrupt(), id="interrupted while hashing"),
 ]
@@ -533,7 +533,7 @@ def test_a_crash_leaves_the_old_file(
         done("anonymize", *BY_POLICY, "-o", "out.csv")
     before = tree(here)
     monkeypatch.setattr(place, fail_with(error))
-    outcome = run("anonymize", *BY_POLICY, "-o", "out.csv")
+    outcome = run("anonymize", *BY_POLICY, "-o", "out.csv", "--force")
     assert outcome.code not in (0, 1) or isinstance(error, KeyboardInterrupt)
     assert outcome.code != 0
     assert "Traceback" not in outcome.err
@@ -554,7 +554,7 @@ def test_a_disk_that_fills_up_late_changes_nothing(here: Path, monkeypatch: pyte
         fsync(descriptor)
 
     monkeypatch.setattr(os, "fsync", full)
-    outcome = run("anonymize", *BY_POLICY, "-o", "out.csv")
+    outcome = run("anonymize", *BY_POLICY, "-o", "out.csv", "--force")
     assert outcome.code == 2
     assert "nothing was changed" in outcome.err
     assert tree(here) == before
@@ -564,7 +564,7 @@ def test_a_manifest_that_cannot_be_written_changes_nothing(here: Path) -> None:
     write("out.csv", "older\n")
     Path("out.csv.manifest.json").mkdir()
     before = tree(here)
-    outcome = run("anonymize", *BY_POLICY, "-o", "out.csv")
+    outcome = run("anonymize", *BY_POLICY, "-o", "out.csv", "--force")
     assert outcome.code == 2
     assert_one_message(outcome)
     assert tree(here) == before
@@ -595,7 +595,7 @@ def test_a_killed_process_leaves_the_old_file(here: Path) -> None:
 import os, signal, sys
 from hushtable import cli, manifest
 manifest.sha256 = lambda path: os.kill(os.getpid(), signal.SIGKILL)
-sys.argv = ["hushtable", "anonymize", "in.csv", "-p", "policy.yaml", "-o", "out.csv"]
+sys.argv = ["hushtable", "anonymize", "in.csv", "-p", "policy.yaml", "-o", "out.csv", "--force"]
 cli.main()
 """
     killed = subprocess.run([sys.executable, "-c", script], capture_output=True, check=False)
@@ -632,3 +632,185 @@ def test_a_reader_that_leaves_early_is_no_error(here: Path, arguments: list[str]
     _, err = process.communicate(timeout=60)
     assert err == b""
     assert process.returncode == 0
+
+
+@pytest.fixture
+def many_inputs(here: Path) -> list[str]:
+    """A job that reads six files besides the table, and its arguments."""
+    write("job.csv", "flu;ill\ngout;ill\n")
+    write("domains.csv", "age/*: 31, 34, 38, 52, 57, 59\n")
+    write("key.csv", bytes(range(32)))
+    write("people.csv", "age,sex\n" + "31,f\n34,m\n38,f\n52,m\n57,f\n59,f\n" * 3)
+    changed = POLICY.replace("name: identifier", "name: {role: identifier, action: pseudonym}")
+    changed = changed.replace("illness: sensitive", "illness: {role: sensitive, hierarchy: job.csv}")
+    write("policy.csv", changed.replace("  - k-anonymity: 2\n", "  - k-anonymity: 2\n  - k-map: 2\n"))
+    inputs = ["--population", "people.csv", "--domains", "domains.csv", "--key-file", "key.csv"]
+    return ["anonymize", "in.csv", "-p", "policy.csv", *inputs]
+
+
+@pytest.mark.parametrize("force", [[], ["--force"]], ids=["plain", "force"])
+@pytest.mark.parametrize("name", ["in", "policy", "people", "domains", "key", "job"])
+def test_no_input_is_ever_the_output(here: Path, many_inputs: list[str], name: str, force: list[str]) -> None:
+    before = tree(here)
+    outcome = run(*many_inputs, "-o", f"{name}.csv", *force)
+    assert outcome.code == 2
+    assert "the output is the input" in outcome.err
+    assert_one_message(outcome)
+    assert tree(here) == before
+    done(*many_inputs, "-o", "out.csv")
+
+
+def test_no_input_is_ever_the_manifest(here: Path) -> None:
+    Path("policy.yaml").rename("out.csv.manifest.json")
+    before = tree(here)
+    outcome = run("anonymize", "in.csv", "-p", "out.csv.manifest.json", "-o", "out.csv", "--force")
+    assert outcome.code == 2
+    assert "the output is the input" in outcome.err
+    assert tree(here) == before
+
+
+WRITERS = {
+    "anonymize": ("out.csv", ["anonymize", *BY_POLICY, "-o", "out.csv"]),
+    "anonymize, manifest": ("out.csv.manifest.json", ["anonymize", *BY_POLICY, "-o", "out.csv"]),
+    "mpuccs": ("out.csv", ["mpuccs", "in.csv", "--details", "out.csv"]),
+    "uniques": ("out.csv", ["uniques", "in.csv", "--details", "out.csv"]),
+    "mask-dependence": (
+        "out.csv",
+        ["mask-dependence", "in.csv", "--a", "sex", "--b", "age", "--clusters", "2", "-o", "out.csv"],
+    ),
+    "mask-dependence, clusters": (
+        "out.clusters.csv",
+        ["mask-dependence", "in.csv", "--a", "sex", "--b", "age", "--clusters", "2", "-o", "out.csv"],
+    ),
+}
+
+
+@pytest.mark.parametrize(("output", "arguments"), WRITERS.values(), ids=WRITERS)
+def test_what_exists_is_overwritten_by_force_only(here: Path, output: str, arguments: list[str]) -> None:
+    write(output, "older\n")
+    before = tree(here)
+    outcome = run(*arguments)
+    assert outcome.code == 2
+    assert f"{output!r} exists" in outcome.err
+    assert "--force" in outcome.err
+    assert_one_message(outcome)
+    assert tree(here) == before
+    done(*arguments, "--force")
+    assert Path(output).read_text() != "older\n"
+
+
+@pytest.mark.parametrize("target", ["older.csv", "nothing.csv"])
+@pytest.mark.parametrize(("output", "arguments"), WRITERS.values(), ids=WRITERS)
+def test_nothing_is_written_through_a_link(here: Path, output: str, arguments: list[str], target: str) -> None:
+    write("older.csv", "older\n")
+    Path(output).symlink_to(target)
+    outcome = run(*arguments, "--force")
+    assert outcome.code == 2
+    assert "is a symbolic link" in outcome.err
+    assert_one_message(outcome)
+    assert Path(output).is_symlink()
+    assert Path("older.csv").read_text() == "older\n"
+    assert not Path("nothing.csv").exists()
+
+
+@pytest.mark.parametrize("command", ["mpuccs", "uniques"])
+def test_details_are_no_input(here: Path, command: str) -> None:
+    write("control.csv", "\n".join(ROWS))
+    inputs = {"mpuccs": ["in.csv", "in.csv", "--control", "control.csv"], "uniques": ["in.csv"]}[command]
+    before = tree(here)
+    for name in {each for each in inputs if each.endswith(".csv")}:
+        outcome = run(command, *inputs, "--details", name, "--force")
+        assert outcome.code == 2
+        assert "the output is the input" in outcome.err
+    assert tree(here) == before
+
+
+def test_no_policy_is_written_through_a_link(here: Path) -> None:
+    Path("new.yaml").symlink_to("elsewhere.yaml")
+    outcome = run("scan", "in.csv", "-p", "new.yaml")
+    assert outcome.code == 2
+    assert "is a symbolic link" in outcome.err
+    assert not Path("elsewhere.yaml").exists()
+
+
+# Writes half a draft, says so, and waits until it is told to go on or is stopped.
+WAITING = """
+import sys
+from hushtable import cli, frames
+def wait(frame, path):
+    path.write_text("half a canary")
+    print("waiting", flush=True)
+    sys.stdin.readline()
+frames.write = wait
+sys.argv = ["hushtable", "anonymize", "in.csv", "-p", "policy.yaml", "-o", "out.csv"]
+cli.main()
+"""
+
+
+def waiting() -> subprocess.Popen[str]:
+    process = subprocess.Popen(
+        [sys.executable, "-c", WAITING],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == "waiting\n"
+    return process
+
+
+def drafts_in(folder: Path) -> list[str]:
+    return [name for name in tree(folder) if ".part" in name]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs POSIX signals")
+def test_a_process_that_is_asked_to_end_leaves_no_draft(here: Path) -> None:
+    before = tree(here)
+    process = waiting()
+    assert drafts_in(here)
+    process.terminate()
+    _, err = process.communicate()
+    assert process.returncode == 128 + signal.SIGTERM
+    assert err == ""
+    assert tree(here) == before
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs POSIX signals")
+def test_drafts_of_the_dead_go_with_the_next_write_and_those_of_the_living_stay(here: Path) -> None:
+    living, dead = waiting(), waiting()
+    dead.kill()
+    dead.communicate()
+    assert len(drafts_in(here)) == 4
+    done("anonymize", *BY_POLICY, "-o", "out.csv")
+    assert len(drafts_in(here)) == 2
+    living.kill()
+    living.communicate()
+    done("anonymize", *BY_POLICY, "-o", "out.csv", "--force")
+    assert not drafts_in(here)
+
+
+def test_the_command_leaves_the_handling_of_signals_as_it_was(here: Path) -> None:
+    before = signal.getsignal(signal.SIGTERM)
+    done("scan", "in.csv")
+    assert signal.getsignal(signal.SIGTERM) is before
+
+
+@pytest.mark.parametrize(
+    ("changes", "is_told"),
+    [
+        ("", True),
+        ("margin: 2\n", False),
+        ("method: mingen\n", True),
+        ("method: mingen\nmargin: 2\n", True),
+    ],
+)
+def test_what_cuts_that_were_not_made_tell_is_said(here: Path, changes: str, is_told: bool) -> None:
+    write("policy.yaml", POLICY + changes)
+    shown = done("anonymize", *BY_POLICY, "-o", "out.csv").out
+    assert ("learn of illness from the cuts that were not made" in shown) is is_told
+    assert ("`margin: 2`" in shown) is is_told
+
+
+def test_k_alone_tells_nothing_by_its_cuts(here: Path) -> None:
+    assert "cuts that were not made" not in done("anonymize", "in.csv", *PLAIN, "-o", "out.csv").out

@@ -40,7 +40,7 @@ def test_losses_and_weights_are_taken() -> None:
     losses = {}
     for loss in ("minimal_distortion", "certainty", "certainty-mg-ga", "ncp"):
         options = ["--method", "mingen", "--loss", loss, "--weights", "Job=20,Age=0", "--json"]
-        losses[loss] = json.loads(done("anonymize", "in.csv", "-o", "out.csv", *PLAIN, *options).out)
+        losses[loss] = json.loads(done("anonymize", "in.csv", "-o", "out.csv", "--force", *PLAIN, *options).out)
     # The nurses are made equal and keep their job; the other two rows change it and all change the sex.
     assert losses["minimal_distortion"]["loss"] == 2 * 20 + 4
     assert losses["certainty-mg-ga"]["trace"]["optimal"]

@@ -69,7 +69,7 @@ def test_details_are_written_without_values_unless_asked(files, ending):
     found = read(name)
     assert found.columns == ["combo_size", "syn_idx", "field_combo", "ori_idx"]
     assert json.loads(found["field_combo"][0]) == ["age"]
-    done("mpuccs", "original.csv", "synthetic.csv", "--sizes", "1,2", "--details", name, "--show-values")
+    done("mpuccs", "original.csv", "synthetic.csv", "--sizes", "1,2", "--details", name, "--show-values", "--force")
     assert json.loads(read(name)["value_combo"][0]) == ["47"]
 
 

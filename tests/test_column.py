@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hushtable.column import KINDS, ROLES, Column, from_texts, value_text
-from hushtable.errors import ColumnError
+from hushtable.column import KINDS, ROLES, Column, ColumnSpec, from_texts, value_text
+from hushtable.errors import ColumnError, InputError
 
 SECRET = "canary-7319"
 FLOATS = st.floats(allow_nan=False, allow_infinity=False)
@@ -34,8 +34,22 @@ def typed(texts, **options):
         (["01234", "99999"], "category"),
         (["00.5"], "category"),
         (["1E10"], "category"),
-        (["1E10", "5"], "category"),
+        (["1E10", "21E7", " 5E0"], "category"),
+        (["1E10", "01234"], "category"),
+        (["1E10", "E11"], "category"),
+        (["1E10", "5"], "decimal"),
+        (["1E10", "1e10"], "decimal"),
+        (["1E+10"], "decimal"),
+        (["1.5e-3", "-2E4"], "decimal"),
         (["1e5"], "category"),
+        (["1e5", "1.0"], "decimal"),
+        (["1e", "1"], "category"),
+        (["1.e5", "1"], "category"),
+        (["01e5", "1"], "category"),
+        (["1e999", "1"], "category"),
+        (["1e-999", "1"], "category"),
+        (["1e99999999999999999999", "1"], "category"),
+        (["1e-99999999999999999999", "1"], "category"),
         ([".5"], "category"),
         (["5."], "category"),
         (["1,5"], "category"),
@@ -72,6 +86,8 @@ def test_the_kind_of_texts(texts, kind):
         ["1", "1234567890123456788", "1234567890123456789"],
         ["0.1", "1234567890123456788", "1234567890123456789"],
         ["12345678901234567.1", "12345678901234567.2"],
+        ["1e20", "100000000000000000001"],
+        ["0", "1.5e-999"],
     ],
 )
 def test_numbers_too_long_to_tell_apart_stay_text(texts):
@@ -88,6 +104,9 @@ def test_numbers_too_long_to_tell_apart_stay_text(texts):
         (["0", "-0"], ["0"], [0, 0]),
         (["1", "1.0", "1.50", "1.5", "-2"], ["-2", "1", "1.5"], [1, 1, 2, 2, 0]),
         (["0.0", "-0.0", "0"], ["0"], [0, 0, 0]),
+        (["0.0", "-0.0", "0e0", "1e16"], ["0", "10000000000000000"], [0, 0, 0, 1]),
+        (["1e3", "1E3", "1000", "1.0e+3", "1"], ["1", "1000"], [1, 1, 1, 1, 0]),
+        (["1E3", "10E2", "1E03"], ["10E2", "1E03", "1E3"], [2, 0, 1]),
         (["2024-01-01", " 2024-01-01"], ["2024-01-01"], [0, 0]),
         (["2024-01-01T10:00", "2024-01-01 10:00:00.000"], ["2024-01-01 10:00:00"], [0, 0]),
         (["10", "9", "-1"], ["-1", "9", "10"], [2, 1, 0]),
@@ -254,3 +273,22 @@ def test_one_text():
 def test_an_underscore_makes_no_number(kind):
     with pytest.raises(ColumnError, match="1 of its 2"):
         from_texts("code", ["1_000", "7"], kind)
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ({"kind": "float"}, "integer, decimal, date, datetime, ordered, category"),
+        ({"kind": "integer", "order": ("1", "2")}, "an order goes with kind ordered"),
+        ({"kind": "category", "order": ("a", "b")}, "an order goes with kind ordered"),
+        ({"order": ()}, "name every value of the column once"),
+        ({"order": (SECRET, "b", SECRET)}, "name every value of the column once"),
+        ({"order": (1, 2)}, "numbers in quotes"),
+        ({"order": SECRET}, "name every value of the column once"),
+        ({"order": 3}, "name every value of the column once"),
+    ],
+)
+def test_spec_says_what_was_expected(given, expected):
+    with pytest.raises(InputError, match=expected) as caught:
+        ColumnSpec(**given)
+    assert SECRET not in str(caught.value)

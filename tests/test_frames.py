@@ -4,6 +4,7 @@ import contextlib
 import csv
 import datetime as dt
 import io
+import random
 import traceback
 
 import numpy as np
@@ -443,73 +444,6 @@ def test_a_file_carries_no_categories_of_removed_cells(tmp_path):
     assert SECRET.encode() not in (tmp_path / "a.parquet").read_bytes()
 
 
-def test_a_file_replaces_another_at_the_end(tmp_path):
-    path = tmp_path / "out.csv"
-    path.write_text("old")
-    with frames.replacing(path) as (draft,):
-        draft.write_text("new")
-        assert path.read_text() == "old"
-        assert draft.suffix == ".csv"
-    assert path.read_text() == "new"
-    assert list(tmp_path.iterdir()) == [path]
-
-
-@pytest.mark.parametrize("error", [RuntimeError, KeyboardInterrupt])
-def test_an_exception_leaves_the_old_files_and_no_draft(tmp_path, error):
-    old, new = tmp_path / "out.csv", tmp_path / "out.json"
-    old.write_text("old")
-
-    def fail():
-        with frames.replacing(old, new) as drafts:
-            for draft in drafts:
-                draft.write_text("new")
-            raise error
-
-    with pytest.raises(error):
-        fail()
-    assert old.read_text() == "old"
-    assert list(tmp_path.iterdir()) == [old]
-
-
-def test_one_file_that_cannot_have_its_name_leaves_the_other(tmp_path):
-    old, folder = tmp_path / "out.csv", tmp_path / "folder.csv"
-    old.write_text("old")
-    folder.mkdir()
-
-    def replace():
-        with frames.replacing(old, folder) as drafts:
-            for draft in drafts:
-                draft.write_text("new")
-
-    with pytest.raises(InputError, match="cannot write"):
-        replace()
-    assert old.read_text() == "old"
-    assert sorted(tmp_path.iterdir()) == [folder, old]
-
-
-@pytest.mark.parametrize("ending", [".csv", ".parquet"])
-@pytest.mark.parametrize("name", ["none/out", "file.csv/out", "folder", "x" * 300])
-def test_a_target_that_cannot_be_written(tmp_path, name, ending):
-    (tmp_path / "file.csv").write_text("old")
-    (tmp_path / f"folder{ending}").mkdir()
-    before = sorted(tmp_path.iterdir())
-    path = tmp_path / f"{name}{ending}"
-
-    def replace():
-        with frames.replacing(path) as (draft,):
-            frames.write(frames.read(pl.DataFrame({"a": [SECRET]})), draft)
-
-    with pytest.raises(InputError, match="cannot write") as caught:
-        replace()
-    assert SECRET not in all_text_of(caught.value)
-    assert sorted(tmp_path.iterdir()) == before
-
-
-def test_nothing_written_is_an_error(tmp_path):
-    with pytest.raises(InputError, match="cannot write"), frames.replacing(tmp_path / "out.csv"):
-        pass
-
-
 @pytest.mark.parametrize("index", [[7, 7, 7], ["x", "y", "x"], pd.MultiIndex.from_tuples([(1, "a")] * 3), [2, 0, 1]])
 def test_pandas_keeps_its_index_its_order_and_its_types(index):
     data = pd.DataFrame({"b": [1, 2, 3], "a": [1.5, None, 2.0], "c": pd.Categorical(["u", "v", "u"])}, index=index)
@@ -578,3 +512,86 @@ def test_suppressed_cells_are_masked():
 
 def test_the_repr_of_a_frame_shows_no_value():
     assert SECRET not in repr(frames.read(pl.DataFrame({"a": [SECRET]})))
+
+
+def as_the_standard_library_reads_it(text, delimiter):
+    """Return the records of a CSV, an empty line of a single column being an empty cell."""
+    records = list(csv.reader(io.StringIO(text.removeprefix("\ufeff"), newline=""), delimiter=delimiter))
+    if len(records[0]) == 1:
+        return [record or [""] for record in records]
+    return [record for record in records if record]
+
+
+@pytest.mark.parametrize("header", ["", "a,b\n", "a\r\n", "\ufeffa;b\n"])
+def test_short_hostile_texts_are_read_as_the_standard_library_reads_them_or_refused(write_csv, header):
+    draw = random.Random(f"11{header}")
+    n_read = 0
+    for _ in range(1_500):
+        letters = draw.choices(["a", "1", ",", ",", ";", '"', '"', "\r", "\n", "\r\n", " ", "\t", "\ufeff"], k=12)
+        text = header + "".join(letters[: draw.randint(0, 12)])
+        try:
+            frame = frames.read(write_csv(text), delimiter=draw.choice([None, ",", ";"]))
+        except InputError:
+            continue
+        n_read += 1
+        cells = [list(frame.columns), *([cell or "" for cell in row] for row in rows(frame))]
+        assert cells == as_the_standard_library_reads_it(text, frame.delimiter), text
+    assert n_read > 100
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b'id,size 3"\n1,a\n2,b 4"\n3,c\n4,d\n', "quotes from line 1 on"),
+        (b'id,size 3""\n1,a\n2,b 4"\n3,c\n4,d\n', "quotes from line 1 on"),
+        (b'id,size\n1,a\n2,b 4"\n3,c 5"\n4,d\n', "quotes from line 3 on"),
+        (b'id,size\n1,"a\nb"\n2,"b\n3,c\n', "quotes from line 4 on"),
+        (b"a\rx\ry\nz\n", "line 1 of .* carriage return"),
+        (b"a,b\n1,2\n3,4\r5,6\n", "line 3 of .* carriage return"),
+        (b"a,b\n1,2\r\r\n", "line 2 of .* carriage return"),
+        (b"a,b,c\n1,\r,2\n", "line 2 of .* carriage return"),
+        (b'a,b\n"1"\r,2\n', "line 2 of .* carriage return"),
+        (b"a,b\r1,2\r", "line 1 of .* carriage return"),
+    ],
+)
+def test_stray_quotes_and_carriage_returns_are_placed(write_csv, content, message):
+    with pytest.raises(InputError, match=message):
+        frames.read(write_csv(content))
+
+
+def test_a_record_that_one_reader_loses_is_an_error(write_csv, monkeypatch):
+    parse = delimited._parse
+    monkeypatch.setattr(delimited, "_parse", lambda *arguments: parse(*arguments)[:-1])
+    with pytest.raises(InputError, match="only 2 of the 3 records"):
+        frames.read(write_csv("a,b\n1,2\n3,4\n"))
+
+
+@pytest.mark.parametrize(
+    ("content", "encoding"),
+    [
+        (b"\x89PNG\x1a\x00\x00IHDR", "latin-1"),
+        (b"\x00\x01\x02", "utf-8"),
+        (b"\x7fELF\x02\x01,\x03", "utf-8"),
+        ("age,sex\n1,f\n".encode("utf-16-le"), "utf-8"),
+    ],
+)
+def test_a_binary_file_is_no_table(write_csv, content, encoding):
+    with pytest.raises(InputError, match="is no text"):
+        frames.read(write_csv(content), encoding=encoding)
+
+
+@pytest.mark.parametrize("encoding", ["utf-7", "unicode_escape"])
+def test_an_encoding_that_spells_half_characters(write_csv, encoding):
+    with pytest.raises(InputError, match="encoding"):
+        frames.read(write_csv(b"a,b\n+2AA-,\\ud800\n"), encoding=encoding)
+
+
+def test_a_delimiter_of_half_a_character(write_csv):
+    with pytest.raises(InputError, match="is not one character"):
+        frames.read(write_csv("a,b\n1,2\n"), delimiter="\udcff")
+
+
+@pytest.mark.parametrize("names", [["1", "0"], ["2", "1", "0"], ["column_2", "column_1"]])
+def test_names_that_look_like_positions_stay_with_their_columns(write_csv, names):
+    frame = frames.read(write_csv(",".join(names) + "\n" + ",".join(f"of {name}" for name in names) + "\n"))
+    assert [frame.column(name).to_list() for name in names] == [[f"of {name}"] for name in names]

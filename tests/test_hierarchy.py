@@ -2,6 +2,7 @@
 
 import datetime as dt
 import math
+import re
 import textwrap
 from collections.abc import Callable
 from fractions import Fraction
@@ -14,6 +15,7 @@ from hypothesis import strategies as st
 
 import hushtable as ht
 from hushtable.column import Column, from_texts
+from hushtable.errors import HierarchyError
 from hushtable.hierarchy import Hierarchy
 from hushtable.hierarchy.grid import plain
 from hushtable.hierarchy.rules import from_dict, to_dict
@@ -399,3 +401,46 @@ def test_the_record_checks_itself(codes: list[list[int]], labels: tuple[str, ...
     shares = tuple(np.ones(len(each)) for each in labels)
     with pytest.raises(ht.HierarchyError, match=message):
         Hierarchy("x", ("a", "b", "c"), np.array(codes, dtype=np.int32), tuple(map(tuple, labels)), shares)
+
+
+@pytest.mark.parametrize(
+    ("tree", "place"),
+    [
+        ({"b": ["a", "c"], "z": ["b", "d"]}, "label 0 of level 1 is also a value of another branch, that of value 2"),
+        ({"x": {"y": ["a"]}, "w": {"x": ["b"]}}, "label 0 of level 2 is also a label of another branch"),
+        ({"<50": ["10", "60"], "rest": ["20"]}, "label 0 of level 1 reads as an interval or a set"),
+        ({"low": ["10"], "[20, 30)": ["20", "30"]}, "label 1 of level 1 reads as"),
+        ({"[20, 30]": ["20", "30"], "rest": ["25"]}, "label 0 of level 1 reads as"),
+        ({"<2020-01-01": ["2019-12-31", "2020-01-01"]}, "label 0 of level 1 reads as"),
+        ({"<50": ["young", "mid"], ">=50": ["old"]}, "label 0 of level 1 reads as"),
+        ({'["a", "b"]': ["a", "c"], "rest": ["b"]}, "label 0 of level 1 reads as"),
+        ({'["a", null]': ["a"]}, "label 0 of level 1 reads as"),
+        ({"[1, [2]]": ["1"]}, "label 0 of level 1 reads as"),
+    ],
+)
+def test_a_label_that_reads_as_something_else_is_refused(tree, place):
+    with pytest.raises(HierarchyError, match=re.escape(place)) as caught:
+        Hierarchy.from_dict({"tree": tree}, "x")
+    assert "hierarchy of 'x'" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "tree",
+    [
+        {"b": ["a", "b"], "z": ["d"]},
+        {"b": {"b": ["a", "c"], "e": ["f"]}, "z": ["d"]},
+        {"<50": ["10", "49.5"], ">=50": ["50", "1000"]},
+        {"[20, 30)": ["20", "29"], "old": ["90+"]},
+        {"[2019-01-01, 2020-01-01)": ["2019-12-31"], ">=2020-01-01": ["2020-01-01"]},
+        {'["a", "b", "gone"]': ["b", "a"], "rest": ["c"]},
+        {"*": ["a"], "x": ["b"]},
+    ],
+)
+def test_a_label_that_reads_as_what_it_holds_is_accepted(tree):
+    Hierarchy.from_dict({"tree": tree}, "x")
+
+
+def test_a_label_that_is_a_value_the_list_lacks_is_refused_when_it_meets_the_column():
+    jobs = Hierarchy.from_dict({"tree": {"blue": ["welder"], "white": ["clerk"]}}, "x")
+    with pytest.raises(HierarchyError, match="also a value of another branch"):
+        jobs.align(column_of(["blue", "clerk", "welder"]), unknown="suppress")

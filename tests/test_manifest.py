@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 
 import polars as pl
 import pytest
@@ -9,7 +10,7 @@ import pytest
 from hushtable.anonymizers import anonymize
 from hushtable.errors import HushError, InputError, VerificationError
 from hushtable.manifest import check_hash, external, manifest_path, read, sha256
-from hushtable.models import DistinctLDiversity, KAnonymity
+from hushtable.models import AlphaKAnonymity, DistinctLDiversity, KAnonymity
 from hushtable.policy import Policy
 
 UNDOING = {"loss", "quality", "trace", "seed", "n_classes", "smallest_class", "gap", "bound", "nodes", "discernibility"}
@@ -151,6 +152,33 @@ def test_external_rounds_the_suppressed_records(n_suppressed):
     rounded = int(str(told).split()[-1])
     assert rounded % 10 == 0
     assert abs(rounded - n_suppressed) <= 5
+
+
+@pytest.fixture
+def dropping():
+    """A release that drops 25 of 200 records."""
+    ills = ["flu"] * 130 + ["hiv"] * 40 + ["cold"] * 30
+    frame = pl.DataFrame({"age": [20 + i % 40 for i in range(200)], "ill": ills})
+    models = [KAnonymity(5), AlphaKAnonymity(0.6, 5, "ill")]
+    return anonymize(frame, quasi_identifiers=["age"], models=models, suppression_limit=0.2)
+
+
+def numbers_in(entries):
+    """All whole numbers at any depth, those inside texts too."""
+    return {int(number) for number in re.findall(r"\d+", json.dumps({**entries, "sha256": ""}))}
+
+
+def test_external_counts_published_records(dropping, tmp_path):
+    """The difference of the two counts would be the exact number of suppressed records."""
+    assert (dropping.n_suppressed, dropping.drops_suppressed) == (25, True)
+    entries = read(written(dropping, tmp_path / "out.csv", external=True))
+    assert entries["n_records"] == 175 == pl.read_csv(tmp_path / "out.csv").height
+    assert not numbers_in(entries) & {25, 200}
+
+
+def test_internal_counts_all_records(dropping, tmp_path):
+    entries = read(written(dropping, tmp_path / "out.csv"))
+    assert (entries["n_records"], entries["n_suppressed"]) == (200, 25)
 
 
 def test_external_says_when_nothing_is_suppressed():

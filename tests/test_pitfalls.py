@@ -109,7 +109,7 @@ def test_pitfall_04_row_order_leaks(here: Path) -> None:
     release = ht.anonymize(source, quasi_identifiers=["age"], models=[ht.KAnonymity(2)])
     orders = set()
     for _ in range(3):
-        release.write("out.parquet", policy={"seed": 0})
+        release.write("out.parquet", policy={"seed": 0}, overwrite=True)
         orders.add(tuple(pl.read_parquet("out.parquet")["visit"]))
     assert len({*orders, tuple(range(90))}) == 4
     assert pl.read_parquet("out.parquet").columns == ["age", "visit"]
@@ -366,7 +366,7 @@ def test_pitfall_22_degenerate_tables(here: Path, table: pl.DataFrame, recoding:
         assert 0.0 <= release.loss <= 1.0
         assert min(Counter(release.frame.select(names).rows()).values()) >= k
         for ending in ("csv", "parquet"):
-            assert release.write(f"out.{ending}").n_records == len(table)
+            assert release.write(f"out.{ending}", overwrite=True).n_records == len(table)
 
 
 def test_pitfall_22_nothing_to_measure_is_the_worst() -> None:

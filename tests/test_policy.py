@@ -1,6 +1,9 @@
 """Policies: every fault with its line, and the way to YAML and back."""
 
 import traceback
+from contextlib import suppress
+from itertools import pairwise
+from random import Random
 
 import numpy as np
 import pytest
@@ -89,6 +92,34 @@ def test_defaults():
         ("recoding: tight", "recodings: tight", "recodings"),
         ("seed: 7", "seed: x", "seed"),
         ("seed: 7", "seed: 1.5", "seed"),
+        ("seed: 7", "seed: -1", "seed"),
+        ("seed: 7", "seed: true", "seed"),
+        ("seed: 7", "margin: true", "margin"),
+        ("seed: 7", "margin: 1e20", "margin"),
+        ("seed: 7", "margin: 1.0e+20", "margin"),
+        ("seed: 7", "margin: 100000000000000000000", "margin"),
+        ("seed: 7", "margin: -1", "margin"),
+        ("seed: 7", 'margin: "3"', "margin"),
+        ("seed: 7", "weights: {age: .nan}", "weights"),
+        ("seed: 7", "weights: {age: .inf}", "weights"),
+        ("seed: 7", "weights: {age: -1}", "weights"),
+        ("seed: 7", "weights: {age: true}", "weights"),
+        ("seed: 7", 'weights: {age: "2"}', "weights"),
+        ("seed: 7", "weights: {agee: 2}", "weights"),
+        ("seed: 7", "weights: {visit: 2}", "weights"),
+        ("seed: 7", "weights: [2]", "weights"),
+        ("seed: 7", "grid: 0", "grid"),
+        ("seed: 7", "grid: {age: 0}", "grid"),
+        ("seed: 7", "grid: {age: -5}", "grid"),
+        ("seed: 7", "grid: {age: .nan}", "grid"),
+        ("seed: 7", "grid: {age: .inf}", "grid"),
+        ("seed: 7", "grid: {age: true}", "grid"),
+        ("seed: 7", "grid: {agee: 5}", "grid"),
+        ("seed: 7", "grid: {diagnosis: 5}", "grid"),
+        ("order: [mild, moderate, severe]", "order: []", "severity"),
+        ("order: [mild, moderate, severe]", "order: [mild, severe, mild]", "severity"),
+        ("order: [mild, moderate, severe]", "order: [mild, severe], kind: integer", "severity"),
+        ("order: [mild, moderate, severe]", "order: [mild, severe], kind: category", "severity"),
         ("highest_risk: 0.2", "highest_risk: 0", "limits"),
         ("highest_risk: 0.2", "highest_risk: 1.01", "limits"),
         ("highest_risk: 0.2", "highest_risk: .nan", "limits"),
@@ -100,6 +131,35 @@ def test_defaults():
 def test_fault_is_named_with_its_line(old, new, part):
     text = edited(old, new)
     assert f"p.yaml line {line_of(text, part)}: " in message(text)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        (
+            "seed: 7",
+            "weights: {visit: 2}",
+            "weights.visit: expected quasi-identifiers, which are 'age', 'severity', 'zip'",
+        ),
+        ("seed: 7", "grid: {agee: 5}", "grid.agee: expected quasi-identifiers"),
+        ("seed: 7", "grid: {age: 0}", "greater than 0"),
+        ("seed: 7", "weights: {age: .nan}", "finite"),
+        ("seed: 7", "margin: true", "integer"),
+        ("seed: 7", "seed: -1", "greater than or equal to 0"),
+        ("order: [mild, moderate, severe]", "order: []", "name every value of the column once"),
+        ("order: [mild, moderate, severe]", "order: [mild, severe, mild]", "name every value of the column once"),
+        ("order: [mild, moderate, severe]", "order: [mild, severe], kind: integer", "an order goes with kind ordered"),
+    ],
+)
+def test_fault_says_what_was_expected(old, new, expected):
+    assert expected in message(edited(old, new))
+
+
+def test_weights_of_any_size_are_a_policys():
+    """Nothing that is finite and not negative is refused; 0 says that nothing is lost in a column."""
+    policy = Policy.parse(edited("seed: 7", "weights: {age: 1.0e+308, zip: 1.0e-320, severity: 0}"))
+    assert policy.weights == {"age": 1e308, "zip": 1e-320, "severity": 0}
+    assert Policy.parse(policy.to_yaml()) == policy
 
 
 @pytest.mark.parametrize(
@@ -183,6 +243,139 @@ def test_what_is_no_policy_is_our_error(text):
     assert message(text).startswith("p.yaml")
 
 
+LAUGHS = "a: &a [x, x]\n" + "".join(f"{b}: &{b} [{', '.join([f'*{a}'] * 9)}]\n" for a, b in pairwise("abcdefghij"))
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        (LAUGHS, 1),
+        (WHOLE + "weights: &w {age: *w}\n", 18),
+        (WHOLE + "weights: *w\n", 18),
+        (WHOLE + "weights: {<<: {age: 1}}\n", 18),
+        ("columns:\n  age: " + "[" * 100_000, 2),
+        ("columns:\n  age: " + "{a: " * 100_000, 2),
+        ("columns:\n  " + "- " * 100_000, 2),
+        ("columns:\n  " + "? " * 100_000, 2),
+        ("columns:\n  age: !!timestamp x\n", 2),
+        ("columns:\n  age: !!binary x\n", 2),
+        ("columns:\n  age: ! x\n", 2),
+        ("columns:\n  age: 2020-13-45\n", 2),
+        ("columns:\n  age: 1" + ":1" * 100_000, 2),
+        ("columns:\n  age: " + "9" * 100_000, 2),
+        ("columns:\n  age: 0b_\n", 2),
+        ('columns:\n  "\\UFFFFFFFF": other\n', 2),
+        ("columns:\n  [age]: other\n", 2),
+        ("columns:\n  {age: x}: other\n", 2),
+        ("columns:\n  16: other\n  0x10: sensitive\n", 2),
+        ("columns:\n  age: \x07\n", 2),
+        ("%YAML " + "9" * 5_000 + "\n---\na: b\n", 1),
+    ],
+)
+def test_yaml_that_no_policy_needs_is_refused_with_its_line(text, line):
+    assert message(text).startswith(f"p.yaml line {line}: not YAML")
+
+
+def test_a_text_that_is_too_large_is_refused_unread(tmp_path):
+    text = WHOLE + "#" * 1_000_000
+    assert "1,000,000 characters" in message(text)
+    path = tmp_path / "p.yaml"
+    path.write_text(text)
+    with pytest.raises(PolicyError, match="1,000,000 characters"):
+        Policy.read(path)
+
+
+def test_nesting_up_to_the_limit_is_read():
+    tree = "".join(f"{{n{depth}: " for depth in range(25)) + "[x, y]" + "}" * 25
+    policy = Policy.parse(
+        edited("age: quasi-identifier", f"age: {{role: quasi-identifier, hierarchy: {{tree: {tree}}}}}")
+    )
+    assert Policy.parse(policy.to_yaml()) == policy
+
+
+@pytest.mark.parametrize("given", ["a\\0b", "x" * 5_000, "\\ud800"], ids=["zero byte", "long", "surrogate"])
+def test_hierarchy_file_that_no_system_can_have(tmp_path, given):
+    text = edited("age: quasi-identifier", f'age: {{role: quasi-identifier, hierarchy: "{given}"}}')
+    with pytest.raises(PolicyError, match="no file"):
+        Policy.parse(text, folder=tmp_path)
+
+
+FRAGMENTS = [
+    *[
+        "&a ",
+        "*a ",
+        "!!",
+        "!t ",
+        "!!timestamp ",
+        "!!python/name:x ",
+        "<<: ",
+        "? ",
+        "- ",
+        "---\n",
+        "...\n",
+        "%YAML 1.1\n",
+    ],
+    *[
+        "[",
+        "]",
+        "{",
+        "}",
+        ": ",
+        ", ",
+        "\n",
+        "\n  ",
+        "|\n",
+        ">\n",
+        "'",
+        '"',
+        "#",
+        "\\",
+        '"\\ud800"',
+        '"\\0"',
+        "\x07",
+        "\ufeff",
+    ],
+    *["2020-13-45", "1:1:1", "0b_", ".nan", "-.inf", "1.0e+999", "9" * 30, "-1", "true", "~", "=", "x", "age", "auto"],
+    *["version: 1\n", "tree: ", "prefix: ", "intervals: ", "width: ", "order: ", "kind: ", "role: ", "hierarchy: "],
+    *[
+        "limits: ",
+        "weights: ",
+        "grid: ",
+        "margin: ",
+        "seed: ",
+        "columns: ",
+        "models: ",
+        "k-anonymity: ",
+        "t-closeness: ",
+    ],
+]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_no_text_ends_in_another_error(seed, tmp_path):
+    random = Random(seed)
+    for _ in range(250):
+        text = WHOLE if random.random() < 0.7 else ""
+        for _ in range(random.randint(1, 6)):
+            begin = random.randint(0, len(text))
+            end = min(len(text), begin + random.choice([0, 0, 1, 5, 20]))
+            pieces = random.choices(FRAGMENTS, k=random.randint(1, 4))
+            text = text[:begin] + "".join(pieces) * random.choice([1, 1, 1, 60]) + text[end:]
+        with suppress(PolicyError):
+            Policy.parse(text, folder=tmp_path)
+
+
+def test_no_bytes_end_in_another_error(tmp_path):
+    random, path = Random(0), tmp_path / "p.yaml"
+    for _ in range(200):
+        content = bytearray(WHOLE.encode())
+        for _ in range(random.randint(1, 8)):
+            content[random.randrange(len(content))] = random.randrange(256)
+        path.write_bytes(content if random.random() < 0.8 else random.randbytes(random.randint(0, 60)))
+        with suppress(PolicyError):
+            Policy.read(path)
+
+
 def test_column_declared_twice_is_refused():
     """YAML keeps the last of two equal keys without a word: here a ZIP code would be published as it is."""
     text = edited("  visit: other", "  visit: other\n  age: other")
@@ -245,6 +438,9 @@ ODD_NAMES = [
     "*star",
     "&amp",
     " pad ",
+    "<<",
+    "=",
+    "!tag",
 ]
 
 
@@ -269,6 +465,15 @@ def test_to_yaml_is_as_people_write_it():
     text = Policy.parse(WHOLE).to_yaml()
     assert "  age: quasi-identifier\n" in text
     assert "😀" in Policy.make({"columns": {"😀": "quasi-identifier"}, "models": [KAnonymity(2)]}).to_yaml()
+
+
+def test_what_two_entries_share_is_written_twice():
+    """An alias in its place would not be read again."""
+    rule = {"prefix": {"lengths": [4, 3]}}
+    columns = {name: {"role": "quasi-identifier", "hierarchy": rule} for name in ("zip", "area")}
+    policy = Policy.make({"columns": columns, "models": [KAnonymity(2)]})
+    assert "*" not in policy.to_yaml()
+    assert Policy.parse(policy.to_yaml()) == policy
 
 
 def test_model_of_a_numpy_number_is_written_too():

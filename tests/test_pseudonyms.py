@@ -97,8 +97,16 @@ def test_short_key(key):
     assert "canary" not in str(error.value)
 
 
-def test_key_of_sixteen_bytes_is_enough():
-    assert Pseudonyms(("id",), b"x" * 16).columns == ("id",)
+@pytest.mark.parametrize("key", [b"0123456701234567", bytes(range(16))])
+def test_key_of_sixteen_bytes_eight_of_them_different_is_enough(key):
+    assert Pseudonyms(("id",), key).columns == ("id",)
+
+
+@pytest.mark.parametrize("key", [bytes(16), b"x" * 64, b"canary1" * 9, b"\0" * 99 + b"abcdef"])
+def test_key_of_few_different_bytes(key):
+    with pytest.raises(InputError, match=f"has {len(set(key))} different bytes, expected 8 or more") as error:
+        Pseudonyms(("id",), key)
+    assert "canary" not in str(error.value)
 
 
 def test_key_that_is_text_is_refused_at_once():

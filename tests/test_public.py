@@ -2,6 +2,7 @@
 
 import dataclasses
 import importlib
+import importlib.metadata
 import inspect
 import json
 import pkgutil
@@ -43,6 +44,10 @@ def test_every_name_resolves_to_the_one_its_home_exports(name: str) -> None:
     home = importlib.import_module(f"hushtable.{ht._HOMES[name]}")
     assert found is getattr(home, name)
     assert name in home.__all__
+
+
+def test_the_version_is_that_of_the_package() -> None:
+    assert ht.__version__ == importlib.metadata.version("hushtable")
 
 
 def test_an_unknown_name_is_an_attribute_error() -> None:

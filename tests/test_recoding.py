@@ -243,18 +243,28 @@ def column_of(kind, low, high):
         ("decimal", -1.5, 0.3, "0"),
         ("decimal", 1.9, 2.1, "2"),
         ("decimal", 1e-9, 3e-9, "0.000000002"),
+        ("decimal", 0.0, 1.2345e-50, "0." + 49 * "0" + "1"),
+        ("decimal", 0.12345678901234, 0.12345678998765, "0.1234567895"),
+        ("decimal", 0.12345678901234562, 0.12345678901234566, "0.12345678901234565"),
         ("decimal", 149.5, 251.0, "200"),
         ("decimal", 1e-30, 2e-30, "0.000000000000000000000000000002"),
         ("date", "1985-03-01", "1993-07-09", "1990-01-01"),
         ("date", "1989-12-31", "1990-01-01", "1990-01-01"),
         ("date", "1991-02-03", "1993-07-09", "1993-01-01"),
         ("date", "1993-02-03", "1993-07-09", "1993-07-01"),
-        ("date", "1993-07-03", "1993-07-09", "1993-07-09"),
+        ("date", "1993-07-03", "1993-07-09", "1993-07-08"),
         ("date", "1993-07-01", "1993-07-02", "1993-07-02"),
         ("date", "0001-01-01", "0003-05-06", "0003-01-01"),
         ("datetime", "1993-07-08T23:00", "1993-07-09T11:30", "1993-07-09 00:00:00"),
         ("datetime", "1993-07-09T08:15", "1993-07-09T11:30", "1993-07-09 11:00:00"),
         ("datetime", "1993-07-09T11:15", "1993-07-09T11:30", "1993-07-09 11:30:00"),
+        ("datetime", "1993-07-09T11:15", "1993-07-09T11:29:00.123456", "1993-07-09 11:20:00"),
+        ("datetime", "1993-07-09T11:15:12.5", "1993-07-09T11:17:03.123456", "1993-07-09 11:17:00"),
+        ("datetime", "1993-07-09T11:15:12.5", "1993-07-09T11:15:47.123456", "1993-07-09 11:15:30"),
+        ("datetime", "1993-07-09T11:15:12.123456", "1993-07-09T11:15:12.987654", "1993-07-09 11:15:12.500000"),
+        ("datetime", "1993-07-09T11:15:12.123456", "1993-07-09T11:15:12.123987", "1993-07-09 11:15:12.123500"),
+        ("datetime", "1993-07-09T11:15:12.000001", "1993-07-09T11:15:12.000004", "1993-07-09 11:15:12.000003"),
+        ("datetime", "1969-12-31T23:59:59.2", "1969-12-31T23:59:59.999", "1969-12-31 23:59:59.500000"),
         ("datetime", "1993-07-09T11:15", "1993-07-09T11:15:00.000001", "1993-07-09 11:15:00.000001"),
         ("datetime", "1989-12-31T23:59:59", "1990-01-01T00:00:01", "1990-01-01 00:00:00"),
     ],
@@ -263,17 +273,23 @@ def test_cut_point_by_hand(kind, low, high, point):
     assert cut_point(column_of(kind, low, high), 1) == point
 
 
-def roundest(low, high):
+def roundest(low, high, is_above=None):
     """The greatest multiple of the largest step 5 or 1 times a power of ten that lies below high, else high itself."""
+    is_above = is_above or (lambda point: point > low)
     for power in range(19, -360, -1):
         for digit in (5, 1):
             step = digit * Fraction(10) ** power
             point = math.floor(high / step) * step
-            if point == high and point - step > low:
+            if point == high and is_above(point - step):
                 return point - step
-            if point > low:
+            if is_above(point):
                 return point
     return high
+
+
+def n_digits(text):
+    """How many digits of a number are significant."""
+    return len(text.replace("-", "").replace(".", "").strip("0"))
 
 
 @given(st.sets(st.integers(-(10**18) + 1, 10**18 - 1) | st.integers(-200, 200), min_size=2, max_size=2))
@@ -299,21 +315,89 @@ def test_cut_point_of_decimals_is_the_roundest(ends):
     text = cut_point(column_of("decimal", low, high), 1)
     exact_low, exact_high = Fraction(repr(low)), Fraction(repr(high))
     assert exact_low < Fraction(text) <= exact_high
-    expected = float(roundest(exact_low, exact_high))
-    assert float(text) == (expected if expected > low else high)
+    assert float(text) == float(roundest(exact_low, exact_high, lambda point: float(point) > low))
     assert re.fullmatch(r"-?[0-9]+(\.[0-9]+)?", text)
 
 
-@given(st.sets(st.dates(), min_size=2, max_size=2))
-def test_cut_point_of_dates_is_between(ends):
-    low, high = sorted(ends)
-    assert low < dt.date.fromisoformat(cut_point(column_of("date", low, high), 1)) <= high
+@given(st.floats(-1e9, 1e9), st.integers(1, 1_000))
+@example(0.1, 1)
+@example(0.0, 2)
+@example(1 - 2**-53, 1)
+def test_no_decimal_of_fewer_digits_lies_between_near_neighbours(low, n_floats):
+    low += 0.0
+    between = [low]
+    for _ in range(n_floats):
+        between.append(math.nextafter(between[-1], math.inf))
+    text = cut_point(column_of("decimal", low, between[-1]), 1)
+    assert float(text) in between[1:]
+    assert n_digits(text) <= min(n_digits(np.format_float_positional(each)) for each in between[1:])
 
 
-@given(st.sets(st.datetimes(), min_size=2, max_size=2))
-def test_cut_point_of_datetimes_is_between(ends):
+@given(st.floats(1e-290, 1e290, allow_subnormal=False), st.sampled_from([-1, 1]))
+def test_a_decimal_beside_zero_is_cut_off_with_one_digit(size, sign):
+    low, high = sorted([0.0, sign * size])
+    assert n_digits(cut_point(column_of("decimal", low, high), 1)) <= 1
+
+
+DATE_UNITS = (
+    lambda day: day.replace(year=max(1, day.year // 10 * 10), month=1, day=1),
+    lambda day: day.replace(month=1, day=1),
+    lambda day: day.replace(day=1),
+)
+TIME_UNITS = (
+    *[lambda moment, floor=floor: dt.datetime.combine(floor(moment.date()), dt.time()) for floor in DATE_UNITS],
+    lambda moment: moment.replace(hour=0, minute=0, second=0, microsecond=0),
+    lambda moment: moment.replace(minute=0, second=0, microsecond=0),
+    *[
+        lambda moment, n=n: moment.replace(minute=moment.minute // n * n, second=0, microsecond=0)
+        for n in (30, 10, 5, 1)
+    ],
+    *[lambda moment, n=n: moment.replace(second=moment.second // n * n, microsecond=0) for n in (30, 10, 5, 1)],
+    *[
+        lambda moment, n=n: moment.replace(microsecond=moment.microsecond // n * n)
+        for n in (digit * 10**power for power in range(5, -1, -1) for digit in (5, 1))
+    ],
+)
+
+
+def assert_roundest(low, high, point, units, smallest):
+    """No moment of a coarser unit lies between, and the higher person's own only where no other of the unit does."""
+    assert low < point <= high
+    unit = next((floor for floor in units if floor(point) == point), lambda moment: moment)
+    for floor in units:
+        if floor is unit:
+            break
+        assert floor(high) <= low
+    if point == high:
+        assert unit(point - smallest) <= low
+
+
+@given(
+    st.sets(st.dates(), min_size=2, max_size=2)
+    | st.sets(st.dates(dt.date(1999, 12, 1), dt.date(2000, 2, 1)), min_size=2, max_size=2)
+)
+def test_cut_point_of_dates_is_the_roundest(ends):
     low, high = sorted(ends)
-    assert low < dt.datetime.fromisoformat(cut_point(column_of("datetime", low, high), 1)) <= high
+    point = dt.date.fromisoformat(cut_point(column_of("date", low, high), 1))
+    assert_roundest(low, high, point, DATE_UNITS, dt.timedelta(days=1))
+
+
+@given(
+    st.datetimes(dt.datetime(1, 1, 1), dt.datetime(9000, 1, 1)),
+    st.integers(0, 11).flatmap(lambda power: st.integers(1, 10**power)),
+)
+@example(dt.datetime(1, 1, 1), 1)
+def test_cut_point_of_datetimes_is_the_roundest(low, microseconds):
+    high = low + dt.timedelta(microseconds=microseconds)
+    point = dt.datetime.fromisoformat(cut_point(column_of("datetime", low, high), 1))
+    assert_roundest(low, high, point, TIME_UNITS, dt.timedelta(microseconds=1))
+
+
+def test_cut_cells_of_moments_within_an_hour_name_no_persons_microseconds():
+    moments = [dt.datetime(2024, 5, 6, 11, minute, 7 * minute % 60, 123_456 + minute) for minute in range(20, 40)]
+    shown = " ".join(released(pl.DataFrame({"datetime": moments}), 2, "gain", "cut").frame["datetime"])
+    assert "." not in shown
+    assert not any(str(moment) in shown for moment in moments)
 
 
 @pytest.mark.parametrize("ends", [(1e30, 2e30), (1e28, 1.5e28), (1.2345678901234567e29, 1.2345678901234569e29)])
@@ -362,3 +446,29 @@ def test_html_of_a_release_escapes_column_names():
     shown = release._repr_html_()
     assert "<script" not in shown
     assert shown.count("&lt;script&gt;") == 2
+
+
+def test_a_set_of_labels_that_are_sets_is_one_list():
+    values = ["a", "b", "c", "d", '["e"]', "f", "g", "h", "<5"]
+    data = pl.DataFrame({"x": values})
+    method = Mondrian(recoding="set")
+    for rule in ({"frequency": {"fanout": 2}}, {"runs": {"fanout": 3}}):
+        release = anonymize(
+            data, quasi_identifiers=["x"], models=[KAnonymity(4)], method=method, hierarchies={"x": rule}
+        )
+        for cell, value in zip(release.frame["x"], values, strict=True):
+            assert cell == "*" or value in json.loads(cell)
+            assert cell == "*" or set(json.loads(cell)) <= set(values)
+        assert any(cell != "*" for cell in release.frame["x"])
+
+
+def test_labels_of_other_forms_stay_members_of_a_set():
+    data = pl.DataFrame({"x": [1, 2, 11, 12, 31, 32, 41, 42]})
+    release = anonymize(
+        data,
+        quasi_identifiers=["x"],
+        models=[KAnonymity(4)],
+        method=Mondrian(recoding="set"),
+        hierarchies={"x": {"intervals": {"width": [10, 30]}}},
+    )
+    assert set(release.frame["x"]) == {'["[0, 10)", "[10, 20)"]', '["[30, 40)", "[40, 50)"]'}

@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -264,6 +265,33 @@ def test_figures_agree() -> None:
     assert entries["loss"] == release.loss == release.quality.set_ncp
 
 
+def test_classes_that_publish_the_same_are_counted_as_one() -> None:
+    """Equal values dealt to two sides: two classes of the search, one of the file."""
+    columns = ["sex", "marital_status", "education"]
+    release = ht.anonymize(
+        ht.datasets.people(300),
+        quasi_identifiers=columns,
+        models=[ht.KAnonymity(3)],
+        method=ht.Mondrian(cut="median", strict=False),
+    )
+    groups = Counter(release.frame.select(columns).rows()).values()
+    assert release.partition.n_classes > len(groups)
+    entries, verdict = release.to_dict(), release.verify()
+    assert entries["n_classes"] == entries["quality"]["n_classes"] == verdict.n_classes == len(groups)
+    assert entries["smallest_class"] == verdict.smallest_class == min(groups)
+    assert entries["quality"]["discernibility"] == sum(n * n for n in groups)
+    assert entries["quality"]["average_class_size"] == 300 / len(groups)
+    assert f"{len(groups)} classes, smallest {min(groups)}" in release._repr_html_()
+
+
+def test_classes_of_the_population_alone_are_not_counted() -> None:
+    source = pl.DataFrame({"age": [1, 2, 3, 4]})
+    people = pl.DataFrame({"age": [1, 2, 3, 4] * 5 + [90, 91, 92] * 5})
+    release = ht.anonymize(source, quasi_identifiers=["age"], models=[ht.KMap(5)], population=people)
+    assert release.to_dict()["n_classes"] == release.frame["age"].n_unique()
+    assert release.to_dict()["smallest_class"] >= 1
+
+
 def test_one_class_is_not_taken_for_suppressed_records() -> None:
     release = ht.anonymize(made(), quasi_identifiers=["age", "sex"], models=[ht.KAnonymity(8)])
     assert release.frame["age"].tolist() == ["[31, 59]"] * 8
@@ -300,3 +328,119 @@ def test_pseudonyms_are_one_for_one() -> None:
     assert pseudonyms[2] is None
     assert key.decode() not in repr(release)
     assert not {*names} & {*pseudonyms} - {None}
+
+
+def ill(n: int = 40) -> pd.DataFrame:
+    """Too many have 1 for alpha = 0.6: some of them have to go; the others' columns are of many types."""
+    return pd.DataFrame(
+        {
+            "age": [20 + i % 10 for i in range(n)],
+            "ill": [1] * (3 * n // 4) + [2] * (n - 3 * n // 4),
+            "pay": [i / 4 for i in range(n)],
+            "seen": pd.date_range("2024-01-01", periods=n),
+            "ward": pd.Categorical([f"w{i % 3}" for i in range(n)]),
+        }
+    )
+
+
+def suppressing(data: Any) -> ht.Release:
+    return ht.anonymize(
+        data,
+        quasi_identifiers=["age"],
+        models=[ht.KAnonymity(2), ht.AlphaKAnonymity(0.6, 2, "ill")],
+        sensitive=["pay", "seen", "ward"],
+        suppression_limit=0.5,
+    )
+
+
+def dtypes_of(frame: Any) -> dict[str, Any]:
+    if isinstance(frame, pa.Table):
+        return {field.name: field.type for field in frame.schema if field.name != "age"}
+    return {name: frame[name].dtype for name in frame.columns if name != "age"}
+
+
+@pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
+def test_sensitive_columns_keep_their_type_where_suppressed_rows_are_dropped(kind: Any) -> None:
+    source = kind(ill())
+    release = suppressing(source)
+    assert release.drops_suppressed
+    assert dtypes_of(release.frame) == dtypes_of(source)
+    kept = np.flatnonzero(~release.suppressed)
+    expected = pl.DataFrame(source)[kept].drop("age").cast(pl.String)
+    assert pl.DataFrame(release.frame).drop("age").cast(pl.String).equals(expected)
+
+
+@pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
+def test_sensitive_columns_keep_their_type_where_nothing_is_suppressed(kind: Any) -> None:
+    source = kind(ill())
+    release = ht.anonymize(source, quasi_identifiers=["age"], models=[ht.KAnonymity(2)], sensitive=["ill", "pay"])
+    assert dtypes_of(release.frame) == dtypes_of(source)
+
+
+@pytest.mark.parametrize("kind", [*KINDS.values(), ht.Table.encode], ids=[*KINDS, "Table"])
+def test_sensitive_columns_are_text_where_stars_are_published(kind: Any) -> None:
+    release = dataclasses.replace(suppressing(kind(ill())), drops_suppressed=False)
+    frame = release.frame
+    cells = frame.expand() if isinstance(frame, ht.Table) else pl.DataFrame(frame)
+    hidden = cells.filter(pl.Series(release.suppressed))
+    assert hidden.unique().rows() == [("*",) * 5]
+    assert "*" not in cells.filter(pl.Series(~release.suppressed))["ill"].to_list()
+    assert release.verify().n_suppressed == release.n_suppressed == 15
+
+
+DOORS: dict[str, Any] = {
+    "release": lambda data, path, **options: protect(data).write(path, **options),
+    "masked": lambda data, path, **options: ht.mask_dependence(data, a=["sex"], b=["age"], clusters=2).write(
+        path, path.with_name("values.csv"), **options
+    ),
+    "the clusters' values": lambda data, path, **options: ht.mask_dependence(
+        data, a=["sex"], b=["age"], clusters=2
+    ).write(path.with_name("out.csv"), path, **options),
+}
+
+
+@pytest.mark.parametrize("door", DOORS.values(), ids=DOORS)
+def test_write_replaces_files_when_asked_only_and_never_its_input_or_a_link(tmp_path: Path, door: Any) -> None:
+    source, path, link = tmp_path / "in.csv", tmp_path / "made.csv", tmp_path / "link.csv"
+    made().to_csv(source, index=False)
+    link.symlink_to(path)
+    before = source.read_bytes()
+    path.write_text("older")
+    with pytest.raises(ht.InputError, match=r"made\.csv' exists(.|\n)*overwrite=True"):
+        door(source, path)
+    with pytest.raises(ht.InputError, match="the output is the input"):
+        door(str(source), source, overwrite=True)
+    with pytest.raises(ht.InputError, match="symbolic link"):
+        door(source, link, overwrite=True)
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["in.csv", "link.csv", "made.csv"]
+    assert path.read_text() == "older"
+    assert door(source, path, overwrite=True).passed
+    assert source.read_bytes() == before
+
+
+def test_write_replaces_no_file_that_it_was_made_with(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("people.csv").write_text("sex\n" + "f\nm\n" * 9)
+    Path("sex.csv").write_text("f;all\nm;all\n")
+    release = protect(
+        made(),
+        quasi_identifiers=["sex"],
+        models=[ht.KAnonymity(2), ht.KMap(3)],
+        population="people.csv",
+        hierarchies={"sex": "sex.csv"},
+    )
+    for name in ("people.csv", "sex.csv"):
+        with pytest.raises(ht.InputError, match="the output is the input"):
+            release.write(tmp_path / name, overwrite=True)
+
+
+def test_the_page_on_cuts_that_were_not_made_is_right() -> None:
+    def published(sensitive: str, **options: Any) -> list[str]:
+        source = pl.DataFrame({"x": [1, 2, 3, 4], "s": list(sensitive)})
+        models = [ht.KAnonymity(2), ht.DistinctLDiversity(2, "s")]
+        method = ht.Mondrian(**options)
+        return ht.anonymize(source, quasi_identifiers=["x"], models=models, method=method).frame["x"].to_list()
+
+    assert published("aabb") == ["[1, 4]"] * 4
+    assert published("abab") == ["[1, 2]"] * 2 + ["[3, 4]"] * 2
+    assert published("aabb", margin=2) == published("abab", margin=2) == ["[1, 4]"] * 4

@@ -218,6 +218,7 @@ def test_nanoseconds_are_read_as_microseconds():
             ("ordered", ["a", "b"], [1, 0]),
         ),
         (pl.Series(["2", "1"], dtype=pl.Enum(["2", "1"])), ColumnSpec(kind="integer"), ("integer", ["1", "2"], [1, 0])),
+        (pl.Series([None, None], dtype=pl.Enum([])), ColumnSpec(), ("ordered", [], [-1, -1])),
     ],
 )
 def test_declared_kinds_and_orders(data, spec, expected):

@@ -6,6 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    __version__: str
     from hushtable import datasets
     from hushtable.anonymizers import anonymize
     from hushtable.anonymizers.independence import mask_dependence, masking_tradeoff
@@ -192,6 +193,8 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        return import_module("importlib.metadata").version("hushtable")
     if name not in _HOMES:
         msg = f"module 'hushtable' has no attribute {name!r}"
         raise AttributeError(msg)

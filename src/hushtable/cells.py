@@ -16,7 +16,9 @@ cell             meaning
 Cells are read by this grammar only, never by splitting at dashes or commas.
 A value that itself looks like one of the other forms is written as a list of one.
 A hierarchy's label is written as it is: whether a text is a label or a value, and what a
-label holds, only the hierarchy says. It is never blank, for a blank cell is a missing value.
+label holds, only the hierarchy says; one of the forms above holds no other values than it reads as,
+and no label is a value of another branch. It is never blank, for a blank cell is a missing value.
+A set of labels that are lists is one list of their members.
 """
 
 from __future__ import annotations
@@ -24,14 +26,63 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable
-from typing import Final
+from typing import Any, Final, NamedTuple
 
-__all__ = ["SUPPRESSED", "at_least", "below", "between", "from_to", "is_value", "one_of", "value"]
+__all__ = [
+    "SUPPRESSED",
+    "Ends",
+    "at_least",
+    "below",
+    "between",
+    "ends",
+    "from_to",
+    "is_value",
+    "members",
+    "one_of",
+    "value",
+]
 
 SUPPRESSED: Final = "*"
 
 _BOUND: Final = r"-?[0-9][0-9:. \-]*"
-_INTERVAL: Final = re.compile(rf"\[{_BOUND}, {_BOUND}[\])]|<{_BOUND}|>={_BOUND}", re.ASCII)
+_INTERVAL: Final = re.compile(
+    rf"\[(?P<low>{_BOUND}), (?P<high>{_BOUND})(?P<end>[\])])|<(?P<below>{_BOUND})|>=(?P<start>{_BOUND})", re.ASCII
+)
+
+
+class Ends(NamedTuple):
+    """Where an interval begins and ends; None where it is open."""
+
+    low: str | None
+    high: str | None
+    is_closed: bool
+    """Whether ``high`` belongs to it."""
+
+
+def ends(text: str) -> Ends | None:
+    """Read an interval; None where the text is none.
+
+    Examples
+    --------
+    >>> ends("[17, 25)"), ends(">=90")
+    (Ends(low='17', high='25', is_closed=False), Ends(low='90', high=None, is_closed=False))
+    """
+    found = _INTERVAL.fullmatch(text)
+    if found is None:
+        return None
+    return Ends(found["low"] or found["start"], found["high"] or found["below"], found["end"] == "]")
+
+
+def members(text: str) -> list[str | None] | None:
+    """Read a set of texts; None where the text is none.
+
+    Examples
+    --------
+    >>> members('["a", null]'), members("[17, 24]")
+    (['a', None], None)
+    """
+    found = _list(text)
+    return found if found is not None and all(each is None or isinstance(each, str) for each in found) else None
 
 
 def is_value(text: str) -> bool:
@@ -42,7 +93,7 @@ def is_value(text: str) -> bool:
     >>> [is_value(text) for text in ("34", "[17, 25)", '["a", "b"]', "*", "[sic]")]
     [True, False, False, False, True]
     """
-    return text != SUPPRESSED and not _INTERVAL.fullmatch(text) and not _is_set(text)
+    return text != SUPPRESSED and not _INTERVAL.fullmatch(text) and _list(text) is None
 
 
 def value(text: str) -> str:
@@ -75,10 +126,11 @@ def one_of(texts: Iterable[str | None]) -> str:
     return json.dumps(list(texts), ensure_ascii=False)
 
 
-def _is_set(text: str) -> bool:
+def _list(text: str) -> list[Any] | None:
     if not (text.startswith("[") and text.endswith("]")):
-        return False
+        return None
     try:
-        return isinstance(json.loads(text), list)
+        found: list[Any] = json.loads(text)
     except (ValueError, RecursionError):
-        return False
+        return None
+    return found

@@ -27,7 +27,7 @@ from typing import Any, Final, Literal, get_args
 import numpy as np
 
 from hushtable._types import CodeArray, FloatArray, ValueArray, frozen
-from hushtable.errors import ColumnError, check_type, with_hint
+from hushtable.errors import ColumnError, InputError, check_type, with_hint
 
 __all__ = ["KINDS", "ROLES", "Column", "ColumnSpec", "Kind", "Role", "check_specs", "from_texts"]
 
@@ -38,11 +38,12 @@ ROLES: Final[tuple[str, ...]] = get_args(Role)
 
 _MEASURED: Final = ("integer", "decimal", "date", "datetime")
 
-# A number with a leading zero is a code (a ZIP, a key), and 1E10 is an ICD code
-# more often than it is ten thousand million: neither is read as a number.
+# A number with a leading zero is a code (a ZIP, a key). So is 1E10 among its like, in a
+# column of nothing else; beside ordinary numbers it is ten thousand million, however spelled.
 # Eighteen digits always fit an int64.
 _INTEGER: Final = re.compile(r"[+-]?(0|[1-9][0-9]{0,17})", re.ASCII)
-_DECIMAL: Final = re.compile(r"[+-]?(0|[1-9][0-9]*)(\.[0-9]+)?", re.ASCII)
+_DECIMAL: Final = re.compile(r"[+-]?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]{1,3})?", re.ASCII)
+_CODES: Final = (re.compile(r"[0-9]+E[0-9]+", re.ASCII), re.compile(r"[0-9]+e[0-9]+", re.ASCII))
 _DATE: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", re.ASCII)
 _DATETIME: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,6})?)?", re.ASCII)
 
@@ -60,6 +61,23 @@ class ColumnSpec:
 
     kind: Kind | None = None
     order: tuple[str, ...] | None = None
+
+    def __post_init__(self) -> None:
+        if self.kind is not None and self.kind not in KINDS:
+            msg = with_hint(f"kind = {self.kind!r}.", f"a kind is one of {', '.join(KINDS)}.")
+            raise InputError(msg)
+        if self.order is None:
+            return
+        if self.kind not in (None, "ordered"):
+            msg = with_hint(f"an order was given to a column of kind {self.kind}.", "an order goes with kind ordered.")
+            raise InputError(msg)
+        is_text = isinstance(self.order, (tuple, list)) and all(isinstance(value, str) for value in self.order)
+        if not is_text or not self.order or len(set(self.order)) < len(self.order):
+            msg = with_hint(
+                "order is not a sequence of different texts.",
+                "name every value of the column once, from low to high, numbers in quotes.",
+            )
+            raise InputError(msg)
 
 
 def check_specs(specs: Any) -> None:
@@ -168,7 +186,7 @@ def from_texts(
         For instance the distinct texts of a CSV column.
     kind : Kind, optional
         Detected when not given: the first of integer, decimal, date, datetime
-        that *every* text fits, else category.
+        that *every* text fits, else category. Texts that are all like 1E10 are codes.
     order : sequence of str, optional
         The values of an ordered kind, from low to high.
 
@@ -207,13 +225,18 @@ def _detect(texts: Sequence[str]) -> Kind:
     ]
     for kind, pattern in candidates:
         if all(pattern.fullmatch(text.strip()) for text in texts) and not _misfits(kind, texts):
-            return "category" if kind == "decimal" and _collide(texts) else kind
+            return "category" if kind == "decimal" and (_are_codes(texts) or _collide(texts)) else kind
     return "category"
 
 
+def _are_codes(texts: Sequence[str]) -> bool:
+    return any(all(code.fullmatch(text.strip()) for text in texts) for code in _CODES)
+
+
 def _collide(texts: Sequence[str]) -> bool:
-    """Tell whether different numbers are too long to be told apart as floats: those are keys, not quantities."""
-    return len({Decimal(text.strip()) for text in texts}) > len({float(text) for text in texts})
+    """Tell whether numbers are too long, or too near 0, to be told apart as floats: those are keys, not quantities."""
+    numbers = {Decimal(text.strip()) for text in texts} | {Decimal(0)}
+    return len(numbers) > len({float(number) for number in numbers})
 
 
 def _parse(name: str, kind: Kind, texts: Sequence[str]) -> ValueArray:

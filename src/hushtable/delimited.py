@@ -1,7 +1,8 @@
 """CSV as text: every record checked, no cell ever shown.
 
-Polars parses; the standard library's slower reader says where a file is irregular,
-which polars passes over: short records, an empty field too many, stray quotes.
+Polars reads the header and the rows, and only from files of which it cannot lose a record: the bytes are
+checked first (it fills short records, passes over an empty field too many, drops what follows a stray quote),
+and what it read is counted. The standard library's reader serves to find the delimiter.
 """
 
 from __future__ import annotations
@@ -11,20 +12,24 @@ import contextlib
 import csv
 import io
 import itertools
+import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 import numpy as np
 import polars as pl
 
+from hushtable._types import BoolArray, CountArray
 from hushtable.errors import ColumnError, InputError, listed, with_hint
 
 __all__ = ["read_csv", "unreadable"]
 
 DELIMITERS: Final = ",;\t|"
 _SNIFFED_RECORDS: Final = 50
-_HEAD: Final = 1_000_000  # characters looked at for the delimiter and the column names
+_HEAD: Final = 1_000_000  # characters looked at for the delimiter
+_CONTROL: Final = re.compile(r"[\x00-\x08\x0e-\x1f\x7f]")
 
 
 def read_csv(path: Path, encoding: str, delimiter: str | None) -> tuple[pl.DataFrame, str]:
@@ -40,30 +45,133 @@ def read_csv(path: Path, encoding: str, delimiter: str | None) -> tuple[pl.DataF
     except OSError as error:
         raise unreadable(path, error) from None
     text = _decode(path, raw, encoding)
-    if delimiter is not None and (len(delimiter.encode()) != 1 or delimiter in '"\r\n'):
+    if delimiter is not None and (len(delimiter) != 1 or not delimiter.isascii() or delimiter in '"\r\n'):
         msg = with_hint(f"the delimiter {delimiter!r} is not one character.", "use one of , ; | or a tab.")
         raise InputError(msg)
-    head = text[:_HEAD]
-    delimiter = delimiter or _find_delimiter(head)
-    with _records(head, delimiter) as records:
-        header = next(records, [])
+    _check_first_line(path, text)
+    delimiter = delimiter or _find_delimiter(text[:_HEAD])
+    raw = (text if text.endswith("\n") else text + "\n").encode()
+    layout = _lay_out(raw, delimiter)
+    _check_layout(path, raw, layout)
+    data = _parse(_without_blank_lines(raw, layout), delimiter, layout.width)
+    if data is None or len(data) != layout.n_records:
+        n_read = 0 if data is None else len(data)
+        msg = with_hint(
+            f"only {n_read} of the {layout.n_records} records of {str(path)!r} can be read.",
+            "check that it is a CSV, or write it anew.",
+        )
+        raise InputError(msg)
+    header = [name or "" for name in data.row(0)]
     _check_header(path, header)
-    raw = text.encode()
-    data = _parse(raw, delimiter, header)
-    if data is None or not _is_regular(raw, delimiter, len(header)):
-        blank = _check_records(path, text, delimiter, len(header))
-        if data is None:
-            raise _unbalanced(path, 1)
-        if blank and len(header) > 1:
-            data = data[np.setdiff1d(np.arange(len(data)), blank)]
+    data = data[1:]
+    data.columns = header
     return data, delimiter
 
 
-def _parse(raw: bytes, delimiter: str, header: list[str]) -> pl.DataFrame | None:
+@dataclass(frozen=True, slots=True, eq=False)
+class _Layout:
+    """Where the lines of a CSV begin and end; a line break in quotes ends none.
+
+    Attributes
+    ----------
+    starts, ends : ndarray of int64, shape (n_lines,)
+        The first byte of each line and its newline.
+    n_fields : ndarray of int64, shape (n_lines,)
+    is_blank : ndarray of bool, shape (n_lines,)
+        Lines that are no records; of a single column, an empty line is an empty cell.
+    stray : int or None
+        The first byte that stands where it may not: a quote inside a field, one that nothing
+        closes, a carriage return that ends no line. Only without one the rest holds.
+    """
+
+    starts: CountArray
+    ends: CountArray
+    n_fields: CountArray
+    is_blank: BoolArray
+    stray: int | None
+
+    @property
+    def width(self) -> int:
+        """How many fields the first line has."""
+        return int(self.n_fields[0])
+
+    @property
+    def n_records(self) -> int:
+        """How many records there are, the header included."""
+        return len(self.starts) - int(self.is_blank.sum())
+
+
+def _lay_out(raw: bytes, delimiter: str) -> _Layout:
+    """Find the lines of a CSV that ends in one; a byte is quoted where an odd number of quotes stands before it."""
+    letters = np.frombuffer(raw, dtype=np.uint8)
+    is_quote, is_return = letters == ord('"'), letters == ord("\r")
+    quoted = np.logical_xor.accumulate(is_quote) if is_quote.any() else is_quote
+    # The last newline ends the last line even where a quote is never closed.
+    is_end = (letters == ord("\n")) & ~quoted
+    is_end[-1] = True
+    is_mark = is_end | ((letters == ord(delimiter)) & ~quoted)
+    ends = np.flatnonzero(is_end)
+    starts = np.append(0, ends[:-1] + 1)
+    n_fields = np.diff(np.flatnonzero(is_end[is_mark]), prepend=-1)
+    is_empty = (starts == ends) | ((starts + 1 == ends) & is_return[starts])
+    return _Layout(
+        starts,
+        ends,
+        n_fields,
+        is_empty & (n_fields[0] > 1),
+        _first_stray(is_mark, is_quote, is_return, is_end, quoted),
+    )
+
+
+def _first_stray(
+    is_mark: BoolArray, is_quote: BoolArray, is_return: BoolArray, is_end: BoolArray, quoted: BoolArray
+) -> int | None:
+    """Find the first quote or carriage return where none may be; up to there, what is quoted is known."""
+    quotes, returns = np.flatnonzero(is_quote), np.flatnonzero(is_return & ~quoted)
+    # Outside quotes, a quote may only stand beside a delimiter, the end of a line, or another quote.
+    is_edge = np.concatenate(([True], is_mark | is_quote | is_return, [True]))
+    strays = quotes[~np.where(quoted[quotes], is_edge[quotes], is_edge[quotes + 2])]
+    never_closed = quotes[-1:] if quoted[-1] else quotes[:0]
+    found = np.concatenate([strays[:1], never_closed, returns[~is_end[returns + 1]][:1]])
+    return int(found.min()) if len(found) else None
+
+
+def _check_layout(path: Path, raw: bytes, layout: _Layout) -> None:
+    """Raise InputError at the first place where polars would lose a record or a cell."""
+    if layout.stray is not None:
+        line = raw.count(b"\n", 0, layout.stray) + 1
+        if raw[layout.stray] == ord("\r"):
+            msg = f"line {line} of {str(path)!r} holds a carriage return that ends no line and is not in quotes."
+            raise InputError(with_hint(msg, "end every line with a newline, and quote cells that hold a line end."))
+        msg = f"{str(path)!r} has unbalanced quotes from line {line} on, or is not a CSV."
+        raise InputError(with_hint(msg, "quote cells that hold a quote and double it, or pass another delimiter."))
+    ragged = np.flatnonzero((layout.n_fields != layout.width) & ~layout.is_blank)
+    if len(ragged):
+        line = raw.count(b"\n", 0, int(layout.starts[ragged[0]])) + 1
+        msg = with_hint(
+            f"line {line} of {str(path)!r} has {layout.n_fields[ragged[0]]} fields, expected {layout.width}.",
+            "quote fields that hold the delimiter, or pass another delimiter.",
+        )
+        raise InputError(msg)
+
+
+def _without_blank_lines(raw: bytes, layout: _Layout) -> bytes:
+    """Leave out the lines that are no records: polars would make one of each."""
+    if not layout.is_blank.any():
+        return raw
+    kept = np.ones(len(raw), dtype=bool)
+    # A blank line is its line end, of one byte or two.
+    kept[layout.starts[layout.is_blank]] = False
+    kept[layout.ends[layout.is_blank]] = False
+    return np.frombuffer(raw, dtype=np.uint8)[kept].tobytes()
+
+
+def _parse(raw: bytes, delimiter: str, width: int) -> pl.DataFrame | None:
     """Parse a CSV as text; None where polars cannot, whose own message may quote cells and is kept from sight."""
+    # Names of our own, so that odd ones never reach polars.
+    schema = {str(position): pl.String for position in range(width)}
     try:
-        # With our own header, so that odd names never reach polars.
-        return pl.read_csv(raw, separator=delimiter, infer_schema=False, new_columns=header)
+        return pl.read_csv(raw, separator=delimiter, has_header=False, schema=schema)
     except pl.exceptions.PolarsError:
         return None
 
@@ -77,7 +185,10 @@ def unreadable(path: Path, error: OSError) -> InputError:
 def _decode(path: Path, raw: bytes, encoding: str) -> str:
     bom = codecs.BOM_UTF8 if raw.startswith(codecs.BOM_UTF8) else b""
     try:
-        return raw[len(bom) :].decode(encoding)
+        # Polars would skip a mark that is left, the check of the bytes would not.
+        text = raw[len(bom) :].decode(encoding).lstrip("\ufeff")
+        # Some encodings can spell half a character.
+        text.encode()
     except (LookupError, ValueError) as error:
         if isinstance(error, UnicodeDecodeError):
             at = len(bom) + error.start
@@ -86,8 +197,11 @@ def _decode(path: Path, raw: bytes, encoding: str) -> str:
                 "pass the file's encoding, for instance latin-1, cp1252 or utf-16.",
             )
             raise InputError(msg) from None
-        msg = with_hint(f"unknown encoding {encoding!r}.", "use a name such as utf-8, latin-1, cp1252 or utf-16.")
+        msg = with_hint(
+            f"unknown encoding {encoding!r}, or not the file's.", "use a name such as utf-8, latin-1, cp1252 or utf-16."
+        )
         raise InputError(msg) from None
+    return text
 
 
 def _find_delimiter(text: str) -> str:
@@ -105,10 +219,18 @@ def _find_delimiter(text: str) -> str:
     return best
 
 
-def _check_header(path: Path, header: Sequence[str]) -> None:
-    if not header:
+def _check_first_line(path: Path, text: str) -> None:
+    if not text or text.startswith(("\n", "\r\n")):
         msg = with_hint(f"{str(path)!r} is empty.", "the first line must hold the column names.")
         raise InputError(msg)
+    first, newline, _ = text.partition("\n")
+    # UTF-16 that is read as UTF-8 has line ends; most that is no text at all has none.
+    if "\0" in first or (not newline and _CONTROL.search(first)):
+        msg = with_hint(f"{str(path)!r} is no text, or of another encoding.", "pass its encoding, such as utf-16.")
+        raise InputError(msg)
+
+
+def _check_header(path: Path, header: Sequence[str]) -> None:
     if not all(name.strip() for name in header):
         unnamed = [position for position, name in enumerate(header, 1) if not name.strip()]
         msg = with_hint(f"{str(path)!r} has no name for column {unnamed[0]}.", "name every column in the first line.")
@@ -119,64 +241,11 @@ def _check_header(path: Path, header: Sequence[str]) -> None:
         raise ColumnError(msg)
 
 
-def _is_regular(raw: bytes, delimiter: str, width: int) -> bool:
-    """Tell whether every record of a CSV has the right number of fields, and quotes only where they must be.
-
-    Polars does not check: it fills short records, passes over an empty field too many, and drops what follows
-    a stray quote. A quote opens and closes in turn, so a byte is quoted where the number before it is odd.
-    """
-    letters = np.frombuffer(raw, dtype=np.uint8)
-    is_quote = letters == ord('"')
-    quoted = np.logical_xor.accumulate(is_quote) if is_quote.any() else is_quote
-    is_end = (letters == ord("\n")) & ~quoted
-    is_delimiter = (letters == ord(delimiter)) & ~quoted
-    ends, delimiters = np.flatnonzero(is_end), np.flatnonzero(is_delimiter)
-    if not raw.endswith(b"\n"):
-        ends = np.append(ends, len(raw))
-    if len(delimiters) != len(ends) * (width - 1):
-        return False
-    if width > 1:
-        by_record = delimiters.reshape(-1, width - 1)
-        if (by_record[:, -1] > ends).any() or (by_record[1:, 0] < ends[:-1]).any():
-            return False
-    # Outside quotes, a quote may only stand beside a delimiter, the end of a line, or another quote.
-    is_edge = np.concatenate(([True], is_delimiter | is_end | is_quote | (letters == ord("\r")), [True]))
-    at = np.flatnonzero(is_quote)
-    fits = np.where(quoted[at], is_edge[at], is_edge[at + 2])
-    return bool(fits.all()) and not (len(quoted) and quoted[-1])
-
-
-def _check_records(path: Path, text: str, delimiter: str, width: int) -> list[int]:
-    """Raise InputError at the first irregular record; return the positions of blank lines among the records."""
-    blank: list[int] = []
-    line = 1
-    try:
-        with _records(text, delimiter, strict=True) as records:
-            for position, record in enumerate(records, -1):
-                if not record:
-                    blank.append(position)
-                elif len(record) != width:
-                    msg = with_hint(
-                        f"line {line} of {str(path)!r} has {len(record)} fields, expected {width}.",
-                        "quote fields that hold the delimiter, or pass another delimiter.",
-                    )
-                    raise InputError(msg)
-                line += 1 + sum(cell.count("\n") for cell in record)
-    except csv.Error:
-        raise _unbalanced(path, line) from None
-    return blank
-
-
-def _unbalanced(path: Path, line: int) -> InputError:
-    message = f"{str(path)!r} has unbalanced quotes from line {line} on, or is not a CSV."
-    return InputError(with_hint(message, "check the quoting, or pass another delimiter."))
-
-
 @contextlib.contextmanager
-def _records(text: str, delimiter: str, *, strict: bool = False) -> Iterator[Iterator[list[str]]]:
-    """Parse a CSV with the standard library, which tells blank lines and short records apart; slow."""
+def _records(text: str, delimiter: str) -> Iterator[Iterator[list[str]]]:
+    """Parse a CSV with the standard library, which takes any text; slow."""
     limit = csv.field_size_limit(len(text) + 1)
     try:
-        yield csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=strict)
+        yield csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
     finally:
         csv.field_size_limit(limit)

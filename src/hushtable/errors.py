@@ -19,6 +19,8 @@ a hint on its own line. It names columns, positions and counts, never a cell.
 from __future__ import annotations
 
 import difflib
+import math
+import numbers
 from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar
 
@@ -122,4 +124,11 @@ def check_type(given: Any, kind: type, what: str, example: str) -> None:
     """Raise InputError where an argument is not of its type; None is always allowed."""
     if given is not None and not isinstance(given, kind):
         msg = with_hint(f"{what} was given as {type(given).__name__}.", f"pass {example}.")
+
+
+def check_whole(what: str, given: object, least: int, most: float = math.inf) -> None:
+    """Raise InputError where an option is no whole number within its range; True is none."""
+    if not isinstance(given, numbers.Integral) or isinstance(given, bool) or not least <= int(given) <= most:
+        expected = f"a whole number, {least} or more" if most == math.inf else f"a whole number from {least} to {most}"
+        msg = with_hint(f"{what} = {given!r}.", f"{expected}.")
         raise InputError(msg)

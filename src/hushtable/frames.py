@@ -6,11 +6,9 @@ A CSV is read as text and stays text: types are inferred for computing only
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
-import secrets
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
@@ -23,6 +21,7 @@ from hushtable._types import BoolArray, CodeArray, CountArray
 from hushtable.cells import SUPPRESSED
 from hushtable.delimited import read_csv, unreadable
 from hushtable.errors import ColumnError, InputError, listed, with_hint
+from hushtable.series import to_polars, without_categories
 
 __all__ = [
     "FILE_KINDS",
@@ -35,11 +34,12 @@ __all__ = [
     "library",
     "map_texts",
     "mask",
+    "missing_texts",
     "read",
-    "replacing",
     "strings",
     "text_codes",
     "texts",
+    "value_texts",
     "with_json_lists",
     "write",
     "written_delimiter",
@@ -82,7 +82,7 @@ class Frame:
 
     def column(self, name: str) -> pl.Series:
         """Return one column as a polars series; NaN is missing, whatever the library."""
-        return _to_polars(self.data.get_column(name))
+        return to_polars(self.data.get_column(name))
 
     def drop(self, names: Sequence[str]) -> Frame:
         """Return the frame without some columns."""
@@ -94,7 +94,13 @@ class Frame:
 
     def take(self, rows: CountArray) -> Frame:
         """Return some rows, in the order given."""
-        return replace(self, data=self.data[rows])
+        try:
+            return replace(self, data=self.data[rows])
+        except NotImplementedError:
+            # pyarrow cannot pick rows of every type it has.
+            odd = [name for name in self.columns if not _has_rows_to_take(self.data.get_column(name))]
+            msg = with_hint(f"{library(self)} cannot pick rows of columns {listed(odd)}.", "cast them to another type.")
+            raise ColumnError(msg) from None
 
     def with_texts(self, texts: Mapping[str, pl.Series]) -> Frame:
         """Return the frame with whole columns replaced by text, in place and in the rows' order."""
@@ -176,10 +182,23 @@ def read(data: Any, *, encoding: str = "utf-8", delimiter: str | None = None) ->
                 "pass a path or an eager dataframe: pandas, polars, pyarrow (collect a lazy frame first).",
             )
             raise InputError(msg) from None
-        if not all(isinstance(name, str) for name in names):
+        if not all(isinstance(name, str) and _is_unicode(name) for name in names):
             msg = with_hint("the dataframe has column names that are not text.", "rename them to text first.")
             raise ColumnError(msg)
     return frame
+
+
+def _has_rows_to_take(series: nw.Series[Any]) -> bool:
+    try:
+        series[np.arange(len(series))]
+    except NotImplementedError:
+        return False
+    return True
+
+
+def _is_unicode(text: str) -> bool:
+    """Tell whether a text can be written: half of a surrogate pair cannot."""
+    return text.encode(errors="ignore").decode() == text
 
 
 def library(data: Any) -> str:
@@ -220,9 +239,8 @@ def file_kind(path: Path) -> str:
 def write(frame: Frame, path: Path) -> None:
     """Write a frame as CSV or Parquet, by the ending of the name; untouched text is written as it was read."""
     # A categorical type would carry its categories into the file, those of removed cells too.
-    categorical = (pl.Categorical, pl.Enum)
     columns = [frame.column(name).alias(name) for name in frame.columns]
-    data = pl.DataFrame([each.cast(pl.String) if isinstance(each.dtype, categorical) else each for each in columns])
+    data = pl.DataFrame([each.cast(without_categories(each.dtype)) for each in columns])
     if file_kind(path) == "parquet":
         data.write_parquet(path)
         return
@@ -251,7 +269,10 @@ def check_writable(frame: Frame, path: Path) -> None:
 def gather(labels: Sequence[str | None], codes: CodeArray, suppressed: BoolArray) -> pl.Series:
     """Spell out a text column from its distinct labels; suppressed rows become ``*``."""
     places = np.where(suppressed, np.int32(len(labels)), codes)
-    return pl.Series([*labels, SUPPRESSED], dtype=pl.String).gather(places)
+    # A label that no row has would stay in the buffer that all cells share.
+    used = np.bincount(places, minlength=len(labels) + 1) > 0
+    texts = [text for text, is_used in zip([*labels, SUPPRESSED], used, strict=True) if is_used]
+    return pl.Series(texts, dtype=pl.String).gather((np.cumsum(used) - 1)[places])
 
 
 def map_texts(series: pl.Series, change: Callable[[str], str]) -> pl.Series:
@@ -259,7 +280,7 @@ def map_texts(series: pl.Series, change: Callable[[str], str]) -> pl.Series:
     if series.dtype.is_float() and (series.drop_nulls() % 1 == 0).all() and (series.abs() < 2**53).all():
         # pandas holds integers beside missing cells as floats.
         series = series.cast(pl.Int64)
-    texts = series.cast(pl.String)
+    texts = _as_text(series)
     distinct = texts.drop_nulls().unique()
     changed = pl.Series([change(text) for text in distinct.to_list()], dtype=pl.String)
     return texts.replace_strict(distinct, changed, default=None)
@@ -267,59 +288,9 @@ def map_texts(series: pl.Series, change: Callable[[str], str]) -> pl.Series:
 
 def mask(series: pl.Series, suppressed: BoolArray) -> pl.Series:
     """Return a column as text, with ``*`` in the suppressed rows."""
-    return series.cast(pl.String).set(pl.Series(suppressed), SUPPRESSED)
-
-
-@contextlib.contextmanager
-def replacing(*paths: Path) -> Iterator[tuple[Path, ...]]:
-    """Write files whole and together, or not at all: yields drafts, which get their names at the end.
-
-    A crash, a full disk or an exception leaves the old files, or none.
-    """
-    drafts = tuple(_beside(path, "part") for path in paths)
-    try:
-        yield drafts
-        for draft in drafts:
-            with draft.open("rb+") as file:
-                os.fsync(file.fileno())
-        _rename_all(drafts, paths)
-    except OSError as error:
-        msg = with_hint(
-            f"cannot write {str(paths[0])!r}: {error.strerror or type(error).__name__}.",
-            "check that the folder exists, is writable and has room; nothing was changed.",
-        )
-        raise InputError(msg) from None
-    finally:
-        for draft in drafts:
-            # Where it could not be made (no such folder, name too long) it cannot be removed either.
-            with contextlib.suppress(OSError):
-                draft.unlink()
-
-
-def _beside(path: Path, word: str) -> Path:
-    return path.with_name(f".{path.stem}.{secrets.token_hex(4)}.{word}{path.suffix}")
-
-
-def _rename_all(drafts: Sequence[Path], paths: Sequence[Path]) -> None:
-    """Give all drafts their names; when one cannot have its, give the old files theirs back."""
-    kept = {path: _beside(path, "old") for path in paths if path.is_file()}
-    renamed: list[Path] = []
-    try:
-        for path, old in kept.items():
-            old.hardlink_to(path)
-        for draft, path in zip(drafts, paths, strict=True):
-            draft.replace(path)
-            renamed.append(path)
-    except OSError:
-        for path in renamed:
-            if path in kept:
-                kept[path].replace(path)
-            else:
-                path.unlink()
-        raise
-    finally:
-        for old in kept.values():
-            old.unlink(missing_ok=True)
+    cells = zip(_as_text(series).to_list(), suppressed.tolist(), strict=True)
+    # Made anew, because a changed column shares its buffer with the old one.
+    return pl.Series([SUPPRESSED if is_hidden else cell for cell, is_hidden in cells], dtype=pl.String)
 
 
 def _read_parquet(path: Path) -> Frame:
@@ -340,18 +311,40 @@ def texts(series: pl.Series) -> pl.Series:
     Raises
     ------
     ColumnError
-        Its cells are lists, structs or bytes.
+        Its cells are lists, structs, bytes or durations.
     """
-    if series.dtype.is_nested() or isinstance(series.dtype, pl.Binary):
-        msg = with_hint(
-            f"column {series.name!r} has the type {series.dtype}, which cannot be grouped.",
-            "turn it into text, a number, a date or a datetime, or leave the column out.",
-        )
-        raise ColumnError(msg)
-    cells = series.cast(pl.String)
+    cells = _as_text(series)
     blank = cells.unique().drop_nulls()
     blank = blank.filter(blank.str.strip_chars() == "")
     return cells.set(cells.is_in(blank.implode()).fill_null(False), None) if len(blank) else cells
+
+
+def _as_text(series: pl.Series) -> pl.Series:
+    if series.dtype.is_nested() or isinstance(series.dtype, (pl.Binary, pl.Duration)):
+        msg = with_hint(
+            f"column {series.name!r} has the type {without_categories(series.dtype)}, which cannot be grouped.",
+            "turn it into text, a number, a date or a datetime, or leave the column out.",
+        )
+        raise ColumnError(msg)
+    return series.cast(pl.String)
+
+
+def value_texts(series: pl.Series) -> pl.Series:
+    """Return a column's cells as texts of the values that a Table codes: floats in full, moments in UTC."""
+    dtype = series.dtype
+    if isinstance(dtype, pl.Float32):
+        series = series.cast(pl.Float64)
+    elif isinstance(dtype, pl.Datetime):
+        in_utc = series.dt.convert_time_zone("UTC").dt.replace_time_zone(None) if dtype.time_zone else series
+        series = in_utc.dt.cast_time_unit("us")
+    return texts(series)
+
+
+def missing_texts(series: pl.Series) -> tuple[int, int]:
+    """Count the ways in which a column writes its missing cells (blank texts, no cell at all), and those cells."""
+    cells = series.cast(pl.String)
+    blank = cells.filter(cells.is_null() | (cells.str.strip_chars() == ""))
+    return blank.n_unique(), len(blank)
 
 
 def integers(name: str, values: CountArray) -> pl.Series:
@@ -369,64 +362,3 @@ def text_codes(series: pl.Series) -> CodeArray:
     cells = texts(series)
     codes = cells.cast(pl.Enum(cells.drop_nulls().unique().sort())).to_physical()
     return np.asarray(codes.cast(pl.Int32).fill_null(-1).to_numpy())
-
-
-def _to_polars(series: nw.Series[Any]) -> pl.Series:
-    """Turn a column of any library into a polars series, with NaN as missing."""
-    if series.implementation.is_polars():
-        column: pl.Series = series.to_native()
-        return column.fill_nan(None) if column.dtype.is_float() else column
-    if isinstance(series.dtype, (nw.Categorical, nw.Enum)):
-        return _from_categorical(series)
-    missing = series.is_null().to_numpy()
-    dtype = series.dtype
-    if dtype.is_numeric() and not isinstance(dtype, nw.Decimal):
-        values = series.fill_null(0) if missing.any() and dtype.is_integer() else series
-        column = pl.Series(series.name, values.to_numpy())
-    elif isinstance(dtype, nw.Boolean):
-        column = pl.Series(series.name, [None if gone else bool(v) for v, gone in zip(series, missing, strict=True)])
-    else:
-        listing = series.to_list()
-        types = {type(cell) for cell, gone in zip(listing, missing, strict=True) if not gone}
-        try:
-            if len(types) > 1:
-                raise TypeError
-            column = pl.Series(
-                series.name, [None if gone else cell for cell, gone in zip(listing, missing, strict=True)]
-            )
-        except (TypeError, pl.exceptions.PolarsError):
-            msg = with_hint(
-                f"column {series.name!r} mixes types.", "cast it to one type: text, a number, a date or a datetime."
-            )
-            raise ColumnError(msg) from None
-    if isinstance(column.dtype, pl.Null) and dtype.is_temporal():
-        # Without a value, polars cannot tell the type.
-        column = column.cast(pl.Date if isinstance(dtype, nw.Date) else pl.Datetime("us"))
-    if isinstance(column.dtype, pl.Object):
-        msg = with_hint(
-            f"column {series.name!r} holds Python objects of a type that is not known.",
-            "cast it to one type: text, a number, a date or a datetime.",
-        )
-        raise ColumnError(msg)
-    if missing.any():
-        column = column.set(pl.Series(missing), None)
-    return column.fill_nan(None) if column.dtype.is_float() else column
-
-
-def _from_categorical(series: nw.Series[Any]) -> pl.Series:
-    """Turn a categorical column into text, or an enumeration where it is ordered; categories may be of any type."""
-    native: Any = series.to_native()
-    if series.implementation.is_pyarrow():
-        native = native.combine_chunks()
-        categories, codes, is_ordered = native.dictionary.to_pylist(), native.indices.to_pylist(), native.type.ordered
-    elif hasattr(native, "cat"):
-        categories, codes, is_ordered = native.cat.categories, native.cat.codes.tolist(), native.cat.ordered
-    else:
-        # A pandas column of Arrow's dictionary type has texts, but no order.
-        cells = series.cast(nw.String)
-        codes = [None if gone else cell for cell, gone in zip(cells.to_list(), cells.is_null().to_list(), strict=True)]
-        return pl.Series(series.name, codes, dtype=pl.String)
-    texts = pl.Series([str(category) for category in categories], dtype=pl.String)
-    places = pl.Series([None if code is None or code < 0 else code for code in codes], dtype=pl.UInt32)
-    column = texts.gather(places).alias(series.name)
-    return column.cast(pl.Enum(texts)) if is_ordered else column

@@ -9,6 +9,7 @@ column with a grid share the place of their grid cell.
 from __future__ import annotations
 
 import math
+import numbers
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -21,9 +22,10 @@ from hushtable.errors import InputError, check_columns, listed, with_hint
 from hushtable.hierarchy import Hierarchy
 from hushtable.hierarchy.grid import plain
 from hushtable.kernels import profile
+from hushtable.quality.loss import relative
 from hushtable.table import Table
 
-__all__ = ["Axis", "lay_out", "pack", "places"]
+__all__ = ["Axis", "check_grid", "lay_out", "pack", "places"]
 
 _MOST_CELLS = 1_000_000
 
@@ -67,6 +69,17 @@ class Axis:
         codes = np.empty(self.n_places, dtype=np.int32)
         codes[self.place] = np.arange(-1, self.column.n_values, dtype=np.int32)
         return codes[1:]
+
+
+def check_grid(grid: Mapping[str, float]) -> None:
+    """Raise InputError where a grid is no mapping of columns to widths above 0."""
+    if not isinstance(grid, Mapping):
+        msg = with_hint(f"grid = {grid!r}.", 'a width for every column, for instance {"age": 5}.')
+        raise InputError(msg)
+    for name, width in grid.items():
+        if not isinstance(width, numbers.Real) or isinstance(width, bool) or not 0 < width < math.inf:
+            msg = with_hint(f"column {name!r} was given the grid {width!r}.", "a grid is a width above 0.")
+            raise InputError(msg)
 
 
 def lay_out(
@@ -122,7 +135,7 @@ def pack(axes: Sequence[Axis], weights: Mapping[str, float]) -> profile.Axes:
         offsets=offsets,
         positions=np.concatenate([axis.positions for axis in axes]),
         domain=np.array([axis.domain for axis in axes], dtype=np.float64),
-        weights=np.array([weights.get(axis.column.name, 1.0) for axis in axes], dtype=np.float64),
+        weights=relative([weights.get(axis.column.name, 1.0) for axis in axes]),
         depths=np.array(depths, dtype=np.int64),
         nodes=nodes,
         starts=starts,
@@ -154,11 +167,10 @@ def _runs(axis: Axis) -> list[tuple[CodeArray, FloatArray, FloatArray]]:
 
 def _grid(column: Column, domain: int, step: float) -> Axis:
     """Put the values that lie between the same two multiples of a step in one place."""
-    is_width = isinstance(step, (int, float)) and 0 < step < math.inf
-    if column.kind not in ("integer", "decimal") or not is_width:
+    if column.kind not in ("integer", "decimal"):
         msg = with_hint(
             f"column {column.name!r} of kind {column.kind} was given the grid {step!r}.",
-            "a grid is a width above 0 for a column of numbers; give dates a hierarchy.",
+            "a grid is for columns of numbers; give dates a hierarchy.",
         )
         raise InputError(msg)
     width = Fraction(str(step))

@@ -15,9 +15,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
+from hushtable.column import KINDS, Kind
 from hushtable.errors import InputError, VerificationError, with_hint
 
-__all__ = ["check_hash", "external", "manifest_path", "read", "sha256"]
+__all__ = ["check_hash", "external", "kinds", "manifest_path", "read", "sha256"]
 
 _INTERNAL: Final = ("loss", "quality", "trace", "n_classes", "smallest_class", "seed", "margin")
 
@@ -60,6 +61,21 @@ def read(release: Path) -> dict[str, Any]:
         msg = with_hint(f"{str(path)!r} is not a manifest of hushtable.", "it must hold the release's sha256.")
         raise InputError(msg)
     return entries
+
+
+def kinds(entries: Mapping[str, Any]) -> dict[str, Kind]:
+    """Return the kinds that columns had before they were published; nothing of an older manifest.
+
+    Raises
+    ------
+    InputError
+        What the manifest holds are no kinds.
+    """
+    found = entries.get("kinds", {})
+    if not isinstance(found, dict) or not all(kind in KINDS for kind in found.values()):
+        msg = with_hint("the manifest holds kinds of columns that are none.", f"a kind is one of {', '.join(KINDS)}.")
+        raise InputError(msg)
+    return found
 
 
 def check_hash(release: Path, entries: Mapping[str, Any]) -> None:

@@ -27,6 +27,7 @@ Models, hierarchy rules, methods and losses are entries of one grammar: `hushtab
 from __future__ import annotations
 
 import difflib
+import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -44,7 +45,7 @@ from pydantic import (
     model_validator,
 )
 
-from hushtable import documents, entries, frames, manifest
+from hushtable import entries, frames, manifest, plain_yaml
 from hushtable._types import Progress
 from hushtable.anonymizers import METHODS, Method, Request, protect
 from hushtable.claims import Claim, Limits, Verdict, of_models
@@ -132,7 +133,7 @@ def _hierarchy(given: Any, info: ValidationInfo) -> Any:
 
 def _existing(given: Any, info: ValidationInfo) -> str:
     folder = (info.context or {}).get("folder")
-    if not isinstance(given, str) or (folder is not None and not (folder / given).is_file()):
+    if not isinstance(given, str) or (folder is not None and not os.path.isfile(folder / given)):
         msg = f"no file {given!r} in the folder of the policy"
         raise ValueError(msg)
     return given
@@ -455,8 +456,10 @@ class Policy(_Record):
     def read(cls, path: str | Path) -> Policy:
         """Read a policy file."""
         try:
-            text = Path(path).read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError):
+            with Path(path).open(encoding="utf-8") as file:
+                # A long text is refused by whoever reads it; it need not be read to its end.
+                text = file.read(plain_yaml.LARGEST + 1)
+        except (OSError, ValueError):
             msg = with_hint(f"cannot read the policy {str(path)!r}.", "`hushtable scan` writes one.")
             raise PolicyError(msg) from None
         return cls.parse(text, str(path), Path(path).parent)
@@ -464,27 +467,27 @@ class Policy(_Record):
     @classmethod
     def parse(cls, text: str, name: str = "policy", folder: Path | None = None) -> Policy:
         """Read a policy from YAML; errors name the line, and files are looked for in ``folder``."""
-        document = documents.parse(text, name)
-        if not isinstance(document.entries, Mapping):
+        given, tree = plain_yaml.read(text, name)
+        if not isinstance(given, Mapping):
             msg = with_hint(
                 f"{name}: expected `columns:` and `models:`.", "`hushtable scan` writes a policy to start from."
             )
             raise PolicyError(msg)
-        return cls.make(document.entries, name, document, folder)
+        return cls.make(given, name, tree, folder)
 
     @classmethod
     def make(
         cls,
         given: Mapping[str, Any],
         name: str = "policy",
-        document: documents.Document | None = None,
+        tree: yaml.Node | None = None,
         folder: Path | None = None,
     ) -> Policy:
-        """Make a policy from plain values; with the document they came from, errors name the line."""
+        """Make a policy from plain values; with the YAML tree they came from, errors name the line."""
         try:
             policy = cls.model_validate(given, context={"folder": folder})
         except ValidationError as error:
-            faults = [_fault(fault, name, document) for fault in error.errors(include_url=False, include_input=False)]
+            faults = [_fault(fault, name, tree) for fault in error.errors(include_url=False, include_input=False)]
             msg = with_hint(
                 "\n".join(dict.fromkeys(faults)),
                 "docs/quickstart.md shows a whole policy; `hushtable scan FILE -p policy.yaml` writes one.",
@@ -518,8 +521,7 @@ class Policy(_Record):
 
     def to_yaml(self) -> str:
         """Write the policy as YAML."""
-        text: str = yaml.safe_dump(self.to_dict(), sort_keys=False, allow_unicode=True)
-        return text
+        return plain_yaml.write(self.to_dict())
 
     def _beside(self, path: str) -> Path:
         return self._folder / path
@@ -566,11 +568,11 @@ def _put(made: dict[str, Any], steps: Sequence[str], entry: Any) -> None:
     made[last] = entry
 
 
-def _fault(fault: Mapping[str, Any], name: str, document: documents.Document | None) -> str:
+def _fault(fault: Mapping[str, Any], name: str, tree: yaml.Node | None) -> str:
     """Write one fault of a policy with its line, and the words that would be allowed."""
     cause = fault.get("ctx", {}).get("error")
     location = cause.location if isinstance(cause, _MisplacedError) else fault["loc"]
-    where = f"{name} line {document.line(location)}" if document else name
+    where = f"{name} line {plain_yaml.line_of(tree, location)}" if tree else name
     place = ".".join(str(step) for step in location)
     if fault["type"] == "extra_forbidden":
         allowed = ColumnPolicy if location[0] == "columns" else PolicyLimits if location[0] == "limits" else Policy

@@ -15,6 +15,7 @@ from hushtable.frames import Frame
 __all__ = ["Pseudonyms", "pseudonymize"]
 
 _MIN_KEY_BYTES: Final = 16
+_MIN_DISTINCT_BYTES: Final = 8
 _HEX_DIGITS: Final = 32
 
 
@@ -29,7 +30,7 @@ class Pseudonyms:
     ----------
     columns : tuple of str
     key : bytes
-        At least 16 bytes of randomness, for instance ``secrets.token_bytes(32)``.
+        At least 16 bytes of randomness, 8 of them different, for instance ``secrets.token_bytes(32)``.
     """
 
     columns: tuple[str, ...]
@@ -39,10 +40,13 @@ class Pseudonyms:
         if not isinstance(self.key, bytes):
             msg = with_hint(f"the pseudonym key is of type {type(self.key).__name__}.", "expected bytes.")
             raise InputError(msg)
+        hint = "make one with: python -c 'import secrets; print(secrets.token_hex(32))'."
         if len(self.key) < _MIN_KEY_BYTES:
+            msg = with_hint(f"the pseudonym key has {len(self.key)} bytes, expected {_MIN_KEY_BYTES} or more.", hint)
+            raise InputError(msg)
+        if (n_distinct := len(set(self.key))) < _MIN_DISTINCT_BYTES:
             msg = with_hint(
-                f"the pseudonym key has {len(self.key)} bytes, expected {_MIN_KEY_BYTES} or more.",
-                "make one with: python -c 'import secrets; print(secrets.token_hex(32))'.",
+                f"the pseudonym key has {n_distinct} different bytes, expected {_MIN_DISTINCT_BYTES} or more.", hint
             )
             raise InputError(msg)
 

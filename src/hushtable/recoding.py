@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from decimal import ROUND_FLOOR, Decimal, localcontext
 from functools import partial
+from typing import Any, Final
 
 import numpy as np
 
@@ -19,6 +20,13 @@ __all__ = ["Centres", "GridCells", "Intervals", "Labels", "NodeSets", "Nodes", "
 
 Labels = tuple[CodeArray, list[str | None]]
 """The label of every class, as an index into distinct texts; None is a published missing value."""
+
+_ROUND_STEPS: Final = (
+    *(("Y", 10), ("Y", 1), ("M", 1), ("D", 1), ("h", 1)),
+    *((unit, step) for unit in ("m", "s") for step in (30, 10, 5, 1)),
+    *(("us", digit * 10**power) for power in range(5, -1, -1) for digit in (5, 1)),
+)
+"""Steps from one round moment to the next, in numpy's units, the widest first."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -207,8 +215,14 @@ class NodeSets:
         if cells.SUPPRESSED in texts:
             return cells.SUPPRESSED
         if len(texts) > 1:
-            return cells.one_of(texts)
+            return cells.one_of(each for member in members for each in self._spelled_out(member))
         return cells.value(texts[0]) if texts[0] is not None and members[0] < self.n_leaves else texts[0]
+
+    def _spelled_out(self, member: int) -> list[str | None]:
+        """Return what a set lists for a node: its label, and of a label that is a set itself the members."""
+        text = self.texts[member]
+        listed = None if text is None or member < self.n_leaves else cells.members(text)
+        return [text] if listed is None else listed
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -330,43 +344,46 @@ def cut_point(column: Column, code: int) -> str:
     """
     low, high = column.values[code - 1], column.values[code]
     if column.kind in ("integer", "decimal"):
-        roundest = _roundest(Decimal(column.text(code - 1)), Decimal(column.text(code)))
+        ends = Decimal(column.text(code - 1)), Decimal(column.text(code))
         if column.kind == "integer":
-            return str(int(roundest))
+            return str(int(_roundest(*ends, lambda number: number > ends[0])))
         # Between neighbouring floats a rounder decimal may be read as the lower of them.
-        return value_text("decimal", float(roundest) if float(roundest) > low else high)
-    earlier, later = low.astype("datetime64[us]").item(), high.astype("datetime64[us]").item()
-    if not isinstance(earlier, dt.datetime) or not isinstance(later, dt.datetime):
+        return value_text("decimal", float(_roundest(*ends, lambda number: float(number) > low)))
+    moments = low.astype("datetime64[us]"), high.astype("datetime64[us]")
+    if not all(isinstance(moment.item(), dt.datetime) for moment in moments):
         # Outside the years 1 to 9999, which the calendar of the standard library ends at.
         return column.text(code)
-    moment = _roundest_moment(earlier, later)
-    return moment.date().isoformat() if column.kind == "date" else moment.isoformat(sep=" ")
+    return value_text(column.kind, _roundest_moment(*moments).astype(column.values.dtype))
 
 
-def _roundest(low: Decimal, high: Decimal) -> Decimal:
+def _roundest(low: Decimal, high: Decimal, is_above: Callable[[Decimal], bool]) -> Decimal:
+    """Return a multiple of the widest step that has one above ``low``: below ``high``, or where none is, that."""
     # Enough digits for any two floats.
     with localcontext(prec=1_100):
-        coarsest = max(high.adjusted(), low.adjusted())
-        for power in range(coarsest + 1, coarsest - 40, -1):
+        power = max(end.adjusted() for end in (low, high) if end) + 1
+        while True:
             for digit in (5, 1):
                 step = Decimal(digit).scaleb(power)
                 candidate = (high / step).to_integral_value(ROUND_FLOOR) * step
-                if candidate == high and candidate - step > low:
+                if candidate == high and is_above(candidate - step):
                     candidate -= step
-                if candidate > low:
+                if is_above(candidate):
                     return candidate
-    return high
+            power -= 1
 
 
-def _roundest_moment(low: dt.datetime, high: dt.datetime) -> dt.datetime:
-    midnight = high.replace(hour=0, minute=0, second=0, microsecond=0)
-    new_year = midnight.replace(month=1, day=1)
-    decade = new_year.replace(year=max(1, high.year // 10 * 10))
-    hour = high.replace(minute=0, second=0, microsecond=0)
-    for candidate in (decade, new_year, midnight.replace(day=1), midnight, hour):
-        if candidate > low:
-            return candidate
-    return high
+def _roundest_moment(low: np.datetime64, high: np.datetime64) -> np.datetime64:
+    """Return a multiple of the widest step that has one above ``low``: below ``high``, or where none is, that."""
+    candidates = (each for unit, step in _ROUND_STEPS for each in _multiples(high, unit, step))
+    found: np.datetime64 = next(each for each in candidates if each > low)
+    return found
+
+
+def _multiples(moment: np.datetime64, unit: str, step: int) -> tuple[Any, ...]:
+    """Return the last multiple of a step up to a moment; of a moment that is one, the one before as well."""
+    whole = moment.astype(f"datetime64[{unit}]")
+    last = whole - whole.astype(np.int64) % step
+    return (last - step, last) if last == moment else (last,)
 
 
 def _cell_ends(column: Column) -> FloatArray:

@@ -5,15 +5,15 @@ from __future__ import annotations
 import html
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from hushtable import figures, frames, manifest, pseudonyms
-from hushtable._types import BoolArray, frozen
+from hushtable import drafts, figures, frames, manifest, pseudonyms
+from hushtable._types import BoolArray, CountArray, frozen
 from hushtable.cells import SUPPRESSED
 from hushtable.column import ColumnSpec, from_texts
 from hushtable.errors import InputError, with_hint
@@ -21,8 +21,9 @@ from hushtable.frames import Frame
 from hushtable.models.base import PrivacyModel, describe, model_to_dict
 from hushtable.partition import Partition
 from hushtable.pseudonyms import Pseudonyms
-from hushtable.quality.loss import Quality
+from hushtable.quality.loss import Quality, average_class_size, discernibility
 from hushtable.recoding import Recoding
+from hushtable.remnants import without_remnants
 from hushtable.search import Trace
 from hushtable.table import Table
 from hushtable.verifier import Verdict, verify
@@ -49,11 +50,12 @@ class Release:
     loss : float
         The value of the objective on the published values.
     quality : Quality
+        Of the classes of the partition.
     trace : Trace
     sensitive : tuple of str
         The sensitive columns, those that a model judges among them.
     specs : mapping of column to ColumnSpec
-        How columns were typed where the data did not say.
+        How quasi-identifiers and sensitive columns were typed, those of the population included.
     hierarchies : mapping of column to Hierarchy
         Aligned to the columns.
     population : path, dataframe or Table, optional
@@ -66,6 +68,8 @@ class Release:
         Whether suppressed records are left out instead of publishing ``*``.
     alternatives : tuple of Release
         Other releases of the same loss, where a method looks for them.
+    inputs : tuple of path
+        The files it was made from, none of which `write` touches.
     """
 
     source: Frame | Table = field(repr=False)
@@ -84,6 +88,7 @@ class Release:
     pseudonyms: Pseudonyms | None = None
     drops_suppressed: bool = False
     alternatives: tuple[Release, ...] = field(default=(), repr=False)
+    inputs: tuple[Path, ...] = field(default=(), repr=False)
 
     def __post_init__(self) -> None:
         frozen(self.suppressed)
@@ -141,6 +146,7 @@ class Release:
         keep_order: bool = False,
         external: bool = False,
         policy: Mapping[str, Any] | None = None,
+        overwrite: bool = False,
     ) -> Verdict:
         """Write the protected table and its manifest, whole and verified or not at all.
 
@@ -157,37 +163,53 @@ class Release:
             Write the manifest that goes with a published file.
         policy : mapping, optional
             What was asked for, for the manifest.
+        overwrite : bool
+            Replace files of these names. An input is never replaced, nor a link.
 
         Raises
         ------
         VerificationError
             The written table does not hold what the models ask; nothing is left behind.
         InputError
-            The file cannot be written.
+            The file cannot be written, or must not be.
         """
         path = Path(path)
         frames.file_kind(path)
+        outputs = (path, manifest.manifest_path(path))
+        drafts.check_outputs(outputs, self.inputs, overwrite=overwrite)
         frame = self._published()
         frames.check_writable(frame, path)
         if not keep_order:
             frame = frame.take(np.random.default_rng().permutation(frame.n_rows))
-        with frames.replacing(path, manifest.manifest_path(path)) as (draft, sidecar):
+        with drafts.replacing(*outputs) as (draft, sidecar):
             frames.write(frame, draft)
             verdict = self._verify(
                 frames.read(draft, delimiter=frames.written_delimiter(frame, path))
             ).raise_if_failed()
             entries = self._manifest(path, manifest.sha256(draft), verdict, policy)
-            entries = manifest.external(entries) if external else entries
+            if external:
+                # Beside the rows of the file, those of the input would tell how many were dropped.
+                entries = manifest.external({**entries, "n_records": verdict.n_records})
             sidecar.write_text(json.dumps(entries, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
         return verdict
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what is known of the release as plain values, none of them a person's."""
+        """Return what is known of the release as plain values, none of them a person's.
+
+        Classes are counted as they are published: those that publish the same cells are one.
+        """
+        sizes = self._published_sizes()
+        quality = replace(
+            self.quality,
+            discernibility=discernibility(sizes, self.n_suppressed),
+            average_class_size=average_class_size(sizes),
+            n_classes=len(sizes),
+        )
         return {
             "n_records": self.partition.n_records + self.n_suppressed,
             "n_suppressed": self.n_suppressed,
-            "n_classes": self.partition.n_classes,
-            "smallest_class": int(self.partition.sizes.min()),
+            "n_classes": len(sizes),
+            "smallest_class": int(sizes.min()),
             "quasi_identifiers": list(self.quasi_identifiers),
             "sensitive": list(self.sensitive),
             "removed": list(self.removed),
@@ -195,17 +217,31 @@ class Release:
             "models": [model_to_dict(model) for model in self.models],
             "recoding": self.recoding.style,
             "loss": self.loss,
-            "quality": self.quality.to_dict(),
+            "quality": quality.to_dict(),
             "trace": self.trace.to_dict(),
         }
 
     def _repr_html_(self) -> str:
         models = html.escape(" and ".join(map(describe, self.models)))
+        sizes = self._published_sizes()
         return (
             f"<b>Release</b>: {models} on {html.escape(', '.join(self.quasi_identifiers))}<br>"
-            f"{self.partition.n_classes} classes, smallest {self.partition.sizes.min()}, "
+            f"{len(sizes)} classes, smallest {sizes.min()}, "
             f"loss {self.loss:.4f}, {self.n_suppressed} records suppressed"
         )
+
+    def _published_sizes(self) -> CountArray:
+        """Count the records of every distinct combination of published cells."""
+        held = np.flatnonzero(self.partition.sizes)
+        codes = np.zeros((len(self.quasi_identifiers), len(held)), dtype=np.int64)
+        for j, name in enumerate(self.quasi_identifiers):
+            label_of_class, labels = self.recoding.labels(name)
+            place_of_text: dict[str | None, int] = {}
+            place_of_label = np.array([place_of_text.setdefault(label, len(place_of_text)) for label in labels])
+            codes[j] = place_of_label[label_of_class[held]]
+        _, published = np.unique(codes, axis=1, return_inverse=True)
+        # Counts are whole numbers far below 2^53, so that bincount's floats are exact.
+        return np.bincount(published.ravel(), weights=self.partition.sizes[held]).astype(np.int64)
 
     def _published(self) -> Frame:
         if isinstance(self.source, Table):
@@ -217,12 +253,18 @@ class Release:
         for name in self.quasi_identifiers:
             label_of_class, labels = self.recoding.labels(name)
             texts[name] = frames.gather(labels, label_of_class[self.partition.labels], self.suppressed)
-        for name in self.sensitive if self.n_suppressed else ():
+        for name in self._masked:
             texts[name] = frames.mask(source.column(name), self.suppressed)
         frame = source.with_texts(texts).drop(self.removed)
         if self.drops_suppressed:
             frame = frame.take(np.flatnonzero(~self.suppressed))
-        return pseudonyms.pseudonymize(frame, self.pseudonyms) if self.pseudonyms else frame
+        frame = pseudonyms.pseudonymize(frame, self.pseudonyms) if self.pseudonyms else frame
+        return without_remnants(frame, rows_are_gone=self.drops_suppressed)
+
+    @property
+    def _masked(self) -> tuple[str, ...]:
+        """Sensitive columns in which ``*`` is published."""
+        return self.sensitive if self.n_suppressed and not self.drops_suppressed else ()
 
     def _published_table(self, source: Table) -> Table:
         """Code the labels: a published column is a category whose values are its cells."""
@@ -234,9 +276,16 @@ class Release:
             label_of_row = np.where(self.suppressed, len(labels), label_of_class[self.partition.labels])
             j = source.index(name)
             columns[j], codes[j] = column, code_of_text[label_of_row]
+        for name in self._masked:
+            j = source.index(name)
+            column, code_of_text = from_texts(name, [*columns[j].texts(), SUPPRESSED], "category")
+            # The last entry serves the missing cells, which index it as -1.
+            masked = np.where(self.suppressed, len(code_of_text) - 1, codes[j])
+            columns[j], codes[j] = column, np.append(code_of_text, np.int32(-1))[masked]
         kept = [name for name in source.names if name not in self.removed]
         table = Table(tuple(columns), codes, source.counts).select(kept)
-        return table.take(np.flatnonzero(~self.suppressed)) if self.drops_suppressed else table
+        table = table.take(np.flatnonzero(~self.suppressed)) if self.drops_suppressed else table
+        return table.without_unused()
 
     def _verify(self, frame: Frame) -> Verdict:
         return verify(
@@ -244,6 +293,7 @@ class Release:
             quasi_identifiers=self.quasi_identifiers,
             models=self.models,
             sensitive=self.sensitive,
+            suppressed=SUPPRESSED if self.n_suppressed else None,
             specs=self.specs,
             hierarchies=self.hierarchies,
             population=self.population.expand() if isinstance(self.population, Table) else self.population,
@@ -268,5 +318,6 @@ class Release:
             ),
             "verified": verdict.passed,
             **self.to_dict(),
+            "kinds": {name: self.specs[name].kind for name in (*self.quasi_identifiers, *self.sensitive)},
             "policy": dict(policy) if policy else None,
         }

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 import polars as pl
 
-from hushtable import column as columns_
-from hushtable import frames
+from hushtable import frames, series
 from hushtable._types import CodeArray, CountArray, frozen
-from hushtable.column import Column, ColumnSpec, Kind
+from hushtable.column import Column, ColumnSpec
 from hushtable.errors import ColumnError, check_columns, with_hint
 from hushtable.kernels import group
 
@@ -109,7 +108,7 @@ class Table:
         check_columns(names, frame.columns, "columns")
         specs = specs or {}
         coded = [
-            _encode_column(frame.column(name), specs.get(name, ColumnSpec()), frame.is_text or name in typed)
+            series.encode(frame.column(name), specs.get(name, ColumnSpec()), is_typed=frame.is_text or name in typed)
             for name in names
         ]
         codes = np.empty((len(names), frame.n_rows), dtype=np.int32)
@@ -179,6 +178,15 @@ class Table:
         """Return the table of some rows, in the order given."""
         return Table(self.columns, np.ascontiguousarray(self.codes[:, rows]), self.counts[rows])
 
+    def without_unused(self) -> Table:
+        """Return the table whose columns hold no value that no row has."""
+        columns, codes = [], np.empty_like(self.codes)
+        for j, column in enumerate(self.columns):
+            used = np.unique(self.codes[j][self.codes[j] >= 0])
+            codes[j] = np.where(self.codes[j] < 0, -1, np.searchsorted(used, self.codes[j]))
+            columns.append(replace(column, values=column.values[used]))
+        return Table(tuple(columns), codes, self.counts)
+
     def one_by_one(self) -> Table:
         """Return the table with a row for every record."""
         if (self.counts == 1).all():
@@ -233,76 +241,3 @@ def _typed(column: Column) -> pl.Series:
     if column.kind in ("ordered", "category"):
         return pl.Series(column.values.tolist(), dtype=pl.String)
     return pl.Series(column.values)
-
-
-def _encode_column(series: pl.Series, spec: ColumnSpec, is_typed: bool) -> tuple[Column, CodeArray]:
-    name, dtype = series.name, series.dtype
-    if isinstance(dtype, pl.Boolean):
-        series = series.cast(pl.String)
-    elif isinstance(dtype, (pl.Categorical, pl.Enum)):
-        if isinstance(dtype, pl.Enum) and spec.order is None and spec.kind in (None, "ordered"):
-            spec = ColumnSpec(spec.kind, tuple(dtype.categories.to_list()))
-        series = series.cast(pl.String)
-    elif isinstance(dtype, pl.Null):
-        series = series.cast(pl.String)
-    if isinstance(series.dtype, pl.String):
-        # Text in a dataframe is text: a file's cells are typed by how they look.
-        kind = spec.kind or (None if is_typed or spec.order else "category")
-        return _encode_texts(name, series, kind, spec.order)
-    column, codes = _encode_values(name, series)
-    if spec.order is None and spec.kind in (None, column.kind):
-        return column, codes
-    texts = pl.Series(name, [None if code < 0 else column.text(code) for code in codes.tolist()], dtype=pl.String)
-    return _encode_texts(name, texts, spec.kind, spec.order)
-
-
-def _encode_texts(
-    name: str, series: pl.Series, kind: Kind | None, order: Sequence[str] | None
-) -> tuple[Column, CodeArray]:
-    distinct = series.drop_nulls().unique().sort()
-    column, code_of_text = columns_.from_texts(name, distinct.to_list(), kind, order)
-    physical = series.cast(pl.Enum(distinct)).to_physical().cast(pl.Int32).fill_null(-1).to_numpy()
-    # The last entry serves the missing cells, which index it as -1.
-    return column, np.append(code_of_text, np.int32(-1))[physical]
-
-
-def _encode_values(name: str, series: pl.Series) -> tuple[Column, CodeArray]:
-    kind, present = _measured(name, series.drop_nulls())
-    # Polars finds the distinct values by hashing, numpy sorts only those; two
-    # steps, because reading may make values equal (nanoseconds, long decimals).
-    _, candidates = _measured(name, series.drop_nulls().unique())
-    column = Column(name, kind, np.unique(candidates))
-    codes = np.full(len(series), -1, dtype=np.int32)
-    codes[series.is_not_null().to_numpy()] = np.searchsorted(column.values, present)
-    return column, codes
-
-
-def _measured(name: str, series: pl.Series) -> tuple[Kind, np.ndarray[Any, Any]]:
-    """Return a measured series without missing values as the array its kind uses."""
-    dtype = series.dtype
-    if dtype.is_integer():
-        try:
-            return "integer", series.cast(pl.Int64).to_numpy()
-        except pl.exceptions.InvalidOperationError:
-            msg = with_hint(f"column {name!r} holds integers past 2^63 - 1.", "pass them as text.")
-            raise ColumnError(msg) from None
-    if dtype.is_float() or dtype.is_decimal():
-        values = series.cast(pl.Float64).to_numpy()
-        infinite = int((~np.isfinite(values)).sum())
-        if infinite:
-            msg = with_hint(
-                f"column {name!r} holds infinite numbers ({infinite} of {len(values)} looked at).",
-                "replace them by a missing value or by the largest value that makes sense.",
-            )
-            raise ColumnError(msg)
-        return "decimal", values + 0.0
-    if isinstance(dtype, pl.Date):
-        return "date", series.to_numpy().astype("datetime64[D]")
-    if isinstance(dtype, pl.Datetime):
-        in_utc = series.dt.convert_time_zone("UTC").dt.replace_time_zone(None) if dtype.time_zone else series
-        return "datetime", in_utc.dt.cast_time_unit("us").to_numpy().astype("datetime64[us]")
-    msg = with_hint(
-        f"column {name!r} has the type {dtype}, which cannot be grouped.",
-        "turn it into text, a number, a date or a datetime, or leave the column out.",
-    )
-    raise ColumnError(msg)

@@ -120,6 +120,15 @@ def test_budgets_and_patience_end_the_search() -> None:
     assert shares == sorted(shares)
 
 
+@pytest.mark.parametrize("variant", ["partitions", "mg-ga"])
+@pytest.mark.parametrize("options", [{"population": 2}, {"elite": 1.0}, {"population": 2, "elite": 1.0}])
+def test_however_large_the_elite_every_generation_has_a_child(variant: Any, options: Any) -> None:
+    method = ht.Genetic(variant, generations=5, patience=5, **{"population": 6, **options})
+    release = ht.anonymize(adult_like(30), method=method, **PLAIN)
+    assert release.verify().passed
+    assert release.trace.nodes >= method.population + 5  # type: ignore[operator]
+
+
 def test_models_other_than_k_are_for_partitions() -> None:
     models = [ht.KAnonymity(2), ht.DistinctLDiversity(2, "ill")]
     with pytest.raises(ht.InputError, match="more than k-anonymity"):
@@ -139,6 +148,9 @@ def test_models_other_than_k_are_for_partitions() -> None:
         {"elite": 1.5},
         {"mutation_rate": -1},
         {"seed": -1},
+        {"seed": True},
+        {"generations": 2.0},
+        {"patience": True},
     ],
 )
 def test_options_outside_their_range_are_refused(options: Any) -> None:

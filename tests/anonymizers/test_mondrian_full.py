@@ -241,6 +241,18 @@ def test_relaxed_tables_keep_their_records(table, k):
         {"strict": False, "cut": "median", "recoding": "cut"},
         {"exchange": True, "recoding": "cut"},
         {"margin": -1},
+        {"margin": True},
+        {"margin": 1.0},
+        {"margin": 10**20},
+        {"n_rescored": 0},
+        {"n_rescored": True},
+        {"n_rescored": 2.5},
+        {"n_rescored": 10**20},
+        {"grid": 0},
+        {"grid": ["age"]},
+        {"grid": {"age": 0}},
+        {"grid": {"age": True}},
+        {"grid": {"age": "5"}},
     ],
     ids=str,
 )
@@ -489,10 +501,23 @@ def test_a_column_of_weight_0_is_no_obstacle(options):
     assert anonymize(frame, 2, Mondrian(**options), loss=SetNCP({"noise": 0, "age": 0})).loss == 0.0
 
 
-@pytest.mark.parametrize("weight", [-1, -1e-9, float("nan"), float("inf")])
+@pytest.mark.parametrize("weight", [-1, -1e-9, float("nan"), float("inf"), True, "2", None, 10**400])
 def test_weights_that_are_no_weights_are_refused(weight):
-    with pytest.raises(InputError, match="weight"):
+    with pytest.raises(InputError, match="'age' was given the weight"):
         SetNCP({"age": weight})
+    with pytest.raises(InputError, match="a number for every column"):
+        SetNCP(weight)
+
+
+@pytest.mark.parametrize("options", [{}, {"cut": "median"}, {"exchange": True}], ids=str)
+@pytest.mark.parametrize("weight", [1e308, 1e-320, 3], ids=str)
+def test_weights_that_are_all_the_same_are_as_none(weight, options):
+    rng = np.random.default_rng(4)
+    frame = pl.DataFrame({"age": rng.integers(0, 90, 60), "city": rng.choice(CITIES, 60)})
+    plain = anonymize(frame, 3, Mondrian(**options))
+    weighted = anonymize(frame, 3, Mondrian(**options), loss=SetNCP({"age": weight, "city": weight}))
+    assert weighted.frame.equals(plain.frame)
+    assert weighted.loss == pytest.approx(plain.loss, abs=1e-12)
 
 
 def test_weights_of_unknown_columns_are_refused():

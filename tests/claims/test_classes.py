@@ -10,8 +10,11 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import naive
+from command import run
+from hushtable import frames
+from hushtable.anonymizers import anonymize
 from hushtable.errors import ColumnError, InputError, VerificationError
-from hushtable.models import DistinctLDiversity, KAnonymity
+from hushtable.models import DistinctLDiversity, KAnonymity, KMap, TCloseness
 from hushtable.readings import match_sizes
 from hushtable.risk.reidentify import assess
 from hushtable.verifier import verify
@@ -379,6 +382,8 @@ def test_empty_table(missing):
     )
     assert (verdict.n_records, verdict.n_classes, verdict.smallest_class, verdict.n_unique) == (0, 0, 0, 0)
     assert verdict.distinct_sensitive == {"s": 0}
+    assert not verdict.passed
+    assert str(verdict.failures[0]) == "no records"
 
 
 @pytest.mark.parametrize("missing", READINGS)
@@ -477,3 +482,96 @@ def test_verdict_is_plain_values(people):
     entries = json.loads(json.dumps(verdict.to_dict()))
     assert entries["passed"] is False
     assert [failure["n_records"] for failure in entries["failures"]] == [2, 2]
+
+
+@pytest.mark.parametrize(
+    ("cells", "distinct"),
+    [
+        ([0.0, -0.0, 1e16, 1e16], 1),
+        (["0.0", "-0.0", "1e16", "1E16"], 1),
+        (["1", "1.0", "1E10", "1E10"], 1),
+        (["1", "1E0", "2", "3"], 1),
+        (["1E1", "10E0", "2E1", "3E1"], 2),
+    ],
+)
+def test_one_number_is_one_sensitive_value_beside_exponents(cells, distinct):
+    verdict = judged(pl.DataFrame({"a": ["v", "v", "w", "w"], "s": cells}), [KAnonymity(2)], sensitive=["s"])
+    assert verdict.distinct_sensitive == {"s": distinct}
+
+
+@pytest.mark.parametrize("library", [pl.DataFrame, pd.DataFrame, pa.table])
+def test_floats_are_sensitive_numbers_by_their_type(library):
+    """Huge floats, which look like codes when they are written, still have an order: t-closeness differs by it."""
+    floats = [1e16, 2e16, 3e16, 4e16]
+    table = library({"a": ["v", "v", "w", "w"], "s": floats})
+    whole = library({"a": ["v", "v", "w", "w"], "s": [each / 1e16 for each in floats]})
+    verdicts = [judged(each, [TCloseness(0.1, "s")]) for each in (table, whole)]
+    assert [verdict.failures[0].worst for verdict in verdicts] == [pytest.approx(1 / 3)] * 2
+
+
+def test_the_original_says_how_a_sensitive_column_is_typed():
+    """Suppression makes text of numbers; that of huge floats would look like codes."""
+    original = pl.DataFrame({"a": ["v", "v", "w", "w", "x", "x"], "s": [1e16, 2e16, 3e16, 4e16, 5e16, 6e16]})
+    published = pl.DataFrame({"a": ["v", "v", "w", "w", "*", "*"], "s": ["1e16", "2e16", "3e16", "4e16", "*", "*"]})
+    verdicts = [judged(each, [TCloseness(0.1, "s")], original=original) for each in (published, original[:4])]
+    assert [verdict.failures[0].worst for verdict in verdicts] == [pytest.approx(0.4)] * 2
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [["", None], [" ", ""], ["\t", " "], ["\u00a0", ""], ["\u00a0", None], ["", " ", "\t", "\u00a0", None]],
+    ids=repr,
+)
+def test_missing_cells_that_can_be_told_apart_are_no_class(cells, tmp_path):
+    table = pl.DataFrame({"a": ["x", "x", *cells], "b": ["u"] * (2 + len(cells))})
+    table.write_parquet(tmp_path / "t.parquet")
+    table.write_csv(tmp_path / "t.csv")
+    ways = "two" if len(cells) == 2 else str(len(cells))
+    for data in (table, table.to_pandas(), table.to_arrow(), tmp_path / "t.parquet", tmp_path / "t.csv"):
+        for missing in READINGS:
+            verdict = judged(data, [KAnonymity(1)], ["b", "a"], missing=missing)
+            assert not verdict.passed
+            assert [str(failure) for failure in verdict.failures] == [
+                f"column 'a' writes its missing value in {ways} ways: {len(cells)} cells"
+            ]
+
+
+@pytest.mark.parametrize("cells", [["", ""], [" ", " "], [None, None], ["\t"] * 3])
+def test_missing_cells_written_in_one_way_are_a_class(cells, tmp_path):
+    table = pl.DataFrame({"a": ["x", "x", *cells], "b": 1}, schema={"a": pl.String, "b": pl.Int64})
+    table.write_csv(tmp_path / "t.csv")
+    for data in (table, table.to_pandas(), tmp_path / "t.csv"):
+        assert judged(data, [KAnonymity(2)]).passed
+
+
+def test_a_release_writes_missing_cells_in_one_way(tmp_path):
+    """Blank in the input in any way, missing in the release in one."""
+    table = pl.DataFrame({"a": ["x", "x", "", " ", None, "\t", "\u00a0"], "b": [1, 2, 3, 4, 5, 6, 7]})
+    table.write_csv(tmp_path / "t.csv")
+    for data in (table, table.to_pandas(), table.to_arrow(), tmp_path / "t.csv"):
+        release = anonymize(data, quasi_identifiers=["a"], models=[KAnonymity(2)])
+        assert release.verify().passed
+        assert (release.verify().n_classes, release.partition.n_classes) == (2, 2)
+        for name in ("out.csv", "out.parquet"):
+            assert release.write(tmp_path / name).passed
+            assert frames.read(tmp_path / name).column("a").null_count() == 5
+
+
+def test_an_empty_file_holds_nothing(tmp_path):
+    (tmp_path / "out.csv").write_text("age,ill\n")
+    (tmp_path / "p.yaml").write_text("columns: {age: quasi-identifier, ill: sensitive}\nmodels: [k-anonymity: 2]\n")
+    outcome = run("verify", tmp_path / "out.csv", "-p", tmp_path / "p.yaml", "--no-manifest")
+    assert outcome.code == 1
+    assert "failed: no records" in outcome.out
+
+
+def test_hierarchies_may_be_a_file_of_domains(tmp_path):
+    """As `anonymize` takes them; columns that are not judged may be in it."""
+    domains = tmp_path / "domains.txt"
+    domains.write_text("job/blue: welder, plumber\njob/white: clerk\nother/x: y\n")
+    table = pl.DataFrame({"job": ["blue", "blue", "clerk"]})
+    people = pl.DataFrame({"job": ["welder", "plumber", "plumber", "clerk"]})
+    for path in (domains, str(domains)):
+        for k, passed in ((1, True), (2, False)):
+            verdict = judged(table, [KMap(k)], ["job"], population=people, hierarchies=path)
+            assert verdict.passed is passed

@@ -107,3 +107,21 @@ def test_the_reference_is_the_original_where_it_is_given():
     models = [ht.TCloseness(0.2, "ill")]
     assert ht.verify(published, quasi_identifiers=["age"], models=models).passed
     assert not ht.verify(published, quasi_identifiers=["age"], models=models, original=original).passed
+
+
+def test_a_label_at_several_levels_covers_what_any_of_its_nodes_holds():
+    """The text 01* is a value, and the first two characters of all three."""
+    codes = Hierarchy.prefix([3, 2])
+    people = [["01*", "010", "0123"]]
+    found, left = count_covered(
+        [["01*"]], np.array([[0]]), people, np.arange(3)[None], np.ones(3, int), [ColumnSpec("category")], [codes]
+    )
+    assert (found.tolist(), left) == ([3], 0)
+
+
+def test_a_label_that_covers_no_one_is_still_a_label():
+    ages = Hierarchy.from_dict({"tree": {"<50": ["10", "20"], ">=50": ["60"]}}, "age")
+    found, left = count_covered(
+        [["<50"]], np.array([[0]]), [["60"]], np.array([[0]]), np.ones(1, int), [ColumnSpec("category")], [ages]
+    )
+    assert (found.tolist(), left) == ([0], 1)

@@ -137,6 +137,57 @@ def test_missing_cells_can_be_guessed():
     assert guess.restored_rate == 0
 
 
+def naive_correlation(pairs):
+    """Normalised mutual information of the records that have no star."""
+    known = [pair for pair in pairs if -2 not in pair]
+    scale = math.sqrt(
+        math.prod(naive_information([(cell, cell) for cell in side]) for side in zip(*known, strict=True))
+    )
+    return min(1.0, naive_information(known) / scale) if known and scale > 0 else 0.0
+
+
+cells = st.integers(-1, 2)
+
+
+@given(st.lists(st.tuples(cells, cells, cells, cells, st.booleans(), st.booleans()), min_size=1, max_size=25))
+def test_pairs_after_masking_are_of_the_records_that_publish_both(rows):
+    raw = {name: [row[at] for row in rows] for at, name in enumerate("pqcb")}
+    masked = {name: [-2 if row[at + 4] else row[at] for row in rows] for at, name in enumerate("pq")}
+    labels = [at % 2 for at in range(len(rows))]
+    codes = {name: np.array(column, dtype=np.int32) for name, column in raw.items()}
+    found = utility.kept_pairs(
+        {name: (codes[name], np.array(masked[name], dtype=np.int32)) for name in "pq"},
+        {"b": codes["b"]},
+        {"c": codes["c"]},
+        np.array(labels, dtype=np.int32),
+    )
+    published = {**raw, **masked, "b": labels}
+    kinds = [("A", "p", "q"), ("AC", "p", "c"), ("AC", "q", "c"), ("BC", "b", "c")]
+    assert [(pair.kind, pair.first, pair.second) for pair in found] == kinds
+    for pair in found:
+        before = list(zip(raw[pair.first], raw[pair.second], strict=True))
+        after = list(zip(published[pair.first], published[pair.second], strict=True))
+        assert pair.before == pytest.approx(naive_correlation(before), abs=1e-9)
+        assert pair.after == pytest.approx(naive_correlation(after), abs=1e-9)
+        assert pair.n_after == sum(-2 not in each for each in after)
+
+
+def test_stars_that_stand_together_are_no_correlation():
+    """Two columns that say nothing of one another, masked in the same half of the records."""
+    first, second = np.repeat(np.arange(2, dtype=np.int32), 200), np.tile(np.arange(2, dtype=np.int32), 200)
+    stars = np.arange(400) % 4 < 2
+    masked = [np.where(stars, np.int32(-2), codes) for codes in (first, second)]
+    (pair,) = utility.kept_pairs({"p": (first, masked[0]), "q": (second, masked[1])}, {}, {}, np.zeros(400, np.int32))
+    assert (pair.before, pair.after, pair.n_after) == (0, 0, 200)
+
+
+def test_a_column_of_stars_says_nothing():
+    codes = np.array([0, 1, 0, 1], dtype=np.int32)
+    stars = np.full(4, -2, dtype=np.int32)
+    pairs = utility.kept_pairs({"p": (codes, stars), "q": (codes, codes)}, {}, {"c": codes}, codes)
+    assert [(pair.after, pair.n_after) for pair in pairs] == [(0, 0), (0, 0), (pytest.approx(1), 4)]
+
+
 def test_pairs_name_the_kinds_of_correlation():
     rng = np.random.default_rng(2)
     frame = pl.DataFrame({name: rng.integers(0, 3, 90) for name in ("p", "q", "b", "c")})

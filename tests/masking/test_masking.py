@@ -433,7 +433,7 @@ def test_both_files_are_written_and_verified(tmp_path):
     shuffled, expected = pl.read_csv(tmp_path / "out.csv"), masked.frame
     assert shuffled.rows() != expected.rows()
     assert sorted(map(str, shuffled.rows())) == sorted(map(str, expected.rows()))
-    masked.write(tmp_path / "out.csv", tmp_path / "out.clusters.csv", keep_order=True)
+    masked.write(tmp_path / "out.csv", tmp_path / "out.clusters.csv", keep_order=True, overwrite=True)
     assert pl.read_csv(tmp_path / "out.csv").rows() == expected.rows()
     with pytest.raises(ht.InputError):
         masked.write(tmp_path / "new.csv", tmp_path / "nowhere" / "values.csv")

@@ -6,6 +6,7 @@ import datetime as dt
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from fractions import Fraction
 from itertools import combinations
 from statistics import NormalDist
 from typing import Any, NamedTuple
@@ -136,6 +137,8 @@ def comparable(
 
 
 def rounded(cells: list[Any], decimals: int) -> list[Any]:
+    if decimals < 0:
+        return [None if cell is None else round(Fraction(cell), decimals) for cell in cells]
     return [float(np.round(cell, decimals)) if isinstance(cell, float) else cell for cell in cells]
 
 

@@ -521,6 +521,59 @@ def test_precision_is_found_per_column():
     assert {syn for syn, _, _ in found_by(both)} == {0, 1}
 
 
+@given(pairs(kinds=("number",), max_columns=2), st.integers(-3, 2))
+def test_numbers_are_rounded_to_tens_too(tables, precision):
+    """Whole or decimal: -1 compares tens."""
+    table = naive.pair(*tables, numeric_precision=precision)
+    assert found_by(ht.mpuccs(*tables, numeric_precision=precision)) == naive.identified(table)
+    by_name = dict.fromkeys(tables[0].columns, precision)
+    assert found_by(ht.mpuccs(*tables, numeric_precision=by_name)) == naive.identified(table)
+
+
+def test_whole_numbers_are_rounded_exactly():
+    large = 2**60 + 7
+    ours, theirs = frame(a=[large, 41, 9]), frame(a=[large - 3, 38, 77])
+    assert found_by(ht.mpuccs(ours, theirs, numeric_precision={"a": -1})) == {(0, ("a",), 0), (1, ("a",), 1)}
+    assert found_by(ht.mpuccs(ours, theirs, numeric_precision={"a": 1})) == set()
+    assert found_by(ht.mpuccs(ours, frame(a=[38.2, 77.5]), numeric_precision=-1)) == {(0, ("a",), 1)}
+
+
+@pytest.mark.parametrize("precision", [300, "auto", -300])
+def test_precisions_beyond_a_float_lose_and_invent_nothing(precision):
+    ours, theirs = frame(a=[1e300, 2e300, 0.25, 7.0]), frame(a=[1e300, 3e300, 0.25, 8.0])
+    same = {(0, ("a",), 0)} if precision == -300 else {(0, ("a",), 0), (2, ("a",), 2)}
+    assert found_by(ht.mpuccs(ours, theirs, numeric_precision=precision, deduplicate=False)) == same
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ({"numeric_precision": {"name": 1}}, "'name', which hold no numbers.\n\nHint: it may name 'age'"),
+        ({"datetime_precision": {"name": "D"}}, "'name', which hold no dates.\n\nHint: it may name 'born'"),
+        ({"columns": ["name"], "numeric_precision": {"name": 1}}, "Hint: no column looked at holds numbers"),
+        ({"columns": ["name"], "datetime_precision": {"name": "D"}}, "Hint: no column looked at holds dates"),
+        ({"numeric_precision": 1.5}, "a whole number of decimals from -300 to 300"),
+        ({"numeric_precision": True}, "a whole number of decimals from -300 to 300"),
+        ({"numeric_precision": 10**20}, "a whole number of decimals from -300 to 300"),
+        ({"numeric_precision": {"age": "auto"}}, "a whole number of decimals from -300 to 300"),
+        ({"datetime_precision": {"born": "week"}}, "'us'"),
+        ({"datetime_precision": ["D"]}, "'us'"),
+    ],
+)
+def test_a_precision_that_cannot_be_says_which_can(options, expected):
+    table = frame(age=[31, 52], name=["x", "y"], born=[dt.date(1990, 1, 1), dt.date(1991, 1, 1)])
+    with pytest.raises(ht.InputError) as error:
+        ht.mpuccs(table, table, **options)
+    assert expected in str(error.value)
+
+
+def test_a_precision_finer_than_a_column_changes_nothing():
+    """Whole numbers have no decimals and dates no hours: naming them is no fault."""
+    table = frame(age=[31, 52], born=[dt.date(1990, 1, 1), dt.date(1991, 1, 1)])
+    found = ht.mpuccs(table, table, numeric_precision={"age": 2}, datetime_precision={"born": "h"})
+    assert found_by(found) == found_by(ht.mpuccs(table, table))
+
+
 def test_precision_is_read_from_all_rows():
     """Fault 14: PETsARD looks at the first 100 datetimes, and never finds milliseconds."""
     days = [dt.datetime(2024, 1, 1) + dt.timedelta(days=i) for i in range(150)]
@@ -556,11 +609,24 @@ def test_entropy_of_every_order(alpha, wanted):
     assert rows_of(result.tree)[0]["combo_entropy"] == pytest.approx(wanted)
 
 
-@pytest.mark.parametrize("n_cols", [0, -1, 4, [], [0], [1, 4], [1, 99]])
-def test_sizes_that_no_combination_has_are_an_error(n_cols):
+@pytest.mark.parametrize("compat", [None, "petsard-1.6"])
+@pytest.mark.parametrize(
+    "n_cols",
+    [
+        *[0, -1, 4, [], [0], [1, 4], [1, 99], range(0), range(3)],
+        *[1.5, math.nan, "2", "12", b"\x01", True, False, [True], [1.5], ["1"], [[1]], [None], {1: 2.5}.values()],
+        *[np.float64(1), np.array(1.5), np.array([1.5]), np.array([True]), np.array([[1]]), object],
+    ],
+)
+def test_sizes_that_no_combination_has_are_an_error(n_cols, compat):
     """Fault 17: never a report of 0 % risk."""
-    with pytest.raises(ht.InputError):
-        ht.mpuccs(PEOPLE, PEOPLE, n_cols=n_cols)
+    with pytest.raises(ht.InputError, match="give whole numbers from 1 to 3, or None for all"):
+        ht.mpuccs(PEOPLE, PEOPLE, n_cols=n_cols, compat=compat)
+
+
+@pytest.mark.parametrize("n_cols", [range(1, 3), {1, 2}, (2, 1, 2), np.array([1, 2]), iter([1, 2])])
+def test_sizes_may_come_in_any_order_and_container(n_cols):
+    assert ht.mpuccs(PEOPLE, PEOPLE, n_cols=n_cols).summary["config_n_cols"] == [1, 2]
 
 
 def test_sizes_are_counted_within_the_chosen_columns():
@@ -791,7 +857,6 @@ def test_tables_of_different_columns_are_an_error():
         {"datetime_precision": "week"},
         {"numeric_precision": {"nowhere": 2}},
         {"datetime_precision": {"nowhere": "D"}},
-        {"n_cols": "3"},
         {"n_draws": 0},
         {"n_permutations": -1},
         {"columns": []},

@@ -5,7 +5,7 @@ A method joins by `register`; nothing else has to know it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import ClassVar, Final, Protocol, TypeVar, runtime_checkable
 
@@ -15,6 +15,8 @@ from hushtable._types import BoolArray, CodeArray
 from hushtable.anonymizers.judging import Judge
 from hushtable.errors import InputError, listed, with_hint
 from hushtable.hierarchy import Hierarchy
+from hushtable.models.base import PrivacyModel
+from hushtable.models.identity import DeltaPresence
 from hushtable.models.matching import MatchingNotion
 from hushtable.partition import Partition
 from hushtable.quality.loss import Loss
@@ -22,7 +24,7 @@ from hushtable.recoding import Recoding
 from hushtable.search import Clock, Trace
 from hushtable.table import Table
 
-__all__ = ["METHODS", "Found", "Method", "Offers", "Placing", "Problem", "check_asked", "register"]
+__all__ = ["METHODS", "Found", "Method", "Offers", "Placing", "Problem", "check_asked", "is_bounded_below", "register"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +43,8 @@ class Offers:
         Whether it decides itself which records are suppressed.
     finds_matchings : bool
         Whether it takes a matching notion, which judges rows and no classes.
+    keeps_apart : bool
+        Whether the cells of its classes can be kept from covering one another's people.
     merges_classes : bool
         Whether classes that publish the same cells become one, which only models can
         follow that a union of passing classes passes.
@@ -51,6 +55,7 @@ class Offers:
     counts_population: bool = False
     suppresses: bool = False
     finds_matchings: bool = False
+    keeps_apart: bool = True
     merges_classes: bool = False
 
 
@@ -181,17 +186,37 @@ def check_asked(method: Method, problem: Problem) -> None:
             f"{name} makes classes, and {problem.notion.name} judges none.", f"methods that match rows: {listed(able)}."
         )
         raise InputError(msg)
-    models = problem.judge.models
-    refused = [
-        model.name
-        for model in models
-        if (model.needs.population and not offers.counts_population)
-        or (offers.merges_classes and not model.monotone_coarsening)
-    ]
+    _check_models(name, offers, problem.judge.models)
+
+
+def is_bounded_below(model: PrivacyModel) -> bool:
+    """Tell whether a class may fail a model because its cells cover more people than it has."""
+    return isinstance(model, DeltaPresence) and model.low > 0
+
+
+def _check_models(name: str, offers: Offers, models: Sequence[PrivacyModel]) -> None:
+    counting = [model.name for model in models if model.needs.population]
+    if counting and not offers.counts_population:
+        able = [other for other, each in METHODS.items() if each().offers.counts_population]
+        msg = with_hint(
+            f"{name} with these options cannot look for {listed(counting)}: what it publishes covers other people "
+            "than those it counts.",
+            f"methods that count a population: {listed(able)}, but not with recoding='central'.",
+        )
+        raise InputError(msg)
+    low = [model.name for model in models if is_bounded_below(model)]
+    if low and not offers.keeps_apart:
+        msg = with_hint(
+            f"{name} with these options was given {listed(low)} and a lower bound above 0.",
+            "its classes overlap, so that people count in several of them and their share falls: "
+            "leave out exchange=True and strict=False.",
+        )
+        raise InputError(msg)
+    refused = [model.name for model in models if offers.merges_classes and not model.monotone_coarsening]
     if refused:
         msg = with_hint(
             f"{name} cannot look for {listed(refused)}.",
-            "classes that happen to publish the same cells are one class, which must satisfy the models too, "
-            "and no population is counted; use method='mondrian'.",
+            "classes that happen to publish the same cells are one class, which must satisfy the models too; "
+            "use method='mondrian'.",
         )
         raise InputError(msg)

@@ -4,72 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar, Literal
+from functools import partial
+from typing import ClassVar, Final, Literal
 
 import numpy as np
 
 from hushtable._types import CodeArray, CountArray
 from hushtable.anonymizers import publish
-from hushtable.anonymizers.axes import Axis, lay_out, pack, places
+from hushtable.anonymizers.cuts import CutTree
 from hushtable.anonymizers.exchange import improve
 from hushtable.anonymizers.method import Found, Offers, Problem, register
+from hushtable.anonymizers.overlap import undo_overlaps
 from hushtable.anonymizers.publish import STYLES, Style
-from hushtable.errors import InputError, with_hint
+from hushtable.errors import InputError, check_whole, with_hint
 from hushtable.kernels import judge, profile, replay, split
+from hushtable.layout import check_grid, lay_out, pack, places
 from hushtable.partition import Partition
 from hushtable.recoding import Recoding
 from hushtable.search import Clock
 from hushtable.table import Table
 
-__all__ = ["CutTree", "Mondrian"]
+__all__ = ["Mondrian"]
 
-_PAUSE = 4_096  # settled classes between two looks at the clock
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class CutTree:
-    """The cuts of a Mondrian partition, depth first, left child first.
-
-    Attributes
-    ----------
-    axes : tuple of Axis
-        How the quasi-identifiers were laid out for cutting.
-    columns : ndarray of int32, shape (n_nodes,)
-        The cut column of a node; -1 where the node is a finished class. Finished
-        classes come in the order of their labels.
-    starts : ndarray of int64, shape (n_nodes + 1,)
-        The codes of a node's left side are ``members[starts[i]:starts[i + 1]]``;
-        every other code of the node's cell goes right.
-    members : ndarray of int32
-    """
-
-    axes: tuple[Axis, ...] = field(repr=False)
-    columns: CodeArray = field(repr=False)
-    starts: CountArray = field(repr=False)
-    members: CodeArray = field(repr=False)
-
-    def labels(self, table: Table) -> CodeArray:
-        """Return the class into whose cell every row of a table falls.
-
-        Parameters
-        ----------
-        table : Table
-            With the searched table's quasi-identifiers, coded alike.
-        """
-        points = places(table, self.axes) - np.int32(1)
-        labels = np.empty(table.n_rows, dtype=np.int32)
-        waiting = [np.arange(table.n_rows)]
-        n_leaves = 0
-        for node, column in enumerate(self.columns.tolist()):
-            rows = waiting.pop()
-            if column < 0:
-                labels[rows] = n_leaves
-                n_leaves += 1
-                continue
-            members, at = self.members[self.starts[node] : self.starts[node + 1]], points[rows, column]
-            left = at <= members[-1] if self.axes[column].is_ordered else np.isin(at, members)
-            waiting += [rows[~left], rows[left]]
-        return labels
+_PAUSE: Final = 4_096  # settled classes between two looks at the clock
+_MOST_RESCORED: Final = 1_000_000
+_MOST_MARGIN: Final = 10**15  # records; with any k it still fits the kernels' numbers
 
 
 @register
@@ -98,7 +57,9 @@ class Mondrian:
         classes of nearly equal size, which overlap. Equal records may then part.
     margin : int
         Classes hold this many records more than the models ask, which blunts attacks
-        that know where cutting stopped. The release claims what the models ask.
+        that know where cutting stopped: without it, an exact reader of the algorithm can
+        learn of sensitive values from the cuts that models of them forbade. The release
+        claims what the models ask.
     grid : mapping of column to float
         Cuts of these number columns fall on multiples of a width, whatever the data.
     exchange : bool
@@ -126,20 +87,21 @@ class Mondrian:
 
     @property
     def offers(self) -> Offers:
-        """Relaxed cuts part equal records."""
-        return Offers(parts_equal_records=not self.strict, counts_population=True)
+        """What is cut counts a population; a centre of its own covers nobody else, and relaxed cells overlap."""
+        return Offers(
+            parts_equal_records=not self.strict,
+            counts_population=self.recoding != "central",
+            keeps_apart=self.strict and not self.exchange,
+        )
 
     def __post_init__(self) -> None:
         for name, allowed in (("cut", ("gain", "median")), ("recoding", STYLES)):
             if getattr(self, name) not in allowed:
                 msg = with_hint(f"Mondrian was given {name} = {getattr(self, name)!r}.", f"choose one of {allowed}.")
                 raise InputError(msg)
-        if self.n_rescored < 1:
-            msg = with_hint(f"Mondrian was given n_rescored = {self.n_rescored!r}.", "1 or more; 4 is a good number.")
-            raise InputError(msg)
-        if not isinstance(self.margin, int) or self.margin < 0:
-            msg = with_hint(f"Mondrian was given margin = {self.margin!r}.", "a number of records, 0 or more.")
-            raise InputError(msg)
+        check_whole("Mondrian was given n_rescored", self.n_rescored, 1, _MOST_RESCORED)
+        check_whole("Mondrian was given margin", self.margin, 0, _MOST_MARGIN)
+        check_grid(self.grid)
         if not self.strict and self.cut != "median":
             msg = with_hint("relaxed Mondrian deals the median.", 'pass cut="median" with strict=False.')
             raise InputError(msg)
@@ -170,13 +132,14 @@ class Mondrian:
         labels = np.empty(table.n_rows, dtype=np.int32)
         labels[work.order] = np.repeat(np.arange(n_leaves, dtype=np.int32), np.diff(tree.leaf_starts[: n_leaves + 1]))
         partition = Partition.from_labels(labels, n_leaves, table.counts)
-        cuts = _cut_tree(tree, axes)
+        cuts = CutTree.of(tree, axes)
         if self.exchange:
             improved = improve(table, partition, points, packed, rules, min_size)
             # The kernels measure a run of a hierarchy's children, a release publishes the node over it.
             made = [(each, self._published(table, each, cuts)) for each in (partition, improved)]
             partition, recoding = min(made, key=lambda each: problem.loss.of(each[1], each[0].sizes))
             return Found(partition, recoding, clock.trace(repr(self), n_settled, complete=complete))
+        partition, cuts = undo_overlaps(partition, cuts, partial(self._published, table), problem)
         recoding = self._published(table, partition, cuts)
         placing = cuts if self.strict else None
         return Found(partition, recoding, clock.trace(repr(self), n_settled, complete=complete), placing)
@@ -210,12 +173,6 @@ class Mondrian:
             for j, axis in enumerate(cuts.axes)
         ]
         return publish.from_cells(table, partition, cuts.axes, cells, "cut")
-
-
-def _cut_tree(tree: split.Tree, axes: tuple[Axis, ...]) -> CutTree:
-    n_nodes = int(tree.cursor[split.NODES])
-    starts = np.concatenate(([0], np.cumsum(tree.lengths[:n_nodes], dtype=np.int64)))
-    return CutTree(axes, tree.columns[:n_nodes], starts, tree.members[: starts[-1]] - np.int32(1))
 
 
 def _work(points: split.Points, axes: split.Axes, n_rescored: int) -> split.Work:

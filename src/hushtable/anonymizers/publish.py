@@ -66,10 +66,16 @@ def _tight(table: Table, partition: Partition, axis: Axis) -> Cells:
 
 def _value_set(table: Table, partition: Partition, axis: Axis) -> Cells:
     codes = table.codes[table.index(axis.column.name)]
-    # Rows that count 0 are people of the population: a cell covers them too.
-    present = np.ones_like(table.counts)
-    found = histogram.class_values(partition.offsets, partition.rows, codes, present, axis.column.n_values)
-    return recodings.Sets(found[0], found[1], axis.domain)
+    found = _class_members(table, partition, codes, axis.column.n_values)
+    return recodings.Sets(*found, axis.domain)
+
+
+def _class_members(table: Table, partition: Partition, codes: CodeArray, n_codes: int) -> tuple[CountArray, CodeArray]:
+    """List the distinct codes of every class, those of the population's people, whose rows count 0, included."""
+    offsets, members, _ = histogram.class_values(
+        partition.offsets, partition.rows, codes, np.ones_like(table.counts), n_codes
+    )
+    return offsets, members
 
 
 def _node_set(table: Table, partition: Partition, axis: Axis) -> Cells:
@@ -87,10 +93,10 @@ def _node_set(table: Table, partition: Partition, axis: Axis) -> Cells:
     is_closed = (level > 0) & (level < ladder.n_levels - 1) & is_star[offsets[level] + node]
     below = np.where(is_closed, level, np.maximum(level - 1, 0))[partition.labels]
     members = np.where(codes < 0, offsets[-1], at_level[below, codes]).astype(np.int32)
-    found = histogram.class_values(partition.offsets, partition.rows, members, table.counts, int(offsets[-1]) + 1)
+    found = _class_members(table, partition, members, int(offsets[-1]) + 1)
     texts: list[str | None] = [*axis.column.texts(), *(text for labels in ladder.labels[1:] for text in labels), None]
     widths = np.concatenate([*ladder.shares, [ladder.leaf_share]])
-    return recodings.NodeSets(found[0], found[1], tuple(texts), widths, ladder.n_values)
+    return recodings.NodeSets(*found, tuple(texts), widths, ladder.n_values)
 
 
 def _centre(table: Table, partition: Partition, axis: Axis) -> Cells:

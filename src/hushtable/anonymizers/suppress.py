@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
 
 import numpy as np
 
 from hushtable._types import BoolArray, CountArray
+from hushtable.errors import ColumnError
+from hushtable.frames import Frame
 from hushtable.models.base import ClassStats, Ground, Histogram, PrivacyModel
 from hushtable.partition import grounds, totals
 from hushtable.table import Table
@@ -14,13 +17,19 @@ from hushtable.table import Table
 __all__ = ["offending_rows"]
 
 
-def offending_rows(table: Table, models: Sequence[PrivacyModel], most: int) -> BoolArray:
+_SEED = 0  # of the order in which records that models cannot tell apart are suppressed
+
+
+def offending_rows(
+    table: Table, models: Sequence[PrivacyModel], most: int, source: Frame | Table | None = None
+) -> BoolArray:
     """Choose rows without which the whole table, as one class, satisfies the models.
 
     A value that too many records share is what fails (alpha,k)-anonymity, entropy and
     recursive diversity for every release there could be; so records of the most
     frequent value go, one after the other: first those that hold the most frequent value
-    of several sensitive columns, the last ones of the table first.
+    of several sensitive columns, then in an order that looks random and follows from the
+    cells alone: the order of rows or columns plays no part.
 
     Parameters
     ----------
@@ -28,6 +37,8 @@ def offending_rows(table: Table, models: Sequence[PrivacyModel], most: int) -> B
     models : sequence of PrivacyModel
     most : int
         Records that may go.
+    source : Frame or Table, optional
+        The same rows with more columns, which tell apart records that are equal in the table.
 
     Returns
     -------
@@ -36,6 +47,7 @@ def offending_rows(table: Table, models: Sequence[PrivacyModel], most: int) -> B
     """
     reference = {name: totals(table, name) for model in models for name in model.needs.sensitive}
     found = grounds(table, reference)
+    rank = _rank_by_content(table if source is None else source, table)
     offending = np.zeros(table.n_rows, dtype=bool)
     budget = most
     judged = [(model, name) for model in models for name in model.needs.sensitive]
@@ -48,12 +60,24 @@ def offending_rows(table: Table, models: Sequence[PrivacyModel], most: int) -> B
             rest = np.bincount(codes[~offending] + 1, weights=table.counts[~offending], minlength=len(reference[name]))
             excess = _excess(model, name, rest.astype(np.int64), reference, found, budget)
             for entry in np.flatnonzero(excess):
-                rows = np.flatnonzero((codes == entry - 1) & ~offending)[::-1]
-                rows = rows[np.argsort(-_n_frequent(table, judged, ~offending)[rows], kind="stable")]
+                rows = np.flatnonzero((codes == entry - 1) & ~offending)
+                rows = rows[np.lexsort((rank[rows], -_n_frequent(table, judged, ~offending)[rows]))]
                 gone = rows[np.cumsum(table.counts[rows]) <= excess[entry]]
                 offending[gone] = True
                 budget -= int(table.counts[gone].sum())
     return offending
+
+
+def _rank_by_content(source: Frame | Table, table: Table) -> CountArray:
+    """Rank rows by their cells alone; equal rows share a rank, and lists and the like play no part."""
+    codes = dict(zip(table.names, table.codes, strict=True))
+    for name in source.names if isinstance(source, Table) else source.columns:
+        if name not in codes:
+            with contextlib.suppress(ColumnError):
+                codes[name] = Table.encode(source.select([name])).codes[0]
+    _, row = np.unique(np.array([codes[name] for name in sorted(codes)]), axis=1, return_inverse=True)
+    # By rank of the cells, those at one end of the first column would all go.
+    return np.random.default_rng(_SEED).permutation(int(row.max()) + 1)[row.ravel()]
 
 
 def _n_frequent(table: Table, judged: Sequence[tuple[PrivacyModel, str]], kept: BoolArray) -> CountArray:
@@ -84,5 +108,8 @@ def _excess(
         if model.passes(stats).all():
             break
         known = left[1:]
+        if not known.any():
+            # What is missing is no value that too many share.
+            break
         left[1 + int(np.argmax(known))] -= 1
     return rest - left

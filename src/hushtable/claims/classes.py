@@ -7,8 +7,10 @@ no kernel. Cells are grouped by their bytes, so that two spellings of one value
 
 from __future__ import annotations
 
+import datetime as dt
 import html
 import math
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
@@ -27,6 +29,7 @@ from hushtable.errors import InputError, VerificationError, check_columns, with_
 from hushtable.hierarchy import Hierarchy
 from hushtable.models.base import ClassStats, Ground, Histogram, Matching, PrivacyModel, describe
 from hushtable.readings import count_values, label_rows, match_classes
+from hushtable.series import encode
 
 __all__ = ["Failure", "Verdict", "verify"]
 
@@ -40,7 +43,7 @@ class Failure:
     condition : str
         The model, in words.
     n_classes, n_records : int
-        How many classes fail it, and the records in them.
+        How many classes fail it, 0 where it is no condition of classes, and the records in them.
     worst : float
         The worst value reached of what the model bounds.
     """
@@ -51,6 +54,8 @@ class Failure:
     worst: float
 
     def __str__(self) -> str:
+        if not self.n_classes:
+            return self.condition
         return f"{self.condition}: {self.n_classes} classes with {self.n_records} records fail, worst {self.worst:g}"
 
 
@@ -121,9 +126,9 @@ def verify(
     models: Iterable[PrivacyModel],
     sensitive: Sequence[str] = (),
     missing: Missing = "category",
-    suppressed: str = SUPPRESSED,
+    suppressed: str | None = SUPPRESSED,
     specs: Mapping[str, ColumnSpec] | None = None,
-    hierarchies: Mapping[str, Any] | None = None,
+    hierarchies: Mapping[str, Any] | str | os.PathLike[str] | None = None,
     population: Any = None,
     original: Any = None,
     highest_risk: float | None = None,
@@ -142,12 +147,18 @@ def verify(
     missing : {"category", "wildcard", "worst"}
         What a missing quasi-identifier matches: other missing ones; anything; nothing.
         The last two are no partitions: classes are then what each distinct row matches.
-    suppressed : str
+    suppressed : str or None
         The cell of suppressed records. They are judged by their number alone, for
-        their sensitive cells are gone: it is 0, or what the models ask of a class.
+        their sensitive cells are gone: it is 0, or what the models ask of a class. None
+        says that no record was suppressed. Where a model counts a population and none
+        judges a sensitive column, nothing tells a suppressed record from one of a class that
+        publishes ``*`` everywhere; it is then taken for the latter, which covers everyone.
     specs : mapping of column to ColumnSpec, optional
-        How columns are typed, where their cells do not say.
-    hierarchies : mapping of column to Hierarchy, rule, path or "auto", optional
+        The kinds that columns had before they were published (`Release.specs`). Without them a
+        quasi-identifier has the kind of its column in the population or the original, and one that
+        is text there the kind it looks like, as long as no cell covers more by that.
+    hierarchies : mapping of column to Hierarchy, rule, path or "auto", or a path, optional
+        As `hushtable.anonymize` takes them; a path alone is that of a file of domains.
         What the labels of quasi-identifiers mean, where a population is counted, and how
         far apart sensitive values are, where a model asks.
     population : path or dataframe, optional
@@ -168,13 +179,16 @@ def verify(
     Returns
     -------
     Verdict
+        Failed as well where there is no record, and where a quasi-identifier writes its missing
+        value in several ways (blank texts, no cell), which readers of the file can tell apart.
 
     Raises
     ------
     ColumnError
         A column is not in the table.
     InputError
-        No model was given, or an argument is none of the allowed.
+        No model was given, or an argument is none of the allowed; a bound such as ``<50`` is
+        published of categories, or the kind of a column has to be given.
 
     Notes
     -----
@@ -196,9 +210,11 @@ def verify(
     judged = tuple(dict.fromkeys(name for model in models for name in model.needs.sensitive))
     sensitive = tuple(dict.fromkeys((*sensitive, *judged)))
     check_columns(sensitive, frame.columns, "sensitive columns")
-    specs, hierarchies = specs or {}, hierarchies or {}
+    specs, hierarchies = specs or {}, _ladders(hierarchies, (*quasi_identifiers, *sensitive))
+    counts_people = any(model.needs.population for model in models)
 
-    hidden = _suppressed_rows(frame, (*quasi_identifiers, *judged), suppressed)
+    mark = None if counts_people and not judged else suppressed
+    hidden = _suppressed_rows(frame, (*quasi_identifiers, *judged), mark)
     codes = np.array([frames.text_codes(frame.column(name))[~hidden] for name in quasi_identifiers])
     labels, first = label_rows(codes)
     records = np.bincount(labels, minlength=len(first))
@@ -213,15 +229,26 @@ def verify(
         {name: each.totals(~hidden) for name, each in held.items()},
         grounds={name: _ground(each.column, hierarchies.get(name)) for name, each in held.items()},
     )
-    if any(model.needs.population for model in models):
+    counted = stats
+    if counts_people:
         rows = np.flatnonzero(~hidden)[first]
-        stats = _with_population(stats, frame, population, quasi_identifiers, rows, specs, hierarchies)
+        counted = _with_population(stats, frame, population, quasi_identifiers, rows, specs, hierarchies)
     if any(model.needs.original for model in models):
         stats = replace(stats, matching=_matching(frame, original, quasi_identifiers, specs, hierarchies))
 
     n_suppressed = int(hidden.sum())
     failures = [
-        *(_failure(model, stats, records if not model.needs.original else None) for model in models),
+        Failure("no records", 0, 0, 0.0) if frame.n_rows == 0 else None,
+        *(_spelling_failure(frame.column(name)) for name in quasi_identifiers),
+        *(
+            # A class of the population alone is judged by what counts a population only.
+            _failure(
+                model,
+                counted if model.needs.population else stats,
+                records if not model.needs.original else None,
+            )
+            for model in models
+        ),
         _suppression_failure(models, n_suppressed, highest_risk),
         *_risk_failures(sizes, records, highest_risk, average_risk),
     ]
@@ -283,7 +310,11 @@ class _Held:
 
 
 def _hold(
-    frame: frames.Frame, original: Any, sensitive: Sequence[str], suppressed: str, specs: Mapping[str, ColumnSpec]
+    frame: frames.Frame,
+    original: Any,
+    sensitive: Sequence[str],
+    suppressed: str | None,
+    specs: Mapping[str, ColumnSpec],
 ) -> dict[str, _Held]:
     if original is None:
         return {
@@ -321,10 +352,17 @@ def _with_population(
     )
 
 
-def _suppressed_rows(frame: frames.Frame, names: Sequence[str], suppressed: str) -> BoolArray:
+def _ladders(given: Mapping[str, Any] | str | os.PathLike[str] | None, columns: Sequence[str]) -> Mapping[str, Any]:
+    """Return what generalizes which column; a file of domains may list others too."""
+    if isinstance(given, (str, os.PathLike)):
+        return {name: ladder for name, ladder in Hierarchy.from_domains(given).items() if name in columns}
+    return given or {}
+
+
+def _suppressed_rows(frame: frames.Frame, names: Sequence[str], suppressed: str | None) -> BoolArray:
     """Find the rows with nothing left; where no row has anything left, they are one class of the release."""
-    hidden = np.ones(frame.n_rows, dtype=bool)
-    for name in names:
+    hidden = np.full(frame.n_rows, suppressed is not None)
+    for name in names if suppressed is not None else ():
         series = frame.column(name)
         if not isinstance(series.dtype, (pl.String, pl.Categorical, pl.Enum)):
             return np.zeros(frame.n_rows, dtype=bool)
@@ -333,20 +371,37 @@ def _suppressed_rows(frame: frames.Frame, names: Sequence[str], suppressed: str)
 
 
 def _value_codes(
-    series: pl.Series, spec: ColumnSpec, suppressed: str, reference: pl.Series | None
+    series: pl.Series, spec: ColumnSpec, suppressed: str | None, reference: pl.Series | None
 ) -> tuple[columns_.Column, CodeArray]:
     """Code a sensitive column by value: "1" and "1.0" are one value and do not make a class diverse.
 
-    A suppressed cell says nothing, as a missing one does. The codes of the reference follow.
+    A suppressed cell says nothing, as a missing one does. The codes of the reference follow, which
+    says how the column is typed: suppression may have made text of it.
     """
-    texts = frames.texts(series)
-    if reference is not None:
-        texts = texts.append(frames.texts(reference))
-    texts = texts.set((texts == suppressed).fill_null(False), None)
-    distinct = texts.drop_nulls().unique().sort()
-    column, code_of_text = columns_.from_texts(series.name, distinct.to_list(), spec.kind, spec.order)
-    physical = texts.cast(pl.Enum(distinct)).to_physical().cast(pl.Int32).fill_null(-1).to_numpy()
-    return column, np.asarray(np.append(code_of_text, np.int32(-1))[physical])
+    theirs, their_codes = (None, None) if reference is None else encode(reference, spec, is_typed=True)
+    kind = spec.kind if theirs is None else theirs.kind
+    if isinstance(series.dtype, (pl.String, pl.Categorical, pl.Enum)):
+        if suppressed is not None:
+            series = series.set((series.cast(pl.String) == suppressed).fill_null(False), None)
+        if kind == "datetime":
+            series = frames.map_texts(series, _without_zone)
+    if theirs is None or their_codes is None:
+        return encode(series, spec, is_typed=True)
+    order = spec.order or (tuple(theirs.texts()) if kind == "ordered" else None)
+    ours, our_codes = encode(series, ColumnSpec(kind, order), is_typed=True)
+    column, codes = columns_.from_texts(series.name, [*ours.texts(), *theirs.texts()], kind, order)
+    codes = np.append(codes, np.int32(-1))
+    shifted = np.where(their_codes < 0, -1, their_codes + ours.n_values)
+    return column, np.append(codes[our_codes], codes[shifted])
+
+
+def _without_zone(text: str) -> str:
+    """Write a moment of a time zone, which a file keeps as text, in UTC, as a Table codes it."""
+    try:
+        moment = dt.datetime.fromisoformat(text)
+    except ValueError:
+        return text
+    return text if moment.tzinfo is None else moment.astimezone(dt.UTC).replace(tzinfo=None).isoformat(sep=" ")
 
 
 def _ground(column: columns_.Column, hierarchy: Any) -> Ground:
@@ -377,9 +432,24 @@ def _population(
         people,
         np.array(rows)[:, distinct],
         np.bincount(labels, minlength=len(distinct)),
-        [specs.get(name, ColumnSpec()) for name in quasi_identifiers],
+        [_spec_of(everyone.column(name), specs.get(name)) for name in quasi_identifiers],
         [hierarchies.get(name) for name in quasi_identifiers],
+        quasi_identifiers,
     )
+
+
+def _spec_of(series: pl.Series, given: ColumnSpec | None) -> ColumnSpec:
+    """Say how a quasi-identifier is typed: as was given, else by its type in the table before it was published."""
+    dtype = series.dtype
+    if given is not None and (given.kind or given.order):
+        return given
+    if isinstance(dtype, pl.Enum):
+        return ColumnSpec("ordered", tuple(dtype.categories.to_list()))
+    if isinstance(dtype, (pl.Date, pl.Datetime)):
+        return ColumnSpec("date" if isinstance(dtype, pl.Date) else "datetime")
+    if dtype.is_numeric():
+        return ColumnSpec("integer" if dtype.is_integer() else "decimal")
+    return ColumnSpec()
 
 
 def _matching(
@@ -407,8 +477,9 @@ def _matching(
         np.array(published)[:, first_published],
         values,
         np.array(rows)[:, first_original],
-        [specs.get(name, ColumnSpec()) for name in quasi_identifiers],
+        [_spec_of(source.column(name), specs.get(name)) for name in quasi_identifiers],
         [hierarchies.get(name) for name in quasi_identifiers],
+        quasi_identifiers,
     )
     others, each = _rows_of(pairs[0], label_published, pairs[1])
     each, others = _rows_of(others, label_original, each)
@@ -426,8 +497,8 @@ def _rows_of(labels: CountArray, label_of_row: CountArray, along: CountArray) ->
 
 def _listed(series: pl.Series) -> tuple[list[str | None], CodeArray]:
     """Return a column's distinct cells, the missing one first, and the place of each row's cell among them."""
-    texts = frames.texts(series)
-    return [None, *texts.drop_nulls().unique().sort().to_list()], frames.text_codes(series) + np.int32(1)
+    texts = frames.value_texts(series)
+    return [None, *texts.drop_nulls().unique().sort().to_list()], frames.text_codes(texts) + np.int32(1)
 
 
 def _with_empty_class(histogram: Histogram) -> Histogram:
@@ -444,6 +515,17 @@ def _failure(model: PrivacyModel, stats: ClassStats, records: CountArray | None)
     records = np.append(records, np.zeros(len(failed) - len(records), dtype=np.int64))
     worst = float((np.min if model.higher_is_safer else np.max)(model.measure(stats)[failed]))
     return Failure(describe(model), int(failed.sum()), int(records[failed].sum()), worst)
+
+
+def _spelling_failure(series: pl.Series) -> Failure | None:
+    """Say where missing cells, which are one class here, can be told apart in the file."""
+    n_ways, n_cells = frames.missing_texts(series)
+    if n_ways < 2:
+        return None
+    ways = "two" if n_ways == 2 else str(n_ways)
+    return Failure(
+        f"column {series.name!r} writes its missing value in {ways} ways: {n_cells} cells", 0, n_cells, float(n_ways)
+    )
 
 
 def _suppression_failure(

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import json
-import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 
-from hushtable import cells
 from hushtable._types import BoolArray, CodeArray, CountArray
+from hushtable.cells import SUPPRESSED, ends, is_value, members
 from hushtable.column import Column, ColumnSpec, from_texts
-from hushtable.errors import ColumnError
+from hushtable.errors import ColumnError, InputError, with_hint
 from hushtable.hierarchy import Hierarchy
+from hushtable.hierarchy.grid import to_exact
 
 __all__ = ["count_covered", "pair_rows"]
-
-_ENDS: Final = re.compile(r"\[(?P<low>.+), (?P<high>.+)(?P<end>[\])])|<(?P<below>.+)|>=(?P<from>.+)")
 
 
 def count_covered(
@@ -28,6 +26,7 @@ def count_covered(
     counts: CountArray,
     specs: Sequence[ColumnSpec],
     hierarchies: Sequence[Any],
+    names: Sequence[str] = (),
 ) -> tuple[CountArray, int]:
     """Count the people whom each class covers.
 
@@ -42,6 +41,7 @@ def count_covered(
     counts : ndarray of int64, shape (n_rows,)
     specs : by column, how its values are typed
     hierarchies : by column, what its labels mean; None where it has none
+    names : by column, for errors
 
     Returns
     -------
@@ -50,12 +50,18 @@ def count_covered(
     n_left : int
         People whom no class covers.
 
+    Raises
+    ------
+    InputError
+        A cell is a bound, and the column a category; or the kind of a column, which was not
+        given, decides what its cells cover.
+
     Notes
     -----
     Column by column: what a person matches so far is a prefix of published cells that some
     class begins with, so that only combinations that occur are ever looked at.
     """
-    row, prefix, prefix_of_class = _walk(published, classes, people, rows, specs, hierarchies)
+    row, prefix, prefix_of_class = _walk(published, classes, people, rows, specs, hierarchies, names)
     n_rows = rows.shape[1]
     # Sums of whole numbers below 2^53 are exact in bincount's floats.
     by_prefix = np.bincount(prefix, weights=counts[row], minlength=int(prefix_of_class.max(initial=-1)) + 1)
@@ -71,9 +77,10 @@ def pair_rows(
     rows: CodeArray,
     specs: Sequence[ColumnSpec],
     hierarchies: Sequence[Any],
+    names: Sequence[str] = (),
 ) -> tuple[CountArray, CountArray]:
     """Return the pairs of a class and a row that it covers; arguments as for `count_covered`, classes distinct."""
-    row, prefix, prefix_of_class = _walk(published, classes, people, rows, specs, hierarchies)
+    row, prefix, prefix_of_class = _walk(published, classes, people, rows, specs, hierarchies, names)
     class_of_prefix = np.empty(int(prefix_of_class.max(initial=-1)) + 1, dtype=np.int64)
     class_of_prefix[prefix_of_class] = np.arange(len(prefix_of_class))
     return class_of_prefix[prefix], row
@@ -86,6 +93,7 @@ def _walk(
     rows: CodeArray,
     specs: Sequence[ColumnSpec],
     hierarchies: Sequence[Any],
+    names: Sequence[str] = (),
 ) -> tuple[CountArray, CountArray, CountArray]:
     """Return the rows that any class covers with the prefix of that class, and the prefix of every class."""
     n_rows, n_classes = rows.shape[1], classes.shape[1]
@@ -93,7 +101,7 @@ def _walk(
     prefix = np.zeros(n_rows, dtype=np.int64)
     prefix_of_class = np.zeros(n_classes, dtype=np.int64)
     for j, found in enumerate(published):
-        covers = _covers(found, people[j], specs[j], hierarchies[j])
+        covers = _covers(found, people[j], specs[j], hierarchies[j], names[j] if names else "")
         width = len(found)
         keys, prefix_of_class = np.unique(prefix_of_class * width + classes[j], return_inverse=True)
         value, cell = np.nonzero(covers.T)
@@ -107,9 +115,13 @@ def _walk(
     return row, prefix, prefix_of_class
 
 
-def _covers(found: Sequence[str | None], texts: Sequence[str | None], spec: ColumnSpec, given: Any) -> BoolArray:
+def _covers(
+    found: Sequence[str | None], texts: Sequence[str | None], spec: ColumnSpec, given: Any, name: str
+) -> BoolArray:
     """Tell which published cell covers which value, shape (n_cells, n_values)."""
-    column, codes = from_texts("", [text or "" for text in texts], spec.kind, spec.order)
+    column, codes = from_texts(name, [text or "" for text in texts], spec.kind, spec.order)
+    if spec.kind is None and spec.order is None and column.is_measured:
+        _check_spelling(column, texts, codes, found)
     by_label = _by_label(column, given)
     covers = np.zeros((len(found), len(texts)), dtype=bool)
     for i, cell in enumerate(found):
@@ -117,70 +129,95 @@ def _covers(found: Sequence[str | None], texts: Sequence[str | None], spec: Colu
     return covers
 
 
+def _check_spelling(column: Column, texts: Sequence[str | None], codes: CodeArray, found: Sequence[str | None]) -> None:
+    """Raise InputError where it depends on a column's kind, which was not given, whether two texts are one value."""
+    values = column.texts()
+    known = set(values)
+    odd = sum(text is not None and values[code] != text for text, code in zip(texts, codes.tolist(), strict=True))
+    odd += sum(
+        cell not in known and bool(_value(cell, column).any()) for cell in found if cell is not None and is_value(cell)
+    )
+    if odd:
+        msg = with_hint(
+            f"column {column.name!r} looks like the kind {column.kind}, but writes {odd} of its values in another way "
+            "than that kind does, and no kind was given.",
+            "give its kind in specs: whether 1 and 1.0 are one value depends on it.",
+        )
+        raise InputError(msg)
+
+
 def _by_label(column: Column, given: Any) -> Mapping[str, BoolArray]:
-    """Return the codes under every label of a hierarchy."""
+    """Return the codes under every label of a hierarchy; those under all its nodes where several have one label."""
     if given is None:
         return {}
+    nothing = np.zeros(column.n_values, dtype=bool)
+    # Labels that hold none of the values stay labels.
+    levels = given.labels[1:] if isinstance(given, Hierarchy) else ()
+    found: dict[str, BoolArray] = dict.fromkeys((label for labels in levels for label in labels), nothing)
     ladder = Hierarchy.build(given, column, unknown="suppress")
-    return {
-        label: np.asarray(ladder.level_codes[level] == node)
-        for level in reversed(range(1, ladder.n_levels))
-        for node, label in enumerate(ladder.labels[level])
-    }
+    for level in range(1, ladder.n_levels):
+        for node, label in enumerate(ladder.labels[level]):
+            found[label] = np.asarray(found.get(label, nothing) | (ladder.level_codes[level] == node))
+    return found
 
 
 def _covers_missing(cell: str | None) -> bool:
-    if cell is None or cell == cells.SUPPRESSED:
-        return True
-    return not cells.is_value(cell) and cell.startswith("[") and cell.endswith("]") and None in _members(cell)
-
-
-def _members(cell: str) -> list[str | None]:
-    try:
-        found = json.loads(cell)
-    except ValueError:
-        return []
-    return found if isinstance(found, list) and all(each is None or isinstance(each, str) for each in found) else []
+    return cell is None or cell == SUPPRESSED or None in (members(cell) or ())
 
 
 def _covered(cell: str | None, column: Column, by_label: Mapping[str, BoolArray]) -> BoolArray:
     """Tell which values of a column a cell covers."""
-    everything = np.ones(column.n_values, dtype=bool)
     if cell is None:
-        return ~everything
-    if cell == cells.SUPPRESSED:
-        return everything
+        return np.zeros(column.n_values, dtype=bool)
+    if cell == SUPPRESSED:
+        return np.ones(column.n_values, dtype=bool)
     if cell in by_label:
         return by_label[cell]
-    members = _members(cell)
-    if members:
-        covered = [_covered_by_member(each, column, by_label) for each in members if each is not None]
-        return np.asarray(np.any([~everything, *covered], axis=0))
-    if not cells.is_value(cell):
+    if is_value(cell):
+        return _value(cell, column)
+    listed = members(cell)
+    if listed is None:
         return _between(cell, column)
-    try:
-        value, _ = from_texts("", [cell], column.kind)
-    except ColumnError:
-        return ~everything
-    return np.asarray(column.values == value.values[0])
+    covered = [_covered_by_member(each, column, by_label) for each in listed if each is not None]
+    return np.asarray(np.any([np.zeros(column.n_values, dtype=bool), *covered], axis=0))
 
 
 def _covered_by_member(member: str, column: Column, by_label: Mapping[str, BoolArray]) -> BoolArray:
-    """Tell which values a member of a set covers; a value is itself, even where it looks like another form."""
-    texts = column.texts()
-    if member in texts and member not in by_label:
-        return np.asarray(np.arange(column.n_values) == texts.index(member))
-    return _covered(member, column, by_label)
+    """Tell which values a member of a set covers; a category is itself, even where it looks like another form."""
+    is_itself = not column.is_measured or is_value(member)
+    return _value(member, column) if is_itself and member not in by_label else _covered(member, column, by_label)
+
+
+def _value(cell: str, column: Column) -> BoolArray:
+    try:
+        value, _ = from_texts(column.name, [cell], column.kind)
+    except ColumnError:
+        return np.zeros(column.n_values, dtype=bool)
+    return np.asarray(np.isin(column.values, value.values))
 
 
 def _between(cell: str, column: Column) -> BoolArray:
-    match = _ENDS.fullmatch(cell)
-    assert match is not None, "a cell that is no value, no set and not '*' is an interval"
-    low, high = match["low"] or match["from"], match["high"] or match["below"]
+    bounds = ends(cell)
+    if bounds is None or not column.is_measured:
+        msg = with_hint(
+            f"column {column.name!r} of kind {column.kind} is published in a form that says nothing of such values.",
+            "give the kind that it had before it was published in specs, and its hierarchy if those are labels.",
+        )
+        raise InputError(msg)
+    codes = np.arange(column.n_values)
     inside: BoolArray = np.ones(column.n_values, dtype=bool)
-    if low is not None:
-        inside &= column.values >= from_texts("", [low], column.kind)[0].values[0]
-    if high is not None:
-        bound = from_texts("", [high], column.kind)[0].values[0]
-        inside &= (column.values <= bound) if match["end"] == "]" else (column.values < bound)
+    if bounds.low is not None:
+        inside &= codes >= _n_below(bounds.low, column, is_closed=False)
+    if bounds.high is not None:
+        inside &= codes < _n_below(bounds.high, column, is_closed=bounds.is_closed)
     return np.asarray(inside)
+
+
+def _n_below(bound: str, column: Column, *, is_closed: bool) -> int:
+    """Count the values below a bound; with ``is_closed`` its own too."""
+    find = bisect_right if is_closed else bisect_left
+    if column.kind in ("integer", "decimal"):
+        # Exact: half a step of a grid is no integer, and what is written of a decimal is not its float.
+        return find(range(column.n_values), to_exact(bound), key=lambda code: to_exact(column.text(code)))
+    value, _ = from_texts(column.name, [bound], column.kind)
+    return find(column.values, value.values[0])

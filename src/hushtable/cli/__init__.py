@@ -7,8 +7,12 @@ generalization also the published table.
 
 from __future__ import annotations
 
+import signal
 import sys
-from typing import Annotated
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Annotated, NoReturn
 
 import typer
 
@@ -32,10 +36,29 @@ app.command("mask-dependence")(masking.mask_dependence)
 def main() -> None:
     """Run the command; every error of the package becomes one message and its exit code."""
     try:
-        app()
+        with _ending_in_order():
+            app()
     except HushError as error:
         typer.echo(f"hushtable: {error}", err=True)
         sys.exit(error.exit_code)
+
+
+@contextmanager
+def _ending_in_order() -> Iterator[None]:
+    """Leave by an exception when the process is asked to end, so that drafts of files are removed."""
+    if threading.current_thread() is not threading.main_thread():
+        # Only the main thread may say what becomes of a signal.
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, _leave)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _leave(number: int, _: object) -> NoReturn:
+    sys.exit(128 + number)
 
 
 @app.callback(invoke_without_command=True)

@@ -16,10 +16,10 @@ __all__ = [
     "AsJson",
     "Delimiter",
     "Encoding",
+    "Force",
     "InFile",
     "PolicyFile",
     "Population",
-    "check_output",
     "frame_of",
     "names_of",
     "numbers_of",
@@ -32,6 +32,7 @@ Population = Annotated[
     Path | None,
     typer.Option(help="The people among whom the records are, for k-map and delta-presence.", show_default=False),
 ]
+Force = Annotated[bool, typer.Option("--force", help="Overwrite files that exist.")]
 Encoding = Annotated[str, typer.Option(help="Encoding of a CSV.")]
 Delimiter = Annotated[str | None, typer.Option(help="Delimiter of a CSV; found when not given.", show_default=False)]
 
@@ -61,13 +62,3 @@ def frame_of(path: Path | None, encoding: str, delimiter: str | None) -> Frame |
     from hushtable import frames
 
     return None if path is None else frames.read(path, encoding=encoding, delimiter=delimiter)
-
-
-def check_output(source: Path, output: Path) -> None:
-    """Raise InputError where an output has no folder or is the input."""
-    if not output.parent.is_dir():
-        msg = with_hint(f"there is no folder {str(output.parent)!r}.", "make it first; nothing was written.")
-        raise InputError(msg)
-    if output.exists() and source.exists() and output.samefile(source):
-        msg = with_hint("the output is the input.", "name another file; the input is never overwritten.")
-        raise InputError(msg)

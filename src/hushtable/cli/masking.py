@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from hushtable.cli.arguments import AsJson, Delimiter, Encoding, InFile, check_output, names_of
+from hushtable.cli.arguments import AsJson, Delimiter, Encoding, Force, InFile, names_of
 from hushtable.cli.terminal import print_json, say, step
 
 __all__ = ["mask_dependence"]
@@ -41,19 +41,20 @@ def mask_dependence(
     keep_order: Annotated[bool, typer.Option("--keep-order", help="Do not shuffle the rows.")] = False,
     seed: Annotated[int, typer.Option(help="Of what is removed, and of ties.")] = 0,
     seconds: Annotated[float | None, typer.Option(help="Time for the search.", show_default=False)] = None,
+    force: Force = False,
     encoding: Encoding = "utf-8",
     delimiter: Delimiter = None,
     as_json: AsJson = False,
 ) -> None:
     """Write a table in which some columns are exactly independent of others, and the others' values by cluster."""
-    from hushtable import frames
+    from hushtable import drafts, frames
     from hushtable.anonymizers.independence import mask_dependence as mask
     from hushtable.search import Budget
 
     values = values or output.with_name(f"{output.stem}.clusters{output.suffix}")
     for path in (output, values):
         frames.file_kind(path)
-        check_output(file, path)
+    drafts.check_outputs((output, values), (file,), overwrite=force)
     with step("reading"):
         frame = frames.read(file, encoding=encoding, delimiter=delimiter)
     with step("masking"):
@@ -73,7 +74,7 @@ def mask_dependence(
             budget=None if seconds is None else Budget(seconds=seconds),
         )
     with step("writing and verifying"):
-        verdict = release.write(output, values, keep_order=keep_order)
+        verdict = release.write(output, values, keep_order=keep_order, overwrite=force)
     if as_json:
         print_json({"file": str(output), "values": str(values), "verified": verdict.to_dict(), **release.to_dict()})
         return

@@ -12,10 +12,10 @@ from hushtable.cli.arguments import (
     AsJson,
     Delimiter,
     Encoding,
+    Force,
     InFile,
     PolicyFile,
     Population,
-    check_output,
     frame_of,
     names_of,
     numbers_of,
@@ -24,6 +24,7 @@ from hushtable.cli.terminal import aligned, bar, print_json, say, step
 from hushtable.errors import InputError, PolicyError, listed, with_hint
 
 if TYPE_CHECKING:
+    from hushtable.column import Kind
     from hushtable.discover.recognise import Roles
     from hushtable.frames import Frame
     from hushtable.policy import Policy
@@ -53,10 +54,12 @@ def scan(
     as_json: AsJson = False,
 ) -> None:
     """List columns with proposed roles, measure the risk, and write a policy to start from."""
-    from hushtable import frames
+    from hushtable import drafts, frames
     from hushtable.discover.recognise import find_quasi_identifiers
     from hushtable.risk.reidentify import assess
 
+    if policy is not None:
+        drafts.check_outputs((policy,), (file,), overwrite=True)
     if policy is not None and policy.exists():
         msg = with_hint(f"{str(policy)!r} exists.", "name another file, or remove it: a policy is never overwritten.")
         raise InputError(msg)
@@ -117,26 +120,27 @@ def anonymize(
     ] = None,
     keep_order: Annotated[bool, typer.Option("--keep-order", help="Do not shuffle the rows.")] = False,
     external: Annotated[bool, typer.Option("--external", help="Write the manifest that may be published.")] = False,
+    force: Force = False,
     encoding: Encoding = "utf-8",
     delimiter: Delimiter = None,
     as_json: AsJson = False,
 ) -> None:
     """Write a release in which every person hides among k, with its manifest, verified from the written file."""
-    from hushtable import frames
+    from hushtable import drafts, frames, manifest
     from hushtable.anonymizers import anonymize as protect
     from hushtable.search import Budget
 
     frames.file_kind(output)
-    check_output(file, output)
+    if policy is not None and (qi or k is not None or l or identifier or other):
+        msg = with_hint("both a policy and roles or models were given.", "put everything into the policy.")
+        raise InputError(msg)
+    given = None if policy is None else _read_policy(policy)
+    hierarchies = {} if policy is None or given is None else given.hierarchies(policy.parent)
+    inputs = drafts.paths_among(file, policy, population, domains, key_file, hierarchies)
+    drafts.check_outputs((output, manifest.manifest_path(output)), inputs, overwrite=force)
     with step("reading"):
         frame = frames.read(file, encoding=encoding, delimiter=delimiter)
-    if policy is not None:
-        if qi or k is not None or l or identifier or other:
-            msg = with_hint("both a policy and roles or models were given.", "put everything into the policy.")
-            raise InputError(msg)
-        rules = _read_policy(policy)
-    else:
-        rules = _policy_of_options(frame, qi, k, l or [], identifier, other)
+    rules = given or _policy_of_options(frame, qi, k, l or [], identifier, other)
     rules = rules.changed(cut=cut, recoding=recoding, method=method, loss=loss, weights=numbers_of(weights) or None)
     rules.check_covers(frame.columns)
     with bar("searching") as progress:
@@ -146,7 +150,7 @@ def anonymize(
             models=rules.models,
             sensitive=rules.with_role("sensitive"),
             method=_method(rules),
-            hierarchies={**rules.hierarchies(policy.parent if policy else "."), **_domains(rules, domains)},
+            hierarchies={**hierarchies, **_domains(rules, domains)},
             unknown=rules.unknown,
             loss=_loss(rules),
             budget=None if seconds is None else Budget(seconds=seconds),
@@ -159,7 +163,9 @@ def anonymize(
             progress=progress,
         )
     with step("writing and verifying"):
-        verdict = release.write(output, keep_order=keep_order, external=external, policy=rules.to_dict())
+        verdict = release.write(
+            output, keep_order=keep_order, external=external, policy=rules.to_dict(), overwrite=force
+        )
     summary = release.to_dict()
     if as_json:
         print_json({"file": str(output), "verified": verdict.to_dict(), **summary})
@@ -185,11 +191,13 @@ def verify(
 ) -> None:
     """Judge a written release from the file alone; exit 1 when it does not hold what it claims."""
     from hushtable import frames, manifest
+    from hushtable.cells import SUPPRESSED
     from hushtable.verifier import verify as judge
 
     rules = _read_policy(policy)
-    if not no_manifest:
-        manifest.check_hash(file, manifest.read(file))
+    claim = {} if no_manifest else manifest.read(file)
+    if claim:
+        manifest.check_hash(file, claim)
     with step("reading and judging"):
         frame = frames.read(file, encoding=encoding, delimiter=delimiter)
         rules.check_release(frame.columns)
@@ -198,7 +206,8 @@ def verify(
             quasi_identifiers=rules.quasi_identifiers,
             models=rules.models,
             sensitive=rules.with_role("sensitive"),
-            specs=_specs(rules),
+            suppressed=None if claim.get("n_suppressed") == 0 else SUPPRESSED,
+            specs=_specs(rules, manifest.kinds(claim)),
             hierarchies=rules.hierarchies(policy.parent),
             population=frame_of(population, encoding, delimiter),
             original=frame_of(original, encoding, delimiter),
@@ -327,18 +336,23 @@ def _pseudonyms(rules: Policy, key_file: Path | None) -> Pseudonyms | None:
         raise InputError(msg) from None
 
 
-def _specs(rules: Policy) -> dict[str, Any]:
+def _specs(rules: Policy, kinds: Mapping[str, Kind] | None = None) -> dict[str, Any]:
+    """Return how columns are typed: as the policy says, else as the release says that they were."""
     from hushtable.column import ColumnSpec
 
-    return {name: ColumnSpec(column.kind, column.order) for name, column in rules.columns.items()}
+    # The order of an ordered column is no manifest's to tell, for it is a list of its values.
+    known = {name: kind for name, kind in (kinds or {}).items() if kind != "ordered"}
+    return {
+        name: ColumnSpec(column.kind or (None if column.order else known.get(name)), column.order)
+        for name, column in rules.columns.items()
+    }
 
 
 def _write_policy(path: Path, text: str) -> None:
-    try:
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        msg = with_hint(f"cannot write {str(path)!r}: {error.strerror}.", "check that the folder exists.")
-        raise InputError(msg) from None
+    from hushtable import drafts
+
+    with drafts.replacing(path) as (draft,):
+        draft.write_text(text, encoding="utf-8")
 
 
 def _role_table(roles: Roles) -> str:
@@ -386,7 +400,20 @@ def _release_lines(output: Path, rules: Policy, verdict: Verdict, summary: Mappi
         lines.append(f"  keyed pseudonyms: {', '.join(summary['pseudonymized'])}")
     if kept := rules.with_role("other"):
         lines.append(f"  kept as they are, taken for unknown to anyone: {', '.join(kept)}")
-    return [*lines, *_homogeneity_lines(verdict)]
+    return [*lines, *_homogeneity_lines(verdict), *_margin_lines(rules)]
+
+
+def _margin_lines(rules: Policy) -> list[str]:
+    """Say what is learnt from cuts that a model of sensitive values, not the size of a class, forbade."""
+    judged = dict.fromkeys(name for model in rules.models for name in model.needs.sensitive)
+    has_margin = rules.method == "mondrian" and rules.margin > 0
+    if not judged or has_margin:
+        return []
+    remedy = "`margin: 2`" if rules.method == "mondrian" else "`method: mondrian` with `margin: 2`"
+    return [
+        f"  careful: who knows the method exactly can learn of {', '.join(judged)} from the cuts that were not made; "
+        f"a margin blunts that ({remedy} in the policy)"
+    ]
 
 
 def _effort_lines(trace: Trace) -> list[str]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hushtable.cli.arguments import AsJson, Delimiter, Encoding, InFile, frame_of, names_of
+from hushtable.cli.arguments import AsJson, Delimiter, Encoding, Force, InFile, frame_of, names_of
 from hushtable.cli.terminal import aligned, print_json, say, sets_bar, step
 from hushtable.errors import InputError, with_hint
 
@@ -49,6 +49,7 @@ def mpuccs(
     seed: Annotated[int, typer.Option(help="Of the comparison with a control.")] = 0,
     seconds: Seconds = None,
     details: Details = None,
+    force: Force = False,
     show_values: ShowValues = False,
     encoding: Encoding = "utf-8",
     delimiter: Delimiter = None,
@@ -59,6 +60,7 @@ def mpuccs(
     from hushtable.risk.mpuccs import mpuccs as attack
     from hushtable.search import Budget
 
+    _check_details(details, original, synthetic, control, overwrite=force)
     with step("reading"):
         original_frame = frames.read(original, encoding=encoding, delimiter=delimiter)
         synthetic_frame = frame_of(synthetic, encoding, delimiter)
@@ -95,6 +97,7 @@ def uniques(
     missing: Annotated[str, typer.Option(help="category, or never: unique on nothing.")] = "category",
     seconds: Seconds = None,
     details: Details = None,
+    force: Force = False,
     show_values: ShowValues = False,
     encoding: Encoding = "utf-8",
     delimiter: Delimiter = None,
@@ -105,6 +108,7 @@ def uniques(
     from hushtable.risk.uniques import minimal_uniques
     from hushtable.search import Budget
 
+    _check_details(details, file, overwrite=force)
     with step("reading"):
         frame = frames.read(file, encoding=encoding, delimiter=delimiter)
     with sets_bar("columns") as progress:
@@ -137,11 +141,20 @@ def _sizes(text: str) -> list[int] | None:
         raise InputError(msg) from None
 
 
+def _check_details(path: Path | None, *inputs: Path | None, overwrite: bool) -> None:
+    """Raise InputError where the details cannot be written, before the search for them."""
+    from hushtable import drafts, frames
+
+    if path is not None:
+        frames.file_kind(path)
+        drafts.check_outputs((path,), drafts.paths_among(*inputs), overwrite=overwrite)
+
+
 def _write(table: Any, path: Path) -> None:
     """Write a frame of results; a CSV has no lists, so that sets of columns become JSON."""
-    from hushtable import frames
+    from hushtable import drafts, frames
 
-    with frames.replacing(path) as (draft,):
+    with drafts.replacing(path) as (draft,):
         frames.write(frames.with_json_lists(frames.read(table)), draft)
     typer.echo(f"Wrote {path}. It says which records are singled out: keep it as safe as the data.", err=True)
 

@@ -19,6 +19,7 @@ from hushtable.hierarchy import files, rules
 from hushtable.hierarchy.grid import Intervals, Number, plain, to_exact
 from hushtable.hierarchy.ladder import Ladder, Level, Rule
 from hushtable.hierarchy.propose import propose
+from hushtable.hierarchy.reading import check_labels
 from hushtable.hierarchy.rules import Dates, Frequency, Prefix, Runs, Suppression
 
 __all__ = ["Hierarchy", "Rule"]
@@ -83,6 +84,7 @@ class Hierarchy:
             frozen(array)
         self._check_shape()
         self._check_nested()
+        check_labels(self.column, self.values, self.level_codes, self.labels, are_forms=self.rule is None)
 
     def __repr__(self) -> str:
         return f"Hierarchy({self.column!r}: {self.n_values} values, {self.n_levels} levels)"

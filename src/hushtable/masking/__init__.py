@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from hushtable import frames
+from hushtable import drafts, frames
 from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray, Missing
 from hushtable.anonymizers.independence.clusters import CLUSTERINGS, Clustering, equal_clusters, given_clusters
 from hushtable.anonymizers.independence.dealing import STAR, Dealing, Types, patterns
@@ -186,6 +186,7 @@ def mask_dependence(
         guesses=_guesses(source, table, c, kept, stars, labels, specs or {}, rng),
         trace=trace,
         specs=dict(specs or {}),
+        inputs=drafts.paths_among(data),
     )
 
 

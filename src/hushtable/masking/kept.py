@@ -28,6 +28,7 @@ __all__ = [
     "warnings_of",
 ]
 
+_STAR: Final = -2
 _BINS: Final = 20
 _ALARMING: Final = 0.25  # share of the hidden mutual information that a guess gives back
 
@@ -61,6 +62,8 @@ class Pair:
     first, second : str
     before, after : float
         Normalised mutual information, in [0, 1].
+    n_after : int
+        Records that publish both cells, on which ``after`` stands; on a few it is high by chance alone.
     """
 
     kind: str
@@ -68,6 +71,7 @@ class Pair:
     second: str
     before: float
     after: float
+    n_after: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,7 +211,7 @@ def kept_pairs(
     Parameters
     ----------
     a : mapping of column to (codes, codes)
-        The original cells and the published ones, where the star is a value as others are.
+        The original cells and the published ones, -2 where masked.
     b, c : mapping of column to codes
         Binned where there are many values.
     labels : ndarray of int32, shape (n_rows,)
@@ -215,21 +219,28 @@ def kept_pairs(
 
     Notes
     -----
-    B and C themselves are published as they are: those correlations are kept whole.
+    A star is no value: taken for one, it would make columns that are starred together seem to say something
+    of one another. B and C themselves are published as they are: those correlations are kept whole.
     """
     pairs = []
     for (one, (raw, masked)), (two, (other_raw, other_masked)) in combinations(a.items(), 2):
         before = normalized_mutual_information(raw, other_raw)
-        pairs.append(Pair("A", one, two, before, normalized_mutual_information(masked, other_masked)))
+        pairs.append(Pair("A", one, two, before, *_where_known(masked, other_masked)))
     for one, (raw, masked) in a.items():
         for two, codes in c.items():
             before = normalized_mutual_information(raw, codes)
-            pairs.append(Pair("AC", one, two, before, normalized_mutual_information(masked, codes)))
+            pairs.append(Pair("AC", one, two, before, *_where_known(masked, codes)))
     for one, codes in b.items():
         for two, others in c.items():
             before = normalized_mutual_information(codes, others)
-            pairs.append(Pair("BC", one, two, before, normalized_mutual_information(labels, others)))
+            pairs.append(Pair("BC", one, two, before, *_where_known(labels, others)))
     return tuple(pairs)
+
+
+def _where_known(first: CodeArray, second: CodeArray) -> tuple[float, int]:
+    """Compare two columns on the records that publish both; return how many those are as well."""
+    known = (first != _STAR) & (second != _STAR)
+    return normalized_mutual_information(first[known], second[known]), int(known.sum())
 
 
 def association_rules(

@@ -11,14 +11,15 @@ from typing import Any, Final, Literal
 
 import numpy as np
 
-from hushtable import figures, frames
+from hushtable import drafts, figures, frames
 from hushtable._types import BoolArray, CodeArray, CountArray, frozen
 from hushtable.cells import SUPPRESSED
 from hushtable.column import Column, ColumnSpec, from_texts
-from hushtable.errors import ColumnError, InputError, with_hint
+from hushtable.errors import ColumnError
 from hushtable.frames import Frame
 from hushtable.independence_verifier import IndependenceVerdict, verify_independence
 from hushtable.quality import utility
+from hushtable.remnants import without_remnants
 from hushtable.search import Trace
 from hushtable.table import Table
 
@@ -61,6 +62,8 @@ class MaskedRelease:
     trace : Trace
         With the bound and the gap of the cost.
     specs : mapping of column to ColumnSpec
+    inputs : tuple of path
+        The files it was made from, none of which `write` touches.
     """
 
     source: Frame | Table = field(repr=False)
@@ -78,6 +81,7 @@ class MaskedRelease:
     guesses: tuple[utility.Guess, ...] = field(repr=False)
     trace: Trace
     specs: Mapping[str, ColumnSpec] = field(default_factory=dict, repr=False)
+    inputs: tuple[Path, ...] = field(default=(), repr=False)
 
     def __post_init__(self) -> None:
         for array in (self.labels, self.kept, self.stars):
@@ -159,7 +163,9 @@ class MaskedRelease:
         """Judge the masked table anew, from its published cells alone."""
         return self._verify(self._published())
 
-    def write(self, path: str | Path, values_path: str | Path, *, keep_order: bool = False) -> IndependenceVerdict:
+    def write(
+        self, path: str | Path, values_path: str | Path, *, keep_order: bool = False, overwrite: bool = False
+    ) -> IndependenceVerdict:
         """Write the masked table and the clusters' B values, whole and verified, both or neither.
 
         Parameters
@@ -169,25 +175,25 @@ class MaskedRelease:
         keep_order : bool
             Keep the order of the rows. Else they are shuffled with the operating system's
             randomness, because an order can give B back.
+        overwrite : bool
+            Replace files of these names. An input is never replaced, nor a link.
 
         Raises
         ------
         VerificationError
             The written table is not independent; nothing is left behind.
         InputError
-            A file cannot be written, or both have one name.
+            A file cannot be written, or must not be, or both have one name.
         """
         path, values_path = Path(path), Path(values_path)
-        if path.absolute() == values_path.absolute():
-            msg = with_hint(f"both the table and the clusters' values go to {str(path)!r}.", "name two files.")
-            raise InputError(msg)
+        drafts.check_outputs((path, values_path), self.inputs, overwrite=overwrite)
         frame = self._published()
         if not keep_order:
             frame = frame.take(np.random.default_rng().permutation(frame.n_rows))
         values = frames.read(self.cluster_values.decode() if isinstance(self.source, Table) else self.cluster_values)
         for each, target in ((frame, path), (values, values_path)):
             frames.check_writable(each, target)
-        with frames.replacing(path, values_path) as (draft, values_draft):
+        with drafts.replacing(path, values_path) as (draft, values_draft):
             frames.write(frame, draft)
             frames.write(values, values_draft)
             written = frames.read(draft, delimiter=frames.written_delimiter(frame, path))
@@ -264,7 +270,8 @@ class MaskedRelease:
             for name, stars in zip(self.a, self.stars, strict=True)
         }
         frame = source.select(names).take(self.kept).with_texts(texts)
-        return frame.with_numbers(self.label, self.labels.astype(np.int64) + 1)
+        frame = frame.with_numbers(self.label, self.labels.astype(np.int64) + 1)
+        return without_remnants(frame, rows_are_gone=len(self.kept) < source.n_rows)
 
     def _places(self, name: str) -> CodeArray:
         """Return a column's codes with the missing cell behind all values."""
@@ -278,7 +285,8 @@ class MaskedRelease:
         for name in self.a:
             columns[kept.index(name)], codes[kept.index(name)] = masked.column(name), masked.codes[masked.index(name)]
         numbers = Column(self.label, "integer", np.arange(1, self.n_clusters + 1, dtype=np.int64))
-        return Table((*columns, numbers), np.concatenate((codes, self.labels[None, :])), kept.counts)
+        table = Table((*columns, numbers), np.concatenate((codes, self.labels[None, :])), kept.counts)
+        return table.without_unused()
 
     def _masked_a(self) -> Table:
         """Code what A publishes: a column is a category whose values are its cells."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, ClassVar, Protocol
@@ -63,11 +64,21 @@ class Loss(Protocol):
 
 
 def check_weights(weights: Mapping[str, float]) -> None:
-    """Raise InputError where a weight is no number from 0 on."""
+    """Raise InputError where weights are no mapping, or one of them no number from 0 on."""
+    if not isinstance(weights, Mapping):
+        msg = with_hint(f"weights = {weights!r}.", 'a number for every column, for instance {"age": 2}.')
+        raise InputError(msg)
     for name, weight in weights.items():
-        if not isinstance(weight, (int, float)) or not 0 <= weight < float("inf"):
+        is_number = isinstance(weight, (int, float)) and not isinstance(weight, bool)
+        if not is_number or not 0 <= weight <= sys.float_info.max:
             msg = with_hint(f"column {name!r} was given the weight {weight!r}.", "a number, 0 or more.")
             raise InputError(msg)
+
+
+def relative(weights: Sequence[float]) -> FloatArray:
+    """Scale weights by a power of two, exactly, so that the largest is near 1 and no sum of them overflows."""
+    given = np.array(weights, dtype=np.float64)
+    return np.asarray(np.ldexp(given, 1 - np.frexp(given.max(initial=0.0))[1]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +113,7 @@ class SetNCP:
 
     def value(self, quality: Quality) -> float:
         """Return the weighted mean over columns of what a release lost."""
-        weights = [self.weights.get(name, 1.0) for name in quality.by_column]
+        weights = relative([self.weights.get(name, 1.0) for name in quality.by_column]).tolist()
         lost = sum(weight * share for weight, share in zip(weights, quality.by_column.values(), strict=True))
         return lost / sum(weights) if any(weights) else 0.0
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from types import MappingProxyType
 from typing import Any, Final
 
 import numpy as np
 
-from hushtable._types import CodeArray, CountArray, ValueArray
+from hushtable._types import CodeArray, CountArray, FloatArray
 from hushtable.column import Column, value_text
 from hushtable.errors import ColumnError, InputError, listed, with_hint
 from hushtable.kernels import group
@@ -24,6 +25,8 @@ _EXACT: Final[Mapping[str, Any]] = MappingProxyType({})
 
 # The digits that a float of a usual size holds reliably.
 _MOST_DECIMALS: Final = 15
+# Powers of ten that are floats.
+_MOST_GIVEN: Final = 300
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -94,25 +97,29 @@ class Joint:
 
 
 def numeric_precisions(tables: Sequence[Table], given: str | int | Mapping[str, int] | None) -> dict[str, int]:
-    """Say with how many decimals the columns of decimal numbers are compared; columns that are not in it, exactly.
+    """Say with how many decimals the columns of numbers are compared; columns that are not in it, exactly.
 
-    ``"auto"`` takes, for every column, the fewest decimals that write all values of one of the tables.
+    ``"auto"`` takes, for every column of decimal numbers, the fewest that write all values of one of the tables.
 
     Raises
     ------
     InputError
         A precision is no whole number.
     ColumnError
-        A mapping names a column that does not exist or holds no decimal numbers.
+        A mapping names a column that does not exist or holds no numbers.
     """
     able = _columns_of(tables, ("integer", "decimal"))
     if given == "auto":
-        return {name: min(map(_n_decimals, columns)) for name, columns in able.items() if columns}
+        return {name: min(map(_n_decimals, columns)) for name, columns in able.items() if _has("decimal", columns)}
     return _per_column(
         given,
         able,
-        lambda value: type(value) is int,
-        ("numeric_precision", "decimal numbers", 'a whole number of decimals, "auto" or None'),
+        lambda value: type(value) is int and abs(value) <= _MOST_GIVEN,
+        (
+            "numeric_precision",
+            "numbers",
+            f'a whole number of decimals from -{_MOST_GIVEN} to {_MOST_GIVEN}, "auto" or None',
+        ),
     )
 
 
@@ -126,16 +133,17 @@ def datetime_precisions(tables: Sequence[Table], given: str | Mapping[str, str] 
     InputError
         A precision is no unit.
     ColumnError
-        A mapping names a column that does not exist or holds no moments.
+        A mapping names a column that does not exist or holds no dates.
     """
     able = _columns_of(tables, ("date", "datetime"))
     if given == "auto":
-        return {name: min(map(_unit, columns), key=UNITS.index) for name, columns in able.items() if columns}
+        finer = {name: columns for name, columns in able.items() if _has("datetime", columns)}
+        return {name: min(map(_unit, columns), key=UNITS.index) for name, columns in finer.items()}
     return _per_column(
         given,
         able,
         lambda value: value in UNITS,
-        ("datetime_precision", "moments", f'one of {listed(UNITS)}, "auto" or None'),
+        ("datetime_precision", "dates", f'one of {listed(UNITS)}, "auto" or None'),
     )
 
 
@@ -167,17 +175,17 @@ def code_together(
 
 
 def _columns_of(tables: Sequence[Table], kinds: tuple[str, str]) -> dict[str, list[Column]]:
-    """Return the columns of two kinds that are of the finer one, the second, in some table.
-
-    With the columns of the tables that have values there: the others have no say in how fine they are.
-    """
+    """Return the columns that hold values of two kinds only, as they are in the tables that have values there."""
     found = {}
     for name in tables[0].names:
-        columns = [table.column(name) for table in tables]
-        valued = [column for column in columns if column.n_values]
-        if any(column.kind == kinds[1] for column in columns) and all(column.kind in kinds for column in valued):
+        valued = [column for column in (table.column(name) for table in tables) if column.n_values]
+        if valued and all(column.kind in kinds for column in valued):
             found[name] = valued
     return found
+
+
+def _has(kind: str, columns: Sequence[Column]) -> bool:
+    return any(column.kind == kind for column in columns)
 
 
 def _per_column(
@@ -193,8 +201,8 @@ def _per_column(
             raise InputError(with_hint(f"{option} = {value!r}.", f"give {expected}."))
     unable = [name for name in chosen if name not in able]
     if unable:
-        msg = with_hint(f"{option} names {listed(unable)}, which hold no {kind}.", f"it may name {listed(able)}.")
-        raise ColumnError(msg)
+        hint = f"it may name {listed(able)}." if able else f"no column looked at holds {kind}; leave it out."
+        raise ColumnError(with_hint(f"{option} names {listed(unable)}, which hold no {kind}.", hint))
     return chosen
 
 
@@ -202,7 +210,7 @@ def _n_decimals(column: Column) -> int:
     if column.kind == "integer":
         return 0
     for n_decimals in range(_MOST_DECIMALS):
-        if (np.round(column.values, n_decimals) == column.values).all():
+        if (_to_decimals(column.values, n_decimals) == column.values).all():
             return n_decimals
     return _MOST_DECIMALS
 
@@ -219,19 +227,26 @@ def _comparable(columns: Sequence[Column], n_decimals: int | None, unit: str | N
     kinds = {column.kind for column in columns if column.n_values}
     if kinds <= {"integer", "decimal"}:
         # Python compares whole and decimal numbers exactly, where an array would turn all into decimals.
-        return [
-            (column.values if n_decimals is None or column.kind == "integer" else _rounded(column, n_decimals)).tolist()
-            for column in columns
-        ]
+        return [column.values.tolist() if n_decimals is None else _rounded(column, n_decimals) for column in columns]
     if kinds <= {"date", "datetime"}:
         resolution = f"datetime64[{unit or 'us'}]"
         return [list(column.values.astype(resolution).astype("datetime64[us]")) for column in columns]
     return [column.texts() for column in columns]
 
 
-def _rounded(column: Column, n_decimals: int) -> ValueArray:
-    # Adding 0 turns -0.0, which has another text, into 0.0.
-    return np.asarray(np.round(column.values, n_decimals) + 0.0)
+def _rounded(column: Column, n_decimals: int) -> list[Any]:
+    if n_decimals < 0:
+        # Exactly, so that whole and decimal numbers of any size meet.
+        return [int(round(Fraction(value), n_decimals)) for value in column.values.tolist()]
+    return list((column.values if column.kind == "integer" else _to_decimals(column.values, n_decimals)).tolist())
+
+
+def _to_decimals(values: FloatArray, n_decimals: int) -> FloatArray:
+    with np.errstate(over="ignore"):
+        # Adding 0 turns -0.0, which has another text, into 0.0.
+        rounded = np.round(values, n_decimals) + 0.0
+    # What is too large to be scaled has no decimals.
+    return np.asarray(np.where(np.isfinite(rounded), rounded, values))
 
 
 def _text(value: Any) -> str:

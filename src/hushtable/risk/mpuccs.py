@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import math
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal
 
@@ -130,8 +130,8 @@ def mpuccs(
     missing : {"category", "never"}
         Missing is one value, or a record matches nothing where it has none.
     numeric_precision : "auto", int, mapping of column to int, or None
-        Decimals to which decimal numbers are compared. ``"auto"``: per column, the fewest that
-        write all its values in one of the tables. None compares exactly.
+        Decimals to which numbers are compared; -1 compares tens, of whole numbers too. ``"auto"``: per
+        column, the fewest that write all its values in one of the tables. None compares exactly.
     datetime_precision : "auto", unit, mapping of column to unit, or None
         Unit (``D h m s ms us``) to which moments are cut; ``"auto"`` as for numbers.
     field_decay_factor : float
@@ -327,9 +327,9 @@ def _coded(tables: Sequence[Table], how: Settings, merges: bool) -> tuple[Joint,
 
 def _sizes(n_cols: int | Sequence[int] | None, n_columns: int) -> list[int]:
     """Return the sizes asked for, ascending."""
-    wanted = (
-        range(1, n_columns + 1) if n_cols is None else [n_cols] if isinstance(n_cols, (int, np.integer)) else n_cols
-    )
+    wanted: Any = range(1, n_columns + 1) if n_cols is None else n_cols
+    if not isinstance(wanted, Iterable) or isinstance(wanted, (str, bytes)) or getattr(wanted, "ndim", 1) != 1:
+        wanted = [wanted]
     sizes = [int(size) if isinstance(size, np.integer) else size for size in wanted]
     odd = [size for size in sizes if type(size) is not int or not 1 <= size <= n_columns]
     if odd or not len(sizes):

@@ -140,7 +140,7 @@ class Breeder:
         pool[0] = np.array([len(each.costs) - 1 for each in self.listed])
         pool, values = self._ranked(pool)
         clock.tick(float(values[0]), clock.population)
-        n_elite = max(2, round(self.elite * clock.population))
+        n_elite = min(max(2, round(self.elite * clock.population)), clock.population - 1)
         while not clock.is_over:
             stage = clock.generation * _N_STAGES // clock.generations
             rate = self.mutation_rate * 2.0**stage

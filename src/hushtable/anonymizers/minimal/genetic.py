@@ -17,7 +17,7 @@ from hushtable.anonymizers.minimal import candidates, evolve, regroup
 from hushtable.anonymizers.minimal.answer import infeasible, merged, published
 from hushtable.anonymizers.minimal.candidates import Space
 from hushtable.anonymizers.minimal.mingen import start, temperatures
-from hushtable.errors import InputError, with_hint
+from hushtable.errors import InputError, check_whole, with_hint
 from hushtable.hierarchy import Hierarchy
 from hushtable.kernels.regroup import Check
 from hushtable.models.base import PrivacyModel
@@ -59,7 +59,7 @@ class Genetic:
     patience : int, optional
         Generations without a better individual that end the search; 10 or 300 when not given.
     elite : float
-        The share of a generation that lives on and has offspring, in (0, 1].
+        The share of a generation that lives on and has offspring, in (0, 1]; one place is always for a child.
     mutation_rate : float
         With ``"mg-ga"``: m cells in m + 100 are drawn anew; m doubles every tenth of the generations.
     seed : int
@@ -107,10 +107,8 @@ class Genetic:
             msg = with_hint(f"Genetic was given variant = {self.variant!r}.", f"choose one of {tuple(_DEFAULTS)}.")
             raise InputError(msg)
         for name, least in (("population", 2), ("generations", 1), ("patience", 1), ("seed", 0)):
-            given = getattr(self, name)
-            if given is not None and (not isinstance(given, int) or given < least):
-                msg = with_hint(f"Genetic was given {name} = {given!r}.", f"a whole number, {least} or more.")
-                raise InputError(msg)
+            if getattr(self, name) is not None:
+                check_whole(f"Genetic was given {name}", getattr(self, name), least)
         if not 0 < self.elite <= 1 or not 0 <= self.mutation_rate < math.inf:
             msg = with_hint(
                 f"Genetic was given elite = {self.elite!r} and mutation_rate = {self.mutation_rate!r}.",

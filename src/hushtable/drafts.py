@@ -1,0 +1,167 @@
+"""Files that appear whole or not at all, and what no output may be."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import secrets
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from hushtable.errors import InputError, with_hint
+
+if sys.platform != "win32":
+    import fcntl
+
+__all__ = ["check_outputs", "paths_among", "replacing"]
+
+
+def paths_among(*given: Any) -> tuple[Path, ...]:
+    """Return the files among arguments that may be paths, tables, or mappings of either."""
+    flat = [one for each in given for one in (each.values() if isinstance(each, Mapping) else [each])]
+    # Whoever changes folders in between still means the same file.
+    return tuple(
+        Path(os.path.realpath(each)) for each in flat if isinstance(each, (str, os.PathLike)) and os.path.isfile(each)
+    )
+
+
+def check_outputs(outputs: Sequence[Path], inputs: Sequence[Path], *, overwrite: bool) -> None:
+    """Raise InputError where an output is an input, another output, a link or a folder, has no folder, or exists."""
+    for place, output in enumerate(outputs):
+        if not output.parent.is_dir():
+            msg = with_hint(f"there is no folder {str(output.parent)!r}.", "make it first; nothing was written.")
+            raise InputError(msg)
+        for source in inputs:
+            if _is_same(output, source):
+                msg = with_hint(
+                    f"the output is the input {str(source)!r}.", "name another file; no input is ever overwritten."
+                )
+                raise InputError(msg)
+        if any(_is_same(output, other) for other in outputs[:place]):
+            msg = with_hint(f"two outputs go to {str(output)!r}.", "name two files.")
+            raise InputError(msg)
+        if os.path.islink(output):
+            msg = with_hint(f"{str(output)!r} is a symbolic link.", "name the file itself; no link is written through.")
+            raise InputError(msg)
+        if os.path.isdir(output):
+            msg = with_hint(f"{str(output)!r} is a directory.", "name a file.")
+            raise InputError(msg)
+        if os.path.lexists(output) and not overwrite:
+            msg = with_hint(
+                f"{str(output)!r} exists.",
+                "name another file, or overwrite it: --force on the command line, overwrite=True in Python.",
+            )
+            raise InputError(msg)
+
+
+def _is_same(one: Path, other: Path) -> bool:
+    if os.path.realpath(one) == os.path.realpath(other):
+        return True
+    return os.path.exists(one) and os.path.exists(other) and os.path.samefile(one, other)
+
+
+@contextlib.contextmanager
+def replacing(*paths: Path) -> Iterator[tuple[Path, ...]]:
+    """Write files whole and together, or not at all: yields drafts, which get their names at the end.
+
+    A crash, a full disk or an exception leaves the old files, or none. A draft is its
+    owner's alone until it has its name; one that a kill left behind goes with the next write.
+    """
+    drafts = tuple(_beside(path, "part") for path in paths)
+    try:
+        with contextlib.ExitStack() as held:
+            for path, draft in zip(paths, drafts, strict=True):
+                _remove_abandoned(path)
+                held.enter_context(_making(draft))
+            yield drafts
+            for path, draft in zip(paths, drafts, strict=True):
+                _finish(draft, path)
+        _rename_all(drafts, paths)
+    except OSError as error:
+        msg = with_hint(
+            f"cannot write {str(paths[0])!r}: {error.strerror or type(error).__name__}.",
+            "check that the folder exists, is writable and has room; nothing was changed.",
+        )
+        raise InputError(msg) from None
+    finally:
+        for draft in drafts:
+            # Where it could not be made (no such folder, name too long) it cannot be removed either.
+            with contextlib.suppress(OSError):
+                draft.unlink()
+
+
+def _beside(path: Path, word: str) -> Path:
+    return path.with_name(f".{path.stem}.{secrets.token_hex(4)}.{word}{path.suffix}")
+
+
+@contextlib.contextmanager
+def _making(draft: Path) -> Iterator[None]:
+    """Hold open, and locked, an empty draft that none but its owner may read."""
+    with open(draft, "xb+", opener=partial(os.open, mode=0o600)) as file:
+        if sys.platform != "win32":
+            # Unlike a process's number, a lock says across containers, and after a crash, whether someone holds it.
+            with contextlib.suppress(OSError):
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield
+
+
+def _remove_abandoned(path: Path) -> None:
+    """Remove the drafts of a file that no process holds any more."""
+    pattern = re.compile(rf"\.{re.escape(path.stem)}\.[0-9a-f]{{8}}\.(part|old){re.escape(path.suffix)}")
+    names: list[str] = []
+    with contextlib.suppress(OSError):
+        names = os.listdir(path.parent)
+    for name in filter(pattern.fullmatch, names):
+        # It may be another's, or just have gone.
+        with contextlib.suppress(OSError):
+            if not _is_held(path.with_name(name)):
+                path.with_name(name).unlink()
+
+
+def _is_held(draft: Path) -> bool:
+    if sys.platform == "win32":
+        # An open file cannot be removed there.
+        return False
+    with draft.open("rb") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            return True
+    return False
+
+
+def _finish(draft: Path, path: Path) -> None:
+    """Bring a draft to the disk, and let those read it who may read any new file."""
+    with draft.open("rb+") as file:
+        if not os.fstat(file.fileno()).st_size:
+            msg = with_hint(f"cannot write {str(path)!r}: nothing was written to its draft.", "write to every draft.")
+            raise InputError(msg)
+        os.fsync(file.fileno())
+    # The mask can only be read by setting it; set like this, what another thread makes meanwhile is no wider.
+    mask = os.umask(0o077)
+    os.umask(mask)
+    draft.chmod(0o666 & ~mask)
+
+
+def _rename_all(drafts: Sequence[Path], paths: Sequence[Path]) -> None:
+    """Give all drafts their names; when one cannot have its, give the old files theirs back."""
+    kept = {path: _beside(path, "old") for path in paths if path.is_file()}
+    try:
+        for path, old in kept.items():
+            old.hardlink_to(path)
+        for draft, path in zip(drafts, paths, strict=True):
+            draft.replace(path)
+    except BaseException:
+        for path in [path for draft, path in zip(drafts, paths, strict=True) if not draft.exists()]:
+            if path in kept:
+                kept[path].replace(path)
+            else:
+                path.unlink()
+        raise
+    finally:
+        for old in kept.values():
+            old.unlink(missing_ok=True)

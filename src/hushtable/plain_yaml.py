@@ -1,0 +1,136 @@
+"""YAML as people write it by hand: plain values, of a limited size and depth, each with its line.
+
+Anchors, aliases, tags and merge keys are refused: a policy has no use for them, and a few
+lines of them can stand for more than a machine holds, or for other than they seem to say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, NoReturn
+
+import yaml
+
+from hushtable.errors import PolicyError, with_hint
+
+__all__ = ["LARGEST", "line_of", "read", "write"]
+
+LARGEST: Final = 1_000_000
+"""Characters that a text may have."""
+
+_DEEPEST: Final = 32
+_LONGEST_NUMBER: Final = 100  # characters; of longer ones the reading takes time, not to speak of a sense
+_TEXT: Final = "tag:yaml.org,2002:str"
+_MERGE: Final = "tag:yaml.org,2002:merge"
+_QUOTE: Final = "write the entry out, or put it in quotes where it is meant as text."
+
+
+def read(text: str, name: str) -> tuple[Any, yaml.Node | None]:
+    """Read the one document of a text as plain values, and as the tree that knows their lines.
+
+    Raises
+    ------
+    PolicyError
+        The text is too large, not YAML, or YAML that is refused: in which line of ``name``.
+    """
+    if len(text) > LARGEST:
+        msg = with_hint(f"{name}: more than {LARGEST:,} characters.", "keep long hierarchies in files of their own.")
+        raise PolicyError(msg)
+    try:
+        loader = _Loader(text, name)
+    except yaml.reader.ReaderError as error:
+        line = text.count("\n", 0, error.position) + 1
+        raise _fault(name, line, "a character that is not printable", "save the file as plain text.") from None
+    try:
+        tree = loader.get_single_node()
+        return (None, None) if tree is None else (loader.construct_document(tree), tree)
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        line = mark.line + 1 if mark else 1
+        raise _fault(name, line, error.problem or "unreadable", "check the indents.") from None
+    except PolicyError:
+        raise
+    except (ValueError, OverflowError):
+        what = "a number, date or character that does not exist"
+        raise _fault(name, loader.line + 1, what, "put it in quotes where it is meant as text.") from None
+
+
+def line_of(tree: yaml.Node | None, location: Sequence[int | str]) -> int:
+    """Return the line (from 1) of the deepest part of a location that the text has."""
+    line = 1
+    for step in location:
+        if isinstance(tree, yaml.MappingNode):
+            pair = next(((key, node) for key, node in tree.value if key.value == str(step)), None)
+            if pair is None:
+                break
+            line, tree = pair[0].start_mark.line + 1, pair[1]
+        elif isinstance(tree, yaml.SequenceNode) and isinstance(step, int):
+            tree = tree.value[step]
+            line = tree.start_mark.line + 1
+        else:
+            break
+    return line
+
+
+def write(entries: Mapping[str, Any]) -> str:
+    """Write plain values so that `read` takes them back."""
+    text: str = yaml.dump(entries, Dumper=_Dumper, sort_keys=False, allow_unicode=True)
+    return text
+
+
+def _fault(name: str, line: int, what: str, hint: str) -> PolicyError:
+    return PolicyError(with_hint(f"{name} line {line}: not YAML that can be read here: {what}.", hint))
+
+
+class _Dumper(yaml.SafeDumper):
+    def ignore_aliases(self, data: Any) -> bool:
+        return True
+
+
+class _Loader(yaml.SafeLoader):
+    def __init__(self, text: str, name: str) -> None:
+        super().__init__(text)
+        self.name = name
+        self.depth = 0
+
+    def refuse(self, mark: yaml.Mark, what: str, hint: str = _QUOTE) -> NoReturn:
+        raise _fault(self.name, mark.line + 1, what, hint)
+
+    def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node | None:
+        event = self.peek_event()  # type: ignore[no-untyped-call]
+        if isinstance(event, yaml.AliasEvent) or event.anchor is not None:
+            self.refuse(event.start_mark, "an anchor or alias (& or *)")
+        if event.tag is not None:
+            self.refuse(event.start_mark, "a tag (!)")
+        if self.depth == _DEEPEST:
+            self.refuse(event.start_mark, f"entries more than {_DEEPEST} deep", "a policy needs no more than a few.")
+        self.depth += 1
+        node = super().compose_node(parent, index)
+        self.depth -= 1
+        if isinstance(node, yaml.MappingNode):
+            self.check_keys(node)
+        elif isinstance(node, yaml.ScalarNode) and node.tag != _TEXT and len(node.value) > _LONGEST_NUMBER:
+            self.refuse(node.start_mark, f"a number of {len(node.value):,} characters")
+        return node
+
+    def check_keys(self, mapping: yaml.MappingNode) -> None:
+        """Raise PolicyError where a key is no plain text, or stands twice: YAML would silently keep the last."""
+        seen: set[str] = set()
+        for key, _ in mapping.value:
+            if not isinstance(key, yaml.ScalarNode) or key.tag == _MERGE:
+                self.refuse(key.start_mark, "a key that is no plain text")
+            if key.value in seen:
+                msg = f"{self.name} line {key.start_mark.line + 1}: {key.value!r} stands twice."
+                raise PolicyError(with_hint(msg, "keep one of them."))
+            seen.add(key.value)
+
+    def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:
+        # The text is read to its end by now: of a wrong value this is the line to tell.
+        self.line = node.start_mark.line
+        return super().construct_object(node, deep=deep)
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        mapping = super().construct_mapping(node, deep=deep)
+        if len(mapping) < len(node.value):
+            self.refuse(node.start_mark, "keys that are one number, as 16 and 0x10 are")
+        return mapping

@@ -1,0 +1,227 @@
+"""One column of any dataframe library: as a polars series, and as codes.
+
+Whoever types a column goes through `encode`, so that the search and the verifier agree
+on what its values are: numbers by their type, texts by how they look or as a spec says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from decimal import Decimal
+from typing import Any, Final
+
+import narwhals as nw
+import numpy as np
+import polars as pl
+
+from hushtable._types import CodeArray
+from hushtable.column import Column, ColumnSpec, Kind, from_texts
+from hushtable.errors import ColumnError, with_hint
+
+__all__ = ["encode", "to_polars", "without_categories"]
+
+_PER_DAY: Final = {"ms": 86_400_000, "us": 86_400_000_000, "ns": 86_400_000_000_000}
+_MOST_DAYS: Final = 73_000_000  # polars counts further, but has no texts for it
+
+
+def to_polars(series: nw.Series[Any]) -> pl.Series:
+    """Turn a column of any library into a polars series, with NaN as missing."""
+    try:
+        column = _converted(series)
+    except ColumnError:
+        raise
+    except UnicodeError:
+        msg = with_hint(
+            f"column {series.name!r} holds text that is not Unicode, such as half of a surrogate pair.",
+            "replace it, for instance by text.encode(errors='replace').decode().",
+        )
+        raise ColumnError(msg) from None
+    except Exception:
+        # Whatever a library raises over its cells may quote them.
+        msg = with_hint(
+            f"column {series.name!r} has cells of the type {type(series.dtype).__name__} that cannot be read.",
+            "cast it to text, float64, int64, a date or a datetime within the years 1 to 9999.",
+        )
+        raise ColumnError(msg) from None
+    if isinstance(column.dtype, pl.Object):
+        msg = with_hint(
+            f"column {series.name!r} holds Python objects of a type that is not known.",
+            "cast it to one type: text, a number, a date or a datetime.",
+        )
+        raise ColumnError(msg)
+    if isinstance(column.dtype, (pl.Date, pl.Datetime)):
+        _check_years(column)
+    return column.fill_nan(None) if column.dtype.is_float() else column
+
+
+def _converted(series: nw.Series[Any]) -> pl.Series:
+    if series.implementation.is_polars():
+        return series.to_native()  # type: ignore[no-any-return]  # of polars, as just asked
+    if isinstance(series.dtype, (nw.Categorical, nw.Enum)):
+        return _from_categorical(series)
+    missing = series.is_null().to_numpy()
+    dtype = series.dtype
+    if dtype.is_numeric() and not isinstance(dtype, nw.Decimal):
+        values = series.fill_null(0) if missing.any() and dtype.is_integer() else series
+        column = pl.Series(series.name, values.to_numpy())
+    elif isinstance(dtype, nw.Boolean):
+        column = pl.Series(series.name, [None if gone else bool(v) for v, gone in zip(series, missing, strict=True)])
+    else:
+        column = _from_cells(
+            series.name, [None if gone else cell for cell, gone in zip(series.to_list(), missing, strict=True)]
+        )
+    if isinstance(column.dtype, pl.Null) and dtype.is_temporal():
+        # Without a value, polars cannot tell the type.
+        column = column.cast(pl.Date if isinstance(dtype, nw.Date) else pl.Datetime("us"))
+    return column.set(pl.Series(missing), None) if missing.any() else column
+
+
+def _from_cells(name: str, cells: Sequence[Any]) -> pl.Series:
+    present = [cell for cell in cells if cell is not None]
+    try:
+        if len({type(cell) for cell in present}) > 1:
+            raise TypeError
+        if present and isinstance(present[0], Decimal) and not all(cell.is_finite() for cell in present):
+            raise ValueError
+        return pl.Series(name, cells)
+    except (TypeError, pl.exceptions.PolarsError):
+        msg = with_hint(f"column {name!r} mixes types.", "cast it to one type: text, a number, a date or a datetime.")
+        raise ColumnError(msg) from None
+
+
+def _check_years(column: pl.Series) -> None:
+    """Raise ColumnError where polars would panic over a date."""
+    days = column.to_physical()
+    if isinstance(column.dtype, pl.Datetime):
+        days = days // _PER_DAY[column.dtype.time_unit]
+    beyond = int((~days.is_between(-_MOST_DAYS, _MOST_DAYS)).sum())
+    if beyond:
+        msg = with_hint(
+            f"column {column.name!r} holds {beyond} dates more than 200,000 years away.", "check its unit of time."
+        )
+        raise ColumnError(msg)
+
+
+def _from_categorical(series: nw.Series[Any]) -> pl.Series:
+    """Turn a categorical column into text, or an enumeration where it is ordered; categories may be of any type."""
+    native: Any = series.to_native()
+    if series.implementation.is_pyarrow():
+        native = native.combine_chunks()
+        categories, codes, is_ordered = native.dictionary.to_pylist(), native.indices.to_pylist(), native.type.ordered
+    elif hasattr(native, "cat"):
+        categories, codes, is_ordered = native.cat.categories, native.cat.codes.tolist(), native.cat.ordered
+    else:
+        # A pandas column of Arrow's dictionary type has texts, but no order.
+        cells = series.cast(nw.String)
+        codes = [None if gone else cell for cell, gone in zip(cells.to_list(), cells.is_null().to_list(), strict=True)]
+        return pl.Series(series.name, codes, dtype=pl.String)
+    texts = pl.Series([None if category is None else str(category) for category in categories], dtype=pl.String)
+    places = pl.Series([None if code is None or code < 0 else code for code in codes], dtype=pl.UInt32)
+    column = texts.gather(places).alias(series.name)
+    return column.cast(pl.Enum(texts)) if is_ordered else column
+
+
+def encode(series: pl.Series, spec: ColumnSpec, *, is_typed: bool) -> tuple[Column, CodeArray]:
+    """Code a column: by its type, and text by how it looks where that is asked.
+
+    Parameters
+    ----------
+    series : polars.Series
+    spec : ColumnSpec
+        Kind and order where the data do not say.
+    is_typed : bool
+        Whether text is typed by its looks, as a CSV's is; else it is a category.
+
+    Returns
+    -------
+    column : Column
+    codes : ndarray of int32, shape (n_rows,)
+
+    Raises
+    ------
+    ColumnError
+        Its type cannot be coded, it does not fit the spec, or it holds infinite numbers.
+    """
+    name, dtype = series.name, series.dtype
+    if isinstance(dtype, pl.Boolean):
+        series = series.cast(pl.String)
+    elif isinstance(dtype, (pl.Categorical, pl.Enum)):
+        if isinstance(dtype, pl.Enum) and spec.order is None and spec.kind in (None, "ordered"):
+            spec = ColumnSpec("ordered", tuple(dtype.categories.to_list()) or None)
+        series = series.cast(pl.String)
+    elif isinstance(dtype, pl.Null):
+        series = series.cast(pl.String)
+    if isinstance(series.dtype, pl.String):
+        # Text in a dataframe is text: a file's cells are typed by how they look.
+        kind = spec.kind or (None if is_typed or spec.order else "category")
+        return _encode_texts(name, series, kind, spec.order)
+    column, codes = _encode_values(name, series)
+    if spec.order is None and spec.kind in (None, column.kind):
+        return column, codes
+    texts = pl.Series(name, [None if code < 0 else column.text(code) for code in codes.tolist()], dtype=pl.String)
+    return _encode_texts(name, texts, spec.kind, spec.order)
+
+
+def _encode_texts(
+    name: str, series: pl.Series, kind: Kind | None, order: Sequence[str] | None
+) -> tuple[Column, CodeArray]:
+    distinct = series.drop_nulls().unique().sort()
+    column, code_of_text = from_texts(name, distinct.to_list(), kind, order)
+    physical = series.cast(pl.Enum(distinct)).to_physical().cast(pl.Int32).fill_null(-1).to_numpy()
+    # The last entry serves the missing cells, which index it as -1.
+    return column, np.append(code_of_text, np.int32(-1))[physical]
+
+
+def _encode_values(name: str, series: pl.Series) -> tuple[Column, CodeArray]:
+    kind, present = _measured(name, series.drop_nulls())
+    # Polars finds the distinct values by hashing, numpy sorts only those; two
+    # steps, because reading may make values equal (nanoseconds, long decimals).
+    _, candidates = _measured(name, series.drop_nulls().unique())
+    column = Column(name, kind, np.unique(candidates))
+    codes = np.full(len(series), -1, dtype=np.int32)
+    codes[series.is_not_null().to_numpy()] = np.searchsorted(column.values, present)
+    return column, codes
+
+
+def _measured(name: str, series: pl.Series) -> tuple[Kind, np.ndarray[Any, Any]]:
+    """Return a measured series without missing values as the array its kind uses."""
+    dtype = series.dtype
+    if dtype.is_integer():
+        try:
+            return "integer", series.cast(pl.Int64).to_numpy()
+        except pl.exceptions.InvalidOperationError:
+            msg = with_hint(f"column {name!r} holds integers past 2^63 - 1.", "pass them as text.")
+            raise ColumnError(msg) from None
+    if dtype.is_float() or dtype.is_decimal():
+        values = series.cast(pl.Float64).to_numpy()
+        infinite = int((~np.isfinite(values)).sum())
+        if infinite:
+            msg = with_hint(
+                f"column {name!r} holds infinite numbers ({infinite} of {len(values)} looked at).",
+                "replace them by a missing value or by the largest value that makes sense.",
+            )
+            raise ColumnError(msg)
+        return "decimal", values + 0.0
+    if isinstance(dtype, pl.Date):
+        return "date", series.to_numpy().astype("datetime64[D]")
+    if isinstance(dtype, pl.Datetime):
+        in_utc = series.dt.convert_time_zone("UTC").dt.replace_time_zone(None) if dtype.time_zone else series
+        return "datetime", in_utc.dt.cast_time_unit("us").to_numpy().astype("datetime64[us]")
+    msg = with_hint(
+        f"column {name!r} has the type {without_categories(dtype)}, which cannot be grouped.",
+        "turn it into text, a number, a date or a datetime, or leave the column out.",
+    )
+    raise ColumnError(msg)
+
+
+def without_categories(dtype: pl.DataType) -> pl.DataType:
+    """Return a type with text in the place of categories, in lists and structs too."""
+    if isinstance(dtype, (pl.Categorical, pl.Enum)):
+        return pl.String()
+    if isinstance(dtype, pl.List):
+        return pl.List(without_categories(dtype.inner))  # type: ignore[arg-type]
+    if isinstance(dtype, pl.Array):
+        return pl.Array(without_categories(dtype.inner), dtype.size)  # type: ignore[arg-type]
+    if isinstance(dtype, pl.Struct):
+        return pl.Struct({each.name: without_categories(each.dtype) for each in dtype.fields})  # type: ignore[arg-type]
+    return dtype

@@ -1,0 +1,94 @@
+"""Kills in the middle of a write: the output and its manifest are both whole, or both absent."""
+
+from __future__ import annotations
+
+import os
+import signal
+import stat
+import subprocess
+import sys
+import time
+from pathlib import Path
+from random import Random
+
+import hushtable as ht
+from campaign.outcome import Outcome
+from command import run
+
+_POLICY = """\
+columns:
+  name: identifier
+  email: identifier
+  birth_date: quasi-identifier
+  sex: quasi-identifier
+  postcode: quasi-identifier
+  education: quasi-identifier
+  marital_status: quasi-identifier
+  occupation: other
+  nationality: quasi-identifier
+  income: sensitive
+  diagnosis: sensitive
+  visit_date: other
+  blood_pressure: other
+models: [k-anonymity: 3]
+"""
+
+
+def case(random: Random, folder: Path) -> Outcome:
+    """Run one case: start the command, kill it, and look at what is left."""
+    outcome = Outcome()
+    n, suffix = random.choice((200, 2000, 20_000)), random.choice(("csv", "parquet"))
+    ht.datasets.people(n, seed=1).write_csv(folder / "in.csv")
+    (folder / "policy.yaml").write_text(_POLICY, encoding="utf-8")
+    (folder / "out").mkdir()
+    output = folder / "out" / f"release.{suffix}"
+    sign = random.choice((signal.SIGKILL, signal.SIGTERM))
+    at_write = random.random() < 0.75
+    delay = random.uniform(0, 0.05) ** 1.0 if at_write else random.uniform(0.2, 2.5)
+    outcome.reproduction = f"people({n}, seed=1), hushtable anonymize -o release.{suffix}, {sign.name} " + (
+        f"{delay * 1000:.1f} ms after the first file appears" if at_write else f"after {delay:.2f} s"
+    )
+    command = ("anonymize", str(folder / "in.csv"), "-p", str(folder / "policy.yaml"), "-o", str(output))
+    was_killed = _kill(command, output.parent, sign, delay, at_write)
+    outcome.count("killed" if was_killed else "ended before the kill")
+    manifest = Path(f"{output}.manifest.json")
+    # Between two renames of one write no program can stop; that both are there or none is what is asked.
+    outcome.expect(output.exists() == manifest.exists(), "output and manifest are not both there or both absent")
+    if output.exists() and manifest.exists():
+        outcome.count("whole")
+        verdict = run("verify", output, "-p", folder / "policy.yaml")
+        outcome.expect(verdict.code == 0, "a release that a kill left does not verify", verdict)
+    stray = [path for path in output.parent.iterdir() if path not in (output, manifest)]
+    _look_at_drafts(outcome, stray, sign)
+    if stray and not output.exists():
+        ended = run(*command)
+        outcome.expect(ended.code == 0, "after a kill the same command fails", ended)
+        left = [path.name for path in output.parent.iterdir() if path not in (output, manifest)]
+        outcome.expect(not left, "the next write leaves stale drafts", left)
+    return outcome
+
+
+def _look_at_drafts(outcome: Outcome, stray: list[Path], sign: signal.Signals) -> None:
+    if stray:
+        outcome.count(f"drafts left by {sign.name}")
+    outcome.expect(not stray or sign == signal.SIGKILL, "SIGTERM leaves drafts", [path.name for path in stray])
+    open_to_all = [path.name for path in stray if path.is_file() and stat.S_IMODE(path.stat().st_mode) & 0o077]
+    outcome.expect(not open_to_all, "others can read a draft", open_to_all)
+
+
+def _kill(command: tuple[str, ...], folder: Path, sign: signal.Signals, delay: float, at_write: bool) -> bool:
+    """Run the command, kill it at the moment, and tell whether it was still running."""
+    environment = os.environ | {"NUMBA_NUM_THREADS": "1", "POLARS_MAX_THREADS": "1"}
+    with subprocess.Popen(
+        [sys.executable, "-m", "hushtable", *command],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        env=environment,
+    ) as process:
+        while at_write and process.poll() is None and not any(folder.iterdir()):
+            time.sleep(0.0005)
+        time.sleep(delay)
+        was_running = process.poll() is None
+        process.send_signal(sign)
+        process.wait()
+    return was_running

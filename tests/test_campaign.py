@@ -1,0 +1,22 @@
+"""A fixed part of the hostile campaign (`scripts/campaign`), some seconds of it."""
+
+import itertools
+
+import pytest
+
+from campaign import running
+
+SEED = 11
+PARTS = {"releases": 4, "mutations": 4, "masks": 1, "files": 1, "policies": 2, "kills": 2}
+CASES = {"releases": 40, "mutations": 15, "masks": 40, "files": 60, "policies": 20, "kills": 2}
+
+
+@pytest.mark.parametrize(("kind", "part"), [(kind, part) for kind, parts in PARTS.items() for part in range(parts)])
+def test_nothing_but_refusals_and_releases_that_hold(kind, part):
+    first = part * CASES[kind]
+    failures = [
+        f"scripts/campaign --only {number} {SEED}: {what}\n{detail}\n{reproduction}"
+        for number in itertools.islice(running.numbers([kind]), first, first + CASES[kind])
+        for what, detail, reproduction in running.told(number, SEED)[1]
+    ]
+    assert not failures, "\n\n".join(failures[:5])

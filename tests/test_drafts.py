@@ -1,0 +1,226 @@
+"""Files that appear whole or not at all: what is left after a crash, and what no output may be."""
+
+import os
+import stat
+import traceback
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from hushtable import drafts, frames
+from hushtable.errors import InputError
+
+SECRET = "canary-7319"
+
+
+def all_text_of(error):
+    return "".join(traceback.format_exception(error)) + repr(error)
+
+
+def test_a_file_replaces_another_at_the_end(tmp_path):
+    path = tmp_path / "out.csv"
+    path.write_text("old")
+    with drafts.replacing(path) as (draft,):
+        draft.write_text("new")
+        assert path.read_text() == "old"
+        assert draft.suffix == ".csv"
+    assert path.read_text() == "new"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize("error", [RuntimeError, KeyboardInterrupt])
+def test_an_exception_leaves_the_old_files_and_no_draft(tmp_path, error):
+    old, new = tmp_path / "out.csv", tmp_path / "out.json"
+    old.write_text("old")
+
+    def fail():
+        with drafts.replacing(old, new) as both:
+            for draft in both:
+                draft.write_text("new")
+            raise error
+
+    with pytest.raises(error):
+        fail()
+    assert old.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [old]
+
+
+def test_one_file_that_cannot_have_its_name_leaves_the_other(tmp_path):
+    old, folder = tmp_path / "out.csv", tmp_path / "folder.csv"
+    old.write_text("old")
+    folder.mkdir()
+
+    def replace():
+        with drafts.replacing(old, folder) as both:
+            for draft in both:
+                draft.write_text("new")
+
+    with pytest.raises(InputError, match="cannot write"):
+        replace()
+    assert old.read_text() == "old"
+    assert sorted(tmp_path.iterdir()) == [folder, old]
+
+
+@pytest.mark.parametrize("ending", [".csv", ".parquet"])
+@pytest.mark.parametrize("name", ["none/out", "file.csv/out", "folder", "x" * 300])
+def test_a_target_that_cannot_be_written(tmp_path, name, ending):
+    (tmp_path / "file.csv").write_text("old")
+    (tmp_path / f"folder{ending}").mkdir()
+    before = sorted(tmp_path.iterdir())
+    path = tmp_path / f"{name}{ending}"
+
+    def replace():
+        with drafts.replacing(path) as (draft,):
+            frames.write(frames.read(pl.DataFrame({"a": [SECRET]})), draft)
+
+    with pytest.raises(InputError, match="cannot write") as caught:
+        replace()
+    assert SECRET not in all_text_of(caught.value)
+    assert sorted(tmp_path.iterdir()) == before
+
+
+def test_nothing_written_is_an_error(tmp_path):
+    with pytest.raises(InputError, match="cannot write"), drafts.replacing(tmp_path / "out.csv"):
+        pass
+
+
+def mode_of(path):
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs POSIX modes")
+@pytest.mark.parametrize(("mask", "usual"), [(0o022, 0o644), (0o077, 0o600), (0o002, 0o664)])
+def test_a_draft_is_its_owners_alone_until_it_has_its_name(tmp_path, mask, usual):
+    path = tmp_path / "out.csv"
+    path.write_text("old")
+    before = os.umask(mask)
+    try:
+        with drafts.replacing(path) as (draft,):
+            frames.write(frames.read(pl.DataFrame({"a": ["x"]})), draft)
+            assert mode_of(draft) == 0o600
+        assert os.umask(mask) == mask
+    finally:
+        os.umask(before)
+    assert mode_of(path) == usual
+
+
+def test_the_next_write_removes_what_a_kill_left(tmp_path):
+    path = tmp_path / "out.v1.csv"
+    left = [".out.v1.0123abcd.part.csv", ".out.v1.ffffffff.part.csv", ".out.v1.0123abcd.old.csv"]
+    others = [
+        ".out.0123abcd.part.csv",
+        ".out.v1.0123abcd.part.parquet",
+        ".out.v1.notadraft.part.csv",
+        ".out.v1.0123abcd5.part.csv",
+        "out.v1.0123abcd.part.csv",
+    ]
+    for name in [*left, *others]:
+        (tmp_path / name).write_text(SECRET)
+    with drafts.replacing(path) as (draft,):
+        draft.write_text("new")
+    assert sorted(each.name for each in tmp_path.iterdir()) == sorted([path.name, *others])
+
+
+def test_a_draft_that_is_held_is_left_alone(tmp_path):
+    path = tmp_path / "out.csv"
+    with drafts.replacing(path) as (slow,):
+        slow.write_text("slow")
+        with drafts.replacing(path) as (quick,):
+            quick.write_text("quick")
+        assert path.read_text() == "quick"
+        assert slow.read_text() == "slow"
+    assert path.read_text() == "slow"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize("error", [SystemExit, KeyboardInterrupt, OSError])
+@pytest.mark.parametrize("n_done", [0, 1, 2])
+def test_whatever_stops_the_renaming_leaves_the_old_files(tmp_path, monkeypatch, error, n_done):
+    """Also where the signal comes right after a file got its name."""
+    old, new = tmp_path / "out.csv", tmp_path / "out.json"
+    old.write_text("old")
+    rename, calls = Path.replace, []
+
+    def stopped(self, target):
+        if ".part" in self.name:
+            calls.append(target)
+            if len(calls) > n_done:
+                raise error
+            rename(self, target)
+            if len(calls) == n_done == 2:
+                raise error
+            return target
+        return rename(self, target)
+
+    monkeypatch.setattr(Path, "replace", stopped)
+
+    def write():
+        with drafts.replacing(old, new) as both:
+            for draft in both:
+                draft.write_text("new")
+
+    with pytest.raises(InputError if error is OSError else error):
+        write()
+    assert old.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [old]
+
+
+def test_paths_among_arguments(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("a.csv", "b.csv", "c.csv"):
+        Path(name).write_text("x")
+    given = ("a.csv", None, pl.DataFrame({"x": [1]}), {"job": Path("b.csv"), "age": "auto", "zip": {"prefix": [3]}})
+    found = drafts.paths_among(*given, tmp_path / "c.csv", "gone.csv", tmp_path)
+    monkeypatch.chdir("/")
+    assert found == tuple(Path(os.path.realpath(tmp_path / name)) for name in ("a.csv", "b.csv", "c.csv"))
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    """An input, an older output, links to either and to nothing, a folder."""
+    monkeypatch.chdir(tmp_path)
+    Path("in.csv").write_text("in")
+    Path("old.csv").write_text("old")
+    Path("folder").mkdir()
+    Path("hard.csv").hardlink_to("in.csv")
+    for name, target in (("link.csv", "in.csv"), ("other.csv", "old.csv"), ("loose.csv", "gone.csv")):
+        Path(name).symlink_to(target)
+    Path("linked").symlink_to("folder")
+    return tmp_path
+
+
+@pytest.mark.parametrize("overwrite", [False, True])
+@pytest.mark.parametrize(
+    ("names", "message"),
+    [
+        (["in.csv"], "the output is the input 'in.csv'"),
+        (["./folder/../in.csv"], "the output is the input"),
+        (["hard.csv"], "the output is the input"),
+        (["link.csv"], "the output is the input"),
+        (["new.csv", "in.csv"], "the output is the input"),
+        (["other.csv"], "'other.csv' is a symbolic link"),
+        (["loose.csv"], "'loose.csv' is a symbolic link"),
+        (["folder"], "'folder' is a directory"),
+        (["none/new.csv"], "there is no folder 'none'"),
+        (["new.csv", "folder/../new.csv"], "two outputs go to"),
+        (["folder/new.csv", "linked/new.csv"], "two outputs go to"),
+    ],
+)
+def test_what_no_output_may_be(here, names, message, overwrite):
+    with pytest.raises(InputError, match=message) as caught:
+        drafts.check_outputs([Path(name) for name in names], [Path("in.csv")], overwrite=overwrite)
+    assert "Hint: " in str(caught.value)
+
+
+def test_an_input_that_is_a_link_is_what_it_points_to(here):
+    with pytest.raises(InputError, match="the output is the input"):
+        drafts.check_outputs([Path("old.csv")], [Path("other.csv")], overwrite=True)
+
+
+def test_an_output_that_exists_is_replaced_when_asked_only(here):
+    drafts.check_outputs([Path("new.csv"), Path("linked/new.csv")], [Path("in.csv")], overwrite=False)
+    drafts.check_outputs([Path("old.csv")], [Path("in.csv"), Path("gone.csv")], overwrite=True)
+    for names in (["old.csv"], ["new.csv", "old.csv"]):
+        with pytest.raises(InputError, match=r"'old\.csv' exists(.|\n)*--force"):
+            drafts.check_outputs([Path(name) for name in names], [], overwrite=False)
