@@ -35,6 +35,8 @@ class Needs:
     population: bool = False
     original: bool = False
     """Whether the model compares published rows with the rows they came from, and judges no classes."""
+    reference: bool = False
+    """Whether the model compares a class with the distribution of the whole input."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

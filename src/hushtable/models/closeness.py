@@ -94,7 +94,7 @@ class TCloseness:
     @property
     def needs(self) -> Needs:
         """The histogram of the one sensitive column."""
-        return Needs(sensitive=(self.sensitive,))
+        return Needs(sensitive=(self.sensitive,), reference=True)
 
     @property
     def min_size(self) -> int:
@@ -207,7 +207,7 @@ class BetaLikeness:
     @property
     def needs(self) -> Needs:
         """The histogram of the one sensitive column."""
-        return Needs(sensitive=(self.sensitive,))
+        return Needs(sensitive=(self.sensitive,), reference=True)
 
     @property
     def min_size(self) -> int:
@@ -279,7 +279,7 @@ class DeltaDisclosure:
     @property
     def needs(self) -> Needs:
         """The histogram of the one sensitive column."""
-        return Needs(sensitive=(self.sensitive,))
+        return Needs(sensitive=(self.sensitive,), reference=True)
 
     @property
     def min_size(self) -> int:

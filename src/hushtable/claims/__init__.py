@@ -1,0 +1,216 @@
+"""What releases promise, and verdicts on it from the published file alone.
+
+Nothing in this package comes from the code that makes releases: no table, no partition, no
+recoding, no kernel.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, Final
+
+from hushtable._types import Missing
+from hushtable.cells import SUPPRESSED
+from hushtable.claims.classes import Classes, Limits
+from hushtable.claims.independence import Independence
+from hushtable.claims.matchings import Matchings
+from hushtable.claims.stated import Stated
+from hushtable.claims.verdict import Claim, Failure, Verdict
+from hushtable.column import ColumnSpec, check_specs
+from hushtable.errors import InputError, names_in, with_hint
+from hushtable.hierarchy import Hierarchy
+from hushtable.models import PrivacyModel, models_in
+from hushtable.models.matching import MatchingNotion
+
+__all__ = [
+    "KINDS",
+    "Claim",
+    "Classes",
+    "Failure",
+    "Independence",
+    "Limits",
+    "Matchings",
+    "Stated",
+    "Verdict",
+    "claim_from_dict",
+    "of_models",
+    "verify",
+]
+
+KINDS: Final[Mapping[str, Callable[[Mapping[str, Any]], Claim]]] = MappingProxyType(
+    {each.kind: each.from_dict for each in (Classes, Matchings, Independence, Stated)}
+)
+"""How claims are read from manifests, by the word for their kind."""
+
+
+def claim_from_dict(entries: Any) -> Claim:
+    """Read a claim as `Claim.to_dict` wrote it.
+
+    Raises
+    ------
+    InputError
+        It is none.
+    """
+    kind = entries.get("kind") if isinstance(entries, Mapping) else None
+    if kind not in KINDS:
+        msg = with_hint(f"the manifest claims something of kind {kind!r}.", f"known kinds: {', '.join(KINDS)}.")
+        raise InputError(msg)
+    try:
+        return KINDS[kind](entries)
+    except (KeyError, TypeError, AttributeError):
+        msg = with_hint(f"the claim of kind {kind!r} lacks entries, or they are of another type.", "write it anew.")
+        raise InputError(msg) from None
+
+
+def of_models(
+    columns: Sequence[str],
+    models: Sequence[PrivacyModel],
+    *,
+    sensitive: Sequence[str] = (),
+    specs: Mapping[str, ColumnSpec] | None = None,
+    hierarchies: Mapping[str, Any] | None = None,
+    **of_classes: Any,
+) -> Classes | Matchings:
+    """Return the claim that models make: of classes, or of rows where a matching notion is asked.
+
+    Parameters
+    ----------
+    columns, models, sensitive, specs, hierarchies
+        See `Classes`.
+    of_classes
+        Further attributes of `Classes`, which a matching notion has no use for.
+    """
+    shared: dict[str, Any] = {"sensitive": tuple(sensitive), "specs": specs or {}, "hierarchies": hierarchies or {}}
+    notions = tuple(model for model in models if isinstance(model, MatchingNotion))
+    if notions and len(notions) == len(models):
+        return Matchings(tuple(columns), notions, **shared)
+    if notions:
+        msg = with_hint(
+            "matching notions were given with models of classes.", "judge them one after the other: notions look at rows."
+        )
+        raise InputError(msg)
+    return Classes(tuple(columns), tuple(models), **shared, **of_classes)
+
+
+def verify(
+    data: Any,
+    *,
+    quasi_identifiers: Sequence[str],
+    models: Iterable[PrivacyModel],
+    sensitive: Sequence[str] = (),
+    missing: Missing = "category",
+    suppressed: str | None = SUPPRESSED,
+    specs: Mapping[str, ColumnSpec] | None = None,
+    hierarchies: Mapping[str, Any] | str | os.PathLike[str] | None = None,
+    population: Any = None,
+    original: Any = None,
+    person: str | None = None,
+    highest_risk: float | None = None,
+    average_risk: float | None = None,
+) -> Verdict:
+    """Judge a published table from the table alone.
+
+    Parameters
+    ----------
+    data : path or dataframe
+        The published table.
+    quasi_identifiers : sequence of str
+    models : iterable of PrivacyModel
+    sensitive : sequence of str
+        Sensitive columns whose diversity is reported, besides those that a model judges.
+    missing : {"category", "wildcard", "worst"}
+        What a missing quasi-identifier matches: other missing ones; anything; nothing.
+        The last two are no partitions: classes are then what each distinct row matches.
+    suppressed : str or None
+        The cell of suppressed records. They are judged by their number alone, for
+        their sensitive cells are gone: it is 0, or what the models ask of a class. None
+        says that no record was suppressed. Where a model counts a population and none
+        judges a sensitive column, nothing tells a suppressed record from one of a class that
+        publishes ``*`` everywhere; it is then taken for the latter, which covers everyone.
+    specs : mapping of column to ColumnSpec, optional
+        The kinds that columns had before they were published (`Release.specs`). Without them a
+        quasi-identifier has the kind of its column in the population or the original, and one that
+        is text there the kind it looks like, as long as no cell covers more by that.
+    hierarchies : mapping of column to Hierarchy, rule, path or "auto", or a path, optional
+        As `hushtable.anonymize` takes them; a path alone is that of a file of domains.
+        What the labels of quasi-identifiers mean, where a population is counted, and how
+        far apart sensitive values are, where a model asks.
+    population : path or dataframe, optional
+        With the quasi-identifiers: what k-map and delta-presence count. Each class
+        holds the people whom its published cells cover; those whom none covers are a
+        class without records.
+    original : path or dataframe, optional
+        The input, with the sensitive columns: the reference of t-closeness, beta-likeness
+        and delta-disclosure. Without it that is the published table, which is the same
+        as long as no record was suppressed. Matching notions (`hushtable.GlobalK1` and its
+        siblings) need it with the quasi-identifiers, for they ask which published
+        row covers which original one; the order of the rows plays no part.
+    person : str, optional
+        The column that says whose record a row is: classes count distinct persons. Where the
+        published table does not have it, the original says so.
+    highest_risk, average_risk : float, optional
+        Further limits: 1 / size of the smallest class; classes / records (what a
+        re-identification of every record succeeds at on average). Compared as
+        fractions: 0.09 asks for classes of 12, because 1/11 is above it.
+
+    Returns
+    -------
+    Verdict
+        Failed as well where there is no record, and where a quasi-identifier writes its missing
+        value in several ways (blank texts, no cell), which readers of the file can tell apart.
+
+    Raises
+    ------
+    ColumnError
+        A column is not in the table.
+    InputError
+        No model was given, or an argument is none of the allowed; a bound such as ``<50`` is
+        published of categories, or the kind of a column has to be given.
+
+    Notes
+    -----
+    O(n log n) for n records; ``"wildcard"`` compares every two patterns of missing cells.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> from hushtable.models import KAnonymity
+    >>> table = pl.DataFrame({"age": ["[30, 40)", "[30, 40)", "<30"], "job": ["*", "*", "*"]})
+    >>> verdict = verify(table, quasi_identifiers=["age", "job"], models=[KAnonymity(2)])
+    >>> verdict.passed, str(verdict.failures[0])
+    (False, 'k-anonymity (k = 2): 1 classes with 1 records fail, worst 1')
+    """
+    check_specs(specs)
+    asked, columns = models_in(models), names_in(quasi_identifiers, "quasi_identifiers")
+    if population is None and any(model.needs.population for model in asked):
+        msg = with_hint("a model counts a population, and none was given.", "pass population=, or drop that model.")
+        raise InputError(msg)
+    if original is None and any(model.needs.original for model in asked):
+        msg = with_hint(
+            "a model compares published rows with the original ones, which were not given.",
+            "pass original=, the table before it was protected.",
+        )
+        raise InputError(msg)
+    judged = (*columns, *names_in(sensitive, "sensitive"), *(name for model in asked for name in model.needs.sensitive))
+    claim = of_models(
+        columns,
+        asked,
+        sensitive=sensitive,
+        specs=specs,
+        hierarchies=_ladders(hierarchies, judged),
+        population=population,
+        person=person,
+        limits=Limits(highest_risk, average_risk),
+        missing=missing,
+        suppressed=suppressed,
+    )
+    return claim.verify(data, original=original)
+
+
+def _ladders(given: Mapping[str, Any] | str | os.PathLike[str] | None, columns: Sequence[str]) -> Mapping[str, Any]:
+    """Return what generalizes which column; a file of domains may list others too."""
+    if isinstance(given, (str, os.PathLike)):
+        return {name: ladder for name, ladder in Hierarchy.from_domains(given).items() if name in columns}
+    return given or {}

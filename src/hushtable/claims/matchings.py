@@ -1,0 +1,135 @@
+"""The claim that published rows may have come from several original ones, or the other way round.
+
+A matching notion is no model of classes: it judges rows, beside the original table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+
+from hushtable import frames
+from hushtable._types import CountArray
+from hushtable.cells import SUPPRESSED
+from hushtable.claims.classes import class_figures, spelling_failures
+from hushtable.claims.grouping import Grouped, cover, group, hold
+from hushtable.claims.readings import count_values
+from hushtable.claims.verdict import Failure, Verdict
+from hushtable.column import ColumnSpec
+from hushtable.errors import check_columns
+from hushtable.models import from_dict
+from hushtable.models.base import ClassStats, Matching, describe, model_to_dict
+from hushtable.models.matching import MatchingNotion
+
+__all__ = ["Matchings"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Matchings:
+    """Rows of one table have k matches in the other.
+
+    Attributes
+    ----------
+    columns : tuple of str
+        The quasi-identifiers.
+    models : tuple of MatchingNotion
+    sensitive : tuple of str
+        Columns whose diversity in classes of equal cells is reported.
+    specs : mapping of column to ColumnSpec
+        The kinds that columns had before they were published.
+    hierarchies : mapping of column to Hierarchy, rule, path or "auto"
+        What labels mean.
+    """
+
+    columns: tuple[str, ...]
+    models: tuple[MatchingNotion, ...]
+    sensitive: tuple[str, ...] = ()
+    specs: Mapping[str, ColumnSpec] = field(default_factory=dict, repr=False)
+    hierarchies: Mapping[str, Any] = field(default_factory=dict, repr=False)
+
+    kind: ClassVar[str] = "matchings"
+
+    @property
+    def conditions(self) -> tuple[str, ...]:
+        """The notions, in words."""
+        return tuple(map(describe, self.models))
+
+    @property
+    def sentence(self) -> str:
+        """What is claimed, and that it is not k-anonymity."""
+        return (
+            f"{' and '.join(self.conditions)} on {', '.join(self.columns)}, of rows beside the original table; "
+            "this is not k-anonymity: a published row may be unique"
+        )
+
+    def verify(self, data: Any, *, original: Any = None) -> Verdict:
+        """Judge a published table beside the original one, whose order plays no part.
+
+        Raises
+        ------
+        ColumnError
+            A column is not in one of the tables.
+        """
+        frame = frames.read(data)
+        check_columns(self.columns, frame.columns, "quasi_identifiers")
+        check_columns(self.sensitive, frame.columns, "sensitive columns")
+        grouped = group(frame, self.columns, (), None)
+        held = hold(frame, None, self.sensitive, SUPPRESSED, self.specs)
+        histograms = {name: count_values(grouped.labels, each.codes, grouped.n_classes) for name, each in held.items()}
+        stats = ClassStats(grouped.records, histograms)
+        failures = [*([Failure("no records")] if frame.n_rows == 0 else []), *spelling_failures(frame, self.columns)]
+        unchecked = {}
+        if original is None:
+            needs = "it compares published rows with the original ones: pass original="
+            unchecked = dict.fromkeys(self.conditions, needs)
+        else:
+            failures += self._failures(grouped, frames.read(original))
+        figures = {**class_figures(stats, grouped), "missing": "category"}
+        return Verdict(self.conditions, tuple(failures), self.columns, frame.n_rows, unchecked, figures)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the notions, columns and kinds."""
+        return {
+            "kind": self.kind,
+            "sentence": self.sentence,
+            "columns": list(self.columns),
+            "models": [model_to_dict(model) for model in self.models],
+            "sensitive": list(self.sensitive),
+            "kinds": {name: self.specs[name].kind for name in (*self.columns, *self.sensitive) if name in self.specs},
+        }
+
+    @classmethod
+    def from_dict(cls, entries: Mapping[str, Any]) -> Matchings:
+        """Read what `to_dict` wrote."""
+        return cls(
+            columns=tuple(entries["columns"]),
+            models=tuple(from_dict(model) for model in entries["models"]),  # type: ignore[misc]  # notions, by their names
+            sensitive=tuple(entries["sensitive"]),
+            specs={name: ColumnSpec(kind) for name, kind in entries["kinds"].items()},
+        )
+
+    def _failures(self, grouped: Grouped, source: frames.Frame) -> list[Failure]:
+        check_columns(self.columns, source.columns, "quasi_identifiers of the original")
+        classes, originals = cover(grouped, source, self.columns, self.specs, self.hierarchies)
+        published, originals = _by_row(grouped, classes, originals)
+        matching = Matching(grouped.frame.n_rows, source.n_rows, published, originals)
+        stats = ClassStats(grouped.records, matching=matching)
+        found = []
+        for model in self.models:
+            failed = ~model.passes(stats)
+            if failed.any():
+                n_failed = int(failed.sum())
+                found.append(Failure(describe(model), n_failed, n_failed, float(model.measure(stats)[failed].min())))
+        return found
+
+
+def _by_row(grouped: Grouped, classes: CountArray, originals: CountArray) -> tuple[CountArray, CountArray]:
+    """Replace every class by each of its rows."""
+    order = np.argsort(grouped.labels, kind="stable")
+    starts = np.append(0, np.cumsum(grouped.records))
+    lengths = np.diff(starts)[classes]
+    pick = np.arange(lengths.sum()) + np.repeat(starts[classes] - (np.cumsum(lengths) - lengths), lengths)
+    return order[pick], np.repeat(originals, lengths)
