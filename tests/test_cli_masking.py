@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 
 from command import done, run, tree
-from hushtable.anonymizers.independence import release
+from hushtable.masking import release
 
 
 @pytest.fixture

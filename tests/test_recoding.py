@@ -13,7 +13,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from hushtable.anonymizers import Mondrian, anonymize
-from hushtable.anonymizers.axes import lay_out
+from hushtable.layout import lay_out
 from hushtable.cells import SUPPRESSED, is_value
 from hushtable.column import Column
 from hushtable.models import DistinctLDiversity, KAnonymity

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from hushtable.anonymizers.axes import lay_out
+from hushtable.layout import lay_out
 from hushtable.anonymizers.publish import from_classes
 from hushtable.partition import Partition
 from hushtable.recoding import Recoding

@@ -9,11 +9,10 @@ if TYPE_CHECKING:
     __version__: str
     from hushtable import datasets
     from hushtable.anonymizers import anonymize
-    from hushtable.anonymizers.independence import mask_dependence, masking_tradeoff
-    from hushtable.anonymizers.independence.release import MaskedRelease, MaskingTradeoff
     from hushtable.anonymizers.minimal.genetic import Genetic
     from hushtable.anonymizers.minimal.mingen import MinGen
     from hushtable.anonymizers.mondrian import Mondrian
+    from hushtable.claims import Verdict, verify
     from hushtable.column import Column, ColumnSpec
     from hushtable.discover.objective import Objective, Term
     from hushtable.discover.recognise import Roles, find_quasi_identifiers
@@ -30,6 +29,8 @@ if TYPE_CHECKING:
         VerificationError,
     )
     from hushtable.hierarchy import Hierarchy
+    from hushtable.masking import mask_dependence, masking_tradeoff
+    from hushtable.masking.release import MaskedRelease, MaskingTradeoff
     from hushtable.models import (
         AlphaKAnonymity,
         BetaLikeness,
@@ -54,12 +55,11 @@ if TYPE_CHECKING:
     from hushtable.quality.certainty import Certainty, MinimalDistortion
     from hushtable.quality.loss import SetNCP
     from hushtable.release import Release
+    from hushtable.risk.assess import RiskAssessment, assess
     from hushtable.risk.mpuccs import Mpuccs, mpuccs
-    from hushtable.risk.reidentify import RiskAssessment, assess
     from hushtable.risk.uniques import MinimalUniques, minimal_uniques
     from hushtable.search import Budget, Effort, Trace
     from hushtable.table import Table
-    from hushtable.verifier import Verdict, verify
 
 __all__ = [
     "AlphaKAnonymity",

@@ -5,23 +5,25 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
-from hushtable import frames, manifest, pseudonyms
+from hushtable import drafts, frames, manifest, pseudonyms
 from hushtable._types import BoolArray, CodeArray, CountArray, frozen
 from hushtable.cells import SUPPRESSED
 from hushtable.claims import Claim, Verdict
 from hushtable.column import Column, from_texts
-from hushtable.errors import InputError, with_hint
 from hushtable.frames import Frame
 from hushtable.pseudonyms import Pseudonyms
+from hushtable.remnants import without_remnants
 from hushtable.table import Table
 
 __all__ = ["Edition", "Rewritten"]
+
+Order = Literal["shuffled", "kept"]
+Audience = Literal["internal", "external"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -62,6 +64,8 @@ class Edition:
         Columns of whole numbers behind the others.
     pseudonyms : Pseudonyms, optional
         Columns whose cells become keyed pseudonyms.
+    inputs : tuple of path
+        The files it was made from, none of which `write` touches.
     """
 
     source: Frame | Table = field(repr=False)
@@ -71,6 +75,7 @@ class Edition:
     rows: CountArray | None = field(default=None, repr=False)
     added: Mapping[str, CountArray] = field(default_factory=dict, repr=False)
     pseudonyms: Pseudonyms | None = None
+    inputs: tuple[Path, ...] = ()
 
     @property
     def native(self) -> Any:
@@ -78,7 +83,7 @@ class Edition:
         return self.table(self.source) if isinstance(self.source, Table) else self.frame().native
 
     def frame(self) -> Frame:
-        """Return the published table as a frame with a row for every record."""
+        """Return the published table as a frame with a row for every record, with nothing left of what is not in it."""
         if isinstance(self.source, Table):
             return frames.read(self.table(self.source).expand())
         texts = {name: frames.gather(each.texts, each.codes) for name, each in self.rewritten.items()}
@@ -88,7 +93,8 @@ class Edition:
         frame = frame if self.rows is None else frame.take(self.rows)
         for name, numbers in self.added.items():
             frame = frame.with_numbers(name, numbers)
-        return pseudonyms.pseudonymize(frame, self.pseudonyms) if self.pseudonyms else frame
+        frame = pseudonyms.pseudonymize(frame, self.pseudonyms) if self.pseudonyms else frame
+        return without_remnants(frame, rows_are_gone=self.rows is not None)
 
     def table(self, source: Table) -> Table:
         """Return the published table coded: a rewritten column is a category whose values are its cells."""
@@ -104,7 +110,7 @@ class Edition:
             codes[j] = code_of_text[np.where(rows, star, np.where(codes[j] < 0, missing, codes[j]))]
         table = Table(tuple(columns), codes, source.counts).select(self.columns)
         table = table if self.rows is None else table.take(self.rows)
-        return _with_numbers(table, self.added)
+        return _with_numbers(table, self.added).without_unused()
 
     def write(
         self,
@@ -112,8 +118,11 @@ class Edition:
         claim: Claim,
         facts: Mapping[str, Any],
         *,
-        keep_order: bool = False,
+        original: Any = None,
         beside: Mapping[Path, Frame] | None = None,
+        order: Order = "shuffled",
+        audience: Audience = "internal",
+        overwrite: bool = False,
     ) -> Verdict:
         """Write the published table with its manifest, whole and verified or not at all.
 
@@ -125,39 +134,41 @@ class Edition:
             What the file must hold; it is read back and verified before it gets its name.
         facts : mapping
             What the manifest says besides the claim.
-        keep_order : bool
-            Keep the order of the rows. Else they are shuffled with the operating system's
-            randomness, because an order can identify people.
+        original : path or dataframe, optional
+            What the claim compares with.
         beside : mapping of path to Frame, optional
             Other files that belong to it.
+        order : {"shuffled", "kept"}
+            Shuffled with the operating system's randomness, because an order can identify people.
+        audience : {"internal", "external"}
+            Of the manifest.
+        overwrite : bool
+            Replace files of these names. An input is never replaced, nor a link.
 
         Raises
         ------
         VerificationError
             The written table does not hold the claim; nothing is left behind.
         InputError
-            A file cannot be written.
+            A file cannot be written, or must not be.
         """
+        frames.file_kind(path)
         others = dict(beside or {})
+        outputs = (path, manifest.manifest_path(path), *others)
+        drafts.check_outputs(outputs, self.inputs, overwrite=overwrite)
         frame = self.frame()
-        if not keep_order:
-            frame = frame.take(np.random.default_rng().permutation(frame.n_rows))
         for target, each in {path: frame, **others}.items():
             frames.check_writable(each, target)
-        with frames.replacing(path, manifest.manifest_path(path), *others) as (draft, sidecar, *drafts):
+        if order == "shuffled":
+            frame = frame.take(np.random.default_rng().permutation(frame.n_rows))
+        with drafts.replacing(*outputs) as (draft, sidecar, *further):
             frames.write(frame, draft)
-            for each, other in zip(others.values(), drafts, strict=True):
+            for each, other in zip(others.values(), further, strict=True):
                 frames.write(each, other)
             written = frames.read(draft, delimiter=frames.written_delimiter(frame, path))
-            verdict = claim.verify(written).raise_if_failed()
-            entries = {
-                "hushtable": version("hushtable"),
-                "file": path.name,
-                "sha256": manifest.sha256(draft),
-                "n_records": frame.n_rows,
-                "claim": claim.to_dict(),
-                **facts,
-            }
+            verdict = claim.verify(written, original=original).raise_if_failed()
+            digest = manifest.sha256(draft)
+            entries = manifest.of(path, digest, frame.n_rows, claim, facts, external=audience == "external")
             sidecar.write_text(json.dumps(entries, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
         return verdict
 

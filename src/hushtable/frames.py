@@ -266,13 +266,12 @@ def check_writable(frame: Frame, path: Path) -> None:
         raise ColumnError(msg)
 
 
-def gather(labels: Sequence[str | None], codes: CodeArray, suppressed: BoolArray) -> pl.Series:
-    """Spell out a text column from its distinct labels; suppressed rows become ``*``."""
-    places = np.where(suppressed, np.int32(len(labels)), codes)
+def gather(labels: Sequence[str | None], codes: CodeArray) -> pl.Series:
+    """Spell out a text column from its distinct labels."""
     # A label that no row has would stay in the buffer that all cells share.
-    used = np.bincount(places, minlength=len(labels) + 1) > 0
-    texts = [text for text, is_used in zip([*labels, SUPPRESSED], used, strict=True) if is_used]
-    return pl.Series(texts, dtype=pl.String).gather((np.cumsum(used) - 1)[places])
+    used = np.bincount(codes, minlength=len(labels)) > 0
+    texts = [text for text, is_used in zip(labels, used, strict=True) if is_used]
+    return pl.Series(texts, dtype=pl.String).gather((np.cumsum(used) - 1)[codes])
 
 
 def map_texts(series: pl.Series, change: Callable[[str], str]) -> pl.Series:

@@ -1,26 +1,28 @@
 """The sidecar of a written release: what it claims, and the hash that ties the claim to the file.
 
 A manifest holds names, parameters and counts, and no value of a person. The
-external one, made to go with the file, leaves out what helps an attacker to
-undo the release: the objective and its trace, the seed, the numbers of cuts and
-classes, and exact counts of suppressed records. Neither holds a hash of the
-input, which would confirm guesses about it.
+external one, made to go with the file, holds the claim and nothing that helps to undo
+the release: no objective and trace, no seed, no policy with its paths, no count but that of the
+file's own rows. Neither holds a hash of the input, which would confirm guesses about it.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+import os
 from collections.abc import Mapping
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Final
 
-from hushtable.column import KINDS, Kind
+from hushtable.claims import Claim, claim_from_dict
 from hushtable.errors import InputError, VerificationError, with_hint
 
-__all__ = ["check_hash", "external", "kinds", "manifest_path", "read", "sha256"]
+__all__ = ["check_hash", "claim_of", "manifest_path", "of", "read", "sha256"]
 
-_INTERNAL: Final = ("loss", "quality", "trace", "n_classes", "smallest_class", "seed", "margin")
+_EXTERNAL: Final = ("recoding", "publish", "pseudonymized")
+"""Facts of a release that may go with the file: how its cells came to look as they do."""
 
 
 def manifest_path(release: Path) -> Path:
@@ -34,13 +36,53 @@ def sha256(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def external(entries: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a manifest without what helps to undo the release."""
-    kept = {name: entry for name, entry in entries.items() if name not in _INTERNAL}
-    if isinstance(kept.get("policy"), Mapping):
-        kept["policy"] = {name: entry for name, entry in kept["policy"].items() if name not in _INTERNAL}
-    kept["n_suppressed"] = f"about {round(entries['n_suppressed'], -1)}" if entries["n_suppressed"] else 0
-    return kept
+def of(
+    release: Path, digest: str, n_records: int, claim: Claim, facts: Mapping[str, Any], *, external: bool
+) -> dict[str, Any]:
+    """Return the manifest of a written release.
+
+    Parameters
+    ----------
+    release : path
+        The name that the file will have.
+    digest : str
+        Its SHA-256.
+    n_records : int
+        Rows of the file: beside them, those of the input would tell how many were dropped.
+    claim : Claim
+        What was verified.
+    facts : mapping
+        What is known of the release besides.
+    external : bool
+        Leave out what helps to undo the release.
+    """
+    told = {name: fact for name, fact in facts.items() if not external or name in _EXTERNAL}
+    return {
+        **told,
+        "hushtable": version("hushtable"),
+        "file": release.name,
+        "sha256": digest,
+        "n_records": n_records,
+        "verified": True,
+        "claim": claim.to_dict(),
+    }
+
+
+def claim_of(data: Any) -> Claim | None:
+    """Return what the manifest beside a file claims; None where data are no file, or there is no manifest.
+
+    Raises
+    ------
+    VerificationError
+        The file is not the one that its manifest describes.
+    InputError
+        The manifest cannot be read.
+    """
+    if not isinstance(data, (str, os.PathLike)) or not manifest_path(Path(data)).is_file():
+        return None
+    entries = read(Path(data))
+    check_hash(Path(data), entries)
+    return claim_from_dict(entries.get("claim"))
 
 
 def read(release: Path) -> dict[str, Any]:
@@ -61,21 +103,6 @@ def read(release: Path) -> dict[str, Any]:
         msg = with_hint(f"{str(path)!r} is not a manifest of hushtable.", "it must hold the release's sha256.")
         raise InputError(msg)
     return entries
-
-
-def kinds(entries: Mapping[str, Any]) -> dict[str, Kind]:
-    """Return the kinds that columns had before they were published; nothing of an older manifest.
-
-    Raises
-    ------
-    InputError
-        What the manifest holds are no kinds.
-    """
-    found = entries.get("kinds", {})
-    if not isinstance(found, dict) or not all(kind in KINDS for kind in found.values()):
-        msg = with_hint("the manifest holds kinds of columns that are none.", f"a kind is one of {', '.join(KINDS)}.")
-        raise InputError(msg)
-    return found
 
 
 def check_hash(release: Path, entries: Mapping[str, Any]) -> None:

@@ -254,7 +254,9 @@ class Policy(_Record):
         tuple[Annotated[Any, BeforeValidator(_reading(_model)), PlainSerializer(model_to_dict)], ...],
         BeforeValidator(_some_models),
     ]
-    method: Annotated[Any, BeforeValidator(_reading(_method)), _Entry] = Field(default="mondrian", validate_default=True)
+    method: Annotated[Any, BeforeValidator(_reading(_method)), _Entry] = Field(
+        default="mondrian", validate_default=True
+    )
     loss: Annotated[Any, BeforeValidator(_reading(_loss)), _Entry] = Field(default="ncp", validate_default=True)
     person: str | None = None
     population: Annotated[str, BeforeValidator(_existing)] | None = None
@@ -321,7 +323,10 @@ class Policy(_Record):
     @property
     def inputs(self) -> tuple[Path, ...]:
         """The files that the policy names."""
-        named = [*self.hierarchies().values(), *(self._beside(path) for path in (self.population, self.domains) if path)]
+        named = [
+            *self.hierarchies().values(),
+            *(self._beside(path) for path in (self.population, self.domains) if path),
+        ]
         return tuple(path for path in named if isinstance(path, Path))
 
     def hierarchies(self) -> dict[str, Any]:
@@ -549,7 +554,8 @@ class Policy(_Record):
                 else "gives no pseudonyms, but there is a key"
             )
             msg = with_hint(
-                f"the policy {what}.", "a key goes with `action: pseudonym`: make one with openssl rand -out key.bin 32."
+                f"the policy {what}.",
+                "a key goes with `action: pseudonym`: make one with openssl rand -out key.bin 32.",
             )
             raise PolicyError(msg)
         return None if key is None else Pseudonyms(self.pseudonymized, key)

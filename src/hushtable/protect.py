@@ -137,7 +137,9 @@ def anonymize(
         given = {name: value for name, value in locals().items() if value is not _DEFAULTS[name]}
         strangers = given.keys() - {"data", "policy", "key", "progress"}
         if strangers:
-            msg = with_hint(f"a policy was given, and {listed(sorted(strangers))} too.", "put everything into the policy.")
+            msg = with_hint(
+                f"a policy was given, and {listed(sorted(strangers))} too.", "put everything into the policy."
+            )
             raise InputError(msg)
         rules = policy if isinstance(policy, Policy) else Policy.read(policy)
         return rules.protect(data, key=key, progress=progress)

@@ -3,30 +3,28 @@
 from __future__ import annotations
 
 import html
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from hushtable import drafts, figures, frames, manifest, pseudonyms
-from hushtable._types import BoolArray, CountArray, frozen
+from hushtable import figures
+from hushtable._types import BoolArray, CodeArray, CountArray
 from hushtable.cells import SUPPRESSED
-from hushtable.column import ColumnSpec, from_texts
+from hushtable.claims import Classes, Matchings, Verdict
+from hushtable.column import ColumnSpec
+from hushtable.edition import Edition, Rewritten
 from hushtable.errors import InputError, with_hint
 from hushtable.frames import Frame
-from hushtable.models.base import PrivacyModel, describe, model_to_dict
+from hushtable.models.base import PrivacyModel, model_to_dict
 from hushtable.partition import Partition
 from hushtable.pseudonyms import Pseudonyms
-from hushtable.quality.loss import Quality, average_class_size, discernibility
+from hushtable.quality.loss import Quality, average_class_size, discernibility, measure
 from hushtable.recoding import Recoding
-from hushtable.remnants import without_remnants
 from hushtable.search import Trace
 from hushtable.table import Table
-from hushtable.verifier import Verdict, verify
 
 __all__ = ["Release"]
 
@@ -39,27 +37,15 @@ class Release:
     ----------
     source : Frame or Table
         The input, untouched.
+    claim : Classes or Matchings
+        What the release promises.
     partition : Partition
-        The classes of the source's rows.
+        The classes of the source's rows; label -1: suppressed.
     recoding : Recoding
         What the classes publish.
-    suppressed : ndarray of bool, shape (n_rows,)
-        Rows that publish ``*`` in every quasi-identifier and sensitive column.
-    models : tuple of PrivacyModel
-        What every class satisfies.
     loss : float
         The value of the objective on the published values.
-    quality : Quality
-        Of the classes of the partition.
     trace : Trace
-    sensitive : tuple of str
-        The sensitive columns, those that a model judges among them.
-    specs : mapping of column to ColumnSpec
-        How quasi-identifiers and sensitive columns were typed, those of the population included.
-    hierarchies : mapping of column to Hierarchy
-        Aligned to the columns.
-    population : path, dataframe or Table, optional
-        What k-map and delta-presence counted.
     removed : tuple of str
         Columns that the release leaves out.
     pseudonyms : Pseudonyms or None
@@ -68,48 +54,88 @@ class Release:
         Whether suppressed records are left out instead of publishing ``*``.
     alternatives : tuple of Release
         Other releases of the same loss, where a method looks for them.
+    placing : Placing, optional
+        Where rows go that the search has not seen.
     inputs : tuple of path
         The files it was made from, none of which `write` touches.
     """
 
     source: Frame | Table = field(repr=False)
+    claim: Classes | Matchings
     partition: Partition
     recoding: Recoding = field(repr=False)
-    suppressed: BoolArray = field(repr=False)
-    models: tuple[PrivacyModel, ...]
     loss: float
-    quality: Quality = field(repr=False)
-    trace: Trace = field(repr=False)
-    sensitive: tuple[str, ...] = ()
-    specs: Mapping[str, ColumnSpec] = field(default_factory=dict, repr=False)
-    hierarchies: Mapping[str, Any] = field(default_factory=dict, repr=False)
-    population: Any = field(default=None, repr=False)
+    trace: Trace
     removed: tuple[str, ...] = ()
     pseudonyms: Pseudonyms | None = None
     drops_suppressed: bool = False
     alternatives: tuple[Release, ...] = field(default=(), repr=False)
+    placing: Any = field(default=None, repr=False)
     inputs: tuple[Path, ...] = field(default=(), repr=False)
-
-    def __post_init__(self) -> None:
-        frozen(self.suppressed)
 
     @property
     def quasi_identifiers(self) -> tuple[str, ...]:
         """The generalized columns."""
-        return tuple(column.name for column in self.recoding.columns)
+        return self.claim.columns
+
+    @property
+    def models(self) -> tuple[PrivacyModel, ...]:
+        """What the classes satisfy."""
+        return self.claim.models
+
+    @property
+    def sensitive(self) -> tuple[str, ...]:
+        """The sensitive columns, those that a model judges among them."""
+        return self.claim.sensitive
+
+    @property
+    def specs(self) -> Mapping[str, ColumnSpec]:
+        """How quasi-identifiers and sensitive columns were typed, those of the population included."""
+        return self.claim.specs
+
+    @property
+    def hierarchies(self) -> Mapping[str, Any]:
+        """The hierarchies, aligned to the columns."""
+        return self.claim.hierarchies
+
+    @property
+    def suppressed(self) -> BoolArray:
+        """Rows in no class, which publish ``*`` in every quasi-identifier and sensitive column, or are dropped."""
+        return np.asarray(self.partition.labels < 0)
 
     @property
     def n_suppressed(self) -> int:
         """How many records are suppressed."""
-        counts = self.source.counts if isinstance(self.source, Table) else np.ones(len(self.suppressed), dtype=np.int64)
+        counts = self.source.counts if isinstance(self.source, Table) else np.ones(self.source.n_rows, dtype=np.int64)
         return int(counts[self.suppressed].sum())
+
+    @property
+    def quality(self) -> Quality:
+        """How much was lost, by other measures; of the classes of the partition."""
+        return measure(self.recoding, self.partition.sizes, self.n_suppressed)
+
+    @property
+    def edition(self) -> Edition:
+        """What is published of the source."""
+        suppressed, names = (
+            self.suppressed,
+            self.source.names if isinstance(self.source, Table) else self.source.columns,
+        )
+        stars = self.sensitive if suppressed.any() and not self.drops_suppressed else ()
+        return Edition(
+            self.source,
+            columns=tuple(name for name in names if name not in self.removed),
+            rewritten={name: self._rewritten(name) for name in self.quasi_identifiers},
+            starred=dict.fromkeys(stars, suppressed),
+            rows=np.flatnonzero(~suppressed) if self.drops_suppressed else None,
+            pseudonyms=self.pseudonyms,
+            inputs=self.inputs,
+        )
 
     @property
     def frame(self) -> Any:
         """The protected table, of the kind that went in: same columns, same row order, same index."""
-        if isinstance(self.source, Table):
-            return self._published_table(self.source)
-        return self._published_frame(self.source).native
+        return self.edition.native
 
     def plot_search(self, *, ax: Any = None) -> Any:
         """Draw how the search went, best loss and proven bound; return the matplotlib axes.
@@ -137,7 +163,7 @@ class Release:
 
     def verify(self) -> Verdict:
         """Judge the protected table anew, from its published cells alone."""
-        return self._verify(self._published())
+        return self.claim.verify(self.edition.frame(), original=self._original())
 
     def write(
         self,
@@ -162,52 +188,42 @@ class Release:
         external : bool
             Write the manifest that goes with a published file.
         policy : mapping, optional
-            What was asked for, for the manifest.
+            What was asked for, for the internal manifest.
         overwrite : bool
             Replace files of these names. An input is never replaced, nor a link.
 
         Raises
         ------
         VerificationError
-            The written table does not hold what the models ask; nothing is left behind.
+            The written table does not hold what the release claims; nothing is left behind.
         InputError
             The file cannot be written, or must not be.
         """
-        path = Path(path)
-        frames.file_kind(path)
-        outputs = (path, manifest.manifest_path(path))
-        drafts.check_outputs(outputs, self.inputs, overwrite=overwrite)
-        frame = self._published()
-        frames.check_writable(frame, path)
-        if not keep_order:
-            frame = frame.take(np.random.default_rng().permutation(frame.n_rows))
-        with drafts.replacing(*outputs) as (draft, sidecar):
-            frames.write(frame, draft)
-            verdict = self._verify(
-                frames.read(draft, delimiter=frames.written_delimiter(frame, path))
-            ).raise_if_failed()
-            entries = self._manifest(path, manifest.sha256(draft), verdict, policy)
-            if external:
-                # Beside the rows of the file, those of the input would tell how many were dropped.
-                entries = manifest.external({**entries, "n_records": verdict.n_records})
-            sidecar.write_text(json.dumps(entries, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
-        return verdict
+        return self.edition.write(
+            Path(path),
+            self.claim,
+            {**self.to_dict(), "policy": dict(policy) if policy else None},
+            original=self._original(),
+            order="kept" if keep_order else "shuffled",
+            audience="external" if external else "internal",
+            overwrite=overwrite,
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return what is known of the release as plain values, none of them a person's.
 
         Classes are counted as they are published: those that publish the same cells are one.
         """
-        sizes = self._published_sizes()
+        sizes, n_suppressed = self._published_sizes(), self.n_suppressed
         quality = replace(
             self.quality,
-            discernibility=discernibility(sizes, self.n_suppressed),
+            discernibility=discernibility(sizes, n_suppressed),
             average_class_size=average_class_size(sizes),
             n_classes=len(sizes),
         )
         return {
-            "n_records": self.partition.n_records + self.n_suppressed,
-            "n_suppressed": self.n_suppressed,
+            "n_records": self.partition.n_records + n_suppressed,
+            "n_suppressed": n_suppressed,
             "n_classes": len(sizes),
             "smallest_class": int(sizes.min()),
             "quasi_identifiers": list(self.quasi_identifiers),
@@ -222,10 +238,9 @@ class Release:
         }
 
     def _repr_html_(self) -> str:
-        models = html.escape(" and ".join(map(describe, self.models)))
         sizes = self._published_sizes()
         return (
-            f"<b>Release</b>: {models} on {html.escape(', '.join(self.quasi_identifiers))}<br>"
+            f"<b>Release</b>: {html.escape(self.claim.sentence)}<br>"
             f"{len(sizes)} classes, smallest {sizes.min()}, "
             f"loss {self.loss:.4f}, {self.n_suppressed} records suppressed"
         )
@@ -243,81 +258,14 @@ class Release:
         # Counts are whole numbers far below 2^53, so that bincount's floats are exact.
         return np.bincount(published.ravel(), weights=self.partition.sizes[held]).astype(np.int64)
 
-    def _published(self) -> Frame:
-        if isinstance(self.source, Table):
-            return frames.read(self._published_table(self.source).expand())
-        return self._published_frame(self.source)
-
-    def _published_frame(self, source: Frame) -> Frame:
-        texts = {}
-        for name in self.quasi_identifiers:
-            label_of_class, labels = self.recoding.labels(name)
-            texts[name] = frames.gather(labels, label_of_class[self.partition.labels], self.suppressed)
-        for name in self._masked:
-            texts[name] = frames.mask(source.column(name), self.suppressed)
-        frame = source.with_texts(texts).drop(self.removed)
-        if self.drops_suppressed:
-            frame = frame.take(np.flatnonzero(~self.suppressed))
-        frame = pseudonyms.pseudonymize(frame, self.pseudonyms) if self.pseudonyms else frame
-        return without_remnants(frame, rows_are_gone=self.drops_suppressed)
-
-    @property
-    def _masked(self) -> tuple[str, ...]:
-        """Sensitive columns in which ``*`` is published."""
-        return self.sensitive if self.n_suppressed and not self.drops_suppressed else ()
-
-    def _published_table(self, source: Table) -> Table:
-        """Code the labels: a published column is a category whose values are its cells."""
-        columns, codes = list(source.columns), source.codes.copy()
-        for name in self.quasi_identifiers:
-            label_of_class, labels = self.recoding.labels(name)
-            texts = [*(label or "" for label in labels), SUPPRESSED]
-            column, code_of_text = from_texts(name, texts, "category")
-            label_of_row = np.where(self.suppressed, len(labels), label_of_class[self.partition.labels])
-            j = source.index(name)
-            columns[j], codes[j] = column, code_of_text[label_of_row]
-        for name in self._masked:
-            j = source.index(name)
-            column, code_of_text = from_texts(name, [*columns[j].texts(), SUPPRESSED], "category")
-            # The last entry serves the missing cells, which index it as -1.
-            masked = np.where(self.suppressed, len(code_of_text) - 1, codes[j])
-            columns[j], codes[j] = column, np.append(code_of_text, np.int32(-1))[masked]
-        kept = [name for name in source.names if name not in self.removed]
-        table = Table(tuple(columns), codes, source.counts).select(kept)
-        table = table.take(np.flatnonzero(~self.suppressed)) if self.drops_suppressed else table
-        return table.without_unused()
-
-    def _verify(self, frame: Frame) -> Verdict:
-        return verify(
-            frame,
-            quasi_identifiers=self.quasi_identifiers,
-            models=self.models,
-            sensitive=self.sensitive,
-            suppressed=SUPPRESSED if self.n_suppressed else None,
-            specs=self.specs,
-            hierarchies=self.hierarchies,
-            population=self.population.expand() if isinstance(self.population, Table) else self.population,
-            original=self._original() if self.n_suppressed or self._compares_rows else None,
-        )
-
-    @property
-    def _compares_rows(self) -> bool:
-        return any(model.needs.original for model in self.models)
+    def _rewritten(self, name: str) -> Rewritten:
+        label_of_class, labels = self.recoding.labels(name)
+        # The entry behind the classes is that of suppressed records, whose label is -1.
+        codes: CodeArray = np.append(label_of_class, np.int32(len(labels))).astype(np.int32)[self.partition.labels]
+        return Rewritten(codes, (*labels, SUPPRESSED))
 
     def _original(self) -> Any:
+        """Return the input where the claim compares with it."""
+        if not self.claim.compares(self.edition.columns):
+            return None
         return self.source.expand() if isinstance(self.source, Table) else self.source
-
-    def _manifest(self, path: Path, digest: str, verdict: Verdict, policy: Mapping[str, Any] | None) -> dict[str, Any]:
-        return {
-            "hushtable": version("hushtable"),
-            "file": path.name,
-            "sha256": digest,
-            "claim": (
-                f"{' and '.join(verdict.conditions)} on {', '.join(self.quasi_identifiers)}, "
-                "for a reader who knows no other column of a record"
-            ),
-            "verified": verdict.passed,
-            **self.to_dict(),
-            "kinds": {name: self.specs[name].kind for name in (*self.quasi_identifiers, *self.sensitive)},
-            "policy": dict(policy) if policy else None,
-        }

@@ -34,7 +34,9 @@ def n_threads() -> int:
     """
     asked = os.environ.get(THREADS, "")
     if not asked:
-        return min(_MOST_THREADS, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
+        return min(
+            _MOST_THREADS, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+        )
     if not asked.isdecimal() or int(asked) < 1:
         msg = with_hint(f"{THREADS} = {asked!r}.", "a whole number of threads, 1 or more.")
         raise InputError(msg)
@@ -187,7 +189,9 @@ class Clock:
     def within(self, seconds: float) -> Clock:
         """Return the same clock with a budget that ends in so many seconds, or when this one ends."""
         most = self.seconds + seconds
-        return self._as(Budget(most if self.budget.seconds is None else min(most, self.budget.seconds), self.budget.nodes))
+        return self._as(
+            Budget(most if self.budget.seconds is None else min(most, self.budget.seconds), self.budget.nodes)
+        )
 
     def tell(self, share: float) -> None:
         """Tell whoever watches the share of the search that is done."""

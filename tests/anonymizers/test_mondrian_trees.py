@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import naive
 from hushtable.anonymizers import Mondrian
-from hushtable.anonymizers.axes import lay_out, places
+from hushtable.layout import lay_out, places
 from hushtable.hierarchy import Hierarchy
 from hushtable.models import DistinctLDiversity, KAnonymity
 from hushtable.table import Table

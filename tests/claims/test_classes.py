@@ -15,9 +15,9 @@ from hushtable import frames
 from hushtable.anonymizers import anonymize
 from hushtable.errors import ColumnError, InputError, VerificationError
 from hushtable.models import DistinctLDiversity, KAnonymity, KMap, TCloseness
-from hushtable.readings import match_sizes
-from hushtable.risk.reidentify import assess
-from hushtable.verifier import verify
+from hushtable.claims.readings import match_sizes
+from hushtable.risk.assess import assess
+from hushtable.claims import verify
 
 READINGS = ("category", "wildcard", "worst")
 NEVER = KAnonymity(10**6)

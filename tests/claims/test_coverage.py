@@ -6,7 +6,7 @@ import pytest
 
 import hushtable as ht
 from hushtable.column import ColumnSpec
-from hushtable.coverage import count_covered
+from hushtable.claims.coverage import count_covered
 from hushtable.hierarchy import Hierarchy
 
 AGES = [None, "5", "17", "20", "24", "25", "90"]

@@ -11,9 +11,9 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import hushtable as ht
-from hushtable.anonymizers.independence.dealing import Types, greedy
-from hushtable.anonymizers.independence.search import agreement_bound, mask
-from hushtable.independence_verifier import verify_independence
+from hushtable.masking.dealing import Types, greedy
+from hushtable.masking.search import agreement_bound, mask
+from hushtable.claims.independence import verify_independence
 from hushtable.search import Budget
 from strategies import tables
 
@@ -130,7 +130,7 @@ def test_the_agreement_bound_is_below_the_least():
 
 
 def test_the_simple_bound_of_many_columns_is_below_the_agreement_bound(monkeypatch):
-    from hushtable.anonymizers.independence import search
+    from hushtable.masking import search
 
     found = [agreement_bound(types_of(random_clusters(seed + 7_000))) for seed in range(60)]
     monkeypatch.setattr(search, "_AGREEING", 0)
@@ -146,7 +146,7 @@ def test_fractional_weights_can_be_proven():
 
 
 def test_a_programme_too_large_is_thinned(monkeypatch):
-    from hushtable.anonymizers.independence import search
+    from hushtable.masking import search
 
     for name, size in (("_EXACT", 0), ("_RELAXED", 400), ("_THINNED", 400), ("_THINNED_MUCH", 400)):
         monkeypatch.setattr(search, name, size)
@@ -158,7 +158,7 @@ def test_a_programme_too_large_is_thinned(monkeypatch):
 
 
 def test_the_relaxation_rounded_down_is_between_its_floor_and_greedy(monkeypatch):
-    from hushtable.anonymizers.independence import search
+    from hushtable.masking import search
 
     monkeypatch.setattr(search, "_EXACT", 0)
     for seed in range(40):

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 import naive
 from hushtable.errors import ColumnError
 from hushtable.models import KAnonymity
-from hushtable.risk.reidentify import assess
+from hushtable.risk.assess import assess
 from hushtable.table import ColumnSpec, Table
-from hushtable.verifier import verify
+from hushtable.claims import verify
 
 NAMES = ("a", "b", "s")
 READINGS = ("category", "wildcard", "worst")

@@ -159,9 +159,7 @@ def _read(data: Any, asked: Request) -> tuple[Frame | Table, Table]:
     return source.one_by_one() if isinstance(source, Table) else source, table.one_by_one()
 
 
-def _judge(
-    kept: Table, people: Table | None, whole: Judge, *, apart: bool
-) -> tuple[Judge, CodeArray]:
+def _judge(kept: Table, people: Table | None, whole: Judge, *, apart: bool) -> tuple[Judge, CodeArray]:
     """Return the judge of the rows that a search sees, and which of them each row that is kept became."""
     everyone = kept if people is None else kept.with_population(people)
     distinct, inverse = (everyone, np.arange(everyone.n_rows, dtype=np.int32)) if apart else everyone.collapse()

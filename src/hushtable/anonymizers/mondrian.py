@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import ClassVar, Final, Literal
 
 import numpy as np
 
-from hushtable._types import CodeArray, CountArray
 from hushtable.anonymizers import publish
 from hushtable.anonymizers.cuts import CutTree
 from hushtable.anonymizers.exchange import improve

@@ -15,8 +15,8 @@ import numpy as np
 from hushtable._types import BoolArray, CountArray
 from hushtable.anonymizers.cuts import CutTree
 from hushtable.anonymizers.method import Problem, is_bounded_below
-from hushtable.column import ColumnSpec
 from hushtable.claims.coverage import count_covered
+from hushtable.column import ColumnSpec
 from hushtable.hierarchy import Hierarchy
 from hushtable.models.base import ClassStats
 from hushtable.partition import Partition

@@ -11,8 +11,8 @@ import numpy as np
 from hushtable import cells
 from hushtable import recoding as recodings
 from hushtable._types import BoolArray, CodeArray, CountArray
-from hushtable.anonymizers.axes import Axis
 from hushtable.kernels import histogram
+from hushtable.layout import Axis
 from hushtable.partition import Partition
 from hushtable.recoding import Cells, Recoding
 from hushtable.table import Table

@@ -88,7 +88,8 @@ def of_models(
         return Matchings(tuple(columns), notions, **shared)
     if notions:
         msg = with_hint(
-            "matching notions were given with models of classes.", "judge them one after the other: notions look at rows."
+            "matching notions were given with models of classes.",
+            "judge them one after the other: notions look at rows.",
         )
         raise InputError(msg)
     return Classes(tuple(columns), tuple(models), **shared, **of_classes)

@@ -9,7 +9,6 @@ from fractions import Fraction
 from typing import Any, ClassVar
 
 import numpy as np
-import polars as pl
 
 from hushtable import frames
 from hushtable._types import CodeArray, CountArray, Missing
@@ -48,7 +47,9 @@ class Limits:
     def __post_init__(self) -> None:
         for name in ("highest_risk", "average_risk"):
             limit = getattr(self, name)
-            if limit is not None and (isinstance(limit, bool) or not isinstance(limit, (int, float)) or not 0 < limit <= 1):
+            if limit is not None and (
+                isinstance(limit, bool) or not isinstance(limit, (int, float)) or not 0 < limit <= 1
+            ):
                 msg = with_hint(f"{name} = {limit!r}.", "a risk is a number above 0 and at most 1.")
                 raise InputError(msg)
 
@@ -125,7 +126,8 @@ class Classes:
             raise InputError(msg)
         if self.person is not None and self.missing != "category":
             msg = with_hint(
-                f"missing = {self.missing!r} was given with persons.", "persons are counted in classes: missing='category'."
+                f"missing = {self.missing!r} was given with persons.",
+                "persons are counted in classes: missing='category'.",
             )
             raise InputError(msg)
 
@@ -138,6 +140,10 @@ class Classes:
     def sentence(self) -> str:
         """All of it, and the reader it assumes."""
         return f"{' and '.join(self.conditions)} on {', '.join(self.columns)}, for a reader who knows no other column of a record"
+
+    def compares(self, columns: Sequence[str]) -> bool:
+        """Tell whether a table that publishes these columns is judged beside the input."""
+        return not self.is_whole or (self.person is not None and self.person not in columns)
 
     def condition(self, model: PrivacyModel) -> str:
         """Return a model in words."""
@@ -215,7 +221,9 @@ class Classes:
         """
         kinds = entries["kinds"]
         if not isinstance(kinds, dict) or not all(kind in KINDS for kind in kinds.values()):
-            msg = with_hint("the manifest holds kinds of columns that are none.", f"a kind is one of {', '.join(KINDS)}.")
+            msg = with_hint(
+                "the manifest holds kinds of columns that are none.", f"a kind is one of {', '.join(KINDS)}."
+            )
             raise InputError(msg)
         return cls(
             columns=tuple(entries["columns"]),
@@ -333,7 +341,9 @@ class Classes:
             if model.needs.population and self.population is None:
                 found[self.condition(model)] = "it counts a population: pass population="
             elif model.needs.reference and source is None and not self.is_whole:
-                found[self.condition(model)] = "it compares with the input, of which records are missing here: pass original="
+                found[self.condition(model)] = (
+                    "it compares with the input, of which records are missing here: pass original="
+                )
             elif any(_lacks_order(self.specs.get(name)) for name in model.needs.sensitive if model.needs.reference):
                 found[self.condition(model)] = "it asks for the order of the values: verify with the policy"
         if self.person is not None and persons is None:

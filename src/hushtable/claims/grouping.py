@@ -92,7 +92,11 @@ def group(frame: frames.Frame, columns: Sequence[str], judged: Sequence[str], su
 
 
 def cover(
-    grouped: Grouped, source: frames.Frame, columns: Sequence[str], specs: Mapping[str, ColumnSpec], ladders: Mapping[str, Any]
+    grouped: Grouped,
+    source: frames.Frame,
+    columns: Sequence[str],
+    specs: Mapping[str, ColumnSpec],
+    ladders: Mapping[str, Any],
 ) -> tuple[CountArray, CountArray]:
     """Return the pairs of a class and a row of another table that its published cells cover."""
     cells, published = zip(*(listed_cells(grouped.frame.column(name)) for name in columns), strict=True)

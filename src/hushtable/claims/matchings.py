@@ -5,7 +5,7 @@ A matching notion is no model of classes: it judges rows, beside the original ta
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -64,6 +64,11 @@ class Matchings:
             f"{' and '.join(self.conditions)} on {', '.join(self.columns)}, of rows beside the original table; "
             "this is not k-anonymity: a published row may be unique"
         )
+
+    def compares(self, columns: Sequence[str]) -> bool:
+        """Tell whether a table that publishes these columns is judged beside the input: always."""
+        del columns
+        return True
 
     def verify(self, data: Any, *, original: Any = None) -> Verdict:
         """Judge a published table beside the original one, whose order plays no part.

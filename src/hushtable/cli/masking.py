@@ -48,7 +48,7 @@ def mask_dependence(
 ) -> None:
     """Write a table in which some columns are exactly independent of others, and the others' values by cluster."""
     from hushtable import drafts, frames
-    from hushtable.anonymizers.independence import mask_dependence as mask
+    from hushtable.masking import mask_dependence as mask
     from hushtable.search import Budget
 
     values = values or output.with_name(f"{output.stem}.clusters{output.suffix}")

@@ -24,13 +24,13 @@ from hushtable.cli.terminal import aligned, bar, print_json, say, step
 from hushtable.errors import InputError, PolicyError, listed, with_hint
 
 if TYPE_CHECKING:
+    from hushtable.claims import Verdict
     from hushtable.column import Kind
     from hushtable.discover.recognise import Roles
     from hushtable.frames import Frame
     from hushtable.policy import Policy
     from hushtable.pseudonyms import Pseudonyms
     from hushtable.search import Trace
-    from hushtable.verifier import Verdict
 
 __all__ = ["anonymize", "scan", "verify"]
 
@@ -56,7 +56,7 @@ def scan(
     """List columns with proposed roles, measure the risk, and write a policy to start from."""
     from hushtable import drafts, frames
     from hushtable.discover.recognise import find_quasi_identifiers
-    from hushtable.risk.reidentify import assess
+    from hushtable.risk.assess import assess
 
     if policy is not None:
         drafts.check_outputs((policy,), (file,), overwrite=True)
@@ -192,7 +192,7 @@ def verify(
     """Judge a written release from the file alone; exit 1 when it does not hold what it claims."""
     from hushtable import frames, manifest
     from hushtable.cells import SUPPRESSED
-    from hushtable.verifier import verify as judge
+    from hushtable.claims import verify as judge
 
     rules = _read_policy(policy)
     claim = {} if no_manifest else manifest.read(file)

@@ -11,9 +11,14 @@ import numpy as np
 
 from hushtable import drafts, frames
 from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray, Missing
-from hushtable.anonymizers.independence.clusters import CLUSTERINGS, Clustering, equal_clusters, given_clusters
-from hushtable.anonymizers.independence.dealing import STAR, Dealing, Types, patterns
-from hushtable.anonymizers.independence.release import (
+from hushtable.cells import SUPPRESSED
+from hushtable.column import ColumnSpec
+from hushtable.errors import ColumnError, InputError, check_columns, listed, with_hint
+from hushtable.frames import Frame
+from hushtable.masking import kept
+from hushtable.masking.clusters import CLUSTERINGS, Clustering, equal_clusters, given_clusters
+from hushtable.masking.dealing import STAR, Dealing, Types, patterns
+from hushtable.masking.release import (
     PUBLISHED,
     MaskedRelease,
     MaskingTradeoff,
@@ -21,13 +26,8 @@ from hushtable.anonymizers.independence.release import (
     TradeoffPoint,
     evidence,
 )
-from hushtable.anonymizers.independence.search import METHODS, Masking, Method, mask
-from hushtable.anonymizers.independence.ties import settle_ties
-from hushtable.cells import SUPPRESSED
-from hushtable.column import ColumnSpec
-from hushtable.errors import ColumnError, InputError, check_columns, listed, with_hint
-from hushtable.frames import Frame
-from hushtable.quality import utility
+from hushtable.masking.search import METHODS, Masking, Method, mask
+from hushtable.masking.ties import settle_ties
 from hushtable.search import Budget, Trace
 from hushtable.table import Table
 
@@ -404,9 +404,9 @@ def _guesses(
     labels: CodeArray,
     specs: Mapping[str, ColumnSpec],
     rng: np.random.Generator,
-) -> tuple[utility.Guess, ...]:
+) -> tuple[kept.Guess, ...]:
     """Guess the masked cells of the first columns, A, from C; on a sample where there are very many records."""
     seen = np.sort(rng.permutation(len(kept))[:_GUESSED])
     known = evidence(source, c, specs, kept[seen])
     a = table.names[: len(stars)]
-    return utility.guess_masked(a, table.codes[: len(stars), seen], stars[:, seen], list(known.values()), labels[seen])
+    return kept.guess_masked(a, table.codes[: len(stars), seen], stars[:, seen], list(known.values()), labels[seen])

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from hushtable._types import CodeArray, CountArray, FloatArray
-from hushtable.anonymizers.independence.dealing import STAR, Dealing, Types, aligned, joined, patterns
-from hushtable.anonymizers.independence.programme import Programme
+from hushtable.masking.dealing import STAR, Dealing, Types, aligned, joined, patterns
+from hushtable.masking.programme import Programme
 
 __all__ = ["descend", "pivot"]
 

@@ -1,6 +1,6 @@
 """Dealings: records of equal-sized clusters dealt into groups of one from each, by counts of equal records.
 
-Independence masking is such a dealing (`hushtable.anonymizers.independence.search`): a group publishes
+Independence masking is such a dealing (`hushtable.masking.search`): a group publishes
 the cells on which all its records agree and stars elsewhere. Records that agree on every
 column of A are one *type*, so that a dealing is as large as its types, not as its records.
 """

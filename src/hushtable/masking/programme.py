@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from hushtable._types import CountArray, FloatArray
-from hushtable.anonymizers.independence.dealing import (
+from hushtable.masking.dealing import (
     Dealing,
     Types,
     dealt_in_runs,

@@ -11,15 +11,15 @@ from typing import Any, Final, Literal
 
 import numpy as np
 
-from hushtable import drafts, figures, frames
+from hushtable import figures, frames
 from hushtable._types import BoolArray, CodeArray, CountArray, frozen
 from hushtable.cells import SUPPRESSED
+from hushtable.claims import Independence, Verdict
 from hushtable.column import Column, ColumnSpec, from_texts
+from hushtable.edition import Edition, Rewritten
 from hushtable.errors import ColumnError
 from hushtable.frames import Frame
-from hushtable.independence_verifier import IndependenceVerdict, verify_independence
-from hushtable.quality import utility
-from hushtable.remnants import without_remnants
+from hushtable.masking import kept
 from hushtable.search import Trace
 from hushtable.table import Table
 
@@ -78,7 +78,7 @@ class MaskedRelease:
     cost: float
     publish: Publish
     ties_optimised: bool
-    guesses: tuple[utility.Guess, ...] = field(repr=False)
+    guesses: tuple[kept.Guess, ...] = field(repr=False)
     trace: Trace
     specs: Mapping[str, ColumnSpec] = field(default_factory=dict, repr=False)
     inputs: tuple[Path, ...] = field(default=(), repr=False)
@@ -136,17 +136,33 @@ class MaskedRelease:
     @property
     def warnings(self) -> tuple[str, ...]:
         """What undoes the hiding, as far as it was measured, or weakens it."""
-        found = utility.warnings_of(self.guesses)
+        found = kept.warnings_of(self.guesses)
         if not self.ties_optimised:
             return found
         return (*found, "ties in B were settled by A: who is on which side of a cluster's border tells something of A")
 
     @property
+    def claim(self) -> Independence:
+        """What the masked table promises."""
+        return Independence(self.a, self.label, self.n_clusters)
+
+    @property
+    def edition(self) -> Edition:
+        """What is published: B gone, the cluster as last column."""
+        names = self.source.names if isinstance(self.source, Table) else self.source.columns
+        return Edition(
+            self.source,
+            columns=tuple(name for name in names if name in (*self.a, *self.c)),
+            rewritten={name: self._rewritten(name, stars) for name, stars in zip(self.a, self.stars, strict=True)},
+            rows=self.kept,
+            added={self.label: self.labels.astype(np.int64) + 1},
+            inputs=self.inputs,
+        )
+
+    @property
     def frame(self) -> Any:
         """The masked table, of the kind that went in: rows in order, B gone, the cluster as last column."""
-        if isinstance(self.source, Table):
-            return self._published_table(self.source)
-        return self._published_frame(self.source).native
+        return self.edition.native
 
     @property
     def cluster_values(self) -> Any:
@@ -159,22 +175,30 @@ class MaskedRelease:
             return Table.encode(self._values(frames.read(self.source.decode())).native)
         return self._values(self.source).native
 
-    def verify(self) -> IndependenceVerdict:
+    def verify(self) -> Verdict:
         """Judge the masked table anew, from its published cells alone."""
-        return self._verify(self._published())
+        return self.claim.verify(self.edition.frame())
 
     def write(
-        self, path: str | Path, values_path: str | Path, *, keep_order: bool = False, overwrite: bool = False
-    ) -> IndependenceVerdict:
-        """Write the masked table and the clusters' B values, whole and verified, both or neither.
+        self,
+        path: str | Path,
+        values_path: str | Path,
+        *,
+        keep_order: bool = False,
+        external: bool = False,
+        overwrite: bool = False,
+    ) -> Verdict:
+        """Write the masked table with its manifest, and the clusters' B values, whole and verified, all or none.
 
         Parameters
         ----------
         path, values_path : path
-            ``.csv``, ``.tsv`` or ``.parquet``.
+            ``.csv``, ``.tsv`` or ``.parquet``; the manifest goes beside the first.
         keep_order : bool
             Keep the order of the rows. Else they are shuffled with the operating system's
             randomness, because an order can give B back.
+        external : bool
+            Write the manifest that goes with a published file.
         overwrite : bool
             Replace files of these names. An input is never replaced, nor a link.
 
@@ -185,32 +209,29 @@ class MaskedRelease:
         InputError
             A file cannot be written, or must not be, or both have one name.
         """
-        path, values_path = Path(path), Path(values_path)
-        drafts.check_outputs((path, values_path), self.inputs, overwrite=overwrite)
-        frame = self._published()
-        if not keep_order:
-            frame = frame.take(np.random.default_rng().permutation(frame.n_rows))
         values = frames.read(self.cluster_values.decode() if isinstance(self.source, Table) else self.cluster_values)
-        for each, target in ((frame, path), (values, values_path)):
-            frames.check_writable(each, target)
-        with drafts.replacing(path, values_path) as (draft, values_draft):
-            frames.write(frame, draft)
-            frames.write(values, values_draft)
-            written = frames.read(draft, delimiter=frames.written_delimiter(frame, path))
-            return self._verify(written).raise_if_failed()
+        return self.edition.write(
+            Path(path),
+            self.claim,
+            self.to_dict(),
+            beside={Path(values_path): values},
+            order="kept" if keep_order else "shuffled",
+            audience="external" if external else "internal",
+            overwrite=overwrite,
+        )
 
-    def dependence(self) -> tuple[utility.Dependence, utility.Dependence]:
+    def dependence(self) -> tuple[kept.Dependence, kept.Dependence]:
         """Measure how far the vectors of A are from independent of the cluster, before and after."""
         _, before = self.table.select(self.a).collapse()
         _, after = self._masked_a().collapse()
-        return utility.dependence(before, self.labels), utility.dependence(after, self.labels)
+        return kept.dependence(before, self.labels), kept.dependence(after, self.labels)
 
-    def pairs(self) -> tuple[utility.Pair, ...]:
+    def pairs(self) -> tuple[kept.Pair, ...]:
         """Compare what pairs of columns say of one another before and after; long orders are binned."""
-        b = {name: utility.binned_codes(self.table, name) for name in self.b}
-        return utility.kept_pairs(self._a_codes(), b, self._c_codes(), self.labels)
+        b = {name: kept.binned_codes(self.table, name) for name in self.b}
+        return kept.kept_pairs(self._a_codes(), b, self._c_codes(), self.labels)
 
-    def rules(self, *, support: float = 0.01, confidence: float = 0.5) -> utility.Rules:
+    def rules(self, *, support: float = 0.01, confidence: float = 0.5) -> kept.Rules:
         """Count the association rules between A and C, and within A, that are kept.
 
         Parameters
@@ -218,7 +239,7 @@ class MaskedRelease:
         support, confidence : float
             What a rule needs, in [0, 1].
         """
-        return utility.association_rules(self._a_codes(), self._c_codes(), support, confidence)
+        return kept.association_rules(self._a_codes(), self._c_codes(), support, confidence)
 
     def to_dict(self) -> dict[str, Any]:
         """Return what is known of the release as plain values, none of them a person's."""
@@ -255,38 +276,13 @@ class MaskedRelease:
             f"{self.share_kept:.1%} of the cells kept<ul>{warned}</ul>"
         )
 
-    def _verify(self, frame: Frame) -> IndependenceVerdict:
-        return verify_independence(frame, columns=self.a, label=self.label, n_clusters=self.n_clusters)
-
-    def _published(self) -> Frame:
-        if isinstance(self.source, Table):
-            return frames.read(self._published_table(self.source).decode())
-        return self._published_frame(self.source)
-
-    def _published_frame(self, source: Frame) -> Frame:
-        names = [name for name in source.columns if name in (*self.a, *self.c)]
-        texts = {
-            name: frames.gather([*self.table.column(name).texts(), None], self._places(name), stars)
-            for name, stars in zip(self.a, self.stars, strict=True)
-        }
-        frame = source.select(names).take(self.kept).with_texts(texts)
-        frame = frame.with_numbers(self.label, self.labels.astype(np.int64) + 1)
-        return without_remnants(frame, rows_are_gone=len(self.kept) < source.n_rows)
-
-    def _places(self, name: str) -> CodeArray:
-        """Return a column's codes with the missing cell behind all values."""
-        codes = self.table.codes[self.table.index(name)]
-        return np.where(codes < 0, np.int32(self.table.column(name).n_values), codes)
-
-    def _published_table(self, source: Table) -> Table:
-        masked = self._masked_a()
-        kept = source.select([name for name in source.names if name in (*self.a, *self.c)]).take(self.kept)
-        columns, codes = list(kept.columns), kept.codes.copy()
-        for name in self.a:
-            columns[kept.index(name)], codes[kept.index(name)] = masked.column(name), masked.codes[masked.index(name)]
-        numbers = Column(self.label, "integer", np.arange(1, self.n_clusters + 1, dtype=np.int64))
-        table = Table((*columns, numbers), np.concatenate((codes, self.labels[None, :])), kept.counts)
-        return table.without_unused()
+    def _rewritten(self, name: str, stars: BoolArray) -> Rewritten:
+        """Say what a column of A publishes, for every row of the source; those that are not kept are anything."""
+        codes, texts = self.table.codes[self.table.index(name)], self.table.column(name).texts()
+        spread = np.zeros(self.source.n_rows, dtype=np.int32)
+        known = np.where(codes < 0, np.int32(len(texts)), codes)
+        spread[self.kept] = np.where(stars, np.int32(len(texts) + 1), known)
+        return Rewritten(spread, (*texts, None, SUPPRESSED))
 
     def _masked_a(self) -> Table:
         """Code what A publishes: a column is a category whose values are its cells."""
@@ -326,7 +322,7 @@ def evidence(
     for name in c:
         with contextlib.suppress(ColumnError):
             table = Table.encode(source.select([name]).take(rows), [name], specs)
-            codes[name] = utility.binned_codes(table, name)
+            codes[name] = kept.binned_codes(table, name)
     return codes
 
 

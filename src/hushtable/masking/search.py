@@ -10,9 +10,9 @@ from typing import Final, Literal
 import numpy as np
 
 from hushtable._types import CountArray, FloatArray
-from hushtable.anonymizers.independence.assignment import descend, pivot
-from hushtable.anonymizers.independence.dealing import Dealing, Types, greedy, kept_cells, subsets
-from hushtable.anonymizers.independence.programme import Programme, floor_of
+from hushtable.masking.assignment import descend, pivot
+from hushtable.masking.dealing import Dealing, Types, greedy, kept_cells, subsets
+from hushtable.masking.programme import Programme, floor_of
 from hushtable.search import Budget
 
 __all__ = ["METHODS", "Masking", "Method", "agreement_bound", "mask"]

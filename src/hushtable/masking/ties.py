@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray
-from hushtable.anonymizers.independence.dealing import Types
-from hushtable.anonymizers.independence.programme import Programme
 from hushtable.errors import InputError, with_hint
+from hushtable.masking.dealing import Types
+from hushtable.masking.programme import Programme
 
 __all__ = ["settle_ties"]
 

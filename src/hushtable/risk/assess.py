@@ -8,9 +8,9 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from hushtable._types import Missing
+from hushtable.claims.readings import match_sizes
 from hushtable.column import ColumnSpec
 from hushtable.partition import Partition
-from hushtable.readings import match_sizes
 from hushtable.table import Table
 
 __all__ = ["RiskAssessment", "assess"]

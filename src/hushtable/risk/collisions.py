@@ -16,8 +16,8 @@ from hushtable import lattice
 from hushtable._types import BoolArray, CodeArray, CountArray
 from hushtable.kernels import uniques
 from hushtable.lattice import WalkProgress
+from hushtable.lattice.listing import lone_rows, partitions, renyi_entropy
 from hushtable.risk.joint import Joint, Rows
-from hushtable.risk.listing import lone_rows, partitions, renyi_entropy
 from hushtable.risk.petsard import TREE
 from hushtable.search import Budget, Trace
 

@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hushtable._types import CountArray
+from hushtable.lattice.listing import lone_rows, partitions
 from hushtable.risk.joint import UNITS, Joint
-from hushtable.risk.listing import lone_rows, partitions
 from hushtable.table import Table
 
 __all__ = ["DETAILS", "TREE", "PetsardResult", "petsard_precisions", "petsard_walk"]

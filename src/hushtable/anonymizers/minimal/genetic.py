@@ -12,7 +12,7 @@ import numpy as np
 
 from hushtable._types import CodeArray, CountArray, Progress
 from hushtable.anonymizers.judging import Judge
-from hushtable.anonymizers.method import Found, Offers, Problem, register
+from hushtable.anonymizers.method import Offers, register
 from hushtable.anonymizers.minimal import candidates, evolve, regroup
 from hushtable.anonymizers.minimal.answer import infeasible, merged, published
 from hushtable.anonymizers.minimal.candidates import Space

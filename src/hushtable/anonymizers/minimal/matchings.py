@@ -61,9 +61,7 @@ class Solution:
     """Tables of that cost, where all were listed."""
 
 
-def search(
-    title: str, space: Space, model: MatchingNotion, n_best: int, tie_break: Loss | None, clock: Clock
-) -> Found:
+def search(title: str, space: Space, model: MatchingNotion, n_best: int, tie_break: Loss | None, clock: Clock) -> Found:
     """Find the cheapest table whose rows have k matches, of whatever kind the model asks for.
 
     Notes
@@ -171,9 +169,7 @@ def _useful(front: dict[int, tuple[float, tuple[int, ...]]], needed: int, n_rows
     return Options(covers, np.array([front[mask][0] for mask in masks]), np.array([front[mask][1] for mask in masks]))
 
 
-def _program(
-    options: Sequence[Options], model: MatchingNotion, n_rows: int, clock: Clock
-) -> tuple[CountArray, float]:
+def _program(options: Sequence[Options], model: MatchingNotion, n_rows: int, clock: Clock) -> tuple[CountArray, float]:
     """Choose an option for every row by an integer program; return the choices and a bound of the cost."""
     from scipy import sparse
     from scipy.optimize import Bounds, LinearConstraint, milp

@@ -5,13 +5,12 @@ from __future__ import annotations
 import itertools
 import math
 import time
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
 
-from hushtable._types import CodeArray, CountArray, Progress
+from hushtable._types import CodeArray, Progress
 from hushtable.anonymizers.judging import Judge
 from hushtable.anonymizers.method import Found, Offers, Problem, register
 from hushtable.anonymizers.minimal import candidates, matchings, regroup, setpartition, smallest
@@ -20,16 +19,12 @@ from hushtable.anonymizers.minimal.candidates import Space
 from hushtable.anonymizers.minimal.setpartition import Partitioning
 from hushtable.anonymizers.mondrian import Mondrian
 from hushtable.errors import InputError, with_hint
-from hushtable.hierarchy import Hierarchy
 from hushtable.kernels import cost
-from hushtable.models.base import PrivacyModel
-from hushtable.models.identity import KAnonymity
 from hushtable.models.matching import MatchingNotion
 from hushtable.partition import Partition
-from hushtable.quality.loss import Loss, SetNCP
+from hushtable.quality.loss import Loss
 from hushtable.recoding import Recoding
 from hushtable.search import Budget, Effort, Trace
-from hushtable.table import Table
 
 __all__ = ["MinGen", "start", "temperatures"]
 
