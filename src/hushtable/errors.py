@@ -124,6 +124,7 @@ def check_type(given: Any, kind: type, what: str, example: str) -> None:
     """Raise InputError where an argument is not of its type; None is always allowed."""
     if given is not None and not isinstance(given, kind):
         msg = with_hint(f"{what} was given as {type(given).__name__}.", f"pass {example}.")
+        raise InputError(msg)
 
 
 def check_whole(what: str, given: object, least: int, most: float = math.inf) -> None:
