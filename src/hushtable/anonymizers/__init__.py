@@ -174,6 +174,8 @@ def anonymize(
         population=people,
         reference=reference,
     )
+    if progress is not None:
+        progress(1.0)
     judge.check_classes(found)
     recoding = searcher.recode(distinct, found, cuts, quasi_identifiers, ladders)  # type: ignore[arg-type]
     n_suppressed = int(reference.counts[suppressed].sum())
