@@ -398,7 +398,8 @@ def test_a_budget_gives_the_best_so_far():
 
 
 def test_the_record_of_a_release_names_no_cell():
-    frame = frame_of(30, np.random.default_rng(11)).with_columns(a0=pl.lit("canary-A"), b=pl.int_range(-90_029, -89_999))
+    hours = pl.int_range(-90_029, -89_999)
+    frame = frame_of(30, np.random.default_rng(11)).with_columns(a0=pl.lit("canary-A"), b=hours)
     masked = ht.mask_dependence(frame, a=["a0", "a1"], b=["b"], clusters=3)
     told = json.dumps(masked.to_dict()) + repr(masked) + masked._repr_html_() + repr(masked.verify())
     assert "canary-A" not in told

@@ -347,7 +347,8 @@ def test_many_rows_are_never_worse_than_mondrian(models: list[Any]) -> None:
         "models": models,
         "hierarchies": {"job": hierarchy(), "sex": ht.Hierarchy.suppression()},
     }
-    release = ht.anonymize(frame, method=ht.MinGen(proof_rows=0), loss="ncp", budget=ht.Budget(nodes=10_000_000), **given)
+    budget = ht.Budget(nodes=10_000_000)
+    release = ht.anonymize(frame, method=ht.MinGen(proof_rows=0), loss="ncp", budget=budget, **given)
     cut = ht.anonymize(frame, method="mondrian", loss="ncp", **given)
     assert release.loss < cut.loss
     assert release.trace.bound is not None
