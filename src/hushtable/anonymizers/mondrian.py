@@ -93,6 +93,8 @@ class Mondrian:
     2006, section 4. We depart in that a column without an allowable cut at its
     median is cut elsewhere, that categories are ordered by their frequency in the
     class at hand, and that every model is tested inside the cut, on both sides.
+    Ties are broken by content and by the columns' names: the order of rows and
+    quasi-identifiers changes nothing.
     About O(n d log(n / k)) for n distinct rows and d columns, times ``n_rescored`` with gain.
     """
 
