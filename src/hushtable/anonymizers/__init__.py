@@ -185,6 +185,8 @@ def anonymize(
     if people is not None and isinstance(cuts, CutTree) and _bounded_below(models):
         counting = [model for model in models if model.needs.population]
         found, cuts = undo_overlaps(distinct, found, cuts, recode, counting, people, ladders)
+    if progress is not None:
+        progress(1.0)
     judge.check_classes(found)
     recoding = recode(found, cuts)
     n_suppressed = int(reference.counts[suppressed].sum())

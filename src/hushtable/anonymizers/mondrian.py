@@ -18,7 +18,7 @@ from hushtable.anonymizers.judging import rules_of, sensitive_of
 from hushtable.anonymizers.publish import STYLES, Style
 from hushtable.errors import InputError, check_whole, with_hint
 from hushtable.hierarchy import Hierarchy
-from hushtable.kernels import replay, split
+from hushtable.kernels import group, replay, split
 from hushtable.models.base import PrivacyModel
 from hushtable.partition import Partition
 from hushtable.quality import loss as losses
@@ -97,6 +97,8 @@ class Mondrian:
     2006, section 4. We depart in that a column without an allowable cut at its
     median is cut elsewhere, that categories are ordered by their frequency in the
     class at hand, and that every model is tested inside the cut, on both sides.
+    Ties are broken by content and by the columns' names: the order of rows and
+    quasi-identifiers changes nothing.
     About O(n d log(n / k)) for n distinct rows and d columns, times ``n_rescored`` with gain.
     """
 
@@ -170,7 +172,9 @@ class Mondrian:
         weights = loss.weights if loss else NO_NUMBERS
         began = time.perf_counter()
         budget = budget or Budget()
-        laid_out = lay_out(table, quasi_identifiers, hierarchies, self.grid)
+        # Of equal cuts the first one is made, so columns come by name and rows by content, however they were given.
+        names = sorted(quasi_identifiers)
+        laid_out = lay_out(table, names, hierarchies, self.grid)
         axes = pack(laid_out, weights)
         sensitive = [table.index(name) for name in sensitive_of(models)]
         points = split.Points(places(table, laid_out), table.counts, table.codes[sensitive] + np.int32(1))
@@ -179,7 +183,8 @@ class Mondrian:
         rules = rules_of(reference or table, models, hierarchies)
         min_size = max(1, *(model.min_size for model in models)) + self.margin
         options = split.Options(self.cut == "gain", min_size, self.n_rescored, not self.strict)
-        work = _work(points, axes, self.n_rescored)
+        order = _by_content(table, population) if self.exchange or not self.strict else np.arange(table.n_rows)
+        work = _work(points, axes, self.n_rescored, order)
         tree = _new_tree(table.n_rows)
         status = split.PAUSED
         while status != split.DONE:
@@ -199,12 +204,14 @@ class Mondrian:
         labels[work.order] = np.repeat(np.arange(n_leaves, dtype=np.int32), np.diff(tree.leaf_starts[: n_leaves + 1]))
         partition = Partition.from_labels(labels, n_leaves, table.counts)
         if self.exchange:
-            improved = improve(table, partition, points, axes, rules, min_size)
+            improved = improve(table, partition, work.order, points, axes, rules, min_size)
             # The kernels measure a run of a hierarchy's children, a release publishes the node over it.
             candidates = (partition, improved)
             partition = min(candidates, key=lambda each: self._loss(table, each, laid_out, weights))
         starts = np.concatenate(([0], np.cumsum(tree.lengths[:n_nodes], dtype=np.int64)))
-        cuts = CutTree(tree.columns[:n_nodes], starts, tree.members[: starts[-1]] - np.int32(1))
+        # Column -1, of a finished class, finds the last entry.
+        asked = np.array([*map(quasi_identifiers.index, names), -1], dtype=np.int32)
+        cuts = CutTree(asked[tree.columns[:n_nodes]], starts, tree.members[: starts[-1]] - np.int32(1))
         seconds = time.perf_counter() - began
         return partition, cuts, Trace(repr(self), n_settled, seconds, complete=status == split.DONE)
 
@@ -234,7 +241,17 @@ class Mondrian:
         return publish.from_cells(table, partition, axes, cells, "cut")
 
 
-def _work(points: split.Points, axes: split.Axes, n_rescored: int) -> split.Work:
+def _by_content(table: Table, population: CountArray | None) -> CountArray:
+    """Return the rows by their codes, columns by name: only rows that are alike in all stay in the table's order."""
+    order = np.lexsort([table.counts] if population is None else [population, table.counts])
+    for name in sorted(table.names, reverse=True):
+        places = table.codes[table.index(name), order] + np.int32(1)
+        order = order[group.rows_by_class(places, table.column(name).n_values + 1)[1]]
+    # Relaxed cuts deal out records, so rows that only a population holds come last.
+    return order[np.argsort(table.counts[order] == 0, kind="stable")]
+
+
+def _work(points: split.Points, axes: split.Axes, n_rescored: int, order: CountArray) -> split.Work:
     n_rows, n_columns = points.codes.shape
     n_sensitive = len(points.sensitive)
     n_codes = int(axes.offsets[-1])
@@ -243,7 +260,7 @@ def _work(points: split.Points, axes: split.Axes, n_rescored: int) -> split.Work
     stack = np.zeros((n_rows + 1, 2), dtype=np.int32)
     stack[0] = 0, n_rows
     return split.Work(
-        order=np.arange(n_rows, dtype=np.int32),
+        order=order.astype(np.int32),
         scratch=np.empty(n_rows, dtype=np.int64),
         stack=stack,
         codes=np.empty(n_codes, dtype=np.int32),
