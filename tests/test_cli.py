@@ -629,7 +629,7 @@ def test_a_reader_that_leaves_early_is_no_error(here: Path, arguments: list[str]
     )
     assert process.stdout is not None
     process.stdout.close()
-    _, err = process.communicate(timeout=60)
+    _, err = process.communicate()
     assert err == b""
     assert process.returncode == 0
 

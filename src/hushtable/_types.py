@@ -18,7 +18,7 @@ ValueArray = NDArray[Any]
 
 Missing = Literal["category", "wildcard", "worst"]
 Progress = Callable[[float], None]
-"""Called now and then with the share of the work that is done, in [0, 1]."""
+"""Called now and then with the share of the work that is done, in [0, 1]; it never falls, and is 1 in the end."""
 
 ArrayT = TypeVar("ArrayT", bound=NDArray[Any])
 

@@ -220,14 +220,14 @@ def people(n: int = 30_000, *, seed: int = 0) -> pl.DataFrame:
     postcode_weights = np.outer(_zipf(len(_REGIONS), 0.8), _zipf(len(_POSTCODES) // len(_REGIONS), 1.0)).ravel()
     year = (2025 - age - 1970).astype("datetime64[Y]")
     first_day = year.astype("datetime64[D]")
-    days_in_year = ((year + 1).astype("datetime64[D]") - first_day).astype(np.int64)
+    days_in_year = ((year + np.timedelta64(1, "Y")).astype("datetime64[D]") - first_day).astype(np.int64)
     countries = _NATIONALITIES.split()
 
     frame = pl.DataFrame(
         {
             "name": _pick(given_names, given) + " " + _pick(family_names, family),
             "email": mailbox + "@" + _pick(_DOMAINS, domain),
-            "birth_date": first_day + rng.integers(days_in_year),
+            "birth_date": first_day + rng.integers(days_in_year).astype("timedelta64[D]"),
             "sex": _pick(list(_SEXES), sex),
             "postcode": _pick(_POSTCODES, _draw(rng, postcode_weights, n)),
             "education": _pick(levels, education).cast(pl.Enum(levels)),
@@ -236,7 +236,7 @@ def people(n: int = 30_000, *, seed: int = 0) -> pl.DataFrame:
             "nationality": _pick(countries, _draw(rng, _zipf(len(countries), 2.5), n)),
             "income": (income / 100).round().astype(np.int64) * 100,
             "diagnosis": _pick(list(_DIAGNOSES), diagnosis),
-            "visit_date": np.datetime64("2024-01-01") + rng.integers(366, size=n),
+            "visit_date": np.datetime64("2024-01-01") + rng.integers(366, size=n).astype("timedelta64[D]"),
             "blood_pressure": rng.normal(105 + 0.45 * age, 12).round(1),
         }
     )

@@ -123,6 +123,17 @@ def test_progress_rises_to_one() -> None:
     assert seen[-1] == 1.0
 
 
+@pytest.mark.parametrize("method", ["mondrian", "mingen", "genetic"])
+@pytest.mark.parametrize("n", [12, 60])
+def test_progress_ends_at_one_whatever_ended_the_search(method: str, n: int) -> None:
+    seen: list[float] = []
+    budget = ht.Budget(nodes=20)
+    people = ht.datasets.people(n)
+    protect(people, quasi_identifiers=["birth_date", "sex"], method=method, budget=budget, progress=seen.append)
+    assert seen == sorted(seen)
+    assert seen[-1] == 1.0
+
+
 @pytest.mark.parametrize("budget", [ht.Budget(nodes=1), ht.Budget(nodes=7), ht.Budget(seconds=1e-9)])
 def test_a_budget_gives_a_safe_release(budget: ht.Budget) -> None:
     people = ht.datasets.people(500)

@@ -112,12 +112,16 @@ def test_budgets_and_patience_end_the_search() -> None:
     )
     assert short.trace.nodes == 3
     assert not short.trace.complete
+    assert shares == sorted(shares)
+    assert shares[-1] == 1.0
+    shares.clear()
     patient = ht.anonymize(
         adult_like(60), method=ht.Genetic(patience=2, generations=500), progress=shares.append, **PLAIN
     )
     assert patient.trace.complete
     assert patient.trace.nodes < 300
     assert shares == sorted(shares)
+    assert shares[-1] == 1.0
 
 
 @pytest.mark.parametrize("variant", ["partitions", "mg-ga"])

@@ -165,7 +165,6 @@ def test_optima_of_the_example_tables(
         assert round(release.loss, 4) == optimum
         assert release.trace.optimal
         assert release.trace.gap == 0
-        assert release.trace.seconds < 5
         assert release.verify().passed
 
 
@@ -322,6 +321,7 @@ def test_more_rows_are_proven_too(k: int) -> None:
         method="mingen",
         loss="certainty",
         hierarchies={"job": hierarchy()},
+        budget=ht.Budget(nodes=10_000_000),
     )
     assert release.trace.optimal
     assert release.trace.bound == pytest.approx(release.loss)
@@ -347,7 +347,8 @@ def test_many_rows_are_never_worse_than_mondrian(models: list[Any]) -> None:
         "models": models,
         "hierarchies": {"job": hierarchy(), "sex": ht.Hierarchy.suppression()},
     }
-    release = ht.anonymize(frame, method=ht.MinGen(proof_rows=0), loss="ncp", **given)
+    budget = ht.Budget(nodes=10_000_000)
+    release = ht.anonymize(frame, method=ht.MinGen(proof_rows=0), loss="ncp", budget=budget, **given)
     cut = ht.anonymize(frame, method="mondrian", loss="ncp", **given)
     assert release.loss < cut.loss
     assert release.trace.bound is not None
@@ -386,7 +387,7 @@ def test_many_rows_satisfy_matching_notions_too(notion: Any, k: int) -> None:
         models=[notion(k)],
         method="mingen",
         loss="certainty",
-        budget=ht.Budget(seconds=2),
+        budget=ht.Budget(nodes=100_000),
     )
     classic = ht.anonymize(
         adult_like(60),
@@ -394,7 +395,7 @@ def test_many_rows_satisfy_matching_notions_too(notion: Any, k: int) -> None:
         models=[ht.KAnonymity(k)],
         method="mingen",
         loss="certainty",
-        budget=ht.Budget(seconds=2),
+        budget=ht.Budget(nodes=100_000),
     )
     assert release.verify().passed
     assert release.loss <= classic.loss + 1e-9

@@ -51,7 +51,7 @@ def case(random: Random, folder: Path) -> Outcome:
     return outcome
 
 
-def in_time(call: Callable[[], object], seconds: int = 5) -> None:
+def in_time(call: Callable[[], object], seconds: int = 30) -> None:
     """Call, and raise where that takes long."""
 
     def late(*_: object) -> None:

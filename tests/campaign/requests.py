@@ -10,7 +10,7 @@ from typing import Any
 
 import hushtable as ht
 from campaign.ladders import Ladder, calendar, ladder, prefixes
-from campaign.tables import FORMS, NAMES, Made, build, column, kind_of_texts, records
+from campaign.tables import COUNTED, FORMS, NAMES, Made, build, column, kind_of_texts, records
 from judging_slow import Terms
 from reading import text_of
 
@@ -43,7 +43,11 @@ class Request:
             spec = self.call.get("specs", {}).get(name)
             texts = [row[name] for row in [*self.original, *(self.people or ())] if name in row]
             # Sensitive texts are typed as a CSV's are: two spellings of one value are one value. A Table has kinds.
-            is_text = made.dtype in ("text", "factor") and self.roles[name] == "sensitive" and self.form != "Table"
+            is_text = (
+                made.dtype in ("text", "factor")
+                and self.roles[name] == "sensitive"
+                and self.form not in ("Table", COUNTED)
+            )
             kinds[name] = kind_of_texts(texts) if self.form == "csv" or is_text else made.kind
             if spec is not None:
                 kinds[name] = spec.kind or kinds[name]
@@ -83,7 +87,7 @@ def request(random: Random, folder: Path, *, tame: bool = False) -> Request:
     secret = f"SeCrEt{random.randrange(10**9)}"
     names = random.sample(NAMES[:-3] if random.random() < 0.95 else NAMES, random.randint(2, 6))
     columns = {name: column(random, n, secret) for name in names}
-    form = random.choice(FORMS)
+    form = random.choice(FORMS if tame or random.random() < 0.9 else (COUNTED,))
     roles = dict.fromkeys(names[: random.randint(1, min(4, len(names)))], "quasi-identifier")
     roles |= {name: random.choice(("sensitive", "sensitive", "other")) for name in names if name not in roles}
     tokens = {"id": "identifier", "mail": "pseudonym", "note": "other"}

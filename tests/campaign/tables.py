@@ -20,6 +20,9 @@ import hushtable as ht
 from reading import is_missing, text_of
 
 FORMS = ("polars", "pandas", "pyarrow", "csv", "parquet", "Table")
+COUNTED = "counted Table"
+"""A Table of distinct rows, each of which counts its records; what is asked of it is told by records."""
+
 NAMES = (
     "age",
     "zip code",
@@ -179,9 +182,12 @@ def build(columns: dict[str, Made], form: str, random: Random, folder: Path, nam
         index = pd.Index(range(7, 7 + len(next(iter(columns.values())).values)))
         return pd.DataFrame({key: pandas_column(made, index, random) for key, made in columns.items()}, index=index)
     frame = pl.DataFrame([polars_column(key, made) for key, made in columns.items()])
-    if form == "Table" and not any(_is_infinite(made) for made in columns.values()):
-        return ht.Table.encode(frame)
-    if form in ("polars", "Table"):
+    # What a Table refuses is left to `anonymize` to refuse.
+    is_tame = not any(_is_infinite(made) for made in columns.values()) and not set(columns) & set(NAMES[-3:])
+    if form in ("Table", COUNTED) and is_tame:
+        table = ht.Table.encode(frame)
+        return table.collapse()[0] if form == COUNTED else table
+    if form in ("polars", "Table", COUNTED):
         return frame
     table = frame.to_arrow()
     if form == "pyarrow":
@@ -243,7 +249,8 @@ def records(data: Any, delimiter: str | None = None) -> tuple[list[str], list[di
     if isinstance(data, Path) and data.suffix == ".csv":
         return _csv_records(data, delimiter)
     if isinstance(data, ht.Table):
-        data = data.decode()
+        names, rows = records(data.decode())
+        return names, [row for row, count in zip(rows, data.counts.tolist(), strict=True) for _ in range(count)]
     if isinstance(data, Path):
         data = pq.read_table(data)
     if isinstance(data, pd.DataFrame):
@@ -288,7 +295,10 @@ def kind_of_texts(texts: list[str | None]) -> str:
         return "category"
     if all(re.fullmatch(r"[+-]?(0|[1-9][0-9]*)", text) and abs(int(text)) < 2**63 for text in known):
         return "integer"
-    if all(re.fullmatch(r"[+-]?(0|[1-9][0-9]*)?(\.[0-9]*)?([eE][+-][0-9]+)?", text) and any(map(str.isdigit, text)) for text in known):
+    if all(
+        re.fullmatch(r"[+-]?(0|[1-9][0-9]*)?(\.[0-9]*)?([eE][+-][0-9]+)?", text) and any(map(str.isdigit, text))
+        for text in known
+    ):
         return "decimal"
     if all(re.fullmatch(r"\d{4}-\d\d-\d\d", text, re.ASCII) for text in known):
         return "date"

@@ -553,7 +553,7 @@ def test_a_release_writes_missing_cells_in_one_way(tmp_path):
         assert release.verify().passed
         assert (release.verify().n_classes, release.partition.n_classes) == (2, 2)
         for name in ("out.csv", "out.parquet"):
-            assert release.write(tmp_path / name).passed
+            assert release.write(tmp_path / name, overwrite=True).passed
             assert frames.read(tmp_path / name).column("a").null_count() == 5
 
 

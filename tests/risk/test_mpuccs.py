@@ -898,7 +898,8 @@ def test_a_result_is_plain_and_shows_no_cell():
         for text in shown:
             assert canary not in text
             assert str(number) not in text
-            assert "1903" not in text
+            assert "1903-07" not in text
+            assert "1903, 7" not in text
         assert "<script" not in result._repr_html_()
     with pytest.raises(AttributeError):
         result.summary = {}
@@ -975,9 +976,16 @@ def test_progress_is_told_columns_and_combinations():
     cells = np.random.default_rng(0).integers(0, 4, (3_000, 16))
     told = []
     ht.mpuccs(pl.DataFrame(cells), n_cols=None, progress=lambda share, n_sets: told.append((share, n_sets)))
-    assert told
+    assert told[-1][0] == 1.0
     assert all(0 <= share <= 1 for share, _ in told)
     assert told == sorted(told)
+
+
+@pytest.mark.parametrize("options", [{}, {"all_minimal": True}, {"min_entropy_delta": 0.0}])
+def test_progress_ends_at_one_in_every_kind_of_search(options):
+    told = []
+    ht.mpuccs(frame(a=[1, 1, 2], b=[3, 4, 4]), progress=lambda share, n_sets: told.append((share, n_sets)), **options)
+    assert told[-1][0] == 1.0
 
 
 def test_pruning_weighs_classes_by_all_their_records():

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
 
-from hushtable import frames
-from hushtable._types import BoolArray, CodeArray, CountArray
+from hushtable import drafts, frames
+from hushtable._types import BoolArray, CodeArray
 from hushtable.anonymizers.judging import Judge
 from hushtable.anonymizers.method import METHODS, Found, Method, Offers, Problem, check_asked, register
 from hushtable.anonymizers.minimal.genetic import Genetic
@@ -18,7 +17,7 @@ from hushtable.anonymizers.minimal.mingen import MinGen
 from hushtable.anonymizers.mondrian import Mondrian
 from hushtable.anonymizers.suppress import offending_rows
 from hushtable.cells import SUPPRESSED
-from hushtable.claims import Claim, Limits, of_models
+from hushtable.claims import Limits, of_models
 from hushtable.column import Column, ColumnSpec
 from hushtable.errors import ColumnError, InfeasibleError, InputError, check_columns, listed, with_hint
 from hushtable.frames import Frame
@@ -122,14 +121,15 @@ def protect(data: Any, asked: Request) -> Release:
         As `hushtable.anonymize` says.
     """
     source, table = _read(data, asked)
-    ladders = _ladders(table, asked)
+    people = _population(asked)
+    everyone = table if people is None else table.with_population(people)
+    ladders = _ladders(everyone, asked)
     notion = next((model for model in asked.models if isinstance(model, MatchingNotion)), None)
     whole = Judge(table, asked.asked_of_classes, ladders, person=asked.person)
-    people = _population(table, asked)
     most = int(asked.suppression_limit * table.n_records)
     suppressed = np.zeros(table.n_rows, dtype=bool)
     if most and people is None and not whole.passes_as_one_class():
-        suppressed = offending_rows(table, asked.models, most)
+        suppressed = offending_rows(table, asked.models, most, source)
     kept = table.take(np.flatnonzero(~suppressed))
     judge, inverse = _judge(kept, people, whole, apart=asked.method.offers.parts_equal_records)
     left = most - int(table.counts[suppressed].sum()) if asked.method.offers.suppresses else 0
@@ -138,10 +138,16 @@ def protect(data: Any, asked: Request) -> Release:
     if notion is None:
         judge.check_feasible()
     found = asked.method.search(problem)
+    asked.clock.tell(1.0)
     judge.check_classes(found.partition)
 
+    inputs = drafts.paths_among(data, asked.population, asked.hierarchies)
+    typed = {column.name: _spec_of(column) for column in everyone.columns}
+
     def released(found: Found) -> Release:
-        return _release(source, whole, asked, found, _spread(found.partition.labels, inverse, suppressed))
+        release = _release(source, whole, asked, found, _spread(found.partition.labels, inverse, suppressed))
+        claim = replace(release.claim, specs={**asked.specs, **typed})
+        return replace(release, claim=claim, inputs=inputs)
 
     return replace(released(found), alternatives=tuple(released(other) for other in found.others))
 
@@ -183,15 +189,23 @@ def _release(source: Frame | Table, whole: Judge, asked: Request, found: Found, 
     table, sizes = whole.table, found.partition.sizes
     suppressed = np.asarray(labels < 0)
     n_suppressed = int(table.counts[suppressed].sum())
+    drops = n_suppressed > 0 and not whole.of(suppressed).passes_as_one_class()
+    of_classes: dict[str, Any] = {}
+    if not any(model.needs.original for model in asked.models):
+        people = asked.population
+        of_classes = {
+            "population": people.expand() if isinstance(people, Table) else people,
+            "person": asked.person,
+            "limits": asked.limits,
+            "suppressed": SUPPRESSED if n_suppressed and not drops else None,
+            "is_whole": n_suppressed == 0,
+        }
     claim = of_models(
         asked.quasi_identifiers,
         asked.models,
         sensitive=asked.judged,
-        specs={**asked.specs, **{column.name: _spec_of(column) for column in table.columns}},
         hierarchies=whole.ladders,
-        population=asked.population,
-        person=asked.person,
-        limits=asked.limits,
+        **of_classes,
     )
     release = Release(
         source=source,
@@ -202,7 +216,8 @@ def _release(source: Frame | Table, whole: Judge, asked: Request, found: Found, 
         trace=found.trace,
         removed=asked.identifiers,
         pseudonyms=asked.pseudonyms,
-        drops_suppressed=n_suppressed > 0 and not whole.of(suppressed).passes_as_one_class(),
+        drops_suppressed=drops,
+        placing=found.placing,
     )
     average = asked.limits.average_risk
     if average is not None and release.partition.n_classes > average * release.partition.n_records:
@@ -217,7 +232,7 @@ def _release(source: Frame | Table, whole: Judge, asked: Request, found: Found, 
 
 def _spec_of(column: Column) -> ColumnSpec:
     """Say how a column was typed, so that whoever reads its texts types them alike."""
-    return ColumnSpec(column.kind, tuple(column.texts()) if column.kind == "ordered" else None)
+    return ColumnSpec(column.kind, (tuple(column.texts()) or None) if column.kind == "ordered" else None)
 
 
 def _ladders(table: Table, asked: Request) -> dict[str, Hierarchy]:
@@ -271,7 +286,7 @@ def _check_cells(table: Table) -> None:
             raise ColumnError(msg)
 
 
-def _population(table: Table, asked: Request) -> Table | None:
+def _population(asked: Request) -> Table | None:
     """Return the quasi-identifiers of the population, where a model counts one."""
     needed = [model.name for model in asked.models if model.needs.population]
     if (asked.population is not None) != bool(needed):
@@ -282,4 +297,6 @@ def _population(table: Table, asked: Request) -> Table | None:
         raise InputError(msg)
     if asked.population is None:
         return None
-    return Table.encode(asked.population, asked.quasi_identifiers, asked.specs)
+    people = Table.encode(asked.population, asked.quasi_identifiers, asked.specs)
+    _check_cells(people)
+    return people

@@ -19,6 +19,7 @@ _SETTLED = 1e-2  # a sweep that gains less than this share of the first one is t
 def improve(
     table: Table,
     partition: Partition,
+    rows: CodeArray,
     points: profile.Points,
     axes: profile.Axes,
     rules: judge.Rules,
@@ -32,6 +33,8 @@ def improve(
         The rows of the partition.
     partition : Partition
         Its classes in an order in which neighbours are alike.
+    rows : ndarray of int32, shape (n_rows,)
+        The rows class by class; in this order they are tried, and the first of equal gains is taken.
     points, axes, rules
         As the search has them.
     min_size : int
@@ -49,7 +52,7 @@ def improve(
     ]
     words = np.cumsum([0, *n_words])
     n_classes = partition.n_classes
-    first, next_ = _linked(partition, table.n_rows)
+    first, next_ = _linked(partition, rows)
     classes = exchange.Classes(
         first=first,
         next_=next_,
@@ -78,10 +81,9 @@ def improve(
     return Partition.from_labels(_labels(classes, table.n_rows), n_classes, table.counts)
 
 
-def _linked(partition: Partition, n_rows: int) -> tuple[CodeArray, CodeArray]:
+def _linked(partition: Partition, rows: CodeArray) -> tuple[CodeArray, CodeArray]:
     """Return a first row of every class, and after every row the next of its class."""
-    next_ = np.full(n_rows, -1, dtype=np.int32)
-    rows = partition.rows
+    next_ = np.full(len(rows), -1, dtype=np.int32)
     next_[rows[:-1]] = np.where(partition.labels[rows[:-1]] == partition.labels[rows[1:]], rows[1:], -1)
     return rows[partition.offsets[:-1]].copy(), next_
 

@@ -16,7 +16,7 @@ from hushtable.anonymizers.method import Found, Offers, Problem, register
 from hushtable.anonymizers.overlap import undo_overlaps
 from hushtable.anonymizers.publish import STYLES, Style
 from hushtable.errors import InputError, check_whole, with_hint
-from hushtable.kernels import judge, profile, replay, split
+from hushtable.kernels import group, judge, profile, replay, split
 from hushtable.layout import check_grid, lay_out, pack, places
 from hushtable.partition import Partition
 from hushtable.recoding import Recoding
@@ -71,6 +71,8 @@ class Mondrian:
     2006, section 4. We depart in that a column without an allowable cut at its
     median is cut elsewhere, that categories are ordered by their frequency in the
     class at hand, and that every model is tested inside the cut, on both sides.
+    Ties are broken by content and by the columns' names: the order of rows and
+    quasi-identifiers changes nothing.
     About O(n d log(n / k)) for n distinct rows and d columns, times ``n_rescored`` with gain.
     """
 
@@ -119,62 +121,83 @@ class Mondrian:
         Distinct rows with counts are best (`hushtable.Table.collapse`).
         """
         table, clock = problem.table, problem.clock
-        axes = lay_out(table, problem.columns, problem.ladders, self.grid)
+        # Of equal cuts the first one is made, so columns come by name and rows by content, however they were given.
+        axes = lay_out(table, sorted(problem.columns), problem.ladders, self.grid)
         packed = pack(axes, problem.loss.weights)
         points = split.Points(places(table, axes), table.counts, problem.judge.codes())
         if problem.judge.population is not None:
             points = points._replace(population=problem.judge.population)
         rules, min_size = problem.judge.rules(), problem.judge.min_size + self.margin
         options = split.Options(self.cut == "gain", min_size, self.n_rescored, not self.strict)
-        work, tree, n_settled, complete = self._grow(points, packed, rules, options, clock)
+        is_sorted = self.exchange or not self.strict
+        order = _by_content(table, problem.judge.population) if is_sorted else np.arange(table.n_rows)
+        work = _work(points, packed, self.n_rescored, order)
+        tree, n_settled, complete = _grow(points, packed, rules, options, work, clock)
         n_leaves = int(tree.cursor[split.LEAVES])
         labels = np.empty(table.n_rows, dtype=np.int32)
         labels[work.order] = np.repeat(np.arange(n_leaves, dtype=np.int32), np.diff(tree.leaf_starts[: n_leaves + 1]))
         partition = Partition.from_labels(labels, n_leaves, table.counts)
         cuts = CutTree.of(tree, axes)
+        publish_ = partial(self._published, problem)
         if self.exchange:
-            improved = improve(table, partition, points, packed, rules, min_size)
+            improved = improve(table, partition, work.order, points, packed, rules, min_size)
             # The kernels measure a run of a hierarchy's children, a release publishes the node over it.
-            made = [(each, self._published(table, each, cuts)) for each in (partition, improved)]
+            made = [(each, publish_(each, cuts)) for each in (partition, improved)]
             partition, recoding = min(made, key=lambda each: problem.loss.of(each[1], each[0].sizes))
             return Found(partition, recoding, clock.trace(repr(self), n_settled, complete=complete))
-        partition, cuts = undo_overlaps(partition, cuts, partial(self._published, table), problem)
-        recoding = self._published(table, partition, cuts)
-        placing = cuts if self.strict else None
-        return Found(partition, recoding, clock.trace(repr(self), n_settled, complete=complete), placing)
+        partition, cuts = undo_overlaps(partition, cuts, publish_, problem)
+        trace = clock.trace(repr(self), n_settled, complete=complete)
+        return Found(partition, publish_(partition, cuts), trace, cuts if self.strict else None)
 
-    def _grow(
-        self, points: split.Points, axes: profile.Axes, rules: judge.Rules, options: split.Options, clock: Clock
-    ) -> tuple[split.Work, split.Tree, int, bool]:
-        """Grow the tree until it is done or the clock says so; return it, the nodes settled, and whether it is done."""
-        n_rows, nodes = len(points.codes), clock.budget.nodes
-        work, tree = _work(points, axes, self.n_rescored), _new_tree(n_rows)
-        status = split.PAUSED
-        while status != split.DONE and not clock.is_over(int(tree.cursor[split.NODES])):
-            chunk = _PAUSE if nodes is None else min(_PAUSE, nodes - int(tree.cursor[split.NODES]))
-            status = split.grow(points, axes, rules, options, work, tree, chunk)
-            if status == split.NEEDS_ROOM:
-                tree = tree._replace(members=np.append(tree.members, np.empty_like(tree.members)))
-            clock.tell(int(tree.leaf_starts[tree.cursor[split.LEAVES]]) / n_rows)
-        n_settled = int(tree.cursor[split.NODES])
-        split.finish(work, tree)
-        return work, tree, n_settled, status == split.DONE
-
-    def _published(self, table: Table, partition: Partition, cuts: CutTree) -> Recoding:
+    def _published(self, problem: Problem, partition: Partition, cuts: CutTree) -> Recoding:
         """Say what every class publishes."""
+        table, place = problem.table, {axis.column.name: j for j, axis in enumerate(cuts.axes)}
+        axes = [cuts.axes[place[name]] for name in problem.columns]
         if self.recoding != "cut":
-            return publish.from_classes(table, partition, cuts.axes, self.recoding)
+            return publish.from_classes(table, partition, axes, self.recoding)
         tree = (cuts.columns, cuts.starts, cuts.members)
         cells = [
-            replay.cell_ranges(*tree, j, axis.n_places - 1, partition.n_classes)
+            replay.cell_ranges(*tree, place[name], axis.n_places - 1, partition.n_classes)
             if axis.is_ordered
-            else replay.cell_sets(*tree, j, np.unique(table.codes[table.index(axis.column.name)]), partition.n_classes)
-            for j, axis in enumerate(cuts.axes)
+            else replay.cell_sets(*tree, place[name], np.unique(table.codes[table.index(name)]), partition.n_classes)
+            for name, axis in zip(problem.columns, axes, strict=True)
         ]
-        return publish.from_cells(table, partition, cuts.axes, cells, "cut")
+        return publish.from_cells(table, partition, axes, cells, "cut")
 
 
-def _work(points: split.Points, axes: split.Axes, n_rescored: int) -> split.Work:
+def _grow(
+    points: split.Points,
+    axes: profile.Axes,
+    rules: judge.Rules,
+    options: split.Options,
+    work: split.Work,
+    clock: Clock,
+) -> tuple[split.Tree, int, bool]:
+    """Grow the tree until it is done or the clock says so; return it, the nodes settled, and whether it is done."""
+    n_rows, nodes = len(points.codes), clock.budget.nodes
+    tree, status = _new_tree(n_rows), split.PAUSED
+    while status != split.DONE and not clock.is_over(int(tree.cursor[split.NODES])):
+        chunk = _PAUSE if nodes is None else min(_PAUSE, nodes - int(tree.cursor[split.NODES]))
+        status = split.grow(points, axes, rules, options, work, tree, chunk)
+        if status == split.NEEDS_ROOM:
+            tree = tree._replace(members=np.append(tree.members, np.empty_like(tree.members)))
+        clock.tell(int(tree.leaf_starts[tree.cursor[split.LEAVES]]) / n_rows)
+    n_settled = int(tree.cursor[split.NODES])
+    split.finish(work, tree)
+    return tree, n_settled, status == split.DONE
+
+
+def _by_content(table: Table, population: CountArray | None) -> CountArray:
+    """Return the rows by their codes, columns by name: only rows that are alike in all stay in the table's order."""
+    order = np.lexsort([table.counts] if population is None else [population, table.counts])
+    for name in sorted(table.names, reverse=True):
+        codes = table.codes[table.index(name), order] + np.int32(1)
+        order = order[group.rows_by_class(codes, table.column(name).n_values + 1)[1]]
+    # Relaxed cuts deal out records, so rows that only a population holds come last.
+    return order[np.argsort(table.counts[order] == 0, kind="stable")]
+
+
+def _work(points: split.Points, axes: split.Axes, n_rescored: int, order: CountArray) -> split.Work:
     n_rows, n_columns = points.codes.shape
     n_sensitive = len(points.sensitive)
     n_codes = int(axes.offsets[-1])
@@ -183,7 +206,7 @@ def _work(points: split.Points, axes: split.Axes, n_rescored: int) -> split.Work
     stack = np.zeros((n_rows + 1, 2), dtype=np.int32)
     stack[0] = 0, n_rows
     return split.Work(
-        order=np.arange(n_rows, dtype=np.int32),
+        order=order.astype(np.int32),
         scratch=np.empty(n_rows, dtype=np.int64),
         stack=stack,
         codes=np.empty(n_codes, dtype=np.int32),

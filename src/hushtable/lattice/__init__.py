@@ -23,7 +23,10 @@ from hushtable.search import Budget, n_threads
 __all__ = ["ColumnSets", "WalkProgress", "first_smallest", "grid", "minimal_sets"]
 
 WalkProgress = Callable[[float, int], None]
-"""Called now and then with the share of the columns that are done, in [0, 1], and the combinations looked at."""
+"""Called now and then with the share of the columns that are done, in [0, 1], and the combinations looked at.
+
+The share never falls, and is 1 when the walk is over.
+"""
 
 _WARM_UP_SIZES: Final = (3, 5)
 """Sizes at which a longer walk pauses: what is settled by then need not be walked again."""
@@ -101,18 +104,20 @@ def first_smallest(
     complete_to = 0
     with ThreadPoolExecutor(n_parts) as pool:
         for done, stage in enumerate(stages):
+            watch.enter(done, len(stages))
             upto = rows._replace(allowed=rows.allowed[: stage + 1])
             parts = [uniques.Found(found.sizes.copy(), found.paths.copy(), found.mates.copy()) for _ in range(n_parts)]
             walks = [
                 pool.submit(uniques.walk, upto, own, watch.pulses[part], part, n_parts)
                 for part, own in enumerate(parts)
             ]
-            finished = watch.until_done(walks, done / len(stages), 1 / len(stages))
+            finished = watch.until_done(walks)
             for own in parts:
                 _keep_first(found, own)
             if not finished:
                 break
             complete_to = stage
+    watch.leave()
     alone = np.flatnonzero(found.sizes <= max_size).astype(np.int32)
     paths = found.paths[alone]
     # A smaller set leaves the end of a larger one behind.
@@ -134,11 +139,13 @@ def minimal_sets(
     complete_to = 0
     with ThreadPoolExecutor(1) as pool:
         for done, stage in enumerate(stages):
+            watch.enter(done, len(stages))
             walk = pool.submit(uniques.walk_all, rows._replace(allowed=rows.allowed[: stage + 1]), watch.pulses[0])
-            if not watch.until_done([walk], done / len(stages), 1 / len(stages)):
+            if not watch.until_done([walk]):
                 break
             found = walk.result()
             complete_to = stage
+    watch.leave()
     hits, mates, paths = found
     sizes = (paths >= 0).sum(axis=1)
     order = np.lexsort((sizes, hits))
@@ -185,6 +192,7 @@ class _Watch:
         self._deadline = None if budget.seconds is None else time.monotonic() + budget.seconds
         self._progress = progress
         self._n_columns = n_columns
+        self._n_done, self._n_stages = 0, 1
         # Sets looked at, the number at which to stop, first column: see the kernel.
         self.pulses = np.zeros((n_parts, 3), dtype=np.int64)
         self.pulses[:, 1] = budget.nodes or np.iinfo(np.int64).max
@@ -193,11 +201,22 @@ class _Watch:
     def n_sets(self) -> int:
         return int(self.pulses[:, 0].sum())
 
-    def until_done(self, walks: Sequence[Future[Any]], before: float, share: float) -> bool:
+    def enter(self, n_done: int, n_stages: int) -> None:
+        """Begin another stage, before its walks do: they start over at the first column."""
+        self.pulses[:, 2] = 0
+        self._n_done, self._n_stages = n_done, n_stages
+
+    def leave(self) -> None:
+        """Tell that the walk is over."""
+        if self._progress:
+            self._progress(1.0, self.n_sets)
+
+    def until_done(self, walks: Sequence[Future[Any]]) -> bool:
         """Wait; return whether the walks came to their end."""
         while wait(walks, timeout=_LOOK_IN_SECONDS if self._deadline or self._progress else None).not_done:
             if self._progress:
-                self._progress(before + share * float(self.pulses[:, 2].mean()) / self._n_columns, self.n_sets)
+                of_stage = float(self.pulses[:, 2].mean()) / self._n_columns
+                self._progress((self._n_done + of_stage) / self._n_stages, self.n_sets)
             if self._deadline and time.monotonic() > self._deadline:
                 self.pulses[:, 1] = 0
         for walk in walks:

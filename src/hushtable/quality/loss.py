@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -114,8 +115,9 @@ class SetNCP:
     def value(self, quality: Quality) -> float:
         """Return the weighted mean over columns of what a release lost."""
         weights = relative([self.weights.get(name, 1.0) for name in quality.by_column]).tolist()
-        lost = sum(weight * share for weight, share in zip(weights, quality.by_column.values(), strict=True))
-        return lost / sum(weights) if any(weights) else 0.0
+        # Rounded once, so that the order of the columns does not matter.
+        lost = math.fsum(weight * share for weight, share in zip(weights, quality.by_column.values(), strict=True))
+        return lost / math.fsum(weights) if any(weights) else 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,7 +183,7 @@ def set_ncp(recoding: Recoding, sizes: CountArray, n_suppressed: int = 0) -> flo
     Xu et al., "Utility-based anonymization using local recoding", KDD 2006,
     section 3, on sets rather than hierarchy nodes.
     """
-    return float(np.mean(_ncp_by_column(recoding, sizes, n_suppressed)))
+    return math.fsum(_ncp_by_column(recoding, sizes, n_suppressed)) / len(recoding.columns)
 
 
 def _ncp_by_column(recoding: Recoding, sizes: CountArray, n_suppressed: int) -> list[float]:

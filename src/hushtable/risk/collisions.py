@@ -88,6 +88,8 @@ def collide(
     pruned: frozenset[tuple[int, ...]] = frozenset()
     if how.min_entropy_delta is not None:
         found, pruned = _pruning(grid, attacking, joint.widths, sizes, how.min_entropy_delta, how.renyi_alpha)
+        if progress:
+            progress(1.0, found.n_sets)
     elif how.all_minimal:
         found = lattice.minimal_sets(grid, budget=budget, progress=progress)
     else:
