@@ -14,9 +14,11 @@ from hushtable._types import BoolArray, CodeArray, CountArray
 from hushtable.column import Column, ColumnSpec, from_texts
 from hushtable.errors import ColumnError
 from hushtable.hierarchy import Hierarchy
+from hushtable.search import check_memory
 
 __all__ = ["count_covered", "pair_rows"]
 
+_HINT: Final = "compare fewer rows at a time, or verify without the population or the original table."
 _ENDS: Final = re.compile(r"\[(?P<low>.+), (?P<high>.+)(?P<end>[\])])|<(?P<below>.+)|>=(?P<from>.+)")
 
 
@@ -99,6 +101,9 @@ def _walk(
         value, cell = np.nonzero(covers.T)
         starts = np.searchsorted(value, np.arange(covers.shape[1] + 1))
         lengths = np.diff(starts)[rows[j, row]]
+        check_memory(
+            64.0 * int(lengths.sum()), f"comparing {rows.shape[1]} rows with {classes.shape[1]} published ones", _HINT
+        )
         pick = np.arange(lengths.sum()) + np.repeat(starts[rows[j, row]] - (np.cumsum(lengths) - lengths), lengths)
         row, wanted = np.repeat(row, lengths), np.repeat(prefix, lengths) * width + cell[pick]
         at = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
@@ -111,6 +116,8 @@ def _covers(found: Sequence[str | None], texts: Sequence[str | None], spec: Colu
     """Tell which published cell covers which value, shape (n_cells, n_values)."""
     column, codes = from_texts("", [text or "" for text in texts], spec.kind, spec.order)
     by_label = _by_label(column, given)
+    # Once more where it is turned round.
+    check_memory(2.0 * len(found) * len(texts), f"comparing {len(texts)} values with {len(found)} cells", _HINT)
     covers = np.zeros((len(found), len(texts)), dtype=bool)
     for i, cell in enumerate(found):
         covers[i] = np.append(_covered(cell, column, by_label), _covers_missing(cell))[codes]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, Final, Protocol
 
 import numpy as np
 
@@ -26,6 +26,9 @@ __all__ = [
     "precision",
     "set_ncp",
 ]
+
+
+_LEAST_WEIGHT: Final = 1e-100
 
 
 class Loss(Protocol):
@@ -63,10 +66,13 @@ class Loss(Protocol):
 
 
 def check_weights(weights: Mapping[str, float]) -> None:
-    """Raise InputError where a weight is no number from 0 on."""
+    """Raise InputError where a weight is no number from 0 on, or one whose sums and shares are none."""
     for name, weight in weights.items():
-        if not isinstance(weight, (int, float)) or not 0 <= weight < float("inf"):
-            msg = with_hint(f"column {name!r} was given the weight {weight!r}.", "a number, 0 or more.")
+        if not isinstance(weight, (int, float)) or not (weight == 0 or _LEAST_WEIGHT <= weight <= 1 / _LEAST_WEIGHT):
+            msg = with_hint(
+                f"column {name!r} was given the weight {weight!r}.",
+                f"0, or a number from {_LEAST_WEIGHT:g} to {1 / _LEAST_WEIGHT:g}; what counts is how weights compare.",
+            )
             raise InputError(msg)
 
 
