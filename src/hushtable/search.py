@@ -1,4 +1,4 @@
-"""What every optimizer is given and gives back beside its result: a budget and a trace."""
+"""What every optimizer is given and gives back beside its result: a budget, its clock, free memory, and a trace."""
 
 from __future__ import annotations
 
@@ -6,11 +6,13 @@ import dataclasses
 import math
 import os
 from dataclasses import dataclass
+from pathlib import Path
+from time import perf_counter
 from typing import Any, Final
 
 from hushtable.errors import InputError, with_hint
 
-__all__ = ["N_THREADS", "Budget", "Effort", "Trace"]
+__all__ = ["N_THREADS", "Budget", "Clock", "Effort", "Trace", "check_memory", "free_memory"]
 
 N_THREADS: Final = min(8, os.cpu_count() or 1)
 """Threads of searches whose answer does not depend on their number; each keeps notes of its own, so not all cores."""
@@ -37,6 +39,50 @@ class Budget:
             if given is not None and not given > 0:
                 msg = with_hint(f"budget {name} = {given!r}.", "a budget is a number above 0.")
                 raise InputError(msg)
+
+
+@dataclass(frozen=True, slots=True)
+class Clock:
+    """When a search began, and when its budget ends.
+
+    Every loop that can take a second looks at it, that of a start-up too, and a kernel runs in
+    slices between two looks.
+
+    Parameters
+    ----------
+    budget : Budget
+    began : float
+        Of `time.perf_counter`.
+    """
+
+    budget: Budget
+    began: float
+
+    @classmethod
+    def start(cls, budget: Budget | None = None) -> Clock:
+        """Begin now."""
+        return cls(budget or Budget(), perf_counter())
+
+    @property
+    def spent(self) -> float:
+        """Seconds since the search began."""
+        return perf_counter() - self.began
+
+    @property
+    def left(self) -> float:
+        """Seconds that are left, 0 or more; inf where no end is set."""
+        return math.inf if self.budget.seconds is None else max(0.0, self.budget.seconds - self.spent)
+
+    def is_over(self, nodes: float = 0) -> bool:
+        """Tell whether the budget is used up by now, and by so many nodes."""
+        return self.left <= 0 or (self.budget.nodes is not None and nodes >= self.budget.nodes)
+
+    def part(self, share: float) -> Clock:
+        """Begin a part of the search, which has a share of the seconds that are left."""
+        if self.budget.seconds is None:
+            return Clock.start()
+        # A budget is above 0, what is left of one need not be.
+        return Clock.start(Budget(max(math.ulp(0.0), share * self.left)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,3 +161,61 @@ class Trace:
         if self.effort is None:
             del entries["effort"]
         return entries
+
+
+def check_memory(needed: float, what: str, hint: str) -> None:
+    """Raise InputError where arrays would need more memory than is free; an estimate, made before they are.
+
+    Parameters
+    ----------
+    needed : float
+        Bytes.
+    what : str
+        What needs them, as the subject of a sentence.
+    hint : str
+        What to do instead.
+    """
+    free = free_memory()
+    if free is not None and needed > free:
+        msg = with_hint(
+            f"{what} would need {_in_gigabytes(needed)} of memory, and {_in_gigabytes(free)} is free.", hint
+        )
+        raise InputError(msg)
+
+
+def free_memory() -> int | None:
+    """Return the bytes that this process can still take; None where the system does not tell."""
+    told = [_available(), *_left_of_limits()]
+    return min((free for free in told if free is not None), default=None)
+
+
+def _in_gigabytes(n_bytes: float) -> str:
+    return f"{n_bytes / 1e9:.2g} GB" if n_bytes < 1e10 else f"{n_bytes / 1e9:,.0f} GB"
+
+
+def _available() -> int | None:
+    """Return what the machine has to give without swapping."""
+    lines = _read("/proc/meminfo").splitlines()
+    return next((1024 * int(line.split()[1]) for line in lines if line.startswith("MemAvailable:")), None)
+
+
+def _left_of_limits() -> list[int]:
+    """Return what is left of the limits of a shell (``ulimit -v``) and of a container."""
+    pages = _read("/proc/self/statm").split()
+    if not pages:
+        return []
+    import resource
+
+    size, resident = (int(number) * resource.getpagesize() for number in pages[:2])
+    most, _ = resource.getrlimit(resource.RLIMIT_AS)
+    left = [] if most == resource.RLIM_INFINITY else [max(0, most - size)]
+    of_container = _read("/sys/fs/cgroup/memory.max").strip()
+    return [*left, max(0, int(of_container) - resident)] if of_container.isdigit() else left
+
+
+def _read(path: str) -> str:
+    """Return a file of the system; nothing where it has none."""
+    try:
+        return Path(path).read_text(encoding="ascii")
+    except OSError:
+        return ""

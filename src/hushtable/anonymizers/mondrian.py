@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -24,7 +23,7 @@ from hushtable.partition import Partition
 from hushtable.quality import loss as losses
 from hushtable.quality.loss import Loss
 from hushtable.recoding import Recoding
-from hushtable.search import Budget, Trace
+from hushtable.search import Budget, Clock, Trace, check_memory
 from hushtable.table import Table
 
 __all__ = ["CutTree", "Mondrian"]
@@ -35,6 +34,7 @@ NO_NUMBERS: Final[Mapping[str, float]] = MappingProxyType({})
 _PAUSE = 4_096  # settled classes between two looks at the clock
 _MOST_RESCORED: Final = 1_000_000
 _MOST_MARGIN: Final = 10**15  # records; with any k it still fits the kernels' numbers
+_PAUSE_CELLS = 4_000_000  # and cells of all of them
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -170,8 +170,7 @@ class Mondrian:
             The set-NCP, whose weights count; without it all of them are 1.
         """
         weights = loss.weights if loss else NO_NUMBERS
-        began = time.perf_counter()
-        budget = budget or Budget()
+        clock = Clock.start(budget)
         # Of equal cuts the first one is made, so columns come by name and rows by content, however they were given.
         names = sorted(quasi_identifiers)
         laid_out = lay_out(table, names, hierarchies, self.grid)
@@ -188,11 +187,11 @@ class Mondrian:
         tree = _new_tree(table.n_rows)
         status = split.PAUSED
         while status != split.DONE:
-            chunk = _PAUSE if budget.nodes is None else min(_PAUSE, budget.nodes - int(tree.cursor[split.NODES]))
-            late = budget.seconds is not None and time.perf_counter() - began > budget.seconds
-            if late or chunk <= 0:
+            n_settled = int(tree.cursor[split.NODES])
+            if clock.is_over(n_settled):
                 break
-            status = split.grow(points, axes, rules, options, work, tree, chunk)
+            chunk = _PAUSE if clock.budget.nodes is None else min(_PAUSE, clock.budget.nodes - n_settled)
+            status = split.grow(points, axes, rules, options, work, tree, chunk, _PAUSE_CELLS // len(laid_out))
             if status == split.NEEDS_ROOM:
                 tree = tree._replace(members=np.append(tree.members, np.empty_like(tree.members)))
             if progress is not None:
@@ -204,7 +203,7 @@ class Mondrian:
         labels[work.order] = np.repeat(np.arange(n_leaves, dtype=np.int32), np.diff(tree.leaf_starts[: n_leaves + 1]))
         partition = Partition.from_labels(labels, n_leaves, table.counts)
         if self.exchange:
-            improved = improve(table, partition, work.order, points, axes, rules, min_size)
+            improved = improve(table, partition, work.order, points, axes, rules, min_size, clock)
             # The kernels measure a run of a hierarchy's children, a release publishes the node over it.
             candidates = (partition, improved)
             partition = min(candidates, key=lambda each: self._loss(table, each, laid_out, weights))
@@ -212,8 +211,7 @@ class Mondrian:
         # Column -1, of a finished class, finds the last entry.
         asked = np.array([*map(quasi_identifiers.index, names), -1], dtype=np.int32)
         cuts = CutTree(asked[tree.columns[:n_nodes]], starts, tree.members[: starts[-1]] - np.int32(1))
-        seconds = time.perf_counter() - began
-        return partition, cuts, Trace(repr(self), n_settled, seconds, complete=status == split.DONE)
+        return partition, cuts, Trace(repr(self), n_settled, clock.spent, complete=status == split.DONE)
 
     def _loss(self, table: Table, partition: Partition, axes: Sequence[Axis], weights: Mapping[str, float]) -> float:
         published = publish.from_classes(table, partition, axes, self.recoding)
@@ -232,6 +230,12 @@ class Mondrian:
         if self.recoding != "cut":
             return publish.from_classes(table, partition, axes, self.recoding)
         tree = (cuts.columns, cuts.starts, cuts.members)
+        n_values = sum(axis.n_places for axis in axes if not axis.is_ordered)
+        check_memory(
+            4.0 * partition.n_classes * n_values,
+            f"telling the cells of {partition.n_classes} classes over {n_values} categories",
+            'choose recoding="tight", or give columns of many categories a hierarchy.',
+        )
         cells = [
             replay.cell_ranges(*tree, j, axis.n_places - 1, partition.n_classes)
             if axis.is_ordered

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import math
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
@@ -27,7 +26,7 @@ from hushtable.models.matching import MatchingNotion
 from hushtable.partition import Partition
 from hushtable.quality.loss import Loss, SetNCP
 from hushtable.recoding import Recoding
-from hushtable.search import Budget, Effort, Trace
+from hushtable.search import Budget, Clock, Effort, Trace
 from hushtable.table import Table
 
 __all__ = ["MinGen", "start", "temperatures"]
@@ -38,6 +37,8 @@ _MOST_STEPS = 20_000_000
 _N_STARTS = 3
 _N_NEAR = 16
 _MOST_TABLES = 10_000
+_SHARE_OF_START = 0.3  # of the time, for Mondrian
+_SHARE_OF_NEAREST = 0.4  # of what is then left
 _MOST_PAIRED = 3_000
 _TEMPERATURES = (0.1, 0.005)  # of what a cell costs at most, times the columns
 
@@ -75,8 +76,8 @@ class MinGen:
     their parts cost no more. For other models blocks of any size are tried. Of the matching
     notions (`hushtable.models.matching`) the options of each row go into an integer program.
 
-    Without a budget in seconds a search of more than 16 rows ends after 60 seconds; what depends
-    on the clock is then only how much is proven, and, above 16 rows, how far blocks are improved.
+    Without a budget a search ends after 60 seconds; what depends on the clock is then only how
+    much is proven, how many ties are listed, and, above 16 rows, how far blocks are improved.
 
     Examples
     --------
@@ -141,18 +142,19 @@ class MinGen:
         reference : Table, optional
             Whose sensitive values models compare with.
         """
+        clock = Clock.start(budget)
         space = candidates.lay_out(table, quasi_identifiers, hierarchies, loss or SetNCP(), self.tie_break)
         notions = [model for model in models if isinstance(model, MatchingNotion)]
+        judge = BlockJudge(table, models, hierarchies, reference or table)
+        if self.iterations is not None and not notions:
+            return self._draw(space, judge, clock)
         if notions:
             judge = BlockJudge(table, [KAnonymity(notions[0].k)], hierarchies, table)
-            return self._match(space, judge, notions[0], budget, progress)
-        judge = BlockJudge(table, models, hierarchies, reference or table)
-        if self.iterations is not None:
-            return self._draw(space, judge)
+            return self._match(space, judge, notions[0], clock, progress)
         if space.n_rows <= smallest.MOST_ROWS:
-            return self._solve(space, judge)
+            return self._solve(space, judge, clock)
         self._refuse_ties(space.n_rows)
-        return self._improve(space, judge, budget or Budget(), progress)
+        return self._improve(space, judge, clock, progress)
 
     def recode(
         self,
@@ -166,13 +168,15 @@ class MinGen:
         return answer.recoding
 
     def _match(
-        self, space: Space, judge: BlockJudge, notion: MatchingNotion, budget: Budget | None, progress: Progress | None
+        self, space: Space, judge: BlockJudge, notion: MatchingNotion, clock: Clock, progress: Progress | None
     ) -> tuple[Partition, Answer, Trace]:
         """Search under a matching notion; many rows are paired, or made k-anonymous, which is more than asked."""
         if space.n_rows <= matchings.MOST_ROWS:
-            return matchings.search(repr(self), space, notion, self.n_best, self.tie_break, budget)
-        self._refuse_ties(space.n_rows)
-        began = time.perf_counter()
+            found = matchings.search(repr(self), space, notion, self.n_best, self.tie_break, _ending(clock))
+            if found is not None:
+                return found
+        else:
+            self._refuse_ties(space.n_rows)
         if notion.k == 2 and space.n_rows <= _MOST_PAIRED:
             partners, value = matchings.assign(space)
             other = space.places[partners]
@@ -180,15 +184,15 @@ class MinGen:
             partition, recoding = merged(recoding, np.arange(space.n_rows, dtype=np.int32))
             answer, trace = Answer(recoding), Trace(repr(self), space.n_rows, 0.0)
         else:
-            partition, answer, trace = self._improve(space, judge, budget or Budget(), progress)
+            partition, answer, trace = self._improve(space, judge, clock, progress)
             value = (trace.bound or 0.0) / (1 - (trace.gap or 0.0)) / space.scale
         # A published row that covers k rows costs as much as the farthest of them; nothing is known of the other side.
         is_published = "published" in notion.sides
-        bound = regroup.nearest(space, notion.k - 1).bound(notion.k) if is_published else 0.0
+        bound = regroup.nearest(space, notion.k - 1, _ending(clock)).bound(notion.k) if is_published else 0.0
         is_proven = bound >= value - 1e-9
-        seconds, gap = time.perf_counter() - began, (value - bound) / value if value > 0 else 0.0
+        gap = (value - bound) / value if value > 0 else 0.0
         bound *= space.scale
-        return partition, answer, replace(trace, seconds=seconds, optimal=is_proven, bound=bound, gap=gap)
+        return partition, answer, replace(trace, seconds=clock.spent, optimal=is_proven, bound=bound, gap=gap)
 
     def _refuse_ties(self, n_rows: int) -> None:
         if self.n_best > 1 or self.tie_break is not None:
@@ -198,14 +202,13 @@ class MinGen:
             )
             raise InputError(msg)
 
-    def _solve(self, space: Space, judge: BlockJudge) -> tuple[Partition, Answer, Trace]:
+    def _solve(self, space: Space, judge: BlockJudge, clock: Clock) -> tuple[Partition, Answer, Trace]:
         """Solve a few rows exactly, with their ties."""
-        began = time.perf_counter()
         found = smallest.solve(space, judge)
         if not math.isfinite(found.value):
             raise infeasible(judge.models, space.n_rows)
         best = merged(space.recode(found.labels, int(found.labels.max()) + 1), found.labels)
-        others = self._others(space, found, best)
+        others = self._others(space, found, best, _ending(clock))
         effort = Effort(
             found.n_settled,
             found.n_pruned,
@@ -214,17 +217,16 @@ class MinGen:
             found.ties,
         )
         value = found.value * space.scale
-        seconds = time.perf_counter() - began
-        trace = Trace(repr(self), found.n_settled, seconds, optimal=True, bound=value, gap=0.0, effort=effort)
+        trace = Trace(repr(self), found.n_settled, clock.spent, optimal=True, bound=value, gap=0.0, effort=effort)
         return best[0], Answer(best[1], others), trace
 
     def _others(
-        self, space: Space, found: smallest.Smallest, best: tuple[Partition, Recoding]
+        self, space: Space, found: smallest.Smallest, best: tuple[Partition, Recoding], clock: Clock
     ) -> tuple[tuple[Partition, Recoding], ...]:
         """List other tables of the least loss, the best by the second cost first."""
         if self.n_best == 1:
             return ()
-        listed = smallest.tables(space, found, self.n_best if self.tie_break is None else _MOST_TABLES)
+        listed = smallest.tables(space, found, self.n_best if self.tie_break is None else _MOST_TABLES, clock)
         made = [published(space, picks) for picks in listed]
         if self.tie_break is not None:
             tie_break = self.tie_break
@@ -232,9 +234,8 @@ class MinGen:
         texts = row_texts(*best)
         return tuple(itertools.islice((each for each in made if row_texts(*each) != texts), self.n_best - 1))
 
-    def _draw(self, space: Space, judge: BlockJudge) -> tuple[Partition, Answer, Trace]:
+    def _draw(self, space: Space, judge: BlockJudge, clock: Clock) -> tuple[Partition, Answer, Trace]:
         """Keep the best of some random partitions, and of the whole table as one class."""
-        began = time.perf_counter()
         rng = np.random.default_rng(self.seed)
         n_rows, k = space.n_rows, judge.min_size
         n_blocks = max(1, n_rows // k)
@@ -243,44 +244,41 @@ class MinGen:
         best, least = np.zeros(n_rows, dtype=np.int32), regroup.partition_value(space, np.zeros(n_rows, dtype=np.int32))
         costs, history = np.empty(n_blocks), [(0.0, None, least * space.scale)]
         assert self.iterations is not None
-        for step in range(self.iterations):
+        n_drawn = 0
+        while n_drawn < self.iterations and not clock.is_over(n_drawn):
             rows = rng.permutation(n_rows).astype(np.int32)
             cost.block_costs(space.places, space.costs, offsets, rows, costs)
             value = float(costs @ np.diff(offsets))
             if value < least and judge.passes(offsets, rows).all():
                 least = value
                 best[rows] = np.repeat(np.arange(n_blocks, dtype=np.int32), np.diff(offsets))
-                history.append((float(step), None, value * space.scale))
+                history.append((float(n_drawn), None, value * space.scale))
+            n_drawn += 1
         partition, recoding = merged(space.recode(best, int(best.max()) + 1), best)
-        effort = Effort(self.iterations, 0, 0, space.size(), None, tuple(history))
-        seconds = time.perf_counter() - began
-        trace = Trace(repr(self), self.iterations, seconds, complete=False, seed=self.seed, effort=effort)
+        effort = Effort(n_drawn, 0, 0, space.size(), None, tuple(history))
+        trace = Trace(repr(self), n_drawn, clock.spent, complete=False, seed=self.seed, effort=effort)
         return partition, Answer(recoding), trace
 
     def _improve(
-        self, space: Space, judge: BlockJudge, budget: Budget, progress: Progress | None
+        self, space: Space, judge: BlockJudge, clock: Clock, progress: Progress | None
     ) -> tuple[Partition, Answer, Trace]:
         """Improve Mondrian's blocks; prove what can be proven in the time there is."""
-        began = time.perf_counter()
-        deadline = began + (budget.seconds or (_SECONDS if budget.nodes is None else math.inf))
-        near = regroup.nearest(space, max(judge.min_size - 1, _N_NEAR))
-        labels = start(space, judge)
+        budget, clock = clock.budget, _ending(clock)
+        labels, near = start(space, judge, clock)
         known = Partitioning(labels, regroup.partition_value(space, labels), near.bound(judge.min_size))
-        record = _Recorder(known, space.scale, began, deadline, progress)
+        record = _Recorder(known, space.scale, clock, progress)
         record(known)
         n_steps = min(_STEPS_PER_ROW * space.n_rows, _MOST_STEPS, (budget.nodes or math.inf) // _N_STARTS)
         is_provable = judge.is_by_size and judge.min_size > 1 and space.n_rows <= self.proof_rows
         # Half of the time is for the proof, or a part of it for the polish.
         n_parts = 2 * _N_STARTS if is_provable else _N_STARTS + 1
         n_steps = regroup.steps_within(int(n_steps), budget.seconds, n_parts)
-        starts = self._anneal(space, judge, near, known, n_steps, deadline, record)
+        starts = self._anneal(space, judge, near, known, n_steps, clock, record)
         if is_provable:
-            most = math.inf if budget.nodes is None else budget.nodes
-            limit = setpartition.Limit(deadline, most)
             least = near.costs[:, judge.min_size - 2].copy()
-            setpartition.solve(space, judge.min_size, known, starts, least, limit, record)
+            setpartition.solve(space, judge.min_size, known, starts, least, clock, record)
         else:
-            better, value = regroup.polish(space, near, known.labels, judge, deadline)
+            better, value = regroup.polish(space, near, known.labels, judge, clock)
             if value < known.value:
                 known.labels, known.value = better, value
                 record(known)
@@ -291,8 +289,8 @@ class MinGen:
         trace = Trace(
             repr(self),
             known.n_nodes + n_steps * (len(starts) - 1),
-            time.perf_counter() - began,
-            complete=is_proven or time.perf_counter() < deadline,
+            clock.spent,
+            complete=is_proven or clock.left > 0,
             optimal=is_proven,
             bound=value if is_proven else bound,
             gap=0.0 if is_proven or value == 0 else (value - bound) / value,
@@ -308,7 +306,7 @@ class MinGen:
         near: regroup.Neighbours,
         known: Partitioning,
         n_steps: int,
-        deadline: float,
+        clock: Clock,
         record: _Recorder,
     ) -> list[CodeArray]:
         """Anneal a few times from Mondrian's blocks; return all partitions found."""
@@ -317,14 +315,19 @@ class MinGen:
         check = judge.check(max(3 * judge.min_size, int(np.bincount(first).max())))
         hot, cold = temperatures(space)
         for _ in range(_N_STARTS):
-            labels, value = regroup.anneal(space, near, first, check, state, (n_steps, hot, cold), deadline)
+            labels, value = regroup.anneal(space, near, first, check, state, (n_steps, hot, cold), clock)
             found.append(labels)
             if value < known.value:
                 known.labels, known.value = labels.copy(), value
                 record(known)
-            if time.perf_counter() > deadline - 0.5 * (deadline - record.began):
+            if clock.left < clock.spent:
                 break
         return found
+
+
+def _ending(clock: Clock) -> Clock:
+    """Return a clock that ends some time, where nobody said when."""
+    return replace(clock, budget=Budget(_SECONDS)) if clock.budget == Budget() else clock
 
 
 def temperatures(space: Space) -> tuple[float, float]:
@@ -333,29 +336,36 @@ def temperatures(space: Space) -> tuple[float, float]:
     return _TEMPERATURES[0] * whole, _TEMPERATURES[1] * whole
 
 
-def start(space: Space, judge: BlockJudge) -> CodeArray:
-    """Return Mondrian's blocks in the same candidate space."""
+def start(space: Space, judge: BlockJudge, clock: Clock) -> tuple[CodeArray, regroup.Neighbours]:
+    """Return Mondrian's blocks in the same candidate space, and the rows nearest to each."""
     names = [column.name for column in space.columns]
     ladders = {name: ladder for name, ladder in zip(names, space.hierarchies, strict=True) if ladder is not None}
     given = {**judge.hierarchies, **ladders}
-    found, _, _ = Mondrian().search(judge.table, names, judge.models, hierarchies=given, reference=judge.reference)
+    found, _, _ = Mondrian().search(
+        judge.table,
+        names,
+        judge.models,
+        clock.part(_SHARE_OF_START).budget,
+        hierarchies=given,
+        reference=judge.reference,
+    )
     if not judge.passes(found.offsets, found.rows).all():
         raise infeasible(judge.models, space.n_rows)
-    return found.labels.copy()
+    labels = regroup.parted(space, found.labels, judge.min_size) if judge.is_by_size else found.labels.copy()
+    n_near = max(judge.min_size - 1, _N_NEAR)
+    return labels, regroup.nearest(space, n_near, clock.part(_SHARE_OF_NEAREST), labels)
 
 
 class _Recorder:
     """Writes down when the bound or the loss became better, and shows progress."""
 
-    def __init__(
-        self, known: Partitioning, scale: float, began: float, deadline: float, progress: Progress | None
-    ) -> None:
-        self.known, self.scale, self.began, self.deadline, self.progress = known, scale, began, deadline, progress
+    def __init__(self, known: Partitioning, scale: float, clock: Clock, progress: Progress | None) -> None:
+        self.known, self.scale, self.clock, self.progress = known, scale, clock, progress
 
     def __call__(self, known: Partitioning) -> None:
         """Record the state of the search."""
-        seconds = time.perf_counter() - self.began
-        known.history.append((seconds, known.bound * self.scale, known.value * self.scale))
+        known.history.append((self.clock.spent, known.bound * self.scale, known.value * self.scale))
         if self.progress is not None:
-            whole = self.deadline - self.began
-            self.progress(min(1.0, seconds / whole) if math.isfinite(whole) else 0.0)
+            # Of all the seconds, or of none where there is no end.
+            spent = self.clock.spent
+            self.progress(min(1.0, spent / (spent + self.clock.left)))

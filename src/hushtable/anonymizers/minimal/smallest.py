@@ -12,6 +12,7 @@ from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray
 from hushtable.anonymizers.judging import BlockJudge
 from hushtable.anonymizers.minimal.candidates import Candidates, Space
 from hushtable.kernels import cost, shortest
+from hushtable.search import Clock
 
 __all__ = ["MOST_ROWS", "Smallest", "solve", "tables"]
 
@@ -85,13 +86,15 @@ def _members(subset: int, n_rows: int) -> CountArray:
     return np.flatnonzero((subset >> np.arange(n_rows)) & 1)
 
 
-def tables(space: Space, found: Smallest, most: int) -> Iterator[CountArray]:
+def tables(space: Space, found: Smallest, most: int, clock: Clock) -> Iterator[CountArray]:
     """Yield distinct tables of the least cost: the candidate that each row publishes in each column.
 
     Parameters
     ----------
     most : int
         Partitions are looked at until there are so many tables.
+    clock : Clock
+        Or until it is over: very many partitions may make the same table.
     """
     listed = [space.candidates(j) for j in range(len(space.columns))]
     seen: set[bytes] = set()
@@ -104,7 +107,7 @@ def tables(space: Space, found: Smallest, most: int) -> Iterator[CountArray]:
             if picks.tobytes() not in seen:
                 seen.add(picks.tobytes())
                 yield picks
-            if len(seen) >= most:
+            if len(seen) >= most or clock.left <= 0:
                 return
 
 
