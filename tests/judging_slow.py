@@ -266,7 +266,7 @@ def wildcard_sizes(terms: Terms, published: Sequence[Row], missing: str) -> list
 
 
 def matches(terms: Terms, model: Any, published: Sequence[Row], original: Sequence[Row]) -> bool:
-    """Judge a notion that compares published rows with original ones; a perfect matching leaves no row of either out."""
+    """Judge a notion that compares published rows with original ones; a perfect matching leaves no row out."""
     if isinstance(model, (ht.Global1K, ht.GlobalK1)) and len(published) != len(original):
         return False
     options = [{j for j, person in enumerate(original) if covers(terms, row, person)} for row in published]
