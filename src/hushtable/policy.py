@@ -25,7 +25,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-import yaml
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, ValidationInfo, model_validator
 
 from hushtable import plain_yaml
@@ -299,7 +298,7 @@ class Policy(_Record):
         cls,
         entries: Mapping[str, Any],
         name: str = "policy",
-        tree: yaml.Node | None = None,
+        tree: plain_yaml.Node | None = None,
         folder: Path | None = None,
     ) -> Policy:
         """Make a policy from plain values; with the YAML tree they came from, errors name the line."""
