@@ -237,6 +237,17 @@ def published_failures(
     return complaints
 
 
+def has_strangers(terms: Terms, published: Sequence[Row], original: Sequence[Row]) -> bool:
+    """Tell whether an ordered ground meets a value that the original lacks, for which its definition has no place."""
+    for model in terms.models:
+        if isinstance(model, ht.TCloseness) and model.ground in ("auto", "ordered"):
+            kind = terms.kinds[model.sensitive]
+            known = {key_of(row[model.sensitive], kind) for row in original}
+            if any(key_of(row[model.sensitive], kind) not in known for row in published):
+                return True
+    return False
+
+
 def wildcard_sizes(terms: Terms, published: Sequence[Row], missing: str) -> list[int]:
     """Count for every row that is not suppressed the rows that it cannot be told from.
 
@@ -255,7 +266,9 @@ def wildcard_sizes(terms: Terms, published: Sequence[Row], missing: str) -> list
 
 
 def matches(terms: Terms, model: Any, published: Sequence[Row], original: Sequence[Row]) -> bool:
-    """Judge a notion that compares published rows with original ones."""
+    """Judge a notion that compares published rows with original ones; a perfect matching leaves no row out."""
+    if isinstance(model, (ht.Global1K, ht.GlobalK1)) and len(published) != len(original):
+        return False
     options = [{j for j, person in enumerate(original) if covers(terms, row, person)} for row in published]
     if isinstance(model, (ht.Global1K, ht.GlobalK1)):
         options = [{j for j in found if _is_in_perfect_matching(options, i, j)} for i, found in enumerate(options)]

@@ -217,9 +217,9 @@ def test_pitfall_11_the_command_does_not_recode_tightly(here: Path) -> None:
     made = json.loads(done("anonymize", "in.csv", "--qi", "age", "--k", "2", "-o", "out.csv", "--json").out)
     assert made["recoding"] == "cut"
     tight = json.loads(
-        done("anonymize", "in.csv", "--qi", "age", "--k", "2", "-o", "out.csv", "--recoding", "tight", "--json").out
+        done("anonymize", "in.csv", "--qi", "age", "--k", "2", "-o", "tight.csv", "--recoding", "tight", "--json").out
     )
-    assert tight["recoding"] == json.loads(Path("out.csv.manifest.json").read_text())["recoding"] == "tight"
+    assert tight["recoding"] == json.loads(Path("tight.csv.manifest.json").read_text())["recoding"] == "tight"
 
 
 def test_pitfall_12_no_exact_ends_in_ranges(here: Path) -> None:

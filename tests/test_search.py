@@ -1,11 +1,13 @@
 """Budget and Trace."""
 
 import dataclasses
+import math
 
 import pytest
 
+from hushtable import search
 from hushtable.errors import InputError
-from hushtable.search import Budget, Effort, Trace
+from hushtable.search import Budget, Clock, Effort, Trace, check_memory, free_memory
 
 
 @pytest.mark.parametrize("given", [{}, {"seconds": 0.5}, {"nodes": 1}, {"seconds": 1, "nodes": 10}])
@@ -49,3 +51,97 @@ def test_effort_is_told_where_it_was_recorded():
     assert entries["effort"]["states"] == 1_000
     assert entries["effort"]["history"] == ((0.5, None, 2.0),)
     assert "effort" not in Trace("mondrian", 1, 0.0).to_dict()
+
+
+@pytest.fixture
+def now(monkeypatch):
+    """Return a list whose last entry is what time it is."""
+    times = [100.0]
+    monkeypatch.setattr(search, "perf_counter", lambda: times[-1])
+    return times
+
+
+def test_a_clock_is_over_when_its_seconds_or_its_nodes_are(now):
+    clock = Clock.start(Budget(seconds=5, nodes=10))
+    assert (clock.spent, clock.left, clock.is_over(), clock.is_over(9), clock.is_over(10)) == (0, 5, False, False, True)
+    now.append(104.0)
+    assert (clock.spent, clock.left, clock.is_over()) == (4, 1, False)
+    now.append(105.0)
+    assert (clock.left, clock.is_over()) == (0, True)
+    now.append(200.0)
+    assert clock.left == 0
+
+
+def test_a_clock_without_seconds_never_ends_by_itself(now):
+    clock = Clock.start()
+    now.append(1e9)
+    assert clock.left == math.inf
+    assert not clock.is_over(1_000_000)
+    assert clock.part(0.5).left == math.inf
+
+
+def test_a_part_of_a_search_has_a_share_of_the_seconds_that_are_left(now):
+    clock = Clock.start(Budget(seconds=10))
+    now.append(106.0)
+    part = clock.part(0.5)
+    assert (part.spent, part.left) == (0, 2)
+    now.append(108.0)
+    assert part.is_over()
+    assert not clock.is_over()
+    now.append(111.0)
+    assert clock.part(0.5).budget.seconds > 0
+
+
+def test_what_needs_more_memory_than_is_free_is_an_error_with_both_figures(monkeypatch):
+    monkeypatch.setattr(search, "free_memory", lambda: 2_500_000_000)
+    check_memory(2.4e9, "comparing all rows", "take fewer.")
+    with pytest.raises(
+        InputError, match=r"comparing all rows would need 38 GB of memory, and 2\.5 GB is free"
+    ) as caught:
+        check_memory(3.8e10, "comparing all rows", "take fewer.")
+    assert "Hint: take fewer." in str(caught.value)
+
+
+def test_memory_that_no_one_tells_of_is_not_checked(monkeypatch):
+    monkeypatch.setattr(search, "free_memory", lambda: None)
+    check_memory(1e30, "anything", "nothing.")
+
+
+@pytest.mark.parametrize(
+    ("files", "free"),
+    [
+        ({}, None),
+        ({"/proc/meminfo": "MemTotal: 90 kB\nMemAvailable:   50 kB\n"}, 51_200),
+        ({"/proc/meminfo": "MemAvailable: 50 kB\n", "/proc/self/statm": "3 2 1 0 0 0 0"}, 51_200),
+        (
+            {
+                "/proc/meminfo": "MemAvailable: 50 kB\n",
+                "/proc/self/statm": "3 2 1 0 0 0 0",
+                "/sys/fs/cgroup/memory.max": "20000\n",
+            },
+            20_000 - 2 * 4096,
+        ),
+        (
+            {
+                "/proc/meminfo": "MemAvailable: 50 kB\n",
+                "/proc/self/statm": "3 2 1 0 0 0 0",
+                "/sys/fs/cgroup/memory.max": "max\n",
+            },
+            51_200,
+        ),
+    ],
+)
+def test_free_memory_is_the_least_of_what_the_machine_and_its_limits_leave(files, free, monkeypatch):
+    resource = pytest.importorskip("resource")
+    monkeypatch.setattr(search, "_read", lambda path: files.get(path, ""))
+    monkeypatch.setattr(resource, "getrlimit", lambda which: (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+    monkeypatch.setattr(resource, "getpagesize", lambda: 4096)
+    assert free_memory() == free
+
+
+def test_a_limit_of_the_shell_counts_too(monkeypatch):
+    resource = pytest.importorskip("resource")
+    monkeypatch.setattr(search, "_read", lambda path: {"/proc/self/statm": "3 2 1 0 0 0 0"}.get(path, ""))
+    monkeypatch.setattr(resource, "getrlimit", lambda which: (1_000_000, resource.RLIM_INFINITY))
+    monkeypatch.setattr(resource, "getpagesize", lambda: 4096)
+    assert free_memory() == 1_000_000 - 3 * 4096

@@ -13,7 +13,9 @@ import yaml
 
 from hushtable.errors import PolicyError, with_hint
 
-__all__ = ["LARGEST", "line_of", "read", "write"]
+__all__ = ["LARGEST", "Node", "line_of", "read", "write"]
+
+Node = yaml.Node
 
 LARGEST: Final = 1_000_000
 """Characters that a text may have."""
@@ -25,7 +27,7 @@ _MERGE: Final = "tag:yaml.org,2002:merge"
 _QUOTE: Final = "write the entry out, or put it in quotes where it is meant as text."
 
 
-def read(text: str, name: str) -> tuple[Any, yaml.Node | None]:
+def read(text: str, name: str) -> tuple[Any, Node | None]:
     """Read the one document of a text as plain values, and as the tree that knows their lines.
 
     Raises
@@ -55,7 +57,7 @@ def read(text: str, name: str) -> tuple[Any, yaml.Node | None]:
         raise _fault(name, loader.line + 1, what, "put it in quotes where it is meant as text.") from None
 
 
-def line_of(tree: yaml.Node | None, location: Sequence[int | str]) -> int:
+def line_of(tree: Node | None, location: Sequence[int | str]) -> int:
     """Return the line (from 1) of the deepest part of a location that the text has."""
     line = 1
     for step in location:
@@ -96,7 +98,7 @@ class _Loader(yaml.SafeLoader):
     def refuse(self, mark: yaml.Mark, what: str, hint: str = _QUOTE) -> NoReturn:
         raise _fault(self.name, mark.line + 1, what, hint)
 
-    def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node | None:
+    def compose_node(self, parent: Node | None, index: Any) -> Node | None:
         event = self.peek_event()  # type: ignore[no-untyped-call]
         if isinstance(event, yaml.AliasEvent) or event.anchor is not None:
             self.refuse(event.start_mark, "an anchor or alias (& or *)")

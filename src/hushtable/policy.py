@@ -32,7 +32,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-import yaml
 from pydantic import (
     BaseModel,
     BeforeValidator,
@@ -485,7 +484,7 @@ class Policy(_Record):
         cls,
         given: Mapping[str, Any],
         name: str = "policy",
-        tree: yaml.Node | None = None,
+        tree: plain_yaml.Node | None = None,
         folder: Path | None = None,
     ) -> Policy:
         """Make a policy from plain values; with the YAML tree they came from, errors name the line."""
@@ -574,7 +573,7 @@ def _put(made: dict[str, Any], steps: Sequence[str], entry: Any) -> None:
     made[last] = entry
 
 
-def _fault(fault: Mapping[str, Any], name: str, tree: yaml.Node | None) -> str:
+def _fault(fault: Mapping[str, Any], name: str, tree: plain_yaml.Node | None) -> str:
     """Write one fault of a policy with its line, and the words that would be allowed."""
     cause = fault.get("ctx", {}).get("error")
     location = cause.location if isinstance(cause, _MisplacedError) else fault["loc"]

@@ -1,19 +1,19 @@
-"""What every optimizer is given and gives back beside its result: a budget, a clock and a trace."""
+"""What every optimizer is given and gives back beside its result: a budget, its clock, free memory, and a trace."""
 
 from __future__ import annotations
 
 import dataclasses
 import math
 import os
-import time
-from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
+from time import perf_counter
 from typing import Any, Final
 
 from hushtable._types import Progress
 from hushtable.errors import InputError, with_hint
 
-__all__ = ["THREADS", "Budget", "Clock", "Effort", "Trace", "n_threads"]
+__all__ = ["THREADS", "Budget", "Clock", "Effort", "Trace", "check_memory", "free_memory", "n_threads"]
 
 THREADS: Final = "HUSHTABLE_THREADS"
 _NEGLIGIBLE: Final = 1e-7  # of a loss: what rounding does to a sum
@@ -149,59 +149,64 @@ Moment = tuple[float, float | None, float]
 
 @dataclass(slots=True, eq=False)
 class Clock:
-    """The budget of one search, and those who watch it; its parts share it.
+    """When a search began, when its budget ends, and who watches it; the parts of a search share it.
+
+    Every loop that can take a second looks at it, that of a start-up too, and a kernel runs in
+    slices between two looks.
 
     Attributes
     ----------
     budget : Budget
     progress : callable, optional
         Told the share that is done, which never falls.
-    now : callable
-        Where the seconds come from.
+    began : float
+        Of `time.perf_counter`.
     history : list of (float, float or None, float)
         What `note` wrote down: when, proven bound, best loss.
+    told : float
+        The share that was told last.
     """
 
     budget: Budget = field(default_factory=Budget)
     progress: Progress | None = None
-    now: Callable[[], float] = time.perf_counter
+    began: float = field(default_factory=lambda: perf_counter())
     history: list[Moment] = field(default_factory=list)
-    began: float = field(init=False)
-    _told: float = field(default=0.0, init=False)
-
-    def __post_init__(self) -> None:
-        self.began = self.now()
+    told: float = 0.0
 
     @property
-    def seconds(self) -> float:
+    def spent(self) -> float:
         """Seconds since the search began."""
-        return self.now() - self.began
+        return perf_counter() - self.began
 
     @property
     def left(self) -> float:
-        """Seconds of the budget that are left; infinite without one."""
-        return math.inf if self.budget.seconds is None else self.budget.seconds - self.seconds
+        """Seconds that are left, 0 or more; inf where no end is set."""
+        return math.inf if self.budget.seconds is None else max(0.0, self.budget.seconds - self.spent)
 
-    def is_over(self, nodes: int = 0) -> bool:
-        """Tell whether the budget ended, after so many search nodes."""
-        return (self.budget.nodes is not None and nodes >= self.budget.nodes) or self.left <= 0
+    def is_over(self, nodes: float = 0) -> bool:
+        """Tell whether the budget is used up by now, and by so many nodes."""
+        return self.left <= 0 or (self.budget.nodes is not None and nodes >= self.budget.nodes)
 
-    def within(self, seconds: float) -> Clock:
-        """Return the same clock with a budget that ends in so many seconds, or when this one ends."""
-        most = self.seconds + seconds
-        return self._as(
-            Budget(most if self.budget.seconds is None else min(most, self.budget.seconds), self.budget.nodes)
-        )
+    def part(self, share: float) -> Clock:
+        """Begin a part of the search, which has a share of the seconds that are left, and tells nobody."""
+        if self.budget.seconds is None:
+            return Clock()
+        # A budget is above 0, what is left of one need not be.
+        return Clock(Budget(max(math.ulp(0.0), share * self.left)))
+
+    def ending(self, seconds: float) -> Clock:
+        """Return the clock with an end after some seconds, where nobody said when."""
+        return dataclasses.replace(self, budget=Budget(seconds)) if self.budget == Budget() else self
 
     def tell(self, share: float) -> None:
         """Tell whoever watches the share of the search that is done."""
-        if self.progress is not None and share > self._told:
-            self._told = min(1.0, share)
-            self.progress(self._told)
+        if self.progress is not None and share > self.told:
+            self.told = min(1.0, share)
+            self.progress(self.told)
 
     def note(self, value: float, bound: float | None = None, at: float | None = None) -> None:
         """Write down that the best loss or the bound became better, now or at a step of one's own count."""
-        self.history.append((self.seconds if at is None else at, bound, value))
+        self.history.append((self.spent if at is None else at, bound, value))
 
     def trace(
         self,
@@ -216,12 +221,66 @@ class Clock:
     ) -> Trace:
         """Say how the search went; ``value`` and ``bound`` give the gap, and whether nothing better can be."""
         if bound is None:
-            return Trace(method, nodes, self.seconds, complete, seed=seed, effort=effort)
-        optimal = bound >= value - _NEGLIGIBLE * max(1.0, value)
-        gap = 0.0 if optimal or value == 0 else (value - bound) / value
-        return Trace(method, nodes, self.seconds, complete, optimal, value if optimal else bound, gap, seed, effort)
+            return Trace(method, nodes, self.spent, complete, seed=seed, effort=effort)
+        is_optimal = bound >= value - _NEGLIGIBLE * max(1.0, value)
+        gap = 0.0 if is_optimal or value == 0 else (value - bound) / value
+        told = value if is_optimal else bound
+        return Trace(method, nodes, self.spent, complete, is_optimal, told, gap, seed, effort)
 
-    def _as(self, budget: Budget) -> Clock:
-        clock = Clock(budget, self.progress, self.now, self.history)
-        clock.began, clock._told = self.began, self._told
-        return clock
+
+def check_memory(needed: float, what: str, hint: str) -> None:
+    """Raise InputError where arrays would need more memory than is free; an estimate, made before they are.
+
+    Parameters
+    ----------
+    needed : float
+        Bytes.
+    what : str
+        What needs them, as the subject of a sentence.
+    hint : str
+        What to do instead.
+    """
+    free = free_memory()
+    if free is not None and needed > free:
+        msg = with_hint(
+            f"{what} would need {_in_gigabytes(needed)} of memory, and {_in_gigabytes(free)} is free.", hint
+        )
+        raise InputError(msg)
+
+
+def free_memory() -> int | None:
+    """Return the bytes that this process can still take; None where the system does not tell."""
+    told = [_available(), *_left_of_limits()]
+    return min((free for free in told if free is not None), default=None)
+
+
+def _in_gigabytes(n_bytes: float) -> str:
+    return f"{n_bytes / 1e9:.2g} GB" if n_bytes < 1e10 else f"{n_bytes / 1e9:,.0f} GB"
+
+
+def _available() -> int | None:
+    """Return what the machine has to give without swapping."""
+    lines = _read("/proc/meminfo").splitlines()
+    return next((1024 * int(line.split()[1]) for line in lines if line.startswith("MemAvailable:")), None)
+
+
+def _left_of_limits() -> list[int]:
+    """Return what is left of the limits of a shell (``ulimit -v``) and of a container."""
+    pages = _read("/proc/self/statm").split()
+    if not pages:
+        return []
+    import resource
+
+    size, resident = (int(number) * resource.getpagesize() for number in pages[:2])
+    most, _ = resource.getrlimit(resource.RLIMIT_AS)
+    left = [] if most == resource.RLIM_INFINITY else [max(0, most - size)]
+    of_container = _read("/sys/fs/cgroup/memory.max").strip()
+    return [*left, max(0, int(of_container) - resident)] if of_container.isdigit() else left
+
+
+def _read(path: str) -> str:
+    """Return a file of the system; nothing where it has none."""
+    try:
+        return Path(path).read_text(encoding="ascii")
+    except OSError:
+        return ""

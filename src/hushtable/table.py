@@ -14,6 +14,7 @@ from hushtable._types import CodeArray, CountArray, frozen
 from hushtable.column import Column, ColumnSpec
 from hushtable.errors import ColumnError, check_columns, with_hint
 from hushtable.kernels import group
+from hushtable.search import check_memory
 
 __all__ = ["Table"]
 
@@ -191,6 +192,11 @@ class Table:
         """Return the table with a row for every record."""
         if (self.counts == 1).all():
             return self
+        check_memory(
+            self.n_records * (4.0 * len(self.columns) + 8),
+            f"a row for each of {self.n_records} records",
+            "use a method that keeps counts, such as 'mondrian', or anonymize parts of the table.",
+        )
         codes = np.repeat(self.codes, self.counts, axis=1)
         return Table(self.columns, codes, np.ones(codes.shape[1], dtype=np.int64))
 

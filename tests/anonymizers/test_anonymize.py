@@ -47,7 +47,7 @@ def protect(data: Any = PEOPLE, **options: Any) -> ht.Release:
         ({"models": [ht.DistinctLDiversity(2, "wage")]}, ht.ColumnError, "'wage'"),
         ({"models": [ht.DistinctLDiversity(2, "age")]}, ht.ColumnError, "'age' have more than one role"),
         ({"pseudonyms": ht.Pseudonyms(("sex",), bytes(range(16)))}, ht.ColumnError, "'sex' have more than one role"),
-        ({"pseudonyms": ht.Pseudonyms(("nix",), bytes(16))}, ht.ColumnError, "'nix'"),
+        ({"pseudonyms": ht.Pseudonyms(("nix",), bytes(range(16)))}, ht.ColumnError, "'nix'"),
         ({"method": "mondriaan"}, ht.InputError, "'mondriaan'.*\n\n.*'mondrian'"),
         ({"loss": "entropy"}, ht.InputError, "'entropy'"),
         ({"missing": "wildcard"}, ht.InputError, "no partition"),

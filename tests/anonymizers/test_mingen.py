@@ -17,6 +17,7 @@ import hushtable as ht
 from anonymizers.brute_force import Priced, candidates_of, cheapest, cheapest_partition
 from hushtable.anonymizers.judging import BlockJudge
 from hushtable.anonymizers.minimal import candidates, regroup, setpartition, smallest
+from hushtable.search import Clock
 from hushtable.table import Table
 from strategies import counted_tables
 
@@ -300,13 +301,12 @@ def test_set_partitioning_agrees_with_the_shortest_path(k: int, seed: int) -> No
     space, judge = laid_out(adult_like(13, seed), k)
     exact = smallest.solve(space, judge)
     labels = np.zeros(13, dtype=np.int32)
-    near = regroup.nearest(space, 12)
+    near = regroup.nearest(space, 12, Clock.start())
     known = setpartition.Partitioning(labels, regroup.partition_value(space, labels), 0.0)
     start = np.repeat(np.arange(13 // k, dtype=np.int32), k)
     start = np.append(start, np.full(13 - len(start), start[-1])).astype(np.int32)
     known = setpartition.Partitioning(start, regroup.partition_value(space, start), 0.0)
-    limit = setpartition.Limit(math.inf, math.inf)
-    setpartition.solve(space, k, known, [], near.costs[:, k - 2].copy(), limit, lambda each: None)
+    setpartition.solve(space, k, known, [], near.costs[:, k - 2].copy(), Clock.start(), lambda each: None)
     assert known.value == pytest.approx(exact.value)
     assert known.bound == pytest.approx(exact.value, abs=1e-6)
     assert regroup.partition_value(space, known.labels) == pytest.approx(known.value)
@@ -436,3 +436,79 @@ def test_what_cannot_be_combined_is_refused() -> None:
         ht.anonymize(
             frame_of(rows), quasi_identifiers=["job"], models=[ht.KMap(2)], population=frame_of(rows), method="mingen"
         )
+
+
+def test_equal_rows_that_fill_whole_blocks_are_solved() -> None:
+    release = ht.anonymize(
+        ht.datasets.people(60),
+        quasi_identifiers=["sex", "marital_status"],
+        models=[ht.KAnonymity(2)],
+        method="mingen",
+        budget=ht.Budget(nodes=100_000),
+    )
+    assert release.trace.optimal
+    assert release.verify().passed
+
+
+def test_parted_blocks_hold_k_rows_or_more_and_equal_ones_together() -> None:
+    space, _ = laid_out(adult_like(200), 3)
+    labels = np.repeat(np.arange(4, dtype=np.int32), [3, 5, 92, 100])
+    parts = regroup.parted(space, labels, 3)
+    sizes = np.bincount(parts)
+    assert sizes.min() == 3
+    assert sizes.max() < 6
+    assert (labels[:, None] == labels)[parts[:, None] == parts].all()
+    assert (parts[:3] == 0).all()
+    assert regroup.partition_value(space, parts) < regroup.partition_value(space, labels)
+
+
+@pytest.mark.parametrize("loss", [ht.SetNCP, ht.MinimalDistortion, ht.Certainty])
+@pytest.mark.parametrize("seed", range(12))
+def test_tables_of_many_duplicates_give_releases_that_hold(loss: Any, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    n_rows, k = int(rng.integers(2, 90)), int(rng.integers(1, 6))
+    columns = {
+        "constant": ["x"] * n_rows,
+        "binary": rng.choice(["f", "m"], n_rows).tolist(),
+        "number": rng.choice([1.5, 2.0, None, 900.0], n_rows, p=[0.5, 0.3, 0.1, 0.1]).tolist(),
+        "letter": rng.choice(list("abcd"), n_rows, p=[0.7, 0.2, 0.05, 0.05]).tolist(),
+        "empty": [None] * n_rows,
+    }
+    names = rng.permutation(list(columns))[: int(rng.integers(1, 4))].tolist()
+    frame = pl.DataFrame({name: columns[name] for name in names} | {"ill": rng.choice(["x", "y"], n_rows)})
+    weights = {name: float(rng.choice([0, 1e-100, 1e-9, 1, 1e100])) for name in names}
+    models = [ht.KAnonymity(min(k, n_rows)), *([ht.DistinctLDiversity(2, "ill")] if seed % 3 == 0 else [])]
+    if seed % 3 == 0 and frame["ill"].n_unique() < 2:
+        return
+    release = ht.anonymize(
+        frame,
+        quasi_identifiers=names,
+        models=models,
+        method="mingen",
+        loss=loss(weights),
+        budget=ht.Budget(nodes=6_000),
+    )
+    assert release.verify().passed
+    assert math.isfinite(release.loss)
+    assert release.trace.bound is not None
+    assert release.trace.bound <= release.loss * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("factor", [2.0**-300, 2.0**300])
+def test_the_size_of_weights_changes_nothing_but_the_unit(factor: float) -> None:
+    given: dict[str, Any] = {"quasi_identifiers": ["age", "sex", "job"], "models": [ht.KAnonymity(3)]}
+    weights = {"age": 1.0, "sex": 3.0, "job": 0.25}
+    plain, scaled = (
+        ht.anonymize(adult_like(30), method="mingen", loss=ht.Certainty(each), budget=ht.Budget(nodes=50_000), **given)
+        for each in (weights, {name: factor * weight for name, weight in weights.items()})
+    )
+    assert scaled.frame.equals(plain.frame)
+    assert scaled.loss == factor * plain.loss
+    assert scaled.trace.bound == factor * plain.trace.bound
+
+
+@pytest.mark.parametrize("weight", [1e308, 1e-320, math.inf, math.nan])
+@pytest.mark.parametrize("loss", [ht.SetNCP, ht.MinimalDistortion, ht.Certainty])
+def test_weights_whose_sums_are_no_numbers_are_refused(loss: Any, weight: float) -> None:
+    with pytest.raises(ht.InputError, match="'sex' was given the weight"):
+        loss({"sex": weight})

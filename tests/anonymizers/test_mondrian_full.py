@@ -510,7 +510,7 @@ def test_weights_that_are_no_weights_are_refused(weight):
 
 
 @pytest.mark.parametrize("options", [{}, {"cut": "median"}, {"exchange": True}], ids=str)
-@pytest.mark.parametrize("weight", [1e308, 1e-320, 3], ids=str)
+@pytest.mark.parametrize("weight", [1e100, 1e-100, 3], ids=str)
 def test_weights_that_are_all_the_same_are_as_none(weight, options):
     rng = np.random.default_rng(4)
     frame = pl.DataFrame({"age": rng.integers(0, 90, 60), "city": rng.choice(CITIES, 60)})

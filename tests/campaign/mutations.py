@@ -18,7 +18,7 @@ from campaign.outcome import Outcome
 from campaign.releases import verified
 from campaign.requests import Request, request
 from campaign.tables import records
-from judging_slow import Terms, classes_of, is_suppressed, published_failures, wildcard_sizes
+from judging_slow import Terms, classes_of, has_strangers, is_suppressed, published_failures, wildcard_sizes
 from reading import json_list, text_of
 
 Rows = list[dict[str, Any]]
@@ -76,6 +76,10 @@ def compare(outcome: Outcome, asked: Request, release: ht.Release, frame: pl.Dat
     elif asked.people and any(by_looks):
         # Whether suppressed rows cover anyone the definitions do not say.
         outcome.count("not compared: suppressed rows and a population")
+    elif has_strangers(
+        terms, [row for row, is_out in zip(published, left_out, strict=True) if not is_out], asked.original
+    ):
+        outcome.count("not compared: a value that the original lacks")
     else:
         says = "passes" if verdict.passed else "refuses"
         blamed = _blamed(complaints or map(str, verdict.failures))

@@ -77,7 +77,7 @@ def test_pricing_finds_every_block_below_and_no_other(k: int, seed: int) -> None
         np.empty((2_000, 2 * k - 1), np.int32), np.empty(2_000), np.zeros(9), np.zeros(3, dtype=np.int64)
     )
     wanted = pricing.Wanted(k, duals, np.zeros(9), below, True, 1_000_000)
-    assert pricing.price(places, costs, wanted, 0, 9, found) == 9
+    assert pricing.price(places, costs, wanted, pricing.new_stack(9, 2, k), found)
     n_found = found.counts[0]
     blocks = [tuple(sorted(row for row in rows if row >= 0)) for rows in found.rows[:n_found].tolist()]
     assert sorted(blocks) == sorted(block for block, reduced in expected.items() if reduced < below)
@@ -85,22 +85,35 @@ def test_pricing_finds_every_block_below_and_no_other(k: int, seed: int) -> None
 
     found.counts[:] = 0
     best = pricing.Wanted(k, duals, np.zeros(9), 0.0, False, 1_000_000)
-    assert pricing.price(places, costs, best, 0, 9, found) == 9
+    assert pricing.price(places, costs, best, pricing.new_stack(9, 2, k), found)
     for root in range(9):
         reduced = [value for block, value in expected.items() if block[0] == root]
         assert found.best[root] == pytest.approx(min(0.0, *reduced, 0.0))
 
 
-def test_pricing_says_where_it_stopped() -> None:
+@pytest.mark.parametrize(("room", "most_nodes"), [(1, 1_000_000), (2_000, 0), (2_000, 3)])
+@pytest.mark.parametrize("is_all", [True, False])
+def test_pricing_in_slices_finds_the_same(room: int, most_nodes: int, is_all: bool) -> None:
     places, costs = priced(9)
-    found = pricing.Found(np.empty((1, 3), np.int32), np.empty(1), np.zeros(9), np.zeros(3, dtype=np.int64))
-    rich = np.full(9, 5.0)
-    assert pricing.price(places, costs, pricing.Wanted(2, rich, np.zeros(9), 0.0, True, 1_000), 0, 9, found) == 0
-    assert found.counts[0] == 1
-    found.counts[:] = 0
-    assert (
-        pricing.price(places, costs, pricing.Wanted(2, np.zeros(9), np.zeros(9), -1.0, True, 1_000), 0, 9, found) == 9
-    )
+    duals = np.random.default_rng(0).uniform(0, 2, 9)
+
+    def searched(room: int, most_nodes: int) -> tuple[list[list[int]], list[float], int]:
+        counts = np.zeros(3, dtype=np.int64)
+        found = pricing.Found(np.empty((room, 3), np.int32), np.empty(room), np.zeros(9), counts)
+        wanted = pricing.Wanted(2, duals, np.zeros(9), 0.0, is_all, most_nodes)
+        stack = pricing.new_stack(9, 2, 2)
+        rows: list[list[int]] = []
+        n_slices, is_complete = 0, False
+        while not is_complete:
+            counts[:] = 0
+            is_complete = pricing.price(places, costs, wanted, stack, found)
+            rows += found.rows[: counts[0]].tolist()
+            n_slices += 1
+        return rows, found.best.tolist(), n_slices
+
+    whole, sliced = searched(2_000, 1_000_000), searched(room, most_nodes)
+    assert sliced[:2] == whole[:2]
+    assert whole[2] == 1 < sliced[2]
 
 
 @pytest.mark.parametrize("is_diverse", [False, True])

@@ -7,12 +7,14 @@ import numpy as np
 from hushtable._types import CodeArray
 from hushtable.kernels import exchange, judge, profile
 from hushtable.partition import Partition
+from hushtable.search import Clock, check_memory
 from hushtable.table import Table
 
 __all__ = ["improve"]
 
 _WINDOW = 32  # neighbours looked at on either side of a class
 _SWEEPS = 8
+_TOGETHER = 64  # classes between two looks at the clock
 _SETTLED = 1e-2  # a sweep that gains less than this share of the first one is the last
 
 
@@ -24,6 +26,7 @@ def improve(
     axes: profile.Axes,
     rules: judge.Rules,
     min_size: int,
+    clock: Clock,
 ) -> Partition:
     """Move and swap distinct rows between neighbouring classes; every class keeps satisfying the rules.
 
@@ -39,6 +42,8 @@ def improve(
         As the search has them.
     min_size : int
         Records that every class keeps.
+    clock : Clock
+        What was exchanged when it is over stands.
 
     Notes
     -----
@@ -52,6 +57,11 @@ def improve(
     ]
     words = np.cumsum([0, *n_words])
     n_classes = partition.n_classes
+    check_memory(
+        8.0 * n_classes * (int(words[-1]) + n_columns + 1),
+        f"exchange=True with {n_classes} classes and columns of up to {int(axes.domain.max())} values",
+        "leave exchange off, or give columns of many values a hierarchy.",
+    )
     first, next_ = _linked(partition, rows)
     classes = exchange.Classes(
         first=first,
@@ -76,8 +86,13 @@ def improve(
     )
     exchange.span_all(points, axes, classes, scratch)
     gains: list[float] = []
-    while len(gains) < _SWEEPS and (len(gains) < 2 or gains[-1] > _SETTLED * gains[0]):
-        gains.append(exchange.sweep(points, axes, rules, classes, scratch, min_size, _WINDOW))
+    while len(gains) < _SWEEPS and clock.left > 0 and (len(gains) < 2 or gains[-1] > _SETTLED * gains[0]):
+        gains.append(0.0)
+        for begin in range(0, n_classes, _TOGETHER):
+            if clock.left <= 0:
+                break
+            sources = (begin, begin + _TOGETHER)
+            gains[-1] += exchange.sweep(points, axes, rules, classes, scratch, min_size, _WINDOW, sources)
     return Partition.from_labels(_labels(classes, table.n_rows), n_classes, table.counts)
 
 

@@ -20,12 +20,13 @@ from hushtable.kernels import group, judge, profile, replay, split
 from hushtable.layout import check_grid, lay_out, pack, places
 from hushtable.partition import Partition
 from hushtable.recoding import Recoding
-from hushtable.search import Clock
+from hushtable.search import Clock, check_memory
 from hushtable.table import Table
 
 __all__ = ["Mondrian"]
 
 _PAUSE: Final = 4_096  # settled classes between two looks at the clock
+_PAUSE_CELLS: Final = 4_000_000  # and cells of all of them
 _MOST_RESCORED: Final = 1_000_000
 _MOST_MARGIN: Final = 10**15  # records; with any k it still fits the kernels' numbers
 
@@ -140,7 +141,7 @@ class Mondrian:
         cuts = CutTree.of(tree, axes)
         publish_ = partial(self._published, problem)
         if self.exchange:
-            improved = improve(table, partition, work.order, points, packed, rules, min_size)
+            improved = improve(table, partition, work.order, points, packed, rules, min_size, clock)
             # The kernels measure a run of a hierarchy's children, a release publishes the node over it.
             made = [(each, publish_(each, cuts)) for each in (partition, improved)]
             partition, recoding = min(made, key=lambda each: problem.loss.of(each[1], each[0].sizes))
@@ -156,6 +157,12 @@ class Mondrian:
         if self.recoding != "cut":
             return publish.from_classes(table, partition, axes, self.recoding)
         tree = (cuts.columns, cuts.starts, cuts.members)
+        n_values = sum(axis.n_places for axis in axes if not axis.is_ordered)
+        check_memory(
+            4.0 * partition.n_classes * n_values,
+            f"telling the cells of {partition.n_classes} classes over {n_values} categories",
+            'choose recoding="tight", or give columns of many categories a hierarchy.',
+        )
         cells = [
             replay.cell_ranges(*tree, place[name], axis.n_places - 1, partition.n_classes)
             if axis.is_ordered
@@ -178,7 +185,7 @@ def _grow(
     tree, status = _new_tree(n_rows), split.PAUSED
     while status != split.DONE and not clock.is_over(int(tree.cursor[split.NODES])):
         chunk = _PAUSE if nodes is None else min(_PAUSE, nodes - int(tree.cursor[split.NODES]))
-        status = split.grow(points, axes, rules, options, work, tree, chunk)
+        status = split.grow(points, axes, rules, options, work, tree, chunk, _PAUSE_CELLS // len(axes.domain))
         if status == split.NEEDS_ROOM:
             tree = tree._replace(members=np.append(tree.members, np.empty_like(tree.members)))
         clock.tell(int(tree.leaf_starts[tree.cursor[split.LEAVES]]) / n_rows)

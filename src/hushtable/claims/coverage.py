@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -14,8 +14,11 @@ from hushtable.column import Column, ColumnSpec, from_texts
 from hushtable.errors import ColumnError, InputError, with_hint
 from hushtable.hierarchy import Hierarchy
 from hushtable.hierarchy.grid import to_exact
+from hushtable.search import check_memory
 
 __all__ = ["count_covered", "pair_rows"]
+
+_HINT: Final = "compare fewer rows at a time, or verify without the population or the original table."
 
 
 def count_covered(
@@ -107,6 +110,9 @@ def _walk(
         value, cell = np.nonzero(covers.T)
         starts = np.searchsorted(value, np.arange(covers.shape[1] + 1))
         lengths = np.diff(starts)[rows[j, row]]
+        check_memory(
+            64.0 * int(lengths.sum()), f"comparing {rows.shape[1]} rows with {classes.shape[1]} published ones", _HINT
+        )
         pick = np.arange(lengths.sum()) + np.repeat(starts[rows[j, row]] - (np.cumsum(lengths) - lengths), lengths)
         row, wanted = np.repeat(row, lengths), np.repeat(prefix, lengths) * width + cell[pick]
         at = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
@@ -123,6 +129,8 @@ def _covers(
     if spec.kind is None and spec.order is None and column.is_measured:
         _check_spelling(column, texts, codes, found)
     by_label = _by_label(column, given)
+    # Once more where it is turned round.
+    check_memory(2.0 * len(found) * len(texts), f"comparing {len(texts)} values with {len(found)} cells", _HINT)
     covers = np.zeros((len(found), len(texts)), dtype=bool)
     for i, cell in enumerate(found):
         covers[i] = np.append(_covered(cell, column, by_label), _covers_missing(cell))[codes]

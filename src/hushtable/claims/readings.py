@@ -10,6 +10,7 @@ import numpy as np
 
 from hushtable._types import BoolArray, CodeArray, CountArray, Missing
 from hushtable.models.base import Histogram
+from hushtable.search import check_memory
 
 __all__ = ["count_values", "label_rows", "match_classes", "match_sizes"]
 
@@ -95,6 +96,11 @@ def _merged(
     entries = _runs(histogram.offsets[theirs], lengths)
     joint = count_values(np.repeat(other, lengths), histogram.codes[entries], n_labels, histogram.counts[entries])
     widths = joint.offsets[mine + 1] - joint.offsets[mine]
+    check_memory(
+        48.0 * int(widths.sum()),
+        f"reading the missing cells of {len(ours)} rows as wildcards, beside {len(theirs)} others",
+        "judge with missing='category' or 'worst', or fewer rows at a time.",
+    )
     taken = _runs(joint.offsets[mine], widths)
     return np.repeat(ours, widths), joint.codes[taken], joint.counts[taken]
 

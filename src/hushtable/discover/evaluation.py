@@ -17,7 +17,7 @@ from hushtable.discover.objective import ClassFigures, Objective, Term
 from hushtable.errors import InputError, listed, with_hint
 from hushtable.kernels import subsets
 from hushtable.partition import Partition
-from hushtable.search import Budget, n_threads
+from hushtable.search import Budget, check_memory, n_threads
 from hushtable.table import Table
 
 __all__ = ["BudgetEnded", "Evaluator"]
@@ -104,6 +104,12 @@ class Evaluator:
     def everything(self) -> None:
         """Evaluate every column set but the empty one; raise BudgetEnded where not all may be evaluated."""
         n_sets = (1 << self.n_candidates) - 1
+        if self._ends_at is None:
+            check_memory(
+                float(min(n_sets, self._left())) * (64 + self.n_candidates + 16 * len(self.objective.all_terms)),
+                f"the figures of the sets of {self.n_candidates} columns",
+                "name fewer in columns=, choose another method, or give a budget.",
+            )
         if self.is_by_figures and self._left() >= n_sets and self._ends_at is None:
             masks = np.arange(1, n_sets + 1)
             self._record(masks, self._from_figures(self._sizes.all_figures()[1:], masks))

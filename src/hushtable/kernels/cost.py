@@ -69,14 +69,22 @@ def pair_costs(places: CodeArray, costs: Costs) -> FloatArray:
 
 
 @jit
-def nearest(places: CodeArray, costs: Costs, n_near: int, near: CodeArray, distances: FloatArray) -> None:
-    """Find for every row the other rows that it is made equal to most cheaply, the cheapest first.
+def nearest(
+    places: CodeArray,
+    costs: Costs,
+    n_near: int,
+    near: CodeArray,
+    distances: FloatArray,
+    begin: int = 0,
+    end: int = 2**31 - 1,
+) -> None:
+    """Find for the rows ``begin`` to ``end`` - 1 the others that each is made equal to most cheaply, cheapest first.
 
     near : int32 (n_rows, n_near), out
     distances : float64 (n_rows, n_near), out
     """
     n_rows, n_columns = places.shape
-    for a in range(n_rows):
+    for a in range(begin, min(end, n_rows)):
         n_found = 0
         for b in range(n_rows):
             if a == b:

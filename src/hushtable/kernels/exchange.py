@@ -67,11 +67,21 @@ def span_all(points: Points, axes: Axes, classes: Classes, scratch: Scratch) -> 
 
 @jit
 def sweep(
-    points: Points, axes: Axes, rules: Rules, classes: Classes, scratch: Scratch, min_size: int, window: int
+    points: Points,
+    axes: Axes,
+    rules: Rules,
+    classes: Classes,
+    scratch: Scratch,
+    min_size: int,
+    window: int,
+    sources: tuple[int, int],
 ) -> float:
-    """Take every row once to where it costs least among the neighbours; return what was gained in all."""
+    """Take every row of some classes once to where it costs least among the neighbours; return what was gained.
+
+    sources : the first class and the one after the last
+    """
     total = 0.0
-    for source in range(classes.sizes.size):
+    for source in range(sources[0], min(sources[1], classes.sizes.size)):
         row = classes.first[source]
         while row >= 0:
             following = classes.next_[row]

@@ -10,7 +10,7 @@ from hushtable._types import CodeArray, CountArray, FloatArray
 from hushtable.kernels._jit import jit
 from hushtable.kernels.cost import Costs, cell_cost
 
-__all__ = ["Found", "Wanted", "price"]
+__all__ = ["Found", "Stack", "Wanted", "new_stack", "price"]
 
 
 class Wanted(NamedTuple):
@@ -21,7 +21,7 @@ class Wanted(NamedTuple):
     least : float64 (n_rows,), what a row costs at least in any block
     below : the reduced cost from which on a block is of no use
     is_all : whether all blocks below are wanted, else for every first row ever better ones
-    most_nodes : where to stop
+    most_nodes : where to pause
     """
 
     k: int
@@ -47,35 +47,79 @@ class Found(NamedTuple):
     counts: CountArray
 
 
+class Stack(NamedTuple):
+    """How far a search has come: a block under way, row after row, and what may join it at each depth.
+
+    cursor : int64 (2,), the first row of the blocks under way, and their depth, -1 where none is begun
+    limit : float64 (1,), the reduced cost that the first row's next block has to go below
+    rows : int32 (2 k - 1,)
+    low, high : int32 (2 k - 1, n_columns), the places that the rows so far span
+    paid, floors : float64 (2 k - 1,), the sum of their duals, and what a row costs at least
+    lists, gains : (2 k - 1, n_rows), the rows that may join, and what each gains at most
+    lengths, at : int64 (2 k - 1,), how many they are, and which is next
+    """
+
+    cursor: CountArray
+    limit: FloatArray
+    rows: CodeArray
+    low: CodeArray
+    high: CodeArray
+    paid: FloatArray
+    floors: FloatArray
+    lists: CodeArray
+    gains: FloatArray
+    lengths: CountArray
+    at: CountArray
+
+
+def new_stack(n_rows: int, n_columns: int, k: int) -> Stack:
+    """Return the stack of a search that has not begun."""
+    most = 2 * k - 1
+    return Stack(
+        cursor=np.array([0, -1], dtype=np.int64),
+        limit=np.zeros(1),
+        rows=np.empty(most, dtype=np.int32),
+        low=np.empty((most, n_columns), dtype=np.int32),
+        high=np.empty((most, n_columns), dtype=np.int32),
+        paid=np.empty(most),
+        floors=np.empty(most),
+        lists=np.empty((most, n_rows), dtype=np.int32),
+        gains=np.empty((most, n_rows)),
+        lengths=np.zeros(most, dtype=np.int64),
+        at=np.zeros(most, dtype=np.int64),
+    )
+
+
 @jit
-def price(places: CodeArray, costs: Costs, wanted: Wanted, begin: int, end: int, found: Found) -> int:
-    """Search the blocks whose first rows are ``begin`` to ``end`` - 1; return the first row not finished.
+def price(places: CodeArray, costs: Costs, wanted: Wanted, stack: Stack, found: Found) -> bool:
+    """Search the blocks of every first row; tell whether all were, or it paused: ``found`` is full, or nodes are out.
 
     A block costs each of its rows what all of them cost together, so that its reduced cost is a sum
-    over rows of (cost - dual), and a cost only rises when rows join. Stops early where
-    ``found`` is full or nodes run out; what was found of an unfinished first row stays.
+    over rows of (cost - dual), and a cost only rises when rows join. Goes on where ``stack`` was left.
     """
     n_rows, n_columns = places.shape
     most = 2 * wanted.k - 1
-    low, high = np.empty((most, n_columns), np.int32), np.empty((most, n_columns), np.int32)
-    rows, lists = np.empty(most, np.int32), np.empty((most, n_rows), np.int32)
-    gains = np.empty((most, n_rows))
-    lengths, at = np.zeros(most, np.int64), np.zeros(most, np.int64)
-    paid, floors = np.empty(most), np.empty(most)
-    for root in range(begin, end):
-        limit = wanted.below
-        rows[0], paid[0], floors[0] = root, wanted.duals[root], wanted.least[root]
-        low[0], high[0] = places[root], places[root]
-        lists[0, : n_rows - root - 1] = np.arange(root + 1, n_rows)
-        state = (1, floors[0], paid[0], limit)
-        n_listed = n_rows - root - 1
-        lengths[0] = _rank(places, costs, wanted, (low[0], high[0]), state, lists[0, :n_listed], gains[0])
-        at[0] = depth = 0
-        while depth >= 0:
+    low, high, rows, lists, gains = stack.low, stack.high, stack.rows, stack.lists, stack.gains
+    lengths, at, paid, floors, cursor = stack.lengths, stack.at, stack.paid, stack.floors, stack.cursor
+    while cursor[0] < n_rows:
+        root = cursor[0]
+        if cursor[1] < 0:
+            stack.limit[0] = wanted.below
+            rows[0], paid[0], floors[0] = root, wanted.duals[root], wanted.least[root]
+            low[0], high[0] = places[root], places[root]
+            lists[0, : n_rows - root - 1] = np.arange(root + 1, n_rows)
+            state = (1, floors[0], paid[0], wanted.below)
+            n_listed = n_rows - root - 1
+            lengths[0] = _rank(places, costs, wanted, (low[0], high[0]), state, lists[0, :n_listed], gains[0])
+            at[0] = cursor[1] = 0
+        while cursor[1] >= 0:
+            if found.counts[0] == found.reduced.size or found.counts[1] > wanted.most_nodes:
+                return False
+            depth, limit = cursor[1], stack.limit[0]
             size, t = depth + 1, at[depth]
             if _bound(wanted, size, floors[depth] * size - paid[depth], gains[depth], t, lengths[depth]) >= limit:
                 found.counts[2] += lengths[depth] - t
-                depth -= 1
+                cursor[1] -= 1
                 continue
             at[depth] += 1
             found.counts[1] += 1
@@ -90,22 +134,19 @@ def price(places: CodeArray, costs: Costs, wanted: Wanted, begin: int, end: int,
             paid[child] = paid[depth] + wanted.duals[row]
             size = child + 1
             if size >= wanted.k and size * total - paid[child] < limit:
-                if found.counts[0] == found.reduced.size:
-                    return root
                 _store(found, rows, size, size * total - paid[child])
                 if not wanted.is_all:
-                    limit = size * total - paid[child]
-            if found.counts[1] > wanted.most_nodes:
-                return root
+                    limit = stack.limit[0] = size * total - paid[child]
             if size < most:
                 n_listed = lengths[depth] - t - 1
                 lists[child, :n_listed] = lists[depth, t + 1 : lengths[depth]]
                 state = (size, floors[child], paid[child], limit)
                 span = (low[child], high[child])
                 lengths[child] = _rank(places, costs, wanted, span, state, lists[child, :n_listed], gains[child])
-                at[child], depth = 0, child
-        found.best[root] = min(0.0, limit)
-    return end
+                at[child], cursor[1] = 0, child
+        found.best[root] = min(0.0, stack.limit[0])
+        cursor[0] += 1
+    return True
 
 
 @jit

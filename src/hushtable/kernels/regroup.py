@@ -17,6 +17,8 @@ __all__ = ["Blocks", "Check", "Draws", "anneal"]
 _MODULUS = 2_147_483_647
 _FACTOR = 48_271
 _N_COUNTS = 5
+_OVERHEAD = 16  # rows that could be looked at in the time of an idle step
+_MOST_PARTED = 4_096  # rows; parting takes the square of them
 
 
 class Blocks(NamedTuple):
@@ -63,6 +65,7 @@ class Draws(NamedTuple):
     n_steps : how many changes to try
     hot, cold : the temperatures of the first and last step, in weighted cells
     share_big : the share of steps that merge or split
+    most : how many rows and counts of blocks may be looked at, about, before it pauses
     """
 
     state: CountArray
@@ -70,6 +73,7 @@ class Draws(NamedTuple):
     hot: float
     cold: float
     share_big: float
+    most: int = 2**62
 
 
 @jit
@@ -237,6 +241,8 @@ def _try_regroup(
     pair = np.array([block, to], dtype=np.int64)
     n_first, n_rows = blocks.sizes[block], blocks.sizes[block] + blocks.sizes[to]
     is_one = not is_split and n_rows <= check.room and _draw(state, 2) == 0
+    if n_rows > _MOST_PARTED and not is_one:
+        return 0.0
     rows = np.empty(n_rows, np.int32)
     rows[:n_first] = blocks.members[block, :n_first]
     rows[n_first:] = blocks.members[to, : n_rows - n_first]
@@ -275,18 +281,22 @@ def _try_regroup(
 def anneal(places: CodeArray, costs: Costs, near: CodeArray, blocks: Blocks, check: Check, draws: Draws) -> CountArray:
     """Change a partition step by step; return steps, moves, swaps, merges and splits that were taken, each.
 
+    Pauses where it has looked at enough.
+
     near : int32 (n_rows, n_near), the rows that each row is made equal to most cheaply
     """
     n_rows, n_near = near.shape
     counts = np.zeros(_N_COUNTS, np.int64)
     temperature = draws.hot
     cooling = (draws.cold / draws.hot) ** (1.0 / max(1, draws.n_steps))
-    for _ in range(draws.n_steps):
+    looked = 0
+    while counts[0] < draws.n_steps and looked < draws.most:
         counts[0] += 1
         temperature *= cooling
         row = _draw(draws.state, n_rows)
         to = blocks.labels[near[row, _draw(draws.state, n_near)]]
         heat = (temperature, draws.state)
+        looked += _OVERHEAD + blocks.sizes[to] + blocks.sizes[blocks.labels[row]] + check.held.size
         if _draw(draws.state, 1 << 20) < draws.share_big * (1 << 20):
             is_split = to == blocks.labels[row]
             if _try_regroup(places, costs, blocks, check, row, to, heat) != 0.0:

@@ -76,15 +76,29 @@ class Tree(NamedTuple):
 
 
 @jit
-def grow(points: Points, axes: Axes, rules: Rules, options: Options, work: Work, tree: Tree, n_nodes: int) -> int:
-    """Settle up to ``n_nodes`` classes more; tell why it stopped (DONE, PAUSED or NEEDS_ROOM)."""
+def grow(
+    points: Points,
+    axes: Axes,
+    rules: Rules,
+    options: Options,
+    work: Work,
+    tree: Tree,
+    n_nodes: int,
+    n_rows: int = 2**62,
+) -> int:
+    """Settle up to ``n_nodes`` classes more, of ``n_rows`` rows or a few more; tell why it stopped.
+
+    That is DONE, PAUSED or NEEDS_ROOM.
+    """
     cursor = tree.cursor
     last = cursor[NODES] + n_nodes
+    n_looked = 0
     while cursor[STACKED] > 0:
-        if cursor[NODES] >= last:
+        if cursor[NODES] >= last or n_looked >= n_rows:
             return PAUSED
         top = cursor[STACKED] - 1
         start, end = work.stack[top, 0], work.stack[top, 1]
+        n_looked += end - start
         size = 0
         for i in range(start, end):
             size += points.counts[work.order[i]]

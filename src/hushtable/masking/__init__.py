@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -28,6 +27,7 @@ from hushtable.masking.release import (
 )
 from hushtable.masking.search import METHODS, Masking, Method, mask
 from hushtable.masking.ties import settle_ties
+from hushtable.quality.loss import check_weights
 from hushtable.search import Budget, Trace
 from hushtable.table import Table
 
@@ -320,10 +320,7 @@ def _check_arguments(
         msg = with_hint(f"a names {len(a)} columns.", f"{_MOST_COLUMNS} at most: work doubles with every column.")
         raise InputError(msg)
     check_columns(list(weights), a, "weights")
-    for name, weight in weights.items():
-        if not isinstance(weight, (int, float)) or not 0 <= weight < math.inf:
-            msg = with_hint(f"column {name!r} was given the weight {weight!r}.", "a number, 0 or more.")
-            raise InputError(msg)
+    check_weights(weights)
 
 
 def _check_cells(table: Table, a: Sequence[str], b: Sequence[str], clusters: int) -> None:

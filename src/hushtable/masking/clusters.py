@@ -10,6 +10,7 @@ import numpy as np
 from hushtable._types import CodeArray, CountArray, FloatArray
 from hushtable.column import Column
 from hushtable.errors import InputError, with_hint
+from hushtable.search import check_memory
 from hushtable.table import Table
 
 __all__ = ["CLUSTERINGS", "Clustering", "Distance", "equal_clusters", "given_clusters"]
@@ -139,6 +140,12 @@ def _by_distance(table: Table, distance: Distance) -> Callable[[CountArray], Flo
 
 def _coordinates(table: Table, points: FloatArray) -> FloatArray:
     """Return points whose squared distances count 1 for different categories, and positions as they are."""
+    width = sum(1 if column.is_ordered else column.n_values + 1 for column in table.columns)
+    check_memory(
+        16.0 * table.n_rows * width,
+        f"clustering {table.n_rows} records by {width} values",
+        "choose clustering='median', or leave columns with many categories out of b.",
+    )
     parts = []
     for column, codes, places in zip(table.columns, table.codes, points, strict=True):
         if column.is_ordered:

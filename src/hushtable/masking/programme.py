@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from hushtable._types import CountArray, FloatArray
+from hushtable import solver
 from hushtable.masking.dealing import (
     Dealing,
     Types,
@@ -18,8 +19,11 @@ from hushtable.masking.dealing import (
     kept_cells,
     subsets,
 )
+from hushtable.search import check_memory
 
 __all__ = ["Programme", "floor_of"]
+
+_HINT = "choose method='greedy', or fewer columns a: their sets double with each."
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -53,6 +57,8 @@ class Programme:
     @classmethod
     def of(cls, types: Types) -> Programme:
         """List the patterns that every cluster can take part in."""
+        n_sets, (n_types, n_columns) = 2.0 ** len(types.weights), types.values.shape
+        check_memory(24.0 * n_sets * n_types, f"the programme of {n_types} types and {n_columns} columns", _HINT)
         owners, kept, room = [], [], []
         n_patterns = 0
         for columns in subsets(len(types.weights))[:-1]:
@@ -69,6 +75,7 @@ class Programme:
             n_patterns += int(shared.sum())
         owner = np.array(owners)
         subset, member = np.nonzero(owner >= 0)
+        check_memory(9.0 * types.n_clusters * len(member), f"the programme of {len(member)} published types", _HINT)
         cluster, edge = np.nonzero(types.supply[:, member] > 0)
         return cls(
             types, np.concatenate(kept), np.concatenate(room), cluster, member[edge], owner[subset, member][edge]
@@ -105,10 +112,8 @@ class Programme:
 
         None where the time ended first.
         """
-        from scipy.optimize import linprog
-
         matrix, right = self.limits()
-        found = linprog(
+        found = solver.linprog(
             self.objective(), A_ub=matrix, b_ub=right, bounds=(0, None), method="highs-ds", options=_within(seconds)
         )
         if found.status != 0 or found.x is None:
@@ -118,11 +123,11 @@ class Programme:
 
     def solved(self, n_nodes: int, seconds: float | None = None) -> tuple[CountArray | None, float, int]:
         """Return the groups of every pattern in the best dealing found, a floor under all costs, and the nodes."""
-        from scipy.optimize import Bounds, LinearConstraint, milp
+        from scipy.optimize import Bounds, LinearConstraint
 
         matrix, right = self.limits()
         n_patterns = len(self.kept)
-        found = milp(
+        found = solver.milp(
             self.objective(),
             integrality=np.repeat([1, 0], [n_patterns, self.n_edges]),
             bounds=Bounds(0, np.concatenate((self.room, self.types.supply[self.cluster, self.member]))),

@@ -10,6 +10,7 @@ from typing import Final, Literal
 import numpy as np
 
 from hushtable._types import CountArray, FloatArray
+from hushtable import solver
 from hushtable.masking.assignment import descend, pivot
 from hushtable.masking.dealing import Dealing, Types, greedy, kept_cells, subsets
 from hushtable.masking.programme import Programme, floor_of
@@ -89,8 +90,6 @@ def agreement_bound(types: Types) -> float:
     of a set are no more than the sum, over the cells there, of what the poorest cluster
     holds. It contains the bound by the groups without a star and the bounds by single columns.
     """
-    from scipy.optimize import linprog
-
     n_columns = len(types.weights)
     if n_columns > _AGREEING:
         return _simple_bound(types)
@@ -99,7 +98,9 @@ def agreement_bound(types: Types) -> float:
     holds = (masks[None, :] & masks[:, None]) == masks[:, None]
     kept = np.array([types.weights[list(columns)].sum() for columns in sets])
     room = np.array([_room(types, columns) for columns in sets])
-    found = linprog(-kept, A_ub=holds.astype(np.float64), b_ub=room, bounds=(0, None), method="highs-ds")
+    found = solver.linprog(-kept, A_ub=holds.astype(np.float64), b_ub=room, bounds=(0, None), method="highs-ds")
+    if found.x is None:
+        return _simple_bound(types)
     hidden = float(types.weights.sum()) * types.n_groups - float(kept @ found.x)
     return floor_of(types.n_clusters * hidden, types)
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray
+from hushtable import solver
 from hushtable.errors import InputError, with_hint
 from hushtable.masking.dealing import Types
 from hushtable.masking.programme import Programme
@@ -64,7 +65,6 @@ def settle_ties(
 def _shares(cells: CodeArray, tie_of: CodeArray, labels: CodeArray, type_of: CodeArray, types: Types) -> CountArray:
     """Return how many records of every type a cluster takes of a tie, for all pairs of both; whole, rounded down."""
     from scipy import sparse
-    from scipy.optimize import linprog
 
     n_types = types.supply.shape[1]
     ties, tie = np.unique(tie_of, return_inverse=True)
@@ -90,7 +90,7 @@ def _shares(cells: CodeArray, tie_of: CodeArray, labels: CodeArray, type_of: Cod
     shape = (len(kinds) + len(cells), n_before + n_choices)
     all_of: Any = sparse.csr_array((np.ones(2 * n_choices), where), shape=shape)
     both: Any = sparse.hstack((matrix, choices))
-    found = linprog(
+    found = solver.linprog(
         np.concatenate((programme.objective(), np.zeros(n_choices))),
         A_ub=both,
         b_ub=right,

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import math
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, Final, Protocol
 
 import numpy as np
 
@@ -28,6 +27,9 @@ __all__ = [
     "precision",
     "set_ncp",
 ]
+
+
+_LEAST_WEIGHT: Final = 1e-100
 
 
 class Loss(Protocol):
@@ -65,14 +67,17 @@ class Loss(Protocol):
 
 
 def check_weights(weights: Mapping[str, float]) -> None:
-    """Raise InputError where weights are no mapping, or one of them no number from 0 on."""
+    """Raise InputError where weights are no mapping, or one is no number from 0 on, or one whose sums are none."""
     if not isinstance(weights, Mapping):
         msg = with_hint(f"weights = {weights!r}.", 'a number for every column, for instance {"age": 2}.')
         raise InputError(msg)
     for name, weight in weights.items():
         is_number = isinstance(weight, (int, float)) and not isinstance(weight, bool)
-        if not is_number or not 0 <= weight <= sys.float_info.max:
-            msg = with_hint(f"column {name!r} was given the weight {weight!r}.", "a number, 0 or more.")
+        if not is_number or not (weight == 0 or _LEAST_WEIGHT <= weight <= 1 / _LEAST_WEIGHT):
+            msg = with_hint(
+                f"column {name!r} was given the weight {weight!r}.",
+                f"0, or a number from {_LEAST_WEIGHT:g} to {1 / _LEAST_WEIGHT:g}; what counts is how weights compare.",
+            )
             raise InputError(msg)
 
 

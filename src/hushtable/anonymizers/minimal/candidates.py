@@ -9,6 +9,7 @@ more than one above it.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -211,20 +212,22 @@ def lay_out(
         places[:, j] = place_of_code[table.codes[table.index(column.name)] + 1]
         codes.append(np.append(-1, order).astype(np.int32))
     n_values = [column.n_values + int((places[:, j] == 0).any()) for j, column in enumerate(columns)]
-    priced = [_priced(objective, *each) for each in zip(columns, ladders, n_values, strict=True)]
-    ties = [_priced(second or objective, *each) for each in zip(columns, ladders, n_values, strict=True)]
+    weights, exponent = _weights(objective, quasi_identifiers)
+    again, _ = _weights(second or objective, quasi_identifiers)
+    priced = [_priced(objective, *each) for each in zip(weights, columns, ladders, n_values, strict=True)]
+    ties = [_priced(second or objective, *each) for each in zip(again, columns, ladders, n_values, strict=True)]
     chosen = [_choices(ladder, first, again) for ladder, first, again in zip(ladders, priced, ties, strict=True)]
-    costs = _pack(columns, ladders, codes, chosen, priced, objective)
+    costs = _pack(columns, ladders, codes, chosen, priced, weights, objective)
     return Space(
         columns,
         ladders,
         places,
         tuple(codes),
         costs,
-        costs if second is None else _pack(columns, ladders, codes, chosen, ties, second),
+        costs if second is None else _pack(columns, ladders, codes, chosen, ties, again, second),
         tuple(chosen),
         tuple(priced),
-        objective.scale(quasi_identifiers, table.n_rows),
+        math.ldexp(objective.scale(quasi_identifiers, table.n_rows), exponent),
     )
 
 
@@ -241,11 +244,22 @@ def _order(column: Column, ladder: Hierarchy | None) -> CountArray:
     return np.lexsort(ladder.level_codes)
 
 
-def _priced(objective: Loss, column: Column, ladder: Hierarchy | None, n_values: int) -> tuple[FloatArray, ...]:
+def _weights(objective: Loss, names: Sequence[str]) -> tuple[FloatArray, int]:
+    """Return the weights, the largest from 1 to below 2, and the exponent of the power of two that was taken out.
+
+    So what is negligible beside them is the same number for all losses; nothing is rounded.
+    """
+    weights = np.array([objective.weights.get(name, 1.0) for name in names], dtype=np.float64)
+    exponent = math.frexp(weights.max())[1] - 1 if weights.any() else 0
+    return np.ldexp(weights, -exponent), exponent
+
+
+def _priced(
+    objective: Loss, weight: float, column: Column, ladder: Hierarchy | None, n_values: int
+) -> tuple[FloatArray, ...]:
     """Return the weighted cost of every node of every level; nothing without a hierarchy."""
     if ladder is None:
         return ()
-    weight = objective.weights.get(column.name, 1.0)
     return tuple(weight * costs for costs in objective.node_costs(ladder, n_values))
 
 
@@ -274,6 +288,7 @@ def _pack(
     codes: Sequence[CodeArray],
     chosen: Sequence[CodeArray],
     priced: Sequence[Sequence[FloatArray]],
+    weights: FloatArray,
     objective: Loss,
 ) -> Costs:
     """Put the costs of all columns into arrays for the kernels."""
@@ -281,7 +296,6 @@ def _pack(
     n_levels = max(2, *(ladder.n_levels if ladder else 2 for ladder in ladders))
     positions = np.zeros(starts[-1])
     nodes, least = np.zeros((n_levels, starts[-1]), dtype=np.int32), np.zeros((n_levels, starts[-1]))
-    weights = np.array([objective.weights.get(column.name, 1.0) for column in columns], dtype=np.float64)
     for j, (column, ladder) in enumerate(zip(columns, ladders, strict=True)):
         known = slice(int(starts[j]) + 1, int(starts[j + 1]))
         if ladder is None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -12,9 +11,9 @@ from hushtable.anonymizers.minimal.candidates import Candidates, Space
 from hushtable.anonymizers.minimal.regroup import Neighbours
 from hushtable.kernels import cost
 from hushtable.kernels.regroup import Check
-from hushtable.search import Budget
+from hushtable.search import Clock, check_memory
 
-__all__ = ["Breeder", "Clock", "cross"]
+__all__ = ["Breeder", "Generations", "cross"]
 
 _N_STAGES = 10
 _SHARE_ALIGNED = 0.5
@@ -22,54 +21,46 @@ _N_ALIGNED = 3
 
 
 @dataclass(slots=True, eq=False)
-class Clock:
-    """Counts generations, and says when to stop.
+class Generations:
+    """How many generations there have been, and whether there is another.
 
     Attributes
     ----------
-    population, generations, patience : int
-    began : float
-        Of `time.perf_counter`.
-    budget : Budget
+    individuals, generations, patience : int
+    clock : Clock
+        Its nodes are individuals made.
     scale : float
         From the sum of weighted cells to the loss.
-    progress : callable or None
     """
 
-    population: int
+    individuals: int
     generations: int
     patience: int
-    began: float
-    budget: Budget
+    clock: Clock
     scale: float
-    progress: Progress | None
     generation: int = 0
     n_idle: int = 0
     n_made: int = 0
     best: float = np.inf
-    history: list[tuple[float, float | None, float]] = field(default_factory=list)
 
     def tick(self, value: float, n_made: int = 1) -> None:
         """Note that individuals were made, and the best value so far."""
         self.n_made += n_made
         if value < self.best - 1e-12:
             self.best, self.n_idle = value, 0
-            self.history.append((float(self.generation), None, value * self.scale))
+            self.clock.note(value * self.scale, at=float(self.generation))
 
     def turn(self, value: float, n_made: int = 1) -> None:
         """Begin another generation."""
         self.generation += 1
         self.n_idle += 1
         self.tick(value, n_made)
-        if self.progress is not None:
-            self.progress(min(1.0, self.generation / self.generations))
+        self.clock.tell(self.generation / self.generations)
 
     @property
     def is_late(self) -> bool:
         """Whether the budget is used up."""
-        seconds, nodes = self.budget.seconds, self.budget.nodes
-        late = seconds is not None and time.perf_counter() - self.began > seconds
-        return late or (nodes is not None and self.n_made >= nodes)
+        return self.clock.is_over(self.n_made)
 
     @property
     def is_over(self) -> bool:
@@ -128,25 +119,26 @@ class Breeder:
     def __init__(self, space: Space, k: int, elite: float, mutation_rate: float, seed: int) -> None:
         self.space, self.k, self.elite, self.mutation_rate = space, k, elite, mutation_rate
         self.rng = np.random.default_rng(seed)
+        _check_size(space)
         self.listed = [space.candidates(j) for j in range(len(space.columns))]
         self.fitting = [_fitting(space.places[:, j], each) for j, each in enumerate(self.listed)]
         self.cheapest = [_cheapest(each) for each in self.listed]
         self.salt = self.rng.integers(1, 2**31, len(self.listed))
 
-    def run(self, clock: Clock) -> CountArray:
+    def run(self, generations: Generations) -> CountArray:
         """Return the candidates that the best table publishes, shape (n_rows, n_columns)."""
-        pool = self._drawn(clock.population)
+        pool = self._drawn(generations.individuals)
         # The last candidate of every column is "*": a table that satisfies every k there is.
         pool[0] = np.array([len(each.costs) - 1 for each in self.listed])
         pool, values = self._ranked(pool)
-        clock.tick(float(values[0]), clock.population)
-        n_elite = min(max(2, round(self.elite * clock.population)), clock.population - 1)
-        while not clock.is_over:
-            stage = clock.generation * _N_STAGES // clock.generations
+        generations.tick(float(values[0]), generations.individuals)
+        n_elite = min(max(2, round(self.elite * generations.individuals)), generations.individuals - 1)
+        while not generations.is_over:
+            stage = generations.generation * _N_STAGES // generations.generations
             rate = self.mutation_rate * 2.0**stage
-            children = self._children(pool[:n_elite], clock.population - n_elite, rate / (rate + 100))
+            children = self._children(pool[:n_elite], generations.individuals - n_elite, rate / (rate + 100))
             pool, values = self._ranked(np.concatenate((pool[:n_elite], children)))
-            clock.turn(float(values[0]), len(children))
+            generations.turn(float(values[0]), len(children))
         return np.asarray(pool[0])
 
     def _drawn(self, n_tables: int) -> CountArray:
@@ -225,6 +217,20 @@ class Breeder:
         starts = np.ones(ranked.shape, dtype=bool)
         starts[:, 1:] = ranked[:, 1:] != ranked[:, :-1]
         return order, np.cumsum(starts.ravel()) - 1
+
+
+def _check_size(space: Space) -> None:
+    """Raise InputError where what cells may publish is too much to list: of n values n^2 / 2 intervals."""
+    n_values = np.array([column.n_values + 1.0 for column in space.columns])
+    is_interval = np.array([ladder is None for ladder in space.hierarchies])
+    n_listed = np.where(is_interval, n_values * n_values / 2, 2 * n_values)
+    # Each is a tuple first, then beside every row, and once for every run of places.
+    needed = (n_listed * (200 + 2 * space.n_rows) + 8 * n_values * n_values).sum()
+    check_memory(
+        float(needed),
+        f"listing what the cells of {space.n_rows} rows may publish",
+        "use the default variant of Genetic, or give columns of many values a hierarchy.",
+    )
 
 
 def _fitting(places: CodeArray, listed: Candidates) -> tuple[CountArray, CountArray]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Final, Literal
@@ -12,7 +11,7 @@ import numpy as np
 
 from hushtable._types import CodeArray, CountArray, Progress
 from hushtable.anonymizers.judging import Judge
-from hushtable.anonymizers.method import Offers, register
+from hushtable.anonymizers.method import Found, Offers, Problem, register
 from hushtable.anonymizers.minimal import candidates, evolve, regroup
 from hushtable.anonymizers.minimal.answer import infeasible, merged, published
 from hushtable.anonymizers.minimal.candidates import Space
@@ -24,7 +23,7 @@ from hushtable.models.base import PrivacyModel
 from hushtable.partition import Partition
 from hushtable.quality.loss import Loss, SetNCP
 from hushtable.recoding import Recoding
-from hushtable.search import Budget, Effort, Trace
+from hushtable.search import Budget, Clock, Effort, Trace
 from hushtable.table import Table
 
 __all__ = ["Genetic"]
@@ -37,7 +36,6 @@ _LEAST_STEPS = 40_000
 _HEATS = (1.0, 10.0, 3.0)  # of the usual first temperature, by individual
 _HEATS_OF_CHILDREN = (0.2, 1.0, 5.0)
 _FEW_ROWS = 200  # of which annealing can be hot in a moment
-_N_NEAR = 16
 
 
 @register
@@ -52,8 +50,8 @@ class Genetic:
         the start. Offspring take the cheapest blocks of both parents and are then improved by
         moves, swaps, merges and splits. ``"mg-ga"``: an individual is a table of published
         cells, as in that program; for k-anonymity alone.
-    population : int, optional
-        Individuals; 8 partitions or 100 tables when not given.
+    individuals : int, optional
+        Of a generation; 8 partitions or 100 tables when not given.
     generations : int, optional
         At most; 30 of 8 partitions or 1000 of tables when not given.
     patience : int, optional
@@ -87,7 +85,7 @@ class Genetic:
     """
 
     variant: Variant = "partitions"
-    population: int | None = None
+    individuals: int | None = None
     generations: int | None = None
     patience: int | None = None
     elite: float = 0.1
@@ -106,7 +104,7 @@ class Genetic:
         if self.variant not in _DEFAULTS:
             msg = with_hint(f"Genetic was given variant = {self.variant!r}.", f"choose one of {tuple(_DEFAULTS)}.")
             raise InputError(msg)
-        for name, least in (("population", 2), ("generations", 1), ("patience", 1), ("seed", 0)):
+        for name, least in (("individuals", 2), ("generations", 1), ("patience", 1), ("seed", 0)):
             if getattr(self, name) is not None:
                 check_whole(f"Genetic was given {name}", getattr(self, name), least)
         if not 0 < self.elite <= 1 or not 0 <= self.mutation_rate < math.inf:
@@ -116,113 +114,73 @@ class Genetic:
             )
             raise InputError(msg)
 
-    def search(
-        self,
-        table: Table,
-        quasi_identifiers: Sequence[str],
-        models: Sequence[PrivacyModel],
-        budget: Budget | None = None,
-        progress: Progress | None = None,
-        *,
-        hierarchies: Mapping[str, Hierarchy] = NO_HIERARCHIES,
-        loss: Loss | None = None,
-        population: CountArray | None = None,
-        reference: Table | None = None,
-    ) -> tuple[Partition, Answer, Trace]:
-        """Let releases evolve that satisfy the models.
-
-        Parameters
-        ----------
-        table : Table
-            A row for every record.
-        quasi_identifiers : sequence of str
-        models : sequence of PrivacyModel
-        budget : Budget, optional
-            Nodes are individuals made.
-        progress : callable, optional
-        hierarchies : mapping of column to Hierarchy
-        loss : Loss, optional
-            The set-NCP when not given.
-        population : None
-            Models that count one are refused.
-        reference : Table, optional
-            Whose sensitive values models compare with.
-        """
-        began = time.perf_counter()
-        space = candidates.lay_out(table, quasi_identifiers, hierarchies, loss or SetNCP())
-        judge = Judge(table, models, hierarchies, reference or table)
+    def search(self, problem: Problem) -> Found:
+        """Let releases evolve whose classes pass; a budget's nodes are individuals made."""
+        judge, clock = problem.judge, problem.clock
+        space = candidates.lay_out(problem.table, problem.columns, problem.ladders, problem.loss)
         if space.n_rows < judge.min_size:
-            raise infeasible(models, space.n_rows)
-        clock = evolve.Clock(*self._sizes(), began, budget or Budget(), space.scale, progress)
-        near = regroup.nearest(space, max(judge.min_size - 1, _N_NEAR))
+            raise infeasible(judge.models, space.n_rows)
+        generations = evolve.Generations(*self._sizes(), clock, space.scale)
+        first, near = start(space, problem, clock)
         if self.variant == "mg-ga":
-            found = self._cells(space, judge, clock)
+            table = self._cells(space, judge, generations)
         else:
-            labels = self._partitions(space, judge, near, clock)
-            found = merged(space.recode(labels, int(labels.max()) + 1), labels)
-        value, bound = clock.best * space.scale, near.bound(judge.min_size) * space.scale
-        is_proven = bound >= value - 1e-9
-        trace = Trace(
+            labels = self._partitions(space, judge, near, first, generations)
+            table = merged(space.recode(labels, int(labels.max()) + 1), labels)
+        trace = clock.trace(
             repr(self),
-            clock.n_made,
-            time.perf_counter() - began,
-            complete=not clock.is_late,
-            optimal=is_proven,
-            bound=bound,
-            gap=0.0 if is_proven else (value - bound) / value,
+            generations.n_made,
+            value=generations.best * space.scale,
+            bound=near.bound(judge.min_size) * space.scale,
+            complete=not generations.is_late,
             seed=self.seed,
-            effort=Effort(clock.n_made, 0, 0, space.size(), None, tuple(clock.history)),
+            effort=Effort(generations.n_made, 0, 0, space.size(), None, tuple(clock.history)),
         )
-        return found[0], Answer(found[1]), trace
-
-    def recode(
-        self,
-        table: Table,
-        partition: Partition,
-        answer: Answer,
-        quasi_identifiers: Sequence[str],
-        hierarchies: Mapping[str, Hierarchy] = NO_HIERARCHIES,
-    ) -> Recoding:
-        """Say what every class publishes."""
-        return answer.recoding
+        return Found(*table, trace)
 
     def _sizes(self) -> tuple[int, int, int]:
-        given = (self.population, self.generations, self.patience)
-        population, generations, patience = (
+        given = (self.individuals, self.generations, self.patience)
+        individuals, generations, patience = (
             default if asked is None else asked for asked, default in zip(given, _DEFAULTS[self.variant], strict=True)
         )
-        return population, generations, patience
+        return individuals, generations, patience
 
-    def _cells(self, space: Space, judge: Judge, clock: evolve.Clock) -> tuple[Partition, Recoding]:
+    def _cells(self, space: Space, judge: Judge, generations: evolve.Generations) -> tuple[Partition, Recoding]:
         if not judge.is_by_size:
             msg = with_hint(
                 'Genetic(variant="mg-ga") was given more than k-anonymity.', "the default variant takes other models."
             )
             raise InputError(msg)
         breeder = evolve.Breeder(space, judge.min_size, self.elite, self.mutation_rate, self.seed)
-        return published(space, breeder.run(clock))
+        return published(space, breeder.run(generations))
 
-    def _partitions(self, space: Space, judge: Judge, near: regroup.Neighbours, clock: evolve.Clock) -> CodeArray:
-        """Evolve partitions; return the labels of the best."""
-        first = start(space, judge)
+    def _partitions(
+        self,
+        space: Space,
+        judge: Judge,
+        near: regroup.Neighbours,
+        first: CodeArray,
+        generations: evolve.Generations,
+    ) -> CodeArray:
+        """Evolve partitions from a first one; return the labels of the best."""
         best, least = first, regroup.partition_value(space, first)
-        clock.tick(least)
+        generations.tick(least)
         if not near.rows.shape[1] or space.n_rows < 2 * judge.min_size:
             return best
         room = max(3 * judge.min_size, int(np.bincount(first).max()))
-        nursery = _Nursery(space, judge, near, judge.check(room), self.seed, clock)
+        nursery = _Nursery(space, judge, near, judge.check(room), self.seed, generations)
         pool = [(least, best)]
-        while len(pool) < clock.population and not clock.is_over:
+        while len(pool) < generations.individuals and not generations.is_over:
             pool.append(nursery.improved(first, nursery.heat(_HEATS, len(pool) - 1)))
-            clock.tick(min(pool, key=_value)[0])
-        n_elite = max(2, round(self.elite * clock.population))
-        while not clock.is_over and len(pool) > 1:
+            generations.tick(min(pool, key=_value)[0])
+        n_elite = max(2, round(self.elite * generations.individuals))
+        while not generations.is_over and len(pool) > 1:
             pool.sort(key=_value)
             child = nursery.child(*nursery.pick(pool, n_elite))
             # The pool holds no partition twice; else it would soon hold one only.
             if all(abs(child[0] - value) > 1e-9 for value, _ in pool) and child[0] < pool[-1][0]:
                 pool[-1] = child
-            clock.turn(min(pool, key=_value)[0])
+            generations.turn(min(pool, key=_value)[0])
         return min(pool, key=_value)[1]
 
 
@@ -237,19 +195,26 @@ class _Nursery:
     """Makes partitions out of others."""
 
     def __init__(
-        self, space: Space, judge: Judge, near: regroup.Neighbours, check: Check, seed: int, clock: evolve.Clock
+        self,
+        space: Space,
+        judge: Judge,
+        near: regroup.Neighbours,
+        check: Check,
+        seed: int,
+        generations: evolve.Generations,
     ) -> None:
         self.space, self.judge, self.near, self.check = space, judge, near, check
         self.rng = np.random.default_rng(seed)
         self.state = self.rng.integers(1, 2_147_483_646, 1)
         n_steps = int(min(max(_STEPS_PER_ROW * space.n_rows, _LEAST_STEPS), _MOST_STEPS))
-        self.n_steps = regroup.steps_within(n_steps, clock.budget.seconds, 2 * clock.population)
+        self.clock = generations.clock
+        self.n_steps = regroup.steps_within(n_steps, self.clock.budget.seconds, 2 * generations.individuals)
 
     def improved(self, labels: CodeArray, heat: float) -> _Individual:
         """Anneal a partition, from a share of the usual heat on."""
         hot, cold = temperatures(self.space)
         schedule = (self.n_steps, max(hot * heat, cold), cold)
-        found, value = regroup.anneal(self.space, self.near, labels, self.check, self.state, schedule)
+        found, value = regroup.anneal(self.space, self.near, labels, self.check, self.state, schedule, self.clock)
         return value, found
 
     def heat(self, heats: Sequence[float], place: int) -> float:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from hushtable._types import BoolArray, CountArray, FloatArray
+from hushtable import solver
 from hushtable.anonymizers.method import Found
 from hushtable.anonymizers.minimal.answer import infeasible, published
 from hushtable.anonymizers.minimal.candidates import Space
@@ -18,7 +19,7 @@ from hushtable.kernels.shortest import TIES
 from hushtable.models.base import ClassStats, Matching
 from hushtable.models.matching import MatchingNotion
 from hushtable.quality.loss import Loss
-from hushtable.search import Clock, Effort
+from hushtable.search import Clock, Effort, check_memory
 
 __all__ = ["MOST_ROWS", "search"]
 
@@ -27,7 +28,8 @@ MOST_ROWS = 40
 
 _MOST_STATES = 2_000_000
 _MOST_TABLES = 10_000
-_RELATIVE = 1e-6  # what the solver's tolerances leave
+_RELATIVE = 1e-6  # of a value: what the solver's tolerances leave
+_SHORTEST = 0.01  # seconds that the solver is given at least
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -61,8 +63,12 @@ class Solution:
     """Tables of that cost, where all were listed."""
 
 
-def search(title: str, space: Space, model: MatchingNotion, n_best: int, tie_break: Loss | None, clock: Clock) -> Found:
+def search(
+    title: str, space: Space, model: MatchingNotion, n_best: int, tie_break: Loss | None, clock: Clock
+) -> Found | None:
     """Find the cheapest table whose rows have k matches, of whatever kind the model asks for.
+
+    None where the time ended before there was one. Ties that it ends before are not told.
 
     Notes
     -----
@@ -74,8 +80,15 @@ def search(title: str, space: Space, model: MatchingNotion, n_best: int, tie_bre
     """
     if space.n_rows < model.k:
         raise infeasible([model], space.n_rows)
-    solved = _solve(space, model, n_best if tie_break is None else _MOST_TABLES, clock)
-    tables = [published(space, picks) for picks in (solved.picks, *solved.others)]
+    try:
+        solved = _solve(space, model, n_best if tie_break is None else _MOST_TABLES, clock)
+    except _TimeOver:
+        return None
+    tables = [published(space, solved.picks)]
+    for picks in solved.others:
+        if clock.is_over():
+            break
+        tables.append(published(space, picks))
     if tie_break is not None:
         tables.sort(key=lambda each: tie_break.of(each[1], each[0].sizes))
     is_proven = solved.bound >= solved.value - _RELATIVE * max(1.0, solved.value)
@@ -85,6 +98,15 @@ def search(title: str, space: Space, model: MatchingNotion, n_best: int, tie_bre
     trace = clock.trace(title, solved.n_states, value=value, bound=bound, complete=is_proven, effort=effort)
     made = [Found(*table, trace) for table in tables[:n_best]]
     return replace(made[0], others=tuple(made[1:]))
+
+
+class _TimeOver(Exception):  # noqa: N818 - it is no error
+    """The clock was over, or too much was listed, before all options of the rows were."""
+
+
+def _look_at(clock: Clock, n_listed: int = 0) -> None:
+    if clock.left <= 0 or n_listed > _MOST_STATES:
+        raise _TimeOver
 
 
 def assign(space: Space) -> tuple[CountArray, float]:
@@ -104,7 +126,7 @@ def _solve(space: Space, model: MatchingNotion, n_best: int, clock: Clock) -> So
     n_rows = space.n_rows
     masks = [_masks(space, j) for j in range(len(space.columns))]
     needed = model.k if "published" in model.sides else 1
-    options = [_useful(_combined(masks, row, space), needed, n_rows) for row in range(n_rows)]
+    options = [_useful(_combined(masks, row, space, clock), needed, n_rows) for row in range(n_rows)]
     n_states = sum(len(each.costs) for each in options)
     if model.sides == ("published",) and not model.is_global:
         chosen = np.array([int(np.argmin(each.costs)) for each in options])
@@ -119,9 +141,11 @@ def _solve(space: Space, model: MatchingNotion, n_best: int, clock: Clock) -> So
         raise AssertionError(msg)
     if n_best == 1:
         return Solution(picks, value, bound, n_states)
-    found, n_tried = _ties(masks, space, model, value, n_best + 1)
+    slack = value - sum(float(each.costs.min()) for each in options)
+    most = [float(each.costs.min()) + slack for each in options]
+    found, n_tried, is_complete = _ties(masks, space, model, value, most, n_best + 1, clock)
     others = tuple(each for each in found if not np.array_equal(each, picks))
-    ties = len(found) if len(found) <= n_best and n_tried < _MOST_STATES else None
+    ties = len(found) if len(found) <= n_best and is_complete else None
     return Solution(picks, value, bound, n_states + n_tried, others[: n_best - 1], ties)
 
 
@@ -137,7 +161,7 @@ def _masks(space: Space, j: int) -> list[tuple[int, int, float, int]]:
 
 
 def _combined(
-    masks: Sequence[Sequence[tuple[int, int, float, int]]], row: int, space: Space
+    masks: Sequence[Sequence[tuple[int, int, float, int]]], row: int, space: Space, clock: Clock
 ) -> dict[int, tuple[float, tuple[int, ...]]]:
     """Return the cheapest candidates of a row for every set of rows that some choice covers."""
     front: dict[int, tuple[float, tuple[int, ...]]] = {(1 << space.n_rows) - 1: (0.0, ())}
@@ -146,18 +170,22 @@ def _combined(
         fitting = [(i, price, mask) for i, (a, b, price, mask) in enumerate(listed) if a <= place <= b]
         grown: dict[int, tuple[float, tuple[int, ...]]] = {}
         for covered, (spent, picks) in front.items():
+            _look_at(clock)
             for i, price, mask in fitting:
                 both = covered & mask
                 if both not in grown or spent + price < grown[both][0] - TIES:
                     grown[both] = (spent + price, (*picks, i))
-        front = _undominated(grown)
+        front = _undominated(grown, clock)
     return front
 
 
-def _undominated(front: dict[int, tuple[float, tuple[int, ...]]]) -> dict[int, tuple[float, tuple[int, ...]]]:
+def _undominated(
+    front: dict[int, tuple[float, tuple[int, ...]]], clock: Clock
+) -> dict[int, tuple[float, tuple[int, ...]]]:
     """Drop what covers no more than something that costs no more."""
     kept: list[int] = []
     for mask in sorted(front, key=lambda each: (front[each][0], -each.bit_count())):
+        _look_at(clock)
         if not any(mask & ~other == 0 for other in kept):
             kept.append(mask)
     return {mask: front[mask] for mask in kept}
@@ -172,7 +200,7 @@ def _useful(front: dict[int, tuple[float, tuple[int, ...]]], needed: int, n_rows
 def _program(options: Sequence[Options], model: MatchingNotion, n_rows: int, clock: Clock) -> tuple[CountArray, float]:
     """Choose an option for every row by an integer program; return the choices and a bound of the cost."""
     from scipy import sparse
-    from scipy.optimize import Bounds, LinearConstraint, milp
+    from scipy.optimize import Bounds, LinearConstraint
 
     starts = np.cumsum([0, *(len(each.costs) for each in options)])
     n_options = int(starts[-1])
@@ -191,12 +219,12 @@ def _program(options: Sequence[Options], model: MatchingNotion, n_rows: int, clo
         )
     width = n_options + 2 * n_arcs
     constraints = [LinearConstraint(_padded(matrix, width), low, high) for matrix, low, high in parts]
-    solved = milp(
+    solved = solver.milp(
         np.concatenate([*(each.costs for each in options), np.zeros(2 * n_arcs)]),
         integrality=np.append(np.ones(n_options), np.zeros(2 * n_arcs)),
         bounds=Bounds(0, np.concatenate([np.ones(n_options + n_arcs), np.full(n_arcs, np.inf)])),
         constraints=constraints,
-        options={"mip_rel_gap": 0.0, "time_limit": max(0.0, clock.left)},
+        options={"mip_rel_gap": 0.0, "time_limit": max(_SHORTEST, clock.left)},
     )
     everything = np.array([int(np.argmax(each.covers.sum(axis=1))) for each in options])
     if solved.x is None:
@@ -233,6 +261,11 @@ def _circulation(
     from scipy import sparse
 
     n_arcs, n_options = len(arcs), len(owner)
+    check_memory(
+        n_options * (3.0 * n_arcs + 40.0 * n_rows),
+        f"the programme of {n_rows} rows and {n_options} options",
+        "anonymize fewer rows at a time, or ask for k-anonymity, which is more.",
+    )
     source, target = arcs[:, 0], arcs[:, 1]
     number, one = np.arange(n_arcs), np.ones(n_arcs)
     used, flow = n_options + number, n_options + n_arcs + number
@@ -270,10 +303,18 @@ def _ties(
     space: Space,
     model: MatchingNotion,
     value: float,
+    most: Sequence[float],
     n_best: int,
-) -> tuple[list[CountArray], int]:
-    """List tables of the least cost, row after row; return them, and how many beginnings were looked at."""
-    choices = [_affordable(masks, space, model, row) for row in range(space.n_rows)]
+    clock: Clock,
+) -> tuple[list[CountArray], int, bool]:
+    """List tables of the least cost, row after row; return them, the beginnings looked at, and whether that was all.
+
+    most : what each row may cost
+    """
+    try:
+        choices = [_affordable(masks, space, model, row, most[row], clock) for row in range(space.n_rows)]
+    except _TimeOver:
+        return [], 0, False
     cheapest = np.array([min(each[0] for each in row) for row in choices])
     rest = np.append(np.cumsum(cheapest[::-1])[::-1], 0.0)
     found: list[CountArray] = []
@@ -287,7 +328,8 @@ def _ties(
             found.append(np.array(picked))
             return
         for price, mask, picks in choices[row]:
-            if spent + price + rest[row + 1] > value + TIES or len(found) >= n_best or n_tried >= _MOST_STATES:
+            is_late = n_tried >= _MOST_STATES or clock.is_over(n_tried)
+            if spent + price + rest[row + 1] > value + TIES or len(found) >= n_best or is_late:
                 break
             n_tried += 1
             covers[row] = [bool(mask >> i & 1) for i in range(space.n_rows)]
@@ -299,21 +341,30 @@ def _ties(
         covers[row] = True
 
     extend(0, 0.0)
-    return found, n_tried
+    return found, n_tried, n_tried < _MOST_STATES and not clock.is_over(n_tried)
 
 
 def _affordable(
-    masks: Sequence[Sequence[tuple[int, int, float, int]]], space: Space, model: MatchingNotion, row: int
+    masks: Sequence[Sequence[tuple[int, int, float, int]]],
+    space: Space,
+    model: MatchingNotion,
+    row: int,
+    most: float,
+    clock: Clock,
 ) -> list[tuple[float, int, tuple[int, ...]]]:
-    """List all that a row may publish and that covers enough rows, the cheapest first."""
+    """List all that a row may publish, that covers enough rows and costs no more than ``most``, the cheapest first."""
     needed = model.k if "published" in model.sides else 1
     front: list[tuple[float, int, tuple[int, ...]]] = [(0.0, (1 << space.n_rows) - 1, ())]
     for j, listed in enumerate(masks):
         place = int(space.places[row, j])
-        front = [
-            (spent + price, covered & mask, (*picks, i))
-            for spent, covered, picks in front
-            for i, (a, b, price, mask) in enumerate(listed)
-            if a <= place <= b and (covered & mask).bit_count() >= needed
-        ]
+        fitting = [(i, price, mask) for i, (a, b, price, mask) in enumerate(listed) if a <= place <= b]
+        grown: list[tuple[float, int, tuple[int, ...]]] = []
+        for spent, covered, picks in front:
+            _look_at(clock, len(grown))
+            grown += [
+                (spent + price, covered & mask, (*picks, i))
+                for i, price, mask in fitting
+                if spent + price <= most + TIES and (covered & mask).bit_count() >= needed
+            ]
+        front = grown
     return sorted(front)

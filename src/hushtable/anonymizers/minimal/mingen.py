@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import itertools
 import math
-import time
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import ClassVar
 
 import numpy as np
 
-from hushtable._types import CodeArray, Progress
+from hushtable._types import CodeArray, CountArray, Progress
 from hushtable.anonymizers.judging import Judge
 from hushtable.anonymizers.method import Found, Offers, Problem, register
 from hushtable.anonymizers.minimal import candidates, matchings, regroup, setpartition, smallest
@@ -19,12 +20,16 @@ from hushtable.anonymizers.minimal.candidates import Space
 from hushtable.anonymizers.minimal.setpartition import Partitioning
 from hushtable.anonymizers.mondrian import Mondrian
 from hushtable.errors import InputError, with_hint
+from hushtable.hierarchy import Hierarchy
 from hushtable.kernels import cost
+from hushtable.models.base import PrivacyModel
+from hushtable.models.identity import KAnonymity
 from hushtable.models.matching import MatchingNotion
 from hushtable.partition import Partition
-from hushtable.quality.loss import Loss
+from hushtable.quality.loss import Loss, SetNCP
 from hushtable.recoding import Recoding
-from hushtable.search import Budget, Effort, Trace
+from hushtable.search import Budget, Clock, Effort, Trace
+from hushtable.table import Table
 
 __all__ = ["MinGen", "start", "temperatures"]
 
@@ -34,6 +39,8 @@ _MOST_STEPS = 20_000_000
 _N_STARTS = 3
 _N_NEAR = 16
 _MOST_TABLES = 10_000
+_SHARE_OF_START = 0.3  # of the time, for Mondrian
+_SHARE_OF_NEAREST = 0.4  # of what is then left
 _MOST_PAIRED = 3_000
 _TEMPERATURES = (0.1, 0.005)  # of what a cell costs at most, times the columns
 
@@ -72,8 +79,8 @@ class MinGen:
     their parts cost no more. For other models blocks of any size are tried. Of the matching
     notions (`hushtable.models.matching`) the options of each row go into an integer program.
 
-    Without a budget in seconds a search of more than 16 rows ends after 60 seconds; what depends
-    on the clock is then only how much is proven, and, above 16 rows, how far blocks are improved.
+    Without a budget a search ends after 60 seconds; what depends on the clock is then only how
+    much is proven, how many ties are listed, and, above 16 rows, how far blocks are improved.
 
     Examples
     --------
@@ -110,7 +117,7 @@ class MinGen:
                 raise InputError(msg)
 
     def search(self, problem: Problem) -> Found:
-        """Find the cheapest table whose classes pass; a budget's nodes are steps of the exchange and blocks looked at."""
+        """Find the cheapest table whose classes pass; a budget's nodes are steps of the exchange, or blocks looked at."""
         space = candidates.lay_out(problem.table, problem.columns, problem.ladders, problem.loss, self.tie_break)
         if problem.notion is not None:
             return self._match(space, problem, problem.notion)
@@ -121,30 +128,30 @@ class MinGen:
         self._refuse_ties(space.n_rows)
         return self._improve(space, problem)
 
-    def _match(
-        self, space: Space, judge: Judge, notion: MatchingNotion, budget: Budget | None, progress: Progress | None
-    ) -> tuple[Partition, Answer, Trace]:
+    def _match(self, space: Space, problem: Problem, notion: MatchingNotion) -> Found:
         """Search under a matching notion; many rows are paired, or made k-anonymous, which is more than asked."""
+        clock = problem.clock.ending(_SECONDS)
         if space.n_rows <= matchings.MOST_ROWS:
-            return matchings.search(repr(self), space, notion, self.n_best, self.tie_break, budget)
-        self._refuse_ties(space.n_rows)
-        began = time.perf_counter()
+            found = matchings.search(repr(self), space, notion, self.n_best, self.tie_break, clock)
+            if found is not None:
+                return found
+        else:
+            self._refuse_ties(space.n_rows)
         if notion.k == 2 and space.n_rows <= _MOST_PAIRED:
             partners, value = matchings.assign(space)
             other = space.places[partners]
             recoding = space.recode_runs(np.minimum(space.places, other), np.maximum(space.places, other))
-            partition, recoding = merged(recoding, np.arange(space.n_rows, dtype=np.int32))
-            answer, trace = Answer(recoding), Trace(repr(self), space.n_rows, 0.0)
+            table = merged(recoding, np.arange(space.n_rows, dtype=np.int32))
+            n_nodes, value, complete = space.n_rows, value * space.scale, True
         else:
-            partition, answer, trace = self._improve(space, judge, budget or Budget(), progress)
-            value = (trace.bound or 0.0) / (1 - (trace.gap or 0.0)) / space.scale
+            judge = replace(problem.judge, models=(KAnonymity(notion.k),))
+            found = self._improve(space, replace(problem, judge=judge, notion=None))
+            table, n_nodes, complete = (found.partition, found.recoding), found.trace.nodes, found.trace.complete
+            value = problem.loss.of(found.recoding, found.partition.sizes)
         # A published row that covers k rows costs as much as the farthest of them; nothing is known of the other side.
         is_published = "published" in notion.sides
-        bound = regroup.nearest(space, notion.k - 1).bound(notion.k) if is_published else 0.0
-        is_proven = bound >= value - 1e-9
-        seconds, gap = time.perf_counter() - began, (value - bound) / value if value > 0 else 0.0
-        bound *= space.scale
-        return partition, answer, replace(trace, seconds=seconds, optimal=is_proven, bound=bound, gap=gap)
+        bound = regroup.nearest(space, notion.k - 1, clock).bound(notion.k) * space.scale if is_published else 0.0
+        return Found(*table, clock.trace(repr(self), n_nodes, value=value, bound=bound, complete=complete))
 
     def _refuse_ties(self, n_rows: int) -> None:
         if self.n_best > 1 or self.tie_break is not None:
@@ -154,33 +161,31 @@ class MinGen:
             )
             raise InputError(msg)
 
-    def _solve(self, space: Space, judge: Judge) -> tuple[Partition, Answer, Trace]:
+    def _solve(self, space: Space, problem: Problem) -> Found:
         """Solve a few rows exactly, with their ties."""
-        began = time.perf_counter()
-        found = smallest.solve(space, judge)
-        if not math.isfinite(found.value):
-            raise infeasible(judge.models, space.n_rows)
-        best = merged(space.recode(found.labels, int(found.labels.max()) + 1), found.labels)
-        others = self._others(space, found, best)
+        solved = smallest.solve(space, problem.judge)
+        if not math.isfinite(solved.value):
+            raise infeasible(problem.judge.models, space.n_rows)
+        best = merged(space.recode(solved.labels, int(solved.labels.max()) + 1), solved.labels)
+        others = self._others(space, solved, best, problem.clock.ending(_SECONDS))
         effort = Effort(
-            found.n_settled,
-            found.n_pruned,
-            max(0, found.n_looked_up - int(found.is_block.sum())),
+            solved.n_settled,
+            solved.n_pruned,
+            max(0, solved.n_looked_up - int(solved.is_block.sum())),
             space.size(),
-            found.ties,
+            solved.ties,
         )
-        value = found.value * space.scale
-        seconds = time.perf_counter() - began
-        trace = Trace(repr(self), found.n_settled, seconds, optimal=True, bound=value, gap=0.0, effort=effort)
-        return best[0], Answer(best[1], others), trace
+        value = solved.value * space.scale
+        trace = problem.clock.trace(repr(self), solved.n_settled, value=value, bound=value, effort=effort)
+        return Found(*best, trace, others=tuple(Found(*other, trace) for other in others))
 
     def _others(
-        self, space: Space, found: smallest.Smallest, best: tuple[Partition, Recoding]
+        self, space: Space, solved: smallest.Smallest, best: tuple[Partition, Recoding], clock: Clock
     ) -> tuple[tuple[Partition, Recoding], ...]:
         """List other tables of the least loss, the best by the second cost first."""
         if self.n_best == 1:
             return ()
-        listed = smallest.tables(space, found, self.n_best if self.tie_break is None else _MOST_TABLES)
+        listed = smallest.tables(space, solved, self.n_best if self.tie_break is None else _MOST_TABLES, clock)
         made = [published(space, picks) for picks in listed]
         if self.tie_break is not None:
             tie_break = self.tie_break
@@ -188,74 +193,63 @@ class MinGen:
         texts = row_texts(*best)
         return tuple(itertools.islice((each for each in made if row_texts(*each) != texts), self.n_best - 1))
 
-    def _draw(self, space: Space, judge: Judge) -> tuple[Partition, Answer, Trace]:
+    def _draw(self, space: Space, problem: Problem) -> Found:
         """Keep the best of some random partitions, and of the whole table as one class."""
-        began = time.perf_counter()
-        rng = np.random.default_rng(self.seed)
-        n_rows, k = space.n_rows, judge.min_size
-        n_blocks = max(1, n_rows // k)
+        rng, judge, clock = np.random.default_rng(self.seed), problem.judge, problem.clock
+        n_rows = space.n_rows
+        n_blocks = max(1, n_rows // judge.min_size)
         # As even as can be: what remains after blocks of k goes one row to each.
         offsets = np.linspace(0, n_rows, n_blocks + 1).astype(np.int64)
         best, least = np.zeros(n_rows, dtype=np.int32), regroup.partition_value(space, np.zeros(n_rows, dtype=np.int32))
-        costs, history = np.empty(n_blocks), [(0.0, None, least * space.scale)]
+        costs = np.empty(n_blocks)
+        clock.note(least * space.scale, at=0.0)
         assert self.iterations is not None
-        for step in range(self.iterations):
+        n_drawn = 0
+        while n_drawn < self.iterations and not clock.is_over(n_drawn):
             rows = rng.permutation(n_rows).astype(np.int32)
             cost.block_costs(space.places, space.costs, offsets, rows, costs)
             value = float(costs @ np.diff(offsets))
             if value < least and judge.passes(offsets, rows).all():
                 least = value
                 best[rows] = np.repeat(np.arange(n_blocks, dtype=np.int32), np.diff(offsets))
-                history.append((float(step), None, value * space.scale))
-        partition, recoding = merged(space.recode(best, int(best.max()) + 1), best)
-        effort = Effort(self.iterations, 0, 0, space.size(), None, tuple(history))
-        seconds = time.perf_counter() - began
-        trace = Trace(repr(self), self.iterations, seconds, complete=False, seed=self.seed, effort=effort)
-        return partition, Answer(recoding), trace
+                clock.note(value * space.scale, at=float(n_drawn))
+            n_drawn += 1
+        table = merged(space.recode(best, int(best.max()) + 1), best)
+        effort = Effort(n_drawn, 0, 0, space.size(), None, tuple(clock.history))
+        return Found(*table, clock.trace(repr(self), n_drawn, complete=False, seed=self.seed, effort=effort))
 
-    def _improve(
-        self, space: Space, judge: Judge, budget: Budget, progress: Progress | None
-    ) -> tuple[Partition, Answer, Trace]:
+    def _improve(self, space: Space, problem: Problem) -> Found:
         """Improve Mondrian's blocks; prove what can be proven in the time there is."""
-        began = time.perf_counter()
-        deadline = began + (budget.seconds or (_SECONDS if budget.nodes is None else math.inf))
-        near = regroup.nearest(space, max(judge.min_size - 1, _N_NEAR))
-        labels = start(space, judge)
+        judge, budget, clock = problem.judge, problem.clock.budget, problem.clock.ending(_SECONDS)
+        labels, near = start(space, problem, clock)
         known = Partitioning(labels, regroup.partition_value(space, labels), near.bound(judge.min_size))
-        record = _Recorder(known, space.scale, began, deadline, progress)
+        record = partial(_record, space.scale, clock)
         record(known)
         n_steps = min(_STEPS_PER_ROW * space.n_rows, _MOST_STEPS, (budget.nodes or math.inf) // _N_STARTS)
         is_provable = judge.is_by_size and judge.min_size > 1 and space.n_rows <= self.proof_rows
         # Half of the time is for the proof, or a part of it for the polish.
         n_parts = 2 * _N_STARTS if is_provable else _N_STARTS + 1
         n_steps = regroup.steps_within(int(n_steps), budget.seconds, n_parts)
-        starts = self._anneal(space, judge, near, known, n_steps, deadline, record)
+        starts = self._anneal(space, judge, near, known, n_steps, clock, record)
         if is_provable:
-            most = math.inf if budget.nodes is None else budget.nodes
-            limit = setpartition.Limit(deadline, most)
             least = near.costs[:, judge.min_size - 2].copy()
-            setpartition.solve(space, judge.min_size, known, starts, least, limit, record)
+            setpartition.solve(space, judge.min_size, known, starts, least, clock, record)
         else:
-            better, value = regroup.polish(space, near, known.labels, judge, deadline)
+            better, value = regroup.polish(space, near, known.labels, judge, clock)
             if value < known.value:
                 known.labels, known.value = better, value
                 record(known)
-        partition, recoding = merged(space.recode(known.labels, int(known.labels.max()) + 1), known.labels)
-        bound, value = known.bound * space.scale, known.value * space.scale
-        is_proven = known.is_proven
-        effort = Effort(known.n_nodes, known.n_pruned, 0, space.size(), None, tuple(known.history))
-        trace = Trace(
+        table = merged(space.recode(known.labels, int(known.labels.max()) + 1), known.labels)
+        trace = clock.trace(
             repr(self),
             known.n_nodes + n_steps * (len(starts) - 1),
-            time.perf_counter() - began,
-            complete=is_proven or time.perf_counter() < deadline,
-            optimal=is_proven,
-            bound=value if is_proven else bound,
-            gap=0.0 if is_proven or value == 0 else (value - bound) / value,
+            value=known.value * space.scale,
+            bound=(known.value if known.is_proven else known.bound) * space.scale,
+            complete=known.is_proven or clock.left > 0,
             seed=self.seed,
-            effort=effort,
+            effort=Effort(known.n_nodes, known.n_pruned, 0, space.size(), None, tuple(clock.history)),
         )
-        return partition, Answer(recoding), trace
+        return Found(*table, trace)
 
     def _anneal(
         self,
@@ -264,8 +258,8 @@ class MinGen:
         near: regroup.Neighbours,
         known: Partitioning,
         n_steps: int,
-        deadline: float,
-        record: _Recorder,
+        clock: Clock,
+        record: Callable[[Partitioning], None],
     ) -> list[CodeArray]:
         """Anneal a few times from Mondrian's blocks; return all partitions found."""
         state = np.array([self.seed % 2_147_483_645 + 1], dtype=np.int64)
@@ -273,12 +267,12 @@ class MinGen:
         check = judge.check(max(3 * judge.min_size, int(np.bincount(first).max())))
         hot, cold = temperatures(space)
         for _ in range(_N_STARTS):
-            labels, value = regroup.anneal(space, near, first, check, state, (n_steps, hot, cold), deadline)
+            labels, value = regroup.anneal(space, near, first, check, state, (n_steps, hot, cold), clock)
             found.append(labels)
             if value < known.value:
                 known.labels, known.value = labels.copy(), value
                 record(known)
-            if time.perf_counter() > deadline - 0.5 * (deadline - record.began):
+            if clock.left < clock.spent:
                 break
         return found
 
@@ -289,29 +283,22 @@ def temperatures(space: Space) -> tuple[float, float]:
     return _TEMPERATURES[0] * whole, _TEMPERATURES[1] * whole
 
 
-def start(space: Space, judge: Judge) -> CodeArray:
-    """Return Mondrian's blocks in the same candidate space."""
-    names = [column.name for column in space.columns]
-    ladders = {name: ladder for name, ladder in zip(names, space.hierarchies, strict=True) if ladder is not None}
-    given = {**judge.hierarchies, **ladders}
-    found, _, _ = Mondrian().search(judge.table, names, judge.models, hierarchies=given, reference=judge.reference)
+def start(space: Space, problem: Problem, clock: Clock) -> tuple[CodeArray, regroup.Neighbours]:
+    """Return Mondrian's blocks in the same candidate space, and the rows nearest to each."""
+    judge, names = problem.judge, problem.columns
+    laddered = {name: ladder for name, ladder in zip(names, space.hierarchies, strict=True) if ladder is not None}
+    asked = replace(
+        problem, ladders={**problem.ladders, **laddered}, loss=SetNCP(), clock=clock.part(_SHARE_OF_START)
+    )
+    found = Mondrian().search(asked).partition
     if not judge.passes(found.offsets, found.rows).all():
         raise infeasible(judge.models, space.n_rows)
-    return found.labels.copy()
+    labels = regroup.parted(space, found.labels, judge.min_size) if judge.is_by_size else found.labels.copy()
+    n_near = max(judge.min_size - 1, _N_NEAR)
+    return labels, regroup.nearest(space, n_near, clock.part(_SHARE_OF_NEAREST), labels)
 
 
-class _Recorder:
-    """Writes down when the bound or the loss became better, and shows progress."""
-
-    def __init__(
-        self, known: Partitioning, scale: float, began: float, deadline: float, progress: Progress | None
-    ) -> None:
-        self.known, self.scale, self.began, self.deadline, self.progress = known, scale, began, deadline, progress
-
-    def __call__(self, known: Partitioning) -> None:
-        """Record the state of the search."""
-        seconds = time.perf_counter() - self.began
-        known.history.append((seconds, known.bound * self.scale, known.value * self.scale))
-        if self.progress is not None:
-            whole = self.deadline - self.began
-            self.progress(min(1.0, seconds / whole) if math.isfinite(whole) else 0.0)
+def _record(scale: float, clock: Clock, known: Partitioning) -> None:
+    """Write down the state of the search, and show its progress: of all the seconds, or none where there is no end."""
+    clock.note(known.value * scale, known.bound * scale)
+    clock.tell(clock.spent / (clock.spent + clock.left))

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import itertools
-import time
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from hushtable._types import CodeArray, CountArray, FloatArray
-from hushtable.anonymizers.judging import BlockJudge
+from hushtable.anonymizers.judging import Judge
 from hushtable.anonymizers.minimal import smallest
 from hushtable.anonymizers.minimal.candidates import Space
 from hushtable.kernels import cost, regroup
 from hushtable.kernels.shortest import TIES
+from hushtable.search import Clock, check_memory
 
 __all__ = ["Neighbours", "Schedule", "anneal", "nearest", "partition_value", "polish", "steps_within"]
 
@@ -21,8 +21,11 @@ Schedule = tuple[int, float, float]
 
 _SHARE_BIG = 0.1  # of the steps that merge or split
 _STEPS_PER_SECOND = 300_000  # on a slow machine
-_N_STAGES = 20  # between which the clock is looked at
+_N_STAGES = 20
+_SLICE = 20_000_000  # cells that a kernel looks at between two looks at the clock
+_MOST_PLACES = 2**28  # of rows in blocks: those of a gigabyte
 _MOST_TOGETHER = 12
+_HINT = "ask for a smaller k, use method='mondrian', or anonymize parts of the table."
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -48,13 +51,24 @@ class Neighbours:
         return float(self.costs[:, k - 2].sum()) if k > 1 else 0.0
 
 
-def nearest(space: Space, n_near: int) -> Neighbours:
-    """Find the nearest rows; all others where there are fewer. O(n^2) cells."""
-    n_near = min(n_near, space.n_rows - 1)
-    rows = np.zeros((space.n_rows, n_near), dtype=np.int32)
-    costs = np.zeros((space.n_rows, n_near))
-    if n_near:
-        cost.nearest(space.places, space.costs, n_near, rows, costs)
+def nearest(space: Space, n_near: int, clock: Clock, labels: CodeArray | None = None) -> Neighbours:
+    """Find the nearest rows; all others where there are fewer. O(n^2) cells.
+
+    Rows whose turn does not come in time have those that follow in the order of a
+    partition's blocks, and no cost, which keeps the bound true.
+    """
+    n_rows, n_columns = space.places.shape
+    n_near = min(n_near, n_rows - 1)
+    check_memory(28.0 * n_rows * n_near, f"finding the {n_near} nearest of {n_rows} rows", _HINT)
+    order = np.arange(n_rows) if labels is None else np.argsort(labels, kind="stable")
+    place = np.argsort(order)
+    rows = order.astype(np.int32)[(place[:, None] + np.arange(1, n_near + 1)) % n_rows]
+    costs = np.zeros((n_rows, n_near))
+    n_together = max(1, _SLICE // max(1, n_rows * n_columns))
+    for begin in range(0, n_rows if n_near else 0, n_together):
+        if clock.left <= 0:
+            break
+        cost.nearest(space.places, space.costs, n_near, rows, costs, begin, begin + n_together)
     return Neighbours(rows, costs)
 
 
@@ -67,6 +81,19 @@ def partition_value(space: Space, labels: CodeArray) -> float:
     return float(out @ sizes)
 
 
+def parted(space: Space, labels: CodeArray, k: int) -> CodeArray:
+    """Part blocks of 2 k rows or more, equal rows together; that costs no more.
+
+    Mondrian leaves such blocks, which it cannot cut, where many rows are equal.
+    """
+    order = np.lexsort((*space.places.T, labels))
+    sizes = np.bincount(labels)
+    n_parts = np.maximum(1, sizes // k)
+    place = np.empty(len(labels), dtype=np.int64)
+    place[order] = np.arange(len(labels)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    return np.asarray((np.cumsum(n_parts) - n_parts)[labels] + place * n_parts[labels] // sizes[labels], dtype=np.int32)
+
+
 def anneal(
     space: Space,
     near: Neighbours,
@@ -74,7 +101,7 @@ def anneal(
     check: regroup.Check,
     state: CountArray,
     schedule: Schedule,
-    deadline: float = np.inf,
+    clock: Clock,
 ) -> tuple[CodeArray, float]:
     """Anneal a partition; never return a worse one.
 
@@ -84,23 +111,41 @@ def anneal(
         Random, 1 to 2^31 - 2; moves on.
     schedule : tuple of (int, float, float)
         Steps, and the first and last temperature in weighted cells.
-    deadline : float
-        Of `time.perf_counter`; what is left of the schedule is then skipped.
+    clock : Clock
+        Skips what is left of the schedule when its seconds are over.
     """
+    least = partition_value(space, labels)
+    # A model that keeps nearly all rows in one block leaves nothing to change.
+    if (int(labels.max()) + 1) * max(check.room, int(np.bincount(labels).max())) > _MOST_PLACES:
+        return labels, least
     blocks = _blocks(space, labels, check)
-    least = float(blocks.values.sum())
     n_steps, hot, cold = schedule
     heats = hot * (cold / hot) ** (np.arange(_N_STAGES + 1) / _N_STAGES)
     stages = [(n_steps // _N_STAGES, *pair) for pair in itertools.pairwise(heats.tolist())]
     # Once more without any rise, so that the last word is a local optimum.
     for stage in (*stages, (n_steps // 10, cold / 100, cold / 200)):
-        if time.perf_counter() > deadline:
-            break
-        draws = regroup.Draws(state, *stage, _SHARE_BIG)
-        regroup.anneal(space.places, space.costs, near.rows, blocks, check, draws)
+        _anneal_stage(space, near, blocks, check, state, stage, clock)
     found = np.unique(blocks.labels, return_inverse=True)[1].astype(np.int32)
     value = partition_value(space, found)
     return (found, value) if value < least - TIES else (labels, least)
+
+
+def _anneal_stage(
+    space: Space,
+    near: Neighbours,
+    blocks: regroup.Blocks,
+    check: regroup.Check,
+    state: CountArray,
+    stage: Schedule,
+    clock: Clock,
+) -> None:
+    """Take the steps of a stage, slice by slice."""
+    n_steps, hot, cold = stage
+    done = 0
+    while done < n_steps and clock.left > 0:
+        now = hot * (cold / hot) ** (done / n_steps)
+        draws = regroup.Draws(state, n_steps - done, now, cold, _SHARE_BIG, _SLICE // space.places.shape[1])
+        done += int(regroup.anneal(space.places, space.costs, near.rows, blocks, check, draws)[0])
 
 
 def steps_within(n_steps: int, seconds: float | None, n_runs: int) -> int:
@@ -111,12 +156,12 @@ def steps_within(n_steps: int, seconds: float | None, n_runs: int) -> int:
 
 
 def polish(
-    space: Space, near: Neighbours, labels: CodeArray, judge: BlockJudge, deadline: float = np.inf
+    space: Space, near: Neighbours, labels: CodeArray, judge: Judge, clock: Clock
 ) -> tuple[CodeArray, float]:
     """Solve groups of neighbouring blocks exactly, one after another; never return a worse partition."""
     labels = labels.copy()
     for row in range(space.n_rows):
-        if time.perf_counter() > deadline:
+        if clock.left <= 0:
             break
         # One group for every block: that of the blocks around its first row.
         if np.flatnonzero(labels == labels[row])[0] != row:
@@ -150,13 +195,14 @@ def _group(near: Neighbours, labels: CodeArray, row: int) -> CountArray:
 
 def _blocks(space: Space, labels: CodeArray, check: regroup.Check) -> regroup.Blocks:
     n_rows = len(labels)
-    n_blocks = max(n_rows // check.min_size, int(labels.max()) + 1)
+    room = max(check.room, int(np.bincount(labels).max()))
+    n_blocks = max(min(n_rows // check.min_size, _MOST_PLACES // room), int(labels.max()) + 1)
     sizes = np.bincount(labels, minlength=n_blocks).astype(np.int64)
     order = np.argsort(labels, kind="stable").astype(np.int32)
     offsets = np.append(0, np.cumsum(sizes))
     slots = np.empty(n_rows, dtype=np.int32)
     slots[order] = np.arange(n_rows) - offsets[labels[order]]
-    members = np.zeros((n_blocks, max(check.room, int(sizes.max()))), dtype=np.int32)
+    members = np.zeros((n_blocks, room), dtype=np.int32)
     members[labels, slots] = np.arange(n_rows)
     used, spare = np.flatnonzero(sizes), np.flatnonzero(sizes == 0)
     per_row, values = np.empty(len(used)), np.zeros(n_blocks)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -10,35 +9,23 @@ from typing import Any
 import numpy as np
 
 from hushtable._types import CodeArray, CountArray, FloatArray
+from hushtable import solver
 from hushtable.anonymizers.minimal.candidates import Space
+from hushtable.anonymizers.minimal.regroup import parted
 from hushtable.kernels import cost, pricing
+from hushtable.search import Clock, check_memory
 
-__all__ = ["Limit", "Partitioning", "solve"]
+__all__ = ["Partitioning", "solve"]
 
+_SLICE = 10_000_000  # rows that the search for blocks looks at between two looks at the clock, at most
 _ROOM = 20_000  # blocks that one search may give back
 _MOST_COLUMNS = 200_000  # integer programs of more are not tried
 _NEGLIGIBLE = 1e-7
 _SMOOTHING = 0.6
 _INFEASIBLE = 2  # as scipy reports it: no partition into those blocks
+_SHORTEST = 0.01  # seconds that a solver is given at least
 _SETTLED = 1e-6  # the share of the linear program's value that its bound may lie below
 _SHARES = (0.1, 0.25, 0.5, 1.0)  # of the distance between bound and value, that reduced costs may reach
-
-
-@dataclass(frozen=True, slots=True)
-class Limit:
-    """When to stop: a time of `time.perf_counter`, and nodes of the search for blocks."""
-
-    deadline: float
-    n_nodes: float
-
-    @property
-    def seconds(self) -> float:
-        """How many are left, at least one."""
-        return max(1.0, self.deadline - time.perf_counter())
-
-    def is_over(self, n_nodes: int) -> bool:
-        """Tell whether either is used up."""
-        return n_nodes > self.n_nodes or time.perf_counter() > self.deadline
 
 
 @dataclass(slots=True, eq=False)
@@ -54,8 +41,6 @@ class Partitioning:
         Proven.
     n_nodes, n_pruned, n_columns : int
         Of the search for columns.
-    history : list of (float, float, float)
-        Seconds, bound and value at each change.
     """
 
     labels: CodeArray
@@ -64,7 +49,6 @@ class Partitioning:
     n_nodes: int = 0
     n_pruned: int = 0
     n_columns: int = 0
-    history: list[tuple[float, float | None, float]] = field(default_factory=list)
 
     @property
     def is_proven(self) -> bool:
@@ -78,7 +62,7 @@ def solve(
     known: Partitioning,
     starts: list[CodeArray],
     least: FloatArray,
-    limit: Limit,
+    clock: Clock,
     report: Callable[[Partitioning], None],
 ) -> None:
     """Improve what is known until it is proven, or the time is over.
@@ -94,7 +78,8 @@ def solve(
         Partitions whose blocks are the first columns.
     least : ndarray of float64, shape (n_rows,)
         What a row costs at least in any block.
-    limit : Limit
+    clock : Clock
+        Nodes are those of the search for blocks.
     report : callable
         Called when the bound or the value became better.
 
@@ -108,12 +93,11 @@ def solve(
     # Rows far from all others are rooted first, while the lists of the rest are still long.
     order = np.argsort(-least, kind="stable")
     master = _Master(space, k, order, least[order])
-    master.add(_blocks_of(known.labels, order))
-    for labels in starts:
-        master.add(_blocks_of(labels, order))
-    found = master.generate(known, limit, report)
+    for labels in (known.labels, *starts):
+        master.add(_blocks_of(parted(space, labels, k), order))
+    found = master.generate(known, clock, report)
     if found is not None:
-        master.close(known, *found, limit, report)
+        master.close(known, *found, clock, report)
     known.n_nodes, known.n_pruned = master.n_nodes, master.n_pruned
     known.n_columns = len(master.costs)
 
@@ -136,13 +120,18 @@ class _Master:
         self.costs: list[float] = []
         self.n_nodes = self.n_pruned = 0
         n_rows = len(order)
+        check_memory(
+            (2 * k - 1) * (4.0 * _ROOM + 12.0 * n_rows),
+            f"the proof for {n_rows} rows in blocks of {k}",
+            "ask for no proof: proof_rows=0.",
+        )
         self.found = pricing.Found(
             np.empty((_ROOM, 2 * k - 1), dtype=np.int32), np.empty(_ROOM), np.zeros(n_rows), np.zeros(3, dtype=np.int64)
         )
 
     def add(self, blocks: list[tuple[int, ...]]) -> int:
-        """Add blocks that are not there yet and not too large; return how many."""
-        new = [each for each in dict.fromkeys(blocks) if each not in self.seen and len(each) < 2 * self.k]
+        """Add blocks that are not there yet; return how many."""
+        new = [each for each in dict.fromkeys(blocks) if each not in self.seen]
         if new:
             offsets = np.cumsum([0, *map(len, new)])
             out = np.empty(len(new))
@@ -161,48 +150,50 @@ class _Master:
         rows = np.concatenate([np.array(each) for each in blocks])
         return sparse.csc_matrix((np.ones(len(rows)), (rows, columns)), shape=(len(self.order), len(blocks)))
 
-    def _relax(self) -> tuple[float, FloatArray]:
-        """Solve the linear program; return its value and duals."""
-        from scipy.optimize import linprog
+    def _relax(self, clock: Clock) -> tuple[float, FloatArray] | None:
+        """Solve the linear program; return its value and duals, or None where the time ended first."""
+        solved = solver.linprog(
+            self.costs,
+            A_eq=self._matrix(),
+            b_eq=np.ones(len(self.order)),
+            method="highs",
+            options={"time_limit": max(_SHORTEST, clock.left)},
+        )
+        return None if solved.status != 0 else (float(solved.fun), np.asarray(solved.eqlin.marginals))
 
-        solved = linprog(self.costs, A_eq=self._matrix(), b_eq=np.ones(len(self.order)), method="highs")
-        assert solved.fun is not None, "the blocks of a partition are among the columns"
-        return float(solved.fun), np.asarray(solved.eqlin.marginals)
-
-    def _price(self, duals: FloatArray, below: float, is_all: bool, limit: Limit) -> tuple[int, bool]:
+    def _price(self, duals: FloatArray, below: float, is_all: bool, clock: Clock) -> tuple[int, bool]:
         """Look for blocks of a reduced cost below; return how many are new, and whether none was missed."""
-        n_rows, root, n_new = len(self.order), 0, 0
-        most_nodes = 200_000
+        n_rows, n_columns = self.places.shape
+        stack = pricing.new_stack(n_rows, n_columns, self.k)
+        wanted = pricing.Wanted(self.k, duals, self.least, below, is_all, _SLICE // n_rows)
         self.found.best[:] = 0.0
-        while root < n_rows:
+        n_new, is_complete = 0, False
+        while not is_complete:
             self.found.counts[:] = 0
-            wanted = pricing.Wanted(self.k, duals, self.least, below, is_all, most_nodes)
-            reached = pricing.price(self.places, self.space.costs, wanted, root, n_rows, self.found)
-            n_found = int(self.found.counts[0])
-            self.n_nodes += int(self.found.counts[1])
-            self.n_pruned += int(self.found.counts[2])
+            is_complete = bool(pricing.price(self.places, self.space.costs, wanted, stack, self.found))
+            n_found, n_nodes, n_pruned = self.found.counts.tolist()
+            self.n_nodes += n_nodes
+            self.n_pruned += n_pruned
             rows = self.found.rows[:n_found].tolist()
             n_new += self.add([tuple(sorted(row for row in each if row >= 0)) for each in rows])
-            if limit.is_over(self.n_nodes) or len(self.costs) > 2 * _MOST_COLUMNS:
-                return n_new, reached == n_rows
-            if reached == root and n_found == _ROOM:
-                return n_new, False
-            if reached == root:
-                most_nodes *= 2
-            root = reached
-        return n_new, True
+            if clock.is_over(self.n_nodes) or len(self.costs) > 2 * _MOST_COLUMNS:
+                break
+        return n_new, is_complete
 
     def generate(
-        self, known: Partitioning, limit: Limit, report: Callable[[Partitioning], None]
+        self, known: Partitioning, clock: Clock, report: Callable[[Partitioning], None]
     ) -> tuple[FloatArray, float] | None:
         """Add blocks until none lowers the linear program; return duals and their bound, or None where time is over."""
         n_rows = len(self.order)
         centre: FloatArray | None = None
         highest = -np.inf
-        while not limit.is_over(self.n_nodes):
-            value, duals = self._relax()
+        while not clock.is_over(self.n_nodes):
+            relaxed = self._relax(clock)
+            if relaxed is None:
+                return None
+            value, duals = relaxed
             asked = duals if centre is None else _SMOOTHING * centre + (1 - _SMOOTHING) * duals
-            n_new, is_complete = self._price(asked, -_NEGLIGIBLE, False, limit)
+            n_new, is_complete = self._price(asked, -_NEGLIGIBLE, False, clock)
             reached = -np.inf
             if is_complete:
                 reduced = self.found.best
@@ -227,35 +218,35 @@ class _Master:
         known: Partitioning,
         duals: FloatArray,
         bound: float,
-        limit: Limit,
+        clock: Clock,
         report: Callable[[Partitioning], None],
     ) -> None:
         """Solve integer programs over ever more blocks, until all are in that may be part of a better partition."""
         for share in _SHARES:
             gap = known.value - bound + _NEGLIGIBLE
-            if known.is_proven or limit.is_over(self.n_nodes):
+            if known.is_proven or clock.is_over(self.n_nodes):
                 return
-            _, is_complete = self._price(duals, share * gap, True, limit)
+            _, is_complete = self._price(duals, share * gap, True, clock)
             sums = np.array([duals[list(each)].sum() for each in self.blocks])
             picks = np.flatnonzero(np.array(self.costs) - sums <= share * gap)
             if not is_complete or len(picks) > _MOST_COLUMNS:
                 return
-            inside = self._choose(known, picks, limit)
+            inside = self._choose(known, picks, clock)
             # A partition that takes another block costs that block's reduced cost more than the bound.
             known.bound = max(known.bound, min(inside, known.value, bound + share * gap))
             report(known)
 
-    def _choose(self, known: Partitioning, picks: CountArray, limit: Limit) -> float:
+    def _choose(self, known: Partitioning, picks: CountArray, clock: Clock) -> float:
         """Find the best partition into some of the blocks; return a bound of all of those."""
-        from scipy.optimize import Bounds, LinearConstraint, milp
+        from scipy.optimize import Bounds, LinearConstraint
 
-        solved = milp(
+        solved = solver.milp(
             np.array(self.costs)[picks],
             integrality=np.ones(len(picks), dtype=np.int64),
             bounds=Bounds(0, 1),
             constraints=LinearConstraint(self._matrix(picks), 1, 1),
             # Presolve takes longer than it saves on these, and some versions of HiGHS then write to stdout.
-            options={"mip_rel_gap": 0.0, "time_limit": limit.seconds, "presolve": False},
+            options={"mip_rel_gap": 0.0, "time_limit": max(_SHORTEST, clock.left), "presolve": False},
         )
         if solved.x is not None and solved.fun < known.value - _NEGLIGIBLE:
             chosen = picks[solved.x > 0.5]

@@ -9,9 +9,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray
-from hushtable.anonymizers.judging import BlockJudge
+from hushtable.anonymizers.judging import Judge
 from hushtable.anonymizers.minimal.candidates import Candidates, Space
 from hushtable.kernels import cost, shortest
+from hushtable.search import Clock
 
 __all__ = ["MOST_ROWS", "Smallest", "solve", "tables"]
 
@@ -51,7 +52,7 @@ class Smallest:
     values: FloatArray
 
 
-def solve(space: Space, judge: BlockJudge) -> Smallest:
+def solve(space: Space, judge: Judge) -> Smallest:
     """Find the cheapest partition of at most `MOST_ROWS` rows."""
     n_subsets = 1 << space.n_rows
     first = cost.subset_costs(space.places, space.costs)
@@ -68,7 +69,7 @@ def solve(space: Space, judge: BlockJudge) -> Smallest:
     return Smallest(labels, float(value[-1]), int(ways[-1]), *counted, first, is_block, value)
 
 
-def _blocks(n_rows: int, judge: BlockJudge) -> BoolArray:
+def _blocks(n_rows: int, judge: Judge) -> BoolArray:
     """Tell which subsets may be blocks; with only a size to reach, none that could be parted in two."""
     bits = (np.arange(1 << n_rows)[:, None] >> np.arange(n_rows)) & 1
     sizes = bits.sum(axis=1)
@@ -85,13 +86,15 @@ def _members(subset: int, n_rows: int) -> CountArray:
     return np.flatnonzero((subset >> np.arange(n_rows)) & 1)
 
 
-def tables(space: Space, found: Smallest, most: int) -> Iterator[CountArray]:
+def tables(space: Space, found: Smallest, most: int, clock: Clock) -> Iterator[CountArray]:
     """Yield distinct tables of the least cost: the candidate that each row publishes in each column.
 
     Parameters
     ----------
     most : int
         Partitions are looked at until there are so many tables.
+    clock : Clock
+        Or until it is over: very many partitions may make the same table.
     """
     listed = [space.candidates(j) for j in range(len(space.columns))]
     seen: set[bytes] = set()
@@ -104,7 +107,7 @@ def tables(space: Space, found: Smallest, most: int) -> Iterator[CountArray]:
             if picks.tobytes() not in seen:
                 seen.add(picks.tobytes())
                 yield picks
-            if len(seen) >= most:
+            if len(seen) >= most or clock.left <= 0:
                 return
 
 
