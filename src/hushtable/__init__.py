@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from difflib import get_close_matches
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     __version__: str
     from hushtable import datasets
-    from hushtable.anonymizers import anonymize
     from hushtable.anonymizers.minimal.genetic import Genetic
     from hushtable.anonymizers.minimal.mingen import MinGen
     from hushtable.anonymizers.mondrian import Mondrian
@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     )
     from hushtable.partition import Partition
     from hushtable.policy import Policy
+    from hushtable.protect import anonymize
     from hushtable.pseudonyms import Pseudonyms
     from hushtable.quality.certainty import Certainty, MinimalDistortion
     from hushtable.quality.loss import SetNCP
@@ -179,7 +180,7 @@ _HOMES = {
     "Trace": "search",
     "Verdict": "verifier",
     "VerificationError": "errors",
-    "anonymize": "anonymizers",
+    "anonymize": "protect",
     "assess": "risk.reidentify",
     "datasets": "",
     "find_quasi_identifiers": "discover.recognise",
@@ -196,7 +197,9 @@ def __getattr__(name: str) -> Any:
     if name == "__version__":
         return import_module("importlib.metadata").version("hushtable")
     if name not in _HOMES:
-        msg = f"module 'hushtable' has no attribute {name!r}"
+        near = get_close_matches(name, __all__, n=1)
+        hint = f"; did you mean {near[0]!r}?" if near else ""
+        msg = f"module 'hushtable' has no attribute {name!r}{hint}"
         raise AttributeError(msg)
     home = _HOMES[name]
     if not home:

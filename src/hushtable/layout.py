@@ -22,10 +22,9 @@ from hushtable.errors import InputError, check_columns, listed, with_hint
 from hushtable.hierarchy import Hierarchy
 from hushtable.hierarchy.grid import plain
 from hushtable.kernels import profile
-from hushtable.quality.loss import relative
 from hushtable.table import Table
 
-__all__ = ["Axis", "check_grid", "lay_out", "pack", "places"]
+__all__ = ["Axis", "check_grid", "lay_out", "pack", "places", "relative"]
 
 _MOST_CELLS = 1_000_000
 
@@ -184,3 +183,9 @@ def _grid(column: Column, domain: int, step: float) -> Axis:
     edges = tuple(plain((first + i) * width) for i in range(n_cells + 1))
     positions = np.append(0.0, np.arange(n_cells) / max(1, n_cells))
     return Axis(column, place, n_cells + 1, positions, domain, None, edges)
+
+
+def relative(weights: Sequence[float]) -> FloatArray:
+    """Scale weights by a power of two, exactly, so that the largest is near 1 and no sum of them overflows."""
+    given = np.array(weights, dtype=np.float64)
+    return np.asarray(np.ldexp(given, 1 - np.frexp(given.max(initial=0.0))[1]))

@@ -47,7 +47,7 @@ from pydantic import (
 from hushtable import entries, frames, manifest, plain_yaml
 from hushtable._types import Progress
 from hushtable.anonymizers import METHODS, Method, Request, protect
-from hushtable.claims import Claim, Limits, Verdict, of_models
+from hushtable.claims import Claim, Classes, Limits, Matchings, Verdict, of_models
 from hushtable.column import ROLES, ColumnSpec, Kind, Role
 from hushtable.errors import HushError, PolicyError, check_columns, listed, with_hint
 from hushtable.hierarchy import Hierarchy
@@ -372,30 +372,26 @@ class Policy(_Record):
             identifiers=self.removed,
             pseudonyms=self._pseudonyms(key),
             specs=self.specs,
-            population=None if self.population is None else self._beside(self.population),
+            population=self._population(),
             person=self.person,
             limits=Limits(self.limits.highest_risk, self.limits.average_risk),
             clock=Clock(budget, progress),
         )
         return protect(source, request)
 
-    def claim(self, kinds: Mapping[str, ColumnSpec] | None = None) -> Claim:
-        """Return what a release by this policy claims.
-
-        Parameters
-        ----------
-        kinds : mapping of column to ColumnSpec, optional
-            How the release typed its columns, as its manifest says; else as the policy does.
-        """
+    def claim(self) -> Classes | Matchings:
+        """Return what a release by this policy claims."""
+        of_classes: dict[str, Any] = {}
+        if not any(model.needs.original for model in self.models):
+            limits = Limits(self.limits.highest_risk, self.limits.average_risk)
+            of_classes = {"population": self._population(), "person": self.person, "limits": limits}
         return of_models(
             self.quasi_identifiers,
             self.models,
             sensitive=self.with_role("sensitive"),
-            specs={**(kinds or {}), **self.specs},
+            specs=self.specs,
             hierarchies=self._ladders(),
-            population=None if self.population is None else self._beside(self.population),
-            person=self.person,
-            limits=Limits(self.limits.highest_risk, self.limits.average_risk),
+            **of_classes,
         )
 
     def verify(self, data: Any, *, original: Any = None) -> Verdict:
@@ -418,10 +414,10 @@ class Policy(_Record):
         claimed = manifest.claim_of(data)
         frame = frames.read(data)
         self.check_release(frame.columns)
-        asked = self.claim(claimed.specs if claimed is not None else None)
-        if claimed is not None:
-            self.check_agrees(claimed)
-        return asked.verify(frame, original=original)
+        if claimed is None:
+            return self.claim().verify(frame, original=original)
+        self.check_agrees(claimed)
+        return claimed.completed(self.claim()).verify(frame, original=original)
 
     def check_agrees(self, claimed: Claim) -> None:
         """Raise PolicyError where the claim in a manifest is not what the policy asks."""
@@ -457,7 +453,7 @@ class Policy(_Record):
             raise PolicyError(msg)
 
     @classmethod
-    def read(cls, path: str | Path) -> Policy:
+    def read(cls, path: str | os.PathLike[str]) -> Policy:
         """Read a policy file."""
         try:
             with Path(path).open(encoding="utf-8") as file:
@@ -500,18 +496,18 @@ class Policy(_Record):
         policy._folder = folder or Path()
         return policy
 
-    def changed(self, given: Mapping[str, Any]) -> Policy:
+    def changed(self, given: Mapping[Any, Any]) -> Policy:
         """Return the policy with some entries replaced.
 
         Parameters
         ----------
         given : mapping
-            By dotted places, as ``--set`` has them: ``{"method.mondrian.cut": "median"}``. A method or
-            loss of another name replaces the whole entry.
+            By place: steps, or one text with dots as ``--set`` has them, ``{"method.mondrian.cut": "median"}``.
+            A method or loss of another name replaces the whole entry.
         """
         made = self.to_dict()
         for place, entry in given.items():
-            _put(made, place.split("."), entry)
+            _put(made, place.split(".") if isinstance(place, str) else place, entry)
         return self.make(made, folder=self._folder)
 
     def to_dict(self) -> dict[str, Any]:
@@ -526,6 +522,9 @@ class Policy(_Record):
     def to_yaml(self) -> str:
         """Write the policy as YAML."""
         return plain_yaml.write(self.to_dict())
+
+    def _population(self) -> Path | None:
+        return None if self.population is None else self._beside(self.population)
 
     def _beside(self, path: str) -> Path:
         return self._folder / path
@@ -563,6 +562,9 @@ class Policy(_Record):
 def _put(made: dict[str, Any], steps: Sequence[str], entry: Any) -> None:
     """Put an entry at a place; a method or loss of another name begins anew."""
     *above, last = steps
+    if above[:1] == ["columns"] and len(steps) > 2:
+        role = made["columns"].get(steps[1])
+        made["columns"][steps[1]] = {"role": role} if isinstance(role, str) else role or {}
     for step, following in zip(above, steps[1:], strict=True):
         inner = made.get(step)
         inner = {inner: {}} if isinstance(inner, str) else inner or {}

@@ -75,7 +75,7 @@ class Judge:
 
     def of(self, rows: BoolArray | CountArray) -> Judge:
         """Return the judge of some of the rows, who compares with the same whole."""
-        picked = np.flatnonzero(rows) if rows.dtype == np.bool_ else rows
+        picked: CountArray = np.flatnonzero(rows) if rows.dtype == np.bool_ else rows.astype(np.int64)
         population = None if self.population is None else self.population[picked]
         return replace(self, table=self.table.take(picked), reference=self.whole, population=population)
 

@@ -9,6 +9,7 @@ from typing import ClassVar, Final, Literal
 
 import numpy as np
 
+from hushtable._types import CountArray
 from hushtable.anonymizers import publish
 from hushtable.anonymizers.cuts import CutTree
 from hushtable.anonymizers.exchange import improve

@@ -17,7 +17,7 @@ from hushtable.claims.classes import Classes, Limits
 from hushtable.claims.independence import Independence
 from hushtable.claims.matchings import Matchings
 from hushtable.claims.stated import Stated
-from hushtable.claims.verdict import Claim, Failure, Verdict
+from hushtable.claims.verdict import Claim, Failure, Verdict, told
 from hushtable.column import ColumnSpec, check_specs
 from hushtable.errors import InputError, names_in, with_hint
 from hushtable.hierarchy import Hierarchy
@@ -36,6 +36,7 @@ __all__ = [
     "Verdict",
     "claim_from_dict",
     "of_models",
+    "told",
     "verify",
 ]
 
@@ -53,7 +54,7 @@ def claim_from_dict(entries: Any) -> Claim:
     InputError
         It is none.
     """
-    kind = entries.get("kind") if isinstance(entries, Mapping) else None
+    kind = str(entries.get("kind")) if isinstance(entries, Mapping) else "nothing"
     if kind not in KINDS:
         msg = with_hint(f"the manifest claims something of kind {kind!r}.", f"known kinds: {', '.join(KINDS)}.")
         raise InputError(msg)

@@ -16,7 +16,7 @@ from hushtable.cells import SUPPRESSED
 from hushtable.claims.coverage import count_covered
 from hushtable.claims.grouping import Grouped, Held, cover, ground, group, hold, listed_cells, spec_of
 from hushtable.claims.readings import count_values, label_rows, match_classes
-from hushtable.claims.verdict import Failure, Verdict
+from hushtable.claims.verdict import Claim, Failure, Verdict
 from hushtable.column import KINDS, ColumnSpec
 from hushtable.errors import InputError, check_columns, with_hint
 from hushtable.hierarchy import Hierarchy
@@ -139,7 +139,19 @@ class Classes:
     @property
     def sentence(self) -> str:
         """All of it, and the reader it assumes."""
-        return f"{' and '.join(self.conditions)} on {', '.join(self.columns)}, for a reader who knows no other column of a record"
+        columns = ", ".join(self.columns)
+        return f"{' and '.join(self.conditions)} on {columns}, for a reader who knows no other column of a record"
+
+    def completed(self, asked: Claim) -> Classes:
+        """Return the claim with what another of its kind knows besides: orders, hierarchies, the population."""
+        if not isinstance(asked, Classes):
+            return self
+        return replace(
+            self,
+            specs={**self.specs, **asked.specs},
+            hierarchies={**self.hierarchies, **asked.hierarchies},
+            population=asked.population,
+        )
 
     def compares(self, columns: Sequence[str]) -> bool:
         """Tell whether a table that publishes these columns is judged beside the input."""

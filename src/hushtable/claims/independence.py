@@ -16,7 +16,7 @@ import numpy as np
 from hushtable import frames
 from hushtable._types import CodeArray, CountArray
 from hushtable.claims.readings import label_rows
-from hushtable.claims.verdict import Failure, Verdict
+from hushtable.claims.verdict import Claim, Failure, Verdict
 from hushtable.errors import InputError, check_columns, listed, names_in, with_hint
 
 __all__ = ["Independence"]
@@ -76,6 +76,11 @@ class Independence:
             f"{', '.join(self.columns)} say exactly nothing about {self.label}; "
             "this hides a correlation, not people: whoever knows a record's other cells can find it"
         )
+
+    def completed(self, asked: Claim) -> Independence:
+        """Return the claim: another knows nothing besides."""
+        del asked
+        return self
 
     def verify(self, data: Any, *, original: Any = None) -> Verdict:
         """Judge a published table from the table alone; ``original`` plays no part.

@@ -6,7 +6,7 @@ A matching notion is no model of classes: it judges rows, beside the original ta
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -17,7 +17,7 @@ from hushtable.cells import SUPPRESSED
 from hushtable.claims.classes import class_figures, spelling_failures
 from hushtable.claims.grouping import Grouped, cover, group, hold
 from hushtable.claims.readings import count_values
-from hushtable.claims.verdict import Failure, Verdict
+from hushtable.claims.verdict import Claim, Failure, Verdict
 from hushtable.column import ColumnSpec
 from hushtable.errors import check_columns
 from hushtable.models import from_dict
@@ -64,6 +64,12 @@ class Matchings:
             f"{' and '.join(self.conditions)} on {', '.join(self.columns)}, of rows beside the original table; "
             "this is not k-anonymity: a published row may be unique"
         )
+
+    def completed(self, asked: Claim) -> Matchings:
+        """Return the claim with what another of its kind knows besides: orders and hierarchies."""
+        if not isinstance(asked, Matchings):
+            return self
+        return replace(self, specs={**self.specs, **asked.specs}, hierarchies={**self.hierarchies, **asked.hierarchies})
 
     def compares(self, columns: Sequence[str]) -> bool:
         """Tell whether a table that publishes these columns is judged beside the input: always."""

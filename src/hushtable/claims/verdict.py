@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import html
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
-from hushtable.errors import VerificationError, with_hint
+from hushtable.errors import InputError, VerificationError, with_hint
 
-__all__ = ["Claim", "Failure", "Verdict"]
+__all__ = ["Claim", "Failure", "Verdict", "told"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,6 +170,10 @@ class Claim(Protocol):
         """All of it in one sentence, with the reader it assumes."""
         ...
 
+    def completed(self, asked: Claim) -> Claim:
+        """Return the claim with what another, which asks the same, knows besides: orders, the population."""
+        ...
+
     def verify(self, data: Any, *, original: Any = None) -> Verdict:
         """Judge a published table.
 
@@ -184,3 +188,21 @@ class Claim(Protocol):
     def to_dict(self) -> dict[str, Any]:
         """Return what a manifest holds of it: no path, no value of a person, no count of the input."""
         ...
+
+
+def told(claim: Any, **given: Any) -> Any:
+    """Return a claim that was told how to judge: a reading of missing cells, a population.
+
+    Raises
+    ------
+    InputError
+        The claim has no use for it.
+    """
+    known = {each.name for each in fields(claim)}
+    useless = [name for name in given if name not in known]
+    if useless:
+        msg = with_hint(
+            f"{useless[0]} was given for a claim of kind {claim.kind!r}.", "it has no effect: leave it out."
+        )
+        raise InputError(msg)
+    return replace(claim, **given)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -20,9 +21,11 @@ __all__ = [
     "InFile",
     "PolicyFile",
     "Population",
+    "Threads",
     "frame_of",
     "names_of",
     "numbers_of",
+    "set_threads",
 ]
 
 InFile = Annotated[Path, typer.Argument(metavar="FILE", help="CSV or Parquet.", show_default=False)]
@@ -35,6 +38,15 @@ Population = Annotated[
 Force = Annotated[bool, typer.Option("--force", help="Overwrite files that exist.")]
 Encoding = Annotated[str, typer.Option(help="Encoding of a CSV.")]
 Delimiter = Annotated[str | None, typer.Option(help="Delimiter of a CSV; found when not given.", show_default=False)]
+
+
+Threads = Annotated[int | None, typer.Option(min=1, help="Cores to use; those of the process.", show_default=False)]
+
+
+def set_threads(threads: int | None) -> None:
+    """Say how many threads may be used; before any library is loaded that asks."""
+    if threads is not None:
+        os.environ["HUSHTABLE_THREADS"] = os.environ["POLARS_MAX_THREADS"] = str(threads)
 
 
 def names_of(option: str) -> list[str]:

@@ -81,8 +81,8 @@ def mask_dependence(
     proof = "the fewest possible" if release.optimal else f"at most {release.gap:.1%} above the fewest possible"
     say(
         f"Wrote {output} and {values}.",
-        f"{', '.join(verdict.columns)}: exactly independent of {verdict.label}, verified from the file:",
-        f"  {verdict.n_records:,} records in {verdict.n_clusters} clusters; {len(release.removed)} removed",
+        f"{', '.join(verdict.columns)}: exactly independent of {release.label}, verified from the file:",
+        f"  {verdict.n_records:,} records in {release.n_clusters} clusters; {len(release.removed)} removed",
         f"  {release.n_stars:,} cells masked ({proof}), {release.share_kept:.1%} of the cells kept",
         *(f"  careful: {warning}" for warning in release.warnings),
         "  This hides a correlation, not people: whoever knows a record's other cells can find it.",

@@ -14,7 +14,7 @@ from hushtable.cells import SUPPRESSED
 from hushtable.column import ColumnSpec
 from hushtable.errors import ColumnError, InputError, check_columns, listed, with_hint
 from hushtable.frames import Frame
-from hushtable.masking import kept
+from hushtable.masking import kept as measures
 from hushtable.masking.clusters import CLUSTERINGS, Clustering, equal_clusters, given_clusters
 from hushtable.masking.dealing import STAR, Dealing, Types, patterns
 from hushtable.masking.release import (
@@ -401,9 +401,9 @@ def _guesses(
     labels: CodeArray,
     specs: Mapping[str, ColumnSpec],
     rng: np.random.Generator,
-) -> tuple[kept.Guess, ...]:
+) -> tuple[measures.Guess, ...]:
     """Guess the masked cells of the first columns, A, from C; on a sample where there are very many records."""
     seen = np.sort(rng.permutation(len(kept))[:_GUESSED])
     known = evidence(source, c, specs, kept[seen])
     a = table.names[: len(stars)]
-    return kept.guess_masked(a, table.codes[: len(stars), seen], stars[:, seen], list(known.values()), labels[seen])
+    return measures.guess_masked(a, table.codes[: len(stars), seen], stars[:, seen], list(known.values()), labels[seen])

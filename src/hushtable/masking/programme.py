@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from hushtable._types import CountArray, FloatArray
 from hushtable import solver
+from hushtable._types import CountArray, FloatArray
 from hushtable.masking.dealing import (
     Dealing,
     Types,

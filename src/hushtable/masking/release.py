@@ -19,7 +19,7 @@ from hushtable.column import Column, ColumnSpec, from_texts
 from hushtable.edition import Edition, Rewritten
 from hushtable.errors import ColumnError
 from hushtable.frames import Frame
-from hushtable.masking import kept
+from hushtable.masking import kept as measures
 from hushtable.search import Trace
 from hushtable.table import Table
 
@@ -78,7 +78,7 @@ class MaskedRelease:
     cost: float
     publish: Publish
     ties_optimised: bool
-    guesses: tuple[kept.Guess, ...] = field(repr=False)
+    guesses: tuple[measures.Guess, ...] = field(repr=False)
     trace: Trace
     specs: Mapping[str, ColumnSpec] = field(default_factory=dict, repr=False)
     inputs: tuple[Path, ...] = field(default=(), repr=False)
@@ -136,7 +136,7 @@ class MaskedRelease:
     @property
     def warnings(self) -> tuple[str, ...]:
         """What undoes the hiding, as far as it was measured, or weakens it."""
-        found = kept.warnings_of(self.guesses)
+        found = measures.warnings_of(self.guesses)
         if not self.ties_optimised:
             return found
         return (*found, "ties in B were settled by A: who is on which side of a cluster's border tells something of A")
@@ -220,18 +220,18 @@ class MaskedRelease:
             overwrite=overwrite,
         )
 
-    def dependence(self) -> tuple[kept.Dependence, kept.Dependence]:
+    def dependence(self) -> tuple[measures.Dependence, measures.Dependence]:
         """Measure how far the vectors of A are from independent of the cluster, before and after."""
         _, before = self.table.select(self.a).collapse()
         _, after = self._masked_a().collapse()
-        return kept.dependence(before, self.labels), kept.dependence(after, self.labels)
+        return measures.dependence(before, self.labels), measures.dependence(after, self.labels)
 
-    def pairs(self) -> tuple[kept.Pair, ...]:
+    def pairs(self) -> tuple[measures.Pair, ...]:
         """Compare what pairs of columns say of one another before and after; long orders are binned."""
-        b = {name: kept.binned_codes(self.table, name) for name in self.b}
-        return kept.kept_pairs(self._a_codes(), b, self._c_codes(), self.labels)
+        b = {name: measures.binned_codes(self.table, name) for name in self.b}
+        return measures.kept_pairs(self._a_codes(), b, self._c_codes(), self.labels)
 
-    def rules(self, *, support: float = 0.01, confidence: float = 0.5) -> kept.Rules:
+    def rules(self, *, support: float = 0.01, confidence: float = 0.5) -> measures.Rules:
         """Count the association rules between A and C, and within A, that are kept.
 
         Parameters
@@ -239,7 +239,7 @@ class MaskedRelease:
         support, confidence : float
             What a rule needs, in [0, 1].
         """
-        return kept.association_rules(self._a_codes(), self._c_codes(), support, confidence)
+        return measures.association_rules(self._a_codes(), self._c_codes(), support, confidence)
 
     def to_dict(self) -> dict[str, Any]:
         """Return what is known of the release as plain values, none of them a person's."""
@@ -322,7 +322,7 @@ def evidence(
     for name in c:
         with contextlib.suppress(ColumnError):
             table = Table.encode(source.select([name]).take(rows), [name], specs)
-            codes[name] = kept.binned_codes(table, name)
+            codes[name] = measures.binned_codes(table, name)
     return codes
 
 

@@ -9,8 +9,8 @@ from typing import Final, Literal
 
 import numpy as np
 
-from hushtable._types import CountArray, FloatArray
 from hushtable import solver
+from hushtable._types import CountArray, FloatArray
 from hushtable.masking.assignment import descend, pivot
 from hushtable.masking.dealing import Dealing, Types, greedy, kept_cells, subsets
 from hushtable.masking.programme import Programme, floor_of

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray
 from hushtable import solver
+from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray
 from hushtable.errors import InputError, with_hint
 from hushtable.masking.dealing import Types
 from hushtable.masking.programme import Programme

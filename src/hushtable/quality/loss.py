@@ -12,6 +12,7 @@ import numpy as np
 from hushtable._types import CountArray, FloatArray
 from hushtable.errors import InputError, with_hint
 from hushtable.hierarchy import Hierarchy
+from hushtable.layout import relative
 from hushtable.recoding import Recoding
 
 __all__ = [
@@ -79,12 +80,6 @@ def check_weights(weights: Mapping[str, float]) -> None:
                 f"0, or a number from {_LEAST_WEIGHT:g} to {1 / _LEAST_WEIGHT:g}; what counts is how weights compare.",
             )
             raise InputError(msg)
-
-
-def relative(weights: Sequence[float]) -> FloatArray:
-    """Scale weights by a power of two, exactly, so that the largest is near 1 and no sum of them overflows."""
-    given = np.array(weights, dtype=np.float64)
-    return np.asarray(np.ldexp(given, 1 - np.frexp(given.max(initial=0.0))[1]))
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
-from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray, Progress
+from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray
 from hushtable.anonymizers.minimal.candidates import Candidates, Space
 from hushtable.anonymizers.minimal.regroup import Neighbours
 from hushtable.kernels import cost

@@ -9,7 +9,7 @@ from typing import ClassVar, Final, Literal
 
 import numpy as np
 
-from hushtable._types import CodeArray, CountArray, Progress
+from hushtable._types import CodeArray
 from hushtable.anonymizers.judging import Judge
 from hushtable.anonymizers.method import Found, Offers, Problem, register
 from hushtable.anonymizers.minimal import candidates, evolve, regroup
@@ -17,14 +17,10 @@ from hushtable.anonymizers.minimal.answer import infeasible, merged, published
 from hushtable.anonymizers.minimal.candidates import Space
 from hushtable.anonymizers.minimal.mingen import start, temperatures
 from hushtable.errors import InputError, check_whole, with_hint
-from hushtable.hierarchy import Hierarchy
 from hushtable.kernels.regroup import Check
-from hushtable.models.base import PrivacyModel
 from hushtable.partition import Partition
-from hushtable.quality.loss import Loss, SetNCP
 from hushtable.recoding import Recoding
-from hushtable.search import Budget, Clock, Effort, Trace
-from hushtable.table import Table
+from hushtable.search import Effort
 
 __all__ = ["Genetic"]
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from hushtable._types import BoolArray, CountArray, FloatArray
 from hushtable import solver
+from hushtable._types import BoolArray, CountArray, FloatArray
 from hushtable.anonymizers.method import Found
 from hushtable.anonymizers.minimal.answer import infeasible, published
 from hushtable.anonymizers.minimal.candidates import Space

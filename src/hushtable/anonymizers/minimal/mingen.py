@@ -11,7 +11,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from hushtable._types import CodeArray, CountArray, Progress
+from hushtable._types import CodeArray
 from hushtable.anonymizers.judging import Judge
 from hushtable.anonymizers.method import Found, Offers, Problem, register
 from hushtable.anonymizers.minimal import candidates, matchings, regroup, setpartition, smallest
@@ -20,16 +20,13 @@ from hushtable.anonymizers.minimal.candidates import Space
 from hushtable.anonymizers.minimal.setpartition import Partitioning
 from hushtable.anonymizers.mondrian import Mondrian
 from hushtable.errors import InputError, with_hint
-from hushtable.hierarchy import Hierarchy
 from hushtable.kernels import cost
-from hushtable.models.base import PrivacyModel
 from hushtable.models.identity import KAnonymity
 from hushtable.models.matching import MatchingNotion
 from hushtable.partition import Partition
 from hushtable.quality.loss import Loss, SetNCP
 from hushtable.recoding import Recoding
-from hushtable.search import Budget, Clock, Effort, Trace
-from hushtable.table import Table
+from hushtable.search import Clock, Effort
 
 __all__ = ["MinGen", "start", "temperatures"]
 
@@ -117,7 +114,7 @@ class MinGen:
                 raise InputError(msg)
 
     def search(self, problem: Problem) -> Found:
-        """Find the cheapest table whose classes pass; a budget's nodes are steps of the exchange, or blocks looked at."""
+        """Find the cheapest table whose classes pass; a budget's nodes are steps of the exchange, or blocks."""
         space = candidates.lay_out(problem.table, problem.columns, problem.ladders, problem.loss, self.tie_break)
         if problem.notion is not None:
             return self._match(space, problem, problem.notion)
@@ -287,9 +284,7 @@ def start(space: Space, problem: Problem, clock: Clock) -> tuple[CodeArray, regr
     """Return Mondrian's blocks in the same candidate space, and the rows nearest to each."""
     judge, names = problem.judge, problem.columns
     laddered = {name: ladder for name, ladder in zip(names, space.hierarchies, strict=True) if ladder is not None}
-    asked = replace(
-        problem, ladders={**problem.ladders, **laddered}, loss=SetNCP(), clock=clock.part(_SHARE_OF_START)
-    )
+    asked = replace(problem, ladders={**problem.ladders, **laddered}, loss=SetNCP(), clock=clock.part(_SHARE_OF_START))
     found = Mondrian().search(asked).partition
     if not judge.passes(found.offsets, found.rows).all():
         raise infeasible(judge.models, space.n_rows)

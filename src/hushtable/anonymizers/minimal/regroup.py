@@ -155,9 +155,7 @@ def steps_within(n_steps: int, seconds: float | None, n_runs: int) -> int:
     return max(1_000, min(n_steps, int(_STEPS_PER_SECOND * seconds / n_runs)))
 
 
-def polish(
-    space: Space, near: Neighbours, labels: CodeArray, judge: Judge, clock: Clock
-) -> tuple[CodeArray, float]:
+def polish(space: Space, near: Neighbours, labels: CodeArray, judge: Judge, clock: Clock) -> tuple[CodeArray, float]:
     """Solve groups of neighbouring blocks exactly, one after another; never return a worse partition."""
     labels = labels.copy()
     for row in range(space.n_rows):

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from hushtable._types import CodeArray, CountArray, FloatArray
 from hushtable import solver
+from hushtable._types import CodeArray, CountArray, FloatArray
 from hushtable.anonymizers.minimal.candidates import Space
 from hushtable.anonymizers.minimal.regroup import parted
 from hushtable.kernels import cost, pricing

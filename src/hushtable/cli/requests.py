@@ -1,0 +1,175 @@
+"""From options of the command to a policy: whatever can be typed can be written, and the other way round."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import typer
+
+from hushtable.cli.arguments import names_of
+from hushtable.errors import InputError, PolicyError, listed, with_hint
+
+if TYPE_CHECKING:
+    from hushtable.frames import Frame
+    from hushtable.policy import Policy
+
+__all__ = ["changed", "key_of", "policy_of_options"]
+
+NOTIONS: Final = {
+    "k1": "(k,1)-matching",
+    "1k": "(1,k)-matching",
+    "kk": "(k,k)-matching",
+    "global-k1": "global-(k,1)-matching",
+    "global-1k": "global-(1,k)-matching",
+    "mg-ga": "global-(k,1)-matching",
+}
+"""What ``--notion`` takes, and the names of the matching notions."""
+
+_Place = tuple[str, ...]
+
+
+def policy_of_options(
+    frame: Frame, roles: Mapping[str, str], k: int | None, notion: str | None, diversity: Sequence[str]
+) -> Policy:
+    """Make a policy of plain options; a column that looks identifying and was given no role is refused.
+
+    Parameters
+    ----------
+    frame : Frame
+    roles : mapping of role to names as they were typed
+    k : int, optional
+    notion : str, optional
+        A matching notion, which k is then of.
+    diversity : sequence of str
+        Each ``L:COLUMN``.
+    """
+    from hushtable.discover.recognise import find_quasi_identifiers
+    from hushtable.policy import Policy
+
+    if not roles["quasi-identifier"] or k is None:
+        msg = with_hint(
+            "neither a policy nor quasi-identifiers and k were given.",
+            "pass -p policy.yaml (`hushtable scan FILE -p policy.yaml` writes one), or --qi age,sex --k 5.",
+        )
+        raise InputError(msg)
+    models = [{_notion(notion): k}, *map(_diversity, diversity)]
+    judged = [model["distinct-l-diversity"]["sensitive"] for model in models[1:]]
+    given = dict.fromkeys(names_of(roles["other"]), "other") | dict.fromkeys(judged, "sensitive")
+    for role in ("identifier", "quasi-identifier"):
+        given |= dict.fromkeys(names_of(roles[role]), role)
+    undeclared = [name for name in frame.columns if name not in given]
+    if undeclared:
+        proposed = find_quasi_identifiers(frame.select(undeclared)).columns
+        looks = [column for column in proposed if column.role == "identifier"]
+        if looks:
+            msg = with_hint(
+                f"column {looks[0].name!r} looks like a direct identifier ({looks[0].reason}) and was given no role.",
+                f"--identifier {looks[0].name} leaves it out, --other {looks[0].name} keeps it.",
+            )
+            raise InputError(msg)
+        typer.echo(f"Kept as they are, taken for unknown to anyone: {', '.join(undeclared)}.", err=True)
+    return Policy.make({"columns": {**dict.fromkeys(undeclared, "other"), **given}, "models": models})
+
+
+def changed(rules: Policy, options: Mapping[str, Any], kinds: Sequence[str], settings: Sequence[str]) -> Policy:
+    """Return the policy with what was typed beside it; an option that the method does not have is an error.
+
+    Parameters
+    ----------
+    rules : Policy
+    options : mapping
+        Short options by their names; None where one was not given.
+    kinds : sequence of str
+        Each ``COLUMN=KIND``.
+    settings : sequence of str
+        Each ``PLACE=VALUE``, the place with dots: ``method.mondrian.cut=median``.
+    """
+    given = {name: value for name, value in options.items() if value is not None}
+    for name in ("method", "loss"):
+        if name in given:
+            rules = rules.changed({(name,): _loss_of(given.pop(name)) if name == "loss" else given.pop(name)})
+    places: dict[_Place, Any] = {}
+    for name, value in given.items():
+        places[_place_of(rules, name)] = os.path.abspath(value) if isinstance(value, Path) else value
+    for entry in kinds:
+        column, _, kind = entry.rpartition("=")
+        if not column:
+            msg = with_hint(f"--kind {entry!r} is not of the form COLUMN=KIND.", "for instance: --kind zip=category.")
+            raise InputError(msg)
+        places["columns", column, "kind"] = kind
+    for entry in settings:
+        place, is_set, text = entry.partition("=")
+        if not is_set:
+            msg = with_hint(
+                f"--set {entry!r} is not of the form PLACE=VALUE.", "for instance: --set method.mondrian.cut=median."
+            )
+            raise InputError(msg)
+        places[tuple(place.split("."))] = _value(text, entry)
+    return rules.changed(places) if places else rules
+
+
+def key_of(path: Path | None, rules: Policy) -> bytes | None:
+    """Read the secret key of pseudonyms."""
+    if path is None:
+        if rules.pseudonymized:
+            msg = with_hint(
+                f"the policy gives pseudonyms to {listed(rules.pseudonymized)}, but there is no key.",
+                "pass --key-file; make one with: openssl rand -out key.bin 32.",
+            )
+            raise PolicyError(msg)
+        return None
+    try:
+        return path.read_bytes()
+    except OSError:
+        msg = with_hint(f"cannot read the key file {str(path)!r}.", "check the name and that you may read it.")
+        raise InputError(msg) from None
+
+
+def _notion(notion: str | None) -> str:
+    if notion is None:
+        return "k-anonymity"
+    if notion not in NOTIONS:
+        msg = with_hint(f"--notion {notion!r}.", f"the matching notions are {', '.join(NOTIONS)}.")
+        raise InputError(msg)
+    return NOTIONS[notion]
+
+
+def _diversity(entry: str) -> dict[str, Any]:
+    number, _, column = entry.partition(":")
+    if not number.isdigit() or not column:
+        msg = with_hint(f"--l {entry!r} is not of the form L:COLUMN.", "for instance: --l 2:salary.")
+        raise InputError(msg)
+    return {"distinct-l-diversity": {"l": int(number), "sensitive": column}}
+
+
+def _loss_of(name: str) -> Any:
+    return {"certainty": {"variant": "mg-ga"}} if name == "certainty-mg-ga" else name
+
+
+def _place_of(rules: Policy, option: str) -> _Place:
+    """Return where a short option stands in a policy."""
+    if option in ("domains", "population", "person"):
+        return (option,)
+    if option == "seconds":
+        return "budget", "seconds"
+    if option == "weights":
+        return "loss", rules.loss.name, "weights"
+    method = rules.method.name
+    known = [field.name for field in dataclasses.fields(rules.method)]
+    if option not in known:
+        msg = with_hint(
+            f"--{option.replace('_', '-')} has no effect: the method {method!r} has no such option.",
+            f"it has: {', '.join(known)}; choose another with --method.",
+        )
+        raise InputError(msg)
+    return "method", method, option
+
+
+def _value(text: str, entry: str) -> Any:
+    from hushtable import plain_yaml
+
+    return plain_yaml.read(text, f"--set {entry}")[0]
