@@ -111,7 +111,9 @@ def share(cell: str | None, column: pl.Series) -> float:
 
 
 def law_secrets_stay_where_they_are(method, tmp_path):
-    frame = people().with_columns(name=pl.Series([SECRET, *map(str, range(13))]), town=pl.Series([SECRET, *"ab" * 6, "a"]))
+    frame = people().with_columns(
+        name=pl.Series([SECRET, *map(str, range(13))]), town=pl.Series([SECRET, *"ab" * 6, "a"])
+    )
     release = release_of(method, frame, k=14, identifiers=["name"])
     path = tmp_path / "release.parquet"
     release.write(path)

@@ -32,7 +32,19 @@ from hushtable.release import Release
 from hushtable.search import Clock
 from hushtable.table import Table
 
-__all__ = ["METHODS", "Genetic", "Method", "MinGen", "Mondrian", "Offers", "Request", "protect", "register"]
+__all__ = [
+    "METHODS",
+    "Found",
+    "Genetic",
+    "Method",
+    "MinGen",
+    "Mondrian",
+    "Offers",
+    "Problem",
+    "Request",
+    "protect",
+    "register",
+]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
