@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from hushtable._types import BoolArray, CodeArray, CountArray
 from hushtable.kernels import uniques
-from hushtable.search import N_THREADS, Budget
+from hushtable.search import Budget, n_threads
 
 __all__ = ["ColumnSets", "WalkProgress", "first_smallest", "grid", "minimal_sets"]
 
@@ -90,7 +90,7 @@ def first_smallest(
     core works, so that the same sets are looked at every time.
     """
     max_size = len(rows.allowed) - 1
-    n_parts = 1 if budget is not None and budget.nodes is not None else N_THREADS
+    n_parts = 1 if budget is not None and budget.nodes is not None else n_threads()
     found = uniques.Found(
         np.full(len(rows.probes), max_size + 1, dtype=np.int32),
         np.full((len(rows.probes), max_size), -1, dtype=np.int16),

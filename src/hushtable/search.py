@@ -1,19 +1,44 @@
-"""What every optimizer is given and gives back beside its result: a budget and a trace."""
+"""What every optimizer is given and gives back beside its result: a budget, a clock and a trace."""
 
 from __future__ import annotations
 
 import dataclasses
 import math
 import os
-from dataclasses import dataclass
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Any, Final
 
+from hushtable._types import Progress
 from hushtable.errors import InputError, with_hint
 
-__all__ = ["N_THREADS", "Budget", "Effort", "Trace"]
+__all__ = ["THREADS", "Budget", "Clock", "Effort", "Trace", "n_threads"]
 
-N_THREADS: Final = min(8, os.cpu_count() or 1)
-"""Threads of searches whose answer does not depend on their number; each keeps notes of its own, so not all cores."""
+THREADS: Final = "HUSHTABLE_THREADS"
+_NEGLIGIBLE: Final = 1e-7  # of a loss: what rounding does to a sum
+
+_MOST_THREADS: Final = 8
+
+
+def n_threads() -> int:
+    """Return how many threads a search may use whose answer does not depend on their number.
+
+    What ``HUSHTABLE_THREADS`` says (the command's ``--threads``), else the cores that this process may
+    run on, 8 at the most: each thread keeps notes of its own.
+
+    Raises
+    ------
+    InputError
+        The variable is no whole number from 1 on.
+    """
+    asked = os.environ.get(THREADS, "")
+    if not asked:
+        return min(_MOST_THREADS, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
+    if not asked.isdecimal() or int(asked) < 1:
+        msg = with_hint(f"{THREADS} = {asked!r}.", "a whole number of threads, 1 or more.")
+        raise InputError(msg)
+    return int(asked)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,3 +140,84 @@ class Trace:
         if self.effort is None:
             del entries["effort"]
         return entries
+
+
+Moment = tuple[float, float | None, float]
+
+
+@dataclass(slots=True, eq=False)
+class Clock:
+    """The budget of one search, and those who watch it; its parts share it.
+
+    Attributes
+    ----------
+    budget : Budget
+    progress : callable, optional
+        Told the share that is done, which never falls.
+    now : callable
+        Where the seconds come from.
+    history : list of (float, float or None, float)
+        What `note` wrote down: when, proven bound, best loss.
+    """
+
+    budget: Budget = field(default_factory=Budget)
+    progress: Progress | None = None
+    now: Callable[[], float] = time.perf_counter
+    history: list[Moment] = field(default_factory=list)
+    began: float = field(init=False)
+    _told: float = field(default=0.0, init=False)
+
+    def __post_init__(self) -> None:
+        self.began = self.now()
+
+    @property
+    def seconds(self) -> float:
+        """Seconds since the search began."""
+        return self.now() - self.began
+
+    @property
+    def left(self) -> float:
+        """Seconds of the budget that are left; infinite without one."""
+        return math.inf if self.budget.seconds is None else self.budget.seconds - self.seconds
+
+    def is_over(self, nodes: int = 0) -> bool:
+        """Tell whether the budget ended, after so many search nodes."""
+        return (self.budget.nodes is not None and nodes >= self.budget.nodes) or self.left <= 0
+
+    def within(self, seconds: float) -> Clock:
+        """Return the same clock with a budget that ends in so many seconds, or when this one ends."""
+        most = self.seconds + seconds
+        return self._as(Budget(most if self.budget.seconds is None else min(most, self.budget.seconds), self.budget.nodes))
+
+    def tell(self, share: float) -> None:
+        """Tell whoever watches the share of the search that is done."""
+        if self.progress is not None and share > self._told:
+            self._told = min(1.0, share)
+            self.progress(self._told)
+
+    def note(self, value: float, bound: float | None = None, at: float | None = None) -> None:
+        """Write down that the best loss or the bound became better, now or at a step of one's own count."""
+        self.history.append((self.seconds if at is None else at, bound, value))
+
+    def trace(
+        self,
+        method: str,
+        nodes: int,
+        *,
+        value: float = math.nan,
+        bound: float | None = None,
+        complete: bool = True,
+        seed: int | None = None,
+        effort: Effort | None = None,
+    ) -> Trace:
+        """Say how the search went; ``value`` and ``bound`` give the gap, and whether nothing better can be."""
+        if bound is None:
+            return Trace(method, nodes, self.seconds, complete, seed=seed, effort=effort)
+        optimal = bound >= value - _NEGLIGIBLE * max(1.0, value)
+        gap = 0.0 if optimal or value == 0 else (value - bound) / value
+        return Trace(method, nodes, self.seconds, complete, optimal, value if optimal else bound, gap, seed, effort)
+
+    def _as(self, budget: Budget) -> Clock:
+        clock = Clock(budget, self.progress, self.now, self.history)
+        clock.began, clock._told = self.began, self._told
+        return clock

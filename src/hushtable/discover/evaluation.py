@@ -17,7 +17,7 @@ from hushtable.discover.objective import ClassFigures, Objective, Term
 from hushtable.errors import InputError, listed, with_hint
 from hushtable.kernels import subsets
 from hushtable.partition import Partition
-from hushtable.search import N_THREADS, Budget
+from hushtable.search import Budget, n_threads
 from hushtable.table import Table
 
 __all__ = ["BudgetEnded", "Evaluator"]
@@ -198,15 +198,16 @@ class _Sizes:
 
     def figures(self, masks: Sequence[int]) -> CountArray:
         """Return classes, equal pairs and the smallest class of column sets, shape (n_sets, 3)."""
-        if len(masks) < 2 * N_THREADS:
+        n_parts = n_threads()
+        if len(masks) < 2 * n_parts:
             return self._measured(masks, self._own)
-        parts = [masks[i::N_THREADS] for i in range(N_THREADS)]
+        parts = [masks[i::n_parts] for i in range(n_parts)]
         out = np.empty((len(masks), subsets.N_FIGURES), dtype=np.int64)
-        with ThreadPoolExecutor(N_THREADS) as pool:
+        with ThreadPoolExecutor(n_parts) as pool:
             # Results are taken in the order of the parts, whichever is ready first.
             scratch = [self._levels() for _ in parts]
             for i, found in enumerate(pool.map(self._measured, parts, scratch)):
-                out[i::N_THREADS] = found
+                out[i::n_parts] = found
         return out
 
     def all_figures(self) -> CountArray:
@@ -222,7 +223,7 @@ class _Sizes:
         def walk(prefix: CountArray) -> None:
             subsets.walk(self._codes, self._counts, bits, prefix, self._levels(), out)
 
-        with ThreadPoolExecutor(N_THREADS) as pool:
+        with ThreadPoolExecutor(n_threads()) as pool:
             list(pool.map(walk, prefixes))
         return out
 
