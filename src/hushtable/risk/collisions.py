@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from hushtable import lattice
 from hushtable._types import BoolArray, CodeArray, CountArray
+from hushtable.joint import Joint, Rows
 from hushtable.kernels import uniques
 from hushtable.lattice import WalkProgress
-from hushtable.risk.joint import Joint, Rows
 from hushtable.risk.listing import lone_rows, partitions, renyi_entropy
 from hushtable.risk.petsard import TREE
 from hushtable.search import Budget, Trace

@@ -14,12 +14,13 @@ import numpy as np
 from hushtable import frames
 from hushtable.column import ColumnSpec
 from hushtable.errors import ColumnError, InputError, listed, with_hint
+from hushtable.joint import Joint, Rows, code_together
 from hushtable.lattice import WalkProgress
 from hushtable.risk.collisions import Collisions, Settings, collide, details, tree
 from hushtable.risk.control import against_control
 from hushtable.risk.intervals import clipped, wilson
-from hushtable.risk.joint import Joint, Rows, code_together, datetime_precisions, numeric_precisions
 from hushtable.risk.petsard import petsard_precisions, petsard_walk
+from hushtable.risk.precision import datetime_precisions, numeric_precisions
 from hushtable.search import Budget, Trace
 from hushtable.table import Table
 

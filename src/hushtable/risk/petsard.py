@@ -16,8 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hushtable._types import CountArray
-from hushtable.risk.joint import UNITS, Joint
+from hushtable.joint import Joint
 from hushtable.risk.listing import lone_rows, partitions
+from hushtable.risk.precision import UNITS
 from hushtable.table import Table
 
 __all__ = ["DETAILS", "TREE", "PetsardResult", "petsard_precisions", "petsard_walk"]

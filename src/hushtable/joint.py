@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Final
@@ -11,19 +11,12 @@ import numpy as np
 
 from hushtable._types import CodeArray, CountArray, ValueArray
 from hushtable.column import Column, value_text
-from hushtable.errors import ColumnError, InputError, listed, with_hint
 from hushtable.kernels import group
 from hushtable.table import Table
 
-__all__ = ["UNITS", "Joint", "Rows", "code_together", "datetime_precisions", "numeric_precisions"]
-
-UNITS: Final = ("D", "h", "m", "s", "ms", "us")
-"""Units of time as numpy writes them, the coarsest first."""
+__all__ = ["Joint", "Rows", "code_together"]
 
 _EXACT: Final[Mapping[str, Any]] = MappingProxyType({})
-
-# The digits that a float of a usual size holds reliably.
-_MOST_DECIMALS: Final = 15
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -93,52 +86,6 @@ class Joint:
         return None if code < 0 else _text(self.values[column][code])
 
 
-def numeric_precisions(tables: Sequence[Table], given: str | int | Mapping[str, int] | None) -> dict[str, int]:
-    """Say with how many decimals the columns of decimal numbers are compared; columns that are not in it, exactly.
-
-    ``"auto"`` takes, for every column, the fewest decimals that write all values of one of the tables.
-
-    Raises
-    ------
-    InputError
-        A precision is no whole number.
-    ColumnError
-        A mapping names a column that does not exist or holds no decimal numbers.
-    """
-    able = _columns_of(tables, ("integer", "decimal"))
-    if given == "auto":
-        return {name: min(map(_n_decimals, columns)) for name, columns in able.items() if columns}
-    return _per_column(
-        given,
-        able,
-        lambda value: type(value) is int,
-        ("numeric_precision", "decimal numbers", 'a whole number of decimals, "auto" or None'),
-    )
-
-
-def datetime_precisions(tables: Sequence[Table], given: str | Mapping[str, str] | None) -> dict[str, str]:
-    """Say to which unit the columns of moments are cut before they are compared.
-
-    ``"auto"`` takes, for every column, the coarsest unit in which all moments of one of the tables are whole.
-
-    Raises
-    ------
-    InputError
-        A precision is no unit.
-    ColumnError
-        A mapping names a column that does not exist or holds no moments.
-    """
-    able = _columns_of(tables, ("date", "datetime"))
-    if given == "auto":
-        return {name: min(map(_unit, columns), key=UNITS.index) for name, columns in able.items() if columns}
-    return _per_column(
-        given,
-        able,
-        lambda value: value in UNITS,
-        ("datetime_precision", "moments", f'one of {listed(UNITS)}, "auto" or None'),
-    )
-
-
 def code_together(
     tables: Sequence[Table], decimals: Mapping[str, int] = _EXACT, units: Mapping[str, str] = _EXACT
 ) -> Joint:
@@ -164,54 +111,6 @@ def code_together(
         distinct.append(list(code_of))
     rows = [Rows(codes, table.counts, np.arange(table.n_rows)) for table, codes in zip(tables, coded, strict=True)]
     return Joint(names, tuple(widths), tuple(distinct), tuple(rows))
-
-
-def _columns_of(tables: Sequence[Table], kinds: tuple[str, str]) -> dict[str, list[Column]]:
-    """Return the columns of two kinds that are of the finer one, the second, in some table.
-
-    With the columns of the tables that have values there: the others have no say in how fine they are.
-    """
-    found = {}
-    for name in tables[0].names:
-        columns = [table.column(name) for table in tables]
-        valued = [column for column in columns if column.n_values]
-        if any(column.kind == kinds[1] for column in columns) and all(column.kind in kinds for column in valued):
-            found[name] = valued
-    return found
-
-
-def _per_column(
-    given: Any, able: Mapping[str, Any], fits: Callable[[Any], bool], words: tuple[str, str, str]
-) -> dict[str, Any]:
-    """Return a precision for every column it is for; ``words`` are the option, what it is for, and what it may be."""
-    option, kind, expected = words
-    if given is None:
-        return {}
-    chosen = dict(given) if isinstance(given, Mapping) else dict.fromkeys(able, given)
-    for value in chosen.values() if isinstance(given, Mapping) else [given]:
-        if not fits(value):
-            raise InputError(with_hint(f"{option} = {value!r}.", f"give {expected}."))
-    unable = [name for name in chosen if name not in able]
-    if unable:
-        msg = with_hint(f"{option} names {listed(unable)}, which hold no {kind}.", f"it may name {listed(able)}.")
-        raise ColumnError(msg)
-    return chosen
-
-
-def _n_decimals(column: Column) -> int:
-    if column.kind == "integer":
-        return 0
-    for n_decimals in range(_MOST_DECIMALS):
-        if (np.round(column.values, n_decimals) == column.values).all():
-            return n_decimals
-    return _MOST_DECIMALS
-
-
-def _unit(column: Column) -> str:
-    for unit in UNITS[:-1]:
-        if (column.values.astype(f"datetime64[{unit}]") == column.values).all():
-            return unit
-    return UNITS[-1]
 
 
 def _comparable(columns: Sequence[Column], n_decimals: int | None, unit: str | None) -> list[list[Any]]:
