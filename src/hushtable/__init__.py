@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from hushtable.quality.loss import SetNCP
     from hushtable.release import Release
     from hushtable.risk.mpuccs import Mpuccs, mpuccs
+    from hushtable.risk.petsard import PetsardMpuccs, petsard_mpuccs
     from hushtable.risk.reidentify import RiskAssessment, assess
     from hushtable.risk.uniques import MinimalUniques, minimal_uniques
     from hushtable.search import Budget, Effort, Trace
@@ -97,6 +98,7 @@ __all__ = [
     "Mpuccs",
     "Objective",
     "Partition",
+    "PetsardMpuccs",
     "Policy",
     "PolicyError",
     "PrivacyModel",
@@ -121,6 +123,7 @@ __all__ = [
     "masking_tradeoff",
     "minimal_uniques",
     "mpuccs",
+    "petsard_mpuccs",
     "select_columns",
     "verify",
 ]
@@ -163,6 +166,7 @@ _HOMES = {
     "Objective": "discover.objective",
     "SetNCP": "quality.loss",
     "Partition": "partition",
+    "PetsardMpuccs": "risk.petsard",
     "Policy": "policy",
     "PolicyError": "errors",
     "PrivacyModel": "models",
@@ -186,6 +190,7 @@ _HOMES = {
     "masking_tradeoff": "anonymizers.independence",
     "minimal_uniques": "risk.uniques",
     "mpuccs": "risk.mpuccs",
+    "petsard_mpuccs": "risk.petsard",
     "select_columns": "discover.select",
     "verify": "verifier",
 }

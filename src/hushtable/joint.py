@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -72,7 +72,8 @@ class Joint:
     widths : tuple of int
         How many values each column has in all tables together.
     values : tuple of list
-        What each code of a column means, as objects of Python (dates and moments as numpy's).
+        What each code of a column means, as objects of Python (dates and moments as numpy's); nothing after
+        `without_values`.
     tables : tuple of Rows
     """
 
@@ -80,6 +81,10 @@ class Joint:
     widths: tuple[int, ...]
     values: tuple[list[Any], ...] = field(repr=False)
     tables: tuple[Rows, ...] = field(repr=False)
+
+    def without_values(self) -> Joint:
+        """Return the codes alone: who is equal to whom, but not in what."""
+        return replace(self, values=())
 
     def text(self, column: int, code: int) -> str | None:
         """Return what a code means as text; None for a missing value."""

@@ -37,6 +37,9 @@ _LOOK_IN_SECONDS: Final = 0.05
 class Coverage(NamedTuple):
     """What became of the column sets of one size; the numbers add up to all of them.
 
+    How many of them are walked rather than left depends on the number of threads, each of
+    which knows its own part; what is found does not.
+
     Attributes
     ----------
     walked : int

@@ -161,3 +161,31 @@ def test_a_wide_table_is_complete_to_a_size_within_a_budget():
     again = lattice.first_smallest(rows, budget=ht.Budget(nodes=5_000))
     assert listed(again) == listed(found)
     assert again.coverage == found.coverage
+
+
+@given(grids(), st.tuples(st.integers(1, 30), st.integers(1, 30)))
+def test_parts_that_stop_apart_claim_no_set_that_is_not_settled(drawn, nodes):
+    """What one part has walked is not yet done while another's share of the same first column is open."""
+    codes, widths, probes, targets, sizes, missing_matches = drawn
+    largest = sizes[-1]
+    twin = naive(codes, probes, targets, [largest], missing_matches)
+    rows = lattice.grid(codes, widths, probes, targets, [largest], missing_matches=missing_matches)
+    found = [
+        uniques.Found(
+            np.full(len(probes), largest + 1, dtype=np.int32),
+            np.full((len(probes), largest), -1, dtype=np.int16),
+            np.full(len(probes), -1, dtype=np.int32),
+        )
+        for _ in nodes
+    ]
+    pulses = np.array([[0, limit, 0, 0] for limit in nodes])
+    seen = np.zeros((len(nodes), len(codes), largest + 1))
+    for part in range(len(nodes)):
+        below = lattice._n_below(len(codes), largest)
+        uniques.walk(rows, found[part], pulses[part], seen[part], below, part, len(nodes))
+    lattice._keep_first(found[0], found[1])
+    coverage = lattice._interrupted(seen, int(pulses[:, 3].min()), largest)
+    assert min(coverage) >= 0
+    assert sum(coverage) == math.comb(len(codes), largest)
+    missed = {columns for row, sets in twin.items() if found[0].sizes[row] > largest for columns, _ in sets}
+    assert len(missed) <= coverage.not_reached
