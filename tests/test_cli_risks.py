@@ -181,6 +181,7 @@ def test_details_are_written_without_values_unless_asked(files, ending):
         ("--decimals", "few"),
         ("--decimals", "city=2"),
         ("--decimals", "=2"),
+        ("--decimals", "age=2,age=1"),
         ("--datetime-unit", "week"),
         ("--decay", "0"),
         ("--entropy-delta", "0", "--all-minimal"),

@@ -92,9 +92,9 @@ def precision_of(
         if "=" not in text:
             return read(text)
         entries = [entry.rpartition("=") for entry in names_of(text)]
-        if not all(name and number for name, _, number in entries):
+        if len({name for name, _, _ in entries if name}) < len(entries):
             raise ValueError
-        return {name: read(number) for name, _, number in entries}
+        return {name: read(each) for name, _, each in entries}
     except ValueError:
         msg = with_hint(f"{option} {text!r} is not understood.", f"auto, exact, {value}, or COLUMN={value},...")
         raise InputError(msg) from None

@@ -194,7 +194,7 @@ def mpuccs(
     if details is not None:
         _write(found.details, details)
     if tree is not None:
-        _write(found.tree, tree, whose="")
+        _write(found.tree, tree, by_record=False)
     if as_json:
         print_json({"file": original.name, **found.to_dict()})
     else:
@@ -267,15 +267,14 @@ def _sizes(text: str) -> list[int] | None:
         raise InputError(msg) from None
 
 
-def _write(
-    table: Any, path: Path, whose: str = " It says which records are singled out: keep it as safe as the data."
-) -> None:
+def _write(table: Any, path: Path, *, by_record: bool = True) -> None:
     """Write a frame of results; a CSV has no lists, so that sets of columns become JSON."""
     from hushtable import frames
 
     with frames.replacing(path) as (draft,):
         frames.write(frames.with_json_lists(frames.read(table)), draft)
-    typer.echo(f"Wrote {path}.{whose}", err=True)
+    warning = " It says which records are singled out: keep it as safe as the data." if by_record else ""
+    typer.echo(f"Wrote {path}.{warning}", err=True)
 
 
 def _mpuccs_lines(found: Mpuccs | PetsardMpuccs, *, alone: bool) -> list[str]:
