@@ -148,21 +148,6 @@ def test_minimal_sets_under_a_budget_are_all_up_to_a_size(drawn, nodes):
         assert (each.not_reached == 0) is (size <= part.complete_to)
 
 
-def test_a_wide_table_is_complete_to_a_size_within_a_budget():
-    """All sets of 60 columns are more than anyone can look at; those of a few columns are not."""
-    codes = np.random.default_rng(0).integers(0, 3, (60, 500)).astype(np.int32)
-    ones = np.ones(500, dtype=np.int64)
-    rows = lattice.grid(codes, [3] * 60, ones, ones, range(1, 61))
-    found = lattice.first_smallest(rows, budget=ht.Budget(nodes=5_000))
-    assert found.complete_to == 2
-    assert found.coverage[2].walked == 60 * 59 // 2
-    assert 0 < found.coverage[3].walked < 5_000
-    assert found.coverage[30] == (0, 0, 0, math.comb(60, 30))
-    again = lattice.first_smallest(rows, budget=ht.Budget(nodes=5_000))
-    assert listed(again) == listed(found)
-    assert again.coverage == found.coverage
-
-
 @given(grids(), st.tuples(st.integers(1, 30), st.integers(1, 30)))
 def test_parts_that_stop_apart_claim_no_set_that_is_not_settled(drawn, nodes):
     """What one part has walked is not yet done while another's share of the same first column is open."""
