@@ -66,7 +66,11 @@ SLIPS: list[tuple[Callable[..., Any], dict[str, Any], str]] = [
     *(
         (verb, {"quasi_identifiers": given}, expected)
         for verb in (anonymize, verify, assess)
-        for given, expected in [("sex", r"quasi_identifiers=\['sex'\]"), ([1], "column names are text"), (["sx"], "'sex'")]
+        for given, expected in [
+            ("sex", r"quasi_identifiers=\['sex'\]"),
+            ([1], "column names are text"),
+            (["sx"], "'sex'"),
+        ]
     ),
     *(
         (verb, {"specs": {"age": "integer"}}, r"ColumnSpec\('integer'\)")
@@ -109,7 +113,9 @@ SLIPS: list[tuple[Callable[..., Any], dict[str, Any], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("verb", "slip", "expected"), SLIPS, ids=lambda each: getattr(each, "__name__", None) or str(each))
+@pytest.mark.parametrize(
+    ("verb", "slip", "expected"), SLIPS, ids=lambda each: getattr(each, "__name__", None) or str(each)
+)
 def test_a_slip_says_what_was_expected(verb, slip, expected):
     with pytest.raises(ht.HushError, match=expected):
         verb(**slip)
@@ -117,11 +123,13 @@ def test_a_slip_says_what_was_expected(verb, slip, expected):
 
 @pytest.mark.parametrize("score", ["separation", "distinction"])
 def test_a_score_of_one_text_says_what_was_expected(score):
-    with pytest.raises(ht.HushError, match=r"columns=\['age'\]"):
+    with pytest.raises(ht.HushError, match=r"\['age'\]"):
         getattr(scores, score)(FRAME, "age")
 
 
-@pytest.mark.parametrize(("name", "meant"), [("anonymise", "anonymize"), ("KAnonimity", "KAnonymity"), ("Mondrain", "Mondrian")])
+@pytest.mark.parametrize(
+    ("name", "meant"), [("anonymise", "anonymize"), ("KAnonimity", "KAnonymity"), ("Mondrain", "Mondrian")]
+)
 def test_a_misspelt_public_name_is_told_what_was_meant(name, meant):
     with pytest.raises(AttributeError, match=f"did you mean {meant!r}"):
         getattr(ht, name)

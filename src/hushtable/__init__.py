@@ -58,6 +58,7 @@ if TYPE_CHECKING:
     from hushtable.release import Release
     from hushtable.risk.assess import RiskAssessment, assess
     from hushtable.risk.mpuccs import Mpuccs, mpuccs
+    from hushtable.risk.petsard import PetsardMpuccs, petsard_mpuccs
     from hushtable.risk.uniques import MinimalUniques, minimal_uniques
     from hushtable.search import Budget, Effort, Trace
     from hushtable.table import Table
@@ -99,6 +100,7 @@ __all__ = [
     "Mpuccs",
     "Objective",
     "Partition",
+    "PetsardMpuccs",
     "Policy",
     "PolicyError",
     "PrivacyModel",
@@ -123,6 +125,7 @@ __all__ = [
     "masking_tradeoff",
     "minimal_uniques",
     "mpuccs",
+    "petsard_mpuccs",
     "select_columns",
     "verify",
 ]
@@ -165,6 +168,7 @@ _HOMES = {
     "Objective": "discover.objective",
     "SetNCP": "quality.loss",
     "Partition": "partition",
+    "PetsardMpuccs": "risk.petsard",
     "Policy": "policy",
     "PolicyError": "errors",
     "PrivacyModel": "models",
@@ -188,6 +192,7 @@ _HOMES = {
     "masking_tradeoff": "masking",
     "minimal_uniques": "risk.uniques",
     "mpuccs": "risk.mpuccs",
+    "petsard_mpuccs": "risk.petsard",
     "select_columns": "discover.select",
     "verify": "claims",
 }

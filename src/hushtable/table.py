@@ -11,8 +11,8 @@ import polars as pl
 
 from hushtable import frames, series
 from hushtable._types import CodeArray, CountArray, frozen
-from hushtable.column import Column, ColumnSpec
-from hushtable.errors import ColumnError, check_columns, with_hint
+from hushtable.column import Column, ColumnSpec, check_specs
+from hushtable.errors import ColumnError, check_columns, names_in, with_hint
 from hushtable.kernels import group
 from hushtable.search import check_memory
 
@@ -104,8 +104,9 @@ class Table:
         """
         if isinstance(data, Table):
             return data.select(data.names if columns is None else columns)
+        check_specs(specs)
         frame = frames.read(data)
-        names = tuple(frame.columns if columns is None else columns)
+        names = frame.columns if columns is None else names_in(columns, "columns")
         check_columns(names, frame.columns, "columns")
         specs = specs or {}
         coded = [

@@ -13,11 +13,11 @@ import naive
 from command import run
 from hushtable import frames
 from hushtable.anonymizers import anonymize
+from hushtable.claims import verify
+from hushtable.claims.readings import match_sizes
 from hushtable.errors import ColumnError, InputError, VerificationError
 from hushtable.models import DistinctLDiversity, KAnonymity, KMap, TCloseness
-from hushtable.claims.readings import match_sizes
 from hushtable.risk.assess import assess
-from hushtable.claims import verify
 
 READINGS = ("category", "wildcard", "worst")
 NEVER = KAnonymity(10**6)

@@ -98,6 +98,9 @@ class Request:
         if not 0 <= self.suppression_limit <= 1:
             msg = with_hint(f"suppression_limit = {self.suppression_limit!r}.", "a share of the records, from 0 to 1.")
             raise InputError(msg)
+        if self.unknown not in ("error", "suppress"):
+            msg = with_hint(f"unknown = {self.unknown!r}.", "choose 'error' or 'suppress'.")
+            raise InputError(msg)
         shares = [model.name for model in self.models if isinstance(model, DeltaPresence)]
         if shares and self.person is not None:
             msg = with_hint(

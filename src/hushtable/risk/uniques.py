@@ -16,7 +16,7 @@ from hushtable import frames, lattice
 from hushtable._types import CodeArray, CountArray, FloatArray, frozen
 from hushtable.column import ColumnSpec
 from hushtable.errors import InputError, with_hint
-from hushtable.lattice import WalkProgress
+from hushtable.lattice import Coverage, WalkProgress
 from hushtable.search import Budget, Trace
 from hushtable.table import Table
 
@@ -53,7 +53,9 @@ class MinimalUniques:
     contributions : dict of column to float
         Share of all scores that sets with the column make; the shares sum to more than 1.
     trace : Trace
-        Not complete when a budget ended the search: sets may be missing.
+        Not complete when a budget ended the search: larger sets may be missing.
+    coverage : dict of int to Coverage
+        By size: how many column sets were walked, left because nothing can come of them, or not reached.
     source : str
         The dataframe library that frames come in.
     """
@@ -68,6 +70,7 @@ class MinimalUniques:
     dis_suda: FloatArray = field(repr=False)
     contributions: dict[str, float]
     trace: Trace = field(repr=False)
+    coverage: dict[int, Coverage] = field(repr=False)
     source: str = field(default="polars", repr=False)
 
     def __post_init__(self) -> None:
@@ -120,6 +123,8 @@ class MinimalUniques:
             "dis": self.dis,
             "contributions": self.contributions,
             "complete": self.trace.complete,
+            "complete_to_size": max((size for size, each in self.coverage.items() if not each.not_reached), default=0),
+            "combinations_by_size": {size: each._asdict() for size, each in self.coverage.items()},
         }
 
     def to_dict(self) -> dict[str, Any]:
@@ -160,7 +165,7 @@ def minimal_uniques(
     specs : mapping of column to ColumnSpec, optional
         Kinds of columns where the data do not say.
     budget : Budget, optional
-        When it ends, ``trace.complete`` is False.
+        When it ends, ``trace.complete`` is False: all minimal sets up to a size are there, and no others.
     progress : callable, optional
         Called with the share of the columns done and the number of combinations looked at.
 
@@ -225,6 +230,7 @@ def minimal_uniques(
             for j, name in enumerate(table.names)
         },
         trace,
+        found.coverage,
         frames.library(data),
     )
 
