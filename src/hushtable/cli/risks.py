@@ -12,6 +12,7 @@ from hushtable.cli.arguments import (
     AsJson,
     Delimiter,
     Encoding,
+    Force,
     InFile,
     Threads,
     check_effects,

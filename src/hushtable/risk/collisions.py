@@ -18,7 +18,7 @@ from hushtable._types import BoolArray, CodeArray, CountArray
 from hushtable.joint import Joint, Rows
 from hushtable.kernels import uniques
 from hushtable.lattice import Coverage, WalkProgress
-from hushtable.risk.listing import lone_rows, partitions, renyi_entropy
+from hushtable.lattice.listing import lone_rows, partitions, renyi_entropy
 from hushtable.search import Budget, Clock, Trace
 
 __all__ = ["TREE", "Collisions", "Settings", "collide", "details", "tree"]

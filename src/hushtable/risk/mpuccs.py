@@ -19,7 +19,7 @@ from hushtable.risk.collisions import Collisions, Settings, collide, details, tr
 from hushtable.risk.control import against_control
 from hushtable.risk.intervals import clipped, wilson
 from hushtable.risk.precision import datetime_precisions, numeric_precisions
-from hushtable.search import Budget, Trace
+from hushtable.search import Budget, Trace, check_budget
 from hushtable.table import Table
 
 __all__ = ["Mpuccs", "encoded", "in_order", "mpuccs", "sizes_of"]
@@ -198,6 +198,7 @@ def mpuccs(
     [(1, 1, ['age'], 3), (2, 0, ['age', 'sex'], 1), (2, 2, ['age', 'sex'], 2)]
     """
     how = Settings(all_minimal, missing, min_entropy_delta, renyi_alpha, field_decay_factor)
+    check_budget(budget)
     _check_options(synthetic, control, how)
     if n_draws < 1 or n_permutations < 2:
         msg = f"n_draws = {n_draws!r}, n_permutations = {n_permutations!r}."

@@ -21,8 +21,8 @@ from hushtable import frames
 from hushtable._types import CountArray
 from hushtable.errors import InputError, listed, with_hint
 from hushtable.joint import Joint, code_together
+from hushtable.lattice.listing import lone_rows, partitions
 from hushtable.risk.collisions import TREE
-from hushtable.risk.listing import lone_rows, partitions
 from hushtable.risk.mpuccs import encoded, in_order, sizes_of
 from hushtable.risk.precision import datetime_precisions, numeric_precisions
 from hushtable.search import Trace

@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from hushtable import frames, lattice
 from hushtable._types import CodeArray, CountArray, FloatArray, frozen
 from hushtable.column import ColumnSpec
-from hushtable.errors import InputError, with_hint
+from hushtable.errors import InputError, check_whole, with_hint
 from hushtable.lattice import Coverage, WalkProgress
-from hushtable.search import Budget, Trace
+from hushtable.search import Budget, Trace, check_budget
 from hushtable.table import Table
 
 __all__ = ["MinimalUniques", "minimal_uniques"]
@@ -192,6 +192,7 @@ def minimal_uniques(
     >>> found.suda.tolist(), found.n_by_size
     ([1.0, 2.0, 1.0, 2.0], {1: 2, 2: 2, 3: 0})
     """
+    check_budget(budget)
     table = Table.encode(data, columns, specs)
     n_columns = len(table.columns)
     largest = n_columns if max_size is None else max_size
@@ -239,9 +240,7 @@ def _check(table: Table, max_size: int, missing: str, fraction: float) -> None:
     n_columns = len(table.columns)
     if table.n_rows == 0:
         raise InputError(with_hint("the table is empty.", "a score of nothing would say nothing; check the file."))
-    if not 1 <= max_size <= n_columns:
-        msg = with_hint(f"max_size = {max_size!r}, of {n_columns} columns.", f"give a number from 1 to {n_columns}.")
-        raise InputError(msg)
+    check_whole(f"of {n_columns} columns max_size", max_size, 1, n_columns)
     if missing not in ("category", "never"):
         raise InputError(with_hint(f"missing = {missing!r}.", 'use "category" or "never".'))
     if not 0 < fraction < 1:
