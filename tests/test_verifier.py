@@ -585,3 +585,11 @@ def test_hierarchies_may_be_a_file_of_domains(tmp_path):
         for k, passed in ((1, True), (2, False)):
             verdict = judged(table, [KMap(k)], ["job"], population=people, hierarchies=path)
             assert verdict.passed is passed
+
+
+def test_blanked_cells_fail_an_ordered_closeness_where_the_original_has_none():
+    original = pl.DataFrame({"a": ["x"] * 4, "s": [1, 2, 3, 4]})
+    published = original.with_columns(s=pl.Series([None, 2, 3, 4]))
+    model = TCloseness(0.5, "s")
+    assert judged(original, [model], original=original).passed
+    assert not judged(published, [model], original=original).passed
