@@ -40,8 +40,7 @@ _MEASURED: Final = ("integer", "decimal", "date", "datetime")
 
 # A number with a leading zero is a code (a ZIP, a key). So is 1E10 among its like, in a
 # column of nothing else; beside ordinary numbers it is ten thousand million, however spelled.
-# Eighteen digits always fit an int64.
-_INTEGER: Final = re.compile(r"[+-]?(0|[1-9][0-9]{0,17})", re.ASCII)
+_INTEGER: Final = re.compile(r"[+-]?(0|[1-9][0-9]*)", re.ASCII)
 _DECIMAL: Final = re.compile(r"[+-]?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]{1,3})?", re.ASCII)
 _CODES: Final = (re.compile(r"[0-9]+E[0-9]+", re.ASCII), re.compile(r"[0-9]+e[0-9]+", re.ASCII))
 _DATE: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", re.ASCII)
@@ -218,7 +217,7 @@ def _detect(texts: Sequence[str]) -> Kind:
     ]
     for kind, pattern in candidates:
         if all(pattern.fullmatch(text.strip()) for text in texts) and not _misfits(kind, texts):
-            return "category" if kind == "decimal" and (_are_codes(texts) or _collide(texts)) else kind
+            return "category" if kind == "decimal" and (_are_codes(texts) or _are_keys(texts)) else kind
     return "category"
 
 
@@ -226,10 +225,13 @@ def _are_codes(texts: Sequence[str]) -> bool:
     return any(all(code.fullmatch(text.strip()) for text in texts) for code in _CODES)
 
 
-def _collide(texts: Sequence[str]) -> bool:
-    """Tell whether numbers are too long, or too near 0, to be told apart as floats: those are keys, not quantities."""
+def _are_keys(texts: Sequence[str]) -> bool:
+    """Tell whether numbers are keys, not quantities: as floats too long to be given back, or not to be told apart."""
     numbers = {Decimal(text.strip()) for text in texts} | {Decimal(0)}
-    return len(numbers) > len({float(number) for number in numbers})
+    if len(numbers) > len({float(number) for number in numbers}):
+        return True
+    whole = {Decimal(text.strip()) for text in texts if _INTEGER.fullmatch(text.strip())}
+    return any(Decimal(repr(float(number))) != number for number in whole)
 
 
 def _parse(name: str, kind: Kind, texts: Sequence[str]) -> ValueArray:
