@@ -252,7 +252,7 @@ def test_doubled_and_empty_names(write_csv, text, message):
 
 
 @pytest.mark.parametrize(
-    "name", ["two words", ' "q" ', "a,b", "😀", "l1\nl2", "a;b|c", "_duplicated_0", "column_1", "1"]
+    "name", ["two words", ' "q" ', "a,b", "😀", "l1\nl2", "a;b|c", "_duplicated_0", "column_1", "1", "\ufeffa", "\ufeff b,"]
 )
 @pytest.mark.parametrize("ending", [".csv", ".parquet"])
 def test_odd_names_survive(tmp_path, name, ending):
@@ -468,6 +468,15 @@ def test_pyarrow_keeps_its_order_and_its_types():
     assert changed.column_names == ["b", "a", "c"]
     assert [changed.schema.field(name).type for name in "bc"] == [data.schema.field(name).type for name in "bc"]
     assert changed["a"].to_pylist() == ["x", None]
+
+
+@pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame, pa.table], ids=["pandas", "polars", "pyarrow"])
+def test_a_new_frame_alike_has_whole_numbers_beside_missing_cells(make):
+    columns = [pl.Series("a", [2**62 + 1, None]), pl.Series("b", [None, None], dtype=pl.Int64), pl.Series("c", [1, 2])]
+    made = frames.read(make({"x": ["u"]})).alike(columns)
+    assert [made.column(name).to_list() for name in "abc"] == [[2**62 + 1, None], [None, None], [1, 2]]
+    assert all(dtype.is_integer() for dtype in made.data.schema.values())
+    assert type(made.native) is type(make({"x": ["u"]}))
 
 
 @pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame, pa.table], ids=["pandas", "polars", "pyarrow"])
