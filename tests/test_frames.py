@@ -252,7 +252,8 @@ def test_doubled_and_empty_names(write_csv, text, message):
 
 
 @pytest.mark.parametrize(
-    "name", ["two words", ' "q" ', "a,b", "😀", "l1\nl2", "a;b|c", "_duplicated_0", "column_1", "1", "\ufeffa", "\ufeff b,"]
+    "name",
+    ["two words", ' "q" ', "a,b", "😀", "l1\nl2", "a;b|c", "_duplicated_0", "column_1", "1", "\ufeffa", "\ufeff b,"],
 )
 @pytest.mark.parametrize("ending", [".csv", ".parquet"])
 def test_odd_names_survive(tmp_path, name, ending):

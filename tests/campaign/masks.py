@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 from collections import Counter
 from pathlib import Path
 from random import Random
@@ -97,8 +98,7 @@ def judge(
             is_star = name in call["a"] and row[name] == "*"
             n_stars += is_star
             # A is written in canonical texts: a CSV's `3.0` is 3.
-            cells = text_of(row[name]), text_of(person[name])
-            is_same = cells[0] == cells[1] or _bare(cells[0]) == _bare(cells[1])
+            is_same = _bare(text_of(row[name])) == _bare(text_of(person[name]))
             outcome.expect(is_star or is_same, "a cell is neither kept nor masked", f"row {i}, {name!r}")
             if call["missing"] == "worst" and name in call["a"] and text_of(person[name]) is None:
                 outcome.expect(is_star, "a missing cell is not masked", f"row {i}, {name!r}")
@@ -124,16 +124,14 @@ def _judge_values(outcome: Outcome, masked: Any, published: list[Any], kept: lis
         for row, person in zip(published, kept, strict=True)
     )
     if told != true:
-        with contextlib.suppress(ValueError, TypeError):
-            # A CSV's numbers may be told in their canonical text.
-            told, true = (
-                Counter({tuple(_bare(x) for x in key): n for key, n in counts.items()}) for counts in (told, true)
-            )
+        # A CSV's numbers may be told in their canonical text.
+        told, true = (Counter(tuple(map(_bare, key)) for key in counts.elements()) for counts in (told, true))
     outcome.expect(told == true, "the clusters' values are not those of their records", (told - true, true - told))
 
 
 def _bare(text: str | None) -> Any:
-    try:
-        return float(text or "x")
-    except ValueError:
-        return text
+    with contextlib.suppress(ValueError):
+        number = float(text or "x")
+        # The text nan is a text, and no number equals it.
+        return number if math.isfinite(number) else text
+    return text
