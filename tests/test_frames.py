@@ -291,6 +291,17 @@ def test_unreadable_files(tmp_path, name, message, as_text):
     assert caught.value.__cause__ is None
 
 
+def test_a_damaged_parquet_file_over_which_polars_panics(tmp_path, monkeypatch):
+    def panic(_):
+        raise pl.exceptions.PanicException(SECRET)
+
+    (tmp_path / "a.parquet").touch()
+    monkeypatch.setattr(pl, "read_parquet", panic)
+    with pytest.raises(InputError, match="is not a Parquet file") as caught:
+        frames.read(tmp_path / "a.parquet")
+    assert SECRET not in str(caught.value)
+
+
 @pytest.mark.parametrize("name", ["data[1].parquet", "data*.parquet", "data?.parquet"])
 def test_a_name_is_no_pattern(tmp_path, name):
     pl.DataFrame({"a": ["other"]}).write_parquet(tmp_path / "data1.parquet")

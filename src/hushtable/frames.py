@@ -310,7 +310,8 @@ def _read_parquet(path: Path) -> Frame:
             return Frame(nw.from_native(pl.read_parquet(file), eager_only=True))
     except OSError as error:
         raise unreadable(path, error) from None
-    except pl.exceptions.PolarsError:
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException):
+        # Polars panics over some damage.
         msg = with_hint(f"{str(path)!r} is not a Parquet file.", "check the ending: a CSV is named .csv.")
         raise InputError(msg) from None
 

@@ -66,6 +66,9 @@ def case(random: Random, folder: Path) -> Outcome:
     with outcome.guarded("verify"):
         outcome.expect(masked.verify().passed, "verify refuses a masked table")
     outcome.expect(secret not in repr(masked), "a repr tells a person's value")
+    with outcome.guarded("measure", ()):
+        told = f"{masked.to_dict()} {masked._repr_html_()} {masked.rules(support=0.1)} {masked.pairs()}"
+        outcome.expect(secret not in told, "what is measured tells a person's value")
     paths = folder / random.choice(("out.csv", "out.parquet")), folder / "out.clusters.csv"
     with outcome.guarded("write"):
         masked.write(*paths, keep_order=True)
