@@ -1,6 +1,7 @@
 """Kinds of texts, canonical texts, and positions."""
 
 import datetime as dt
+from decimal import Decimal
 
 import numpy as np
 import pytest
@@ -102,6 +103,32 @@ def test_numbers_too_long_to_tell_apart_stay_text(texts):
     assert kind == "category"
     assert len(set(codes)) == len(texts)
     assert sorted(canonical) == sorted(texts)
+
+
+@pytest.mark.parametrize("text", ["4611686018427387904", str(2**53 + 1), str(2**63 - 1), str(-(2**63)), str(10**18)])
+def test_whole_numbers_of_64_bits_stay_whole(text):
+    assert typed([text]) == ("integer", [text], [0])
+    assert typed(["1", text])[0] == "integer"
+
+
+@pytest.mark.parametrize("text", [str(2**63), "12345678901234567891", "-98765432109876543210", "9" * 400])
+@pytest.mark.parametrize("others", [[], ["7"], ["0.5"], ["1e3"]])
+def test_a_whole_number_that_a_float_would_change_stays_text(text, others):
+    kind, canonical, _ = typed([text, *others])
+    assert kind == "category"
+    assert text in canonical
+
+
+@pytest.mark.parametrize("text", ["4611686018427387904.0", "9007199254740993.0"])
+def test_so_does_one_with_a_point(text):
+    assert typed([text])[:2] == ("category", [text])
+
+
+@pytest.mark.parametrize("text", ["1e+23", "1.7976931348623157e+308", "18446744073709552000", "1" + "0" * 22])
+def test_a_large_number_that_a_float_keeps_is_a_number(text):
+    kind, canonical, _ = typed([text])
+    assert kind == "decimal"
+    assert int(canonical[0]) == int(Decimal(text))
 
 
 @pytest.mark.parametrize(

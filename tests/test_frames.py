@@ -252,7 +252,8 @@ def test_doubled_and_empty_names(write_csv, text, message):
 
 
 @pytest.mark.parametrize(
-    "name", ["two words", ' "q" ', "a,b", "😀", "l1\nl2", "a;b|c", "_duplicated_0", "column_1", "1"]
+    "name",
+    ["two words", ' "q" ', "a,b", "😀", "l1\nl2", "a;b|c", "_duplicated_0", "column_1", "1", "\ufeffa", "\ufeff b,"],
 )
 @pytest.mark.parametrize("ending", [".csv", ".parquet"])
 def test_odd_names_survive(tmp_path, name, ending):
@@ -288,6 +289,17 @@ def test_unreadable_files(tmp_path, name, message, as_text):
         frames.read(str(path) if as_text else path)
     assert SECRET not in all_text_of(caught.value)
     assert caught.value.__cause__ is None
+
+
+def test_a_damaged_parquet_file_over_which_polars_panics(tmp_path, monkeypatch):
+    def panic(_):
+        raise pl.exceptions.PanicException(SECRET)
+
+    (tmp_path / "a.parquet").touch()
+    monkeypatch.setattr(pl, "read_parquet", panic)
+    with pytest.raises(InputError, match="is not a Parquet file") as caught:
+        frames.read(tmp_path / "a.parquet")
+    assert SECRET not in str(caught.value)
 
 
 @pytest.mark.parametrize("name", ["data[1].parquet", "data*.parquet", "data?.parquet"])
@@ -468,6 +480,15 @@ def test_pyarrow_keeps_its_order_and_its_types():
     assert changed.column_names == ["b", "a", "c"]
     assert [changed.schema.field(name).type for name in "bc"] == [data.schema.field(name).type for name in "bc"]
     assert changed["a"].to_pylist() == ["x", None]
+
+
+@pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame, pa.table], ids=["pandas", "polars", "pyarrow"])
+def test_a_new_frame_alike_has_whole_numbers_beside_missing_cells(make):
+    columns = [pl.Series("a", [2**62 + 1, None]), pl.Series("b", [None, None], dtype=pl.Int64), pl.Series("c", [1, 2])]
+    made = frames.read(make({"x": ["u"]})).alike(columns)
+    assert [made.column(name).to_list() for name in "abc"] == [[2**62 + 1, None], [None, None], [1, 2]]
+    assert all(dtype.is_integer() for dtype in made.data.schema.values())
+    assert type(made.native) is type(make({"x": ["u"]}))
 
 
 @pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame, pa.table], ids=["pandas", "polars", "pyarrow"])

@@ -226,12 +226,19 @@ def _are_codes(texts: Sequence[str]) -> bool:
 
 
 def _are_keys(texts: Sequence[str]) -> bool:
-    """Tell whether numbers are keys, not quantities: as floats too long to be given back, or not to be told apart."""
-    numbers = {Decimal(text.strip()) for text in texts} | {Decimal(0)}
-    if len(numbers) > len({float(number) for number in numbers}):
+    """Tell whether numbers are too long, or too near 0, to be told apart as floats, or whole and changed by them."""
+    numbers = {text: Decimal(text.strip()) for text in texts}
+    # With an exponent a number is measured: its last digits are noise.
+    if any(_is_changed(number) for text, number in numbers.items() if "e" not in text.lower()):
         return True
-    whole = {Decimal(text.strip()) for text in texts if _INTEGER.fullmatch(text.strip())}
-    return any(Decimal(repr(float(number))) != number for number in whole)
+    distinct = {*numbers.values(), Decimal(0)}
+    return len(distinct) > len({float(number) for number in distinct})
+
+
+def _is_changed(number: Decimal) -> bool:
+    """Tell whether a whole number becomes another one as a float is written."""
+    is_large = abs(number) > 2**53
+    return is_large and number == number.to_integral_value() and number != Decimal(value_text("decimal", float(number)))
 
 
 def _parse(name: str, kind: Kind, texts: Sequence[str]) -> ValueArray:

@@ -136,12 +136,7 @@ class Frame:
         backend = self.data.implementation
         if backend.is_polars():
             return replace(self, data=nw.from_native(pl.DataFrame(columns), eager_only=True))
-        data = {
-            each.name: nw.new_series(
-                each.name, each.to_list(), nw.from_native(each, series_only=True).dtype, backend=backend
-            )
-            for each in columns
-        }
+        data = {each.name: _series_of(backend, each) for each in columns}
         return replace(self, data=nw.from_dict(data))
 
 
@@ -188,6 +183,16 @@ def read(data: Any, *, encoding: str = "utf-8", delimiter: str | None = None) ->
             msg = with_hint("the dataframe has column names that are not text.", "rename them to text first.")
             raise ColumnError(msg)
     return frame
+
+
+def _series_of(backend: Any, column: pl.Series) -> nw.Series[Any]:
+    """Return a column as a series of another library."""
+    dtype = nw.from_native(column, series_only=True).dtype
+    if backend.is_pandas_like() and dtype.is_integer() and column.null_count():
+        # The integers of numpy, which narwhals would take, have no missing cell.
+        native = backend.to_native_namespace().Series(column.to_list(), dtype="Int64")
+        return nw.from_native(native, series_only=True)  # type: ignore[no-any-return]  # a series, as just asked
+    return nw.new_series(column.name, column.to_list(), dtype, backend=backend)
 
 
 def _has_rows_to_take(series: nw.Series[Any]) -> bool:
@@ -248,7 +253,12 @@ def write(frame: Frame, path: Path) -> None:
         return
     # The few digits that single out a float32 read back as another number.
     in_full = [each.cast(pl.Float64) if isinstance(each.dtype, pl.Float32) else each for each in data]
-    pl.DataFrame(in_full).write_csv(path, separator=written_delimiter(frame, path))
+    separator = written_delimiter(frame, path)
+    has_mark = any(name.startswith("\ufeff") for name in data.columns[:1])
+    with path.open("wb") as file:
+        # Outside quotes, a name that begins with a byte order mark would lose it when it is read.
+        data.clear().write_csv(file, separator=separator, quote_style="always" if has_mark else "necessary")
+        pl.DataFrame(in_full).write_csv(file, separator=separator, include_header=False)
 
 
 def written_delimiter(frame: Frame, path: Path) -> str:
@@ -304,7 +314,8 @@ def _read_parquet(path: Path) -> Frame:
             return Frame(nw.from_native(pl.read_parquet(file), eager_only=True))
     except OSError as error:
         raise unreadable(path, error) from None
-    except pl.exceptions.PolarsError:
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException):
+        # Polars panics over some damage.
         msg = with_hint(f"{str(path)!r} is not a Parquet file.", "check the ending: a CSV is named .csv.")
         raise InputError(msg) from None
 
