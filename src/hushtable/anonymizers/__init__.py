@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 import numpy as np
 
@@ -30,7 +30,7 @@ from hushtable.partition import Partition, totals
 from hushtable.pseudonyms import Pseudonyms
 from hushtable.quality.loss import Loss, SetNCP
 from hushtable.release import Release
-from hushtable.search import Clock
+from hushtable.search import Clock, check_memory
 from hushtable.table import Table
 
 __all__ = [
@@ -46,6 +46,8 @@ __all__ = [
     "protect",
     "register",
 ]
+
+_COMPILER: Final = 3e8  # bytes; where it has fewer, LLVM ends the process
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -143,6 +145,7 @@ def protect(data: Any, asked: Request) -> Release:
     ColumnError, InputError, InfeasibleError
         As `hushtable.anonymize` says.
     """
+    check_memory(_COMPILER, "compiling the kernels", "end other programs, or use a machine with more memory.")
     source, table = _read(data, asked)
     _warn(source, asked)
     people = _population(asked)
@@ -214,7 +217,11 @@ def _warn(source: Frame | Table, asked: Request) -> None:
 
 
 def _n_values(source: Frame | Table, name: str) -> int:
-    return source.column(name).n_values if isinstance(source, Table) else frames.texts(source.column(name)).n_unique()
+    return (
+        source.column(name).n_values
+        if isinstance(source, Table)
+        else frames.texts(source.column(name), name).n_unique()
+    )
 
 
 def _judge(kept: Table, people: Table | None, whole: Judge, *, apart: bool) -> tuple[Judge, CodeArray]:
