@@ -33,6 +33,7 @@ __all__ = [
 _LEAST_WEIGHT: Final = 1e-100
 
 
+@runtime_checkable
 class Loss(Protocol):
     """What a search makes small: a sum over cells, weighted by column."""
 
