@@ -88,7 +88,7 @@ class Edition:
             return frames.read(self.table(self.source).expand())
         texts = {name: frames.gather(each.texts, each.codes) for name, each in self.rewritten.items()}
         for name, rows in self.starred.items():
-            texts[name] = frames.mask(self.source.column(name), rows)
+            texts[name] = frames.mask(self.source.column(name), rows, name)
         frame = self.source.with_texts(texts).select(self.columns)
         frame = frame if self.rows is None else frame.take(self.rows)
         for name, numbers in self.added.items():
@@ -110,6 +110,7 @@ class Edition:
             codes[j] = code_of_text[np.where(rows, star, np.where(codes[j] < 0, missing, codes[j]))]
         table = Table(tuple(columns), codes, source.counts).select(self.columns)
         table = table if self.rows is None else table.take(self.rows)
+        table = pseudonyms.pseudonymize_table(table, self.pseudonyms) if self.pseudonyms else table
         return _with_numbers(table, self.added).without_unused()
 
     def write(

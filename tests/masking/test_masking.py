@@ -4,15 +4,16 @@ from collections import Counter
 
 import naive_masking as naive
 import numpy as np
+import pandas as pd
 import polars as pl
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import hushtable as ht
+from hushtable.claims.independence import verify_independence
 from hushtable.masking.dealing import Types, greedy
 from hushtable.masking.search import agreement_bound, mask
-from hushtable.claims.independence import verify_independence
 from hushtable.search import Budget
 from strategies import tables
 
@@ -339,6 +340,16 @@ def test_categories_and_missing_cells_in_b():
     masked = ht.mask_dependence(frame, a=["a"], b=["b"], clusters=4)
     assert masked.verify().passed
     assert masked.cluster_values["b"].null_count() == 5
+
+
+def test_missing_whole_numbers_in_b_of_pandas(tmp_path):
+    frame = pd.DataFrame({"a": ["x", "y"] * 3, "b": pd.array([1, None, 2**62 + 1] * 2, dtype="Int64")})
+    masked = ht.mask_dependence(frame, a=["a"], b=["b"], clusters=2)
+    assert masked.cluster_values["b"].dtype == "Int64"
+    assert sorted(masked.cluster_values["b"].dropna().tolist()) == [1, 1, 2**62 + 1, 2**62 + 1]
+    masked.write(tmp_path / "a.csv", tmp_path / "b.csv")
+    written = pl.read_csv(tmp_path / "b.csv")["b"]
+    assert (sorted(written.drop_nulls()), written.null_count()) == ([1, 1, 2**62 + 1, 2**62 + 1], 2)
 
 
 def test_ties_are_settled_only_when_asked_and_the_result_says_so():

@@ -182,12 +182,11 @@ class Classes:
         source = None if original is None else frames.read(original)
         check_columns(self.columns, frame.columns, "quasi_identifiers")
         check_columns(self.sensitive, frame.columns, "sensitive columns")
-        judged = tuple(dict.fromkeys(name for model in self.models for name in model.needs.sensitive))
         counts_people = any(model.needs.population for model in self.models)
         # Nothing tells a suppressed record from one of a class that publishes "*" everywhere, which covers everyone.
-        mark = None if counts_people and not judged else self.suppressed
-        grouped = group(frame, self.columns, judged, mark)
-        held = hold(frame, source, self.sensitive, mark, self.specs)
+        mark = None if counts_people and not self.sensitive else self.suppressed
+        grouped = group(frame, self.columns, self.sensitive, mark)
+        held = hold(frame, source, self.sensitive, self.suppressed, self.specs)
         persons, hidden_persons = self._persons(grouped, source)
         stats = replace(self._stats(grouped, held), persons=persons)
         counted = stats
@@ -281,8 +280,10 @@ class Classes:
         """Count the population of every class, and those whom no class covers."""
         everyone = frames.read(self.population)
         check_columns(self.columns, everyone.columns, "quasi_identifiers of the population")
-        published, classes = zip(*(listed_cells(grouped.frame.column(name)) for name in self.columns), strict=True)
-        people, rows = zip(*(listed_cells(everyone.column(name)) for name in self.columns), strict=True)
+        published, classes = zip(
+            *(listed_cells(grouped.frame.column(name), name) for name in self.columns), strict=True
+        )
+        people, rows = zip(*(listed_cells(everyone.column(name), name) for name in self.columns), strict=True)
         labels, distinct = label_rows(np.array(rows))
         return count_covered(
             published,
@@ -300,14 +301,14 @@ class Classes:
         if self.person is None:
             return None, None
         if self.person in grouped.frame.columns:
-            codes = frames.text_codes(grouped.frame.column(self.person))
+            codes = frames.text_codes(grouped.frame.column(self.person), self.person)
             hidden = codes[grouped.hidden]
             persons = count_values(grouped.labels, codes[~grouped.hidden], grouped.n_classes).n_distinct()
             return persons, len(np.unique(hidden[hidden >= 0]))
         if source is None:
             return None, None
         check_columns((self.person,), source.columns, "the person column of the original")
-        codes = frames.text_codes(source.column(self.person))
+        codes = frames.text_codes(source.column(self.person), self.person)
         classes, rows = cover(grouped, source, self.columns, self.specs, self.hierarchies)
         persons = _fewest_persons(classes, codes[rows], grouped.records)
         everyone = np.zeros(len(codes), dtype=np.int64)

@@ -151,7 +151,7 @@ def _propose(source: Table | frames.Frame, name: str) -> ProposedRole:
     n_missing = int(table.counts[codes < 0].sum())
     n_known = table.n_records - n_missing
     role, reason = _role(column, n_known)
-    return ProposedRole(name, role, reason, column.kind, column.n_values, n_missing, _warning(column))
+    return ProposedRole(name, role, reason, column.kind, column.n_values, n_missing, _warning(column, role, n_known))
 
 
 def _role(column: Column, n_known: int) -> tuple[Role, str]:
@@ -200,8 +200,13 @@ def _looks_like(column: Column) -> str:
     return ""
 
 
-def _warning(column: Column) -> str:
-    """Count values that differ only in case or surrounding and doubled spaces."""
+def _warning(column: Column, role: Role, n_known: int) -> str:
+    """Say what in a column may need a hand: spellings that may be one value, persons with several records."""
+    if role == "identifier" and column.n_values < n_known:
+        return (
+            f"it repeats ({column.n_values} values in {n_known} records): if a person has several records, "
+            f"write `person: {column.name}` into the policy, so that classes count persons"
+        )
     if column.is_measured or not column.n_values:
         return ""
     folded = {" ".join(unicodedata.normalize("NFKC", text).casefold().split()) for text in column.values.tolist()}
