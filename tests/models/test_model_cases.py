@@ -31,6 +31,7 @@ from hushtable.models import (
     model_to_dict,
 )
 from hushtable.partition import Partition
+from searching import search
 
 ORDERED = Ground(is_ordered=True)
 HALVES = {0: 50, 1: 50}
@@ -274,7 +275,7 @@ def test_hierarchical_closeness_inside_a_search(people):
     ladder = ht.Hierarchy.build({"tree": {"sick": ["flu", "cold"], "well": ["none"]}}, table.column("ill"))
     levels = ladder.levels_with_missing()
     model = TCloseness(0.15, "ill", "hierarchical")
-    found, _, _ = ht.Mondrian().search(table, ["age", "zip"], [model], hierarchies={"ill": ladder})
+    found = search(ht.Mondrian(), table, ["age", "zip"], [model], hierarchies={"ill": ladder}).partition
     stats = found.stats(table, [model], hierarchies={"ill": levels})
     assert found.n_classes > 3
     assert model.passes(stats).all()
@@ -287,7 +288,7 @@ def test_a_population_inside_a_search(people):
     union = ht.Table(table.columns, table.codes, counts)
     everyone = np.ones(len(people), dtype=np.int64)
     for model in (KMap(8), DeltaPresence(0.3, 0.75)):
-        found, _, _ = ht.Mondrian().search(union, ["age", "zip"], [model], population=everyone)
+        found = search(ht.Mondrian(), union, ["age", "zip"], [model], population=everyone).partition
         stats = found.stats(union, [model], population=everyone)
         assert stats.population.sum() == len(people)
         assert stats.sizes.sum() == counts.sum()
@@ -302,7 +303,8 @@ def test_a_population_is_split_as_its_records_are(people):
     counts = np.array(table.counts)
     counts[table.codes[0] % 2 == 0] = 0
     union = ht.Table(table.columns, table.codes, counts)
-    found, _, _ = ht.Mondrian().search(union, ["age"], [KMap(5)], population=np.ones(len(people), dtype=np.int64))
+    everyone = np.ones(len(people), dtype=np.int64)
+    found = search(ht.Mondrian(), union, ["age"], [KMap(5)], population=everyone).partition
     ends = sorted((table.codes[0][rows].min(), table.codes[0][rows].max()) for rows in _members(found))
     assert len(ends) > 5
     assert all(high < low for (_, high), (low, _) in pairwise(ends))
