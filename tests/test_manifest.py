@@ -7,7 +7,7 @@ import re
 import polars as pl
 import pytest
 
-from hushtable.anonymizers import anonymize
+from hushtable.protect import anonymize
 from hushtable.errors import HushError, InputError, VerificationError
 from hushtable.manifest import check_hash, external, manifest_path, read, sha256
 from hushtable.models import AlphaKAnonymity, DistinctLDiversity, KAnonymity
