@@ -85,7 +85,7 @@ def request(random: Random, folder: Path, *, tame: bool = False) -> Request:
     )[0]
     n = max(n, 6) if tame else n
     secret = f"SeCrEt{random.randrange(10**9)}"
-    names = random.sample(NAMES[:-3] if random.random() < 0.95 else NAMES, random.randint(2, 6))
+    names = random.sample(NAMES, random.randint(2, 6))
     columns = {name: column(random, n, secret) for name in names}
     form = random.choice(FORMS if tame or random.random() < 0.9 else (COUNTED,))
     roles = dict.fromkeys(names[: random.randint(1, min(4, len(names)))], "quasi-identifier")
