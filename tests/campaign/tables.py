@@ -241,7 +241,8 @@ def write_csv(columns: dict[str, Made], path: Path, random: Random) -> Path:
 
 def _spelled(made: Made, with_exponents: bool) -> list[str]:
     """Return a column's cells as a CSV has them."""
-    if with_exponents and made.kind == "decimal":
+    # Beside infinite ones numbers are texts, which are as they are spelled.
+    if with_exponents and made.kind == "decimal" and not _is_infinite(made):
         return ["" if is_missing(value) else repr(value) for value in made.values]
     return [text_of(value) or "" for value in made.values]
 
