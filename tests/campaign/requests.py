@@ -51,7 +51,7 @@ class Request:
             kinds[name] = kind_of_texts(texts) if self.form == "csv" or is_text else made.kind
             if spec is not None:
                 kinds[name] = spec.kind or kinds[name]
-            orders[name] = made.order if kinds[name] == "ordered" else ()
+            orders[name] = (spec and spec.order) or (made.order if kinds[name] == "ordered" else ())
         people = self.people or []
         labels = {}
         for name, found in self.ladders.items():
@@ -85,7 +85,7 @@ def request(random: Random, folder: Path, *, tame: bool = False) -> Request:
     )[0]
     n = max(n, 6) if tame else n
     secret = f"SeCrEt{random.randrange(10**9)}"
-    names = random.sample(NAMES[:-3] if random.random() < 0.95 else NAMES, random.randint(2, 6))
+    names = random.sample(NAMES, random.randint(2, 6))
     columns = {name: column(random, n, secret) for name in names}
     form = random.choice(FORMS if tame or random.random() < 0.9 else (COUNTED,))
     roles = dict.fromkeys(names[: random.randint(1, min(4, len(names)))], "quasi-identifier")
@@ -136,6 +136,10 @@ def request(random: Random, folder: Path, *, tame: bool = False) -> Request:
         call.pop("budget", None)
     elif random.random() < 0.35:
         call["suppression_limit"] = random.choice((0.05, 0.2, 0.5, 0.9))
+    specs = {name: _spec(random, original, name) for name in (*qi, *sensitive) if random.random() < 0.04}
+    # A Table has its kinds.
+    if specs and form not in ("Table", COUNTED):
+        call["specs"] = specs
     if identifiers:
         call["identifiers"] = identifiers
     if pseudonyms:
@@ -214,6 +218,13 @@ def _sensitive_model(random: Random, name: str, made: Made, ladders: dict[str, L
             ht.DeltaDisclosure(random.choice((0.7, 1.5, 3)), name),
         )
     )
+
+
+def _spec(random: Random, original: list[dict[str, Any]], name: str) -> ht.ColumnSpec:
+    """Declare a column a category, or ordered in one order of its values or another."""
+    texts = sorted({text for row in original if (text := text_of(row[name])) is not None})
+    random.shuffle(texts)
+    return ht.ColumnSpec("ordered", tuple(texts)) if texts and random.random() < 0.6 else ht.ColumnSpec("category")
 
 
 def _skewed(random: Random, made: Made) -> Made:

@@ -593,3 +593,9 @@ def test_blanked_cells_fail_an_ordered_closeness_where_the_original_has_none():
     model = TCloseness(0.5, "s")
     assert judged(original, [model], original=original).passed
     assert not judged(published, [model], original=original).passed
+
+
+def test_an_ordered_sensitive_column_without_a_value():
+    nothing = pl.Series([None] * 4, dtype=pl.Enum(["low", "high"]))
+    original = pl.DataFrame({"a": ["x"] * 4, "s": nothing})
+    assert judged(original, [KAnonymity(2)], sensitive=["s"], original=original).passed

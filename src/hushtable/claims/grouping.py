@@ -205,7 +205,7 @@ def _value_codes(
             series = frames.map_texts(series, _without_zone, name)
     if theirs is None or their_codes is None:
         return encode(series, spec, is_typed=True, name=name)
-    order = spec.order or (tuple(theirs.texts()) if kind == "ordered" else None)
+    order = spec.order or (tuple(theirs.texts()) if kind == "ordered" else ()) or None
     ours, our_codes = encode(series, ColumnSpec(kind, order), is_typed=True, name=name)
     column, codes = columns_.from_texts(name, [*ours.texts(), *theirs.texts()], kind, order)
     codes = np.append(codes, np.int32(-1))
