@@ -10,6 +10,7 @@ from __future__ import annotations
 import signal
 import sys
 import threading
+import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Annotated, Final, NoReturn
@@ -45,7 +46,9 @@ for command, example in _EXAMPLES.items():
 def main() -> None:
     """Run the command; every error of the package becomes one message and its exit code."""
     try:
-        with _ending_in_order():
+        with _ending_in_order(), warnings.catch_warnings():
+            warnings.simplefilter("always", UserWarning)
+            warnings.showwarning = _tell
             app()
     except HushError as error:
         typer.echo(f"hushtable: {error}", err=True)
@@ -64,6 +67,10 @@ def _ending_in_order() -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGTERM, before)
+
+
+def _tell(message: Warning | str, *_: object, **__: object) -> None:
+    typer.echo(f"hushtable: careful: {message}", err=True)
 
 
 def _leave(number: int, _: object) -> NoReturn:
