@@ -182,7 +182,7 @@ class Release:
         if not keep_order:
             frame = frame.take(np.random.default_rng().permutation(frame.n_rows))
         with drafts.replacing(*outputs) as (draft, sidecar):
-            frames.write(frame, draft)
+            frames.write(self._as_declared(frame), draft)
             verdict = self._verify(
                 frames.read(draft, delimiter=frames.written_delimiter(frame, path))
             ).raise_if_failed()
@@ -260,6 +260,11 @@ class Release:
             frame = frame.take(np.flatnonzero(~self.suppressed))
         frame = pseudonyms.pseudonymize(frame, self.pseudonyms) if self.pseudonyms else frame
         return without_remnants(frame, rows_are_gone=self.drops_suppressed)
+
+    def _as_declared(self, frame: Frame) -> Frame:
+        """Spell out sensitive columns that are declared text: a file may write their numbers in another way."""
+        declared = [name for name in self.sensitive if self.specs[name].kind in ("category", "ordered")]
+        return frame.with_texts({name: frames.spelled(frame.column(name), name) for name in declared})
 
     @property
     def _masked(self) -> tuple[str, ...]:
