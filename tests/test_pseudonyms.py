@@ -151,8 +151,6 @@ def test_a_table_has_the_pseudonyms_of_its_frame(columns):
 
 def test_pseudonyms_of_a_table_are_written(tmp_path):
     table = Table.encode(pl.DataFrame({"mail": ["a@x", "b@x"], "age": [1, 1]}))
-    release = anonymize(
-        table, quasi_identifiers=["age"], models=[KAnonymity(2)], pseudonyms=Pseudonyms(("mail",), KEY)
-    )
+    release = anonymize(table, quasi_identifiers=["age"], models=[KAnonymity(2)], pseudonyms=Pseudonyms(("mail",), KEY))
     release.write(tmp_path / "out.csv")
     assert b"@x" not in (tmp_path / "out.csv").read_bytes()

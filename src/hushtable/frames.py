@@ -295,7 +295,7 @@ def map_texts(series: pl.Series, change: Callable[[str], str], name: str) -> pl.
 
 
 def mask(series: pl.Series, suppressed: BoolArray, name: str) -> pl.Series:
-    """Return a column as text, other types in the canonical texts of their values, with ``*`` in the suppressed rows."""
+    """Return a column as text, whatever is none in the texts of its values, with ``*`` in the suppressed rows."""
     cells = zip(spelled(series, name).to_list(), suppressed.tolist(), strict=True)
     # Made anew, because a changed column shares its buffer with the old one.
     return pl.Series([SUPPRESSED if is_hidden else cell for cell, is_hidden in cells], dtype=pl.String)
