@@ -125,7 +125,7 @@ class Held:
     def totals(self, shown: BoolArray) -> CountArray:
         """Count every value, the missing one's entry first, in the original or else in the rows shown."""
         codes = self.codes[shown] if self.reference is None else self.reference
-        return np.bincount(codes + 1, minlength=1)
+        return np.bincount(codes + 1, minlength=self.column.n_values + 1)
 
 
 def hold(
