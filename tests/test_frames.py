@@ -521,14 +521,14 @@ def test_labels_are_gathered():
 )
 def test_distinct_cells_are_changed_once(series, texts):
     seen = []
-    changed = frames.map_texts(series, lambda text: seen.append(text) or f"{text}!")
+    changed = frames.map_texts(series, lambda text: seen.append(text) or f"{text}!", "c")
     assert changed.to_list() == texts
     assert changed.dtype == pl.String
     assert len(seen) == len(set(seen))
 
 
 def test_suppressed_cells_are_masked():
-    assert frames.mask(pl.Series([1, None, 3]), np.array([True, True, False])).to_list() == ["*", "*", "3"]
+    assert frames.mask(pl.Series([1, None, 3]), np.array([True, True, False]), "c").to_list() == ["*", "*", "3"]
 
 
 def test_the_repr_of_a_frame_shows_no_value():
@@ -616,3 +616,51 @@ def test_a_delimiter_of_half_a_character(write_csv):
 def test_names_that_look_like_positions_stay_with_their_columns(write_csv, names):
     frame = frames.read(write_csv(",".join(names) + "\n" + ",".join(f"of {name}" for name in names) + "\n"))
     assert [frame.column(name).to_list() for name in names] == [[f"of {name}"] for name in names]
+
+
+PATTERNS = ["*", "^a.*$", "^.*$", "^b$"]
+
+
+@pytest.mark.parametrize("name", PATTERNS)
+@pytest.mark.parametrize("change", [lambda frame: frame, pl.DataFrame.to_pandas, pl.DataFrame.to_arrow])
+def test_names_that_polars_reads_as_patterns_are_names(name, change, tmp_path):
+    columns = {"abc": ["x", None], "b": [1, 2], name: [dt.datetime(2020, 1, 1), None]}
+    data = frames.read(change(pl.DataFrame([pl.Series(cells).alias(each) for each, cells in columns.items()])))
+    assert data.column(name).null_count() == 1
+    assert data.drop([name]).columns == ("abc", "b")
+    assert data.drop(["b"]).columns == ("abc", name)
+    assert data.select(["b", name]).columns == ("b", name)
+    assert data.take(np.array([1, 0])).columns == data.columns
+    assert data.with_texts({name: pl.Series(["y", "z"])}).column(name).to_list() == ["y", "z"]
+    assert data.with_texts({name: pl.Series(["y", "z"])}).columns == data.columns
+    for ending in ("csv", "parquet"):
+        frames.write(data, tmp_path / f"out.{ending}")
+        read = frames.read(tmp_path / f"out.{ending}")
+        assert read.columns == data.columns
+        assert read.column(name).null_count() == 1
+
+
+def test_float32_numbers_are_written_in_full(tmp_path):
+    """Shorter texts single them out among 32-bit numbers only, and read back as others."""
+    numbers = pl.Series([0.1, 1e10, None], dtype=pl.Float32)
+    frames.write(frames.read(pl.DataFrame({"c": numbers})), tmp_path / "out.csv")
+    assert pl.read_csv(tmp_path / "out.csv")["c"].to_list() == numbers.cast(pl.Float64).to_list()
+
+
+@pytest.mark.parametrize(
+    ("series", "texts"),
+    [
+        (pl.Series([1e16, -0.0, None]), ["10000000000000000", "0", None]),
+        (pl.Series([0.1], dtype=pl.Float32), ["0.10000000149011612"]),
+        (
+            pl.Series([dt.datetime(2024, 3, 31, 1, 30, tzinfo=dt.UTC)]).dt.convert_time_zone("Europe/Berlin"),
+            ["2024-03-31 01:30:00"],
+        ),
+        (pl.Series([dt.datetime(2024, 3, 31)], dtype=pl.Datetime("ns")), ["2024-03-31 00:00:00"]),
+        (pl.Series([True, None]), ["true", None]),
+        (pl.Series([" 1E5 ", "1"]), [" 1E5 ", "1"]),
+    ],
+)
+def test_values_have_one_text_wherever_they_are_spelled_out(series, texts):
+    assert frames.value_texts(series, "c").to_list() == texts
+    assert frames.mask(series, np.zeros(len(series), dtype=bool), "c").to_list() == texts

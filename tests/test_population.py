@@ -110,7 +110,7 @@ def test_every_release_verifies(tmp_path):
             continue
         n_released += 1
         assert release.verify().passed, task
-        assert release.write(tmp_path / f"out.{rng.choice(['csv', 'parquet'])}").passed, task
+        assert release.write(tmp_path / f"out.{rng.choice(['csv', 'parquet'])}", overwrite=True).passed, task
     assert n_released > 100
 
 
@@ -196,7 +196,7 @@ def test_a_release_and_its_manifest_keep_the_kinds(tmp_path):
         "ill": ColumnSpec("integer"),
     }
     for external in (False, True):
-        release.write(tmp_path / "out.csv", external=external)
+        release.write(tmp_path / "out.csv", external=external, overwrite=True)
         entries = json.loads((tmp_path / "out.csv.manifest.json").read_text())
         assert entries["kinds"] == {"age": "decimal", "grade": "ordered", "ill": "integer"}
         assert not any(value in json.dumps(entries["kinds"]) for value in ("low", "mid", "high"))

@@ -312,12 +312,22 @@ def test_records_with_a_cell_left_are_not_suppressed(cells):
     assert (verdict.n_suppressed, verdict.n_classes) == (0, 1)
 
 
-def test_a_sensitive_column_that_is_only_reported_hides_no_suppressed_record():
-    """Reporting one more column must not change which records are suppressed, nor the verdict."""
+def test_a_record_whose_cell_in_a_reported_sensitive_column_is_readable_is_not_suppressed():
+    """Nobody who can read what the record says takes it for suppressed, whichever columns the models judge."""
     table = pl.DataFrame({"a": ["x"] * 5 + ["*"] * 5, "s": ["1", "2"] * 5, "t": list("12345") + ["*"] * 5})
     models = [KAnonymity(5), DistinctLDiversity(2, "t")]
     assert judged(table, models).passed
-    assert judged(table, models, sensitive=["s"]).passed
+    verdict = judged(table, models, sensitive=["s"])
+    assert (verdict.n_suppressed, verdict.n_classes, verdict.passed) == (0, 2, False)
+    hidden = table.with_columns(s=pl.Series(["1", "2", "1", "2", "1"] + ["*"] * 5))
+    assert judged(hidden, models, sensitive=["s"]).n_suppressed == 5
+
+
+def test_starred_quasi_identifiers_beside_readable_sensitive_cells_are_a_class():
+    table = pl.DataFrame({"a": ["x", "x", "y", "y", "*"], "s": list("12121")})
+    assert judged(table, [KAnonymity(2)]).n_suppressed == 1
+    verdict = judged(table, [KAnonymity(2)], sensitive=["s"])
+    assert (verdict.n_suppressed, verdict.n_classes, verdict.smallest_class, verdict.passed) == (0, 3, 1, False)
 
 
 def test_suppressed_records_alone_have_no_sensitive_value():
@@ -575,3 +585,11 @@ def test_hierarchies_may_be_a_file_of_domains(tmp_path):
         for k, passed in ((1, True), (2, False)):
             verdict = judged(table, [KMap(k)], ["job"], population=people, hierarchies=path)
             assert verdict.passed is passed
+
+
+def test_blanked_cells_fail_an_ordered_closeness_where_the_original_has_none():
+    original = pl.DataFrame({"a": ["x"] * 4, "s": [1, 2, 3, 4]})
+    published = original.with_columns(s=pl.Series([None, 2, 3, 4]))
+    model = TCloseness(0.5, "s")
+    assert judged(original, [model], original=original).passed
+    assert not judged(published, [model], original=original).passed

@@ -116,8 +116,8 @@ def verify_independence(
         raise InputError(msg)
     frame = frames.read(data)
     check_columns((*columns, label), frame.columns, "columns of a masked table")
-    codes: CodeArray = np.array([frames.text_codes(frame.column(name)) for name in columns])
-    labels, _ = label_rows(frames.text_codes(frame.column(label))[None, :])
+    codes: CodeArray = np.array([frames.text_codes(frame.column(name), name) for name in columns])
+    labels, _ = label_rows(frames.text_codes(frame.column(label), label)[None, :])
     vectors, first = label_rows(codes)
     n_labels = int(labels.max(initial=-1)) + 1
     counts = np.bincount(vectors * n_labels + labels, minlength=len(first) * n_labels).reshape(len(first), n_labels)

@@ -254,7 +254,7 @@ class Release:
             label_of_class, labels = self.recoding.labels(name)
             texts[name] = frames.gather(labels, label_of_class[self.partition.labels], self.suppressed)
         for name in self._masked:
-            texts[name] = frames.mask(source.column(name), self.suppressed)
+            texts[name] = frames.mask(source.column(name), self.suppressed, name)
         frame = source.with_texts(texts).drop(self.removed)
         if self.drops_suppressed:
             frame = frame.take(np.flatnonzero(~self.suppressed))
@@ -285,6 +285,7 @@ class Release:
         kept = [name for name in source.names if name not in self.removed]
         table = Table(tuple(columns), codes, source.counts).select(kept)
         table = table.take(np.flatnonzero(~self.suppressed)) if self.drops_suppressed else table
+        table = pseudonyms.pseudonymize_table(table, self.pseudonyms) if self.pseudonyms else table
         return table.without_unused()
 
     def _verify(self, frame: Frame) -> Verdict:

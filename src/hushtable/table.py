@@ -109,7 +109,9 @@ class Table:
         check_columns(names, frame.columns, "columns")
         specs = specs or {}
         coded = [
-            series.encode(frame.column(name), specs.get(name, ColumnSpec()), is_typed=frame.is_text or name in typed)
+            series.encode(
+                frame.column(name), specs.get(name, ColumnSpec()), is_typed=frame.is_text or name in typed, name=name
+            )
             for name in names
         ]
         codes = np.empty((len(names), frame.n_rows), dtype=np.int32)
@@ -208,9 +210,9 @@ class Table:
         """Return the rows as a polars frame of typed values; what each row stands for is not in it."""
         return pl.DataFrame(
             [
-                pl.Series(column.name, _typed(column)).gather(
-                    pl.Series([None if code < 0 else code for code in codes.tolist()], dtype=pl.UInt32)
-                )
+                _typed(column)
+                .gather(pl.Series([None if code < 0 else code for code in codes.tolist()], dtype=pl.UInt32))
+                .alias(column.name)
                 for column, codes in zip(self.columns, self.codes, strict=True)
             ]
         )

@@ -143,15 +143,16 @@ def verify(
     quasi_identifiers : sequence of str
     models : iterable of PrivacyModel
     sensitive : sequence of str
-        Sensitive columns whose diversity is reported, besides those that a model judges.
+        Sensitive columns whose diversity is reported, besides those that a model judges. A record
+        whose cell in one of them is readable is not suppressed.
     missing : {"category", "wildcard", "worst"}
         What a missing quasi-identifier matches: other missing ones; anything; nothing.
         The last two are no partitions: classes are then what each distinct row matches.
     suppressed : str or None
         The cell of suppressed records. They are judged by their number alone, for
         their sensitive cells are gone: it is 0, or what the models ask of a class. None
-        says that no record was suppressed. Where a model counts a population and none
-        judges a sensitive column, nothing tells a suppressed record from one of a class that
+        says that no record was suppressed. Where a model counts a population and no column
+        is sensitive, nothing tells a suppressed record from one of a class that
         publishes ``*`` everywhere; it is then taken for the latter, which covers everyone.
     specs : mapping of column to ColumnSpec, optional
         The kinds that columns had before they were published (`Release.specs`). Without them a
@@ -213,9 +214,9 @@ def verify(
     specs, hierarchies = specs or {}, _ladders(hierarchies, (*quasi_identifiers, *sensitive))
     counts_people = any(model.needs.population for model in models)
 
-    mark = None if counts_people and not judged else suppressed
-    hidden = _suppressed_rows(frame, (*quasi_identifiers, *judged), mark)
-    codes = np.array([frames.text_codes(frame.column(name))[~hidden] for name in quasi_identifiers])
+    mark = None if counts_people and not sensitive else suppressed
+    hidden = _suppressed_rows(frame, (*quasi_identifiers, *sensitive), mark)
+    codes = np.array([frames.text_codes(frame.column(name), name)[~hidden] for name in quasi_identifiers])
     labels, first = label_rows(codes)
     records = np.bincount(labels, minlength=len(first))
     held = _hold(frame, original, sensitive, suppressed, specs)
@@ -239,7 +240,7 @@ def verify(
     n_suppressed = int(hidden.sum())
     failures = [
         Failure("no records", 0, 0, 0.0) if frame.n_rows == 0 else None,
-        *(_spelling_failure(frame.column(name)) for name in quasi_identifiers),
+        *(_spelling_failure(frame.column(name), name) for name in quasi_identifiers),
         *(
             # A class of the population alone is judged by what counts a population only.
             _failure(
@@ -318,7 +319,7 @@ def _hold(
 ) -> dict[str, _Held]:
     if original is None:
         return {
-            name: _Held(*_value_codes(frame.column(name), specs.get(name, ColumnSpec()), suppressed, None), None)
+            name: _Held(*_value_codes(frame.column(name), specs.get(name, ColumnSpec()), suppressed, None, name), None)
             for name in sensitive
         }
     reference = frames.read(original)
@@ -326,7 +327,7 @@ def _hold(
     held = {}
     for name in sensitive:
         spec = specs.get(name, ColumnSpec())
-        column, codes = _value_codes(frame.column(name), spec, suppressed, reference.column(name))
+        column, codes = _value_codes(frame.column(name), spec, suppressed, reference.column(name), name)
         held[name] = _Held(column, codes[: frame.n_rows], codes[frame.n_rows :])
     return held
 
@@ -371,25 +372,25 @@ def _suppressed_rows(frame: frames.Frame, names: Sequence[str], suppressed: str 
 
 
 def _value_codes(
-    series: pl.Series, spec: ColumnSpec, suppressed: str | None, reference: pl.Series | None
+    series: pl.Series, spec: ColumnSpec, suppressed: str | None, reference: pl.Series | None, name: str
 ) -> tuple[columns_.Column, CodeArray]:
     """Code a sensitive column by value: "1" and "1.0" are one value and do not make a class diverse.
 
     A suppressed cell says nothing, as a missing one does. The codes of the reference follow, which
     says how the column is typed: suppression may have made text of it.
     """
-    theirs, their_codes = (None, None) if reference is None else encode(reference, spec, is_typed=True)
+    theirs, their_codes = (None, None) if reference is None else encode(reference, spec, is_typed=True, name=name)
     kind = spec.kind if theirs is None else theirs.kind
     if isinstance(series.dtype, (pl.String, pl.Categorical, pl.Enum)):
         if suppressed is not None:
             series = series.set((series.cast(pl.String) == suppressed).fill_null(False), None)
         if kind == "datetime":
-            series = frames.map_texts(series, _without_zone)
+            series = frames.map_texts(series, _without_zone, name)
     if theirs is None or their_codes is None:
-        return encode(series, spec, is_typed=True)
+        return encode(series, spec, is_typed=True, name=name)
     order = spec.order or (tuple(theirs.texts()) if kind == "ordered" else None)
-    ours, our_codes = encode(series, ColumnSpec(kind, order), is_typed=True)
-    column, codes = columns_.from_texts(series.name, [*ours.texts(), *theirs.texts()], kind, order)
+    ours, our_codes = encode(series, ColumnSpec(kind, order), is_typed=True, name=name)
+    column, codes = columns_.from_texts(name, [*ours.texts(), *theirs.texts()], kind, order)
     codes = np.append(codes, np.int32(-1))
     shifted = np.where(their_codes < 0, -1, their_codes + ours.n_values)
     return column, np.append(codes[our_codes], codes[shifted])
@@ -423,8 +424,8 @@ def _population(
         raise InputError(msg)
     everyone = frames.read(population)
     check_columns(quasi_identifiers, everyone.columns, "quasi_identifiers of the population")
-    published, classes = zip(*(_listed(frame.column(name)) for name in quasi_identifiers), strict=True)
-    people, rows = zip(*(_listed(everyone.column(name)) for name in quasi_identifiers), strict=True)
+    published, classes = zip(*(_listed(frame.column(name), name) for name in quasi_identifiers), strict=True)
+    people, rows = zip(*(_listed(everyone.column(name), name) for name in quasi_identifiers), strict=True)
     labels, distinct = label_rows(np.array(rows))
     return count_covered(
         published,
@@ -468,8 +469,8 @@ def _matching(
         raise InputError(msg)
     source = frames.read(original)
     check_columns(quasi_identifiers, source.columns, "quasi_identifiers of the original")
-    cells, published = zip(*(_listed(frame.column(name)) for name in quasi_identifiers), strict=True)
-    values, rows = zip(*(_listed(source.column(name)) for name in quasi_identifiers), strict=True)
+    cells, published = zip(*(_listed(frame.column(name), name) for name in quasi_identifiers), strict=True)
+    values, rows = zip(*(_listed(source.column(name), name) for name in quasi_identifiers), strict=True)
     label_published, first_published = label_rows(np.array(published))
     label_original, first_original = label_rows(np.array(rows))
     pairs = pair_rows(
@@ -495,10 +496,10 @@ def _rows_of(labels: CountArray, label_of_row: CountArray, along: CountArray) ->
     return np.repeat(along, lengths), order[pick]
 
 
-def _listed(series: pl.Series) -> tuple[list[str | None], CodeArray]:
+def _listed(series: pl.Series, name: str) -> tuple[list[str | None], CodeArray]:
     """Return a column's distinct cells, the missing one first, and the place of each row's cell among them."""
-    texts = frames.value_texts(series)
-    return [None, *texts.drop_nulls().unique().sort().to_list()], frames.text_codes(texts) + np.int32(1)
+    texts = frames.value_texts(series, name)
+    return [None, *texts.drop_nulls().unique().sort().to_list()], frames.text_codes(texts, name) + np.int32(1)
 
 
 def _with_empty_class(histogram: Histogram) -> Histogram:
@@ -517,14 +518,14 @@ def _failure(model: PrivacyModel, stats: ClassStats, records: CountArray | None)
     return Failure(describe(model), int(failed.sum()), int(records[failed].sum()), worst)
 
 
-def _spelling_failure(series: pl.Series) -> Failure | None:
+def _spelling_failure(series: pl.Series, name: str) -> Failure | None:
     """Say where missing cells, which are one class here, can be told apart in the file."""
     n_ways, n_cells = frames.missing_texts(series)
     if n_ways < 2:
         return None
     ways = "two" if n_ways == 2 else str(n_ways)
     return Failure(
-        f"column {series.name!r} writes its missing value in {ways} ways: {n_cells} cells", 0, n_cells, float(n_ways)
+        f"column {name!r} writes its missing value in {ways} ways: {n_cells} cells", 0, n_cells, float(n_ways)
     )
 
 

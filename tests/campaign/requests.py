@@ -90,6 +90,10 @@ def request(random: Random, folder: Path, *, tame: bool = False) -> Request:
     form = random.choice(FORMS if tame or random.random() < 0.9 else (COUNTED,))
     roles = dict.fromkeys(names[: random.randint(1, min(4, len(names)))], "quasi-identifier")
     roles |= {name: random.choice(("sensitive", "sensitive", "other")) for name in names if name not in roles}
+    # What a whole table may fail and a part of it satisfy: a value that is too frequent.
+    skewed = next((name for name in names if roles[name] == "sensitive"), None) if random.random() < 0.25 else None
+    if skewed:
+        columns[skewed] = _skewed(random, columns[skewed])
     tokens = {"id": "identifier", "mail": "pseudonym", "note": "other"}
     for name, role in tokens.items():
         if random.random() < 0.25:
@@ -108,7 +112,7 @@ def request(random: Random, folder: Path, *, tame: bool = False) -> Request:
     ladders = _ladders(random, columns, qi, folder)
     population, people = None, None
     call: dict[str, Any] = {"quasi_identifiers": qi, "sensitive": random.choice(([], sensitive))}
-    if random.random() < (0.1 if tame else 0.25):
+    if not skewed and random.random() < (0.1 if tame else 0.25):
         population, people = _population(random, columns, qi, form, folder)
         call["population"] = population
     call["models"] = models(random, sensitive, columns, people is not None, ladders, folder)
@@ -125,11 +129,10 @@ def request(random: Random, folder: Path, *, tame: bool = False) -> Request:
     if ladders:
         call["hierarchies"] = {name: found.given for name, found in ladders.items()}
         call["unknown"] = random.choice(("error", "suppress"))
-    if random.random() < 0.15 and sensitive and people is None:
-        # What a whole table may fail and a part of it satisfy: a value that is too frequent.
-        call["models"] = [ht.KAnonymity(2), _frequency_model(random, random.choice(sensitive))]
+    if skewed:
+        call["models"] = [ht.KAnonymity(2), _frequency_model(random, skewed)]
         call["method"] = ht.Mondrian(recoding=random.choice(("tight", "cut", "label", "set")))
-        call["suppression_limit"] = random.choice((0.5, 0.9))
+        call["suppression_limit"] = random.choice((0.3, 0.9, 0.9))
         call.pop("budget", None)
     elif random.random() < 0.35:
         call["suppression_limit"] = random.choice((0.05, 0.2, 0.5, 0.9))
@@ -211,6 +214,14 @@ def _sensitive_model(random: Random, name: str, made: Made, ladders: dict[str, L
             ht.DeltaDisclosure(random.choice((0.7, 1.5, 3)), name),
         )
     )
+
+
+def _skewed(random: Random, made: Made) -> Made:
+    """Return a column in which one value is more frequent than all others."""
+    known = [value for value in made.values if value is not None] or [None]
+    often, share = random.choice(known), random.choice((0.3, 0.5, 0.7))
+    values = [often if random.random() < share else value for value in made.values]
+    return Made(values, made.dtype, made.kind, made.order)
 
 
 def _frequency_model(random: Random, name: str) -> Any:

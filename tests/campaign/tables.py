@@ -224,11 +224,13 @@ def write_csv(columns: dict[str, Made], path: Path, random: Random) -> Path:
     """Write columns as CSV; missing cells are empty, numbers positional or as Python spells them."""
     spelled = [_spelled(made, random.random() < 0.3) for made in columns.values()]
     # A bare `a;b,pay` has two delimiters to choose from.
+    delimiter = random.choice(",,;\t|")
     is_plain = not any(sign in name for name in columns for sign in ",;\t|")
     with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(
             file,
-            delimiter=random.choice(",,;\t|"),
+            # The header of one column tells no delimiter.
+            delimiter=delimiter if len(columns) > 1 else ",",
             quoting=random.choice((csv.QUOTE_MINIMAL, csv.QUOTE_ALL)) if is_plain else csv.QUOTE_ALL,
             lineterminator=random.choice(("\n", "\r\n")),
         )

@@ -30,7 +30,7 @@ from hushtable.quality.certainty import Certainty, MinimalDistortion
 from hushtable.quality.loss import Loss, SetNCP
 from hushtable.recoding import Recoding
 from hushtable.release import Release
-from hushtable.search import Budget
+from hushtable.search import Budget, check_memory
 from hushtable.table import Table
 
 __all__ = ["METHODS", "Genetic", "MinGen", "Mondrian", "anonymize"]
@@ -38,6 +38,7 @@ __all__ = ["METHODS", "Genetic", "MinGen", "Mondrian", "anonymize"]
 Method = Mondrian | MinGen | Genetic
 
 METHODS: Final[Mapping[str, type[Method]]] = {"genetic": Genetic, "mingen": MinGen, "mondrian": Mondrian}
+_COMPILER: Final = 3e8  # bytes; where it has fewer, LLVM ends the process
 LOSSES: Final[Mapping[str, type[Loss]]] = {each.name: each for each in (SetNCP, MinimalDistortion, Certainty)}
 
 
@@ -137,6 +138,7 @@ def anonymize(
     _check_options(models, quasi_identifiers, suppression_limit, missing)
     _check_method(searcher, objective, models, suppression_limit)
     _check_counting(searcher, models)
+    check_memory(_COMPILER, "compiling the kernels", "end other programs, or use a machine with more memory.")
     source = data if isinstance(data, Table) else frames.read(data)
     available = source.names if isinstance(source, Table) else source.columns
     judged = (name for model in models for name in model.needs.sensitive)

@@ -185,7 +185,7 @@ class MinGen:
             answer, trace = Answer(recoding), Trace(repr(self), space.n_rows, 0.0)
         else:
             partition, answer, trace = self._improve(space, judge, clock, progress)
-            value = (trace.bound or 0.0) / (1 - (trace.gap or 0.0)) / space.scale
+            value = regroup.partition_value(space, partition.labels)
         # A published row that covers k rows costs as much as the farthest of them; nothing is known of the other side.
         is_published = "published" in notion.sides
         bound = regroup.nearest(space, notion.k - 1, _ending(clock)).bound(notion.k) if is_published else 0.0
