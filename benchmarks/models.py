@@ -20,6 +20,8 @@ import numpy as np
 import polars as pl
 
 import hushtable as ht
+from hushtable.anonymizers import Problem
+from hushtable.anonymizers.judging import NO_LADDERS, Judge
 from hushtable.partition import Partition
 
 SHARED = Path(os.environ.get("HUSHTABLE_SHARED", Path(__file__).parents[1] / "../shared"))
