@@ -502,9 +502,8 @@ def test_columns_and_rows_are_picked(make):
 
 
 def test_labels_are_gathered():
-    codes = np.array([0, 2, 1, 0], dtype=np.int32)
-    suppressed = np.array([False, False, False, True])
-    assert frames.gather(["x", "y", None], codes, suppressed).to_list() == ["x", None, "y", "*"]
+    codes = np.array([0, 2, 1, 3], dtype=np.int32)
+    assert frames.gather(["x", "y", None, "*"], codes).to_list() == ["x", None, "y", "*"]
 
 
 @pytest.mark.parametrize(

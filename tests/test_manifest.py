@@ -7,11 +7,11 @@ import re
 import polars as pl
 import pytest
 
-from hushtable.anonymizers import anonymize
 from hushtable.errors import HushError, InputError, VerificationError
 from hushtable.manifest import check_hash, external, manifest_path, read, sha256
 from hushtable.models import AlphaKAnonymity, DistinctLDiversity, KAnonymity
 from hushtable.policy import Policy
+from hushtable.protect import anonymize
 
 UNDOING = {"loss", "quality", "trace", "seed", "n_classes", "smallest_class", "gap", "bound", "nodes", "discernibility"}
 """What helps to undo a release."""

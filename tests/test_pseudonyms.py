@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hushtable import frames
-from hushtable.anonymizers import anonymize
 from hushtable.errors import ColumnError, InputError
 from hushtable.models import KAnonymity
+from hushtable.protect import anonymize
 from hushtable.pseudonyms import Pseudonyms, pseudonymize
 from hushtable.table import Table
 

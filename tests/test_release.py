@@ -379,7 +379,9 @@ def test_sensitive_columns_keep_their_type_where_nothing_is_suppressed(kind: Any
 
 @pytest.mark.parametrize("kind", [*KINDS.values(), ht.Table.encode], ids=[*KINDS, "Table"])
 def test_sensitive_columns_are_text_where_stars_are_published(kind: Any) -> None:
-    release = dataclasses.replace(suppressing(kind(ill())), drops_suppressed=False)
+    dropping = suppressing(kind(ill()))
+    claim = dataclasses.replace(dropping.claim, suppressed="*")
+    release = dataclasses.replace(dropping, drops_suppressed=False, claim=claim)
     frame = release.frame
     cells = frame.expand() if isinstance(frame, ht.Table) else pl.DataFrame(frame)
     hidden = cells.filter(pl.Series(release.suppressed))

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from hushtable import figures
-from hushtable._types import BoolArray, CodeArray, CountArray
+from hushtable._types import BoolArray, CodeArray, CountArray, frozen
 from hushtable.cells import SUPPRESSED
 from hushtable.claims import Classes, Matchings, Verdict
 from hushtable.column import ColumnSpec
@@ -101,7 +101,7 @@ class Release:
     @property
     def suppressed(self) -> BoolArray:
         """Rows in no class, which publish ``*`` in every quasi-identifier and sensitive column, or are dropped."""
-        return np.asarray(self.partition.labels < 0)
+        return frozen(np.asarray(self.partition.labels < 0))
 
     @property
     def n_suppressed(self) -> int:

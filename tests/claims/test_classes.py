@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 import naive
 from command import run
 from hushtable import frames
-from hushtable.anonymizers import anonymize
 from hushtable.claims import verify
 from hushtable.claims.readings import match_sizes
 from hushtable.errors import ColumnError, InputError, VerificationError
 from hushtable.models import DistinctLDiversity, KAnonymity, KMap, TCloseness
+from hushtable.protect import anonymize
 from hushtable.risk.assess import assess
 
 READINGS = ("category", "wildcard", "worst")
@@ -69,7 +69,7 @@ def test_counts_of_a_hand_made_table(people):
     assert verdict.conditions == ("k-anonymity (k = 2)",)
     assert verdict.quasi_identifiers == ("age", "sex")
     assert (verdict.n_records, verdict.n_classes, verdict.n_suppressed) == (5, 2, 0)
-    assert (verdict.smallest_class, verdict.n_unique, verdict.missing) == (2, 0, "category")
+    assert (verdict.smallest_class, verdict.n_unique, verdict.figures["missing"]) == (2, 0, "category")
 
 
 @pytest.mark.parametrize(("k", "n_classes", "n_records"), [(2, 0, 0), (3, 1, 2), (4, 2, 5)])
@@ -221,7 +221,7 @@ def test_order_of_rows_and_columns_changes_nothing(rows, random):
     for missing in READINGS:
         first = judged(frame_of(rows), models, ["a", "b", "c"], missing=missing).to_dict()
         second = judged(frame_of(shuffled).select("s", *names), models, names, missing=missing).to_dict()
-        assert first | {"quasi_identifiers": None} == second | {"quasi_identifiers": None}
+        assert first | {"columns": None} == second | {"columns": None}
 
 
 @given(rows=ROWS)

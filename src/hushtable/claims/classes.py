@@ -23,7 +23,7 @@ from hushtable.hierarchy import Hierarchy
 from hushtable.models import from_dict
 from hushtable.models.base import ClassStats, Histogram, PrivacyModel, describe, model_to_dict
 
-__all__ = ["Classes", "Limits", "class_figures", "spelling_failures"]
+__all__ = ["Classes", "Limits", "class_figures", "specs_in", "spelling_failures"]
 
 _OF_DATA = ("frequency", "runs")
 """Hierarchy rules that follow the frequencies of the data, which a manifest does not tell."""
@@ -230,17 +230,11 @@ class Classes:
         InputError
             The entries are not those of a claim.
         """
-        kinds = entries["kinds"]
-        if not isinstance(kinds, dict) or not all(kind in KINDS for kind in kinds.values()):
-            msg = with_hint(
-                "the manifest holds kinds of columns that are none.", f"a kind is one of {', '.join(KINDS)}."
-            )
-            raise InputError(msg)
         return cls(
             columns=tuple(entries["columns"]),
             models=tuple(from_dict(model) for model in entries["models"]),
             sensitive=tuple(entries["sensitive"]),
-            specs={name: ColumnSpec(kind) for name, kind in kinds.items()},
+            specs=specs_in(entries["kinds"]),
             hierarchies=dict(entries["hierarchies"]),
             person=entries["person"],
             limits=Limits(**entries["limits"]),
@@ -363,6 +357,20 @@ class Classes:
             needs = f"the table does not say whose record a row is: pass original=, with column {self.person!r}"
             found |= {condition: needs for condition in self.conditions if condition not in found}
         return found
+
+
+def specs_in(kinds: Any) -> dict[str, ColumnSpec]:
+    """Read the kinds of columns as a claim holds them.
+
+    Raises
+    ------
+    InputError
+        Some are none.
+    """
+    if not isinstance(kinds, dict) or not all(kind in KINDS for kind in kinds.values()):
+        msg = with_hint("the manifest holds kinds of columns that are none.", f"a kind is one of {', '.join(KINDS)}.")
+        raise InputError(msg)
+    return {name: ColumnSpec(kind) for name, kind in kinds.items()}
 
 
 def class_figures(stats: ClassStats, grouped: Grouped) -> dict[str, Any]:

@@ -14,7 +14,7 @@ import numpy as np
 from hushtable import frames
 from hushtable._types import CountArray
 from hushtable.cells import SUPPRESSED
-from hushtable.claims.classes import class_figures, spelling_failures
+from hushtable.claims.classes import class_figures, specs_in, spelling_failures
 from hushtable.claims.grouping import Grouped, cover, group, hold
 from hushtable.claims.readings import count_values
 from hushtable.claims.verdict import Claim, Failure, Verdict
@@ -119,7 +119,7 @@ class Matchings:
             columns=tuple(entries["columns"]),
             models=tuple(from_dict(model) for model in entries["models"]),  # type: ignore[misc]  # notions, by their names
             sensitive=tuple(entries["sensitive"]),
-            specs={name: ColumnSpec(kind) for name, kind in entries["kinds"].items()},
+            specs=specs_in(entries["kinds"]),
         )
 
     def _failures(self, grouped: Grouped, source: frames.Frame) -> list[Failure]:
