@@ -2,6 +2,7 @@
 
 import json
 import math
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -20,9 +21,14 @@ from hushtable.models import (
     DeltaPresence,
     DistinctLDiversity,
     EntropyLDiversity,
+    Global1K,
+    GlobalK1,
     Ground,
     KAnonymity,
     KMap,
+    Match1K,
+    MatchK1,
+    MatchKK,
     PrivacyModel,
     RecursiveCLDiversity,
     TCloseness,
@@ -30,6 +36,7 @@ from hushtable.models import (
     from_dict,
     model_to_dict,
 )
+from hushtable.models.base import Matching
 from hushtable.partition import Partition
 from searching import search
 
@@ -137,7 +144,9 @@ def test_one_class_in_a_population(model, size, population, measure, passes):
 @pytest.mark.parametrize("name", MODELS)
 def test_no_class_is_no_failure(name):
     model = EXAMPLES[name]
-    assert model.passes(stats_of([], {0: 1, 1: 1}, population=[], ground=DISEASES)).tolist() == []
+    nothing = stats_of([], {0: 1, 1: 1}, population=[], ground=DISEASES)
+    nothing = replace(nothing, matching=Matching(0, 0, np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)))
+    assert model.passes(nothing).tolist() == []
 
 
 def test_each_of_two_sensitive_columns_is_judged_by_its_own_model():
@@ -161,6 +170,11 @@ EXAMPLES = {
         TCloseness(0.2, "s", "equal"),
         BetaLikeness(1, "s"),
         DeltaDisclosure(1, "s"),
+        Match1K(2),
+        MatchK1(2),
+        MatchKK(2),
+        Global1K(2),
+        GlobalK1(2),
     )
 }
 
@@ -172,7 +186,8 @@ def test_a_model_goes_to_a_policy_and_back(name):
     assert from_dict(json.loads(json.dumps(model_to_dict(model)))) == model
     if not model.needs.population:
         columns = {"a": "quasi-identifier", "s": "sensitive"}
-        policy = ht.Policy.make({"columns": columns, "models": [model_to_dict(model)]})
+        method = "mingen" if model.needs.original else "mondrian"
+        policy = ht.Policy.make({"columns": columns, "models": [model_to_dict(model)], "method": method})
         assert ht.Policy.parse(policy.to_yaml()).models == (model,)
 
 

@@ -23,6 +23,7 @@ from hushtable.column import Column, ColumnSpec
 from hushtable.errors import ColumnError, InfeasibleError, InputError, check_columns, listed, with_hint
 from hushtable.frames import Frame
 from hushtable.hierarchy import Hierarchy
+from hushtable.layout import by_content
 from hushtable.models.base import PrivacyModel
 from hushtable.models.identity import DeltaPresence, KAnonymity
 from hushtable.models.matching import MatchingNotion
@@ -160,7 +161,9 @@ def protect(data: Any, asked: Request) -> Release:
     kept = table.take(np.flatnonzero(~suppressed))
     judge, inverse = _judge(kept, people, whole, apart=asked.method.offers.parts_equal_records)
     left = most - int(table.counts[suppressed].sum()) if asked.method.offers.suppresses else 0
-    problem = Problem(asked.quasi_identifiers, judge, ladders, asked.loss, asked.clock, left, notion)
+    # Columns by name and rows by content, so that ties and draws do not depend on how they were given.
+    names = tuple(sorted(asked.quasi_identifiers))
+    problem = Problem(names, judge, ladders, asked.loss, asked.clock, left, notion)
     check_asked(asked.method, problem)
     if notion is None:
         judge.check_feasible()
@@ -227,7 +230,11 @@ def _n_values(source: Frame | Table, name: str) -> int:
 def _judge(kept: Table, people: Table | None, whole: Judge, *, apart: bool) -> tuple[Judge, CodeArray]:
     """Return the judge of the rows that a search sees, and which of them each row that is kept became."""
     everyone = kept if people is None else kept.with_population(people)
-    distinct, inverse = (everyone, np.arange(everyone.n_rows, dtype=np.int32)) if apart else everyone.collapse()
+    if apart:
+        order = by_content(everyone)
+        distinct, inverse = everyone.take(order), np.argsort(order).astype(np.int32)
+    else:
+        distinct, inverse = everyone.collapse()
     population = None
     if people is not None:
         counts = np.append(np.zeros_like(kept.counts), people.counts)
@@ -245,7 +252,7 @@ def _spread(labels: CodeArray, inverse: CodeArray, suppressed: BoolArray) -> Cod
 
 
 def _release(source: Frame | Table, whole: Judge, asked: Request, found: Found, labels: CodeArray) -> Release:
-    table, sizes = whole.table, found.partition.sizes
+    table, sizes, recoding = whole.table, found.partition.sizes, found.recoding.select(asked.quasi_identifiers)
     suppressed = np.asarray(labels < 0)
     n_suppressed = int(table.counts[suppressed].sum())
     drops = n_suppressed > 0 and not whole.of(suppressed).passes_as_one_class()
@@ -270,8 +277,8 @@ def _release(source: Frame | Table, whole: Judge, asked: Request, found: Found, 
         source=source,
         claim=claim,
         partition=Partition.from_labels(labels, found.partition.n_classes, table.counts),
-        recoding=found.recoding,
-        loss=asked.loss.of(found.recoding, sizes, n_suppressed),
+        recoding=recoding,
+        loss=asked.loss.of(recoding, sizes, n_suppressed),
         trace=found.trace,
         removed=asked.identifiers,
         pseudonyms=asked.pseudonyms,
