@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any, ClassVar, Final, Protocol
+from typing import Any, ClassVar, Final, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -33,6 +33,7 @@ __all__ = [
 _LEAST_WEIGHT: Final = 1e-100
 
 
+@runtime_checkable
 class Loss(Protocol):
     """What a search makes small: a sum over cells, weighted by column."""
 
