@@ -41,9 +41,10 @@ def test_pitfall_01_missing_as_wildcard(here: Path) -> None:
     assert not ht.verify(gaps(), **rules).passed
     assert not ht.verify(gaps(), **rules, missing="worst").passed
     assert ht.verify(gaps(), **rules, missing="wildcard").passed
-    assert [
-        ht.verify(gaps(), **rules, **reading).figures["missing"] for reading in ({}, {"missing": "wildcard"})
-    ] == ["category", "wildcard"]
+    assert [ht.verify(gaps(), **rules, **reading).figures["missing"] for reading in ({}, {"missing": "wildcard"})] == [
+        "category",
+        "wildcard",
+    ]
     risk = ht.assess(gaps(), quasi_identifiers=["age", "sex"])
     assert risk.smallest_by_missing == {"category": 1, "wildcard": 6, "worst": 1}
     assert risk.smallest_class == 1
@@ -458,7 +459,18 @@ def test_pitfall_27_the_manifest_tells_the_rules_that_held(here: Path) -> None:
     """What was asked for, defaults and overrides resolved, goes with the release and can be run again."""
     gaps().write_csv("in.csv")
     write_policy({"age": "quasi-identifier", "sex": "quasi-identifier"}, {"k-anonymity": 2})
-    done("anonymize", "in.csv", "-p", "policy.yaml", "-o", "out.csv", "--set", "method.mondrian.cut=median", "--recoding", "tight")
+    done(
+        "anonymize",
+        "in.csv",
+        "-p",
+        "policy.yaml",
+        "-o",
+        "out.csv",
+        "--set",
+        "method.mondrian.cut=median",
+        "--recoding",
+        "tight",
+    )
     resolved = manifest.read(Path("out.csv"))["policy"]
     assert resolved["method"] == {"mondrian": {"cut": "median", "recoding": "tight"}}
     assert resolved["missing"] == "category"

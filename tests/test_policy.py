@@ -476,7 +476,11 @@ ODD_NAMES = [
         Policy.parse("columns: {age: quasi-identifier}\nmodels: [k-anonymity: 5]"),
         Policy.make({"columns": dict.fromkeys(ODD_NAMES, "quasi-identifier"), "models": [{"k-anonymity": 2}]}),
         Policy.make(
-            {"columns": {"a": {"role": "quasi-identifier", "order": ODD_NAMES}}, "models": [KAnonymity(3)], "loss": SetNCP({"a": 0.5})}
+            {
+                "columns": {"a": {"role": "quasi-identifier", "order": ODD_NAMES}},
+                "models": [KAnonymity(3)],
+                "loss": SetNCP({"a": 0.5}),
+            }
         ),
         Policy.make(
             {

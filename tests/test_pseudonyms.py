@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hushtable import frames
-from hushtable.protect import anonymize
 from hushtable.errors import ColumnError, InputError
 from hushtable.models import KAnonymity
+from hushtable.protect import anonymize
 from hushtable.pseudonyms import Pseudonyms, pseudonymize
 
 KEY = b"canary-key-of-32-bytes-exactly!!"

@@ -13,9 +13,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from hushtable.anonymizers import Mondrian
-from hushtable.layout import lay_out
 from hushtable.cells import SUPPRESSED, is_value
 from hushtable.column import Column
+from hushtable.layout import lay_out
 from hushtable.models import DistinctLDiversity, KAnonymity
 from hushtable.partition import Partition
 from hushtable.protect import anonymize

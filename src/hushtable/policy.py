@@ -266,7 +266,9 @@ class Policy(_Record):
     method: Annotated[Any, BeforeValidator(_reading(_method)), PlainSerializer(_method_to_dict)] = Field(
         default="mondrian", validate_default=True
     )
-    loss: Annotated[Any, BeforeValidator(_reading(_loss)), PlainSerializer(entries.write)] = Field(default="ncp", validate_default=True)
+    loss: Annotated[Any, BeforeValidator(_reading(_loss)), PlainSerializer(entries.write)] = Field(
+        default="ncp", validate_default=True
+    )
     person: str | None = None
     population: Annotated[str, BeforeValidator(_existing)] | None = None
     domains: Annotated[str, BeforeValidator(_existing)] | None = None

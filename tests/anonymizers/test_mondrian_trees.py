@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 import naive
 from hushtable.anonymizers import Mondrian
-from hushtable.layout import lay_out, places
 from hushtable.hierarchy import Hierarchy
+from hushtable.layout import lay_out, places
 from hushtable.models import DistinctLDiversity, KAnonymity
 from hushtable.table import Table
 

@@ -76,6 +76,7 @@ def _work_with(outcome: Outcome, policy: ht.Policy, text: str, folder: Path) -> 
     header = ",".join('"' + name.replace('"', '""') + '"' for name in columns)
     (folder / "in.csv").write_text("\n".join([header, *rows, ""]), encoding="utf-8")
     outcome.reproduction += f", then anonymize {header!r}, {rows!r}"
+    key = ["--key-file", folder / "key"] if policy.pseudonymized else []
     output = folder / "out.csv"
     for path in (output, folder / "out.csv.manifest.json"):
         path.unlink(missing_ok=True)
@@ -90,8 +91,7 @@ def _work_with(outcome: Outcome, policy: ht.Policy, text: str, folder: Path) -> 
                     folder / "policy.yaml",
                     "-o",
                     output,
-                    "--key-file",
-                    folder / "key",
+                    *key,
                 )
             ),
             60,
@@ -130,19 +130,46 @@ def _policy(random: Random) -> dict[str, Any]:
         {"t-closeness": {"t": 0.5, "sensitive": "ill"}},
     )
     entries: dict[str, Any] = {"version": 1, "columns": columns, "models": random.sample(kinds, random.randint(1, 2))}
+    method = _method(random)
+    losses = ("ncp",) if "mondrian" in method else ("ncp", "certainty", "minimal_distortion")
     more = {
-        "recoding": random.choice(("cut", "tight", "label", "set", "central")),
-        "cut": random.choice(("gain", "median")),
-        "margin": random.choice((0, 1, 2)),
+        "method": method,
+        "loss": random.choice(losses + tuple({loss: {"weights": {"age": 2.0}}} for loss in losses)),
         "limits": {"suppression": random.choice((0.0, 0.3)), "highest_risk": 0.5},
-        "grid": {"age": random.choice((1, 5))},
-        "weights": {"age": 2.0},
-        "exchange": random.random() < 0.5,
-        "strict": random.random() < 0.7,
-        "seed": random.randrange(5),
-        "method": "mondrian",
+        "budget": {"nodes": random.choice((1, 100))},
+        "person": random.choice(("name", "more")),
     }
-    return entries | {name: given for name, given in more.items() if random.random() < 0.3}
+    return entries | {
+        name: given for name, given in more.items() if random.random() < 0.4 and (name != "person" or given in columns)
+    }
+
+
+def _method(random: Random) -> dict[str, Any]:
+    """Draw an entry of a method with some of its options."""
+    options: dict[str, dict[str, Any]] = {
+        "mondrian": {
+            "recoding": random.choice(("cut", "tight", "label", "set", "central")),
+            "cut": random.choice(("gain", "median")),
+            "margin": random.choice((0, 1, 2)),
+            "grid": {"age": random.choice((1, 5))},
+            "exchange": random.random() < 0.5,
+            "strict": random.random() < 0.7,
+        },
+        "mingen": {
+            "n_best": random.choice((1, 3)),
+            "tie_break": random.choice(("certainty", {"minimal_distortion": {"weights": {"age": 2}}})),
+            "iterations": 20,
+            "seed": random.randrange(5),
+        },
+        "genetic": {
+            "variant": random.choice(("partitions", "mg-ga")),
+            "individuals": 4,
+            "generations": 4,
+            "seed": random.randrange(5),
+        },
+    }
+    name = random.choice(("mondrian", "mondrian", "mondrian", "mingen", "genetic"))
+    return {name: {option: given for option, given in options[name].items() if random.random() < 0.3}}
 
 
 def _spoil(random: Random, entries: dict[str, Any]) -> None:
@@ -162,9 +189,11 @@ def _spoil(random: Random, entries: dict[str, Any]) -> None:
         elif roll < 0.85:
             del place[key]
         elif isinstance(place, dict):
-            place[random.choice(("x", "kind", "order", "role", "grid", "seed", "margin", "k", 1, None))] = (
-                random.choice(_ODD)
-            )
+            place[
+                random.choice(
+                    ("x", "kind", "order", "role", "grid", "seed", "margin", "mondrian", "weights", "k", 1, None)
+                )
+            ] = random.choice(_ODD)
         return
 
 

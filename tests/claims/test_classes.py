@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 import naive
 from command import run
 from hushtable import frames
-from hushtable.protect import anonymize
+from hushtable.claims import verify
+from hushtable.claims.readings import match_sizes
 from hushtable.errors import ColumnError, InputError, VerificationError
 from hushtable.models import DistinctLDiversity, KAnonymity, KMap, TCloseness
-from hushtable.claims.readings import match_sizes
+from hushtable.protect import anonymize
 from hushtable.risk.assess import assess
-from hushtable.claims import verify
 
 READINGS = ("category", "wildcard", "worst")
 NEVER = KAnonymity(10**6)

@@ -10,9 +10,9 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import hushtable as ht
+from hushtable.claims import Independence
 from hushtable.masking.dealing import Types, greedy
 from hushtable.masking.search import agreement_bound, mask
-from hushtable.claims import Independence
 from hushtable.search import Budget
 from strategies import tables
 
