@@ -78,13 +78,14 @@ def _work_with(outcome: Outcome, policy: ht.Policy, text: str, folder: Path) -> 
     (folder / "all.csv").write_text("\n".join([header, *rows, *rows[::2], ""]), encoding="utf-8")
     population = ("--population", folder / "all.csv") if any(model.needs.population for model in policy.models) else ()
     outcome.reproduction += f", then anonymize {header!r}, {rows!r}"
+    key = ["--key-file", folder / "key"] if policy.pseudonymized else []
     output = folder / "out.csv"
     for path in (output, folder / "out.csv.manifest.json"):
         path.unlink(missing_ok=True)
     with outcome.guarded("anonymize", ()):
         ended = []
-        command = ("anonymize", folder / "in.csv", "-p", folder / "policy.yaml", "-o", output, *population)
-        in_time(lambda: ended.append(run(*command, "--key-file", folder / "key", "--seconds", 5)), 60)
+        command = ("anonymize", folder / "in.csv", "-p", folder / "policy.yaml", "-o", output, *population, *key)
+        in_time(lambda: ended.append(run(*command, "--seconds", 5)), 60)
         outcome.count(f"anonymize: exit {ended[0].code}")
         outcome.expect(ended[0].code in (0, 2, 3), "an odd exit code", ended[0])
         outcome.expect(output.exists() == (ended[0].code == 0), "output and exit code do not fit", ended[0])
@@ -133,24 +134,47 @@ def _policy(random: Random) -> dict[str, Any]:
         {"delta-presence": {"low": 0.1, "high": 0.9}},
     )
     entries: dict[str, Any] = {"version": 1, "columns": columns, "models": random.sample(kinds, random.randint(1, 2))}
+    method = _method(random)
+    losses = ("ncp",) if "mondrian" in method else ("ncp", "certainty", "minimal_distortion")
     more = {
-        "recoding": random.choice(("cut", "tight", "label", "set", "central")),
-        "cut": random.choice(("gain", "median")),
-        "margin": random.choice((0, 1, 2)),
+        "method": method,
+        "loss": random.choice(losses + tuple({loss: {"weights": {"age": 2.0}}} for loss in losses)),
         "limits": {"suppression": random.choice((0.0, 0.3)), "highest_risk": 0.5},
-        "grid": {"age": random.choice((1, 5))},
-        "weights": {"age": 2.0},
-        "exchange": random.random() < 0.5,
-        "strict": random.random() < 0.7,
-        "seed": random.randrange(5),
-        "method": random.choice(("mondrian", "mondrian", "mingen", "genetic")),
-        "loss": random.choice(("ncp", "certainty", "certainty-mg-ga", "minimal_distortion")),
+        "budget": {"nodes": random.choice((1, 100))},
         "unknown": random.choice(("error", "suppress")),
+        "person": random.choice(("name", "more")),
     }
-    more = {name: given for name, given in more.items() if random.random() < 0.3}
-    if more.get("method", "mondrian") == "mondrian":
-        more.pop("loss", None)
-    return entries | more
+    return entries | {
+        name: given for name, given in more.items() if random.random() < 0.4 and (name != "person" or given in columns)
+    }
+
+
+def _method(random: Random) -> dict[str, Any]:
+    """Draw an entry of a method with some of its options."""
+    options: dict[str, dict[str, Any]] = {
+        "mondrian": {
+            "recoding": random.choice(("cut", "tight", "label", "set", "central")),
+            "cut": random.choice(("gain", "median")),
+            "margin": random.choice((0, 1, 2)),
+            "grid": {"age": random.choice((1, 5))},
+            "exchange": random.random() < 0.5,
+            "strict": random.random() < 0.7,
+        },
+        "mingen": {
+            "n_best": random.choice((1, 3)),
+            "tie_break": random.choice(("certainty", {"minimal_distortion": {"weights": {"age": 2}}})),
+            "iterations": 20,
+            "seed": random.randrange(5),
+        },
+        "genetic": {
+            "variant": random.choice(("partitions", "mg-ga")),
+            "individuals": 4,
+            "generations": 4,
+            "seed": random.randrange(5),
+        },
+    }
+    name = random.choice(("mondrian", "mondrian", "mondrian", "mingen", "genetic"))
+    return {name: {option: given for option, given in options[name].items() if random.random() < 0.3}}
 
 
 def _spoil(random: Random, entries: dict[str, Any]) -> None:
@@ -170,9 +194,8 @@ def _spoil(random: Random, entries: dict[str, Any]) -> None:
         elif roll < 0.85:
             del place[key]
         elif isinstance(place, dict):
-            place[random.choice(("x", "kind", "order", "role", "grid", "seed", "margin", "k", "low", 1, None))] = (
-                random.choice(_ODD)
-            )
+            odd = ("x", "kind", "order", "role", "grid", "seed", "margin", "mondrian", "weights", "k", "low", 1, None)
+            place[random.choice(odd)] = random.choice(_ODD)
         return
 
 

@@ -260,7 +260,7 @@ def method(random: Random, n: int, qi: list[str], columns: dict[str, Made], aske
     if roll < 0.27 and n <= 40:
         only_k = len(asked) == 1 and isinstance(asked[0], ht.KAnonymity)
         variant = "mg-ga" if only_k and random.random() < 0.4 else "partitions"
-        return ht.Genetic(variant, population=4 if variant == "partitions" else 12, generations=4, elite=0.25)
+        return ht.Genetic(variant, individuals=4 if variant == "partitions" else 12, generations=4, elite=0.25)
     recoding = random.choice(("tight", "tight", "cut", "cut", "label", "set", "central"))
     grid = {}
     numbers = [name for name in qi if columns[name].kind in ("integer", "decimal")]

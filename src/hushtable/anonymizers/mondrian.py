@@ -22,7 +22,6 @@ from hushtable.layout import by_content, check_grid, lay_out, pack, places
 from hushtable.partition import Partition
 from hushtable.recoding import Recoding
 from hushtable.search import Clock, check_memory
-from hushtable.table import Table
 
 __all__ = ["Mondrian"]
 
@@ -101,6 +100,10 @@ class Mondrian:
         for name, allowed in (("cut", ("gain", "median")), ("recoding", STYLES)):
             if getattr(self, name) not in allowed:
                 msg = with_hint(f"Mondrian was given {name} = {getattr(self, name)!r}.", f"choose one of {allowed}.")
+                raise InputError(msg)
+        for name in ("strict", "exchange"):
+            if not isinstance(getattr(self, name), (bool, np.bool_)):
+                msg = with_hint(f"Mondrian was given {name} = {getattr(self, name)!r}.", "true or false.")
                 raise InputError(msg)
         check_whole("Mondrian was given n_rescored", self.n_rescored, 1, _MOST_RESCORED)
         check_whole("Mondrian was given margin", self.margin, 0, _MOST_MARGIN)
