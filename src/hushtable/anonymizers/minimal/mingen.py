@@ -38,7 +38,6 @@ _N_NEAR = 16
 _MOST_TABLES = 10_000
 _SHARE_OF_START = 0.3  # of the time, for Mondrian
 _SHARE_OF_NEAREST = 0.4  # of what is then left
-_MOST_PAIRED = 3_000
 _TEMPERATURES = (0.1, 0.005)  # of what a cell costs at most, times the columns
 
 
@@ -134,17 +133,15 @@ class MinGen:
                 return found
         else:
             self._refuse_ties(space.n_rows)
-        if notion.k == 2 and space.n_rows <= _MOST_PAIRED:
-            partners, value = matchings.assign(space)
-            other = space.places[partners]
-            recoding = space.recode_runs(np.minimum(space.places, other), np.maximum(space.places, other))
+        if notion.k == 2 and space.n_rows <= matchings.MOST_PAIRED:
+            recoding = space.recode_runs(*matchings.paired(space))
             table = merged(recoding, np.arange(space.n_rows, dtype=np.int32))
-            n_nodes, value, complete = space.n_rows, value * space.scale, True
+            n_nodes, complete = space.n_rows, True
         else:
             judge = replace(problem.judge, models=(KAnonymity(notion.k),))
             found = self._improve(space, replace(problem, judge=judge, notion=None))
             table, n_nodes, complete = (found.partition, found.recoding), found.trace.nodes, found.trace.complete
-            value = problem.loss.of(found.recoding, found.partition.sizes)
+        value = problem.loss.of(table[1], table[0].sizes)
         # A published row that covers k rows costs as much as the farthest of them; nothing is known of the other side.
         is_published = "published" in notion.sides
         bound = regroup.nearest(space, notion.k - 1, clock).bound(notion.k) * space.scale if is_published else 0.0
