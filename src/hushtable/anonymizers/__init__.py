@@ -210,21 +210,20 @@ def _warn(source: Frame | Table, asked: Request) -> None:
     named = (*asked.identifiers, *(asked.pseudonyms.columns if asked.pseudonyms else ()))
     if asked.person is not None or not named:
         return
-    # Where one identifier tells all records apart, every record may be a person's only one.
-    if all(_n_values(source, name) < source.n_rows for name in named):
+    # Where one identifier never repeats, every record may be a person's only one.
+    if all(_repeats(source, name) for name in named):
         warnings.warn(
-            f"no identifier tells all {source.n_rows} records apart ({listed(named)}): where a person has several "
-            f"records, pass person={named[0]!r}, so that classes count persons.",
+            f"every identifier repeats ({listed(named)}): where a person has several records, "
+            f"pass person={named[0]!r}, so that classes count persons.",
             stacklevel=4,
         )
 
 
-def _n_values(source: Frame | Table, name: str) -> int:
-    return (
-        source.column(name).n_values
-        if isinstance(source, Table)
-        else frames.texts(source.column(name), name).n_unique()
-    )
+def _repeats(source: Frame | Table, name: str) -> bool:
+    if isinstance(source, Table):
+        return source.column(name).n_values < int(source.counts[source.codes[source.index(name)] >= 0].sum())
+    known = frames.texts(source.column(name), name).drop_nulls()
+    return known.n_unique() < len(known)
 
 
 def _judge(kept: Table, people: Table | None, whole: Judge, *, apart: bool) -> tuple[Judge, CodeArray]:

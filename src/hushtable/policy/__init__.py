@@ -26,36 +26,37 @@ Models, hierarchy rules, methods and losses are entries of one grammar: `hushtab
 
 from __future__ import annotations
 
-import difflib
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import (
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    PlainSerializer,
-    PrivateAttr,
-    ValidationError,
-    ValidationInfo,
-    model_validator,
-)
+from pydantic import BeforeValidator, Field, PlainSerializer, PrivateAttr, ValidationError, model_validator
 
 from hushtable import entries, frames, manifest, plain_yaml
 from hushtable._types import Progress
-from hushtable.anonymizers import METHODS, Method, Request, protect
+from hushtable.anonymizers import Request, protect
 from hushtable.claims import Claim, Classes, Limits, Matchings, Verdict, of_models
-from hushtable.column import ROLES, ColumnSpec, Kind, Role
-from hushtable.errors import HushError, PolicyError, check_columns, listed, with_hint
+from hushtable.column import ROLES, ColumnSpec, Role
+from hushtable.errors import PolicyError, check_columns, listed, with_hint
 from hushtable.hierarchy import Hierarchy
-from hushtable.hierarchy.rules import to_dict as rule_to_dict
-from hushtable.models import PrivacyModel, from_dict, model_to_dict
+from hushtable.models import model_to_dict
+from hushtable.policy.parts import (
+    ColumnPolicy,
+    MisplacedError,
+    PolicyBudget,
+    PolicyLimits,
+    Record,
+    existing,
+    fault_text,
+    method_to_dict,
+    read_loss,
+    read_method,
+    read_model,
+    reading,
+    some_models,
+)
 from hushtable.pseudonyms import Pseudonyms
-from hushtable.quality import LOSSES
-from hushtable.quality.loss import Loss
 from hushtable.release import Release
 from hushtable.search import Budget, Clock
 from hushtable.table import Table
@@ -63,169 +64,7 @@ from hushtable.table import Table
 __all__ = ["ColumnPolicy", "Policy", "PolicyLimits"]
 
 
-class _Record(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
-
-
-def _in_one_line(error: HushError) -> str:
-    # The policy's own message adds the place and a hint of its own.
-    message, _, hint = str(error).partition("\n\nHint: ")
-    return f"{message} {hint}".rstrip(".")
-
-
-def _reading(make: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """Turn the errors of whatever reads an entry into those that pydantic collects."""
-
-    def read(given: Any) -> Any:
-        try:
-            return make(given)
-        except HushError as error:
-            raise ValueError(_in_one_line(error)) from None
-
-    return read
-
-
-_DEFAULTS: Final = {"mondrian": {"recoding": "cut"}}
-"""Options of methods whose default in a policy is not Python's: exact endpoints belong to people."""
-
-
-def _loss(given: Any) -> Loss:
-    made: Loss = entries.given(given, LOSSES, Loss, "loss")
-    return made
-
-
-def _method(given: Any) -> Method:
-    if isinstance(given, str):
-        given = {given: {}}
-    if isinstance(given, Mapping):
-        given = {
-            name: {**_DEFAULTS.get(name, {}), **(options or {})} if isinstance(options or {}, Mapping) else options
-            for name, options in given.items()
-        }
-    made: Method = entries.given(given, METHODS, Method, "method", nested={"tie_break": _loss})
-    return made
-
-
-def _method_to_dict(made: Method) -> dict[str, Any]:
-    return {
-        name: {**{option: getattr(made, option) for option in _DEFAULTS.get(name, {})}, **options}
-        for name, options in entries.write(made).items()
-    }
-
-
-def _model(given: Any) -> PrivacyModel:
-    if isinstance(given, (str, Mapping)):
-        return from_dict(given)
-    if not isinstance(given, PrivacyModel):
-        msg = "expected `name: parameter`, for instance k-anonymity: 5"
-        raise PolicyError(msg)
-    return given
-
-
-def _some_models(given: Any) -> Any:
-    if not isinstance(given, (list, tuple)) or not given:
-        msg = "expected a list of models, for instance: [k-anonymity: 5]"
-        raise ValueError(msg)
-    return given
-
-
-def _hierarchy(given: Any, info: ValidationInfo) -> Any:
-    """Check what generalizes a column, and return it as plain values."""
-    if isinstance(given, str):
-        return given if given == "auto" else _existing(given, info)
-    if not isinstance(given, Mapping):
-        msg = "expected auto, the path of a hierarchy file, or a rule, for instance {intervals: {width: [5, 10]}}"
-        raise ValueError(msg)
-    try:
-        made = Hierarchy.from_dict(given, "column")
-    except HushError as error:
-        raise ValueError(_in_one_line(error)) from None
-    return made.to_dict() if isinstance(made, Hierarchy) else rule_to_dict(made)
-
-
-def _existing(given: Any, info: ValidationInfo) -> str:
-    folder = (info.context or {}).get("folder")
-    if not isinstance(given, str) or (folder is not None and not os.path.isfile(folder / given)):
-        msg = f"no file {given!r} in the folder of the policy"
-        raise ValueError(msg)
-    return given
-
-
-class ColumnPolicy(_Record):
-    """What a column is, and how it is read.
-
-    Attributes
-    ----------
-    role : {"identifier", "quasi-identifier", "sensitive", "other"}
-    action : {"remove", "pseudonym"}, identifiers only
-    kind : Kind, optional
-        Where the cells' looks mislead: a ZIP code is a ``category``, for instance.
-    order : tuple of str, optional
-        The values of an ordered category, from low to high.
-    hierarchy : str or dict, optional
-        How a quasi-identifier or sensitive column generalizes: ``"auto"``, the path of
-        an ARX hierarchy file relative to the policy, or one rule or tree as
-        `hushtable.Hierarchy.from_dict` reads it.
-    """
-
-    role: Role
-    action: Literal["remove", "pseudonym"] | None = None
-    kind: Kind | None = None
-    order: tuple[str, ...] | None = None
-    hierarchy: Annotated[Any, BeforeValidator(_hierarchy)] = None
-
-    @model_validator(mode="before")
-    @classmethod
-    def _from_word(cls, given: Any) -> Any:
-        return {"role": given} if isinstance(given, str) else given
-
-    @model_validator(mode="after")
-    def _entries_fit_role(self) -> ColumnPolicy:
-        if self.action is not None and self.role != "identifier":
-            msg = f"action: {self.action} goes with role: identifier, not with {self.role}"
-            raise ValueError(msg)
-        for name in ("hierarchy", "kind", "order"):
-            if getattr(self, name) is not None and self.role not in ("quasi-identifier", "sensitive"):
-                msg = f"{name} goes with role: quasi-identifier or sensitive, not with {self.role}"
-                raise ValueError(msg)
-        _reading(lambda given: ColumnSpec(*given))((self.kind, self.order))
-        return self
-
-
-class PolicyLimits(_Record):
-    """What is demanded besides the models.
-
-    Attributes
-    ----------
-    highest_risk : float, optional
-        Of any record: 1 / size of its class.
-    average_risk : float, optional
-        Over all records: classes / records.
-    suppression : float
-        Share of the records that may be suppressed.
-    """
-
-    highest_risk: float | None = Field(default=None, gt=0, le=1, strict=True)
-    average_risk: float | None = Field(default=None, gt=0, le=1, strict=True)
-    suppression: float = Field(default=0.0, ge=0, le=1, strict=True)
-
-
-class PolicyBudget(_Record):
-    """When a search ends: see `hushtable.Budget`."""
-
-    seconds: float | None = Field(default=None, gt=0, allow_inf_nan=False)
-    nodes: int | None = Field(default=None, gt=0, strict=True)
-
-
-class _MisplacedError(ValueError):
-    """A fault between two entries, and the one to look at."""
-
-    def __init__(self, message: str, location: tuple[int | str, ...]) -> None:
-        super().__init__(message)
-        self.location = location
-
-
-class Policy(_Record):
+class Policy(Record):
     r"""What is to be protected, how, and to what limit.
 
     Attributes
@@ -260,18 +99,18 @@ class Policy(_Record):
     version: Literal[1] = 1
     columns: dict[str, ColumnPolicy]
     models: Annotated[
-        tuple[Annotated[Any, BeforeValidator(_reading(_model)), PlainSerializer(model_to_dict)], ...],
-        BeforeValidator(_some_models),
+        tuple[Annotated[Any, BeforeValidator(reading(read_model)), PlainSerializer(model_to_dict)], ...],
+        BeforeValidator(some_models),
     ]
-    method: Annotated[Any, BeforeValidator(_reading(_method)), PlainSerializer(_method_to_dict)] = Field(
+    method: Annotated[Any, BeforeValidator(reading(read_method)), PlainSerializer(method_to_dict)] = Field(
         default="mondrian", validate_default=True
     )
-    loss: Annotated[Any, BeforeValidator(_reading(_loss)), PlainSerializer(entries.write)] = Field(
+    loss: Annotated[Any, BeforeValidator(reading(read_loss)), PlainSerializer(entries.write)] = Field(
         default="ncp", validate_default=True
     )
     person: str | None = None
-    population: Annotated[str, BeforeValidator(_existing)] | None = None
-    domains: Annotated[str, BeforeValidator(_existing)] | None = None
+    population: Annotated[str, BeforeValidator(existing)] | None = None
+    domains: Annotated[str, BeforeValidator(existing)] | None = None
     unknown: Literal["error", "suppress"] = "error"
     missing: Literal["category"] = "category"
     limits: PolicyLimits = PolicyLimits()
@@ -285,26 +124,26 @@ class Policy(_Record):
             for name in model.needs.sensitive:
                 if name not in self.columns or self.columns[name].role != "sensitive":
                     msg = f"{model.name} needs {name!r}, which columns does not declare as sensitive"
-                    raise _MisplacedError(msg, ("models", i))
+                    raise MisplacedError(msg, ("models", i))
         if not self.quasi_identifiers:
             msg = "columns declares no quasi-identifier"
-            raise _MisplacedError(msg, ("columns",))
+            raise MisplacedError(msg, ("columns",))
         for place, names in (("loss", self.loss.weights), ("method", getattr(self.method, "grid", ()))):
             strangers = [name for name in names if name not in self.quasi_identifiers]
             if strangers:
                 msg = f"names {listed(strangers)}, which columns does not declare as quasi-identifier"
-                raise _MisplacedError(msg, (place,))
+                raise MisplacedError(msg, (place,))
         if self.population is not None and not any(model.needs.population for model in self.models):
             msg = "has no effect: no model counts a population (k-map and delta-presence do)"
-            raise _MisplacedError(msg, ("population",))
+            raise MisplacedError(msg, ("population",))
         if self.unknown != "error" and self.domains is None and not self.hierarchies():
             msg = "has no effect: no column has a hierarchy"
-            raise _MisplacedError(msg, ("unknown",))
+            raise MisplacedError(msg, ("unknown",))
         if self.person is not None and (
             self.person not in self.columns or self.columns[self.person].role not in ("identifier", "other")
         ):
             msg = f"{self.person!r} must be a column with the role identifier or other"
-            raise _MisplacedError(msg, ("person",))
+            raise MisplacedError(msg, ("person",))
         return self
 
     @property
@@ -499,7 +338,8 @@ class Policy(_Record):
         try:
             policy = cls.model_validate(given, context={"folder": folder})
         except ValidationError as error:
-            faults = [_fault(fault, name, tree) for fault in error.errors(include_url=False, include_input=False)]
+            told = error.errors(include_url=False, include_input=False)
+            faults = [fault_text(fault, name, tree, cls.model_fields) for fault in told]
             msg = with_hint(
                 "\n".join(dict.fromkeys(faults)),
                 "docs/quickstart.md shows a whole policy; `hushtable scan FILE -p policy.yaml` writes one.",
@@ -588,20 +428,3 @@ def _put(made: dict[str, Any], steps: Sequence[str], entry: Any) -> None:
         made[step] = inner
         made = inner
     made[last] = entry
-
-
-def _fault(fault: Mapping[str, Any], name: str, tree: plain_yaml.Node | None) -> str:
-    """Write one fault of a policy with its line, and the words that would be allowed."""
-    cause = fault.get("ctx", {}).get("error")
-    location = cause.location if isinstance(cause, _MisplacedError) else fault["loc"]
-    where = f"{name} line {plain_yaml.line_of(tree, location)}" if tree else name
-    place = ".".join(str(step) for step in location)
-    if fault["type"] == "extra_forbidden":
-        allowed = ColumnPolicy if location[0] == "columns" else PolicyLimits if location[0] == "limits" else Policy
-        return f"{where}: {place}: {_unknown(str(location[-1]), allowed.model_fields)}."
-    return f"{where}: {place}: {fault['msg'].removeprefix('Value error, ')}."
-
-
-def _unknown(word: str, allowed: Iterable[str]) -> str:
-    near = difflib.get_close_matches(word, list(allowed), n=1)
-    return f"no such entry; did you mean {near[0]!r}?" if near else f"no such entry; known: {', '.join(allowed)}"

@@ -1,0 +1,224 @@
+"""The parts of a policy, how its entries are read, and how its faults are told."""
+
+from __future__ import annotations
+
+import difflib
+import os
+from collections.abc import Callable, Iterable, Mapping
+from typing import Annotated, Any, Final, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo, model_validator
+
+from hushtable import entries, plain_yaml
+from hushtable.anonymizers import METHODS, Method
+from hushtable.column import ColumnSpec, Kind, Role
+from hushtable.errors import HushError, PolicyError
+from hushtable.hierarchy import Hierarchy
+from hushtable.hierarchy.rules import to_dict as rule_to_dict
+from hushtable.models import PrivacyModel, from_dict
+from hushtable.quality import LOSSES
+from hushtable.quality.loss import Loss
+
+__all__ = [
+    "ColumnPolicy",
+    "MisplacedError",
+    "PolicyBudget",
+    "PolicyLimits",
+    "Record",
+    "existing",
+    "fault_text",
+    "method_to_dict",
+    "read_loss",
+    "read_method",
+    "read_model",
+    "reading",
+    "some_models",
+]
+
+
+class Record(BaseModel):
+    """A frozen part of a policy, in which unknown entries are errors."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
+
+
+def _in_one_line(error: HushError) -> str:
+    # The policy's own message adds the place and a hint of its own.
+    message, _, hint = str(error).partition("\n\nHint: ")
+    return f"{message} {hint}".rstrip(".")
+
+
+def reading(make: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Turn the errors of whatever reads an entry into those that pydantic collects."""
+
+    def read(given: Any) -> Any:
+        try:
+            return make(given)
+        except HushError as error:
+            raise ValueError(_in_one_line(error)) from None
+
+    return read
+
+
+_DEFAULTS: Final = {"mondrian": {"recoding": "cut"}}
+"""Options of methods whose default in a policy is not Python's: exact endpoints belong to people."""
+
+
+def read_loss(given: Any) -> Loss:
+    """Read what is made small."""
+    made: Loss = entries.given(given, LOSSES, Loss, "loss")
+    return made
+
+
+def read_method(given: Any) -> Method:
+    """Read what searches, with the defaults of a policy."""
+    if isinstance(given, str):
+        given = {given: {}}
+    if isinstance(given, Mapping):
+        given = {
+            name: {**_DEFAULTS.get(name, {}), **(options or {})} if isinstance(options or {}, Mapping) else options
+            for name, options in given.items()
+        }
+    made: Method = entries.given(given, METHODS, Method, "method", nested={"tie_break": read_loss})
+    return made
+
+
+def method_to_dict(made: Method) -> dict[str, Any]:
+    """Write what searches, with the options whose defaults are a policy's own."""
+    return {
+        name: {**{option: getattr(made, option) for option in _DEFAULTS.get(name, {})}, **options}
+        for name, options in entries.write(made).items()
+    }
+
+
+def read_model(given: Any) -> PrivacyModel:
+    """Read a condition on classes, or on rows."""
+    if isinstance(given, (str, Mapping)):
+        return from_dict(given)
+    if not isinstance(given, PrivacyModel):
+        msg = "expected `name: parameter`, for instance k-anonymity: 5"
+        raise PolicyError(msg)
+    return given
+
+
+def some_models(given: Any) -> Any:
+    """Refuse what is no list of models."""
+    if not isinstance(given, (list, tuple)) or not given:
+        msg = "expected a list of models, for instance: [k-anonymity: 5]"
+        raise ValueError(msg)
+    return given
+
+
+def _hierarchy(given: Any, info: ValidationInfo) -> Any:
+    """Check what generalizes a column, and return it as plain values."""
+    if isinstance(given, str):
+        return given if given == "auto" else existing(given, info)
+    if not isinstance(given, Mapping):
+        msg = "expected auto, the path of a hierarchy file, or a rule, for instance {intervals: {width: [5, 10]}}"
+        raise ValueError(msg)
+    try:
+        made = Hierarchy.from_dict(given, "column")
+    except HushError as error:
+        raise ValueError(_in_one_line(error)) from None
+    return made.to_dict() if isinstance(made, Hierarchy) else rule_to_dict(made)
+
+
+def existing(given: Any, info: ValidationInfo) -> str:
+    """Refuse a path of no file, where the folder of the policy is known."""
+    folder = (info.context or {}).get("folder")
+    if not isinstance(given, str) or (folder is not None and not os.path.isfile(folder / given)):
+        msg = f"no file {given!r} in the folder of the policy"
+        raise ValueError(msg)
+    return given
+
+
+class ColumnPolicy(Record):
+    """What a column is, and how it is read.
+
+    Attributes
+    ----------
+    role : {"identifier", "quasi-identifier", "sensitive", "other"}
+    action : {"remove", "pseudonym"}, identifiers only
+    kind : Kind, optional
+        Where the cells' looks mislead: a ZIP code is a ``category``, for instance.
+    order : tuple of str, optional
+        The values of an ordered category, from low to high.
+    hierarchy : str or dict, optional
+        How a quasi-identifier or sensitive column generalizes: ``"auto"``, the path of
+        an ARX hierarchy file relative to the policy, or one rule or tree as
+        `hushtable.Hierarchy.from_dict` reads it.
+    """
+
+    role: Role
+    action: Literal["remove", "pseudonym"] | None = None
+    kind: Kind | None = None
+    order: tuple[str, ...] | None = None
+    hierarchy: Annotated[Any, BeforeValidator(_hierarchy)] = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _from_word(cls, given: Any) -> Any:
+        return {"role": given} if isinstance(given, str) else given
+
+    @model_validator(mode="after")
+    def _entries_fit_role(self) -> ColumnPolicy:
+        if self.action is not None and self.role != "identifier":
+            msg = f"action: {self.action} goes with role: identifier, not with {self.role}"
+            raise ValueError(msg)
+        for name in ("hierarchy", "kind", "order"):
+            if getattr(self, name) is not None and self.role not in ("quasi-identifier", "sensitive"):
+                msg = f"{name} goes with role: quasi-identifier or sensitive, not with {self.role}"
+                raise ValueError(msg)
+        reading(lambda given: ColumnSpec(*given))((self.kind, self.order))
+        return self
+
+
+class PolicyLimits(Record):
+    """What is demanded besides the models.
+
+    Attributes
+    ----------
+    highest_risk : float, optional
+        Of any record: 1 / size of its class.
+    average_risk : float, optional
+        Over all records: classes / records.
+    suppression : float
+        Share of the records that may be suppressed.
+    """
+
+    highest_risk: float | None = Field(default=None, gt=0, le=1, strict=True)
+    average_risk: float | None = Field(default=None, gt=0, le=1, strict=True)
+    suppression: float = Field(default=0.0, ge=0, le=1, strict=True)
+
+
+class PolicyBudget(Record):
+    """When a search ends: see `hushtable.Budget`."""
+
+    seconds: float | None = Field(default=None, gt=0, allow_inf_nan=False)
+    nodes: int | None = Field(default=None, gt=0, strict=True)
+
+
+class MisplacedError(ValueError):
+    """A fault between two entries, and the one to look at."""
+
+    def __init__(self, message: str, location: tuple[int | str, ...]) -> None:
+        super().__init__(message)
+        self.location = location
+
+
+def fault_text(fault: Mapping[str, Any], name: str, tree: plain_yaml.Node | None, known: Iterable[str]) -> str:
+    """Write one fault of a policy with its line, and the words that would be allowed."""
+    cause = fault.get("ctx", {}).get("error")
+    location = cause.location if isinstance(cause, MisplacedError) else fault["loc"]
+    where = f"{name} line {plain_yaml.line_of(tree, location)}" if tree else name
+    place = ".".join(str(step) for step in location)
+    if fault["type"] == "extra_forbidden":
+        inner: Mapping[Any, type[Record]] = {"columns": ColumnPolicy, "limits": PolicyLimits, "budget": PolicyBudget}
+        allowed = inner[location[0]].model_fields if location[0] in inner else known
+        return f"{where}: {place}: {_unknown(str(location[-1]), allowed)}."
+    return f"{where}: {place}: {fault['msg'].removeprefix('Value error, ')}."
+
+
+def _unknown(word: str, allowed: Iterable[str]) -> str:
+    near = difflib.get_close_matches(word, list(allowed), n=1)
+    return f"no such entry; did you mean {near[0]!r}?" if near else f"no such entry; known: {', '.join(allowed)}"
