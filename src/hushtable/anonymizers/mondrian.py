@@ -22,7 +22,6 @@ from hushtable.layout import by_content, check_grid, lay_out, pack, places
 from hushtable.partition import Partition
 from hushtable.recoding import Recoding
 from hushtable.search import Clock, check_memory
-from hushtable.table import Table
 
 __all__ = ["Mondrian"]
 
