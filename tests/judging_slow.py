@@ -134,8 +134,8 @@ def number(given: float) -> Fraction:
 
 
 def key_of(value: Any, kind: str) -> Any:
-    """Return a sensitive value such that equal values are equal: 0.0 is -0.0 and 1 is 1.0."""
-    text = text_of(value)
+    """Return a sensitive value such that equal values are equal: 0.0 is -0.0 and 1 is 1.0; ``*`` says nothing."""
+    text = None if value == "*" else text_of(value)
     return measure(text, kind) if text is not None and kind in MEASURED else text
 
 

@@ -2,6 +2,7 @@
 
 import contextlib
 import csv
+import dataclasses
 import datetime as dt
 import io
 import random
@@ -663,3 +664,24 @@ def test_float32_numbers_are_written_in_full(tmp_path):
 def test_values_have_one_text_wherever_they_are_spelled_out(series, texts):
     assert frames.value_texts(series, "c").to_list() == texts
     assert frames.mask(series, np.zeros(len(series), dtype=bool), "c").to_list() == texts
+
+
+def test_a_file_of_tabs_is_split_at_tabs(tmp_path):
+    """Every line of this one has one comma too."""
+    path = tmp_path / "in.tsv"
+    path.write_text("x,y\tb\na, b\t1\n")
+    assert frames.read(path).columns == ("x,y", "b")
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
+@pytest.mark.parametrize("name", ["x,y", "a;b;c", "a|b", "tab\there", 'q"uote', "line\nbreak", " a "])
+def test_a_written_header_is_read_back(name, delimiter, tmp_path):
+    cells = pl.DataFrame({name: ["a,b", "c;d"], "b": ["e|f", "g\th"]})
+    frames.write(dataclasses.replace(frames.read(cells), delimiter=delimiter), tmp_path / "out.csv")
+    assert frames.read(tmp_path / "out.csv", delimiter=delimiter).data.to_polars().equals(cells)
+
+
+def test_names_that_hold_a_delimiter_split_no_written_header(tmp_path):
+    frame = frames.read(pl.DataFrame({"x,y": ["a,b", "c,d"], "b": ["1", "2"]}))
+    frames.write(dataclasses.replace(frame, delimiter=";"), tmp_path / "out.csv")
+    assert frames.read(tmp_path / "out.csv").columns == ("x,y", "b")

@@ -502,3 +502,24 @@ def test_names_that_polars_reads_as_patterns_are_names(name: str, role: str, kin
     for file in (tmp_path / "out.csv", tmp_path / "out.parquet"):
         assert release.write(file).passed
         assert list(frames.read(file).columns) == names
+
+
+@pytest.mark.parametrize("name", ["out.csv", "out.parquet"])
+@pytest.mark.parametrize(
+    ("values", "order"),
+    [
+        (pl.Series([1.0, 2.0, 10.0, None]), ("10", "1", "2")),
+        (pl.Series([1.0, 2.0, 10.0, None]), None),
+        (pl.datetime_range(pl.datetime(2024, 1, 1), pl.datetime(2024, 1, 4), "1d", eager=True), None),
+    ],
+)
+def test_sensitive_numbers_that_are_declared_text_are_written_as_it(
+    values: pl.Series, order: Any, name: str, tmp_path: Path
+) -> None:
+    data = pl.DataFrame({"age": [1, 2, 3, 4], "pay": values})
+    spec = ht.ColumnSpec("ordered" if order else "category", order)
+    models = [ht.TCloseness(0.5, "pay")]
+    release = ht.anonymize(data, quasi_identifiers=["age"], models=models, specs={"pay": spec})
+    assert release.write(tmp_path / name).passed
+    options = {"quasi_identifiers": ["age"], "models": models, "specs": release.specs}
+    assert ht.verify(tmp_path / name, **options, original=data).passed

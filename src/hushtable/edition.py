@@ -64,6 +64,8 @@ class Edition:
         Columns of whole numbers behind the others.
     pseudonyms : Pseudonyms, optional
         Columns whose cells become keyed pseudonyms.
+    as_text : tuple of str
+        Columns that are declared text: a file holds the texts of their values, whatever their type.
     inputs : tuple of path
         The files it was made from, none of which `write` touches.
     """
@@ -75,6 +77,7 @@ class Edition:
     rows: CountArray | None = field(default=None, repr=False)
     added: Mapping[str, CountArray] = field(default_factory=dict, repr=False)
     pseudonyms: Pseudonyms | None = None
+    as_text: tuple[str, ...] = ()
     inputs: tuple[Path, ...] = ()
 
     @property
@@ -158,6 +161,7 @@ class Edition:
         outputs = (path, manifest.manifest_path(path), *others)
         drafts.check_outputs(outputs, self.inputs, overwrite=overwrite)
         frame = self.frame()
+        frame = frame.with_texts({name: frames.spelled(frame.column(name), name) for name in self.as_text})
         for target, each in {path: frame, **others}.items():
             frames.check_writable(each, target)
         if order == "shuffled":

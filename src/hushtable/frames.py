@@ -20,7 +20,7 @@ import polars as pl
 from hushtable._types import BoolArray, CodeArray, CountArray
 from hushtable.cells import SUPPRESSED
 from hushtable.column import ColumnSpec
-from hushtable.delimited import read_csv, unreadable
+from hushtable.delimited import header_line, read_csv, unreadable
 from hushtable.errors import ColumnError, InputError, listed, with_hint
 from hushtable.series import encode, to_polars, without_categories
 
@@ -37,6 +37,7 @@ __all__ = [
     "mask",
     "missing_texts",
     "read",
+    "spelled",
     "strings",
     "text_codes",
     "texts",
@@ -254,12 +255,10 @@ def write(frame: Frame, path: Path) -> None:
         return
     # The few digits that single out a float32 read back as another number.
     in_full = [each.cast(pl.Float64) if isinstance(each.dtype, pl.Float32) else each for each in data]
-    separator = written_delimiter(frame, path)
-    has_mark = any(name.startswith("\ufeff") for name in data.columns[:1])
+    delimiter = written_delimiter(frame, path)
     with path.open("wb") as file:
-        # Outside quotes, a name that begins with a byte order mark would lose it when it is read.
-        data.clear().write_csv(file, separator=separator, quote_style="always" if has_mark else "necessary")
-        pl.DataFrame(in_full).write_csv(file, separator=separator, include_header=False)
+        file.write(header_line(frame.columns, delimiter).encode())
+        pl.DataFrame(in_full).write_csv(file, separator=delimiter, include_header=False)
 
 
 def written_delimiter(frame: Frame, path: Path) -> str:
@@ -301,8 +300,8 @@ def map_texts(series: pl.Series, change: Callable[[str], str], name: str) -> pl.
 
 
 def mask(series: pl.Series, suppressed: BoolArray, name: str) -> pl.Series:
-    """Return a column as text, other types as canonical texts of their values, with ``*`` in the suppressed rows."""
-    cells = zip(_spelled(series, name).to_list(), suppressed.tolist(), strict=True)
+    """Return a column as text, whatever is none in the texts of its values, with ``*`` in the suppressed rows."""
+    cells = zip(spelled(series, name).to_list(), suppressed.tolist(), strict=True)
     # Made anew, because a changed column shares its buffer with the old one.
     return pl.Series([SUPPRESSED if is_hidden else cell for cell, is_hidden in cells], dtype=pl.String)
 
@@ -346,10 +345,10 @@ def _as_text(series: pl.Series, name: str) -> pl.Series:
 
 def value_texts(series: pl.Series, name: str) -> pl.Series:
     """Return a column's cells as texts, blank ones as missing; other types as the canonical texts of their values."""
-    return texts(_spelled(series, name), name)
+    return texts(spelled(series, name), name)
 
 
-def _spelled(series: pl.Series, name: str) -> pl.Series:
+def spelled(series: pl.Series, name: str) -> pl.Series:
     """Write the values that a Table codes: floats in full, moments in UTC. Text stays as it is."""
     if isinstance(series.dtype, (pl.String, pl.Categorical, pl.Enum, pl.Boolean, pl.Null)):
         return series.cast(pl.String)

@@ -277,7 +277,7 @@ class Policy(_Record):
     limits: PolicyLimits = PolicyLimits()
     budget: PolicyBudget | None = None
 
-    _folder: Path = PrivateAttr(default=Path())
+    _folder: Path | None = PrivateAttr(default=None)
 
     @model_validator(mode="after")
     def _entries_fit_one_another(self) -> Policy:
@@ -505,7 +505,7 @@ class Policy(_Record):
                 "docs/quickstart.md shows a whole policy; `hushtable scan FILE -p policy.yaml` writes one.",
             )
             raise PolicyError(msg) from None
-        policy._folder = folder or Path()
+        policy._folder = folder
         return policy
 
     def changed(self, given: Mapping[Any, Any]) -> Policy:
@@ -539,7 +539,7 @@ class Policy(_Record):
         return None if self.population is None else self._beside(self.population)
 
     def _beside(self, path: str) -> Path:
-        return self._folder / path
+        return (self._folder or Path()) / path
 
     def _ladders(self) -> dict[str, Any]:
         given = self.hierarchies()
@@ -579,7 +579,10 @@ def _put(made: dict[str, Any], steps: Sequence[str], entry: Any) -> None:
         made["columns"][steps[1]] = {"role": role} if isinstance(role, str) else role or {}
     for step, following in zip(above, steps[1:], strict=True):
         inner = made.get(step)
-        inner = {inner: {}} if isinstance(inner, str) else inner or {}
+        inner = {inner: {}} if isinstance(inner, str) else {} if inner is None else inner
+        if not isinstance(inner, dict):
+            msg = with_hint(f"{'.'.join(steps)}: {step} has no entries of its own.", f"set {step} as a whole.")
+            raise PolicyError(msg)
         if step in ("method", "loss"):
             inner = {following: inner.get(following) or {}}
         made[step] = inner

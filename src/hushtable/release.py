@@ -129,6 +129,7 @@ class Release:
             starred=dict.fromkeys(stars, suppressed),
             rows=np.flatnonzero(~suppressed) if self.drops_suppressed else None,
             pseudonyms=self.pseudonyms,
+            as_text=tuple(name for name in self.sensitive if self.specs[name].kind in ("category", "ordered")),
             inputs=self.inputs,
         )
 

@@ -51,7 +51,7 @@ class Request:
             kinds[name] = kind_of_texts(texts) if self.form == "csv" or is_text else made.kind
             if spec is not None:
                 kinds[name] = spec.kind or kinds[name]
-            orders[name] = made.order if kinds[name] == "ordered" else ()
+            orders[name] = (spec and spec.order) or (made.order if kinds[name] == "ordered" else ())
         people = self.people or []
         labels = {}
         for name, found in self.ladders.items():
@@ -85,7 +85,7 @@ def request(random: Random, folder: Path, *, tame: bool = False) -> Request:
     )[0]
     n = max(n, 6) if tame else n
     secret = f"SeCrEt{random.randrange(10**9)}"
-    names = random.sample(NAMES[:-3] if random.random() < 0.95 else NAMES, random.randint(2, 6))
+    names = random.sample(NAMES, random.randint(2, 6))
     columns = {name: column(random, n, secret) for name in names}
     form = random.choice(FORMS if tame or random.random() < 0.9 else (COUNTED,))
     roles = dict.fromkeys(names[: random.randint(1, min(4, len(names)))], "quasi-identifier")
@@ -136,6 +136,10 @@ def request(random: Random, folder: Path, *, tame: bool = False) -> Request:
         call.pop("budget", None)
     elif random.random() < 0.35:
         call["suppression_limit"] = random.choice((0.05, 0.2, 0.5, 0.9))
+    specs = {name: _spec(random, original, name) for name in (*qi, *sensitive) if random.random() < 0.04}
+    # A Table has its kinds.
+    if specs and form not in ("Table", COUNTED):
+        call["specs"] = specs
     if identifiers:
         call["identifiers"] = identifiers
     if pseudonyms:
@@ -216,6 +220,13 @@ def _sensitive_model(random: Random, name: str, made: Made, ladders: dict[str, L
     )
 
 
+def _spec(random: Random, original: list[dict[str, Any]], name: str) -> ht.ColumnSpec:
+    """Declare a column a category, or ordered in one order of its values or another."""
+    texts = sorted({text for row in original if (text := text_of(row[name])) is not None})
+    random.shuffle(texts)
+    return ht.ColumnSpec("ordered", tuple(texts)) if texts and random.random() < 0.6 else ht.ColumnSpec("category")
+
+
 def _skewed(random: Random, made: Made) -> Made:
     """Return a column in which one value is more frequent than all others."""
     known = [value for value in made.values if value is not None] or [None]
@@ -249,7 +260,7 @@ def method(random: Random, n: int, qi: list[str], columns: dict[str, Made], aske
     if roll < 0.27 and n <= 40:
         only_k = len(asked) == 1 and isinstance(asked[0], ht.KAnonymity)
         variant = "mg-ga" if only_k and random.random() < 0.4 else "partitions"
-        return ht.Genetic(variant, population=4 if variant == "partitions" else 12, generations=4, elite=0.25)
+        return ht.Genetic(variant, individuals=4 if variant == "partitions" else 12, generations=4, elite=0.25)
     recoding = random.choice(("tight", "tight", "cut", "cut", "label", "set", "central"))
     grid = {}
     numbers = [name for name in qi if columns[name].kind in ("integer", "decimal")]

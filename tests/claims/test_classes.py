@@ -15,7 +15,7 @@ from hushtable import frames
 from hushtable.claims import verify
 from hushtable.claims.readings import match_sizes
 from hushtable.errors import ColumnError, InputError, VerificationError
-from hushtable.models import DistinctLDiversity, KAnonymity, KMap, TCloseness
+from hushtable.models import BetaLikeness, DeltaDisclosure, DistinctLDiversity, KAnonymity, KMap, TCloseness
 from hushtable.protect import anonymize
 from hushtable.risk.assess import assess
 
@@ -592,4 +592,17 @@ def test_blanked_cells_fail_an_ordered_closeness_where_the_original_has_none():
     published = original.with_columns(s=pl.Series([None, 2, 3, 4]))
     model = TCloseness(0.5, "s")
     assert judged(original, [model], original=original).passed
+    assert not judged(published, [model], original=original).passed
+
+
+def test_an_ordered_sensitive_column_without_a_value():
+    nothing = pl.Series([None] * 4, dtype=pl.Enum(["low", "high"]))
+    original = pl.DataFrame({"a": ["x"] * 4, "s": nothing})
+    assert judged(original, [KAnonymity(2)], sensitive=["s"], original=original).passed
+
+
+@pytest.mark.parametrize("model", [TCloseness(0.9, "s", "equal"), BetaLikeness(3, "s"), DeltaDisclosure(3, "s")])
+def test_a_value_that_the_original_lacks_is_judged(model):
+    original = pl.DataFrame({"a": ["x"] * 4, "s": ["a", "a", "b", "b"]})
+    published = original.with_columns(s=pl.Series(["z"] * 4))
     assert not judged(published, [model], original=original).passed

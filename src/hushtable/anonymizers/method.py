@@ -183,7 +183,8 @@ def check_asked(method: Method, problem: Problem) -> None:
     if problem.notion is not None and not offers.finds_matchings:
         able = [other for other, each in METHODS.items() if each().offers.finds_matchings]
         msg = with_hint(
-            f"{name} makes classes, and {problem.notion.name} judges none.", f"methods that match rows: {listed(able)}."
+            f"{name} with these options makes classes, and {problem.notion.name} judges none.",
+            f"methods that match rows: {listed(able)}.",
         )
         raise InputError(msg)
     _check_models(name, offers, problem.judge.models)

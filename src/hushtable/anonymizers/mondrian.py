@@ -101,6 +101,10 @@ class Mondrian:
             if getattr(self, name) not in allowed:
                 msg = with_hint(f"Mondrian was given {name} = {getattr(self, name)!r}.", f"choose one of {allowed}.")
                 raise InputError(msg)
+        for name in ("strict", "exchange"):
+            if not isinstance(getattr(self, name), (bool, np.bool_)):
+                msg = with_hint(f"Mondrian was given {name} = {getattr(self, name)!r}.", "true or false.")
+                raise InputError(msg)
         check_whole("Mondrian was given n_rescored", self.n_rescored, 1, _MOST_RESCORED)
         check_whole("Mondrian was given margin", self.margin, 0, _MOST_MARGIN)
         check_grid(self.grid)

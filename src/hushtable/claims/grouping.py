@@ -125,7 +125,7 @@ class Held:
     def totals(self, shown: BoolArray) -> CountArray:
         """Count every value, the missing one's entry first, in the original or else in the rows shown."""
         codes = self.codes[shown] if self.reference is None else self.reference
-        return np.bincount(codes + 1, minlength=1)
+        return np.bincount(codes + 1, minlength=self.column.n_values + 1)
 
 
 def hold(
@@ -205,7 +205,7 @@ def _value_codes(
             series = frames.map_texts(series, _without_zone, name)
     if theirs is None or their_codes is None:
         return encode(series, spec, is_typed=True, name=name)
-    order = spec.order or (tuple(theirs.texts()) if kind == "ordered" else None)
+    order = spec.order or (tuple(theirs.texts()) if kind == "ordered" else ()) or None
     ours, our_codes = encode(series, ColumnSpec(kind, order), is_typed=True, name=name)
     column, codes = columns_.from_texts(name, [*ours.texts(), *theirs.texts()], kind, order)
     codes = np.append(codes, np.int32(-1))

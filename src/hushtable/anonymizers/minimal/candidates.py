@@ -94,12 +94,16 @@ class Space:
 
     def recode(self, labels: CodeArray, n_classes: int) -> Recoding:
         """Publish the cheapest common candidates of every class; rows labelled -1 are in none."""
+        return self.recode_runs(*self.runs(labels, n_classes))
+
+    def runs(self, labels: CodeArray, n_classes: int) -> tuple[CodeArray, CodeArray]:
+        """Return the first and the last place of every class in every column."""
         rows = np.flatnonzero(labels >= 0)
         low = np.full((n_classes, len(self.columns)), np.iinfo(np.int32).max, dtype=np.int32)
         high = np.zeros_like(low)
         np.minimum.at(low, labels[rows], self.places[rows])
         np.maximum.at(high, labels[rows], self.places[rows])
-        return self.recode_runs(low, high)
+        return low, high
 
     def recode_runs(self, low: CodeArray, high: CodeArray) -> Recoding:
         """Publish the cheapest candidates over runs of places, each of shape (n_classes, n_columns)."""

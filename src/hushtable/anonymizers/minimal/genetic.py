@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, Final, Literal
 
 import numpy as np
 
-from hushtable._types import CodeArray
+from hushtable._types import CodeArray, CountArray
 from hushtable.anonymizers.judging import Judge
 from hushtable.anonymizers.method import Found, Offers, Problem, register
-from hushtable.anonymizers.minimal import candidates, evolve, regroup
+from hushtable.anonymizers.minimal import candidates, evolve, matchings, regroup
 from hushtable.anonymizers.minimal.answer import infeasible, merged, published
 from hushtable.anonymizers.minimal.candidates import Space
+from hushtable.anonymizers.minimal.mgga import Breeder, Condition, Equal, Matched
 from hushtable.anonymizers.minimal.mingen import start, temperatures
+from hushtable.anonymizers.minimal.tables import Choices
 from hushtable.errors import InputError, check_whole, with_hint
-from hushtable.kernels.regroup import Check
+from hushtable.models.identity import KAnonymity
+from hushtable.models.matching import MatchingNotion
 from hushtable.partition import Partition
 from hushtable.recoding import Recoding
 from hushtable.search import Effort
@@ -41,11 +44,13 @@ class Genetic:
 
     Parameters
     ----------
-    variant : {"partitions", "mg-ga"}
+    variant : {"partitions", "mg-ga"}, optional
         ``"partitions"``: an individual is a partition, whose blocks satisfy the models from
         the start. Offspring take the cheapest blocks of both parents and are then improved by
         moves, swaps, merges and splits. ``"mg-ga"``: an individual is a table of published
-        cells, as in that program; for k-anonymity alone.
+        cells, as in that program; for k-anonymity alone, or for a matching notion. When not
+        given, a matching notion, which judges rows and no blocks, is searched for among tables,
+        everything else among partitions.
     individuals : int, optional
         Of a generation; 8 partitions or 100 tables when not given.
     generations : int, optional
@@ -67,7 +72,11 @@ class Genetic:
     ``"mg-ga"`` follows that program with these faults mended: the rate of mutation does grow; the
     elite is a share, not ten; a whole row can be aligned with another, without which equal rows
     hardly ever meet; losses are compared only among tables that satisfy the model, and a table
-    of ``*`` is among the first, so that there always is one.
+    of ``*`` is among the first, so that there always is one. Under a matching notion, that
+    program's own (`hushtable.GlobalK1`) or another, the first tables are a k-anonymous one, which is
+    more than asked, and for k = 2 rows paired by an assignment. A row of which too few matches are known,
+    told by strong components, is paired with another: both publish the cheapest cells that
+    cover both. So every individual satisfies the notion, and losses alone decide.
 
     Examples
     --------
@@ -80,7 +89,7 @@ class Genetic:
     [('21', 'f'), ('[25, 30]', 'm'), ('[25, 30]', 'm'), ('21', 'f')]
     """
 
-    variant: Variant = "partitions"
+    variant: Variant | None = None
     individuals: int | None = None
     generations: int | None = None
     patience: int | None = None
@@ -92,12 +101,13 @@ class Genetic:
 
     @property
     def offers(self) -> Offers:
-        """Every loss that is a sum over cells."""
+        """Every loss that is a sum over cells; matching notions, but not as partitions."""
         losses = ("ncp", "minimal_distortion", "certainty")
-        return Offers(losses, parts_equal_records=True, merges_classes=True)
+        finds = self.variant != "partitions"
+        return Offers(losses, parts_equal_records=True, finds_matchings=finds, merges_classes=True)
 
     def __post_init__(self) -> None:
-        if self.variant not in _DEFAULTS:
+        if self.variant is not None and self.variant not in _DEFAULTS:
             msg = with_hint(f"Genetic was given variant = {self.variant!r}.", f"choose one of {tuple(_DEFAULTS)}.")
             raise InputError(msg)
         for name, least in (("individuals", 2), ("generations", 1), ("patience", 1), ("seed", 0)):
@@ -112,59 +122,76 @@ class Genetic:
 
     def search(self, problem: Problem) -> Found:
         """Let releases evolve whose classes pass; a budget's nodes are individuals made."""
-        judge, clock = problem.judge, problem.clock
+        clock, notion = problem.clock, problem.notion
+        if notion is not None:
+            # Rows that are equal are matches of one another, so that blocks of k are where to begin.
+            problem = replace(problem, judge=replace(problem.judge, models=(KAnonymity(notion.k),)), notion=None)
+        judge = problem.judge
         space = candidates.lay_out(problem.table, problem.columns, problem.ladders, problem.loss)
         if space.n_rows < judge.min_size:
-            raise infeasible(judge.models, space.n_rows)
-        generations = evolve.Generations(*self._sizes(), clock, space.scale)
+            raise infeasible(judge.models if notion is None else [notion], space.n_rows)
+        variant = self.variant or ("partitions" if notion is None else "mg-ga")
+        generations = evolve.Generations(*self._sizes(variant), clock, space.scale)
         first, near = start(space, problem, clock)
-        if self.variant == "mg-ga":
-            table = self._cells(space, judge, generations)
+        nursery = _Nursery(space, judge, near, first, self.seed, generations)
+        if variant == "mg-ga":
+            table = self._cells(nursery, first, notion)
         else:
-            labels = self._partitions(space, judge, near, first, generations)
+            labels = self._partitions(nursery, first)
             table = merged(space.recode(labels, int(labels.max()) + 1), labels)
+        # A published row that covers k rows costs as much as the farthest of them; of the other side nothing is known.
+        is_bounded = notion is None or "published" in notion.sides
         trace = clock.trace(
             repr(self),
             generations.n_made,
             value=generations.best * space.scale,
-            bound=near.bound(judge.min_size) * space.scale,
+            bound=near.bound(judge.min_size) * space.scale if is_bounded else 0.0,
             complete=not generations.is_late,
             seed=self.seed,
             effort=Effort(generations.n_made, 0, 0, space.size(), None, tuple(clock.history)),
         )
         return Found(*table, trace)
 
-    def _sizes(self) -> tuple[int, int, int]:
+    def _sizes(self, variant: Variant) -> tuple[int, int, int]:
         given = (self.individuals, self.generations, self.patience)
         individuals, generations, patience = (
-            default if asked is None else asked for asked, default in zip(given, _DEFAULTS[self.variant], strict=True)
+            default if asked is None else asked for asked, default in zip(given, _DEFAULTS[variant], strict=True)
         )
         return individuals, generations, patience
 
-    def _cells(self, space: Space, judge: Judge, generations: evolve.Generations) -> tuple[Partition, Recoding]:
+    def _cells(self, nursery: _Nursery, labels: CodeArray, notion: MatchingNotion | None) -> tuple[Partition, Recoding]:
+        """Evolve tables of cells; ``labels`` are k-anonymous blocks."""
+        space, judge = nursery.space, nursery.judge
         if not judge.is_by_size:
             msg = with_hint(
                 'Genetic(variant="mg-ga") was given more than k-anonymity.', "the default variant takes other models."
             )
             raise InputError(msg)
-        breeder = evolve.Breeder(space, judge.min_size, self.elite, self.mutation_rate, self.seed)
-        return published(space, breeder.run(generations))
+        choices = Choices.of(space)
+        first = [choices.stars] if notion is None else self._first(nursery, choices, labels, notion)
+        condition: Condition = (
+            Equal.of(choices, judge.min_size, self.seed) if notion is None else Matched(choices, notion)
+        )
+        breeder = Breeder(choices, condition, self.elite, self.mutation_rate, self.seed)
+        return published(space, breeder.run(nursery.generations, first))
 
-    def _partitions(
-        self,
-        space: Space,
-        judge: Judge,
-        near: regroup.Neighbours,
-        first: CodeArray,
-        generations: evolve.Generations,
-    ) -> CodeArray:
+    def _first(
+        self, nursery: _Nursery, choices: Choices, labels: CodeArray, notion: MatchingNotion
+    ) -> list[CountArray]:
+        """Return tables that satisfy a notion: a k-anonymous one, annealed, and for k = 2 one of pairs."""
+        if nursery.can_improve:
+            _, labels = nursery.improved(labels, 1.0)
+        first = [choices.of_labels(labels)]
+        if notion.k == 2 and nursery.space.n_rows <= matchings.MOST_PAIRED:
+            first.append(choices.covering(*matchings.paired(nursery.space)))
+        return first
+
+    def _partitions(self, nursery: _Nursery, first: CodeArray) -> CodeArray:
         """Evolve partitions from a first one; return the labels of the best."""
-        best, least = first, regroup.partition_value(space, first)
+        best, least, generations = first, regroup.partition_value(nursery.space, first), nursery.generations
         generations.tick(least)
-        if not near.rows.shape[1] or space.n_rows < 2 * judge.min_size:
+        if not nursery.can_improve:
             return best
-        room = max(3 * judge.min_size, int(np.bincount(first).max()))
-        nursery = _Nursery(space, judge, near, judge.check(room), self.seed, generations)
         pool = [(least, best)]
         while len(pool) < generations.individuals and not generations.is_over:
             pool.append(nursery.improved(first, nursery.heat(_HEATS, len(pool) - 1)))
@@ -195,16 +222,22 @@ class _Nursery:
         space: Space,
         judge: Judge,
         near: regroup.Neighbours,
-        check: Check,
+        first: CodeArray,
         seed: int,
         generations: evolve.Generations,
     ) -> None:
-        self.space, self.judge, self.near, self.check = space, judge, near, check
+        self.space, self.judge, self.near = space, judge, near
+        self.check = judge.check(max(3 * judge.min_size, int(np.bincount(first).max())))
         self.rng = np.random.default_rng(seed)
         self.state = self.rng.integers(1, 2_147_483_646, 1)
         n_steps = int(min(max(_STEPS_PER_ROW * space.n_rows, _LEAST_STEPS), _MOST_STEPS))
-        self.clock = generations.clock
+        self.generations, self.clock = generations, generations.clock
         self.n_steps = regroup.steps_within(n_steps, self.clock.budget.seconds, 2 * generations.individuals)
+
+    @property
+    def can_improve(self) -> bool:
+        """Whether there are several blocks to change rows between."""
+        return self.near.rows.shape[1] > 0 and self.space.n_rows >= 2 * self.judge.min_size
 
     def improved(self, labels: CodeArray, heat: float) -> _Individual:
         """Anneal a partition, from a share of the usual heat on."""

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from hushtable import solver
-from hushtable._types import BoolArray, CountArray, FloatArray
+from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray
 from hushtable.anonymizers.method import Found
 from hushtable.anonymizers.minimal.answer import infeasible, published
 from hushtable.anonymizers.minimal.candidates import Space
@@ -21,10 +21,12 @@ from hushtable.models.matching import MatchingNotion
 from hushtable.quality.loss import Loss
 from hushtable.search import Clock, Effort, check_memory
 
-__all__ = ["MOST_ROWS", "search"]
+__all__ = ["MOST_PAIRED", "MOST_ROWS", "paired", "search"]
 
 MOST_ROWS = 40
 """Above this many rows there are too many options."""
+MOST_PAIRED = 3_000
+"""Above this many rows an assignment takes too long."""
 
 _MOST_STATES = 2_000_000
 _MOST_TABLES = 10_000
@@ -109,8 +111,8 @@ def _look_at(clock: Clock, n_listed: int = 0) -> None:
         raise _TimeOver
 
 
-def assign(space: Space) -> tuple[CountArray, float]:
-    """Pair every row with another, each taken once, at the least cost; return the other rows and the cost.
+def paired(space: Space) -> tuple[CodeArray, CodeArray]:
+    """Pair every row with another, each taken once, at the least cost; return the run of places that each covers.
 
     Every row that covers itself and its partner has two matches, because the pairs run in circles.
     """
@@ -118,8 +120,9 @@ def assign(space: Space) -> tuple[CountArray, float]:
 
     costs = cost.pair_costs(space.places, space.costs)
     np.fill_diagonal(costs, costs.sum() + 1.0)
-    rows, partners = linear_sum_assignment(costs)
-    return partners, float(costs[rows, partners].sum())
+    _, partners = linear_sum_assignment(costs)
+    other = space.places[partners]
+    return np.minimum(space.places, other), np.maximum(space.places, other)
 
 
 def _solve(space: Space, model: MatchingNotion, n_best: int, clock: Clock) -> Solution:

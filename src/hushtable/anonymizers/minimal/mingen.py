@@ -11,16 +11,17 @@ from typing import ClassVar
 
 import numpy as np
 
-from hushtable._types import CodeArray
+from hushtable._types import CodeArray, CountArray
 from hushtable.anonymizers.judging import Judge
 from hushtable.anonymizers.method import Found, Offers, Problem, register
-from hushtable.anonymizers.minimal import candidates, matchings, regroup, setpartition, smallest
+from hushtable.anonymizers.minimal import candidates, matchings, regroup, setpartition, smallest, tables
 from hushtable.anonymizers.minimal.answer import infeasible, merged, published, row_texts
 from hushtable.anonymizers.minimal.candidates import Space
 from hushtable.anonymizers.minimal.setpartition import Partitioning
+from hushtable.anonymizers.minimal.tables import Choices
 from hushtable.anonymizers.mondrian import Mondrian
-from hushtable.errors import InputError, with_hint
-from hushtable.kernels import cost
+from hushtable.errors import InputError, check_whole, with_hint
+from hushtable.kernels.shortest import TIES
 from hushtable.models.identity import KAnonymity
 from hushtable.models.matching import MatchingNotion
 from hushtable.partition import Partition
@@ -36,9 +37,9 @@ _MOST_STEPS = 20_000_000
 _N_STARTS = 3
 _N_NEAR = 16
 _MOST_TABLES = 10_000
+_CELLS_DRAWN = 200_000  # at once
 _SHARE_OF_START = 0.3  # of the time, for Mondrian
 _SHARE_OF_NEAREST = 0.4  # of what is then left
-_MOST_PAIRED = 3_000
 _TEMPERATURES = (0.1, 0.005)  # of what a cell costs at most, times the columns
 
 
@@ -60,9 +61,12 @@ class MinGen:
         release, the others are its ``alternatives``. Up to 16 rows; of matching notions up to
         40, as long as the beginnings that have to be looked at are no more than 2 million.
     tie_break : MinimalDistortion, Certainty or SetNCP, optional
-        Decides among tables of the same loss. Up to 16 rows; of matching notions up to 40.
+        Decides among tables of the same loss. Up to 16 rows; of matching notions up to 40; of
+        drawn tables however many rows there are.
     iterations : int, optional
-        Instead of a search, draw so many random partitions and keep the best.
+        Instead of a search, draw so many tables and keep the best of those that pass, or the
+        table of ``*``. Every cell of a drawn table publishes any of its candidates, each as likely
+        as any other: what guessing is worth.
     proof_rows : int
         Rows up to which a proof is tried for k-anonymity.
     seed : int
@@ -108,18 +112,16 @@ class MinGen:
 
     def __post_init__(self) -> None:
         for name, least in (("n_best", 1), ("iterations", 1), ("proof_rows", 0), ("seed", 0)):
-            given = getattr(self, name)
-            if given is not None and (not isinstance(given, int) or given < least):
-                msg = with_hint(f"MinGen was given {name} = {given!r}.", f"a whole number, {least} or more.")
-                raise InputError(msg)
+            if name != "iterations" or self.iterations is not None:
+                check_whole(f"MinGen was given {name}", getattr(self, name), least)
 
     def search(self, problem: Problem) -> Found:
         """Find the cheapest table whose classes pass; a budget's nodes are steps of the exchange, or blocks."""
         space = candidates.lay_out(problem.table, problem.columns, problem.ladders, problem.loss, self.tie_break)
+        if self.iterations is not None:
+            return self._draw(space, problem, self.iterations)
         if problem.notion is not None:
             return self._match(space, problem, problem.notion)
-        if self.iterations is not None:
-            return self._draw(space, problem)
         if space.n_rows <= smallest.MOST_ROWS:
             return self._solve(space, problem)
         self._refuse_ties(space.n_rows)
@@ -134,17 +136,15 @@ class MinGen:
                 return found
         else:
             self._refuse_ties(space.n_rows)
-        if notion.k == 2 and space.n_rows <= _MOST_PAIRED:
-            partners, value = matchings.assign(space)
-            other = space.places[partners]
-            recoding = space.recode_runs(np.minimum(space.places, other), np.maximum(space.places, other))
+        if notion.k == 2 and space.n_rows <= matchings.MOST_PAIRED:
+            recoding = space.recode_runs(*matchings.paired(space))
             table = merged(recoding, np.arange(space.n_rows, dtype=np.int32))
-            n_nodes, value, complete = space.n_rows, value * space.scale, True
+            n_nodes, complete = space.n_rows, True
         else:
             judge = replace(problem.judge, models=(KAnonymity(notion.k),))
             found = self._improve(space, replace(problem, judge=judge, notion=None))
             table, n_nodes, complete = (found.partition, found.recoding), found.trace.nodes, found.trace.complete
-            value = problem.loss.of(found.recoding, found.partition.sizes)
+        value = problem.loss.of(table[1], table[0].sizes)
         # A published row that covers k rows costs as much as the farthest of them; nothing is known of the other side.
         is_published = "published" in notion.sides
         bound = regroup.nearest(space, notion.k - 1, clock).bound(notion.k) * space.scale if is_published else 0.0
@@ -190,30 +190,42 @@ class MinGen:
         texts = row_texts(*best)
         return tuple(itertools.islice((each for each in made if row_texts(*each) != texts), self.n_best - 1))
 
-    def _draw(self, space: Space, problem: Problem) -> Found:
-        """Keep the best of some random partitions, and of the whole table as one class."""
-        rng, judge, clock = np.random.default_rng(self.seed), problem.judge, problem.clock
-        n_rows = space.n_rows
-        n_blocks = max(1, n_rows // judge.min_size)
-        # As even as can be: what remains after blocks of k goes one row to each.
-        offsets = np.linspace(0, n_rows, n_blocks + 1).astype(np.int64)
-        best, least = np.zeros(n_rows, dtype=np.int32), regroup.partition_value(space, np.zeros(n_rows, dtype=np.int32))
-        costs = np.empty(n_blocks)
+    def _draw(self, space: Space, problem: Problem, n_tables: int) -> Found:
+        """Keep the best of some tables whose cells are all drawn, and of the table of ``*``."""
+        judge, notion, clock, rng = problem.judge, problem.notion, problem.clock, np.random.default_rng(self.seed)
+        if not (space.n_rows >= notion.k if notion else judge.passes_as_one_class()):
+            raise infeasible([notion] if notion else judge.models, space.n_rows)
+        choices = Choices.of(space)
+        least = float(choices.costs(choices.stars[None])[0])
+        kept = {choices.stars.tobytes(): choices.stars}
+        most = self.n_best if self.tie_break is None else _MOST_TABLES
         clock.note(least * space.scale, at=0.0)
-        assert self.iterations is not None
-        n_drawn = 0
-        while n_drawn < self.iterations and not clock.is_over(n_drawn):
-            rows = rng.permutation(n_rows).astype(np.int32)
-            cost.block_costs(space.places, space.costs, offsets, rows, costs)
-            value = float(costs @ np.diff(offsets))
-            if value < least and judge.passes(offsets, rows).all():
-                least = value
-                best[rows] = np.repeat(np.arange(n_blocks, dtype=np.int32), np.diff(offsets))
-                clock.note(value * space.scale, at=float(n_drawn))
-            n_drawn += 1
-        table = merged(space.recode(best, int(best.max()) + 1), best)
+        n_drawn, n_asked = 0, min(n_tables, problem.clock.budget.nodes or n_tables)
+        while n_drawn < n_asked and clock.left > 0:
+            # Always as many at once, so that the first tables do not depend on how many there are.
+            pool = choices.draw(max(1, _CELLS_DRAWN // space.places.size), rng)[: n_asked - n_drawn]
+            costs = choices.costs(pool)
+            for i in np.flatnonzero(costs <= least + TIES).tolist():
+                if costs[i] > least + TIES or not _holds(choices, pool[i], judge, notion):
+                    continue
+                if costs[i] < least - TIES:
+                    least, kept = float(costs[i]), {}
+                    clock.note(least * space.scale, at=float(n_drawn + i))
+                if len(kept) < most:
+                    kept[pool[i].tobytes()] = pool[i]
+            n_drawn += len(pool)
+            clock.tell(n_drawn / n_tables)
+        made = [published(space, picks) for picks in kept.values()]
+        if self.tie_break is not None:
+            tie_break = self.tie_break
+            made.sort(key=lambda each: tie_break.of(each[1], each[0].sizes))
         effort = Effort(n_drawn, 0, 0, space.size(), None, tuple(clock.history))
-        return Found(*table, clock.trace(repr(self), n_drawn, complete=False, seed=self.seed, effort=effort))
+        trace = clock.trace(repr(self), n_drawn, complete=False, seed=self.seed, effort=effort)
+        distinct: dict[object, tuple[Partition, Recoding]] = {}
+        for each in made:
+            distinct.setdefault(row_texts(*each), each)
+        best, *others = (Found(*each, trace) for each in distinct.values())
+        return replace(best, others=tuple(others[: self.n_best - 1]))
 
     def _improve(self, space: Space, problem: Problem) -> Found:
         """Improve Mondrian's blocks; prove what can be proven in the time there is."""
@@ -291,6 +303,16 @@ def start(space: Space, problem: Problem, clock: Clock) -> tuple[CodeArray, regr
     labels = regroup.parted(space, found.labels, judge.min_size) if judge.is_by_size else found.labels.copy()
     n_near = max(judge.min_size - 1, _N_NEAR)
     return labels, regroup.nearest(space, n_near, clock.part(_SHARE_OF_NEAREST), labels)
+
+
+def _holds(choices: Choices, picks: CountArray, judge: Judge, notion: MatchingNotion | None) -> bool:
+    """Tell whether a table of candidates satisfies a notion, or whether its classes of equal rows pass."""
+    if notion is not None:
+        matched = tables.matches(choices.covers(picks[None]), is_global=notion.is_global)
+        return not tables.wanted(notion, matched).any()
+    _, labels, sizes = np.unique(picks, axis=0, return_inverse=True, return_counts=True)
+    rows = np.argsort(labels.reshape(-1), kind="stable").astype(np.int32)
+    return bool(judge.passes(np.append(0, np.cumsum(sizes)), rows).all())
 
 
 def _record(scale: float, clock: Clock, known: Partitioning) -> None:

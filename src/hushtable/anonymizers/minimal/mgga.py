@@ -1,0 +1,238 @@
+"""Evolving tables of published cells, as the program MG-GA does: under k-anonymity, or under a matching notion."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Protocol
+
+import numpy as np
+
+from hushtable._types import BoolArray, CountArray, FloatArray
+from hushtable.anonymizers.minimal.evolve import Generations
+from hushtable.anonymizers.minimal.tables import Choices, matches, wanted
+from hushtable.kernels import cost
+from hushtable.models.matching import MatchingNotion
+from hushtable.search import check_memory
+
+__all__ = ["Breeder", "Condition", "Equal", "Matched"]
+
+_N_STAGES = 10
+_SHARE_ALIGNED = 0.5
+_N_ALIGNED = 3
+_ROWS_LED = 1.5  # rows of a table that are led to others, on average
+_SLICE = 10_000_000  # pairs of rows that are compared at once
+
+
+class Condition(Protocol):
+    """What is asked of a table, and how offspring come nearer to it."""
+
+    @property
+    def n_together(self) -> int:
+        """How many tables may be settled between two looks at the clock."""
+        ...
+
+    def settled(self, pool: CountArray, rng: np.random.Generator) -> CountArray:
+        """Return tables with rows that go together; ``pool`` may be overwritten."""
+        ...
+
+    def lacking(self, pool: CountArray) -> FloatArray:
+        """Return how much each table lacks; 0 where it satisfies what is asked."""
+        ...
+
+
+class Breeder:
+    """Evolves tables, all individuals of a generation at once."""
+
+    def __init__(self, choices: Choices, condition: Condition, elite: float, mutation_rate: float, seed: int) -> None:
+        self.choices, self.condition, self.elite, self.mutation_rate = choices, condition, elite, mutation_rate
+        self.rng = np.random.default_rng(seed)
+
+    def run(self, generations: Generations, first: Sequence[CountArray]) -> CountArray:
+        """Return the candidates that the best table publishes, shape (n_rows, n_columns).
+
+        first : tables that belong to the first individuals; one of them satisfies what is asked
+        """
+        n_drawn = max(0, generations.individuals - len(first))
+        drawn = self._settled(self.choices.draw(n_drawn, self.rng), generations)
+        pool, values = self._ranked(np.concatenate((np.stack(first), drawn))[: generations.individuals])
+        generations.tick(float(values[0]), len(pool))
+        n_elite = min(max(2, round(self.elite * generations.individuals)), generations.individuals - 1)
+        while not generations.is_over:
+            stage = generations.generation * _N_STAGES // generations.generations
+            rate = self.mutation_rate * 2.0**stage
+            children = self._children(pool[:n_elite], generations.individuals - n_elite, rate / (rate + 100))
+            children = self._settled(children, generations)
+            pool, values = self._ranked(np.concatenate((pool[:n_elite], children)))
+            generations.turn(float(values[0]), len(children))
+        return np.asarray(pool[0])
+
+    def _children(self, parents: CountArray, n_children: int, share_mutated: float) -> CountArray:
+        """Take whole rows from two parents, or draw some cells of one anew."""
+        mothers = parents[self.rng.integers(len(parents), size=n_children)]
+        fathers = parents[self.rng.integers(len(parents), size=n_children)]
+        # Whole rows come from one parent, in half of the offspring, and cells mutate in the other
+        # half: a row is only of use beside those it goes with, and both break those up.
+        is_crossed = self.rng.random((n_children, 1, 1)) < 0.5
+        from_father = is_crossed & (self.rng.random((n_children, self.choices.space.n_rows, 1)) < 0.5)
+        crossed = np.where(from_father, fathers, mothers)
+        mutated = ~is_crossed & (self.rng.random(crossed.shape) < share_mutated)
+        children: CountArray = np.where(mutated, self.choices.draw(n_children, self.rng), crossed)
+        return children
+
+    def _settled(self, pool: CountArray, generations: Generations) -> CountArray:
+        """Settle tables, as many as there is time for."""
+        n_together, settled = self.condition.n_together, [pool[:0]]
+        for begin in range(0, len(pool), n_together):
+            if generations.clock.left <= 0:
+                break
+            settled.append(self.condition.settled(pool[begin : begin + n_together], self.rng))
+        return np.concatenate(settled)
+
+    def _ranked(self, pool: CountArray) -> tuple[CountArray, FloatArray]:
+        """Sort tables: those that satisfy what is asked by what they cost, then the others by how near they come."""
+        costs = self.choices.costs(pool)
+        lacking = self.condition.lacking(pool)
+        order = np.lexsort((costs, lacking))
+        return pool[order], np.where(lacking > 0, np.inf, costs)[order]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Equal:
+    """k-anonymity: every row of a table has k - 1 equals."""
+
+    choices: Choices
+    k: int
+    salt: CountArray = field(repr=False)
+
+    @classmethod
+    def of(cls, choices: Choices, k: int, seed: int) -> Equal:
+        """Return the condition; equal rows are told by keys that are drawn."""
+        rng = np.random.default_rng(seed)
+        return cls(choices, k, rng.integers(1, 2**31, len(choices.listed)))
+
+    @property
+    def n_together(self) -> int:
+        """All: rows are sorted, not compared in pairs."""
+        return np.iinfo(np.int64).max
+
+    def settled(self, pool: CountArray, rng: np.random.Generator) -> CountArray:
+        """Let rows join others, and equal rows publish the cheapest cells that they have in common."""
+        for _ in range(_N_ALIGNED):
+            self._align(pool, rng)
+        return self._tightened(pool)
+
+    def lacking(self, pool: CountArray) -> FloatArray:
+        """Return how many equals rows lack, on average."""
+        order, label = self._classes(pool)
+        sizes = np.bincount(label)[label].reshape(order.shape)
+        return np.asarray(self.k - np.minimum(sizes, self.k).mean(axis=1))
+
+    def _align(self, pool: CountArray, rng: np.random.Generator) -> None:
+        """Let a row of every table join the rows equal to another one: all publish what they have in common."""
+        n_tables, places = len(pool), self.choices.space.places
+        one, two = rng.integers(self.choices.space.n_rows, size=(2, n_tables))
+        each = np.arange(n_tables)
+        joins = (pool == pool[each, two][:, None, :]).all(axis=2)
+        joins[each, one] = True
+        joins &= (rng.random(n_tables) < _SHARE_ALIGNED)[:, None]
+        for j, listed in enumerate(self.choices.listed):
+            at_one, at_two = places[one, j], pool[each, two, j]
+            low, high = np.minimum(at_one, listed.first[at_two]), np.maximum(at_one, listed.last[at_two])
+            pool[:, :, j] = np.where(joins, self.choices.cheapest[j][low, high][:, None], pool[:, :, j])
+
+    def _tightened(self, pool: CountArray) -> CountArray:
+        """Let equal rows publish the cheapest cells that they have in common."""
+        order, label = self._classes(pool)
+        starts = np.append(True, label[1:] != label[:-1]).nonzero()[0]
+        rows = order.ravel()
+        table = np.repeat(np.arange(len(pool)), self.choices.space.n_rows)
+        tight = np.empty_like(pool)
+        for j, best in enumerate(self.choices.cheapest):
+            at = self.choices.space.places[rows, j]
+            low, high = np.minimum.reduceat(at, starts), np.maximum.reduceat(at, starts)
+            tight[table, rows, j] = best[low, high][label]
+        return tight
+
+    def _classes(self, pool: CountArray) -> tuple[CountArray, CountArray]:
+        """Order the rows of every table so that equal ones stand together, by a key of 61 bits; label the runs."""
+        keys = (pool * self.salt).sum(axis=2) * np.int64(2_654_435_761) % np.int64(2**61 - 1)
+        order = np.argsort(keys, axis=1, kind="stable")
+        ranked = np.take_along_axis(keys, order, axis=1)
+        starts = np.ones(ranked.shape, dtype=bool)
+        starts[:, 1:] = ranked[:, 1:] != ranked[:, :-1]
+        return order, np.cumsum(starts.ravel()) - 1
+
+
+@dataclass(frozen=True, eq=False)
+class Matched:
+    """A matching notion: every row of a table has k matches; what lacks some is repaired."""
+
+    choices: Choices
+    notion: MatchingNotion
+
+    def __post_init__(self) -> None:
+        n_rows = self.choices.space.n_rows
+        check_memory(
+            40.0 * n_rows * n_rows,
+            f"comparing {n_rows} published rows with as many original ones",
+            "use method='mingen', or anonymize parts of the table.",
+        )
+
+    @cached_property
+    def distances(self) -> FloatArray:
+        """What one row costs that covers another as well, shape (n_rows, n_rows)."""
+        return cost.pair_costs(self.choices.space.places, self.choices.space.costs)
+
+    @property
+    def n_together(self) -> int:
+        """So many that the pairs of their rows take little time and memory."""
+        return max(1, _SLICE // self.choices.space.n_rows**2)
+
+    def settled(self, pool: CountArray, rng: np.random.Generator) -> CountArray:
+        """Lead some rows to others, repair what then lacks matches, and cover no more than the matches."""
+        self._lead(pool, rng)
+        matched = self._matches(pool)
+        while (wants := wanted(self.notion, matched)).any():
+            self._pair(pool, wants, rng)
+            matched = self._matches(pool)
+        return self._trimmed(matched)
+
+    def lacking(self, pool: CountArray) -> FloatArray:
+        """Return nothing for every table: all were repaired, or satisfied the notion from the start."""
+        return np.zeros(len(pool))
+
+    def _matches(self, pool: CountArray) -> BoolArray:
+        return matches(self.choices.covers(pool), is_global=self.notion.is_global)
+
+    def _lead(self, pool: CountArray, rng: np.random.Generator) -> None:
+        """Let some rows cover themselves and k - 1 others and no more, rather near ones than far ones."""
+        n_rows = self.choices.space.n_rows
+        table, row = np.nonzero(rng.random(pool.shape[:2]) < _ROWS_LED / n_rows)
+        far = self.distances[row] * rng.random((len(row), n_rows))
+        far[np.arange(len(row)), row] = -1.0
+        others = np.argpartition(far, self.notion.k - 1, axis=1)[:, : self.notion.k]
+        at = self.choices.space.places[others]
+        pool[table, row] = self.choices.covering(at.min(axis=1), at.max(axis=1))
+
+    def _pair(self, pool: CountArray, wants: BoolArray, rng: np.random.Generator) -> None:
+        """Let every row that lacks matches and another one cover each other: both are then matches of both."""
+        table, row = np.nonzero(wants.any(axis=2))
+        far = self.distances[row] * rng.random((len(row), self.choices.space.n_rows))
+        other = np.where(wants[table, row], far, np.inf).argmin(axis=1)
+        low, high = self.choices.runs(pool)
+        places = self.choices.space.places
+        for one, two in ((row, other), (other, row)):
+            np.minimum.at(low, (table, one), places[two])
+            np.maximum.at(high, (table, one), places[two])
+        for at in (row, other):
+            pool[table, at] = self.choices.covering(low[table, at], high[table, at])
+
+    def _trimmed(self, matched: BoolArray) -> CountArray:
+        """Let every row publish the cheapest cells that cover its matches, its own original among them."""
+        _, _, other = np.nonzero(matched)
+        starts = np.append(0, np.cumsum(matched.sum(axis=2).ravel())[:-1])
+        at = self.choices.space.places[other]
+        low, high = np.minimum.reduceat(at, starts), np.maximum.reduceat(at, starts)
+        return self.choices.covering(low, high).reshape(*matched.shape[:2], -1)
