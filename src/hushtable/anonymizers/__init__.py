@@ -210,21 +210,25 @@ def _warn(source: Frame | Table, asked: Request) -> None:
     named = (*asked.identifiers, *(asked.pseudonyms.columns if asked.pseudonyms else ()))
     if asked.person is not None or not named:
         return
-    # Where one identifier tells all records apart, every record may be a person's only one.
-    if all(_n_values(source, name) < source.n_rows for name in named):
+    # Where one identifier tells the records apart, every record may be a person's only one.
+    if not any(_tells_apart(source, name) for name in named):
         warnings.warn(
-            f"no identifier tells all {source.n_rows} records apart ({listed(named)}): where a person has several "
+            f"no identifier tells the {source.n_rows} records apart ({listed(named)}): where a person has several "
             f"records, pass person={named[0]!r}, so that classes count persons.",
             stacklevel=4,
         )
 
 
-def _n_values(source: Frame | Table, name: str) -> int:
-    return (
-        source.column(name).n_values
-        if isinstance(source, Table)
-        else frames.texts(source.column(name), name).n_unique()
-    )
+def _tells_apart(source: Frame | Table, name: str) -> bool:
+    """Tell whether no value of a column repeats, where most cells have one; lists and the like are not looked at."""
+    if isinstance(source, Table):
+        counts = source.counts[source.codes[source.index(name)] >= 0]
+        return source.n_records < 2 * counts.sum() and source.column(name).n_values == counts.sum()
+    try:
+        known = frames.texts(source.column(name), name).drop_nulls()
+    except ColumnError:
+        return True
+    return source.n_rows < 2 * len(known) and known.n_unique() == len(known)
 
 
 def _judge(kept: Table, people: Table | None, whole: Judge, *, apart: bool) -> tuple[Judge, CodeArray]:
