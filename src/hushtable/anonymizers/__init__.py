@@ -222,8 +222,8 @@ def _warn(source: Frame | Table, asked: Request) -> None:
 def _tells_apart(source: Frame | Table, name: str) -> bool:
     """Tell whether no value of a column repeats, where most cells have one; lists and the like are not looked at."""
     if isinstance(source, Table):
-        counts = source.counts[source.codes[source.index(name)] >= 0]
-        return source.n_records < 2 * counts.sum() and source.column(name).n_values == counts.sum()
+        n_known = int(source.counts[source.codes[source.index(name)] >= 0].sum())
+        return source.n_records < 2 * n_known and source.column(name).n_values == n_known
     try:
         known = frames.texts(source.column(name), name).drop_nulls()
     except ColumnError:
