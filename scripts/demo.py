@@ -39,9 +39,8 @@ def main() -> None:
         "   so visit_date is no quasi-identifier."
     )
     path = FOLDER / "policy.yaml"
-    policy = Policy.read(path)
-    columns = {**policy.to_dict()["columns"], "visit_date": "other"}
-    path.write_text(policy.changed(columns=columns).to_yaml(), encoding="utf-8")
+    policy = Policy.read(path).changed({"columns.visit_date": "other"})
+    path.write_text(policy.to_yaml(), encoding="utf-8")
 
     say("3. A release in which everyone hides among at least 5, and no class agrees on an income or a diagnosis:")
     run("anonymize", "people.csv", "-p", "policy.yaml", "-o", "release.csv")

@@ -204,6 +204,22 @@ def test_an_identifier_that_repeats_is_told():
         ht.anonymize(stays(), quasi_identifiers=NAMES, models=[ht.KAnonymity(2)], identifiers=["patient"])
 
 
+@pytest.mark.parametrize("mail", [["a", "b", None, "c"], ["a", " ", "b", "c"], [["a"], ["a"], ["b"], ["b"]]], ids=str)
+def test_an_identifier_that_tells_apart_those_whom_it_names_is_not_warned_of(mail):
+    frame = pl.DataFrame({"age": [1, 1, 2, 2], "name": ["x", "x", "y", "z"], "mail": mail})
+    options = {"quasi_identifiers": ["age"], "models": [ht.KAnonymity(2)], "identifiers": ["name", "mail"]}
+    assert ht.anonymize(frame, **options).frame.columns == ["age"]
+    if frame.schema["mail"] == pl.String:
+        assert ht.anonymize(ht.Table.encode(frame), **options).frame.names == ("age",)
+
+
+def test_an_identifier_of_few_is_none():
+    frame = pl.DataFrame({"age": [1, 1, 2, 2], "mail": ["a", None, None, None]})
+    for data in (frame, ht.Table.encode(frame)):
+        with pytest.warns(UserWarning, match="mail"):
+            ht.anonymize(data, quasi_identifiers=["age"], models=[ht.KAnonymity(2)], identifiers=["mail"])
+
+
 def test_assess_counts_persons():
     frame = pl.DataFrame({"patient": ["A", "A", "B", "C"], "age": [30, 30, 30, 60]})
     by_record = ht.assess(frame, quasi_identifiers=["age"])

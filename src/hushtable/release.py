@@ -164,7 +164,8 @@ class Release:
 
     def verify(self) -> Verdict:
         """Judge the protected table anew, from its published cells alone."""
-        return self.claim.verify(self.edition.frame(), original=self._original())
+        edition = self.edition
+        return self.claim.verify(edition.frame(), original=self._original(edition))
 
     def write(
         self,
@@ -200,11 +201,12 @@ class Release:
         InputError
             The file cannot be written, or must not be.
         """
-        return self.edition.write(
+        edition = self.edition
+        return edition.write(
             Path(path),
             self.claim,
             {**self.to_dict(), "policy": dict(policy) if policy else None},
-            original=self._original(),
+            original=self._original(edition),
             order="kept" if keep_order else "shuffled",
             audience="external" if external else "internal",
             overwrite=overwrite,
@@ -265,8 +267,8 @@ class Release:
         codes: CodeArray = np.append(label_of_class, np.int32(len(labels))).astype(np.int32)[self.partition.labels]
         return Rewritten(codes, (*labels, SUPPRESSED))
 
-    def _original(self) -> Any:
+    def _original(self, edition: Edition) -> Any:
         """Return the input where the claim compares with it."""
-        if not self.claim.compares(self.edition.columns):
+        if not self.claim.compares(edition.columns):
             return None
         return self.source.expand() if isinstance(self.source, Table) else self.source

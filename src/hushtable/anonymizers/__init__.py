@@ -210,20 +210,25 @@ def _warn(source: Frame | Table, asked: Request) -> None:
     named = (*asked.identifiers, *(asked.pseudonyms.columns if asked.pseudonyms else ()))
     if asked.person is not None or not named:
         return
-    # Where one identifier never repeats, every record may be a person's only one.
-    if all(_repeats(source, name) for name in named):
+    # Where one identifier tells the records apart, every record may be a person's only one.
+    if not any(_tells_apart(source, name) for name in named):
         warnings.warn(
-            f"every identifier repeats ({listed(named)}): where a person has several records, "
-            f"pass person={named[0]!r}, so that classes count persons.",
+            f"no identifier tells the {source.n_rows} records apart ({listed(named)}): where a person has several "
+            f"records, pass person={named[0]!r}, so that classes count persons.",
             stacklevel=4,
         )
 
 
-def _repeats(source: Frame | Table, name: str) -> bool:
+def _tells_apart(source: Frame | Table, name: str) -> bool:
+    """Tell whether no value of a column repeats, where most cells have one; lists and the like are not looked at."""
     if isinstance(source, Table):
-        return source.column(name).n_values < int(source.counts[source.codes[source.index(name)] >= 0].sum())
-    known = frames.texts(source.column(name), name).drop_nulls()
-    return known.n_unique() < len(known)
+        n_known = int(source.counts[source.codes[source.index(name)] >= 0].sum())
+        return source.n_records < 2 * n_known and source.column(name).n_values == n_known
+    try:
+        known = frames.texts(source.column(name), name).drop_nulls()
+    except ColumnError:
+        return True
+    return source.n_rows < 2 * len(known) and known.n_unique() == len(known)
 
 
 def _judge(kept: Table, people: Table | None, whole: Judge, *, apart: bool) -> tuple[Judge, CodeArray]:
