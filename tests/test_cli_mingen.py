@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import shutil
+from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 
 import polars as pl
@@ -52,11 +55,13 @@ def test_losses_and_weights_are_taken() -> None:
 def test_a_policy_may_say_it_all() -> None:
     Path("policy.yaml").write_text(
         "columns: {Name: identifier, Age: quasi-identifier, Sex: quasi-identifier, Job: quasi-identifier, Pay: other}\n"
-        "models: [k-anonymity: 2]\nmethod: mingen\nloss: certainty\nweights: {Sex: 2}\n"
+        "models: [k-anonymity: 2]\nmethod: mingen\nloss: {certainty: {weights: {Sex: 2}}}\n"
     )
     outcome = done("anonymize", "in.csv", "-o", "out.csv", "-p", "policy.yaml", "--seconds", "5")
     assert "proven to be the least" in outcome.out
-    assert json.loads(Path("out.csv.manifest.json").read_text())["policy"]["loss"] == "certainty"
+    assert json.loads(Path("out.csv.manifest.json").read_text())["policy"]["loss"] == {
+        "certainty": {"weights": {"Sex": 2}}
+    }
     done("verify", "out.csv", "-p", "policy.yaml")
 
 
