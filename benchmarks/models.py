@@ -20,6 +20,8 @@ import numpy as np
 import polars as pl
 
 import hushtable as ht
+from hushtable.anonymizers import Problem
+from hushtable.anonymizers.judging import NO_LADDERS, Judge
 from hushtable.partition import Partition
 
 SHARED = Path(os.environ.get("HUSHTABLE_SHARED", Path(__file__).parents[1] / "../shared"))
@@ -76,7 +78,8 @@ def released(n_rows):
     """Return a release's table and classes."""
     table = ht.Table.encode(adult(n_rows))
     distinct, inverse = table.select(IDENTIFYING).collapse()
-    found, _, _ = ht.Mondrian().search(distinct, IDENTIFYING, MODELS[:1])
+    problem = Problem(tuple(IDENTIFYING), Judge(distinct, tuple(MODELS[:1])), NO_LADDERS, ht.SetNCP())
+    found = ht.Mondrian().search(problem).partition
     labels = found.labels[inverse]
     return table, Partition.from_labels(labels, found.n_classes, table.counts)
 

@@ -25,6 +25,8 @@ from numpy.typing import NDArray
 import hushtable as ht
 import numpy_mondrian
 from hushtable import datasets
+from hushtable.anonymizers import Problem
+from hushtable.anonymizers.judging import NO_LADDERS, Judge
 
 Labels = NDArray[np.integer[Any]]
 
@@ -77,8 +79,8 @@ def load(n_rows: int, folder: Path) -> Source:
 def search_hushtable(table: ht.Table, k: int, cut: str) -> Labels:
     """Collapse equal rows, cut, and label every row."""
     distinct, inverse = table.collapse()
-    found, _, _ = ht.Mondrian(cut=cut).search(distinct, table.names, [ht.KAnonymity(k)])  # type: ignore[arg-type]
-    return found.labels[inverse]
+    problem = Problem(distinct.names, Judge(distinct, (ht.KAnonymity(k),)), NO_LADDERS, ht.SetNCP())
+    return ht.Mondrian(cut=cut).search(problem).partition.labels[inverse]  # type: ignore[arg-type]
 
 
 def search_numpy(table: ht.Table, k: int) -> Labels:
@@ -206,14 +208,14 @@ def run_command(source: Source, folder: Path, repeats: int) -> list[list[str]]:
     times: dict[str, list[tuple[float, float, float]]] = {"gain": [], "median": []}
     for turn in range(repeats + 1):
         for cut, runs in times.items():
-            run = _run([*command, "--cut", cut])
+            run = _run([*command, "--set", f"method.mondrian.cut={cut}"])
             if turn:  # the first fills the cache of compiled kernels
                 runs.append(run)
     rows = []
     for cut, runs in times.items():
         wall, cpu, peak = (statistics.median(each) for each in zip(*runs, strict=True))
         shape = [f"{source.frame.height:,}", str(source.frame.width), str(PIPELINE_K)]
-        rows.append([f"hushtable anonymize --cut {cut}", *shape, f"{wall:.2f}", f"{cpu:.2f}", f"{peak:,.0f}"])
+        rows.append([f"hushtable anonymize, cut {cut}", *shape, f"{wall:.2f}", f"{cpu:.2f}", f"{peak:,.0f}"])
     return rows
 
 

@@ -134,8 +134,8 @@ def number(given: float) -> Fraction:
 
 
 def key_of(value: Any, kind: str) -> Any:
-    """Return a sensitive value such that equal values are equal: 0.0 is -0.0 and 1 is 1.0."""
-    text = text_of(value)
+    """Return a sensitive value such that equal values are equal: 0.0 is -0.0 and 1 is 1.0; ``*`` says nothing."""
+    text = None if value == "*" else text_of(value)
     return measure(text, kind) if text is not None and kind in MEASURED else text
 
 
@@ -155,6 +155,9 @@ def distance(
     if ground == "equal":
         return sum((abs(here[value] - there[value]) for value in here), Fraction(0)) / 2
     if ground == "ordered":
+        # An order of the whole's values has no place for another one, so that nothing is known to be near it.
+        if any(here[value] and not there[value] for value in here):
+            return Fraction(1)
         return _ordered_distance(here, there, kind, terms.orders.get(model.sensitive, ()))
     ladder = {key_of(text, kind): nodes for text, nodes in terms.ladders[model.sensitive].items()}
     return _hierarchical_distance(here, there, ladder)
@@ -235,17 +238,6 @@ def published_failures(
     if not published:
         complaints.append("no records")
     return complaints
-
-
-def has_strangers(terms: Terms, published: Sequence[Row], original: Sequence[Row]) -> bool:
-    """Tell whether an ordered ground meets a value that the original lacks, for which its definition has no place."""
-    for model in terms.models:
-        if isinstance(model, ht.TCloseness) and model.ground in ("auto", "ordered"):
-            kind = terms.kinds[model.sensitive]
-            known = {key_of(row[model.sensitive], kind) for row in original}
-            if any(key_of(row[model.sensitive], kind) not in known for row in published):
-                return True
-    return False
 
 
 def wildcard_sizes(terms: Terms, published: Sequence[Row], missing: str) -> list[int]:

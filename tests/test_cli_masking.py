@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 
 from command import done, run, tree
-from hushtable.masking import release
+from hushtable.edition import Edition
 
 
 @pytest.fixture
@@ -33,7 +33,7 @@ def test_writes_both_files_and_says_what_it_did(table):
     assert "exactly independent of cluster" in outcome.out
     assert "40 records in 5 clusters; 1 removed" in outcome.out
     assert "not people" in outcome.out
-    assert sorted(tree(table.parent)) == ["in.csv", "out.clusters.csv", "out.csv"]
+    assert sorted(tree(table.parent)) == ["in.csv", "out.clusters.csv", "out.csv", "out.csv.manifest.json"]
     assert pl.read_csv(table.with_name("out.csv")).columns == ["race", "town", "cluster"]
     assert pl.read_csv(table.with_name("out.clusters.csv")).columns == ["cluster", "income", "saving"]
 
@@ -72,13 +72,13 @@ def test_wrong_input_leaves_nothing_behind(table, changes, words, monkeypatch):
 
 def test_a_table_that_is_not_independent_is_not_written(table, monkeypatch):
     before = tree(table.parent)
-    plain = release.MaskedRelease._published_frame
+    plain = Edition.frame
 
-    def spoilt(self, source):
-        frame = plain(self, source)
+    def spoilt(self):
+        frame = plain(self)
         return frame.with_texts({"race": pl.Series([str(row) for row in range(frame.n_rows)])})
 
-    monkeypatch.setattr(release.MaskedRelease, "_published_frame", spoilt)
+    monkeypatch.setattr(Edition, "frame", spoilt)
     outcome = run("mask-dependence", *options(table))
     assert outcome.code == 1
     assert "do not publish" in outcome.err

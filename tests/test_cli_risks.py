@@ -1,6 +1,8 @@
 """The commands mpuccs and uniques."""
 
 import json
+import subprocess
+import sys
 
 import numpy as np
 import polars as pl
@@ -49,6 +51,101 @@ def test_mpuccs_of_one_table(files):
     assert "4 of 4 records are unique in the table" in outcome.out
 
 
+def test_precisions_of_the_command(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    pl.DataFrame({"a": [1.25, 2.5], "t": ["2024-01-01T05:00:00", "2024-01-02T06:30:00"]}).write_csv("original.csv")
+    pl.DataFrame({"a": [1.24, 9.5], "t": ["2024-01-01T05:59:00", "2024-03-02T06:30:00"]}).write_csv("synthetic.csv")
+
+    def identified(*options):
+        outcome = done("mpuccs", "original.csv", "synthetic.csv", "--sizes", "1", "--json", *options)
+        return json.loads(outcome.out)["total_identified"]
+
+    exact = ("--decimals", "exact", "--datetime-unit", "exact")
+    assert identified(*exact) == 0
+    assert (
+        identified("--decimals", "1", "--datetime-unit", "exact", "--columns", "a") == identified("--columns", "a") + 1
+    )
+    assert identified("--decimals", "a=0", "--columns", "a") == 1
+    for unit in ("h", "D", "t=h"):
+        assert identified("--datetime-unit", unit, "--columns", "t") == 1
+    assert identified("--datetime-unit", "m", "--columns", "t") == 0
+    assert identified("--compat", "petsard-1.6", "--decimals", "1", "--datetime-unit", "H") == 1
+
+
+def test_options_of_sets_and_their_weights(files):
+    def found(*options):
+        outcome = done("mpuccs", "original.csv", "synthetic.csv", "--sizes", "all", "--json", *options)
+        return json.loads(outcome.out)
+
+    assert found("--decay", "1")["weighted_identification_rate"] == found()["identification_rate"]
+    pruned = found("--entropy-delta", "5", "--alpha", "inf")
+    assert (pruned["total_combinations_pruned"], pruned["config_renyi_alpha"]) == (1, float("inf"))
+    every = done("mpuccs", "original.csv", "synthetic.csv", "--sizes", "all", "--all-minimal", "--details", "all.csv")
+    assert "Wrote all.csv" in every.err
+    assert pl.read_csv("all.csv").height >= found()["total_identified"]
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_the_tree_is_written_set_by_set(files, ending):
+    name = f"tree.{ending}"
+    outcome = done("mpuccs", "original.csv", "synthetic.csv", "--sizes", "all", "--tree", name, "--alpha", "1")
+    assert f"Wrote {name}" in outcome.err
+    tree = (pl.read_csv if ending == "csv" else pl.read_parquet)(name)
+    assert [json.loads(each) for each in tree["field_combo"]] == [["age"], ["city"], ["age", "city"]]
+    assert not shows_cells(str(tree["field_combo"].to_list()))
+
+
+def test_draws_and_permutations_are_those_asked_for(files):
+    asked = ("--control", "control.csv", "--draws", "2", "--permutations", "7", "--seed", "3")
+    outcome = done("mpuccs", "original.csv", "synthetic.csv", "--sizes", "1", "--json", *asked)
+    control = json.loads(outcome.out)["control"]
+    assert (control["n_draws"], control["n_permutations"]) == (2, 7)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ("--permutations", "5"),
+        ("--draws", "5"),
+        ("--seed", "5"),
+        ("--alpha", "1"),
+        ("--show-values",),
+        *[
+            ("--compat", "petsard-1.6", *other)
+            for other in (("--columns", "age"), ("--all-minimal",), ("--seconds", "5"))
+        ],
+        ("--compat", "petsard-1.6", "--control", "control.csv"),
+        ("--compat", "petsard-1.6", "--missing", "never"),
+    ],
+)
+def test_an_option_without_effect_is_an_error(files, options):
+    outcome = run("mpuccs", "original.csv", "synthetic.csv", "--sizes", "1", *options)
+    assert outcome.code == 2
+    assert "has no effect with" in outcome.err
+    assert "Hint" in outcome.err
+
+
+@pytest.mark.parametrize("options", [("--keep-duplicates",), ("--compat", "petsard-1.6")])
+def test_one_table_alone_takes_no_option_of_two(files, options):
+    outcome = run("mpuccs", "original.csv", "--sizes", "1", *options)
+    assert outcome.code == 2
+    assert "without a synthetic table" in outcome.err
+
+
+def test_threads_are_told_to_the_search_and_to_polars(files, monkeypatch):
+    script = """
+import os, sys
+from hushtable import cli
+sys.argv = ["hushtable", "mpuccs", "original.csv", "synthetic.csv", "--sizes", "1", "--threads", "1", "--json"]
+cli.main.__globals__["app"](standalone_mode=False)
+import polars
+from hushtable.search import n_threads
+assert n_threads() == 1, n_threads()
+assert polars.thread_pool_size() == 1, polars.thread_pool_size()
+"""
+    subprocess.run([sys.executable, "-c", script], check=True, capture_output=True)
+
+
 def test_mpuccs_as_petsard_has_it(files):
     found = json.loads(
         done("mpuccs", "original.csv", "synthetic.csv", "--sizes", "1", "--compat", "petsard-1.6", "--json").out
@@ -74,7 +171,22 @@ def test_details_are_written_without_values_unless_asked(files, ending):
 
 
 @pytest.mark.parametrize(
-    "options", [("--sizes", "one"), ("--sizes", "9"), ("--compat", "petsard-9"), ("--missing", "often")]
+    "options",
+    [
+        ("--sizes", "one"),
+        ("--sizes", "9"),
+        ("--compat", "petsard-9"),
+        ("--compat", "petsard-1.6", "--decimals", "exact"),
+        ("--missing", "often"),
+        ("--decimals", "few"),
+        ("--decimals", "city=2"),
+        ("--decimals", "=2"),
+        ("--decimals", "age=2,age=1"),
+        ("--datetime-unit", "week"),
+        ("--decay", "0"),
+        ("--entropy-delta", "0", "--all-minimal"),
+        ("--entropy-delta", "0", "--alpha", "-1"),
+    ],
 )
 def test_wrong_arguments_exit_with_2(files, options):
     outcome = run("mpuccs", "original.csv", "synthetic.csv", *options)
@@ -102,3 +214,7 @@ def test_a_budget_that_ends_is_said(files):
     pl.DataFrame(np.random.default_rng(0).integers(0, 3, (3_000, 24))).write_csv("wide.csv")
     outcome = done("mpuccs", "wide.csv", "--sizes", "all", "--seconds", "0.01")
     assert "NOT complete" in outcome.out
+    assert "not reached" in outcome.out
+    outcome = done("uniques", "wide.csv", "--seconds", "0.01")
+    assert "sets of up to" in outcome.out
+    assert "not reached" in outcome.out

@@ -1,6 +1,7 @@
 """Kinds of texts, canonical texts, and positions."""
 
 import datetime as dt
+from decimal import Decimal
 
 import numpy as np
 import pytest
@@ -26,6 +27,11 @@ def typed(texts, **options):
         (["-7", "+34", "0"], "integer"),
         ([" 34", "34 ", "\t7"], "integer"),
         (["9" * 18], "integer"),
+        ([str(2**63 - 1), str(-(2**63))], "integer"),
+        ([str(2**63)], "category"),
+        ([str(2**63), "1.5"], "category"),
+        (["9" * 30], "category"),
+        (["1" + "0" * 22], "decimal"),
         (["1", "1.0"], "decimal"),
         (["-0.5", "+3"], "decimal"),
         (["2024-02-29", " 1900-01-01"], "date"),
@@ -81,9 +87,11 @@ def test_the_kind_of_texts(texts, kind):
 @pytest.mark.parametrize(
     "texts",
     [
-        ["1234567890123456788", "1234567890123456789"],
-        ["-1234567890123456788", "-1234567890123456789"],
-        ["1", "1234567890123456788", "1234567890123456789"],
+        ["12345678901234567888", "12345678901234567889"],
+        ["-12345678901234567888", "-12345678901234567889"],
+        ["1", "12345678901234567888", "12345678901234567889"],
+        ["9223372036854775808"],
+        ["9223372036854775807", "0.5"],
         ["0.1", "1234567890123456788", "1234567890123456789"],
         ["12345678901234567.1", "12345678901234567.2"],
         ["1e20", "100000000000000000001"],
@@ -95,6 +103,32 @@ def test_numbers_too_long_to_tell_apart_stay_text(texts):
     assert kind == "category"
     assert len(set(codes)) == len(texts)
     assert sorted(canonical) == sorted(texts)
+
+
+@pytest.mark.parametrize("text", ["4611686018427387904", str(2**53 + 1), str(2**63 - 1), str(-(2**63)), str(10**18)])
+def test_whole_numbers_of_64_bits_stay_whole(text):
+    assert typed([text]) == ("integer", [text], [0])
+    assert typed(["1", text])[0] == "integer"
+
+
+@pytest.mark.parametrize("text", [str(2**63), "12345678901234567891", "-98765432109876543210", "9" * 400])
+@pytest.mark.parametrize("others", [[], ["7"], ["0.5"], ["1e3"]])
+def test_a_whole_number_that_a_float_would_change_stays_text(text, others):
+    kind, canonical, _ = typed([text, *others])
+    assert kind == "category"
+    assert text in canonical
+
+
+@pytest.mark.parametrize("text", ["4611686018427387904.0", "9007199254740993.0"])
+def test_so_does_one_with_a_point(text):
+    assert typed([text])[:2] == ("category", [text])
+
+
+@pytest.mark.parametrize("text", ["1e+23", "1.7976931348623157e+308", "18446744073709552000", "1" + "0" * 22])
+def test_a_large_number_that_a_float_keeps_is_a_number(text):
+    kind, canonical, _ = typed([text])
+    assert kind == "decimal"
+    assert int(canonical[0]) == int(Decimal(text))
 
 
 @pytest.mark.parametrize(
@@ -198,7 +232,7 @@ def test_the_text_of_a_decimal_reads_back_exactly(number):
     assert "e" not in text.lower()
 
 
-@given(st.lists(st.integers(-(10**18) + 1, 10**18 - 1), min_size=1))
+@given(st.lists(st.integers(-(2**63), 2**63 - 1), min_size=1))
 def test_integers_are_coded_as_sorting_does(numbers):
     column, codes = from_texts("c", [str(number) for number in numbers])
     assert column.values.tolist() == sorted(set(numbers))

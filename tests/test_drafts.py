@@ -90,6 +90,21 @@ def mode_of(path):
 
 
 @pytest.mark.skipif(os.name != "posix", reason="needs POSIX modes")
+@pytest.mark.skipif(os.name != "posix", reason="needs POSIX modes")
+def test_every_draft_is_its_owners_alone_when_it_is_renamed(tmp_path, monkeypatch):
+    modes = []
+
+    def note(self, target):
+        modes.append(mode_of(self))
+        os.replace(self, target)
+
+    monkeypatch.setattr(Path, "replace", note)
+    with drafts.replacing(tmp_path / "a.csv", tmp_path / "b.csv") as (one, other):
+        one.write_text("a")
+        other.write_text("b")
+    assert modes == [0o600, 0o600]
+
+
 @pytest.mark.parametrize(("mask", "usual"), [(0o022, 0o644), (0o077, 0o600), (0o002, 0o664)])
 def test_a_draft_is_its_owners_alone_until_it_has_its_name(tmp_path, mask, usual):
     path = tmp_path / "out.csv"

@@ -2,6 +2,7 @@
 
 import contextlib
 import csv
+import dataclasses
 import datetime as dt
 import io
 import random
@@ -252,7 +253,8 @@ def test_doubled_and_empty_names(write_csv, text, message):
 
 
 @pytest.mark.parametrize(
-    "name", ["two words", ' "q" ', "a,b", "😀", "l1\nl2", "a;b|c", "_duplicated_0", "column_1", "1"]
+    "name",
+    ["two words", ' "q" ', "a,b", "😀", "l1\nl2", "a;b|c", "_duplicated_0", "column_1", "1", "\ufeffa", "\ufeff b,"],
 )
 @pytest.mark.parametrize("ending", [".csv", ".parquet"])
 def test_odd_names_survive(tmp_path, name, ending):
@@ -288,6 +290,17 @@ def test_unreadable_files(tmp_path, name, message, as_text):
         frames.read(str(path) if as_text else path)
     assert SECRET not in all_text_of(caught.value)
     assert caught.value.__cause__ is None
+
+
+def test_a_damaged_parquet_file_over_which_polars_panics(tmp_path, monkeypatch):
+    def panic(_):
+        raise pl.exceptions.PanicException(SECRET)
+
+    (tmp_path / "a.parquet").touch()
+    monkeypatch.setattr(pl, "read_parquet", panic)
+    with pytest.raises(InputError, match="is not a Parquet file") as caught:
+        frames.read(tmp_path / "a.parquet")
+    assert SECRET not in str(caught.value)
 
 
 @pytest.mark.parametrize("name", ["data[1].parquet", "data*.parquet", "data?.parquet"])
@@ -471,6 +484,15 @@ def test_pyarrow_keeps_its_order_and_its_types():
 
 
 @pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame, pa.table], ids=["pandas", "polars", "pyarrow"])
+def test_a_new_frame_alike_has_whole_numbers_beside_missing_cells(make):
+    columns = [pl.Series("a", [2**62 + 1, None]), pl.Series("b", [None, None], dtype=pl.Int64), pl.Series("c", [1, 2])]
+    made = frames.read(make({"x": ["u"]})).alike(columns)
+    assert [made.column(name).to_list() for name in "abc"] == [[2**62 + 1, None], [None, None], [1, 2]]
+    assert all(dtype.is_integer() for dtype in made.data.schema.values())
+    assert type(made.native) is type(make({"x": ["u"]}))
+
+
+@pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame, pa.table], ids=["pandas", "polars", "pyarrow"])
 def test_columns_and_rows_are_picked(make):
     frame = frames.read(make({"a": [1, 2, 3], "b": ["x", "y", "z"]}))
     assert (frame.columns, frame.n_rows) == (("a", "b"), 3)
@@ -481,9 +503,8 @@ def test_columns_and_rows_are_picked(make):
 
 
 def test_labels_are_gathered():
-    codes = np.array([0, 2, 1, 0], dtype=np.int32)
-    suppressed = np.array([False, False, False, True])
-    assert frames.gather(["x", "y", None], codes, suppressed).to_list() == ["x", None, "y", "*"]
+    codes = np.array([0, 2, 1, 3], dtype=np.int32)
+    assert frames.gather(["x", "y", None, "*"], codes).to_list() == ["x", None, "y", "*"]
 
 
 @pytest.mark.parametrize(
@@ -500,14 +521,14 @@ def test_labels_are_gathered():
 )
 def test_distinct_cells_are_changed_once(series, texts):
     seen = []
-    changed = frames.map_texts(series, lambda text: seen.append(text) or f"{text}!")
+    changed = frames.map_texts(series, lambda text: seen.append(text) or f"{text}!", "c")
     assert changed.to_list() == texts
     assert changed.dtype == pl.String
     assert len(seen) == len(set(seen))
 
 
 def test_suppressed_cells_are_masked():
-    assert frames.mask(pl.Series([1, None, 3]), np.array([True, True, False])).to_list() == ["*", "*", "3"]
+    assert frames.mask(pl.Series([1, None, 3]), np.array([True, True, False]), "c").to_list() == ["*", "*", "3"]
 
 
 def test_the_repr_of_a_frame_shows_no_value():
@@ -595,3 +616,72 @@ def test_a_delimiter_of_half_a_character(write_csv):
 def test_names_that_look_like_positions_stay_with_their_columns(write_csv, names):
     frame = frames.read(write_csv(",".join(names) + "\n" + ",".join(f"of {name}" for name in names) + "\n"))
     assert [frame.column(name).to_list() for name in names] == [[f"of {name}"] for name in names]
+
+
+PATTERNS = ["*", "^a.*$", "^.*$", "^b$"]
+
+
+@pytest.mark.parametrize("name", PATTERNS)
+@pytest.mark.parametrize("change", [lambda frame: frame, pl.DataFrame.to_pandas, pl.DataFrame.to_arrow])
+def test_names_that_polars_reads_as_patterns_are_names(name, change, tmp_path):
+    columns = {"abc": ["x", None], "b": [1, 2], name: [dt.datetime(2020, 1, 1), None]}
+    data = frames.read(change(pl.DataFrame([pl.Series(cells).alias(each) for each, cells in columns.items()])))
+    assert data.column(name).null_count() == 1
+    assert data.drop([name]).columns == ("abc", "b")
+    assert data.drop(["b"]).columns == ("abc", name)
+    assert data.select(["b", name]).columns == ("b", name)
+    assert data.take(np.array([1, 0])).columns == data.columns
+    assert data.with_texts({name: pl.Series(["y", "z"])}).column(name).to_list() == ["y", "z"]
+    assert data.with_texts({name: pl.Series(["y", "z"])}).columns == data.columns
+    for ending in ("csv", "parquet"):
+        frames.write(data, tmp_path / f"out.{ending}")
+        read = frames.read(tmp_path / f"out.{ending}")
+        assert read.columns == data.columns
+        assert read.column(name).null_count() == 1
+
+
+def test_float32_numbers_are_written_in_full(tmp_path):
+    """Shorter texts single them out among 32-bit numbers only, and read back as others."""
+    numbers = pl.Series([0.1, 1e10, None], dtype=pl.Float32)
+    frames.write(frames.read(pl.DataFrame({"c": numbers})), tmp_path / "out.csv")
+    assert pl.read_csv(tmp_path / "out.csv")["c"].to_list() == numbers.cast(pl.Float64).to_list()
+
+
+@pytest.mark.parametrize(
+    ("series", "texts"),
+    [
+        (pl.Series([1e16, -0.0, None]), ["10000000000000000", "0", None]),
+        (pl.Series([0.1], dtype=pl.Float32), ["0.10000000149011612"]),
+        (
+            pl.Series([dt.datetime(2024, 3, 31, 1, 30, tzinfo=dt.UTC)]).dt.convert_time_zone("Europe/Berlin"),
+            ["2024-03-31 01:30:00"],
+        ),
+        (pl.Series([dt.datetime(2024, 3, 31)], dtype=pl.Datetime("ns")), ["2024-03-31 00:00:00"]),
+        (pl.Series([True, None]), ["true", None]),
+        (pl.Series([" 1E5 ", "1"]), [" 1E5 ", "1"]),
+    ],
+)
+def test_values_have_one_text_wherever_they_are_spelled_out(series, texts):
+    assert frames.value_texts(series, "c").to_list() == texts
+    assert frames.mask(series, np.zeros(len(series), dtype=bool), "c").to_list() == texts
+
+
+def test_a_file_of_tabs_is_split_at_tabs(tmp_path):
+    """Every line of this one has one comma too."""
+    path = tmp_path / "in.tsv"
+    path.write_text("x,y\tb\na, b\t1\n")
+    assert frames.read(path).columns == ("x,y", "b")
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
+@pytest.mark.parametrize("name", ["x,y", "a;b;c", "a|b", "tab\there", 'q"uote', "line\nbreak", " a "])
+def test_a_written_header_is_read_back(name, delimiter, tmp_path):
+    cells = pl.DataFrame({name: ["a,b", "c;d"], "b": ["e|f", "g\th"]})
+    frames.write(dataclasses.replace(frames.read(cells), delimiter=delimiter), tmp_path / "out.csv")
+    assert frames.read(tmp_path / "out.csv", delimiter=delimiter).data.to_polars().equals(cells)
+
+
+def test_names_that_hold_a_delimiter_split_no_written_header(tmp_path):
+    frame = frames.read(pl.DataFrame({"x,y": ["a,b", "c,d"], "b": ["1", "2"]}))
+    frames.write(dataclasses.replace(frame, delimiter=";"), tmp_path / "out.csv")
+    assert frames.read(tmp_path / "out.csv").columns == ("x,y", "b")

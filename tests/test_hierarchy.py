@@ -174,6 +174,13 @@ def test_integer_widths_equal_the_listed_leaves() -> None:
     assert set(hierarchy.shares[1].tolist()) == {0.05}
 
 
+@pytest.mark.parametrize("end", ["low", "high"])
+@pytest.mark.parametrize("number", [float("nan"), float("inf"), "x", True])
+def test_an_end_of_intervals_is_a_number(end: str, number: object) -> None:
+    with pytest.raises(HierarchyError, match=f"intervals: {end} = "):
+        Hierarchy.intervals(5, **{end: number})  # type: ignore[arg-type]
+
+
 def test_prefix_keeps_the_first_characters() -> None:
     column = column_of(["01234", "01299", "98"], "category")
     assert levels_of(Hierarchy.build(Hierarchy.prefix([3, 1]), column))[1:3] == [

@@ -9,9 +9,11 @@ import numpy as np
 import pytest
 import yaml
 
+from hushtable.anonymizers import Genetic, Mondrian
 from hushtable.errors import ColumnError, PolicyError
 from hushtable.models import DistinctLDiversity, KAnonymity
-from hushtable.policy import ColumnPolicy, Limits, Policy
+from hushtable.policy import ColumnPolicy, Policy, PolicyLimits
+from hushtable.quality.loss import SetNCP
 
 WHOLE = """\
 version: 1
@@ -27,10 +29,10 @@ columns:
 models:
   - k-anonymity: 5
   - distinct-l-diversity: {l: 2, sensitive: diagnosis}
-cut: median
-recoding: tight
+method: {mondrian: {cut: median, recoding: tight}}
+loss: {ncp: {weights: {age: 2}}}
 limits: {highest_risk: 0.2, average_risk: 0.05}
-seed: 7
+budget: {nodes: 7}
 """
 
 
@@ -59,14 +61,17 @@ def test_whole_policy():
     assert policy.columns["severity"].order == ("mild", "moderate", "severe")
     assert policy.columns["zip"].kind == "category"
     assert policy.models == (KAnonymity(5), DistinctLDiversity(2, "diagnosis"))
-    assert (policy.cut, policy.recoding, policy.missing, policy.seed) == ("median", "tight", "category", 7)
-    assert policy.limits == Limits(highest_risk=0.2, average_risk=0.05)
+    assert policy.method == Mondrian(cut="median", recoding="tight")
+    assert policy.loss == SetNCP({"age": 2})
+    assert (policy.missing, policy.budget.nodes, policy.budget.seconds) == ("category", 7, None)
+    assert policy.limits == PolicyLimits(highest_risk=0.2, average_risk=0.05)
 
 
 def test_defaults():
     policy = Policy.parse("columns: {age: quasi-identifier}\nmodels: [k-anonymity: 5]")
-    assert (policy.method, policy.cut, policy.recoding, policy.missing) == ("mondrian", "gain", "cut", "category")
-    assert policy.limits == Limits()
+    assert (policy.method, policy.loss, policy.missing) == (Mondrian(recoding="cut"), SetNCP(), "category")
+    assert policy.limits == PolicyLimits()
+    assert (policy.budget, policy.person, policy.population, policy.domains) == (None,) * 4
 
 
 @pytest.mark.parametrize(
@@ -86,36 +91,49 @@ def test_defaults():
         ("visit: other", "visit: [other]", "visit"),
         ("version: 1", "version: 2", "version"),
         ("cut: median", "cut: mean", "cut: mean"),
-        ("cut: median", "method: arx", "method"),
+        ("{mondrian: {cut: median, recoding: tight}}", "arx", "method"),
         ("recoding: tight", "recoding: loose", "recoding"),
-        ("recoding: tight", "missing: wildcard", "missing"),
+        ("budget: {nodes: 7}", "missing: wildcard", "missing"),
         ("recoding: tight", "recodings: tight", "recodings"),
-        ("seed: 7", "seed: x", "seed"),
-        ("seed: 7", "seed: 1.5", "seed"),
-        ("seed: 7", "seed: -1", "seed"),
-        ("seed: 7", "seed: true", "seed"),
-        ("seed: 7", "margin: true", "margin"),
-        ("seed: 7", "margin: 1e20", "margin"),
-        ("seed: 7", "margin: 1.0e+20", "margin"),
-        ("seed: 7", "margin: 100000000000000000000", "margin"),
-        ("seed: 7", "margin: -1", "margin"),
-        ("seed: 7", 'margin: "3"', "margin"),
-        ("seed: 7", "weights: {age: .nan}", "weights"),
-        ("seed: 7", "weights: {age: .inf}", "weights"),
-        ("seed: 7", "weights: {age: -1}", "weights"),
-        ("seed: 7", "weights: {age: true}", "weights"),
-        ("seed: 7", 'weights: {age: "2"}', "weights"),
-        ("seed: 7", "weights: {agee: 2}", "weights"),
-        ("seed: 7", "weights: {visit: 2}", "weights"),
-        ("seed: 7", "weights: [2]", "weights"),
-        ("seed: 7", "grid: 0", "grid"),
-        ("seed: 7", "grid: {age: 0}", "grid"),
-        ("seed: 7", "grid: {age: -5}", "grid"),
-        ("seed: 7", "grid: {age: .nan}", "grid"),
-        ("seed: 7", "grid: {age: .inf}", "grid"),
-        ("seed: 7", "grid: {age: true}", "grid"),
-        ("seed: 7", "grid: {agee: 5}", "grid"),
-        ("seed: 7", "grid: {diagnosis: 5}", "grid"),
+        ("mondrian: {cut: median, recoding: tight}", "genetic: {seed: x}", "seed"),
+        ("mondrian: {cut: median, recoding: tight}", "genetic: {seed: 1.5}", "seed"),
+        ("mondrian: {cut: median, recoding: tight}", "mingen: {seed: 1.5}", "seed"),
+        ("mondrian: {cut: median, recoding: tight}", "genetic: {seed: -1}", "seed"),
+        ("mondrian: {cut: median, recoding: tight}", "genetic: {seed: true}", "seed"),
+        ("mondrian: {cut: median, recoding: tight}", "mingen: {seed: true}", "seed"),
+        ("recoding: tight", "seed: 7", "seed"),
+        ("recoding: tight", "strict: 1", "strict"),
+        ("recoding: tight", 'exchange: "yes"', "exchange"),
+        ("mondrian: {cut: median, recoding: tight}", "mondrian: [cut]", "mondrian: [cut]"),
+        ("mondrian: {cut: median, recoding: tight}", "mondrian: {}, mingen: {}", "mingen"),
+        ("recoding: tight", "margin: true", "margin"),
+        ("recoding: tight", "margin: 1e20", "margin"),
+        ("recoding: tight", "margin: 1.0e+20", "margin"),
+        ("recoding: tight", "margin: 100000000000000000000", "margin"),
+        ("recoding: tight", "margin: -1", "margin"),
+        ("recoding: tight", 'margin: "3"', "margin"),
+        ("weights: {age: 2}", "weights: {age: .nan}", "weights"),
+        ("weights: {age: 2}", "weights: {age: .inf}", "weights"),
+        ("weights: {age: 2}", "weights: {age: -1}", "weights"),
+        ("weights: {age: 2}", "weights: {age: true}", "weights"),
+        ("weights: {age: 2}", 'weights: {age: "2"}', "weights"),
+        ("weights: {age: 2}", "weights: {agee: 2}", "weights"),
+        ("weights: {age: 2}", "weights: {visit: 2}", "weights"),
+        ("weights: {age: 2}", "weights: [2]", "weights"),
+        ("recoding: tight", "grid: 0", "grid"),
+        ("recoding: tight", "grid: {age: 0}", "grid"),
+        ("recoding: tight", "grid: {age: -5}", "grid"),
+        ("recoding: tight", "grid: {age: .nan}", "grid"),
+        ("recoding: tight", "grid: {age: .inf}", "grid"),
+        ("recoding: tight", "grid: {age: true}", "grid"),
+        ("recoding: tight", "grid: {agee: 5}", "grid"),
+        ("recoding: tight", "grid: {diagnosis: 5}", "grid"),
+        ("nodes: 7", "nodes: 0", "budget"),
+        ("nodes: 7", "nodes: 1.5", "budget"),
+        ("nodes: 7", "nodes: true", "budget"),
+        ("nodes: 7", "seconds: .nan", "budget"),
+        ("nodes: 7", "seconds: .inf", "budget"),
+        ("nodes: 7", "minutes: 1", "minutes"),
         ("order: [mild, moderate, severe]", "order: []", "severity"),
         ("order: [mild, moderate, severe]", "order: [mild, severe, mild]", "severity"),
         ("order: [mild, moderate, severe]", "order: [mild, severe], kind: integer", "severity"),
@@ -136,16 +154,14 @@ def test_fault_is_named_with_its_line(old, new, part):
 @pytest.mark.parametrize(
     ("old", "new", "expected"),
     [
-        (
-            "seed: 7",
-            "weights: {visit: 2}",
-            "weights.visit: expected quasi-identifiers, which are 'age', 'severity', 'zip'",
-        ),
-        ("seed: 7", "grid: {agee: 5}", "grid.agee: expected quasi-identifiers"),
-        ("seed: 7", "grid: {age: 0}", "greater than 0"),
-        ("seed: 7", "weights: {age: .nan}", "finite"),
-        ("seed: 7", "margin: true", "integer"),
-        ("seed: 7", "seed: -1", "greater than or equal to 0"),
+        ("weights: {age: 2}", "weights: {visit: 2}", "'visit', which columns does not declare as quasi-identifier"),
+        ("recoding: tight", "grid: {agee: 5}", "'agee', which columns does not declare as quasi-identifier"),
+        ("recoding: tight", "grid: {age: 0}", "a width above 0"),
+        ("weights: {age: 2}", "weights: {age: .nan}", "0, or a number from 1e-100"),
+        ("recoding: tight", "margin: true", "a whole number from 0"),
+        ("mondrian: {cut: median, recoding: tight}", "genetic: {seed: -1}", "a whole number, 0 or more"),
+        ("recoding: tight", "margins: 2", "did you mean 'margin'?"),
+        ("mondrian: {cut: median, recoding: tight}", "mondrain: {}", "did you mean 'mondrian'?"),
         ("order: [mild, moderate, severe]", "order: []", "name every value of the column once"),
         ("order: [mild, moderate, severe]", "order: [mild, severe, mild]", "name every value of the column once"),
         ("order: [mild, moderate, severe]", "order: [mild, severe], kind: integer", "an order goes with kind ordered"),
@@ -157,8 +173,8 @@ def test_fault_says_what_was_expected(old, new, expected):
 
 def test_weights_from_tiny_to_huge_are_a_policys():
     """What counts is how weights compare; 0 says that nothing is lost in a column."""
-    policy = Policy.parse(edited("seed: 7", "weights: {age: 1.0e+100, zip: 1.0e-100, severity: 0}"))
-    assert policy.weights == {"age": 1e100, "zip": 1e-100, "severity": 0}
+    policy = Policy.parse(edited("weights: {age: 2}", "weights: {age: 1.0e+100, zip: 1.0e-100, severity: 0}"))
+    assert policy.loss.weights == {"age": 1e100, "zip": 1e-100, "severity": 0}
     assert Policy.parse(policy.to_yaml()) == policy
 
 
@@ -169,12 +185,12 @@ def test_weights_from_tiny_to_huge_are_a_policys():
         ("k-anonymity: 5", "k-anonymity: 2.5", "k = 2.5"),
         ("k-anonymity: 5", "k-anonymity: true", "k = True"),
         ("k-anonymity: 5", 'k-anonymity: "5"', "k = '5'"),
-        ("k-anonymity: 5", "k-anonymity: ", "k = None"),
-        ("k-anonymity: 5", "k-anonymity: {j: 5}", "parameters are: k"),
+        ("k-anonymity: 5", "k-anonymity: ", "lacks 'k'"),
+        ("k-anonymity: 5", "k-anonymity: {j: 5}", "has no option 'j'. known: k"),
         ("k-anonymity: 5", "q-anonymity: 5", "'q-anonymity'"),
-        ("- k-anonymity: 5", "- k-anonymity", "name: parameter"),
+        ("- k-anonymity: 5", "- k-anonymity", "lacks 'k'. its options are: k"),
         ("l: 2, sensitive", "l: -1, sensitive", "l = -1"),
-        ("l: 2, sensitive", "sensitive", "parameters are: l, sensitive"),
+        ("l: 2, sensitive", "sensitive", "lacks 'l'. its options are: l, sensitive"),
         ("sensitive: diagnosis}", "sensitive: wage}", "'wage'"),
         ("sensitive: diagnosis}", "sensitive: age}", "'age'"),
         ("  diagnosis: sensitive\n", "", "'diagnosis'"),
@@ -250,9 +266,9 @@ LAUGHS = "a: &a [x, x]\n" + "".join(f"{b}: &{b} [{', '.join([f'*{a}'] * 9)}]\n" 
     ("text", "line"),
     [
         (LAUGHS, 1),
-        (WHOLE + "weights: &w {age: *w}\n", 18),
-        (WHOLE + "weights: *w\n", 18),
-        (WHOLE + "weights: {<<: {age: 1}}\n", 18),
+        (WHOLE + "grid: &w {age: *w}\n", 18),
+        (WHOLE + "grid: *w\n", 18),
+        (WHOLE + "grid: {<<: {age: 1}}\n", 18),
         ("columns:\n  age: " + "[" * 100_000, 2),
         ("columns:\n  age: " + "{a: " * 100_000, 2),
         ("columns:\n  " + "- " * 100_000, 2),
@@ -343,6 +359,14 @@ FRAGMENTS = [
         "grid: ",
         "margin: ",
         "seed: ",
+        "method: ",
+        "mondrian: ",
+        "loss: ",
+        "certainty: ",
+        "person: ",
+        "population: ",
+        "domains: ",
+        "budget: ",
         "columns: ",
         "models: ",
         "k-anonymity: ",
@@ -405,7 +429,8 @@ def test_error_shows_no_inner_exception():
 def test_read(tmp_path):
     path = tmp_path / "policy.yaml"
     path.write_text(WHOLE, encoding="utf-8")
-    assert Policy.read(path) == Policy.read(str(path)) == Policy.parse(WHOLE)
+    assert Policy.read(path) == Policy.read(str(path)) == Policy.parse(WHOLE, folder=tmp_path)
+    assert Policy.read(path).to_dict() == Policy.parse(WHOLE).to_dict()
 
 
 def test_read_names_the_file(tmp_path):
@@ -451,10 +476,26 @@ ODD_NAMES = [
         Policy.parse("columns: {age: quasi-identifier}\nmodels: [k-anonymity: 5]"),
         Policy.make({"columns": dict.fromkeys(ODD_NAMES, "quasi-identifier"), "models": [{"k-anonymity": 2}]}),
         Policy.make(
-            {"columns": {"a": {"role": "quasi-identifier", "order": ODD_NAMES}}, "models": [KAnonymity(3)], "seed": 1}
+            {
+                "columns": {"a": {"role": "quasi-identifier", "order": ODD_NAMES}},
+                "models": [KAnonymity(3)],
+                "loss": SetNCP({"a": 0.5}),
+            }
         ),
+        Policy.make(
+            {
+                "columns": {"a": "quasi-identifier", "p": "identifier"},
+                "models": [KAnonymity(3)],
+                "method": {"mingen": {"tie_break": {"certainty": {"variant": "mg-ga"}}, "n_best": 2}},
+                "loss": "minimal_distortion",
+                "person": "p",
+                "budget": {"seconds": 1.5},
+            }
+        ),
+        Policy.make({"columns": {"a": "quasi-identifier"}, "models": [KAnonymity(3)], "method": Genetic(elite=0.2)}),
+        Policy.make({"columns": {"a": "quasi-identifier"}, "models": [KAnonymity(3)], "method": Mondrian()}),
     ],
-    ids=["whole", "defaults", "odd names", "odd order"],
+    ids=["whole", "defaults", "odd names", "odd order", "mingen", "genetic", "tight mondrian"],
 )
 def test_yaml_and_back(policy):
     assert Policy.parse(policy.to_yaml()) == policy
@@ -502,39 +543,63 @@ def test_check_covers_names_columns_that_are_not_there():
 
 def test_changed_replaces_what_is_given():
     policy = Policy.parse(WHOLE)
-    changed = policy.changed(cut="gain", seed=9, recoding=None)
-    assert (changed.cut, changed.seed, changed.recoding) == ("gain", 9, "tight")
-    assert (policy.cut, policy.seed) == ("median", 7)
+    changed = policy.changed({"method.mondrian.cut": "gain", ("budget", "nodes"): 9})
+    assert (changed.method, changed.budget.nodes) == (Mondrian(cut="gain", recoding="tight"), 9)
+    assert (policy.method.cut, policy.budget.nodes) == ("median", 7)
     assert changed.columns == policy.columns
     assert changed.models == policy.models
 
 
 def test_changed_by_nothing_is_the_same():
     policy = Policy.parse(WHOLE)
-    assert policy.changed() == policy.changed(cut=None) == policy
+    assert policy.changed({}) == policy.changed({"method.mondrian.cut": "median"}) == policy
 
 
 def test_changed_can_set_zero():
-    assert Policy.parse(WHOLE).changed(seed=0).seed == 0
+    assert Policy.parse(WHOLE).changed({"limits.suppression": 0}).limits.suppression == 0
+
+
+def test_changed_begins_a_method_or_loss_of_another_name_anew():
+    changed = Policy.parse(WHOLE).changed({"method.genetic.seed": 3, "loss": {"certainty": {}}})
+    assert changed.method == Genetic(seed=3)
+    assert changed.loss.weights == {}
+
+
+def test_changed_columns():
+    changed = Policy.parse(WHOLE).changed({"columns.age.kind": "integer", ("columns", "visit"): "identifier"})
+    assert changed.columns["age"] == ColumnPolicy(role="quasi-identifier", kind="integer")
+    assert changed.removed == ("name", "ssn", "visit")
 
 
 def test_changed_models():
-    assert Policy.parse(WHOLE).changed(models=[{"k-anonymity": 11}]).models == (KAnonymity(11),)
-    assert Policy.parse(WHOLE).changed(models=(KAnonymity(11),)).models == (KAnonymity(11),)
+    assert Policy.parse(WHOLE).changed({"models": [{"k-anonymity": 11}]}).models == (KAnonymity(11),)
+    assert Policy.parse(WHOLE).changed({"models": (KAnonymity(11),)}).models == (KAnonymity(11),)
 
 
 @pytest.mark.parametrize(
-    "given", [{"cut": "x"}, {"columns": {"age": "other"}}, {"models": []}, {"models": [{"k-anonymity": 0}]}, {"x": 1}]
+    "given",
+    [
+        {"method.mondrian.cut": "x"},
+        {"columns": {"age": "other"}},
+        {"columns.nobody.kind": "integer"},
+        {"columns.age.role.x": 1},
+        {"models": []},
+        {"models": [{"k-anonymity": 0}]},
+        {"models.0": 1},
+        {"version.x": 2},
+        {"x": 1},
+        {"": 1},
+    ],
 )
 def test_changed_is_validated(given):
     with pytest.raises(PolicyError):
-        Policy.parse(WHOLE).changed(**given)
+        Policy.parse(WHOLE).changed(given)
 
 
 def test_policy_is_frozen():
     policy = Policy.parse(WHOLE)
     with pytest.raises(ValueError, match="frozen"):
-        policy.cut = "gain"
+        policy.method = "mingen"
     with pytest.raises(ValueError, match="frozen"):
         policy.columns["age"].role = "other"
 

@@ -13,7 +13,7 @@ import pytest
 
 import hushtable as ht
 from command import done, run
-from hushtable import manifest
+from hushtable.claims import Classes, Matchings, claim_from_dict
 from hushtable.column import ColumnSpec
 
 DAY = dt.date(2019, 12, 30)
@@ -110,7 +110,7 @@ def test_every_release_verifies(tmp_path):
             continue
         n_released += 1
         assert release.verify().passed, task
-        assert release.write(tmp_path / f"out.{rng.choice(['csv', 'parquet'])}").passed, task
+        assert release.write(tmp_path / f"out.{rng.choice(['csv', 'parquet'])}", overwrite=True).passed, task
     assert n_released > 100
 
 
@@ -196,10 +196,10 @@ def test_a_release_and_its_manifest_keep_the_kinds(tmp_path):
         "ill": ColumnSpec("integer"),
     }
     for external in (False, True):
-        release.write(tmp_path / "out.csv", external=external)
+        release.write(tmp_path / "out.csv", external=external, overwrite=True)
         entries = json.loads((tmp_path / "out.csv.manifest.json").read_text())
-        assert entries["kinds"] == {"age": "decimal", "grade": "ordered", "ill": "integer"}
-        assert not any(value in json.dumps(entries["kinds"]) for value in ("low", "mid", "high"))
+        assert entries["claim"]["kinds"] == {"age": "decimal", "grade": "ordered", "ill": "integer"}
+        assert not any(f'"{value}"' in json.dumps(entries) for value in ("low", "mid", "high"))
 
 
 def test_the_command_takes_kinds_from_the_manifest(tmp_path, monkeypatch):
@@ -215,8 +215,9 @@ def test_the_command_takes_kinds_from_the_manifest(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("kinds", [{"age": "colour"}, ["age"]])
 def test_a_manifest_of_other_kinds_is_refused(kinds):
-    with pytest.raises(ht.InputError, match="kinds"):
-        manifest.kinds({"kinds": kinds})
+    for claim in (Classes(("age",), (ht.KMap(2),)), Matchings(("age",), (ht.GlobalK1(2),))):
+        with pytest.raises(ht.InputError, match="kinds"):
+            claim_from_dict({**claim.to_dict(), "kinds": kinds})
 
 
 # What a search and a reader count.

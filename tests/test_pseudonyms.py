@@ -12,10 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hushtable import frames
-from hushtable.anonymizers import anonymize
 from hushtable.errors import ColumnError, InputError
 from hushtable.models import KAnonymity
+from hushtable.protect import anonymize
 from hushtable.pseudonyms import Pseudonyms, pseudonymize
+from hushtable.table import Table
 
 KEY = b"canary-key-of-32-bytes-exactly!!"
 TEXTS = st.text(st.characters(exclude_categories=("Cs",), exclude_characters="\0"), max_size=8)
@@ -136,3 +137,20 @@ def test_release_holds_pseudonyms_and_no_identifier():
     table = pl.DataFrame({"id": ["x", "y", None], "age": [1, 2, 3]})
     release = anonymize(table, quasi_identifiers=["age"], models=[KAnonymity(3)], pseudonyms=Pseudonyms(("id",), KEY))
     assert release.frame["id"].to_list() == pseudonyms_of(["x", "y", None])
+
+
+@pytest.mark.parametrize("columns", [("mail",), ("mail", "number")])
+def test_a_table_has_the_pseudonyms_of_its_frame(columns):
+    frame = pl.DataFrame({"mail": ["a@x", None, "b@x", "a@x"], "number": [7, 7, None, 8], "age": [1, 1, 2, 2]})
+    options = {"quasi_identifiers": ["age"], "models": [KAnonymity(2)], "pseudonyms": Pseudonyms(columns, KEY)}
+    for table in (Table.encode(frame), Table.encode(frame).collapse()[0]):
+        published = anonymize(table, **options).frame
+        assert published.decode().rows() == anonymize(frame, **options).frame.rows()
+        assert not any(value in published.column("mail").texts() for value in ("a@x", "b@x"))
+
+
+def test_pseudonyms_of_a_table_are_written(tmp_path):
+    table = Table.encode(pl.DataFrame({"mail": ["a@x", "b@x"], "age": [1, 1]}))
+    release = anonymize(table, quasi_identifiers=["age"], models=[KAnonymity(2)], pseudonyms=Pseudonyms(("mail",), KEY))
+    release.write(tmp_path / "out.csv")
+    assert b"@x" not in (tmp_path / "out.csv").read_bytes()

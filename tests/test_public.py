@@ -96,7 +96,7 @@ def test_functions_document_every_parameter(name: str) -> None:
         assert parameter in section
     assert ">>> " in function.__doc__
     kinds = [each.kind for each in inspect.signature(function).parameters.values()]
-    # mpuccs compares two tables; all other verbs have one.
+    # mpuccs and petsard_mpuccs compare two tables; all other verbs have one.
     n_tables = 2 if parameters[:2] == ["original", "synthetic"] else 1
     assert all(kind is inspect.Parameter.KEYWORD_ONLY for kind in kinds[n_tables:])
     assert n_tables == 2 or parameters[0] == "data"
@@ -175,6 +175,7 @@ def results() -> dict[str, Any]:
         "Mpuccs": ht.mpuccs(people, columns=["sex", "marital_status"]),
         "Objective": ht.Objective.paper(),
         "Partition": release.partition,
+        "PetsardMpuccs": ht.petsard_mpuccs(people[["sex"]], people[["sex"]]),
         "Policy": ht.Policy.parse("columns: {age: quasi-identifier}\nmodels: [k-anonymity: 5]"),
         "Pseudonyms": release.pseudonyms,
         "Release": release,
@@ -210,6 +211,7 @@ RESULTS = [
     "MaskingTradeoff",
     "MinimalUniques",
     "Mpuccs",
+    "PetsardMpuccs",
     "Release",
     "RiskAssessment",
     "Roles",

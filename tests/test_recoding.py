@@ -12,12 +12,13 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from hushtable.anonymizers import Mondrian, anonymize
-from hushtable.layout import lay_out
+from hushtable.anonymizers import Mondrian
 from hushtable.cells import SUPPRESSED, is_value
 from hushtable.column import Column
+from hushtable.layout import lay_out
 from hushtable.models import DistinctLDiversity, KAnonymity
 from hushtable.partition import Partition
+from hushtable.protect import anonymize
 from hushtable.recoding import cut_point
 from hushtable.table import Table
 from tightly import tight

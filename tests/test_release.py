@@ -379,7 +379,9 @@ def test_sensitive_columns_keep_their_type_where_nothing_is_suppressed(kind: Any
 
 @pytest.mark.parametrize("kind", [*KINDS.values(), ht.Table.encode], ids=[*KINDS, "Table"])
 def test_sensitive_columns_are_text_where_stars_are_published(kind: Any) -> None:
-    release = dataclasses.replace(suppressing(kind(ill())), drops_suppressed=False)
+    dropping = suppressing(kind(ill()))
+    claim = dataclasses.replace(dropping.claim, suppressed="*")
+    release = dataclasses.replace(dropping, drops_suppressed=False, claim=claim)
     frame = release.frame
     cells = frame.expand() if isinstance(frame, ht.Table) else pl.DataFrame(frame)
     hidden = cells.filter(pl.Series(release.suppressed))
@@ -444,3 +446,80 @@ def test_the_page_on_cuts_that_were_not_made_is_right() -> None:
     assert published("aabb") == ["[1, 4]"] * 4
     assert published("abab") == ["[1, 2]"] * 2 + ["[3, 4]"] * 2
     assert published("aabb", margin=2) == published("abab", margin=2) == ["[1, 4]"] * 4
+
+
+@pytest.mark.parametrize("zone", ["UTC", "Europe/Berlin"])
+@pytest.mark.parametrize("change", [pl.DataFrame.clone, pl.DataFrame.to_pandas, pl.DataFrame.to_arrow, ht.Table.encode])
+@pytest.mark.parametrize("drops", [True, False])
+def test_sensitive_moments_of_a_time_zone_verify_and_are_written(
+    zone: str, change: Any, drops: bool, tmp_path: Path
+) -> None:
+    hours = pl.Series([1, 1, 1, 1, 1, 1, 2, 3])
+    moments = pl.datetime_range(pl.datetime(2024, 7, 1), pl.datetime(2024, 7, 1, 7), "1h", time_zone=zone, eager=True)
+    data = pl.DataFrame({"age": range(8), "at": moments[hours]})
+    models = [ht.KAnonymity(2), ht.AlphaKAnonymity(0.5, 2, "at")]
+    release = ht.anonymize(change(data), quasi_identifiers=["age"], models=models, suppression_limit=0.9)
+    assert release.n_suppressed == 4
+    release = dataclasses.replace(release, drops_suppressed=drops)
+    assert release.verify().passed
+    for name in ("out.csv", "out.parquet"):
+        assert release.write(tmp_path / name).passed
+
+
+@pytest.mark.parametrize("name", ["out.csv", "out.parquet"])
+def test_the_hierarchy_of_a_sensitive_float32_lists_what_is_read_back(name: str, tmp_path: Path) -> None:
+    data = pl.DataFrame({"age": [1, 2, 3, 4], "pay": pl.Series([0.1, 0.2, 0.1, 0.2], dtype=pl.Float32)})
+    models = [ht.TCloseness(0.2, "pay", "hierarchical")]
+    release = ht.anonymize(data, quasi_identifiers=["age"], models=models, hierarchies={"pay": "auto"})
+    assert release.write(tmp_path / name).passed
+    assert ht.verify(
+        tmp_path / name,
+        quasi_identifiers=["age"],
+        models=models,
+        specs=release.specs,
+        hierarchies=release.hierarchies,
+        original=data,
+    ).passed
+
+
+@pytest.mark.parametrize("name", ["*", "^a.*$", "^.*$", "^g$"])
+@pytest.mark.parametrize("role", ["quasi-identifier", "sensitive", "identifier", "pseudonym", "other"])
+@pytest.mark.parametrize("kind", [*KINDS.values(), ht.Table.encode], ids=[*KINDS, "Table"])
+def test_names_that_polars_reads_as_patterns_are_names(name: str, role: str, kind: Any, tmp_path: Path) -> None:
+    cells = pd.DataFrame({"age": range(1, 9), "g": ["x", "y"] * 4, name: ["a", "a", "a", "b"] * 2})
+    options: dict[str, Any] = {"quasi_identifiers": ["age", "g"], "models": [ht.KAnonymity(2)]}
+    if role == "quasi-identifier":
+        options |= {"quasi_identifiers": ["age", name], "models": [ht.KMap(2)], "population": pl.from_pandas(cells)}
+    elif role == "sensitive":
+        options |= {"models": [ht.KAnonymity(2), ht.AlphaKAnonymity(0.6, 2, name)], "suppression_limit": 0.5}
+    elif role == "identifier":
+        options["identifiers"] = [name]
+    elif role == "pseudonym":
+        options["pseudonyms"] = ht.Pseudonyms((name,), bytes(range(24)))
+    release = ht.anonymize(kind(cells), **options)
+    assert release.verify().passed
+    names = ["age", "g"] if role == "identifier" else ["age", "g", name]
+    for file in (tmp_path / "out.csv", tmp_path / "out.parquet"):
+        assert release.write(file).passed
+        assert list(frames.read(file).columns) == names
+
+
+@pytest.mark.parametrize("name", ["out.csv", "out.parquet"])
+@pytest.mark.parametrize(
+    ("values", "order"),
+    [
+        (pl.Series([1.0, 2.0, 10.0, None]), ("10", "1", "2")),
+        (pl.Series([1.0, 2.0, 10.0, None]), None),
+        (pl.datetime_range(pl.datetime(2024, 1, 1), pl.datetime(2024, 1, 4), "1d", eager=True), None),
+    ],
+)
+def test_sensitive_numbers_that_are_declared_text_are_written_as_it(
+    values: pl.Series, order: Any, name: str, tmp_path: Path
+) -> None:
+    data = pl.DataFrame({"age": [1, 2, 3, 4], "pay": values})
+    spec = ht.ColumnSpec("ordered" if order else "category", order)
+    models = [ht.TCloseness(0.5, "pay")]
+    release = ht.anonymize(data, quasi_identifiers=["age"], models=models, specs={"pay": spec})
+    assert release.write(tmp_path / name).passed
+    options = {"quasi_identifiers": ["age"], "models": models, "specs": release.specs}
+    assert ht.verify(tmp_path / name, **options, original=data).passed

@@ -62,7 +62,7 @@ def now(monkeypatch):
 
 
 def test_a_clock_is_over_when_its_seconds_or_its_nodes_are(now):
-    clock = Clock.start(Budget(seconds=5, nodes=10))
+    clock = Clock(Budget(seconds=5, nodes=10))
     assert (clock.spent, clock.left, clock.is_over(), clock.is_over(9), clock.is_over(10)) == (0, 5, False, False, True)
     now.append(104.0)
     assert (clock.spent, clock.left, clock.is_over()) == (4, 1, False)
@@ -73,7 +73,7 @@ def test_a_clock_is_over_when_its_seconds_or_its_nodes_are(now):
 
 
 def test_a_clock_without_seconds_never_ends_by_itself(now):
-    clock = Clock.start()
+    clock = Clock()
     now.append(1e9)
     assert clock.left == math.inf
     assert not clock.is_over(1_000_000)
@@ -81,7 +81,7 @@ def test_a_clock_without_seconds_never_ends_by_itself(now):
 
 
 def test_a_part_of_a_search_has_a_share_of_the_seconds_that_are_left(now):
-    clock = Clock.start(Budget(seconds=10))
+    clock = Clock(Budget(seconds=10))
     now.append(106.0)
     part = clock.part(0.5)
     assert (part.spent, part.left) == (0, 2)

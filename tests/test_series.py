@@ -184,5 +184,6 @@ def test_a_missing_category_is_missing():
 @pytest.mark.parametrize("is_typed", [True, False])
 @pytest.mark.parametrize("dtype", [pl.Float64, pl.Float32])
 def test_floats_are_numbers_whatever_their_texts_look_like(dtype, is_typed):
-    column, codes = encode(pl.Series("c", [1e16, 2e16, 0.0, -0.0], dtype=dtype), ColumnSpec(), is_typed=is_typed)
+    series = pl.Series([1e16, 2e16, 0.0, -0.0], dtype=dtype)
+    column, codes = encode(series, ColumnSpec(), is_typed=is_typed, name="c")
     assert (column.kind, codes.tolist()) == ("decimal", [1, 2, 0, 0])

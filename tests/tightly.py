@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from hushtable.layout import lay_out
 from hushtable.anonymizers.publish import from_classes
+from hushtable.layout import lay_out
 from hushtable.partition import Partition
 from hushtable.recoding import Recoding
 from hushtable.table import Table

@@ -58,6 +58,7 @@ if TYPE_CHECKING:
     from hushtable.release import Release
     from hushtable.risk.assess import RiskAssessment, assess
     from hushtable.risk.mpuccs import Mpuccs, mpuccs
+    from hushtable.risk.petsard import PetsardMpuccs, petsard_mpuccs
     from hushtable.risk.uniques import MinimalUniques, minimal_uniques
     from hushtable.search import Budget, Effort, Trace
     from hushtable.table import Table
@@ -99,6 +100,7 @@ __all__ = [
     "Mpuccs",
     "Objective",
     "Partition",
+    "PetsardMpuccs",
     "Policy",
     "PolicyError",
     "PrivacyModel",
@@ -123,6 +125,7 @@ __all__ = [
     "masking_tradeoff",
     "minimal_uniques",
     "mpuccs",
+    "petsard_mpuccs",
     "select_columns",
     "verify",
 ]
@@ -151,8 +154,8 @@ _HOMES = {
     "InputError": "errors",
     "KAnonymity": "models",
     "KMap": "models",
-    "MaskedRelease": "anonymizers.independence.release",
-    "MaskingTradeoff": "anonymizers.independence.release",
+    "MaskedRelease": "masking.release",
+    "MaskingTradeoff": "masking.release",
     "Match1K": "models",
     "MatchK1": "models",
     "MatchKK": "models",
@@ -163,33 +166,35 @@ _HOMES = {
     "Mondrian": "anonymizers.mondrian",
     "Mpuccs": "risk.mpuccs",
     "Objective": "discover.objective",
-    "SetNCP": "quality.loss",
     "Partition": "partition",
+    "PetsardMpuccs": "risk.petsard",
     "Policy": "policy",
     "PolicyError": "errors",
     "PrivacyModel": "models",
     "Pseudonyms": "pseudonyms",
     "RecursiveCLDiversity": "models",
     "Release": "release",
-    "RiskAssessment": "risk.reidentify",
+    "RiskAssessment": "risk.assess",
     "Roles": "discover.recognise",
     "Selection": "discover.select",
+    "SetNCP": "quality.loss",
     "TCloseness": "models",
     "Table": "table",
     "Term": "discover.objective",
     "Trace": "search",
-    "Verdict": "verifier",
+    "Verdict": "claims",
     "VerificationError": "errors",
     "anonymize": "protect",
-    "assess": "risk.reidentify",
+    "assess": "risk.assess",
     "datasets": "",
     "find_quasi_identifiers": "discover.recognise",
-    "mask_dependence": "anonymizers.independence",
-    "masking_tradeoff": "anonymizers.independence",
+    "mask_dependence": "masking",
+    "masking_tradeoff": "masking",
     "minimal_uniques": "risk.uniques",
     "mpuccs": "risk.mpuccs",
+    "petsard_mpuccs": "risk.petsard",
     "select_columns": "discover.select",
-    "verify": "verifier",
+    "verify": "claims",
 }
 
 

@@ -40,8 +40,7 @@ _MEASURED: Final = ("integer", "decimal", "date", "datetime")
 
 # A number with a leading zero is a code (a ZIP, a key). So is 1E10 among its like, in a
 # column of nothing else; beside ordinary numbers it is ten thousand million, however spelled.
-# Eighteen digits always fit an int64.
-_INTEGER: Final = re.compile(r"[+-]?(0|[1-9][0-9]{0,17})", re.ASCII)
+_INTEGER: Final = re.compile(r"[+-]?(0|[1-9][0-9]*)", re.ASCII)
 _DECIMAL: Final = re.compile(r"[+-]?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]{1,3})?", re.ASCII)
 _CODES: Final = (re.compile(r"[0-9]+E[0-9]+", re.ASCII), re.compile(r"[0-9]+e[0-9]+", re.ASCII))
 _DATE: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", re.ASCII)
@@ -225,7 +224,7 @@ def _detect(texts: Sequence[str]) -> Kind:
     ]
     for kind, pattern in candidates:
         if all(pattern.fullmatch(text.strip()) for text in texts) and not _misfits(kind, texts):
-            return "category" if kind == "decimal" and (_are_codes(texts) or _collide(texts)) else kind
+            return "category" if kind == "decimal" and (_are_codes(texts) or _are_keys(texts)) else kind
     return "category"
 
 
@@ -233,10 +232,20 @@ def _are_codes(texts: Sequence[str]) -> bool:
     return any(all(code.fullmatch(text.strip()) for text in texts) for code in _CODES)
 
 
-def _collide(texts: Sequence[str]) -> bool:
-    """Tell whether numbers are too long, or too near 0, to be told apart as floats: those are keys, not quantities."""
-    numbers = {Decimal(text.strip()) for text in texts} | {Decimal(0)}
-    return len(numbers) > len({float(number) for number in numbers})
+def _are_keys(texts: Sequence[str]) -> bool:
+    """Tell whether numbers are too long, or too near 0, to be told apart as floats, or whole and changed by them."""
+    numbers = {text: Decimal(text.strip()) for text in texts}
+    # With an exponent a number is measured: its last digits are noise.
+    if any(_is_changed(number) for text, number in numbers.items() if "e" not in text.lower()):
+        return True
+    distinct = {*numbers.values(), Decimal(0)}
+    return len(distinct) > len({float(number) for number in distinct})
+
+
+def _is_changed(number: Decimal) -> bool:
+    """Tell whether a whole number becomes another one as a float is written."""
+    is_large = abs(number) > 2**53
+    return is_large and number == number.to_integral_value() and number != Decimal(value_text("decimal", float(number)))
 
 
 def _parse(name: str, kind: Kind, texts: Sequence[str]) -> ValueArray:

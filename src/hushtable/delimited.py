@@ -24,7 +24,7 @@ import polars as pl
 from hushtable._types import BoolArray, CountArray
 from hushtable.errors import ColumnError, InputError, listed, with_hint
 
-__all__ = ["read_csv", "unreadable"]
+__all__ = ["header_line", "read_csv", "unreadable"]
 
 DELIMITERS: Final = ",;\t|"
 _SNIFFED_RECORDS: Final = 50
@@ -49,7 +49,10 @@ def read_csv(path: Path, encoding: str, delimiter: str | None) -> tuple[pl.DataF
         msg = with_hint(f"the delimiter {delimiter!r} is not one character.", "use one of , ; | or a tab.")
         raise InputError(msg)
     _check_first_line(path, text)
-    delimiter = delimiter or _find_delimiter(text[:_HEAD])
+    if delimiter is None:
+        # Its name says so, whatever else would split it evenly.
+        is_tabbed = path.suffix.lower() == ".tsv" and "\t" in text.partition("\n")[0]
+        delimiter = "\t" if is_tabbed else _find_delimiter(text[:_HEAD])
     raw = (text if text.endswith("\n") else text + "\n").encode()
     layout = _lay_out(raw, delimiter)
     _check_layout(path, raw, layout)
@@ -174,6 +177,13 @@ def _parse(raw: bytes, delimiter: str, width: int) -> pl.DataFrame | None:
         return pl.read_csv(raw, separator=delimiter, has_header=False, schema=schema)
     except pl.exceptions.PolarsError:
         return None
+
+
+def header_line(names: Sequence[str], delimiter: str) -> str:
+    """Write the first line of a CSV; names that hold any delimiter are quoted, so that none but its own splits it."""
+    odd = (*DELIMITERS, '"', "\r", "\n")
+    quoted = ['"' + name.replace('"', '""') + '"' if any(sign in name for sign in odd) else name for name in names]
+    return delimiter.join(quoted) + "\n"
 
 
 def unreadable(path: Path, error: OSError) -> InputError:

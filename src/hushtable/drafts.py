@@ -135,16 +135,12 @@ def _is_held(draft: Path) -> bool:
 
 
 def _finish(draft: Path, path: Path) -> None:
-    """Bring a draft to the disk, and let those read it who may read any new file."""
+    """Bring a draft to the disk."""
     with draft.open("rb+") as file:
         if not os.fstat(file.fileno()).st_size:
             msg = with_hint(f"cannot write {str(path)!r}: nothing was written to its draft.", "write to every draft.")
             raise InputError(msg)
         os.fsync(file.fileno())
-    # The mask can only be read by setting it; set like this, what another thread makes meanwhile is no wider.
-    mask = os.umask(0o077)
-    os.umask(mask)
-    draft.chmod(0o666 & ~mask)
 
 
 def _rename_all(drafts: Sequence[Path], paths: Sequence[Path]) -> None:
@@ -155,6 +151,8 @@ def _rename_all(drafts: Sequence[Path], paths: Sequence[Path]) -> None:
             old.hardlink_to(path)
         for draft, path in zip(drafts, paths, strict=True):
             draft.replace(path)
+        # Only now, so that a kill before leaves no draft that others may read.
+        _open_to_others(paths)
     except BaseException:
         for path in [path for draft, path in zip(drafts, paths, strict=True) if not draft.exists()]:
             if path in kept:
@@ -165,3 +163,12 @@ def _rename_all(drafts: Sequence[Path], paths: Sequence[Path]) -> None:
     finally:
         for old in kept.values():
             old.unlink(missing_ok=True)
+
+
+def _open_to_others(paths: Sequence[Path]) -> None:
+    """Let those read the files who may read any new file."""
+    # The mask can only be read by setting it; set like this, what another thread makes meanwhile is no wider.
+    mask = os.umask(0o077)
+    os.umask(mask)
+    for path in paths:
+        path.chmod(0o666 & ~mask)

@@ -64,6 +64,8 @@ class Edition:
         Columns of whole numbers behind the others.
     pseudonyms : Pseudonyms, optional
         Columns whose cells become keyed pseudonyms.
+    as_text : tuple of str
+        Columns that are declared text: a file holds the texts of their values, whatever their type.
     inputs : tuple of path
         The files it was made from, none of which `write` touches.
     """
@@ -75,6 +77,7 @@ class Edition:
     rows: CountArray | None = field(default=None, repr=False)
     added: Mapping[str, CountArray] = field(default_factory=dict, repr=False)
     pseudonyms: Pseudonyms | None = None
+    as_text: tuple[str, ...] = ()
     inputs: tuple[Path, ...] = ()
 
     @property
@@ -88,7 +91,7 @@ class Edition:
             return frames.read(self.table(self.source).expand())
         texts = {name: frames.gather(each.texts, each.codes) for name, each in self.rewritten.items()}
         for name, rows in self.starred.items():
-            texts[name] = frames.mask(self.source.column(name), rows)
+            texts[name] = frames.mask(self.source.column(name), rows, name)
         frame = self.source.with_texts(texts).select(self.columns)
         frame = frame if self.rows is None else frame.take(self.rows)
         for name, numbers in self.added.items():
@@ -110,6 +113,7 @@ class Edition:
             codes[j] = code_of_text[np.where(rows, star, np.where(codes[j] < 0, missing, codes[j]))]
         table = Table(tuple(columns), codes, source.counts).select(self.columns)
         table = table if self.rows is None else table.take(self.rows)
+        table = pseudonyms.pseudonymize_table(table, self.pseudonyms) if self.pseudonyms else table
         return _with_numbers(table, self.added).without_unused()
 
     def write(
@@ -157,6 +161,7 @@ class Edition:
         outputs = (path, manifest.manifest_path(path), *others)
         drafts.check_outputs(outputs, self.inputs, overwrite=overwrite)
         frame = self.frame()
+        frame = frame.with_texts({name: frames.spelled(frame.column(name), name) for name in self.as_text})
         for target, each in {path: frame, **others}.items():
             frames.check_writable(each, target)
         if order == "shuffled":

@@ -135,7 +135,7 @@ def _parts(entry: Any, kinds: Mapping[str, Any], what: str, error: type[InputErr
     elif isinstance(entry, Mapping) and len(entry) == 1:
         ((name, options),) = entry.items()
     else:
-        n_names = f" names {len(entry)}" if isinstance(entry, Mapping) else f" is a {type(entry).__name__}"
+        n_names = f" holds {len(entry)} names" if isinstance(entry, Mapping) else f" is a {type(entry).__name__}"
         msg = with_hint(f"a {what} entry{n_names}.", f"write one, as `{_example(kinds)}`.")
         raise error(msg)
     if name not in kinds:

@@ -95,6 +95,7 @@ def listed(names: Iterable[str], limit: int = 8) -> str:
 
 def check_columns(wanted: Sequence[str], available: Sequence[str], what: str) -> None:
     """Raise ColumnError where a wanted column does not exist or is named twice."""
+    wanted = names_in(wanted, what)
     unknown = [name for name in wanted if name not in available]
     if unknown:
         near = [match for name in unknown for match in difflib.get_close_matches(str(name), available, n=1)]

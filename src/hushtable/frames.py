@@ -19,9 +19,10 @@ import polars as pl
 
 from hushtable._types import BoolArray, CodeArray, CountArray
 from hushtable.cells import SUPPRESSED
-from hushtable.delimited import read_csv, unreadable
+from hushtable.column import ColumnSpec
+from hushtable.delimited import header_line, read_csv, unreadable
 from hushtable.errors import ColumnError, InputError, listed, with_hint
-from hushtable.series import to_polars, without_categories
+from hushtable.series import encode, to_polars, without_categories
 
 __all__ = [
     "FILE_KINDS",
@@ -36,6 +37,7 @@ __all__ = [
     "mask",
     "missing_texts",
     "read",
+    "spelled",
     "strings",
     "text_codes",
     "texts",
@@ -81,16 +83,17 @@ class Frame:
         return self.data.to_native()
 
     def column(self, name: str) -> pl.Series:
-        """Return one column as a polars series; NaN is missing, whatever the library."""
+        """Return one column as a polars series without a name; NaN is missing, whatever the library."""
         return to_polars(self.data.get_column(name))
 
     def drop(self, names: Sequence[str]) -> Frame:
         """Return the frame without some columns."""
-        return replace(self, data=self.data.drop(list(names)))
+        return self.select([name for name in self.columns if name not in names])
 
     def select(self, names: Sequence[str]) -> Frame:
         """Return the frame of some columns."""
-        return replace(self, data=self.data.select(list(names)))
+        # By place: polars selects a name such as `*` as the pattern that it reads as.
+        return replace(self, data=self.data[:, [self.columns.index(name) for name in names]])
 
     def take(self, rows: CountArray) -> Frame:
         """Return some rows, in the order given."""
@@ -134,12 +137,7 @@ class Frame:
         backend = self.data.implementation
         if backend.is_polars():
             return replace(self, data=nw.from_native(pl.DataFrame(columns), eager_only=True))
-        data = {
-            each.name: nw.new_series(
-                each.name, each.to_list(), nw.from_native(each, series_only=True).dtype, backend=backend
-            )
-            for each in columns
-        }
+        data = {each.name: _series_of(backend, each) for each in columns}
         return replace(self, data=nw.from_dict(data))
 
 
@@ -186,6 +184,17 @@ def read(data: Any, *, encoding: str = "utf-8", delimiter: str | None = None) ->
             msg = with_hint("the dataframe has column names that are not text.", "rename them to text first.")
             raise ColumnError(msg)
     return frame
+
+
+def _series_of(backend: Any, column: pl.Series) -> nw.Series[Any]:
+    """Return a column as a series of another library."""
+    dtype = nw.from_native(column, series_only=True).dtype
+    if backend.is_pandas_like() and dtype.is_integer() and column.null_count():
+        # The integers of numpy, which narwhals would take, have no missing cell.
+        native = backend.to_native_namespace().Series(column.to_list(), dtype="Int64")
+        series: nw.Series[Any] = nw.from_native(native, series_only=True)
+        return series
+    return nw.new_series(column.name, column.to_list(), dtype, backend=backend)
 
 
 def _has_rows_to_take(series: nw.Series[Any]) -> bool:
@@ -239,12 +248,17 @@ def file_kind(path: Path) -> str:
 def write(frame: Frame, path: Path) -> None:
     """Write a frame as CSV or Parquet, by the ending of the name; untouched text is written as it was read."""
     # A categorical type would carry its categories into the file, those of removed cells too.
-    columns = [frame.column(name).alias(name) for name in frame.columns]
-    data = pl.DataFrame([each.cast(without_categories(each.dtype)) for each in columns])
+    columns = [(name, frame.column(name)) for name in frame.columns]
+    data = pl.DataFrame([each.cast(without_categories(each.dtype)).alias(name) for name, each in columns])
     if file_kind(path) == "parquet":
         data.write_parquet(path)
         return
-    data.write_csv(path, separator=written_delimiter(frame, path))
+    # The few digits that single out a float32 read back as another number.
+    in_full = [each.cast(pl.Float64) if isinstance(each.dtype, pl.Float32) else each for each in data]
+    delimiter = written_delimiter(frame, path)
+    with path.open("wb") as file:
+        file.write(header_line(frame.columns, delimiter).encode())
+        pl.DataFrame(in_full).write_csv(file, separator=delimiter, include_header=False)
 
 
 def written_delimiter(frame: Frame, path: Path) -> str:
@@ -274,20 +288,20 @@ def gather(labels: Sequence[str | None], codes: CodeArray) -> pl.Series:
     return pl.Series(texts, dtype=pl.String).gather((np.cumsum(used) - 1)[codes])
 
 
-def map_texts(series: pl.Series, change: Callable[[str], str]) -> pl.Series:
+def map_texts(series: pl.Series, change: Callable[[str], str], name: str) -> pl.Series:
     """Return a column as text with every distinct cell changed once; missing stays missing."""
     if series.dtype.is_float() and (series.drop_nulls() % 1 == 0).all() and (series.abs() < 2**53).all():
         # pandas holds integers beside missing cells as floats.
         series = series.cast(pl.Int64)
-    texts = _as_text(series)
+    texts = _as_text(series, name)
     distinct = texts.drop_nulls().unique()
     changed = pl.Series([change(text) for text in distinct.to_list()], dtype=pl.String)
     return texts.replace_strict(distinct, changed, default=None)
 
 
-def mask(series: pl.Series, suppressed: BoolArray) -> pl.Series:
-    """Return a column as text, with ``*`` in the suppressed rows."""
-    cells = zip(_as_text(series).to_list(), suppressed.tolist(), strict=True)
+def mask(series: pl.Series, suppressed: BoolArray, name: str) -> pl.Series:
+    """Return a column as text, whatever is none in the texts of its values, with ``*`` in the suppressed rows."""
+    cells = zip(spelled(series, name).to_list(), suppressed.tolist(), strict=True)
     # Made anew, because a changed column shares its buffer with the old one.
     return pl.Series([SUPPRESSED if is_hidden else cell for cell, is_hidden in cells], dtype=pl.String)
 
@@ -299,12 +313,13 @@ def _read_parquet(path: Path) -> Frame:
             return Frame(nw.from_native(pl.read_parquet(file), eager_only=True))
     except OSError as error:
         raise unreadable(path, error) from None
-    except pl.exceptions.PolarsError:
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException):
+        # Polars panics over some damage.
         msg = with_hint(f"{str(path)!r} is not a Parquet file.", "check the ending: a CSV is named .csv.")
         raise InputError(msg) from None
 
 
-def texts(series: pl.Series) -> pl.Series:
+def texts(series: pl.Series, name: str) -> pl.Series:
     """Return a column's cells as text, blank ones as missing.
 
     Raises
@@ -312,31 +327,34 @@ def texts(series: pl.Series) -> pl.Series:
     ColumnError
         Its cells are lists, structs, bytes or durations.
     """
-    cells = _as_text(series)
+    cells = _as_text(series, name)
     blank = cells.unique().drop_nulls()
     blank = blank.filter(blank.str.strip_chars() == "")
     return cells.set(cells.is_in(blank.implode()).fill_null(False), None) if len(blank) else cells
 
 
-def _as_text(series: pl.Series) -> pl.Series:
+def _as_text(series: pl.Series, name: str) -> pl.Series:
     if series.dtype.is_nested() or isinstance(series.dtype, (pl.Binary, pl.Duration)):
         msg = with_hint(
-            f"column {series.name!r} has the type {without_categories(series.dtype)}, which cannot be grouped.",
+            f"column {name!r} has the type {without_categories(series.dtype)}, which cannot be grouped.",
             "turn it into text, a number, a date or a datetime, or leave the column out.",
         )
         raise ColumnError(msg)
     return series.cast(pl.String)
 
 
-def value_texts(series: pl.Series) -> pl.Series:
-    """Return a column's cells as texts of the values that a Table codes: floats in full, moments in UTC."""
-    dtype = series.dtype
-    if isinstance(dtype, pl.Float32):
-        series = series.cast(pl.Float64)
-    elif isinstance(dtype, pl.Datetime):
-        in_utc = series.dt.convert_time_zone("UTC").dt.replace_time_zone(None) if dtype.time_zone else series
-        series = in_utc.dt.cast_time_unit("us")
-    return texts(series)
+def value_texts(series: pl.Series, name: str) -> pl.Series:
+    """Return a column's cells as texts, blank ones as missing; other types as the canonical texts of their values."""
+    return texts(spelled(series, name), name)
+
+
+def spelled(series: pl.Series, name: str) -> pl.Series:
+    """Write the values that a Table codes: floats in full, moments in UTC. Text stays as it is."""
+    if isinstance(series.dtype, (pl.String, pl.Categorical, pl.Enum, pl.Boolean, pl.Null)):
+        return series.cast(pl.String)
+    column, codes = encode(series, ColumnSpec(), is_typed=False, name=name)
+    labels = pl.Series([*column.texts(), None], dtype=pl.String)
+    return labels.gather(np.where(codes < 0, column.n_values, codes))
 
 
 def missing_texts(series: pl.Series) -> tuple[int, int]:
@@ -356,8 +374,8 @@ def strings(name: str, cells: Sequence[str | None]) -> pl.Series:
     return pl.Series(name, cells, dtype=pl.String)
 
 
-def text_codes(series: pl.Series) -> CodeArray:
+def text_codes(series: pl.Series, name: str) -> CodeArray:
     """Code a column by the bytes of its cells; -1 is missing."""
-    cells = texts(series)
+    cells = texts(series, name)
     codes = cells.cast(pl.Enum(cells.drop_nulls().unique().sort())).to_physical()
     return np.asarray(codes.cast(pl.Int32).fill_null(-1).to_numpy())

@@ -16,15 +16,15 @@ from fractions import Fraction
 
 import numpy as np
 
-from hushtable._types import CodeArray, FloatArray
+from hushtable._types import CodeArray, CountArray, FloatArray
 from hushtable.column import Column
 from hushtable.errors import InputError, check_columns, listed, with_hint
 from hushtable.hierarchy import Hierarchy
 from hushtable.hierarchy.grid import plain
-from hushtable.kernels import profile
+from hushtable.kernels import group, profile
 from hushtable.table import Table
 
-__all__ = ["Axis", "check_grid", "lay_out", "pack", "places", "relative"]
+__all__ = ["Axis", "by_content", "check_grid", "lay_out", "pack", "places", "relative"]
 
 _MOST_CELLS = 1_000_000
 
@@ -189,3 +189,15 @@ def relative(weights: Sequence[float]) -> FloatArray:
     """Scale weights by a power of two, exactly, so that the largest is near 1 and no sum of them overflows."""
     given = np.array(weights, dtype=np.float64)
     return np.asarray(np.ldexp(given, 1 - np.frexp(given.max(initial=0.0))[1]))
+
+
+def by_content(table: Table, population: CountArray | None = None) -> CountArray:
+    """Return the rows by their codes, columns by name: only rows that are alike in all stay in the table's order.
+
+    Rows of no record, which only a population holds, come last.
+    """
+    order = np.lexsort([table.counts] if population is None else [population, table.counts])
+    for name in sorted(table.names, reverse=True):
+        codes = table.codes[table.index(name), order] + np.int32(1)
+        order = order[group.rows_by_class(codes, table.column(name).n_values + 1)[1]]
+    return order[np.argsort(table.counts[order] == 0, kind="stable")]

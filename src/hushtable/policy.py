@@ -30,7 +30,7 @@ import difflib
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal
 
 from pydantic import (
     BaseModel,
@@ -85,6 +85,10 @@ def _reading(make: Callable[[Any], Any]) -> Callable[[Any], Any]:
     return read
 
 
+_DEFAULTS: Final = {"mondrian": {"recoding": "cut"}}
+"""Options of methods whose default in a policy is not Python's: exact endpoints belong to people."""
+
+
 def _loss(given: Any) -> Loss:
     made: Loss = entries.given(given, LOSSES, Loss, "loss")
     return made
@@ -93,11 +97,20 @@ def _loss(given: Any) -> Loss:
 def _method(given: Any) -> Method:
     if isinstance(given, str):
         given = {given: {}}
-    if isinstance(given, Mapping) and "mondrian" in given and isinstance(given["mondrian"] or {}, Mapping):
-        # Exact endpoints belong to people: what is written to files are the cells of cuts.
-        given = {**given, "mondrian": {"recoding": "cut", **(given["mondrian"] or {})}}
+    if isinstance(given, Mapping):
+        given = {
+            name: {**_DEFAULTS.get(name, {}), **(options or {})} if isinstance(options or {}, Mapping) else options
+            for name, options in given.items()
+        }
     made: Method = entries.given(given, METHODS, Method, "method", nested={"tie_break": _loss})
     return made
+
+
+def _method_to_dict(made: Method) -> dict[str, Any]:
+    return {
+        name: {**{option: getattr(made, option) for option in _DEFAULTS.get(name, {})}, **options}
+        for name, options in entries.write(made).items()
+    }
 
 
 def _model(given: Any) -> PrivacyModel:
@@ -212,9 +225,6 @@ class _MisplacedError(ValueError):
         self.location = location
 
 
-_Entry = PlainSerializer(entries.write)
-
-
 class Policy(_Record):
     r"""What is to be protected, how, and to what limit.
 
@@ -253,10 +263,12 @@ class Policy(_Record):
         tuple[Annotated[Any, BeforeValidator(_reading(_model)), PlainSerializer(model_to_dict)], ...],
         BeforeValidator(_some_models),
     ]
-    method: Annotated[Any, BeforeValidator(_reading(_method)), _Entry] = Field(
+    method: Annotated[Any, BeforeValidator(_reading(_method)), PlainSerializer(_method_to_dict)] = Field(
         default="mondrian", validate_default=True
     )
-    loss: Annotated[Any, BeforeValidator(_reading(_loss)), _Entry] = Field(default="ncp", validate_default=True)
+    loss: Annotated[Any, BeforeValidator(_reading(_loss)), PlainSerializer(entries.write)] = Field(
+        default="ncp", validate_default=True
+    )
     person: str | None = None
     population: Annotated[str, BeforeValidator(_existing)] | None = None
     domains: Annotated[str, BeforeValidator(_existing)] | None = None
@@ -265,7 +277,7 @@ class Policy(_Record):
     limits: PolicyLimits = PolicyLimits()
     budget: PolicyBudget | None = None
 
-    _folder: Path = PrivateAttr(default=Path())
+    _folder: Path | None = PrivateAttr(default=None)
 
     @model_validator(mode="after")
     def _entries_fit_one_another(self) -> Policy:
@@ -493,7 +505,7 @@ class Policy(_Record):
                 "docs/quickstart.md shows a whole policy; `hushtable scan FILE -p policy.yaml` writes one.",
             )
             raise PolicyError(msg) from None
-        policy._folder = folder or Path()
+        policy._folder = folder
         return policy
 
     def changed(self, given: Mapping[Any, Any]) -> Policy:
@@ -527,7 +539,7 @@ class Policy(_Record):
         return None if self.population is None else self._beside(self.population)
 
     def _beside(self, path: str) -> Path:
-        return self._folder / path
+        return (self._folder or Path()) / path
 
     def _ladders(self) -> dict[str, Any]:
         given = self.hierarchies()
@@ -567,7 +579,10 @@ def _put(made: dict[str, Any], steps: Sequence[str], entry: Any) -> None:
         made["columns"][steps[1]] = {"role": role} if isinstance(role, str) else role or {}
     for step, following in zip(above, steps[1:], strict=True):
         inner = made.get(step)
-        inner = {inner: {}} if isinstance(inner, str) else inner or {}
+        inner = {inner: {}} if isinstance(inner, str) else {} if inner is None else inner
+        if not isinstance(inner, dict):
+            msg = with_hint(f"{'.'.join(steps)}: {step} has no entries of its own.", f"set {step} as a whole.")
+            raise PolicyError(msg)
         if step in ("method", "loss"):
             inner = {following: inner.get(following) or {}}
         made[step] = inner

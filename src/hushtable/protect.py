@@ -21,7 +21,7 @@ from hushtable.pseudonyms import Pseudonyms
 from hushtable.quality import LOSSES
 from hushtable.quality.loss import Loss
 from hushtable.release import Release
-from hushtable.search import Budget, Clock
+from hushtable.search import Budget, Clock, check_budget
 
 __all__ = ["anonymize"]
 
@@ -178,13 +178,14 @@ def _check_plain(missing: Any, key: Any, specs: Any, budget: Any, pseudonyms: An
         msg = with_hint("a key was given without a policy.", "pass pseudonyms=Pseudonyms(columns, key).")
         raise InputError(msg)
     check_specs(specs)
-    check_type(budget, Budget, "budget", "Budget(seconds=60), for instance")
+    check_budget(budget)
     check_type(pseudonyms, Pseudonyms, "pseudonyms", "Pseudonyms(columns, key)")
 
 
 def _hierarchies(given: Any, asked: Request) -> Mapping[str, Any]:
     """Read a file of domains, of which only the columns that are looked at are asked for."""
     if not isinstance(given, (str, os.PathLike)):
+        check_type(given, Mapping, "hierarchies", 'a mapping, as {"zip": "auto"}, or the path of a file of domains')
         return given or {}
     columns = (*asked.quasi_identifiers, *asked.judged)
     return {name: ladder for name, ladder in Hierarchy.from_domains(given).items() if name in columns}

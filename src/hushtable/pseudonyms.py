@@ -8,11 +8,15 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Final
 
+import numpy as np
+
 from hushtable import frames
+from hushtable.column import from_texts
 from hushtable.errors import InputError, check_columns, with_hint
 from hushtable.frames import Frame
+from hushtable.table import Table
 
-__all__ = ["Pseudonyms", "pseudonymize"]
+__all__ = ["Pseudonyms", "pseudonymize", "pseudonymize_table"]
 
 _MIN_KEY_BYTES: Final = 16
 _MIN_DISTINCT_BYTES: Final = 8
@@ -63,10 +67,23 @@ def pseudonymize(frame: Frame, pseudonyms: Pseudonyms) -> Frame:
     check_columns(pseudonyms.columns, frame.columns, "pseudonyms")
     return frame.with_texts(
         {
-            name: frames.map_texts(frame.column(name), partial(_pseudonym, pseudonyms.key, name))
+            name: frames.map_texts(frame.column(name), partial(_pseudonym, pseudonyms.key, name), name)
             for name in pseudonyms.columns
         }
     )
+
+
+def pseudonymize_table(table: Table, pseudonyms: Pseudonyms) -> Table:
+    """Replace the values of some columns by keyed pseudonyms, as `pseudonymize` does cells."""
+    check_columns(pseudonyms.columns, table.names, "pseudonyms")
+    columns, codes = list(table.columns), table.codes.copy()
+    for name in pseudonyms.columns:
+        j = table.index(name)
+        texts = [_pseudonym(pseudonyms.key, name, text) for text in columns[j].texts()]
+        columns[j], code_of_text = from_texts(name, texts, "category")
+        # The last entry serves the missing cells, which index it as -1.
+        codes[j] = np.append(code_of_text, np.int32(-1))[codes[j]]
+    return Table(tuple(columns), codes, table.counts)
 
 
 def _pseudonym(key: bytes, column: str, cell: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import ROUND_FLOOR, Decimal, localcontext
 from functools import partial
@@ -328,6 +328,11 @@ class Recoding:
     def shares(self) -> FloatArray:
         """Return how much of each column each class publishes, 0 to 1; shape (n_columns, n_classes)."""
         return np.array([cell.shares(column) for column, cell in zip(self.columns, self.cells, strict=True)])
+
+    def select(self, names: Sequence[str]) -> Recoding:
+        """Return what some columns publish, in this order."""
+        places = [[column.name for column in self.columns].index(name) for name in names]
+        return replace(self, columns=tuple(self.columns[j] for j in places), cells=tuple(self.cells[j] for j in places))
 
     def labels(self, name: str) -> Labels:
         """Write what a column publishes: an index for every class into distinct texts."""

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from hushtable import figures
-from hushtable._types import BoolArray, CodeArray, CountArray
+from hushtable._types import BoolArray, CodeArray, CountArray, frozen
 from hushtable.cells import SUPPRESSED
 from hushtable.claims import Classes, Matchings, Verdict
 from hushtable.column import ColumnSpec
@@ -101,7 +101,7 @@ class Release:
     @property
     def suppressed(self) -> BoolArray:
         """Rows in no class, which publish ``*`` in every quasi-identifier and sensitive column, or are dropped."""
-        return np.asarray(self.partition.labels < 0)
+        return frozen(np.asarray(self.partition.labels < 0))
 
     @property
     def n_suppressed(self) -> int:
@@ -129,6 +129,7 @@ class Release:
             starred=dict.fromkeys(stars, suppressed),
             rows=np.flatnonzero(~suppressed) if self.drops_suppressed else None,
             pseudonyms=self.pseudonyms,
+            as_text=tuple(name for name in self.sensitive if self.specs[name].kind in ("category", "ordered")),
             inputs=self.inputs,
         )
 

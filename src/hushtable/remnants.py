@@ -37,7 +37,8 @@ def without_remnants(frame: Frame, *, rows_are_gone: bool) -> Frame:
     elif backend.is_pandas_like():
         native = _pandas(native, rows_are_gone)
     elif rows_are_gone:
-        native = native.with_columns(_polars_column(column) for column in native)
+        # Without its name, which polars may take for a pattern.
+        native = pl.DataFrame([_polars_column(column.alias("")).alias(column.name) for column in native])
     return replace(frame, data=nw.from_native(native, eager_only=True))
 
 

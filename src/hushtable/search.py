@@ -11,9 +11,9 @@ from time import perf_counter
 from typing import Any, Final
 
 from hushtable._types import Progress
-from hushtable.errors import InputError, with_hint
+from hushtable.errors import InputError, check_type, with_hint
 
-__all__ = ["THREADS", "Budget", "Clock", "Effort", "Trace", "check_memory", "free_memory", "n_threads"]
+__all__ = ["THREADS", "Budget", "Clock", "Effort", "Trace", "check_budget", "check_memory", "free_memory", "n_threads"]
 
 THREADS: Final = "HUSHTABLE_THREADS"
 _NEGLIGIBLE: Final = 1e-7  # of a loss: what rounding does to a sum
@@ -226,6 +226,11 @@ class Clock:
         gap = 0.0 if is_optimal or value == 0 else (value - bound) / value
         told = value if is_optimal else bound
         return Trace(method, nodes, self.spent, complete, is_optimal, told, gap, seed, effort)
+
+
+def check_budget(given: Any) -> None:
+    """Raise InputError where a budget is no `Budget`."""
+    check_type(given, Budget, "a budget", "Budget(seconds=60), for instance")
 
 
 def check_memory(needed: float, what: str, hint: str) -> None:

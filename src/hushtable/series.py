@@ -25,9 +25,12 @@ _MOST_DAYS: Final = 73_000_000  # polars counts further, but has no texts for it
 
 
 def to_polars(series: nw.Series[Any]) -> pl.Series:
-    """Turn a column of any library into a polars series, with NaN as missing."""
+    """Turn a column of any library into a polars series, with NaN as missing.
+
+    It has no name: what polars computes of a column named ``^a.*$`` it looks up by that pattern.
+    """
     try:
-        column = _converted(series)
+        column = _converted(series).alias("")
     except ColumnError:
         raise
     except UnicodeError:
@@ -50,7 +53,7 @@ def to_polars(series: nw.Series[Any]) -> pl.Series:
         )
         raise ColumnError(msg)
     if isinstance(column.dtype, (pl.Date, pl.Datetime)):
-        _check_years(column)
+        _check_years(series.name, column)
     return column.fill_nan(None) if column.dtype.is_float() else column
 
 
@@ -63,9 +66,9 @@ def _converted(series: nw.Series[Any]) -> pl.Series:
     dtype = series.dtype
     if dtype.is_numeric() and not isinstance(dtype, nw.Decimal):
         values = series.fill_null(0) if missing.any() and dtype.is_integer() else series
-        column = pl.Series(series.name, values.to_numpy())
+        column = pl.Series(values.to_numpy())
     elif isinstance(dtype, nw.Boolean):
-        column = pl.Series(series.name, [None if gone else bool(v) for v, gone in zip(series, missing, strict=True)])
+        column = pl.Series([None if gone else bool(v) for v, gone in zip(series, missing, strict=True)])
     else:
         column = _from_cells(
             series.name, [None if gone else cell for cell, gone in zip(series.to_list(), missing, strict=True)]
@@ -83,13 +86,13 @@ def _from_cells(name: str, cells: Sequence[Any]) -> pl.Series:
             raise TypeError
         if present and isinstance(present[0], Decimal) and not all(cell.is_finite() for cell in present):
             raise ValueError
-        return pl.Series(name, cells)
+        return pl.Series(cells)
     except (TypeError, pl.exceptions.PolarsError):
         msg = with_hint(f"column {name!r} mixes types.", "cast it to one type: text, a number, a date or a datetime.")
         raise ColumnError(msg) from None
 
 
-def _check_years(column: pl.Series) -> None:
+def _check_years(name: str, column: pl.Series) -> None:
     """Raise ColumnError where polars would panic over a date."""
     days = column.to_physical()
     if isinstance(column.dtype, pl.Datetime):
@@ -97,7 +100,7 @@ def _check_years(column: pl.Series) -> None:
     beyond = int((~days.is_between(-_MOST_DAYS, _MOST_DAYS)).sum())
     if beyond:
         msg = with_hint(
-            f"column {column.name!r} holds {beyond} dates more than 200,000 years away.", "check its unit of time."
+            f"column {name!r} holds {beyond} dates more than 200,000 years away.", "check its unit of time."
         )
         raise ColumnError(msg)
 
@@ -114,14 +117,14 @@ def _from_categorical(series: nw.Series[Any]) -> pl.Series:
         # A pandas column of Arrow's dictionary type has texts, but no order.
         cells = series.cast(nw.String)
         codes = [None if gone else cell for cell, gone in zip(cells.to_list(), cells.is_null().to_list(), strict=True)]
-        return pl.Series(series.name, codes, dtype=pl.String)
+        return pl.Series(codes, dtype=pl.String)
     texts = pl.Series([None if category is None else str(category) for category in categories], dtype=pl.String)
     places = pl.Series([None if code is None or code < 0 else code for code in codes], dtype=pl.UInt32)
-    column = texts.gather(places).alias(series.name)
+    column = texts.gather(places)
     return column.cast(pl.Enum(texts)) if is_ordered else column
 
 
-def encode(series: pl.Series, spec: ColumnSpec, *, is_typed: bool) -> tuple[Column, CodeArray]:
+def encode(series: pl.Series, spec: ColumnSpec, *, is_typed: bool, name: str) -> tuple[Column, CodeArray]:
     """Code a column: by its type, and text by how it looks where that is asked.
 
     Parameters
@@ -131,6 +134,8 @@ def encode(series: pl.Series, spec: ColumnSpec, *, is_typed: bool) -> tuple[Colu
         Kind and order where the data do not say.
     is_typed : bool
         Whether text is typed by its looks, as a CSV's is; else it is a category.
+    name : str
+        Of the column; the series has none.
 
     Returns
     -------
@@ -142,7 +147,7 @@ def encode(series: pl.Series, spec: ColumnSpec, *, is_typed: bool) -> tuple[Colu
     ColumnError
         Its type cannot be coded, it does not fit the spec, or it holds infinite numbers.
     """
-    name, dtype = series.name, series.dtype
+    dtype = series.dtype
     if isinstance(dtype, pl.Boolean):
         series = series.cast(pl.String)
     elif isinstance(dtype, (pl.Categorical, pl.Enum)):
@@ -158,7 +163,7 @@ def encode(series: pl.Series, spec: ColumnSpec, *, is_typed: bool) -> tuple[Colu
     column, codes = _encode_values(name, series)
     if spec.order is None and spec.kind in (None, column.kind):
         return column, codes
-    texts = pl.Series(name, [None if code < 0 else column.text(code) for code in codes.tolist()], dtype=pl.String)
+    texts = pl.Series([None if code < 0 else column.text(code) for code in codes.tolist()], dtype=pl.String)
     return _encode_texts(name, texts, spec.kind, spec.order)
 
 

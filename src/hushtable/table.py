@@ -11,8 +11,8 @@ import polars as pl
 
 from hushtable import frames, series
 from hushtable._types import CodeArray, CountArray, frozen
-from hushtable.column import Column, ColumnSpec
-from hushtable.errors import ColumnError, check_columns, with_hint
+from hushtable.column import Column, ColumnSpec, check_specs
+from hushtable.errors import ColumnError, check_columns, names_in, with_hint
 from hushtable.kernels import group
 from hushtable.search import check_memory
 
@@ -104,12 +104,15 @@ class Table:
         """
         if isinstance(data, Table):
             return data.select(data.names if columns is None else columns)
+        check_specs(specs)
         frame = frames.read(data)
-        names = tuple(frame.columns if columns is None else columns)
+        names = frame.columns if columns is None else names_in(columns, "columns")
         check_columns(names, frame.columns, "columns")
         specs = specs or {}
         coded = [
-            series.encode(frame.column(name), specs.get(name, ColumnSpec()), is_typed=frame.is_text or name in typed)
+            series.encode(
+                frame.column(name), specs.get(name, ColumnSpec()), is_typed=frame.is_text or name in typed, name=name
+            )
             for name in names
         ]
         codes = np.empty((len(names), frame.n_rows), dtype=np.int32)
@@ -208,9 +211,9 @@ class Table:
         """Return the rows as a polars frame of typed values; what each row stands for is not in it."""
         return pl.DataFrame(
             [
-                pl.Series(column.name, _typed(column)).gather(
-                    pl.Series([None if code < 0 else code for code in codes.tolist()], dtype=pl.UInt32)
-                )
+                _typed(column)
+                .gather(pl.Series([None if code < 0 else code for code in codes.tolist()], dtype=pl.UInt32))
+                .alias(column.name)
                 for column, codes in zip(self.columns, self.codes, strict=True)
             ]
         )

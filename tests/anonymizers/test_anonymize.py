@@ -105,6 +105,12 @@ def test_a_method_by_name_is_the_method_by_default() -> None:
     assert protect(method="mondrian").frame.equals(protect(method=ht.Mondrian()).frame)
 
 
+@pytest.mark.parametrize("models", [[ht.KAnonymity(1)], [ht.KAnonymity(1), ht.DistinctLDiversity(1, "pay")]])
+def test_a_k_that_asks_nothing_is_warned_of(models: list[Any]) -> None:
+    with pytest.warns(UserWarning, match="k = 1"):
+        protect(models=models)
+
+
 def test_a_spec_orders_a_column() -> None:
     ordered = protect(
         pl.DataFrame({"pain": ["mild", "none", "severe", "mild"] * 2}),

@@ -18,7 +18,7 @@ from anonymizers.test_mingen import LOSSES, OPTIMA, adult_like, hierarchy
 from strategies import tables
 
 PLAIN: dict[str, Any] = {"quasi_identifiers": ["age", "sex", "job"], "models": [ht.KAnonymity(3)], "loss": "certainty"}
-SMALL: dict[str, Any] = {"population": 4, "generations": 3}
+SMALL: dict[str, Any] = {"individuals": 4, "generations": 3}
 
 
 @pytest.mark.parametrize("variant", ["partitions", "mg-ga"])
@@ -125,12 +125,12 @@ def test_budgets_and_patience_end_the_search() -> None:
 
 
 @pytest.mark.parametrize("variant", ["partitions", "mg-ga"])
-@pytest.mark.parametrize("options", [{"population": 2}, {"elite": 1.0}, {"population": 2, "elite": 1.0}])
+@pytest.mark.parametrize("options", [{"individuals": 2}, {"elite": 1.0}, {"individuals": 2, "elite": 1.0}])
 def test_however_large_the_elite_every_generation_has_a_child(variant: Any, options: Any) -> None:
-    method = ht.Genetic(variant, generations=5, patience=5, **{"population": 6, **options})
+    method = ht.Genetic(variant, generations=5, patience=5, **{"individuals": 6, **options})
     release = ht.anonymize(adult_like(30), method=method, **PLAIN)
     assert release.verify().passed
-    assert release.trace.nodes >= method.population + 5  # type: ignore[operator]
+    assert release.trace.nodes >= method.individuals + 5  # type: ignore[operator]
 
 
 def test_models_other_than_k_are_for_partitions() -> None:
@@ -145,7 +145,7 @@ def test_models_other_than_k_are_for_partitions() -> None:
     "options",
     [
         {"variant": "cells"},
-        {"population": 1},
+        {"individuals": 1},
         {"generations": 0},
         {"patience": 0},
         {"elite": 0},

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import hushtable as ht
 from anonymizers.brute_force import Priced, candidates_of, cheapest, cheapest_partition
-from hushtable.anonymizers.judging import BlockJudge
+from hushtable.anonymizers.judging import Judge
 from hushtable.anonymizers.minimal import candidates, regroup, setpartition, smallest
 from hushtable.search import Clock
 from hushtable.table import Table
@@ -287,12 +287,12 @@ def adult_like(n_rows: int, seed: int = 0) -> pl.DataFrame:
     )
 
 
-def laid_out(frame: pl.DataFrame, k: int) -> tuple[candidates.Space, BlockJudge]:
+def laid_out(frame: pl.DataFrame, k: int) -> tuple[candidates.Space, Judge]:
     table = Table.encode(frame, ["age", "sex", "job"])
     space = candidates.lay_out(
         table, ["age", "sex", "job"], {"job": hierarchy().align(table.column("job"))}, ht.Certainty()
     )
-    return space, BlockJudge(table, [ht.KAnonymity(k)], {}, table)
+    return space, Judge(table, (ht.KAnonymity(k),))
 
 
 @pytest.mark.parametrize("k", [2, 3, 4])
@@ -301,12 +301,12 @@ def test_set_partitioning_agrees_with_the_shortest_path(k: int, seed: int) -> No
     space, judge = laid_out(adult_like(13, seed), k)
     exact = smallest.solve(space, judge)
     labels = np.zeros(13, dtype=np.int32)
-    near = regroup.nearest(space, 12, Clock.start())
+    near = regroup.nearest(space, 12, Clock())
     known = setpartition.Partitioning(labels, regroup.partition_value(space, labels), 0.0)
     start = np.repeat(np.arange(13 // k, dtype=np.int32), k)
     start = np.append(start, np.full(13 - len(start), start[-1])).astype(np.int32)
     known = setpartition.Partitioning(start, regroup.partition_value(space, start), 0.0)
-    setpartition.solve(space, k, known, [], near.costs[:, k - 2].copy(), Clock.start(), lambda each: None)
+    setpartition.solve(space, k, known, [], near.costs[:, k - 2].copy(), Clock(), lambda each: None)
     assert known.value == pytest.approx(exact.value)
     assert known.bound == pytest.approx(exact.value, abs=1e-6)
     assert regroup.partition_value(space, known.labels) == pytest.approx(known.value)

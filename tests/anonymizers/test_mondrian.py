@@ -1,6 +1,7 @@
 """Mondrian on tables, against the slow twin: the same classes, with the same rows, in the same order."""
 
 import datetime as dt
+from dataclasses import replace
 from itertools import pairwise
 from unittest import mock
 
@@ -16,6 +17,7 @@ from hushtable import DistinctLDiversity, KAnonymity, Mondrian, Table
 from hushtable.anonymizers import mondrian
 from hushtable.errors import ColumnError, InputError
 from hushtable.recoding import Intervals
+from searching import search
 
 GRADES = ["low", "middle", "high", "top"]
 COLUMNS = {
@@ -105,7 +107,7 @@ def members_of(partition):
 
 
 def searched(method, table, models, **options):
-    return method.search(table, quasi_identifiers(table), models, **options)
+    return search(method, table, quasi_identifiers(table), models, **options)
 
 
 @METHODS
@@ -118,7 +120,7 @@ def searched(method, table, models, **options):
 @example(one_column("age", [0, 1, 2]), [KAnonymity(5)])
 @example(one_column("age", [0, 1, 2]), [KAnonymity(1), DistinctLDiversity(2, "pay")])
 def test_it_cuts_as_its_slow_twin(method, table, models):
-    partition, _, trace = searched(method, table, models)
+    found = searched(method, table, models)
     judge = judge_of(table, models)
     expected = naive.mondrian(
         rows_of(table),
@@ -128,20 +130,19 @@ def test_it_cuts_as_its_slow_twin(method, table, models):
         cut=method.cut,
         rescored=method.n_rescored,
     )
-    assert members_of(partition) == expected
-    assert (trace.complete, trace.nodes) == (True, 2 * len(expected) - 1)
+    assert members_of(found.partition) == expected
+    assert (found.trace.complete, found.trace.nodes) == (True, 2 * len(expected) - 1)
 
 
 @METHODS
 @settings(max_examples=50)
 @given(tables(), model_lists())
 def test_the_loss_of_tight_cells_is_the_set_ncp(method, table, models):
-    names = quasi_identifiers(table)
-    partition, cuts, _ = searched(method, table, models)
-    shares = method.recode(table, partition, cuts, names).shares()
-    lost = float((shares @ partition.sizes).mean() / table.n_records)
+    found = searched(method, table, models)
+    shares = found.recoding.shares()
+    lost = float((shares @ found.partition.sizes).mean() / table.n_records)
     counts = table.counts.tolist()
-    expected = naive.set_ncp(rows_of(table), counts, naive_columns(table), members_of(partition))
+    expected = naive.set_ncp(rows_of(table), counts, naive_columns(table), members_of(found.partition))
     assert lost == pytest.approx(expected, abs=1e-12)
 
 
@@ -149,42 +150,43 @@ def test_the_loss_of_tight_cells_is_the_set_ncp(method, table, models):
 @settings(max_examples=50)
 @given(tables(), model_lists(), st.integers(1, 9))
 def test_small_chunks_and_little_room_change_nothing(method, table, models, pause):
-    whole, cuts, trace = searched(method, table, models)
+    whole = searched(method, table, models)
 
     def cramped(n_rows):
         return new_tree(n_rows)._replace(members=np.empty(1, dtype=np.int32))
 
     new_tree = mondrian._new_tree
     with mock.patch.object(mondrian, "_PAUSE", pause), mock.patch.object(mondrian, "_new_tree", cramped):
-        partition, same_cuts, same_trace = searched(method, table, models)
-    assert partition.labels.tolist() == whole.labels.tolist()
+        same = searched(method, table, models)
+    assert same.partition.labels.tolist() == whole.partition.labels.tolist()
     for name in ("columns", "starts", "members"):
-        assert getattr(same_cuts, name).tolist() == getattr(cuts, name).tolist()
-    assert (same_trace.nodes, same_trace.complete) == (trace.nodes, True)
+        assert getattr(same.placing, name).tolist() == getattr(whole.placing, name).tolist()
+    assert (same.trace.nodes, same.trace.complete) == (whole.trace.nodes, True)
 
 
 @METHODS
 @settings(max_examples=50)
 @given(tables(), model_lists(), st.integers(1, 12), st.integers(1, 5))
 def test_a_budget_in_nodes_leaves_unions_that_satisfy_the_models(method, table, models, n_nodes, pause):
-    whole, _, trace = searched(method, table, models)
+    method = replace(method, recoding="cut")
+    whole = searched(method, table, models)
     with mock.patch.object(mondrian, "_PAUSE", pause):
-        early, cuts, early_trace = searched(method, table, models, budget=ht.Budget(nodes=n_nodes))
-    assert early_trace.complete == (n_nodes >= trace.nodes)
-    unions = members_of(early)
+        early = searched(method, table, models, budget=ht.Budget(nodes=n_nodes))
+    assert early.trace.complete == (n_nodes >= whole.trace.nodes)
+    unions = members_of(early.partition)
     assert sorted(row for members in unions for row in members) == list(range(table.n_rows))
-    for members in members_of(whole):
+    for members in members_of(whole.partition):
         assert sum(set(members) <= set(union) for union in unions) == 1
     judge = judge_of(table, models)
     if judge(list(range(table.n_rows))):
         assert all(map(judge, unions))
-    assert_inside(Mondrian(recoding="cut"), table, early, cuts)
+    assert_inside(table, early)
 
 
 def test_a_budget_of_no_time_leaves_one_class():
     table = one_column("age", [0, 1, 2, 3])
-    partition, _, trace = searched(Mondrian(), table, [KAnonymity(1)], budget=ht.Budget(seconds=1e-9))
-    assert (partition.sizes.tolist(), trace.complete) == ([4], False)
+    found = searched(Mondrian(), table, [KAnonymity(1)], budget=ht.Budget(seconds=1e-9))
+    assert (found.partition.sizes.tolist(), found.trace.complete) == ([4], False)
 
 
 @given(tables(), st.integers(1, 3))
@@ -203,17 +205,13 @@ def test_progress_rises_to_one(table, pause):
 @given(tables(), model_lists())
 def test_every_record_is_inside_its_cell(method, style, table, models):
     method = Mondrian(cut=method.cut, recoding=style, n_rescored=method.n_rescored)
-    partition, cuts, _ = searched(method, table, models)
-    assert_inside(method, table, partition, cuts)
+    assert_inside(table, searched(method, table, models))
 
 
 @settings(max_examples=50)
 @given(tables(), model_lists())
 def test_tight_cells_lie_inside_the_cells_of_the_cuts(table, models):
-    names = quasi_identifiers(table)
-    partition, cuts, _ = searched(Mondrian(), table, models)
-    tight = Mondrian(recoding="tight").recode(table, partition, cuts, names)
-    cells = Mondrian(recoding="cut").recode(table, partition, cuts, names)
+    tight, cells = (searched(Mondrian(recoding=style), table, models).recoding for style in ("tight", "cut"))
     for column, inner, outer in zip(cells.columns, tight.cells, cells.cells, strict=True):
         if isinstance(outer, Intervals):
             assert (outer.low <= inner.low).all()
@@ -231,8 +229,7 @@ def test_tight_cells_lie_inside_the_cells_of_the_cuts(table, models):
 def test_cells_of_a_single_column_do_not_overlap(name, data):
     dtype, values = COLUMNS[name]
     table = one_column(name, data.draw(st.lists(st.sampled_from([*values, None]), min_size=1, max_size=14)), dtype)
-    partition, cuts, _ = searched(Mondrian(), table, [KAnonymity(2)])
-    (cells,) = Mondrian(recoding="cut").recode(table, partition, cuts, [name]).cells
+    (cells,) = searched(Mondrian(recoding="cut"), table, [KAnonymity(2)]).recoding.cells
     if isinstance(cells, Intervals):
         # Missing beside known values is published as "*", and counted here as code -1.
         published = [
@@ -247,9 +244,7 @@ def test_cells_of_a_single_column_do_not_overlap(name, data):
 
 def test_ends_of_cut_cells_are_round_and_belong_to_no_one():
     table = one_column("age", [-23, -19, 14, 18, 31, 34])
-    partition, cuts, _ = searched(Mondrian(), table, [KAnonymity(2)])
-    recoding = Mondrian(recoding="cut").recode(table, partition, cuts, ["age"])
-    labels, texts = recoding.labels("age")
+    labels, texts = searched(Mondrian(recoding="cut"), table, [KAnonymity(2)]).recoding.labels("age")
     # 0 is the roundest number above -19 and not above 14; 30 above 18 and not above 31.
     assert [texts[label] for label in labels] == ["<0", "[0, 30)", ">=30"]
 
@@ -288,11 +283,11 @@ def test_options_outside_their_range_are_named(options):
 
 
 def test_the_trace_names_the_method_with_its_options():
-    _, _, trace = searched(Mondrian(cut="median"), one_column("age", [0, 1]), [KAnonymity(1)])
-    assert trace.method == repr(Mondrian(cut="median"))
-    assert trace.method.startswith("Mondrian(cut='median', recoding='tight', n_rescored=4, ")
-    assert (trace.optimal, trace.seed) == (False, None)
-    assert trace.seconds > 0
+    found = searched(Mondrian(cut="median"), one_column("age", [0, 1]), [KAnonymity(1)])
+    assert found.trace.method == repr(Mondrian(cut="median"))
+    assert found.trace.method.startswith("Mondrian(cut='median', recoding='tight', n_rescored=4, ")
+    assert (found.trace.optimal, found.trace.seed) == (False, None)
+    assert found.trace.seconds > 0
 
 
 def test_a_name_or_its_object_choose_the_method():
@@ -314,10 +309,9 @@ def codes_of(cells):
     return [cells.codes[begin:end].tolist() for begin, end in pairwise(cells.offsets)]
 
 
-def assert_inside(method, table, partition, cuts):
-    names = quasi_identifiers(table)
-    recoding = method.recode(table, partition, cuts, names)
-    for name, cells in zip(names, recoding.cells, strict=True):
+def assert_inside(table, found):
+    partition = found.partition
+    for name, cells in zip(quasi_identifiers(table), found.recoding.cells, strict=True):
         codes = table.codes[table.index(name)]
         if isinstance(cells, Intervals):
             known = codes >= 0

@@ -10,10 +10,11 @@ from hypothesis import strategies as st
 
 import naive
 from hushtable.anonymizers import Mondrian
-from hushtable.layout import lay_out, places
 from hushtable.hierarchy import Hierarchy
+from hushtable.layout import lay_out, places
 from hushtable.models import DistinctLDiversity, KAnonymity
 from hushtable.table import Table
+from searching import search
 
 # Eight leaves and halves of halves: every share is a binary fraction, so that sums are exact.
 TREE = {"tree": {"low": {"a": ["0", "1"], "b": ["2", "3"]}, "high": {"c": ["4", "5"], "d": ["6", "7"]}}}
@@ -92,7 +93,7 @@ def test_the_search_along_a_tree_is_its_slow_twin(cut, records, k, l):  # noqa: 
     table, _ = Table.encode(frame).collapse()
     ladder = Hierarchy.build(TREE, table.column("code"))
     models = [KAnonymity(k), DistinctLDiversity(l, "ill")]
-    found, _, _ = Mondrian(cut=cut).search(table, ["code", "size"], models, hierarchies={"code": ladder})
+    found = search(Mondrian(cut=cut), table, ["code", "size"], models, hierarchies={"code": ladder}).partition
 
     axes = lay_out(table, ["code", "size"], {"code": ladder}, {})
     codes = axes[0].code_at()
@@ -117,7 +118,7 @@ def test_the_search_along_a_tree_is_its_slow_twin(cut, records, k, l):  # noqa: 
 def test_the_relaxed_search_is_its_slow_twin(rows, k):
     """Halve by the widest column that varies, equal values dealt by content, while both halves hold k."""
     table = Table.encode(pl.DataFrame(rows, schema={"a": pl.Int64, "b": pl.Int64}, orient="row"))
-    found, _, _ = Mondrian(cut="median", strict=False).search(table, ["a", "b"], [KAnonymity(k)])
+    found = search(Mondrian(cut="median", strict=False), table, ["a", "b"], [KAnonymity(k)]).partition
     columns = [naive.NaiveColumn("ordered", column.positions().tolist(), 0) for column in table.columns]
     points = [tuple(row) for row in table.codes.T.tolist()]
 

@@ -77,10 +77,16 @@ def test_suppressed_cells_of_a_table_that_counts():
         )
 
 
-@pytest.mark.parametrize("limit", [-0.1, 1, float("nan")])
+@pytest.mark.parametrize("limit", [-0.1, 1.1, float("nan")])
 def test_the_limit_is_a_share(people, limit):
     with pytest.raises(ht.InputError, match="suppression_limit"):
         protected(people, ALPHA, limit)
+
+
+def test_a_limit_of_all_records_suppresses_as_few_as_it_takes_and_never_all(people):
+    assert protected(people, ALPHA, 1).n_suppressed == 25
+    with pytest.raises(ht.InfeasibleError, match="as long as any record"):
+        protected(people.with_columns(ill=pl.lit("flu")), ALPHA, 1)
 
 
 @given(st.data())

@@ -73,7 +73,8 @@ def _rewrite(outcome: Outcome, frame: frames.Frame, folder: Path, names: list[st
 
 def _by_csv(data: bytes, delimiter: str, n_columns: int) -> list[list[str]] | None:
     try:
-        text = data.decode("utf-8-sig")
+        # A second mark belongs to no name either: programs that put files together leave such.
+        text = data.decode().lstrip("\ufeff")
         found = list(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter))
     except (csv.Error, UnicodeDecodeError):
         return None

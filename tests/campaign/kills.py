@@ -44,11 +44,18 @@ def case(random: Random, folder: Path) -> Outcome:
     output = folder / "out" / f"release.{suffix}"
     sign = random.choice((signal.SIGKILL, signal.SIGTERM))
     at_write = random.random() < 0.75
-    delay = random.uniform(0, 0.05) ** 1.0 if at_write else random.uniform(0.2, 2.5)
+    delay = random.uniform(0, 0.05) if at_write else random.uniform(0.2, 2.5)
     outcome.reproduction = f"people({n}, seed=1), hushtable anonymize -o release.{suffix}, {sign.name} " + (
         f"{delay * 1000:.1f} ms after the first file appears" if at_write else f"after {delay:.2f} s"
     )
     command = ("anonymize", str(folder / "in.csv"), "-p", str(folder / "policy.yaml"), "-o", str(output))
+    if random.random() < 0.3:
+        # What an older command wrote stays, or is replaced whole.
+        ht.datasets.people(100, seed=2).write_csv(folder / "old.csv")
+        older = run("anonymize", folder / "old.csv", "-p", folder / "policy.yaml", "-o", output)
+        outcome.expect(older.code == 0, "the command fails", older)
+        command = (*command, "--force")
+        outcome.reproduction += ", --force over an older output"
     was_killed = _kill(command, output.parent, sign, delay, at_write)
     outcome.count("killed" if was_killed else "ended before the kill")
     manifest = Path(f"{output}.manifest.json")
@@ -60,7 +67,10 @@ def case(random: Random, folder: Path) -> Outcome:
         outcome.expect(verdict.code == 0, "a release that a kill left does not verify", verdict)
     stray = [path for path in output.parent.iterdir() if path not in (output, manifest)]
     _look_at_drafts(outcome, stray, sign)
-    if stray and not output.exists():
+    if "--force" in command:
+        outcome.count("overwrites")
+        outcome.expect(output.exists() and manifest.exists(), "an older output is lost")
+    if stray and ("--force" in command or not output.exists()):
         ended = run(*command)
         outcome.expect(ended.code == 0, "after a kill the same command fails", ended)
         left = [path.name for path in output.parent.iterdir() if path not in (output, manifest)]
@@ -72,7 +82,9 @@ def _look_at_drafts(outcome: Outcome, stray: list[Path], sign: signal.Signals) -
     if stray:
         outcome.count(f"drafts left by {sign.name}")
     outcome.expect(not stray or sign == signal.SIGKILL, "SIGTERM leaves drafts", [path.name for path in stray])
-    open_to_all = [path.name for path in stray if path.is_file() and stat.S_IMODE(path.stat().st_mode) & 0o077]
+    # What was there before keeps its own mode while it steps aside.
+    new = [path for path in stray if path.is_file() and ".old." not in path.name]
+    open_to_all = [path.name for path in new if stat.S_IMODE(path.stat().st_mode) & 0o077]
     outcome.expect(not open_to_all, "others can read a draft", open_to_all)
 
 
@@ -85,7 +97,8 @@ def _kill(command: tuple[str, ...], folder: Path, sign: signal.Signals, delay: f
         stderr=subprocess.DEVNULL,
         env=environment,
     ) as process:
-        while at_write and process.poll() is None and not any(folder.iterdir()):
+        before = set(folder.iterdir())
+        while at_write and process.poll() is None and set(folder.iterdir()) <= before:
             time.sleep(0.0005)
         time.sleep(delay)
         was_running = process.poll() is None

@@ -51,7 +51,7 @@ class Request:
             kinds[name] = kind_of_texts(texts) if self.form == "csv" or is_text else made.kind
             if spec is not None:
                 kinds[name] = spec.kind or kinds[name]
-            orders[name] = made.order if kinds[name] == "ordered" else ()
+            orders[name] = (spec and spec.order) or (made.order if kinds[name] == "ordered" else ())
         people = self.people or []
         labels = {}
         for name, found in self.ladders.items():
@@ -85,11 +85,15 @@ def request(random: Random, folder: Path, *, tame: bool = False) -> Request:
     )[0]
     n = max(n, 6) if tame else n
     secret = f"SeCrEt{random.randrange(10**9)}"
-    names = random.sample(NAMES[:-3] if random.random() < 0.95 else NAMES, random.randint(2, 6))
+    names = random.sample(NAMES, random.randint(2, 6))
     columns = {name: column(random, n, secret) for name in names}
     form = random.choice(FORMS if tame or random.random() < 0.9 else (COUNTED,))
     roles = dict.fromkeys(names[: random.randint(1, min(4, len(names)))], "quasi-identifier")
     roles |= {name: random.choice(("sensitive", "sensitive", "other")) for name in names if name not in roles}
+    # What a whole table may fail and a part of it satisfy: a value that is too frequent.
+    skewed = next((name for name in names if roles[name] == "sensitive"), None) if random.random() < 0.25 else None
+    if skewed:
+        columns[skewed] = _skewed(random, columns[skewed])
     tokens = {"id": "identifier", "mail": "pseudonym", "note": "other"}
     for name, role in tokens.items():
         if random.random() < 0.25:
@@ -108,7 +112,7 @@ def request(random: Random, folder: Path, *, tame: bool = False) -> Request:
     ladders = _ladders(random, columns, qi, folder)
     population, people = None, None
     call: dict[str, Any] = {"quasi_identifiers": qi, "sensitive": random.choice(([], sensitive))}
-    if random.random() < (0.1 if tame else 0.25):
+    if not skewed and random.random() < (0.1 if tame else 0.25):
         population, people = _population(random, columns, qi, form, folder)
         call["population"] = population
     call["models"] = models(random, sensitive, columns, people is not None, ladders, folder)
@@ -125,14 +129,17 @@ def request(random: Random, folder: Path, *, tame: bool = False) -> Request:
     if ladders:
         call["hierarchies"] = {name: found.given for name, found in ladders.items()}
         call["unknown"] = random.choice(("error", "suppress"))
-    if random.random() < 0.15 and sensitive and people is None:
-        # What a whole table may fail and a part of it satisfy: a value that is too frequent.
-        call["models"] = [ht.KAnonymity(2), _frequency_model(random, random.choice(sensitive))]
+    if skewed:
+        call["models"] = [ht.KAnonymity(2), _frequency_model(random, skewed)]
         call["method"] = ht.Mondrian(recoding=random.choice(("tight", "cut", "label", "set")))
-        call["suppression_limit"] = random.choice((0.5, 0.9))
+        call["suppression_limit"] = random.choice((0.3, 0.9, 0.9))
         call.pop("budget", None)
     elif random.random() < 0.35:
         call["suppression_limit"] = random.choice((0.05, 0.2, 0.5, 0.9))
+    specs = {name: _spec(random, original, name) for name in (*qi, *sensitive) if random.random() < 0.04}
+    # A Table has its kinds.
+    if specs and form not in ("Table", COUNTED):
+        call["specs"] = specs
     if identifiers:
         call["identifiers"] = identifiers
     if pseudonyms:
@@ -213,6 +220,21 @@ def _sensitive_model(random: Random, name: str, made: Made, ladders: dict[str, L
     )
 
 
+def _spec(random: Random, original: list[dict[str, Any]], name: str) -> ht.ColumnSpec:
+    """Declare a column a category, or ordered in one order of its values or another."""
+    texts = sorted({text for row in original if (text := text_of(row[name])) is not None})
+    random.shuffle(texts)
+    return ht.ColumnSpec("ordered", tuple(texts)) if texts and random.random() < 0.6 else ht.ColumnSpec("category")
+
+
+def _skewed(random: Random, made: Made) -> Made:
+    """Return a column in which one value is more frequent than all others."""
+    known = [value for value in made.values if value is not None] or [None]
+    often, share = random.choice(known), random.choice((0.3, 0.5, 0.7))
+    values = [often if random.random() < share else value for value in made.values]
+    return Made(values, made.dtype, made.kind, made.order)
+
+
 def _frequency_model(random: Random, name: str) -> Any:
     return random.choice(
         (
@@ -238,7 +260,7 @@ def method(random: Random, n: int, qi: list[str], columns: dict[str, Made], aske
     if roll < 0.27 and n <= 40:
         only_k = len(asked) == 1 and isinstance(asked[0], ht.KAnonymity)
         variant = "mg-ga" if only_k and random.random() < 0.4 else "partitions"
-        return ht.Genetic(variant, population=4 if variant == "partitions" else 12, generations=4, elite=0.25)
+        return ht.Genetic(variant, individuals=4 if variant == "partitions" else 12, generations=4, elite=0.25)
     recoding = random.choice(("tight", "tight", "cut", "cut", "label", "set", "central"))
     grid = {}
     numbers = [name for name in qi if columns[name].kind in ("integer", "decimal")]

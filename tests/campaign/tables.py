@@ -183,7 +183,7 @@ def build(columns: dict[str, Made], form: str, random: Random, folder: Path, nam
         return pd.DataFrame({key: pandas_column(made, index, random) for key, made in columns.items()}, index=index)
     frame = pl.DataFrame([polars_column(key, made) for key, made in columns.items()])
     # What a Table refuses is left to `anonymize` to refuse.
-    is_tame = not any(_is_infinite(made) for made in columns.values()) and not set(columns) & set(NAMES[-3:])
+    is_tame = not any(_is_infinite(made) for made in columns.values())
     if form in ("Table", COUNTED) and is_tame:
         table = ht.Table.encode(frame)
         return table.collapse()[0] if form == COUNTED else table
@@ -224,11 +224,13 @@ def write_csv(columns: dict[str, Made], path: Path, random: Random) -> Path:
     """Write columns as CSV; missing cells are empty, numbers positional or as Python spells them."""
     spelled = [_spelled(made, random.random() < 0.3) for made in columns.values()]
     # A bare `a;b,pay` has two delimiters to choose from.
+    delimiter = random.choice(",,;\t|")
     is_plain = not any(sign in name for name in columns for sign in ",;\t|")
     with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(
             file,
-            delimiter=random.choice(",,;\t|"),
+            # The header of one column tells no delimiter.
+            delimiter=delimiter if len(columns) > 1 else ",",
             quoting=random.choice((csv.QUOTE_MINIMAL, csv.QUOTE_ALL)) if is_plain else csv.QUOTE_ALL,
             lineterminator=random.choice(("\n", "\r\n")),
         )
@@ -239,7 +241,8 @@ def write_csv(columns: dict[str, Made], path: Path, random: Random) -> Path:
 
 def _spelled(made: Made, with_exponents: bool) -> list[str]:
     """Return a column's cells as a CSV has them."""
-    if with_exponents and made.kind == "decimal":
+    # Beside infinite ones numbers are texts, which are as they are spelled.
+    if with_exponents and made.kind == "decimal" and not _is_infinite(made):
         return ["" if is_missing(value) else repr(value) for value in made.values]
     return [text_of(value) or "" for value in made.values]
 

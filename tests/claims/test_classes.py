@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 import naive
 from command import run
 from hushtable import frames
-from hushtable.anonymizers import anonymize
-from hushtable.errors import ColumnError, InputError, VerificationError
-from hushtable.models import DistinctLDiversity, KAnonymity, KMap, TCloseness
-from hushtable.claims.readings import match_sizes
-from hushtable.risk.assess import assess
 from hushtable.claims import verify
+from hushtable.claims.readings import match_sizes
+from hushtable.errors import ColumnError, InputError, VerificationError
+from hushtable.models import BetaLikeness, DeltaDisclosure, DistinctLDiversity, KAnonymity, KMap, TCloseness
+from hushtable.protect import anonymize
+from hushtable.risk.assess import assess
 
 READINGS = ("category", "wildcard", "worst")
 NEVER = KAnonymity(10**6)
@@ -69,7 +69,7 @@ def test_counts_of_a_hand_made_table(people):
     assert verdict.conditions == ("k-anonymity (k = 2)",)
     assert verdict.quasi_identifiers == ("age", "sex")
     assert (verdict.n_records, verdict.n_classes, verdict.n_suppressed) == (5, 2, 0)
-    assert (verdict.smallest_class, verdict.n_unique, verdict.missing) == (2, 0, "category")
+    assert (verdict.smallest_class, verdict.n_unique, verdict.figures["missing"]) == (2, 0, "category")
 
 
 @pytest.mark.parametrize(("k", "n_classes", "n_records"), [(2, 0, 0), (3, 1, 2), (4, 2, 5)])
@@ -221,7 +221,7 @@ def test_order_of_rows_and_columns_changes_nothing(rows, random):
     for missing in READINGS:
         first = judged(frame_of(rows), models, ["a", "b", "c"], missing=missing).to_dict()
         second = judged(frame_of(shuffled).select("s", *names), models, names, missing=missing).to_dict()
-        assert first | {"quasi_identifiers": None} == second | {"quasi_identifiers": None}
+        assert first | {"columns": None} == second | {"columns": None}
 
 
 @given(rows=ROWS)
@@ -312,12 +312,22 @@ def test_records_with_a_cell_left_are_not_suppressed(cells):
     assert (verdict.n_suppressed, verdict.n_classes) == (0, 1)
 
 
-def test_a_sensitive_column_that_is_only_reported_hides_no_suppressed_record():
-    """Reporting one more column must not change which records are suppressed, nor the verdict."""
+def test_a_record_whose_cell_in_a_reported_sensitive_column_is_readable_is_not_suppressed():
+    """Nobody who can read what the record says takes it for suppressed, whichever columns the models judge."""
     table = pl.DataFrame({"a": ["x"] * 5 + ["*"] * 5, "s": ["1", "2"] * 5, "t": list("12345") + ["*"] * 5})
     models = [KAnonymity(5), DistinctLDiversity(2, "t")]
     assert judged(table, models).passed
-    assert judged(table, models, sensitive=["s"]).passed
+    verdict = judged(table, models, sensitive=["s"])
+    assert (verdict.n_suppressed, verdict.n_classes, verdict.passed) == (0, 2, False)
+    hidden = table.with_columns(s=pl.Series(["1", "2", "1", "2", "1"] + ["*"] * 5))
+    assert judged(hidden, models, sensitive=["s"]).n_suppressed == 5
+
+
+def test_starred_quasi_identifiers_beside_readable_sensitive_cells_are_a_class():
+    table = pl.DataFrame({"a": ["x", "x", "y", "y", "*"], "s": list("12121")})
+    assert judged(table, [KAnonymity(2)]).n_suppressed == 1
+    verdict = judged(table, [KAnonymity(2)], sensitive=["s"])
+    assert (verdict.n_suppressed, verdict.n_classes, verdict.smallest_class, verdict.passed) == (0, 3, 1, False)
 
 
 def test_suppressed_records_alone_have_no_sensitive_value():
@@ -575,3 +585,24 @@ def test_hierarchies_may_be_a_file_of_domains(tmp_path):
         for k, passed in ((1, True), (2, False)):
             verdict = judged(table, [KMap(k)], ["job"], population=people, hierarchies=path)
             assert verdict.passed is passed
+
+
+def test_blanked_cells_fail_an_ordered_closeness_where_the_original_has_none():
+    original = pl.DataFrame({"a": ["x"] * 4, "s": [1, 2, 3, 4]})
+    published = original.with_columns(s=pl.Series([None, 2, 3, 4]))
+    model = TCloseness(0.5, "s")
+    assert judged(original, [model], original=original).passed
+    assert not judged(published, [model], original=original).passed
+
+
+def test_an_ordered_sensitive_column_without_a_value():
+    nothing = pl.Series([None] * 4, dtype=pl.Enum(["low", "high"]))
+    original = pl.DataFrame({"a": ["x"] * 4, "s": nothing})
+    assert judged(original, [KAnonymity(2)], sensitive=["s"], original=original).passed
+
+
+@pytest.mark.parametrize("model", [TCloseness(0.9, "s", "equal"), BetaLikeness(3, "s"), DeltaDisclosure(3, "s")])
+def test_a_value_that_the_original_lacks_is_judged(model):
+    original = pl.DataFrame({"a": ["x"] * 4, "s": ["a", "a", "b", "b"]})
+    published = original.with_columns(s=pl.Series(["z"] * 4))
+    assert not judged(published, [model], original=original).passed

@@ -5,8 +5,8 @@ import polars as pl
 import pytest
 
 import hushtable as ht
-from hushtable.column import ColumnSpec
 from hushtable.claims.coverage import count_covered
+from hushtable.column import ColumnSpec
 from hushtable.hierarchy import Hierarchy
 
 AGES = [None, "5", "17", "20", "24", "25", "90"]

@@ -1,12 +1,15 @@
 """The walk over column sets against every set looked at one by one, also without compilation."""
 
+import math
 from itertools import combinations
 
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+import hushtable as ht
 from hushtable import lattice
+from hushtable.kernels import uniques
 from strategies import coded_rows
 
 
@@ -70,3 +73,104 @@ def test_minimal_sets(drawn):
         if not any(set(other) < set(columns) for other, _ in sets)
     ]
     assert listed(lattice.minimal_sets(rows)) == minimal
+
+
+@given(grids(), st.integers(1, 3))
+def test_every_set_is_walked_or_left(drawn, n_parts):
+    """What the parts of a walk count adds up to all sets of the largest size."""
+    codes, widths, probes, targets, sizes, missing_matches = drawn
+    rows = lattice.grid(codes, widths, probes, targets, sizes, missing_matches=missing_matches)
+    largest = sizes[-1]
+    seen = np.zeros((n_parts, len(codes), largest + 1))
+    for part in range(n_parts):
+        found = uniques.Found(
+            np.full(len(probes), largest + 1, dtype=np.int32),
+            np.full((len(probes), largest), -1, dtype=np.int16),
+            np.full(len(probes), -1, dtype=np.int32),
+        )
+        pulse = np.array([0, 1 << 60, 0, 0])
+        uniques.walk(rows, found, pulse, seen[part], lattice._n_below(len(codes), largest), part, n_parts)
+        assert pulse[3] == len(codes)
+    walked = (seen[:1] if largest == 1 else seen)[:, :, largest].sum()
+    assert walked + seen[:, :, 0].sum() == math.comb(len(codes), largest)
+
+
+@given(grids())
+def test_a_walk_without_a_budget_reaches_every_set(drawn):
+    codes, widths, probes, targets, sizes, missing_matches = drawn
+    rows = lattice.grid(codes, widths, probes, targets, sizes, missing_matches=missing_matches)
+    for found in (lattice.first_smallest(rows), lattice.minimal_sets(rows)):
+        assert list(found.coverage) == sizes
+        assert found.complete_to == sizes[-1]
+        for size, each in found.coverage.items():
+            assert min(each) >= 0
+            assert each.walked + each.left == math.comb(len(codes), size)
+
+
+@given(grids(), st.integers(1, 40))
+def test_a_budget_ends_at_a_size_and_counts_what_it_leaves_out(drawn, nodes):
+    codes, widths, probes, targets, sizes, missing_matches = drawn
+    twin = naive(codes, probes, targets, sizes, missing_matches)
+    rows = lattice.grid(codes, widths, probes, targets, sizes, missing_matches=missing_matches)
+    found = lattice.first_smallest(rows, budget=ht.Budget(nodes=nodes))
+    assert found.n_sets <= nodes
+    for size, each in found.coverage.items():
+        assert min(each) >= 0
+        assert sum(each) == math.comb(len(codes), size)
+        assert (each.not_reached == 0) or size > found.complete_to
+    known = {row: (columns, mate) for row, columns, mate in listed(found)}
+    for row, sets in twin.items():
+        smallest = len(sets[0][0])
+        if smallest <= found.complete_to:
+            assert known[row] == sets[0]
+        elif row in known:
+            assert known[row] in [each for each in sets if len(each[0]) == smallest]
+    # Sets on which records are alone that were not found are among those not reached.
+    for size in sizes:
+        missed = {
+            columns
+            for row, sets in twin.items()
+            if row not in known
+            for columns, _ in sets
+            if len(columns) == size == len(sets[0][0])
+        }
+        assert len(missed) <= found.coverage[size].not_reached
+
+
+@given(grids(), st.integers(1, 40))
+def test_minimal_sets_under_a_budget_are_all_up_to_a_size(drawn, nodes):
+    codes, widths, probes, targets, sizes, missing_matches = drawn
+    rows = lattice.grid(codes, widths, probes, targets, sizes, missing_matches=missing_matches)
+    whole, part = lattice.minimal_sets(rows), lattice.minimal_sets(rows, budget=ht.Budget(nodes=nodes))
+    assert listed(part) == [each for each in listed(whole) if len(each[1]) <= part.complete_to]
+    for size, each in part.coverage.items():
+        assert sum(each) == math.comb(len(codes), size)
+        assert (each.not_reached == 0) is (size <= part.complete_to)
+
+
+@given(grids(), st.tuples(st.integers(1, 30), st.integers(1, 30)))
+def test_parts_that_stop_apart_claim_no_set_that_is_not_settled(drawn, nodes):
+    """What one part has walked is not yet done while another's share of the same first column is open."""
+    codes, widths, probes, targets, sizes, missing_matches = drawn
+    largest = sizes[-1]
+    twin = naive(codes, probes, targets, [largest], missing_matches)
+    rows = lattice.grid(codes, widths, probes, targets, [largest], missing_matches=missing_matches)
+    found = [
+        uniques.Found(
+            np.full(len(probes), largest + 1, dtype=np.int32),
+            np.full((len(probes), largest), -1, dtype=np.int16),
+            np.full(len(probes), -1, dtype=np.int32),
+        )
+        for _ in nodes
+    ]
+    pulses = np.array([[0, limit, 0, 0] for limit in nodes])
+    seen = np.zeros((len(nodes), len(codes), largest + 1))
+    for part in range(len(nodes)):
+        below = lattice._n_below(len(codes), largest)
+        uniques.walk(rows, found[part], pulses[part], seen[part], below, part, len(nodes))
+    lattice._keep_first(found[0], found[1])
+    coverage = lattice._interrupted(seen, int(pulses[:, 3].min()), largest)
+    assert min(coverage) >= 0
+    assert sum(coverage) == math.comb(len(codes), largest)
+    missed = {columns for row, sets in twin.items() if found[0].sizes[row] > largest for columns, _ in sets}
+    assert len(missed) <= coverage.not_reached

@@ -119,3 +119,12 @@ def test_reference_is_the_whole_input_not_what_is_left():
     both = stats_of([{0: 4}, {1: 4}])
     one = stats_of([{0: 4}], {0: 4, 1: 4})
     assert TCloseness(0.5, "s").measure(both)[0] == TCloseness(0.5, "s").measure(one)[0] == np.float64(0.5)
+
+
+@pytest.mark.parametrize("totals", [{0: 2, 1: 2}, {0: 4}, {0: 1, 2: 1}])
+@pytest.mark.parametrize("foreign", [-1, 3])
+def test_no_order_has_a_place_for_a_value_that_the_whole_lacks(totals, foreign):
+    """Blanked cells passed ordered t-closeness where the original has no missing value."""
+    stats = stats_of([{foreign: 1, 0: 1}, {0: 1}], {**totals, 3: 0}, ground=Ground(is_ordered=True))
+    assert TCloseness(0.9, "s").measure(stats)[0] == 1.0
+    assert TCloseness(0.9, "s").passes(stats).tolist() == [False, True]

@@ -11,11 +11,11 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import naive
+from hushtable.claims import verify
 from hushtable.errors import ColumnError
 from hushtable.models import KAnonymity
 from hushtable.risk.assess import assess
 from hushtable.table import ColumnSpec, Table
-from hushtable.claims import verify
 
 NAMES = ("a", "b", "s")
 READINGS = ("category", "wildcard", "worst")

@@ -3,6 +3,7 @@
 import datetime as dt
 import json
 import math
+import pickle
 from collections import Counter
 from pathlib import Path
 
@@ -365,7 +366,7 @@ def test_default_loses_nothing_to_pruning():
     exact = ht.mpuccs(square, square)
     assert found_by(exact) == {(row, ("a", "b"), row) for row in range(4)}
     assert exact.summary["config_min_entropy_delta"] is None
-    assert ht.mpuccs(square, square, compat="petsard-1.6").summary["total_identified"] == 0
+    assert ht.petsard_mpuccs(square, square).summary["total_identified"] == 0
 
 
 def test_pruned_combinations_say_so():
@@ -849,7 +850,6 @@ def test_tables_of_different_columns_are_an_error():
     "options",
     [
         {"missing": "wildcard"},
-        {"compat": "petsard-1.10"},
         {"renyi_alpha": -0.5},
         {"renyi_alpha": math.nan},
         {"field_decay_factor": -1.0},
@@ -999,10 +999,59 @@ def test_pruning_weighs_classes_by_all_their_records():
         assert pruned[0] == pruned[1]
 
 
-@pytest.mark.parametrize("options", [{"compat": "petsard-1.6"}, {"min_entropy_delta": 0.0}])
-def test_a_budget_that_would_not_be_kept_is_an_error(options):
-    with pytest.raises(ht.InputError, match="budget"):
-        ht.mpuccs(frame(a=[1]), frame(a=[1]), budget=ht.Budget(nodes=1), **options)
+@given(pairs(), st.integers(1, 12), st.sampled_from([None, -0.1, 0.0]))
+def test_a_budget_in_nodes_is_reproducible_and_says_what_it_leaves_out(tables, nodes, delta):
+    options = {"min_entropy_delta": delta, "budget": ht.Budget(nodes=nodes)}
+    whole, part = ht.mpuccs(*tables, min_entropy_delta=delta), ht.mpuccs(*tables, **options)
+    assert part.summary == ht.mpuccs(*tables, **options).summary
+    summary, complete_to = part.summary, part.summary["complete_to_size"]
+    assert summary["complete"] is (complete_to == tables[0].width)
+    assert {each for each in found_by(part) if len(each[1]) <= complete_to} == {
+        each for each in found_by(whole) if len(each[1]) <= complete_to
+    }
+    # What is found beyond is a smallest set of its record too.
+    smallest = {syn: len(combo) for syn, combo, _ in found_by(whole)}
+    assert all(len(combo) == smallest[syn] for syn, combo, _ in found_by(part))
+    n_columns = tables[0].width
+    for size, counts in summary["combinations_by_size"].items():
+        assert sum(counts.values()) == math.comb(n_columns, size)
+        assert counts["not_reached"] == 0 or size > complete_to
+    names = ("walked", "left", "pruned", "not_reached")
+    assert sum(summary[f"total_combinations_{name}"] for name in names) == summary["total_combinations_checked"]
+    assert {len(row["field_combo"]) for row in rows_of(part.tree)} == set(range(1, complete_to + 1))
+
+
+def test_sixty_columns_are_complete_to_a_size():
+    """All sets of so many columns are 10^18: a budget gets a part that says how far it goes."""
+    cells = np.random.default_rng(0).integers(0, 4, (2, 300, 60))
+    result = ht.mpuccs(*(pl.DataFrame(each) for each in cells), budget=ht.Budget(nodes=4_000))
+    summary = result.summary
+    assert summary["complete_to_size"] == 2
+    assert summary["combinations_by_size"][2] == {"walked": 1_770, "left": 0, "pruned": 0, "not_reached": 0}
+    assert summary["combinations_by_size"][40]["not_reached"] == math.comb(60, 40)
+    assert summary["total_combinations_checked"] == 2**60 - 1
+    assert len(result.tree) == 60 + 1_770
+
+
+@pytest.mark.parametrize("options", [{}, {"values": True}, {"all_minimal": True}, {"min_entropy_delta": 0.0}])
+@pytest.mark.parametrize("kind", ["polars", "pandas"])
+def test_a_result_survives_a_pickle(people, kind, options):
+    tables = [table.to_pandas() if kind == "pandas" else table for table in people]
+    result = ht.mpuccs(*tables, control=tables[0][:20], **options)
+    again = pickle.loads(pickle.dumps(result))
+    assert again.summary == result.summary
+    assert again.trace == result.trace
+    for mine, theirs in ((again.details, result.details), (again.tree, result.tree)):
+        assert type(mine) is type(theirs)
+        assert mine.equals(theirs)
+    assert len(result.details)
+
+
+def test_a_pickle_holds_no_cell_unless_asked():
+    canary = b"Zq7Xcanary"
+    original, synthetic = frame(name=[canary.decode(), "b"]), frame(name=[canary.decode(), "x"])
+    assert canary not in pickle.dumps(ht.mpuccs(original, synthetic, control=original))
+    assert canary in pickle.dumps(ht.mpuccs(original, synthetic, values=True))
 
 
 def test_sizes_may_be_integers_of_numpy(people):

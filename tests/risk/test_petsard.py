@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import csv
+import datetime as dt
 import gzip
 import json
+import pickle
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -18,7 +20,6 @@ from hypothesis import strategies as st
 
 import hushtable as ht
 
-COMPAT = "petsard-1.6"
 TOTALS = [
     "total_syn_records",
     "total_ori_records",
@@ -38,10 +39,10 @@ ORACLES = {
 }
 
 
-def run(original: Any, synthetic: Any, n_cols: Any, delta: float | None = None, **options: Any) -> ht.Mpuccs:
+def run(original: Any, synthetic: Any, n_cols: Any, delta: float | None = None, **options: Any) -> ht.PetsardMpuccs:
     if delta is not None:
         options["min_entropy_delta"] = delta
-    return ht.mpuccs(original, synthetic, n_cols=n_cols, compat=COMPAT, **options)
+    return ht.petsard_mpuccs(original, synthetic, n_cols=n_cols, **options)
 
 
 def read_csv(path: Path) -> list[dict[str, str]]:
@@ -55,7 +56,7 @@ def as_text(cell: Any) -> str:
 
 
 @pytest.fixture(scope="module", params=ORACLES.values(), ids=ORACLES)
-def both(request: pytest.FixtureRequest, shared_file: Callable[[str], Path]) -> tuple[ht.Mpuccs, str]:
+def both(request: pytest.FixtureRequest, shared_file: Callable[[str], Path]) -> tuple[ht.PetsardMpuccs, str]:
     pair, n_cols, stem, delta = request.param
     tables = [shared_file(f"data/adult/{pair}_{side}.csv") for side in ("ori", "syn")]
     return run(*tables, n_cols, delta, values=True), f"oracles/mpuccs/{stem}"
@@ -236,7 +237,104 @@ def test_pandas_gives_texts_too() -> None:
     assert result.tree["base_combo"].tolist()[2] == "('a',)"
 
 
-def test_walk_cannot_list_all_minimal_sets() -> None:
+MOMENTS = [dt.datetime(2024, 1, 1, 5, 6, 7, 8_000), dt.datetime(2024, 1, 2, 5, 6, 7)]
+
+
+@pytest.mark.parametrize(
+    ("spelling", "step"),
+    [
+        *[(each, dt.timedelta(hours=1)) for each in ("D", "d")],
+        *[(each, dt.timedelta(minutes=1)) for each in ("H", "h")],
+        *[(each, dt.timedelta(seconds=1)) for each in ("T", "t", "min", "MIN", "m")],
+        *[(each, dt.timedelta(milliseconds=1)) for each in ("S", "s", "sec", "SEC")],
+        *[(each, dt.timedelta(microseconds=1)) for each in ("L", "l", "ms", "MS")],
+        *[(each, None) for each in ("U", "u", "us", "US", "micro", "MICRO", "N", "n", "ns", "NS", "nano", "NANO")],
+    ],
+)
+def test_its_spellings_of_units(spelling: str, step: dt.timedelta | None) -> None:
+    """Moments that differ by less than the unit are equal; those that differ by a day are not."""
+    near = MOMENTS if step is None else [moment + step for moment in MOMENTS]
+    original = pl.DataFrame({"t": MOMENTS})
+    result = run(original, pl.DataFrame({"t": near}), 1, datetime_precision=spelling)
+    assert result.summary["total_identified"] == 2
+    assert result.summary["config_datetime_precision"] == spelling
+    apart = [moment + dt.timedelta(days=7, microseconds=1) for moment in MOMENTS]
+    assert run(original, pl.DataFrame({"t": apart}), 1, datetime_precision=spelling).summary["total_identified"] == 0
+
+
+@pytest.mark.parametrize(
+    ("moment", "unit"),
+    [
+        (dt.datetime(2024, 1, 1), None),
+        (dt.datetime(2024, 1, 1, 5), "H"),
+        (dt.datetime(2024, 1, 1, 5, 6), "T"),
+        (dt.datetime(2024, 1, 1, 5, 6, 7), "s"),
+        # It never finds milliseconds.
+        (dt.datetime(2024, 1, 1, 5, 6, 7, 8_000), "us"),
+        (dt.datetime(2024, 1, 1, 5, 6, 7, 8_001), "us"),
+    ],
+)
+def test_unit_it_finds_in_the_original(moment: dt.datetime, unit: str | None) -> None:
+    table = pl.DataFrame({"t": [moment]})
+    late = pl.DataFrame({"t": [dt.datetime(2025, 1, 1, 5, 6, 7, 8)]})
+    assert run(table, late, 1).summary["config_datetime_precision"] == unit
+
+
+def test_none_is_the_most_decimals_of_the_original() -> None:
+    original = pl.DataFrame({"a": [1.25, 2.5], "b": [0.5, 1.0]})
+    synthetic = pl.DataFrame({"a": [1.254, 7.0], "b": [0.504, 9.0]})
+    found = run(original, synthetic, 1)
+    assert found.summary["config_numeric_precision"] == 2
+    assert found.summary["total_identified"] == 1
+    assert run(original, synthetic, 1, numeric_precision=1).summary["config_numeric_precision"] == 1
+    # Whole numbers are not rounded to: 37.0 and 37.2 stay apart.
+    whole = run(pl.DataFrame({"a": [37.0]}), pl.DataFrame({"a": [37.2]}), 1)
+    assert whole.summary["config_numeric_precision"] is None
+    assert whole.summary["total_identified"] == 0
+
+
+def test_its_defaults_are_those_of_its_guide() -> None:
+    table = pl.DataFrame({"a": [1, 2], "b": [1, 1]})
+    config = {name: value for name, value in ht.petsard_mpuccs(table, table).summary.items() if "config" in name}
+    assert config == {
+        "config_n_cols": "None",
+        "config_min_entropy_delta": 0.0,
+        "config_field_decay_factor": 0.5,
+        "config_renyi_alpha": 2.0,
+        "config_numeric_precision": None,
+        "config_datetime_precision": None,
+    }
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"n_cols": 2},
+        {"field_decay_factor": 0.0},
+        {"numeric_precision": 1.5},
+        {"numeric_precision": "auto"},
+        {"datetime_precision": "week"},
+        {"datetime_precision": 3},
+    ],
+)
+def test_options_that_mean_nothing_are_an_error(options: dict[str, Any]) -> None:
     table = pl.DataFrame({"a": [1, 2]})
     with pytest.raises(ht.InputError):
-        run(table, table, None, all_minimal=True)
+        ht.petsard_mpuccs(table, table, **options)
+
+
+def test_reports_survive_a_pickle() -> None:
+    table = pl.DataFrame({"a": [1, 2, 2], "b": [3, 1, 3]})
+    result = run(table, table, None, values=True)
+    again = pickle.loads(pickle.dumps(result))
+    assert again.summary == result.summary
+    assert again.details.equals(result.details)
+    assert again.tree.equals(result.tree)
+
+
+def test_values_of_records_on_request_only() -> None:
+    table = pl.DataFrame({"a": ["Zq7Xcanary", "b"]})
+    result = run(table, table, None)
+    assert "value_combo" not in result.details.columns
+    assert b"Zq7Xcanary" not in pickle.dumps(result)
+    assert "Zq7Xcanary" in run(table, table, None, values=True).details["value_combo"][0]

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 import numpy as np
 
@@ -22,14 +23,15 @@ from hushtable.column import Column, ColumnSpec
 from hushtable.errors import ColumnError, InfeasibleError, InputError, check_columns, listed, with_hint
 from hushtable.frames import Frame
 from hushtable.hierarchy import Hierarchy
+from hushtable.layout import by_content
 from hushtable.models.base import PrivacyModel
-from hushtable.models.identity import KAnonymity
+from hushtable.models.identity import DeltaPresence, KAnonymity
 from hushtable.models.matching import MatchingNotion
 from hushtable.partition import Partition, totals
 from hushtable.pseudonyms import Pseudonyms
 from hushtable.quality.loss import Loss, SetNCP
 from hushtable.release import Release
-from hushtable.search import Clock
+from hushtable.search import Clock, check_memory
 from hushtable.table import Table
 
 __all__ = [
@@ -45,6 +47,8 @@ __all__ = [
     "protect",
     "register",
 ]
+
+_COMPILER: Final = 3e8  # bytes; where it has fewer, LLVM ends the process
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -97,6 +101,16 @@ class Request:
         if not 0 <= self.suppression_limit <= 1:
             msg = with_hint(f"suppression_limit = {self.suppression_limit!r}.", "a share of the records, from 0 to 1.")
             raise InputError(msg)
+        if self.unknown not in ("error", "suppress"):
+            msg = with_hint(f"unknown = {self.unknown!r}.", "choose 'error' or 'suppress'.")
+            raise InputError(msg)
+        shares = [model.name for model in self.models if isinstance(model, DeltaPresence)]
+        if shares and self.person is not None:
+            msg = with_hint(
+                f"{listed(shares)} was given with person={self.person!r}.",
+                "a share of a population is of records: give one row a person, or leave the model out.",
+            )
+            raise InputError(msg)
         notions = [model.name for model in self.models if isinstance(model, MatchingNotion)]
         if notions and (len(self.models) > 1 or self.suppression_limit > 0 or self.limits.any or self.person):
             msg = with_hint(
@@ -132,7 +146,9 @@ def protect(data: Any, asked: Request) -> Release:
     ColumnError, InputError, InfeasibleError
         As `hushtable.anonymize` says.
     """
+    check_memory(_COMPILER, "compiling the kernels", "end other programs, or use a machine with more memory.")
     source, table = _read(data, asked)
+    _warn(source, asked)
     people = _population(asked)
     everyone = table if people is None else table.with_population(people)
     ladders = _ladders(everyone, asked)
@@ -145,7 +161,9 @@ def protect(data: Any, asked: Request) -> Release:
     kept = table.take(np.flatnonzero(~suppressed))
     judge, inverse = _judge(kept, people, whole, apart=asked.method.offers.parts_equal_records)
     left = most - int(table.counts[suppressed].sum()) if asked.method.offers.suppresses else 0
-    problem = Problem(asked.quasi_identifiers, judge, ladders, asked.loss, asked.clock, left, notion)
+    # Columns by name and rows by content, so that ties and draws do not depend on how they were given.
+    names = tuple(sorted(asked.quasi_identifiers))
+    problem = Problem(names, judge, ladders, asked.loss, asked.clock, left, notion)
     check_asked(asked.method, problem)
     if notion is None:
         judge.check_feasible()
@@ -161,7 +179,15 @@ def protect(data: Any, asked: Request) -> Release:
         claim = replace(release.claim, specs={**asked.specs, **typed})
         return replace(release, claim=claim, inputs=inputs)
 
-    return replace(released(found), alternatives=tuple(released(other) for other in found.others))
+    release = released(found)
+    if asked.person in asked.identifiers and release.verify().failures:
+        msg = with_hint(
+            f"the cells of the classes overlap, so that without {asked.person!r} nobody could check whose records they "
+            "hold.",
+            f"publish {asked.person!r} as a pseudonym (pseudonyms=, or `action: pseudonym`), or use method='mondrian'.",
+        )
+        raise InputError(msg)
+    return replace(release, alternatives=tuple(released(other) for other in found.others))
 
 
 def _read(data: Any, asked: Request) -> tuple[Frame | Table, Table]:
@@ -177,10 +203,38 @@ def _read(data: Any, asked: Request) -> tuple[Frame | Table, Table]:
     return source.one_by_one() if isinstance(source, Table) else source, table.one_by_one()
 
 
+def _warn(source: Frame | Table, asked: Request) -> None:
+    """Warn of what is carried out as it was asked, and probably not meant."""
+    if any(model == KAnonymity(1) for model in asked.models) and asked.limits.smallest_class == 1:
+        warnings.warn("k-anonymity (k = 1) asks nothing: every record may be alone in its class.", stacklevel=4)
+    named = (*asked.identifiers, *(asked.pseudonyms.columns if asked.pseudonyms else ()))
+    if asked.person is not None or not named:
+        return
+    # Where one identifier tells all records apart, every record may be a person's only one.
+    if all(_n_values(source, name) < source.n_rows for name in named):
+        warnings.warn(
+            f"no identifier tells all {source.n_rows} records apart ({listed(named)}): where a person has several "
+            f"records, pass person={named[0]!r}, so that classes count persons.",
+            stacklevel=4,
+        )
+
+
+def _n_values(source: Frame | Table, name: str) -> int:
+    return (
+        source.column(name).n_values
+        if isinstance(source, Table)
+        else frames.texts(source.column(name), name).n_unique()
+    )
+
+
 def _judge(kept: Table, people: Table | None, whole: Judge, *, apart: bool) -> tuple[Judge, CodeArray]:
     """Return the judge of the rows that a search sees, and which of them each row that is kept became."""
     everyone = kept if people is None else kept.with_population(people)
-    distinct, inverse = (everyone, np.arange(everyone.n_rows, dtype=np.int32)) if apart else everyone.collapse()
+    if apart:
+        order = by_content(everyone)
+        distinct, inverse = everyone.take(order), np.argsort(order).astype(np.int32)
+    else:
+        distinct, inverse = everyone.collapse()
     population = None
     if people is not None:
         counts = np.append(np.zeros_like(kept.counts), people.counts)
@@ -198,7 +252,7 @@ def _spread(labels: CodeArray, inverse: CodeArray, suppressed: BoolArray) -> Cod
 
 
 def _release(source: Frame | Table, whole: Judge, asked: Request, found: Found, labels: CodeArray) -> Release:
-    table, sizes = whole.table, found.partition.sizes
+    table, sizes, recoding = whole.table, found.partition.sizes, found.recoding.select(asked.quasi_identifiers)
     suppressed = np.asarray(labels < 0)
     n_suppressed = int(table.counts[suppressed].sum())
     drops = n_suppressed > 0 and not whole.of(suppressed).passes_as_one_class()
@@ -223,8 +277,8 @@ def _release(source: Frame | Table, whole: Judge, asked: Request, found: Found, 
         source=source,
         claim=claim,
         partition=Partition.from_labels(labels, found.partition.n_classes, table.counts),
-        recoding=found.recoding,
-        loss=asked.loss.of(found.recoding, sizes, n_suppressed),
+        recoding=recoding,
+        loss=asked.loss.of(recoding, sizes, n_suppressed),
         trace=found.trace,
         removed=asked.identifiers,
         pseudonyms=asked.pseudonyms,

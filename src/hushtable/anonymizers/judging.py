@@ -105,6 +105,9 @@ class Judge:
 
     def check_feasible(self) -> None:
         """Raise InfeasibleError where even the coarsest release there is, one class, fails a model."""
+        if self.table.n_records == 0:
+            msg = with_hint("the models fail as long as any record is published.", "ask for less.")
+            raise InfeasibleError(msg)
         whole = Partition.of(self.table, ())
         failed = self.failed(whole)
         if failed:

@@ -66,7 +66,7 @@ class Problem:
     Attributes
     ----------
     columns : tuple of str
-        The quasi-identifiers, in the order that they are published in.
+        The quasi-identifiers, in the order that `Found.recoding` has them.
     judge : Judge
         Knows the rows, and which classes of them pass.
     ladders : mapping of column to Hierarchy

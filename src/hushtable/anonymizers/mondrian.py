@@ -17,12 +17,11 @@ from hushtable.anonymizers.method import Found, Offers, Problem, register
 from hushtable.anonymizers.overlap import undo_overlaps
 from hushtable.anonymizers.publish import STYLES, Style
 from hushtable.errors import InputError, check_whole, with_hint
-from hushtable.kernels import group, judge, profile, replay, split
-from hushtable.layout import check_grid, lay_out, pack, places
+from hushtable.kernels import judge, profile, replay, split
+from hushtable.layout import by_content, check_grid, lay_out, pack, places
 from hushtable.partition import Partition
 from hushtable.recoding import Recoding
 from hushtable.search import Clock, check_memory
-from hushtable.table import Table
 
 __all__ = ["Mondrian"]
 
@@ -102,6 +101,10 @@ class Mondrian:
             if getattr(self, name) not in allowed:
                 msg = with_hint(f"Mondrian was given {name} = {getattr(self, name)!r}.", f"choose one of {allowed}.")
                 raise InputError(msg)
+        for name in ("strict", "exchange"):
+            if not isinstance(getattr(self, name), (bool, np.bool_)):
+                msg = with_hint(f"Mondrian was given {name} = {getattr(self, name)!r}.", "true or false.")
+                raise InputError(msg)
         check_whole("Mondrian was given n_rescored", self.n_rescored, 1, _MOST_RESCORED)
         check_whole("Mondrian was given margin", self.margin, 0, _MOST_MARGIN)
         check_grid(self.grid)
@@ -132,7 +135,7 @@ class Mondrian:
         rules, min_size = problem.judge.rules(), problem.judge.min_size + self.margin
         options = split.Options(self.cut == "gain", min_size, self.n_rescored, not self.strict)
         is_sorted = self.exchange or not self.strict
-        order = _by_content(table, problem.judge.population) if is_sorted else np.arange(table.n_rows)
+        order = by_content(table, problem.judge.population) if is_sorted else np.arange(table.n_rows)
         work = _work(points, packed, self.n_rescored, order)
         tree, n_settled, complete = _grow(points, packed, rules, options, work, clock)
         n_leaves = int(tree.cursor[split.LEAVES])
@@ -193,16 +196,6 @@ def _grow(
     n_settled = int(tree.cursor[split.NODES])
     split.finish(work, tree)
     return tree, n_settled, status == split.DONE
-
-
-def _by_content(table: Table, population: CountArray | None) -> CountArray:
-    """Return the rows by their codes, columns by name: only rows that are alike in all stay in the table's order."""
-    order = np.lexsort([table.counts] if population is None else [population, table.counts])
-    for name in sorted(table.names, reverse=True):
-        codes = table.codes[table.index(name), order] + np.int32(1)
-        order = order[group.rows_by_class(codes, table.column(name).n_values + 1)[1]]
-    # Relaxed cuts deal out records, so rows that only a population holds come last.
-    return order[np.argsort(table.counts[order] == 0, kind="stable")]
 
 
 def _work(points: split.Points, axes: split.Axes, n_rescored: int, order: CountArray) -> split.Work:

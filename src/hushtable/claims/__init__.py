@@ -121,15 +121,16 @@ def verify(
     quasi_identifiers : sequence of str
     models : iterable of PrivacyModel
     sensitive : sequence of str
-        Sensitive columns whose diversity is reported, besides those that a model judges.
+        Sensitive columns whose diversity is reported, besides those that a model judges. A record
+        whose cell in one of them is readable is not suppressed.
     missing : {"category", "wildcard", "worst"}
         What a missing quasi-identifier matches: other missing ones; anything; nothing.
         The last two are no partitions: classes are then what each distinct row matches.
     suppressed : str or None
         The cell of suppressed records. They are judged by their number alone, for
         their sensitive cells are gone: it is 0, or what the models ask of a class. None
-        says that no record was suppressed. Where a model counts a population and none
-        judges a sensitive column, nothing tells a suppressed record from one of a class that
+        says that no record was suppressed. Where a model counts a population and no column
+        is sensitive, nothing tells a suppressed record from one of a class that
         publishes ``*`` everywhere; it is then taken for the latter, which covers everyone.
     specs : mapping of column to ColumnSpec, optional
         The kinds that columns had before they were published (`Release.specs`). Without them a

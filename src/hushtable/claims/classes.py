@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, ClassVar
@@ -13,20 +13,17 @@ import numpy as np
 from hushtable import frames
 from hushtable._types import CodeArray, CountArray, Missing
 from hushtable.cells import SUPPRESSED
+from hushtable.claims.columns import kinds_of, orderless, rules_in, rules_of, specs_in, untold
 from hushtable.claims.coverage import count_covered
 from hushtable.claims.grouping import Grouped, Held, cover, ground, group, hold, listed_cells, spec_of
 from hushtable.claims.readings import count_values, label_rows, match_classes
 from hushtable.claims.verdict import Claim, Failure, Verdict
-from hushtable.column import KINDS, ColumnSpec
+from hushtable.column import ColumnSpec
 from hushtable.errors import InputError, check_columns, with_hint
-from hushtable.hierarchy import Hierarchy
 from hushtable.models import from_dict
 from hushtable.models.base import ClassStats, Histogram, PrivacyModel, describe, model_to_dict
 
 __all__ = ["Classes", "Limits", "class_figures", "spelling_failures"]
-
-_OF_DATA = ("frequency", "runs")
-"""Hierarchy rules that follow the frequencies of the data, which a manifest does not tell."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,8 +79,9 @@ class Classes:
         Columns whose diversity is reported, those that a model judges among them.
     specs : mapping of column to ColumnSpec
         The kinds that columns had before they were published.
-    hierarchies : mapping of column to Hierarchy, rule, path or "auto"
-        What labels mean where a population is counted, how far apart sensitive values are.
+    hierarchies : mapping of column to Hierarchy, rule, path, "auto" or None
+        What labels mean where a population is counted, how far apart sensitive values are; None
+        where there is one that a manifest does not tell.
     population : path or dataframe, optional
         What k-map and delta-presence count; it is never in a manifest.
     person : str, optional
@@ -182,40 +180,38 @@ class Classes:
         source = None if original is None else frames.read(original)
         check_columns(self.columns, frame.columns, "quasi_identifiers")
         check_columns(self.sensitive, frame.columns, "sensitive columns")
-        judged = tuple(dict.fromkeys(name for model in self.models for name in model.needs.sensitive))
         counts_people = any(model.needs.population for model in self.models)
         # Nothing tells a suppressed record from one of a class that publishes "*" everywhere, which covers everyone.
-        mark = None if counts_people and not judged else self.suppressed
-        grouped = group(frame, self.columns, judged, mark)
-        held = hold(frame, source, self.sensitive, mark, self.specs)
+        mark = None if counts_people and not self.sensitive else self.suppressed
+        grouped = group(frame, self.columns, self.sensitive, mark)
+        held = hold(frame, source, self.sensitive, self.suppressed, self.specs)
         persons, hidden_persons = self._persons(grouped, source)
+        unjudged = self._unjudged(source)
         stats = replace(self._stats(grouped, held), persons=persons)
         counted = stats
-        if counts_people and self.population is not None:
+        if any(model.needs.population and self.condition(model) not in unjudged for model in self.models):
             counted = self._with_population(stats, grouped)
         failures = [
             *([Failure("no records")] if frame.n_rows == 0 else []),
             *spelling_failures(frame, self.columns),
-            *self._model_failures(stats, counted, grouped.records),
+            *self._model_failures(stats, counted, grouped.records, unjudged),
             *self._suppression_failures(grouped.n_suppressed, hidden_persons),
             *self._risk_failures(stats.crowd, grouped.records),
         ]
         figures = {**class_figures(stats, grouped), "missing": self.missing}
-        unchecked = self._unchecked(source, persons)
+        unchecked = {**self._unpersoned(source, persons), **unjudged}
         return Verdict(self.conditions, tuple(failures), self.columns, frame.n_rows, unchecked, figures)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the conditions, columns and kinds, and the rules of hierarchies that follow from no frequencies."""
-        ladders = {name: each for name, each in self.hierarchies.items() if isinstance(each, Hierarchy)}
-        rules = {name: each.to_dict() for name, each in ladders.items() if each.rule and each.rule.name not in _OF_DATA}
+        """Return the conditions, columns and kinds, and the hierarchies as far as they may be told."""
         return {
             "kind": self.kind,
             "sentence": self.sentence,
             "columns": list(self.columns),
             "models": [model_to_dict(model) for model in self.models],
             "sensitive": list(self.sensitive),
-            "kinds": {name: self.specs[name].kind for name in (*self.columns, *self.sensitive) if name in self.specs},
-            "hierarchies": rules,
+            "kinds": kinds_of((*self.columns, *self.sensitive), self.specs),
+            "hierarchies": rules_of(self.hierarchies),
             "person": self.person,
             "limits": {"highest_risk": self.limits.highest_risk, "average_risk": self.limits.average_risk},
             "suppressed": self.suppressed,
@@ -231,18 +227,12 @@ class Classes:
         InputError
             The entries are not those of a claim.
         """
-        kinds = entries["kinds"]
-        if not isinstance(kinds, dict) or not all(kind in KINDS for kind in kinds.values()):
-            msg = with_hint(
-                "the manifest holds kinds of columns that are none.", f"a kind is one of {', '.join(KINDS)}."
-            )
-            raise InputError(msg)
         return cls(
             columns=tuple(entries["columns"]),
             models=tuple(from_dict(model) for model in entries["models"]),
             sensitive=tuple(entries["sensitive"]),
-            specs={name: ColumnSpec(kind) for name, kind in kinds.items()},
-            hierarchies=dict(entries["hierarchies"]),
+            specs=specs_in(entries["kinds"]),
+            hierarchies=rules_in(entries["hierarchies"]),
             person=entries["person"],
             limits=Limits(**entries["limits"]),
             suppressed=entries["suppressed"],
@@ -281,8 +271,10 @@ class Classes:
         """Count the population of every class, and those whom no class covers."""
         everyone = frames.read(self.population)
         check_columns(self.columns, everyone.columns, "quasi_identifiers of the population")
-        published, classes = zip(*(listed_cells(grouped.frame.column(name)) for name in self.columns), strict=True)
-        people, rows = zip(*(listed_cells(everyone.column(name)) for name in self.columns), strict=True)
+        published, classes = zip(
+            *(listed_cells(grouped.frame.column(name), name) for name in self.columns), strict=True
+        )
+        people, rows = zip(*(listed_cells(everyone.column(name), name) for name in self.columns), strict=True)
         labels, distinct = label_rows(np.array(rows))
         return count_covered(
             published,
@@ -300,23 +292,25 @@ class Classes:
         if self.person is None:
             return None, None
         if self.person in grouped.frame.columns:
-            codes = frames.text_codes(grouped.frame.column(self.person))
+            codes = frames.text_codes(grouped.frame.column(self.person), self.person)
             hidden = codes[grouped.hidden]
             persons = count_values(grouped.labels, codes[~grouped.hidden], grouped.n_classes).n_distinct()
             return persons, len(np.unique(hidden[hidden >= 0]))
-        if source is None:
+        if source is None or untold(self.columns, self.hierarchies):
             return None, None
         check_columns((self.person,), source.columns, "the person column of the original")
-        codes = frames.text_codes(source.column(self.person))
+        codes = frames.text_codes(source.column(self.person), self.person)
         classes, rows = cover(grouped, source, self.columns, self.specs, self.hierarchies)
         persons = _fewest_persons(classes, codes[rows], grouped.records)
         everyone = np.zeros(len(codes), dtype=np.int64)
         (hidden_persons,) = _fewest_persons(everyone, codes, np.array([grouped.n_suppressed])).tolist()
         return persons, hidden_persons
 
-    def _model_failures(self, stats: ClassStats, counted: ClassStats, records: CountArray) -> Iterator[Failure]:
+    def _model_failures(
+        self, stats: ClassStats, counted: ClassStats, records: CountArray, unjudged: Container[str]
+    ) -> Iterator[Failure]:
         for model in self.models:
-            if model.needs.population and self.population is None:
+            if self.condition(model) in unjudged:
                 continue
             # A class of the population alone is judged by what counts a population only.
             seen = counted if model.needs.population else stats
@@ -346,22 +340,30 @@ class Classes:
             if reached > Fraction(str(self.limits.average_risk)):
                 yield Failure(words["average risk"], len(crowd), int(records.sum()), float(reached))
 
-    def _unchecked(self, source: frames.Frame | None, persons: CountArray | None) -> dict[str, str]:
-        """Say which conditions could not be judged as they are meant, and what it would take."""
-        found = {}
-        for model in self.models:
-            if model.needs.population and self.population is None:
-                found[self.condition(model)] = "it counts a population: pass population="
-            elif model.needs.reference and source is None and not self.is_whole:
-                found[self.condition(model)] = (
-                    "it compares with the input, of which records are missing here: pass original="
-                )
-            elif any(_lacks_order(self.specs.get(name)) for name in model.needs.sensitive if model.needs.reference):
-                found[self.condition(model)] = "it asks for the order of the values: verify with the policy"
-        if self.person is not None and persons is None:
-            needs = f"the table does not say whose record a row is: pass original=, with column {self.person!r}"
-            found |= {condition: needs for condition in self.conditions if condition not in found}
-        return found
+    def _unjudged(self, source: frames.Frame | None) -> dict[str, str]:
+        """Say which models cannot be judged from what is known, and what it would take."""
+        found = {self.condition(model): self._lack(model, source) for model in self.models}
+        return {condition: lack for condition, lack in found.items() if lack is not None}
+
+    def _lack(self, model: PrivacyModel, source: frames.Frame | None) -> str | None:
+        if model.needs.population:
+            if self.population is None:
+                return "it counts a population: pass population="
+            return untold(self.columns, self.hierarchies) or orderless(self.columns, self.specs)
+        if model.needs.reference:
+            if source is None and not self.is_whole:
+                return "it compares with the input, of which records are missing here: pass original="
+            return untold(model.needs.sensitive, self.hierarchies) or orderless(model.needs.sensitive, self.specs)
+        return None
+
+    def _unpersoned(self, source: frames.Frame | None, persons: CountArray | None) -> dict[str, str]:
+        """Say what it would take to judge by persons, where nothing tells whose record a row is."""
+        if self.person is None or persons is not None:
+            return {}
+        lack = f"the table does not say whose record a row is: pass original=, with column {self.person!r}"
+        if source is not None:
+            lack = untold(self.columns, self.hierarchies) or lack
+        return dict.fromkeys(self.conditions, lack)
 
 
 def class_figures(stats: ClassStats, grouped: Grouped) -> dict[str, Any]:
@@ -406,10 +408,6 @@ def _fewest_persons(classes: CountArray, persons: CodeArray, records: CountArray
     needed = (taken < records[label]) & (person >= 0)
     np.add.at(found, label[needed], 1)
     return found
-
-
-def _lacks_order(spec: ColumnSpec | None) -> bool:
-    return spec is not None and spec.kind == "ordered" and spec.order is None
 
 
 def _with_empty_class(histogram: Histogram) -> Histogram:

@@ -73,7 +73,7 @@ class Grouped:
         return np.flatnonzero(~self.hidden)[self.first]
 
 
-def group(frame: frames.Frame, columns: Sequence[str], judged: Sequence[str], suppressed: str | None) -> Grouped:
+def group(frame: frames.Frame, columns: Sequence[str], sensitive: Sequence[str], suppressed: str | None) -> Grouped:
     """Group the rows of a frame by their published cells.
 
     Parameters
@@ -81,13 +81,13 @@ def group(frame: frames.Frame, columns: Sequence[str], judged: Sequence[str], su
     frame : Frame
     columns : sequence of str
         The quasi-identifiers.
-    judged : sequence of str
-        Sensitive columns, in which a suppressed record has no cell either.
+    sensitive : sequence of str
+        Columns in which a suppressed record has no cell either.
     suppressed : str or None
         The cell of suppressed records; None where there are none.
     """
-    hidden = _suppressed_rows(frame, (*columns, *judged), suppressed)
-    codes = np.array([frames.text_codes(frame.column(name))[~hidden] for name in columns])
+    hidden = _suppressed_rows(frame, (*columns, *sensitive), suppressed)
+    codes = np.array([frames.text_codes(frame.column(name), name)[~hidden] for name in columns])
     return Grouped(frame, hidden, codes, *label_rows(codes))
 
 
@@ -99,8 +99,8 @@ def cover(
     ladders: Mapping[str, Any],
 ) -> tuple[CountArray, CountArray]:
     """Return the pairs of a class and a row of another table that its published cells cover."""
-    cells, published = zip(*(listed_cells(grouped.frame.column(name)) for name in columns), strict=True)
-    values, rows = zip(*(listed_cells(source.column(name)) for name in columns), strict=True)
+    cells, published = zip(*(listed_cells(grouped.frame.column(name), name) for name in columns), strict=True)
+    values, rows = zip(*(listed_cells(source.column(name), name) for name in columns), strict=True)
     labels, first = label_rows(np.array(rows))
     classes, distinct = pair_rows(
         cells,
@@ -125,7 +125,7 @@ class Held:
     def totals(self, shown: BoolArray) -> CountArray:
         """Count every value, the missing one's entry first, in the original or else in the rows shown."""
         codes = self.codes[shown] if self.reference is None else self.reference
-        return np.bincount(codes + 1, minlength=1)
+        return np.bincount(codes + 1, minlength=self.column.n_values + 1)
 
 
 def hold(
@@ -138,7 +138,7 @@ def hold(
     """Read the sensitive columns of a published table, and of the original where there is one."""
     if original is None:
         return {
-            name: Held(*_value_codes(frame.column(name), specs.get(name, ColumnSpec()), suppressed, None), None)
+            name: Held(*_value_codes(frame.column(name), specs.get(name, ColumnSpec()), suppressed, None, name), None)
             for name in sensitive
         }
     reference = frames.read(original)
@@ -146,7 +146,7 @@ def hold(
     held = {}
     for name in sensitive:
         spec = specs.get(name, ColumnSpec())
-        column, codes = _value_codes(frame.column(name), spec, suppressed, reference.column(name))
+        column, codes = _value_codes(frame.column(name), spec, suppressed, reference.column(name), name)
         held[name] = Held(column, codes[: frame.n_rows], codes[frame.n_rows :])
     return held
 
@@ -171,10 +171,10 @@ def spec_of(series: pl.Series, given: ColumnSpec | None) -> ColumnSpec:
     return ColumnSpec()
 
 
-def listed_cells(series: pl.Series) -> tuple[list[str | None], CodeArray]:
+def listed_cells(series: pl.Series, name: str) -> tuple[list[str | None], CodeArray]:
     """Return a column's distinct cells, the missing one first, and the place of each row's cell among them."""
-    texts = frames.value_texts(series)
-    return [None, *texts.drop_nulls().unique().sort().to_list()], frames.text_codes(texts) + np.int32(1)
+    texts = frames.value_texts(series, name)
+    return [None, *texts.drop_nulls().unique().sort().to_list()], frames.text_codes(texts, name) + np.int32(1)
 
 
 def _suppressed_rows(frame: frames.Frame, names: Sequence[str], suppressed: str | None) -> BoolArray:
@@ -189,25 +189,25 @@ def _suppressed_rows(frame: frames.Frame, names: Sequence[str], suppressed: str 
 
 
 def _value_codes(
-    series: pl.Series, spec: ColumnSpec, suppressed: str | None, reference: pl.Series | None
+    series: pl.Series, spec: ColumnSpec, suppressed: str | None, reference: pl.Series | None, name: str
 ) -> tuple[columns_.Column, CodeArray]:
     """Code a sensitive column by value: "1" and "1.0" are one value and do not make a class diverse.
 
     A suppressed cell says nothing, as a missing one does. The codes of the reference follow, which
     says how the column is typed: suppression may have made text of it.
     """
-    theirs, their_codes = (None, None) if reference is None else encode(reference, spec, is_typed=True)
+    theirs, their_codes = (None, None) if reference is None else encode(reference, spec, is_typed=True, name=name)
     kind = spec.kind if theirs is None else theirs.kind
     if isinstance(series.dtype, (pl.String, pl.Categorical, pl.Enum)):
         if suppressed is not None:
             series = series.set((series.cast(pl.String) == suppressed).fill_null(False), None)
         if kind == "datetime":
-            series = frames.map_texts(series, _without_zone)
+            series = frames.map_texts(series, _without_zone, name)
     if theirs is None or their_codes is None:
-        return encode(series, spec, is_typed=True)
-    order = spec.order or (tuple(theirs.texts()) if kind == "ordered" else None)
-    ours, our_codes = encode(series, ColumnSpec(kind, order), is_typed=True)
-    column, codes = columns_.from_texts(series.name, [*ours.texts(), *theirs.texts()], kind, order)
+        return encode(series, spec, is_typed=True, name=name)
+    order = spec.order or (tuple(theirs.texts()) if kind == "ordered" else ()) or None
+    ours, our_codes = encode(series, ColumnSpec(kind, order), is_typed=True, name=name)
+    column, codes = columns_.from_texts(name, [*ours.texts(), *theirs.texts()], kind, order)
     codes = np.append(codes, np.int32(-1))
     shifted = np.where(their_codes < 0, -1, their_codes + ours.n_values)
     return column, np.append(codes[our_codes], codes[shifted])

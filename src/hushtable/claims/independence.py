@@ -92,8 +92,8 @@ class Independence:
         """
         frame = frames.read(data)
         check_columns((*self.columns, self.label), frame.columns, "columns of a masked table")
-        codes: CodeArray = np.array([frames.text_codes(frame.column(name)) for name in self.columns])
-        labels, _ = label_rows(frames.text_codes(frame.column(self.label))[None, :])
+        codes: CodeArray = np.array([frames.text_codes(frame.column(name), name) for name in self.columns])
+        labels, _ = label_rows(frames.text_codes(frame.column(self.label), self.label)[None, :])
         vectors, first = label_rows(codes)
         n_labels = int(labels.max(initial=-1)) + 1
         counts = np.bincount(vectors * n_labels + labels, minlength=len(first) * n_labels).reshape(-1, n_labels)

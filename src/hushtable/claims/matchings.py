@@ -15,6 +15,7 @@ from hushtable import frames
 from hushtable._types import CountArray
 from hushtable.cells import SUPPRESSED
 from hushtable.claims.classes import class_figures, spelling_failures
+from hushtable.claims.columns import kinds_of, orderless, rules_in, rules_of, specs_in, untold
 from hushtable.claims.grouping import Grouped, cover, group, hold
 from hushtable.claims.readings import count_values
 from hushtable.claims.verdict import Claim, Failure, Verdict
@@ -40,8 +41,8 @@ class Matchings:
         Columns whose diversity in classes of equal cells is reported.
     specs : mapping of column to ColumnSpec
         The kinds that columns had before they were published.
-    hierarchies : mapping of column to Hierarchy, rule, path or "auto"
-        What labels mean.
+    hierarchies : mapping of column to Hierarchy, rule, path, "auto" or None
+        What labels mean; None where a manifest does not tell.
     """
 
     columns: tuple[str, ...]
@@ -92,24 +93,25 @@ class Matchings:
         histograms = {name: count_values(grouped.labels, each.codes, grouped.n_classes) for name, each in held.items()}
         stats = ClassStats(grouped.records, histograms)
         failures = [*([Failure("no records")] if frame.n_rows == 0 else []), *spelling_failures(frame, self.columns)]
-        unchecked = {}
-        if original is None:
-            needs = "it compares published rows with the original ones: pass original="
-            unchecked = dict.fromkeys(self.conditions, needs)
-        else:
+        lack: str | None = "it compares published rows with the original ones: pass original="
+        if original is not None:
+            lack = untold(self.columns, self.hierarchies) or orderless(self.columns, self.specs)
+        if lack is None:
             failures += self._failures(grouped, frames.read(original))
+        unchecked = {} if lack is None else dict.fromkeys(self.conditions, lack)
         figures = {**class_figures(stats, grouped), "missing": "category"}
         return Verdict(self.conditions, tuple(failures), self.columns, frame.n_rows, unchecked, figures)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the notions, columns and kinds."""
+        """Return the notions, columns and kinds, and the hierarchies as far as they may be told."""
         return {
             "kind": self.kind,
             "sentence": self.sentence,
             "columns": list(self.columns),
             "models": [model_to_dict(model) for model in self.models],
             "sensitive": list(self.sensitive),
-            "kinds": {name: self.specs[name].kind for name in (*self.columns, *self.sensitive) if name in self.specs},
+            "kinds": kinds_of((*self.columns, *self.sensitive), self.specs),
+            "hierarchies": rules_of(self.hierarchies),
         }
 
     @classmethod
@@ -119,7 +121,8 @@ class Matchings:
             columns=tuple(entries["columns"]),
             models=tuple(from_dict(model) for model in entries["models"]),  # type: ignore[misc]  # notions, by their names
             sensitive=tuple(entries["sensitive"]),
-            specs={name: ColumnSpec(kind) for name, kind in entries["kinds"].items()},
+            specs=specs_in(entries["kinds"]),
+            hierarchies=rules_in(entries["hierarchies"]),
         )
 
     def _failures(self, grouped: Grouped, source: frames.Frame) -> list[Failure]:

@@ -10,9 +10,10 @@ from __future__ import annotations
 import signal
 import sys
 import threading
-from collections.abc import Iterator
+import warnings
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Annotated, NoReturn
+from typing import Annotated, Final, NoReturn
 
 import typer
 
@@ -28,15 +29,26 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-for command in (protect.scan, protect.anonymize, protect.verify, risks.mpuccs, risks.uniques):
-    app.command()(command)
-app.command("mask-dependence")(masking.mask_dependence)
+_EXIT_CODES: Final = "Exit codes: 0 done, 1 the answer is no, 2 wrong input or arguments, 3 infeasible."
+_EXAMPLES: Final[Mapping[Callable[..., None], str]] = {
+    protect.scan: "hushtable scan people.csv -p policy.yaml",
+    protect.anonymize: "hushtable anonymize people.csv -p policy.yaml -o release.parquet",
+    protect.verify: "hushtable verify release.parquet",
+    risks.mpuccs: "hushtable mpuccs original.csv synthetic.csv --sizes 1,2,3 --control control.csv",
+    risks.uniques: "hushtable uniques people.csv --columns age,sex,postcode",
+    masking.mask_dependence: "hushtable mask-dependence people.csv --a job --b income --clusters 5 -o masked.csv",
+}
+for command, example in _EXAMPLES.items():
+    # A line of its own for each: the help joins what is not a paragraph.
+    app.command(command.__name__.replace("_", "-"), epilog=f"Example: {example}\n\n{_EXIT_CODES}")(command)
 
 
 def main() -> None:
     """Run the command; every error of the package becomes one message and its exit code."""
     try:
-        with _ending_in_order():
+        with _ending_in_order(), warnings.catch_warnings():
+            warnings.simplefilter("always", UserWarning)
+            warnings.showwarning = _tell
             app()
     except HushError as error:
         typer.echo(f"hushtable: {error}", err=True)
@@ -55,6 +67,10 @@ def _ending_in_order() -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGTERM, before)
+
+
+def _tell(message: Warning | str, *_: object, **__: object) -> None:
+    typer.echo(f"hushtable: careful: {message}", err=True)
 
 
 def _leave(number: int, _: object) -> NoReturn:

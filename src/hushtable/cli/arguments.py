@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
@@ -23,11 +24,15 @@ __all__ = [
     "PolicyFile",
     "Population",
     "Threads",
+    "check_effects",
     "frame_of",
     "names_of",
     "numbers_of",
-    "set_threads",
+    "precision_of",
+    "use_threads",
 ]
+
+Given = TypeVar("Given")
 
 InFile = Annotated[Path, typer.Argument(metavar="FILE", help="CSV or Parquet.", show_default=False)]
 PolicyFile = Annotated[Path | None, typer.Option("--policy", "-p", help="Policy file (YAML).", show_default=False)]
@@ -44,13 +49,60 @@ Encoding = Annotated[str, typer.Option(help="Encoding of a CSV.")]
 Delimiter = Annotated[str | None, typer.Option(help="Delimiter of a CSV; found when not given.", show_default=False)]
 
 
-Threads = Annotated[int | None, typer.Option(min=1, help="Cores to use; those of the process.", show_default=False)]
+Threads = Annotated[
+    int | None,
+    typer.Option(
+        "--threads",
+        metavar="N",
+        min=1,
+        help="Threads to use; as many as there are cores, up to 8, when not given.",
+        show_default=False,
+    ),
+]
 
 
-def set_threads(threads: int | None) -> None:
-    """Say how many threads may be used; before any library is loaded that asks."""
-    if threads is not None:
-        os.environ["HUSHTABLE_THREADS"] = os.environ["POLARS_MAX_THREADS"] = str(threads)
+def use_threads(n_threads: int | None) -> None:
+    """Let the searches and polars use so many threads; polars listens only before it is imported."""
+    from hushtable.search import THREADS
+
+    if n_threads is not None:
+        os.environ[THREADS] = os.environ["POLARS_MAX_THREADS"] = str(n_threads)
+
+
+def check_effects(
+    given: Mapping[str, bool], needs: Mapping[str, Sequence[str]], excludes: Mapping[str, Sequence[str]]
+) -> None:
+    """Raise InputError for an option that would do nothing.
+
+    Options that are given, of each the others of which it needs one, and of each those that mean nothing beside it.
+    """
+    for option, others in needs.items():
+        if given[option] and not any(given[other] for other in others):
+            msg = f"{option} has no effect without {' or '.join(others)}."
+            raise InputError(with_hint(msg, "give that too, or leave it out."))
+    for option, others in excludes.items():
+        for other in others:
+            if given[option] and given[other]:
+                msg = f"{other} has no effect with {option}."
+                raise InputError(with_hint(msg, "leave one of the two out."))
+
+
+def precision_of(
+    option: str, text: str, read: Callable[[str], Given], value: str
+) -> str | Given | dict[str, Given] | None:
+    """Read a precision: "auto", "exact" (None), one for all columns, or A=one,B=another."""
+    if text in ("auto", "exact"):
+        return None if text == "exact" else "auto"
+    try:
+        if "=" not in text:
+            return read(text)
+        entries = [entry.rpartition("=") for entry in names_of(text)]
+        if len({name for name, _, _ in entries if name}) < len(entries):
+            raise ValueError
+        return {name: read(each) for name, _, each in entries}
+    except ValueError:
+        msg = with_hint(f"{option} {text!r} is not understood.", f"auto, exact, {value}, or COLUMN={value},...")
+        raise InputError(msg) from None
 
 
 def names_of(option: str) -> list[str]:

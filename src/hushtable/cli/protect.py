@@ -19,7 +19,7 @@ from hushtable.cli.arguments import (
     Threads,
     frame_of,
     numbers_of,
-    set_threads,
+    use_threads,
 )
 from hushtable.cli.requests import changed, key_of, policy_of_options
 from hushtable.cli.summary import (
@@ -154,7 +154,7 @@ def anonymize(
     as_json: AsJson = False,
 ) -> None:
     """Write a release in which every person hides among k, with its manifest, verified from the written file."""
-    set_threads(threads)
+    use_threads(threads)
     from hushtable import drafts, frames, manifest
 
     frames.file_kind(output)

@@ -2,18 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from hushtable.cli.arguments import AsJson, Delimiter, Encoding, Force, InFile, frame_of, names_of
+from hushtable.cli.arguments import (
+    AsJson,
+    Delimiter,
+    Encoding,
+    Force,
+    InFile,
+    Threads,
+    check_effects,
+    frame_of,
+    names_of,
+    precision_of,
+    use_threads,
+)
 from hushtable.cli.terminal import aligned, print_json, say, sets_bar, step
 from hushtable.errors import InputError, with_hint
 
 if TYPE_CHECKING:
     from hushtable.risk.mpuccs import Mpuccs
+    from hushtable.risk.petsard import PetsardMpuccs
     from hushtable.risk.uniques import MinimalUniques
 
 __all__ = ["mpuccs", "uniques"]
@@ -26,6 +39,20 @@ ShowValues = Annotated[bool, typer.Option("--show-values", help="Show the values
 Details = Annotated[
     Path | None, typer.Option("--details", metavar="OUT", help="Write record by record.", show_default=False)
 ]
+
+_NEEDS: Final = {
+    "--draws": ("--control",),
+    "--permutations": ("--control",),
+    "--seed": ("--control",),
+    "--alpha": ("--tree", "--entropy-delta", "--compat"),
+    "--show-values": ("--details",),
+    # A table alone keeps its equal records anyway.
+    "--keep-duplicates": ("a synthetic table",),
+    "--compat": ("a synthetic table",),
+}
+_EXCLUDES: Final = {
+    "--compat": ("--control", "--columns", "--missing", "--keep-duplicates", "--all-minimal", "--seconds"),
+}
 
 
 def mpuccs(
@@ -43,12 +70,66 @@ def mpuccs(
     keep_duplicates: Annotated[
         bool, typer.Option("--keep-duplicates", help="Do not count equal records of a table as one.")
     ] = False,
+    decimals: Annotated[
+        str,
+        typer.Option(
+            metavar="A=2,B=0|N|auto|exact",
+            help="To how many decimals numbers are compared; auto: as the coarser table writes the column.",
+        ),
+    ] = "auto",
+    datetime_unit: Annotated[
+        str,
+        typer.Option(
+            metavar="A=D,B=h|UNIT|auto|exact",
+            help="To which unit moments are cut: D, h, m, s, ms or us; auto as for --decimals.",
+        ),
+    ] = "auto",
+    decay: Annotated[
+        float,
+        typer.Option(help="Weight of a set of c columns in the weighted rate: this to the power c - 1; in (0, 1]."),
+    ] = 0.5,
+    alpha: Annotated[
+        float | None,
+        typer.Option(
+            help="Order of the entropies of --tree and --entropy-delta: 2 when not given, 1 Shannon's, inf the "
+            "min-entropy.",
+            show_default=False,
+        ),
+    ] = None,
+    entropy_delta: Annotated[
+        float | None,
+        typer.Option(help="Skip sets that add no more entropy than this. It loses records.", show_default=False),
+    ] = None,
+    all_minimal: Annotated[
+        bool, typer.Option("--all-minimal", help="All minimal sets of a record, not only its first smallest.")
+    ] = False,
     compat: Annotated[
         str | None, typer.Option(help="petsard-1.6: its order, pruning and entropies.", show_default=False)
     ] = None,
-    seed: Annotated[int, typer.Option(help="Of the comparison with a control.")] = 0,
+    draws: Annotated[
+        int | None,
+        typer.Option(help="Draws of as many originals as --control has records: 5 when not given.", show_default=False),
+    ] = None,
+    permutations: Annotated[
+        int | None,
+        typer.Option(
+            help="Exchanges of the labels original and control, for the interval: 20 when not given.",
+            show_default=False,
+        ),
+    ] = None,
+    seed: Annotated[
+        int | None,
+        typer.Option(help="Of the comparison with --control: 0 when not given.", show_default=False),
+    ] = None,
     seconds: Seconds = None,
+    threads: Threads = None,
     details: Details = None,
+    tree: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="OUT", help="Write set by set: entropies, and how many it singles out.", show_default=False
+        ),
+    ] = None,
     force: Force = False,
     show_values: ShowValues = False,
     encoding: Encoding = "utf-8",
@@ -56,36 +137,86 @@ def mpuccs(
     as_json: AsJson = False,
 ) -> None:
     """Count the records that are unique on a few columns and equal exactly one original there."""
+    given = {
+        "a synthetic table": synthetic is not None,
+        "--control": control is not None,
+        "--columns": bool(names_of(columns)),
+        "--missing": missing != "category",
+        "--keep-duplicates": keep_duplicates,
+        "--alpha": alpha is not None,
+        "--entropy-delta": entropy_delta is not None,
+        "--all-minimal": all_minimal,
+        "--compat": compat is not None,
+        "--draws": draws is not None,
+        "--permutations": permutations is not None,
+        "--seed": seed is not None,
+        "--seconds": seconds is not None,
+        "--details": details is not None,
+        "--tree": tree is not None,
+        "--show-values": show_values,
+    }
+    check_effects(given, _NEEDS, _EXCLUDES)
+    use_threads(threads)
+    _check_outputs((details, tree), (original, synthetic, control), overwrite=force)
     from hushtable import frames
     from hushtable.risk.mpuccs import mpuccs as attack
     from hushtable.search import Budget
 
-    _check_details(details, original, synthetic, control, overwrite=force)
+    options: dict[str, Any] = {
+        "n_cols": _sizes(sizes),
+        "numeric_precision": precision_of("--decimals", decimals, int, "a whole number"),
+        "datetime_precision": precision_of("--datetime-unit", datetime_unit, str, "D, h, m, s, ms or us"),
+        "field_decay_factor": decay,
+        "values": show_values,
+        **({} if alpha is None else {"renyi_alpha": alpha}),
+        **({} if entropy_delta is None else {"min_entropy_delta": entropy_delta}),
+    }
     with step("reading"):
         original_frame = frames.read(original, encoding=encoding, delimiter=delimiter)
         synthetic_frame = frame_of(synthetic, encoding, delimiter)
         control_frame = frame_of(control, encoding, delimiter)
-    with sets_bar("columns") as progress:
-        found = attack(
-            original_frame,
-            synthetic_frame,
-            n_cols=_sizes(sizes),
-            columns=names_of(columns) or None,
-            control=control_frame,
-            deduplicate=False if keep_duplicates else None,
-            missing=missing,  # type: ignore[arg-type]  # checked by the callee
-            compat=compat,  # type: ignore[arg-type]  # checked by the callee
-            values=show_values,
-            seed=seed,
-            budget=None if seconds is None else Budget(seconds=seconds),
-            progress=progress,
-        )
+    if compat is not None:
+        found: Mpuccs | PetsardMpuccs = _as_petsard(compat, original_frame, synthetic_frame, options)
+    else:
+        with sets_bar("columns") as progress:
+            found = attack(
+                original_frame,
+                synthetic_frame,
+                columns=names_of(columns) or None,
+                control=control_frame,
+                deduplicate=False if keep_duplicates else None,
+                all_minimal=all_minimal,
+                missing=missing,  # type: ignore[arg-type]  # checked by the callee
+                n_draws=5 if draws is None else draws,
+                n_permutations=20 if permutations is None else permutations,
+                seed=seed or 0,
+                budget=None if seconds is None else Budget(seconds=seconds),
+                progress=progress,
+                **options,
+            )
     if details is not None:
         _write(found.details, details)
+    if tree is not None:
+        _write(found.tree, tree, by_record=False)
     if as_json:
         print_json({"file": original.name, **found.to_dict()})
     else:
         say(*_mpuccs_lines(found, alone=synthetic is None))
+
+
+def _as_petsard(compat: str, original: Any, synthetic: Any, options: dict[str, Any]) -> PetsardMpuccs:
+    """Imitate another program; of precisions it knows one for all columns, and finds it where none is given."""
+    from hushtable.risk.petsard import petsard_mpuccs
+
+    if compat != "petsard-1.6":
+        raise InputError(with_hint(f"--compat {compat!r} is not known.", "use petsard-1.6, or leave it out."))
+    for option, name in (("--decimals", "numeric_precision"), ("--datetime-unit", "datetime_precision")):
+        given = options[name]
+        if given is None or isinstance(given, dict):
+            msg = f"{option} with --compat is one precision for all columns."
+            raise InputError(with_hint(msg, "give one, or auto, which is found as that program does."))
+        options[name] = None if given == "auto" else given
+    return petsard_mpuccs(original, synthetic, **options)
 
 
 def uniques(
@@ -108,7 +239,7 @@ def uniques(
     from hushtable.risk.uniques import minimal_uniques
     from hushtable.search import Budget
 
-    _check_details(details, file, overwrite=force)
+    _check_outputs((details,), (file,), overwrite=force)
     with step("reading"):
         frame = frames.read(file, encoding=encoding, delimiter=delimiter)
     with sets_bar("columns") as progress:
@@ -141,25 +272,27 @@ def _sizes(text: str) -> list[int] | None:
         raise InputError(msg) from None
 
 
-def _check_details(path: Path | None, *inputs: Path | None, overwrite: bool) -> None:
-    """Raise InputError where the details cannot be written, before the search for them."""
+def _check_outputs(outputs: Sequence[Path | None], inputs: Sequence[Path | None], *, overwrite: bool) -> None:
+    """Raise InputError where results cannot be written, before the search for them."""
     from hushtable import drafts, frames
 
-    if path is not None:
+    asked = [path for path in outputs if path is not None]
+    for path in asked:
         frames.file_kind(path)
-        drafts.check_outputs((path,), drafts.paths_among(*inputs), overwrite=overwrite)
+    drafts.check_outputs(asked, drafts.paths_among(*inputs), overwrite=overwrite)
 
 
-def _write(table: Any, path: Path) -> None:
+def _write(table: Any, path: Path, *, by_record: bool = True) -> None:
     """Write a frame of results; a CSV has no lists, so that sets of columns become JSON."""
     from hushtable import drafts, frames
 
     with drafts.replacing(path) as (draft,):
         frames.write(frames.with_json_lists(frames.read(table)), draft)
-    typer.echo(f"Wrote {path}. It says which records are singled out: keep it as safe as the data.", err=True)
+    warning = " It says which records are singled out: keep it as safe as the data." if by_record else ""
+    typer.echo(f"Wrote {path}.{warning}", err=True)
 
 
-def _mpuccs_lines(found: Mpuccs, *, alone: bool) -> list[str]:
+def _mpuccs_lines(found: Mpuccs | PetsardMpuccs, *, alone: bool) -> list[str]:
     summary = found.summary
     what = "records are unique in the table" if alone else "records are unique and equal exactly one original"
     lines = [
@@ -190,7 +323,7 @@ def _mpuccs_lines(found: Mpuccs, *, alone: bool) -> list[str]:
     if "control" in summary:
         lines += _control_lines(summary["control"])
     if not summary.get("complete", True):
-        lines.append(f"  NOT complete: the budget ended; sets of up to {summary['complete_to_size']} columns are done")
+        lines += _unfinished_lines(summary["complete_to_size"], summary["combinations_by_size"])
     return lines + ([f"  careful: {summary['note']}"] if "note" in summary else [])
 
 
@@ -231,5 +364,19 @@ def _uniques_lines(found: MinimalUniques, by_value: list[dict[str, Any]]) -> lis
             )
         )
     if not summary["complete"]:
-        lines.append("  NOT complete: the budget ended; sets may be missing, and some may not be minimal")
+        lines += _unfinished_lines(summary["complete_to_size"], summary["combinations_by_size"])
     return lines
+
+
+def _unfinished_lines(complete_to: int, by_size: Mapping[int, Mapping[str, int]]) -> list[str]:
+    """Say how far a search came whose budget ended: its sizes, and the first that is not complete."""
+    begun = [size for size in by_size if size <= complete_to or by_size[size]["walked"]]
+    shown = [*begun, *[size for size in by_size if size not in begun][:1]]
+    return [
+        f"  NOT complete: the budget ended; sets of up to {complete_to} columns are done",
+        aligned(
+            ("columns in the set", "looked at", "left: nothing can come of them", "skipped", "not reached"),
+            [(str(size), *(f"{n:,}" for n in by_size[size].values())) for size in shown],
+            right=("looked at", "left: nothing can come of them", "skipped", "not reached"),
+        ),
+    ]

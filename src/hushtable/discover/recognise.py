@@ -9,8 +9,8 @@ from __future__ import annotations
 import html
 import re
 import unicodedata
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Final
 
 from hushtable import frames
@@ -139,7 +139,11 @@ def find_quasi_identifiers(data: Any) -> Roles:
     """
     source = data if isinstance(data, Table) else frames.read(data)
     names = source.names if isinstance(source, Table) else source.columns
-    return Roles(tuple(_propose(source, name) for name in names))
+    return Roles(_with_persons([_propose(source, name) for name in names], _n_records(source)))
+
+
+def _n_records(source: Table | frames.Frame) -> int:
+    return source.n_records if isinstance(source, Table) else source.n_rows
 
 
 def _propose(source: Table | frames.Frame, name: str) -> ProposedRole:
@@ -207,3 +211,20 @@ def _warning(column: Column) -> str:
     folded = {" ".join(unicodedata.normalize("NFKC", text).casefold().split()) for text in column.values.tolist()}
     alike = column.n_values - len(folded)
     return f"{alike} values differ from another only in case or spaces" if alike else ""
+
+
+def _with_persons(columns: Sequence[ProposedRole], n_records: int) -> tuple[ProposedRole, ...]:
+    """Warn at identifiers where every one of them repeats: a person may have several records."""
+    named = [column for column in columns if column.role == "identifier"]
+    if not all(column.n_distinct < n_records - column.n_missing for column in named):
+        return tuple(columns)
+    return tuple(
+        replace(
+            column,
+            warning=f"it repeats ({column.n_distinct} values in {n_records} records): if a person has several records, "
+            f"write `person: {column.name}` into the policy, so that classes count persons",
+        )
+        if column.role == "identifier"
+        else column
+        for column in columns
+    )

@@ -18,7 +18,7 @@ from hushtable.discover.objective import Objective, Term
 from hushtable.discover.optimizers.exact import undominated
 from hushtable.errors import BudgetExceeded, InputError, check_columns, with_hint
 from hushtable.partition import Partition
-from hushtable.search import Budget
+from hushtable.search import Budget, check_budget
 from hushtable.table import Table
 
 __all__ = ["Candidate", "History", "Selection", "select_columns"]
@@ -229,6 +229,7 @@ def select_columns(
     >>> selection.best, selection.optimal
     (('age', 'sex'), True)
     """
+    check_budget(budget)
     wanted = Objective.of(objective)
     search = optimizers.of(method)
     table, names, n_columns = _coded(data, columns, wanted)

@@ -62,7 +62,8 @@ class Intervals:
                     "make each width a multiple of the one before, for instance 5, 10, 20.",
                 )
                 raise HierarchyError(msg)
-        if self.low is not None and self.high is not None and _exact(self.low, "low") >= _exact(self.high, "high"):
+        ends = [_exact(end, name) for name, end in (("low", self.low), ("high", self.high)) if end is not None]
+        if len(ends) == 2 and ends[0] >= ends[1]:
             msg = with_hint(f"intervals: low = {self.low} is not below high = {self.high}.", "swap them.")
             raise HierarchyError(msg)
 

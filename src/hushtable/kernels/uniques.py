@@ -21,7 +21,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hushtable._types import BoolArray, CodeArray, CountArray
+from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray
 from hushtable.kernels._jit import jit
 
 __all__ = ["Found", "Grid", "minimal_only", "walk", "walk_all"]
@@ -61,12 +61,18 @@ class Found(NamedTuple):
 
 
 @jit
-def walk(grid: Grid, found: Found, pulse: CountArray, part: int, n_parts: int) -> None:
+def walk(
+    grid: Grid, found: Found, pulse: CountArray, seen: FloatArray, below: FloatArray, part: int, n_parts: int
+) -> None:
     """Find every probe's first smallest column set, of each size in the order of the walk.
 
     Of the branches below every first column, only every n_parts-th is walked.
     ``pulse`` is where others look in: the sets looked at so far, the number at which
-    to stop (it may be lowered meanwhile), and the first column.
+    to stop (it may be lowered meanwhile), the first column, and the first columns whose
+    small classes are settled. ``seen`` is float64 (n_columns, max_size + 1), all 0: per
+    first column, how many sets of each size were walked, and at 0 how many of the
+    largest size were left because nothing can come of them. ``below[k, m]`` is how many
+    sets of k columns m columns have.
     """
     n_columns, n_rows = grid.codes.shape
     max_size = grid.allowed.size - 1
@@ -101,9 +107,20 @@ def walk(grid: Grid, found: Found, pulse: CountArray, part: int, n_parts: int) -
                     found.mates[row] = mate
         if size == 1:
             # Every part splits by the first column; what follows is shared out.
-            _settle(grid, found, small, small_starts, path, size, part, n_parts)
+            _settle(grid, found, small, small_starts, path[:size], part, n_parts, pulse)
         else:
-            _settle(grid, found, small, small_starts, path, size, 0, 1)
+            _settle(grid, found, small, small_starts, path[:size], 0, 1, pulse)
+        if pulse[0] >= pulse[1]:
+            break
+        if size == 1:
+            pulse[3] = column + 1
+        seen[path[0], size] += 1
+        if starts.size == 1 and size < max_size:
+            if size > 1:
+                seen[path[0], 0] += below[max_size - size, n_columns - 1 - column]
+            else:
+                for later in range(column + 1 + (part - column - 1) % n_parts, n_columns, n_parts):
+                    seen[column, 0] += below[max_size - 2, n_columns - 1 - later]
         pulse[0] += 1
         rows_of.append(rows)
         starts_of.append(starts)
@@ -111,11 +128,11 @@ def walk(grid: Grid, found: Found, pulse: CountArray, part: int, n_parts: int) -
 
 
 @jit
-def walk_all(grid: Grid, pulse: CountArray) -> tuple[CodeArray, CodeArray, NDArray[np.int16]]:
+def walk_all(grid: Grid, pulse: CountArray, seen: FloatArray) -> tuple[CodeArray, CodeArray, NDArray[np.int16]]:
     """Return row, target and column set of every hit that no earlier columns of its set make.
 
     The sets hold -1 after their last column. All minimal sets are among them;
-    `minimal_only` finds which. ``pulse`` as in `walk`.
+    `minimal_only` finds which. ``pulse`` and ``seen`` as in `walk`, but that nothing is counted as left.
     """
     n_columns, n_rows = grid.codes.shape
     max_size = grid.allowed.size - 1
@@ -146,6 +163,7 @@ def walk_all(grid: Grid, pulse: CountArray) -> tuple[CodeArray, CodeArray, NDArr
         )
         pulse[0] += 1
         size += 1
+        seen[path[0], size] += 1
         if grid.allowed[size]:
             while n_logged + hits.size > log_rows.size:
                 log_rows = np.append(log_rows, np.empty_like(log_rows))
@@ -314,15 +332,16 @@ def _settle(
     rows: CodeArray,
     starts: CountArray,
     path: NDArray[np.int16],
-    size: int,
     part: int,
     n_parts: int,
+    pulse: CountArray,
 ) -> None:
     """Find the first smallest superset, by later columns only, on which each probe of a small class is alone.
 
-    Looks at the classes whose first row is the part's.
+    Looks at the classes whose first row is the part's, until it is told to stop.
     """
     max_size = grid.allowed.size - 1
+    size = path.size
     first = path[size - 1] + 1
     n_later = grid.codes.shape[0] - first
     if n_later <= 0:
@@ -335,6 +354,8 @@ def _settle(
         # The parts know different records to be settled, hence different classes: a row tells whose one is.
         if rows[starts[label]] % n_parts != part:
             continue
+        if pulse[0] >= pulse[1]:
+            return
         members = rows[starts[label] : starts[label + 1]]
         # Bit i of a word is the i-th row of the class: probes, targets, and targets of more than one record.
         bits = np.zeros(3, np.int64)
@@ -355,11 +376,13 @@ def _settle(
             itself = np.int64(1) << place
             if agree_after[0] & bits[0] != itself:
                 continue
-            n_more, mate = _smallest_addition(agree, agree_after, bits, int(itself), grid.allowed[size:], limit, chosen)
+            n_more, mate = _smallest_addition(
+                agree, agree_after, bits, int(itself), grid.allowed[size:], limit, chosen, pulse
+            )
             if n_more > 0:
                 found.sizes[row] = size + n_more
                 found.mates[row] = members[mate]
-                found.paths[row, :size] = path[:size]
+                found.paths[row, :size] = path
                 for level in range(n_more):
                     found.paths[row, size + level] = first + chosen[level]
 
@@ -392,10 +415,12 @@ def _smallest_addition(
     allowed: BoolArray,
     limit: int,
     chosen: CountArray,
+    pulse: CountArray,
 ) -> tuple[int, int]:
     """Find the fewest columns, first in order, on which a probe of a class is alone; return how many, and its target.
 
-    ``allowed`` says of 0, 1, 2, ... more columns whether they make a size asked for. 0 columns where there are none.
+    ``allowed`` says of 0, 1, 2, ... more columns whether they make a size asked for. 0 columns where there are none,
+    or where it is told to stop.
     """
     n_columns = agree_after.size - 1
     probe_bits, target_bits, heavy_bits = bits[0], bits[1], bits[2]
@@ -410,6 +435,8 @@ def _smallest_addition(
         left[0] = agree_after[n_columns]
         chosen[0] = -1
         while level >= 0:
+            if level == 0 and pulse[0] >= pulse[1]:
+                return 0, -1
             chosen[level] += 1
             column = chosen[level]
             if column > n_columns - (n_wanted - level):

@@ -7,20 +7,21 @@ to their supersets.
 
 from __future__ import annotations
 
+import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hushtable._types import BoolArray, CodeArray, CountArray
+from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray
 from hushtable.kernels import uniques
 from hushtable.search import Budget, n_threads
 
-__all__ = ["ColumnSets", "WalkProgress", "first_smallest", "grid", "minimal_sets"]
+__all__ = ["ColumnSets", "Coverage", "WalkProgress", "first_smallest", "grid", "minimal_sets"]
 
 WalkProgress = Callable[[float, int], None]
 """Called now and then with the share of the columns that are done, in [0, 1], and the combinations looked at.
@@ -31,6 +32,36 @@ The share never falls, and is 1 when the walk is over.
 _WARM_UP_SIZES: Final = (3, 5)
 """Sizes at which a longer walk pauses: what is settled by then need not be walked again."""
 _LOOK_IN_SECONDS: Final = 0.05
+
+
+class Coverage(NamedTuple):
+    """What became of the column sets of one size; the numbers add up to all of them.
+
+    How many of them are walked rather than left depends on the number of threads, each of
+    which knows its own part; what is found does not.
+
+    Attributes
+    ----------
+    walked : int
+        Looked at.
+    left : int
+        Left without a loss: nothing can come of them that is not found already.
+    pruned : int
+        Skipped for a reason that may lose something.
+    not_reached : int
+        The budget ended before.
+    """
+
+    walked: int
+    left: int
+    pruned: int
+    not_reached: int
+
+    @classmethod
+    def of(cls, n_all: int, walked: int, left: int | None = None, pruned: int = 0) -> Coverage:
+        """Return the numbers, of so many sets; all that is not walked is left where nothing else is said."""
+        left = n_all - walked - pruned if left is None else left
+        return cls(walked, left, pruned, n_all - walked - left - pruned)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -46,9 +77,11 @@ class ColumnSets:
     mates : ndarray of int32, shape (n_found,)
         The target that equals the row there.
     n_sets : int
-        Column sets that were looked at.
+        Column sets that were looked at; some of them in several stages.
     complete_to : int
         Up to this size nothing is missing; less than the largest size where a budget ended the walk.
+    coverage : dict of int to Coverage
+        By size: what became of the sets asked for.
     """
 
     rows: CodeArray = field(repr=False)
@@ -56,6 +89,7 @@ class ColumnSets:
     mates: CodeArray = field(repr=False)
     n_sets: int
     complete_to: int
+    coverage: dict[int, Coverage] = field(repr=False)
 
 
 def grid(
@@ -88,9 +122,11 @@ def first_smallest(
 ) -> ColumnSets:
     """Find, for every probe, the smallest column set on which it is alone; of one size, the first in order.
 
-    Sets of one size are ordered as `itertools.combinations` has them. Both cores
+    Sets of one size are ordered as `itertools.combinations` has them. All threads
     are used; the answer does not depend on their number. Under a budget of nodes one
-    core works, so that the same sets are looked at every time.
+    thread works, so that the same sets are looked at every time. Where a budget ends
+    the walk, every set found is a smallest one, but of more than ``complete_to``
+    columns not always the first.
     """
     max_size = len(rows.allowed) - 1
     n_parts = 1 if budget is not None and budget.nodes is not None else n_threads()
@@ -99,30 +135,39 @@ def first_smallest(
         np.full((len(rows.probes), max_size), -1, dtype=np.int16),
         np.full(len(rows.probes), -1, dtype=np.int32),
     )
-    stages = _stages(rows.allowed)
+    stages = _stages(rows.allowed, by_size=budget is not None)
     watch = _Watch(budget, progress, len(rows.codes), n_parts)
+    coverage: dict[int, Coverage] = {}
     complete_to = 0
     with ThreadPoolExecutor(n_parts) as pool:
         for done, stage in enumerate(stages):
             watch.enter(done, len(stages))
             upto = rows._replace(allowed=rows.allowed[: stage + 1])
+            below = _n_below(len(rows.codes), stage)
+            seen = np.zeros((n_parts, len(rows.codes), stage + 1))
             parts = [uniques.Found(found.sizes.copy(), found.paths.copy(), found.mates.copy()) for _ in range(n_parts)]
             walks = [
-                pool.submit(uniques.walk, upto, own, watch.pulses[part], part, n_parts)
+                pool.submit(uniques.walk, upto, own, watch.pulses[part], seen[part], below, part, n_parts)
                 for part, own in enumerate(parts)
             ]
             finished = watch.until_done(walks)
             for own in parts:
                 _keep_first(found, own)
             if not finished:
+                coverage[stage] = _interrupted(seen, int(watch.pulses[:, 3].min()), stage)
                 break
+            coverage |= _finished(seen, [size for size in _sizes(upto.allowed) if size > complete_to])
             complete_to = stage
+            if not (found.sizes[rows.probes == 1] > stage).any():
+                complete_to = max_size
+                break
     watch.leave()
     alone = np.flatnonzero(found.sizes <= max_size).astype(np.int32)
     paths = found.paths[alone]
     # A smaller set leaves the end of a larger one behind.
     paths[np.arange(max_size) >= found.sizes[alone, None]] = -1
-    return ColumnSets(alone, paths, found.mates[alone], watch.n_sets, complete_to)
+    coverage = _all_sizes(rows, coverage, complete_to)
+    return ColumnSets(alone, paths, found.mates[alone], watch.n_sets, complete_to, coverage)
 
 
 def minimal_sets(
@@ -133,17 +178,21 @@ def minimal_sets(
     Where a budget ends the walk, the answer holds all minimal sets up to ``complete_to`` columns, and no others.
     """
     max_size = len(rows.allowed) - 1
-    stages = [max_size] if budget is None else _stages(rows.allowed)
+    stages = [max_size] if budget is None else _stages(rows.allowed, by_size=True)
     watch = _Watch(budget, progress, len(rows.codes), 1)
     found = _no_sets(max_size)
+    coverage: dict[int, Coverage] = {}
     complete_to = 0
     with ThreadPoolExecutor(1) as pool:
         for done, stage in enumerate(stages):
             watch.enter(done, len(stages))
-            walk = pool.submit(uniques.walk_all, rows._replace(allowed=rows.allowed[: stage + 1]), watch.pulses[0])
+            upto = rows._replace(allowed=rows.allowed[: stage + 1])
+            seen = np.zeros((1, len(rows.codes), stage + 1))
+            walk = pool.submit(uniques.walk_all, upto, watch.pulses[0], seen[0])
             if not watch.until_done([walk]):
                 break
             found = walk.result()
+            coverage |= _finished(seen, [size for size in _sizes(upto.allowed) if size > complete_to])
             complete_to = stage
     watch.leave()
     hits, mates, paths = found
@@ -154,13 +203,62 @@ def minimal_sets(
     is_minimal = uniques.minimal_only(offsets, paths, len(rows.codes))
     padded = np.full((int(is_minimal.sum()), max_size), -1, dtype=np.int16)
     padded[:, : paths.shape[1]] = paths[is_minimal]
-    return ColumnSets(hits[is_minimal], padded, mates[is_minimal], watch.n_sets, complete_to)
+    coverage = _all_sizes(rows, coverage, complete_to)
+    return ColumnSets(hits[is_minimal], padded, mates[is_minimal], watch.n_sets, complete_to, coverage)
 
 
-def _stages(allowed: BoolArray) -> list[int]:
-    """Return the sizes at which a walk pauses: the warm-up's, where a longer one was asked for, and the largest."""
-    largest = len(allowed) - 1
+def _sizes(allowed: BoolArray) -> list[int]:
+    return [int(size) for size in np.flatnonzero(allowed)]
+
+
+def _stages(allowed: BoolArray, *, by_size: bool) -> list[int]:
+    """Return the sizes at which a walk pauses.
+
+    All that were asked for, so that what a budget leaves is complete to some size; else the warm-up's and the largest.
+    """
+    *smaller, largest = _sizes(allowed)
+    if by_size:
+        return [*smaller, largest]
     return [size for size in _WARM_UP_SIZES if allowed[: size + 1].any() and size < largest] + [largest]
+
+
+def _n_below(n_columns: int, max_size: int) -> FloatArray:
+    """Return how many sets of k columns m columns have, k up to max_size, m below n_columns; rounded beyond 2^53."""
+    n_sets = np.ones((max_size + 1, n_columns))
+    with np.errstate(over="ignore"):
+        for size in range(1, max_size + 1):
+            n_sets[size, 0] = 0
+            np.cumsum(n_sets[size - 1, :-1], out=n_sets[size, 1:])
+    return n_sets
+
+
+def _finished(seen: FloatArray, sizes: Sequence[int]) -> dict[int, Coverage]:
+    """Return what became of the sets of a stage that came to its end; see the kernel for what was ``seen``."""
+    n_columns = seen.shape[1]
+    # Every part splits by the first column.
+    return {
+        size: Coverage.of(math.comb(n_columns, size), int((seen[:1] if size == 1 else seen)[:, :, size].sum()))
+        for size in sizes
+    }
+
+
+def _interrupted(seen: FloatArray, n_first: int, size: int) -> Coverage:
+    """Return what became of the sets of one size when the walk was stopped.
+
+    Of first columns that some part has not come to, records may be found on sets that another part has walked.
+    """
+    n_all = math.comb(seen.shape[1], size)
+    walked = int((seen[:1] if size == 1 else seen)[:, :n_first, size].sum())
+    left = float(seen[:, :n_first, 0].sum())
+    return Coverage.of(n_all, walked, min(int(left), n_all - walked) if math.isfinite(left) else 0)
+
+
+def _all_sizes(rows: uniques.Grid, coverage: Mapping[int, Coverage], complete_to: int) -> dict[int, Coverage]:
+    """Add the sizes that no stage came to: nothing can come of them, or they were not reached."""
+    return {
+        size: coverage.get(size) or Coverage.of(math.comb(len(rows.codes), size), 0, None if size <= complete_to else 0)
+        for size in _sizes(rows.allowed)
+    }
 
 
 def _no_sets(max_size: int) -> tuple[CodeArray, CodeArray, NDArray[np.int16]]:
@@ -193,8 +291,8 @@ class _Watch:
         self._progress = progress
         self._n_columns = n_columns
         self._n_done, self._n_stages = 0, 1
-        # Sets looked at, the number at which to stop, first column: see the kernel.
-        self.pulses = np.zeros((n_parts, 3), dtype=np.int64)
+        # Sets looked at, the number at which to stop, first column, first columns settled: see the kernel.
+        self.pulses = np.zeros((n_parts, 4), dtype=np.int64)
         self.pulses[:, 1] = budget.nodes or np.iinfo(np.int64).max
 
     @property
@@ -203,7 +301,9 @@ class _Watch:
 
     def enter(self, n_done: int, n_stages: int) -> None:
         """Begin another stage, before its walks do: they start over at the first column."""
-        self.pulses[:, 2] = 0
+        self.pulses[:, 2:] = 0
+        if self._deadline and time.monotonic() > self._deadline:
+            self.pulses[:, 1] = 0
         self._n_done, self._n_stages = n_done, n_stages
 
     def leave(self) -> None:

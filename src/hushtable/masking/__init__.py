@@ -12,7 +12,7 @@ from hushtable import drafts, frames
 from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray, Missing
 from hushtable.cells import SUPPRESSED
 from hushtable.column import ColumnSpec
-from hushtable.errors import ColumnError, InputError, check_columns, listed, with_hint
+from hushtable.errors import ColumnError, InputError, check_columns, listed, names_in, with_hint
 from hushtable.frames import Frame
 from hushtable.masking import kept as measures
 from hushtable.masking.clusters import CLUSTERINGS, Clustering, equal_clusters, given_clusters
@@ -28,7 +28,7 @@ from hushtable.masking.release import (
 from hushtable.masking.search import METHODS, Masking, Method, mask
 from hushtable.masking.ties import settle_ties
 from hushtable.quality.loss import check_weights
-from hushtable.search import Budget, Trace
+from hushtable.search import Budget, Trace, check_budget
 from hushtable.table import Table
 
 __all__ = ["mask_dependence", "masking_tradeoff"]
@@ -150,7 +150,8 @@ def mask_dependence(
     [[4, 6, 6, 7], [9, 10, 11, 13], [15, 18, 20, 25]]
     """
     began = time.perf_counter()
-    a, b = tuple(a), tuple(b)
+    check_budget(budget)
+    a, b = names_in(a, "a"), names_in(b, "b")
     source = data.one_by_one() if isinstance(data, Table) else frames.read(data)
     names = source.names if isinstance(source, Table) else source.columns
     c = _checked_columns(a, b, c, names, label)
@@ -326,7 +327,7 @@ def _check_arguments(
 def _check_cells(table: Table, a: Sequence[str], b: Sequence[str], clusters: int) -> None:
     if isinstance(clusters, bool) or not isinstance(clusters, (int, np.integer)) or not 2 <= clusters <= table.n_rows:
         msg = with_hint(
-            f"clusters = {clusters!r} for {table.n_rows} records.", "a number from 2 to the number of records."
+            f"clusters = {clusters!r} for {table.n_rows} records.", "a whole number from 2 to the number of records."
         )
         raise InputError(msg)
     for name in a:

@@ -310,7 +310,7 @@ class MaskedRelease:
             order = np.lexsort((*b.codes[::-1], self.labels))
             cells = frames.read(b.take(order).decode())
             numbers = frames.integers(self.label, self.labels[order].astype(np.int64) + 1)
-            return like.alike([numbers, *(cells.column(name) for name in self.b)])
+            return like.alike([numbers, *(cells.column(name).alias(name) for name in self.b)])
         return like.alike(_counted(b, self.labels, self.label, in_bins=self.publish == "bins"))
 
 

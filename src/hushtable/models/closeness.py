@@ -55,7 +55,9 @@ class TCloseness:
     l-diversity", ICDE 2007, definition 2; the earth mover's distances of sections
     4.2 (equal, ordered) and 4.3 (hierarchical). The reference is the whole input.
     The ordered distance divides by m - 1 for the m values that the input holds,
-    the missing one first. The hierarchical distance is computed as the mean, over
+    the missing one first. A class with a value that the input lacks, which only a table that
+    was changed after its release has, is as far away as can be: the order has no place for
+    the value. The hierarchical distance is computed as the mean, over
     the levels below the root, of the equal distance between the nodes of a level;
     that is the paper's sum of min(positive extra, negative extra) times height,
     summed by parts. Merging classes keeps the model, because the distance is
@@ -345,8 +347,9 @@ def _ordered_distance(histogram: Histogram, sizes: CountArray, totals: CountArra
     ranks = np.cumsum(totals > 0) - 1
     cumulated = np.cumsum(totals[totals > 0]) / max(int(totals.sum()), 1)
     n_ranks = len(cumulated)
+    is_foreign = histogram.summed((totals[histogram.codes + 1] == 0).astype(np.int64)) > 0
     if n_ranks < 2:
-        return np.zeros(histogram.n_classes)
+        return is_foreign.astype(np.float64)
     sums = np.concatenate(([0.0], np.cumsum(cumulated)))
     labels = histogram.labels()
     records = np.concatenate(([0], np.cumsum(histogram.counts)))
@@ -360,4 +363,4 @@ def _ordered_distance(histogram: Histogram, sizes: CountArray, totals: CountArra
     # Before the first value that a class holds, its Q is 0.
     first = np.full(histogram.n_classes, n_ranks)
     first[np.diff(histogram.offsets) > 0] = starts[histogram.offsets[:-1][np.diff(histogram.offsets) > 0]]
-    return np.asarray((histogram.summed(moved) + sums[first]) / (n_ranks - 1))
+    return np.where(is_foreign, 1.0, (histogram.summed(moved) + sums[first]) / (n_ranks - 1))

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+import numpy as np
+
 from hushtable._types import Missing
 from hushtable.claims.readings import match_sizes
-from hushtable.column import ColumnSpec
+from hushtable.column import ColumnSpec, check_specs
+from hushtable.errors import names_in
 from hushtable.partition import Partition
 from hushtable.table import Table
 
@@ -30,12 +33,12 @@ class RiskAssessment:
     quasi_identifiers : tuple of str
     n_records, n_classes : int
     n_unique : int
-        Records alone in their class.
+        Records alone in their class, or of its only person.
     smallest_class : int
     highest_risk : float
         In [0, 1]; 1 / smallest_class. Lower is safer.
     average_risk : float
-        In [0, 1]; classes / records.
+        In [0, 1]; the mean over records of 1 / the size of their class: classes / records, unless persons are counted.
     smallest_by_missing : dict of reading to int
         The smallest class when missing values are a category of their own, match
         anything (wildcard), or match nothing (worst).
@@ -70,7 +73,8 @@ def assess(
     *,
     quasi_identifiers: Sequence[str],
     sensitive: Sequence[str] = (),
-    specs: dict[str, ColumnSpec] | None = None,
+    person: str | None = None,
+    specs: Mapping[str, ColumnSpec] | None = None,
 ) -> RiskAssessment:
     """Measure the re-identification risk of a table as it stands.
 
@@ -81,7 +85,10 @@ def assess(
         What someone may know of a person.
     sensitive : sequence of str
         Columns whose diversity within classes is reported.
-    specs : dict of column to ColumnSpec, optional
+    person : str, optional
+        The column that says whose record a row is, where a person may have several: classes then
+        count distinct persons, and a record without one counts nobody.
+    specs : mapping of column to ColumnSpec, optional
         Kinds of columns where the data do not say.
 
     Notes
@@ -97,21 +104,27 @@ def assess(
     >>> risk.n_unique, risk.highest_risk, round(risk.average_risk, 3)
     (1, 1.0, 0.667)
     """
-    table = Table.encode(data, (*quasi_identifiers, *sensitive), specs)
-    distinct, _ = table.select(quasi_identifiers).collapse()
-    sizes = distinct.counts
+    check_specs(specs)
+    columns, sensitive = names_in(quasi_identifiers, "quasi_identifiers"), names_in(sensitive, "sensitive")
+    persons = () if person is None else (person,)
+    table = Table.encode(data, tuple(dict.fromkeys((*columns, *sensitive, *persons))), specs)
+    partition = Partition.of(table, columns)
+    crowd = partition.sizes if person is None else partition.histogram(table, person).n_distinct()
+    first = partition.rows[partition.offsets[:-1]]
+    codes = table.codes[[table.index(name) for name in columns]][:, first]
     smallest: dict[str, int] = {
-        missing: int(match_sizes(distinct.codes, sizes, missing).min(initial=table.n_records)) for missing in _READINGS
+        missing: int(match_sizes(codes, crowd, missing).min(initial=table.n_records)) for missing in _READINGS
     }
-    partition = Partition.of(table, quasi_identifiers)
+    # A class of nobody's records is no safer than that of one person.
+    risks = 1 / np.maximum(crowd, 1)
     return RiskAssessment(
-        quasi_identifiers=tuple(quasi_identifiers),
+        quasi_identifiers=columns,
         n_records=table.n_records,
-        n_classes=distinct.n_rows,
-        n_unique=int((sizes == 1).sum()),
+        n_classes=partition.n_classes,
+        n_unique=int(partition.sizes[crowd <= 1].sum()),
         smallest_class=smallest["category"],
         highest_risk=1 / max(1, smallest["category"]),
-        average_risk=distinct.n_rows / table.n_records if table.n_records else 1.0,
+        average_risk=float(risks @ partition.sizes) / table.n_records if table.n_records else 1.0,
         smallest_by_missing=smallest,
         distinct_sensitive={
             name: int(partition.histogram(table, name).n_distinct().min(initial=table.n_records)) for name in sensitive

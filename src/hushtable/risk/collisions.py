@@ -2,26 +2,43 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import combinations
-from typing import Any
+from itertools import combinations, tee
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hushtable import lattice
 from hushtable._types import BoolArray, CodeArray, CountArray
+from hushtable.joint import Joint, Rows
 from hushtable.kernels import uniques
-from hushtable.lattice import WalkProgress
+from hushtable.lattice import Coverage, WalkProgress
 from hushtable.lattice.listing import lone_rows, partitions, renyi_entropy
-from hushtable.risk.joint import Joint, Rows
-from hushtable.risk.petsard import TREE
-from hushtable.search import Budget, Trace
+from hushtable.search import Budget, Clock, Trace
 
-__all__ = ["Collisions", "Settings", "collide", "details", "tree"]
+__all__ = ["TREE", "Collisions", "Settings", "collide", "details", "tree"]
+
+TREE: Final = (
+    "check_order",
+    "combo_size",
+    "field_combo",
+    "base_combo",
+    "base_is_pruned",
+    "combo_entropy",
+    "base_entropy",
+    "entropy_gain",
+    "is_pruned",
+    "mpuccs_cnt",
+    "mpuccs_collision_cnt",
+    "field_weighted",
+    "total_weighted",
+    "weighted_mpuccs_collision_cnt",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,10 +47,9 @@ class Settings:
 
     all_minimal: bool
     missing: str
-    numeric_precision: str | int | Mapping[str, int] | None
-    datetime_precision: str | Mapping[str, str] | None
     min_entropy_delta: float | None
     renyi_alpha: float
+    field_decay_factor: float
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -52,6 +68,8 @@ class Collisions:
         Sets that were skipped for their entropy.
     complete_to : int
         Up to this size nothing is missing.
+    coverage : dict of int to Coverage
+        By size: what became of the sets.
     trace : Trace
     """
 
@@ -61,6 +79,7 @@ class Collisions:
     is_first: BoolArray = field(repr=False)
     pruned: frozenset[tuple[int, ...]] = field(repr=False)
     complete_to: int
+    coverage: dict[int, Coverage] = field(repr=False)
     trace: Trace
 
     @property
@@ -87,9 +106,9 @@ def collide(
     began = time.perf_counter()
     pruned: frozenset[tuple[int, ...]] = frozenset()
     if how.min_entropy_delta is not None:
-        found, pruned = _pruning(grid, attacking, joint.widths, sizes, how.min_entropy_delta, how.renyi_alpha)
-        if progress:
-            progress(1.0, found.n_sets)
+        found, pruned = _pruning(
+            grid, attacking, sizes, how.min_entropy_delta, how.renyi_alpha, budget=budget, progress=progress
+        )
     elif how.all_minimal:
         found = lattice.minimal_sets(grid, budget=budget, progress=progress)
     else:
@@ -105,12 +124,16 @@ def collide(
         is_first[order],
         pruned,
         found.complete_to,
+        found.coverage,
         trace,
     )
 
 
-def details(joint: Joint, found: Collisions, *, values: bool) -> dict[str, list[Any]]:
-    """List collisions as plain columns; positions are those of the tables that the user passed."""
+def details(joint: Joint, found: Collisions) -> dict[str, list[Any]]:
+    """List collisions as plain columns, with their values where the codes still have a meaning.
+
+    Positions are those of the tables that the user passed.
+    """
     attacking = _attacking(joint)
     paths = [tuple(path[path >= 0].tolist()) for path in found.paths]
     columns: dict[str, list[Any]] = {
@@ -118,7 +141,7 @@ def details(joint: Joint, found: Collisions, *, values: bool) -> dict[str, list[
         "syn_idx": attacking.positions[found.rows].tolist(),
         "field_combo": [tuple(joint.names[j] for j in path) for path in paths],
     }
-    if values:
+    if joint.values:
         columns["value_combo"] = [
             tuple(joint.text(j, attacking.codes[j, row]) for j in path)
             for row, path in zip(found.rows, paths, strict=True)
@@ -127,19 +150,19 @@ def details(joint: Joint, found: Collisions, *, values: bool) -> dict[str, list[
     return columns
 
 
-def tree(joint: Joint, sizes: Sequence[int], found: Collisions, how: Settings, decay: float) -> dict[str, list[Any]]:
+def tree(joint: Joint, sizes: Sequence[int], found: Collisions, how: Settings) -> dict[str, list[Any]]:
     """List every column set as plain columns, whether it was worth walking or not."""
     attacking = _attacking(joint)
     n_first = Counter(tuple(path[path >= 0].tolist()) for path in found.paths[found.is_first])
     entropies: dict[tuple[int, ...], float] = {}
     columns: dict[str, list[Any]] = {name: [] for name in TREE}
-    sets = _in_order(len(joint.names), sizes)
-    classes = partitions(attacking.codes, joint.widths, sets, missing_matches=how.missing == "category")
+    sets, again = tee(_in_order(len(joint.names), sizes))
+    classes = partitions(attacking.codes, joint.widths, again, missing_matches=how.missing == "category")
     for order, (path, (labels, n_classes)) in enumerate(zip(sets, classes, strict=True), start=1):
         alone, class_sizes = lone_rows(labels, n_classes, attacking.counts)
         base = _base(path, sizes)
         entropies[path] = renyi_entropy(class_sizes[class_sizes > 0], how.renyi_alpha)
-        weight = decay ** (len(path) - 1)
+        weight = how.field_decay_factor ** (len(path) - 1)
         row = (
             order,
             len(path),
@@ -179,8 +202,8 @@ def _stacked(joint: Joint) -> tuple[CodeArray, CountArray, CountArray]:
     )
 
 
-def _in_order(n_columns: int, sizes: Sequence[int]) -> list[tuple[int, ...]]:
-    return [path for size in sizes for path in combinations(range(n_columns), size)]
+def _in_order(n_columns: int, sizes: Sequence[int]) -> Iterator[tuple[int, ...]]:
+    return (path for size in sizes for path in combinations(range(n_columns), size))
 
 
 def _base(path: tuple[int, ...], sizes: Sequence[int]) -> tuple[int, ...]:
@@ -189,16 +212,32 @@ def _base(path: tuple[int, ...], sizes: Sequence[int]) -> tuple[int, ...]:
 
 
 def _pruning(
-    grid: uniques.Grid, attacking: CountArray, widths: Sequence[int], sizes: Sequence[int], delta: float, alpha: float
+    grid: uniques.Grid,
+    attacking: CountArray,
+    sizes: Sequence[int],
+    delta: float,
+    alpha: float,
+    *,
+    budget: Budget | None,
+    progress: WalkProgress | None,
 ) -> tuple[lattice.ColumnSets, frozenset[tuple[int, ...]]]:
     """Find first smallest sets among those that add entropy to their base; return also the sets skipped."""
-    sets = _in_order(len(widths), sizes)
+    n_columns = len(grid.codes)
+    clock = Clock(budget or Budget())
     entropies: dict[tuple[int, ...], float] = {}
     skipped: set[tuple[int, ...]] = set()
+    seen: Counter[int] = Counter()
+    n_all = {size: math.comb(n_columns, size) for size in sizes}
     is_open = attacking == 1
-    rows, mates, paths = [], [], []
-    classes = partitions(grid.codes, widths, sets, missing_matches=grid.missing_matches)
+    found: list[tuple[tuple[int, ...], CodeArray, CodeArray]] = []
+    sets, again = tee(_in_order(n_columns, sizes))
+    classes = partitions(grid.codes, (grid.widths - 1).tolist(), again, missing_matches=grid.missing_matches)
     for path, (labels, n_classes) in zip(sets, classes, strict=True):
+        if clock.is_over(seen.total()):
+            break
+        seen[len(path)] += 1
+        if progress:
+            progress(seen.total() / sum(n_all.values()), seen.total())
         alone, class_sizes = lone_rows(labels, n_classes, attacking)
         entropies[path] = renyi_entropy(class_sizes[class_sizes > 0], alpha)
         base = _base(path, sizes)
@@ -209,17 +248,30 @@ def _pruning(
         hits = alone[(alone >= 0) & (targets >= 0)]
         hits = hits[is_open[hits]]
         is_open[hits] = False
-        rows.append(hits)
-        mates.append(targets[labels[hits]])
-        paths.append(np.tile(np.array(path + (-1,) * (sizes[-1] - len(path)), dtype=np.int16), (len(hits), 1)))
-    order = np.argsort(np.concatenate(rows))
+        found.append((path, hits, targets[labels[hits]]))
+    n_skipped = Counter(map(len, skipped))
     return (
         lattice.ColumnSets(
-            np.concatenate(rows)[order],
-            np.concatenate(paths)[order],
-            np.concatenate(mates)[order],
-            len(sets) - len(skipped),
-            sizes[-1],
+            *_by_row(found, sizes[-1]),
+            seen.total() - len(skipped),
+            max((size for size in sizes if seen[size] == n_all[size]), default=0),
+            {size: Coverage.of(n_all[size], seen[size] - n_skipped[size], 0, n_skipped[size]) for size in sizes},
         ),
         frozenset(skipped),
     )
+
+
+def _by_row(
+    found: Sequence[tuple[tuple[int, ...], CodeArray, CodeArray]], max_size: int
+) -> tuple[CodeArray, NDArray[np.int16], CodeArray]:
+    """Return rows, sets and targets by row, of sets each with its rows and their targets."""
+    nobody = np.empty(0, dtype=np.int32)
+    rows = np.concatenate([nobody, *(hits for _, hits, _ in found)])
+    mates = np.concatenate([nobody, *(targets for _, _, targets in found)])
+    paths = np.full((len(rows), max_size), -1, dtype=np.int16)
+    end = 0
+    for path, hits, _ in found:
+        paths[end : end + len(hits), : len(path)] = path
+        end += len(hits)
+    order = np.argsort(rows)
+    return rows[order], paths[order], mates[order]

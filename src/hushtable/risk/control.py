@@ -7,8 +7,8 @@ from statistics import fmean
 
 import numpy as np
 
+from hushtable.joint import Rows
 from hushtable.risk.intervals import excess_risk, standard_score, wilson
-from hushtable.risk.joint import Rows
 
 __all__ = ["against_control"]
 

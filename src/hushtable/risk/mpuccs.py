@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import html
 import math
-import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal
 
@@ -14,16 +13,16 @@ import numpy as np
 from hushtable import frames
 from hushtable.column import ColumnSpec
 from hushtable.errors import ColumnError, InputError, listed, with_hint
-from hushtable.lattice import WalkProgress
+from hushtable.joint import Joint, Rows, code_together
+from hushtable.lattice import Coverage, WalkProgress
 from hushtable.risk.collisions import Collisions, Settings, collide, details, tree
 from hushtable.risk.control import against_control
 from hushtable.risk.intervals import clipped, wilson
-from hushtable.risk.joint import Joint, Rows, code_together, datetime_precisions, numeric_precisions
-from hushtable.risk.petsard import petsard_precisions, petsard_walk
-from hushtable.search import Budget, Trace
+from hushtable.risk.precision import datetime_precisions, numeric_precisions
+from hushtable.search import Budget, Trace, check_budget
 from hushtable.table import Table
 
-__all__ = ["Mpuccs", "mpuccs"]
+__all__ = ["Mpuccs", "encoded", "in_order", "mpuccs", "sizes_of"]
 
 _WITHOUT_CONTROL: Final = (
     "without a control table this rate does not show what the synthesis gave away: records also match by chance; "
@@ -42,14 +41,25 @@ class Mpuccs:
     summary : dict
         Totals and rates, the settings, and what a control table shows.
     trace : Trace
-    make_details, make_tree : callable
-        What `details` and `tree` call.
+    sizes : tuple of int
+        The sizes asked for, ascending.
+    settings : Settings
+        The options of the same names.
+    joint : Joint
+        The originals and the records that attack, in one code; without what the codes mean, unless ``values=True``.
+    collisions : Collisions
+        Which of those records, on which of those columns.
+    source : str
+        The dataframe library that frames come in.
     """
 
     summary: dict[str, Any]
     trace: Trace = field(repr=False)
-    make_details: Callable[[], Any] = field(repr=False)
-    make_tree: Callable[[], Any] = field(repr=False)
+    sizes: tuple[int, ...] = field(repr=False)
+    settings: Settings = field(repr=False)
+    joint: Joint = field(repr=False)
+    collisions: Collisions = field(repr=False)
+    source: str = field(repr=False)
 
     @property
     def details(self) -> Any:
@@ -58,15 +68,17 @@ class Mpuccs:
         ``combo_size``, ``syn_idx`` (the record's position in its table), ``field_combo`` (the columns), ``ori_idx``
         (the position of the one original that equals it there), and ``value_combo`` where ``values=True``.
         """
-        return self.make_details()
+        return frames.assemble(details(self.joint, self.collisions), self.source)
 
     @property
     def tree(self) -> Any:
         """A dataframe with one row per column set of the sizes asked for: its entropy, and whom it singles out.
 
-        Made anew on each access, set by set: 0.7 ms a set of 40,000 records, 20 s for all sets of 15 columns.
+        Where a budget ended, of the sizes up to ``summary["complete_to_size"]``. Made anew on each access, set
+        by set: 0.7 ms a set of 40,000 records, 20 s for all sets of 15 columns.
         """
-        return self.make_tree()
+        sizes = [size for size in self.sizes if size <= self.collisions.complete_to]
+        return frames.assemble(tree(self.joint, sizes, self.collisions, self.settings), self.source)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the summary and the trace as plain values."""
@@ -97,7 +109,6 @@ def mpuccs(
     field_decay_factor: float = 0.5,
     renyi_alpha: float = 2.0,
     min_entropy_delta: float | None = None,
-    compat: Literal["petsard-1.6"] | None = None,
     values: bool = False,
     n_draws: int = 5,
     n_permutations: int = 20,
@@ -141,8 +152,6 @@ def mpuccs(
     min_entropy_delta : float, optional
         Skip column sets that add no more than this to the entropy of the first of their columns, and
         sets that build on a skipped one. This loses records; None skips nothing.
-    compat : {"petsard-1.6"}, optional
-        Compute as PETsARD 1.6.0 does, pruning and double counts included; see `hushtable.risk.petsard`.
     values : bool
         Whether `details` shows the values of records.
     n_draws, n_permutations : int
@@ -152,7 +161,8 @@ def mpuccs(
     seed : int
         Of the draws of the comparison with a control; nothing else is random.
     budget : Budget, optional
-        When it ends, ``summary["complete"]`` is False: more records may be identified, and on smaller sets.
+        When it ends, ``summary["complete"]`` is False: more records may be identified, on more than
+        ``summary["complete_to_size"]`` columns. Sets are looked at by size then, the smallest first.
     progress : callable, optional
         Called with the share of the columns done and the number of combinations looked at.
 
@@ -187,24 +197,29 @@ def mpuccs(
     >>> found.details.rows()
     [(1, 1, ['age'], 3), (2, 0, ['age', 'sex'], 1), (2, 2, ['age', 'sex'], 2)]
     """
-    how = Settings(all_minimal, missing, numeric_precision, datetime_precision, min_entropy_delta, renyi_alpha)
-    _check_options(synthetic, control, compat, deduplicate, field_decay_factor, how, budget)
+    how = Settings(all_minimal, missing, min_entropy_delta, renyi_alpha, field_decay_factor)
+    check_budget(budget)
+    _check_options(synthetic, control, how)
     if n_draws < 1 or n_permutations < 2:
         msg = f"n_draws = {n_draws!r}, n_permutations = {n_permutations!r}."
         raise InputError(with_hint(msg, "a comparison with a control takes 1 draw and 2 permutations, or more."))
-    tables = _tables(original, synthetic, control, columns, specs)
-    if compat:
-        return _as_petsard(tables, n_cols, how, field_decay_factor, values=values, source=frames.library(original))
+    given = {"original": original, "synthetic": synthetic, "control": control}
+    tables = encoded({name: data for name, data in given.items() if data is not None}, columns, specs)
+    decimals = numeric_precisions(tables[:2], numeric_precision)
+    units = datetime_precisions(tables[:2], datetime_precision)
     merges = synthetic is not None if deduplicate is None else deduplicate
-    joint, config = _coded(tables, how, merges)
-    sizes = _sizes(n_cols, len(joint.names))
+    joint = in_order(code_together(tables, decimals, units), merges=merges)
+    sizes = sizes_of(n_cols, len(joint.names))
     found = collide(joint, sizes, how, budget, progress)
     summary = {
         **_totals(joint, sizes, found, field_decay_factor),
-        **config,
+        "config_min_entropy_delta": min_entropy_delta,
+        "config_renyi_alpha": renyi_alpha,
+        "config_numeric_precision": decimals,
+        "config_datetime_precision": units,
         "config_n_cols": None if n_cols is None else sizes,
+        "config_field_decay_factor": field_decay_factor,
     }
-    summary["config_field_decay_factor"] = field_decay_factor
     if synthetic is None:
         summary["note"] = _ONE_TABLE
     elif control is None:
@@ -225,26 +240,21 @@ def mpuccs(
             n_permutations=n_permutations,
             seed=seed,
         )
-    source = frames.library(original)
+    pair = replace(joint, tables=joint.tables[:2])
     return Mpuccs(
         summary,
         found.trace,
-        lambda: frames.assemble(details(joint, found, values=values), source),
-        lambda: frames.assemble(tree(joint, sizes, found, how, field_decay_factor), source),
+        tuple(sizes),
+        how,
+        pair if values else pair.without_values(),
+        found,
+        frames.library(original),
     )
 
 
-def _check_options(
-    synthetic: Any,
-    control: Any,
-    compat: str | None,
-    deduplicate: bool | None,
-    decay: float,
-    how: Settings,
-    budget: Budget | None,
-) -> None:
+def _check_options(synthetic: Any, control: Any, how: Settings) -> None:
+    decay = how.field_decay_factor
     checks = [
-        (compat in (None, "petsard-1.6"), f"compat = {compat!r}", 'use "petsard-1.6" or None.'),
         (how.missing in ("category", "never"), f"missing = {how.missing!r}", 'use "category" or "never".'),
         (0 < decay <= 1, f"field_decay_factor = {decay!r}", "give a number above 0, at most 1."),
         (how.renyi_alpha >= 0, f"renyi_alpha = {how.renyi_alpha!r}", "give a number of at least 0; inf is allowed."),
@@ -253,40 +263,23 @@ def _check_options(
             "min_entropy_delta and all_minimal",
             "pruning may skip minimal sets: choose one of the two.",
         ),
-        (
-            budget is None or (compat is None and how.min_entropy_delta is None),
-            "a budget for a walk that prunes by entropy or for compat",
-            "leave it out: such a walk looks at set after set and cannot be stopped halfway.",
-        ),
         (control is None or synthetic is not None, "control without a synthetic table", "pass both, or neither."),
-        (
-            compat is None
-            or (
-                synthetic is not None
-                and control is None
-                and deduplicate is not False
-                and not how.all_minimal
-                and how.missing == "category"
-            ),
-            "compat goes with two tables, deduplicated, missing as a category, and no control",
-            "leave compat out; the default says more, and loses nothing.",
-        ),
     ]
     for holds, what, hint in checks:
         if not holds:
             raise InputError(with_hint(f"{what}.", hint))
 
 
-def _tables(
-    original: Any, synthetic: Any, control: Any, columns: Sequence[str] | None, specs: Mapping[str, ColumnSpec] | None
+def encoded(
+    given: Mapping[str, Any], columns: Sequence[str] | None = None, specs: Mapping[str, ColumnSpec] | None = None
 ) -> list[Table]:
-    given = {"original": original, "synthetic": synthetic, "control": control}
+    """Encode tables, which an error calls by their names; all have the columns of the second, in its order."""
     if columns is not None and not len(columns):
         raise InputError(with_hint("columns names no column.", "name some, or leave it out for all."))
-    tables = [Table.encode(data, columns, specs) for data in given.values() if data is not None]
+    tables = [Table.encode(data, columns, specs) for data in given.values()]
     # The synthetic table's order of columns rules, as in the source.
     names = tables[min(1, len(tables) - 1)].names
-    for what, table in zip([name for name in given if given[name] is not None], tables, strict=True):
+    for what, table in zip(given, tables, strict=True):
         odd = sorted(set(names) ^ set(table.names))
         if odd:
             msg = with_hint(
@@ -300,32 +293,24 @@ def _tables(
     return [table.select(names) for table in tables]
 
 
-def _coded(tables: Sequence[Table], how: Settings, merges: bool) -> tuple[Joint, dict[str, Any]]:
-    """Code tables together, columns by descending number of values in the attacking one (a table alone is both)."""
-    pair = tables[:2]
-    decimals = numeric_precisions(pair, how.numeric_precision)
-    units = datetime_precisions(pair, how.datetime_precision)
-    joint = code_together(tables, decimals, units)
+def in_order(joint: Joint, *, merges: bool) -> Joint:
+    """Order columns by descending number of values in the attacking table; a table alone is both.
+
+    Where ``merges``, equal rows of a table become one record.
+    """
     rows = [each.distinct(joint.widths) if merges else each for each in joint.tables]
     attacking = rows[min(1, len(rows) - 1)]
     n_values = [len(np.unique(codes[codes >= 0])) for codes in attacking.codes]
     order = sorted(range(len(n_values)), key=lambda j: -n_values[j])
-    coded = Joint(
+    return Joint(
         tuple(joint.names[j] for j in order),
         tuple(joint.widths[j] for j in order),
         tuple(joint.values[j] for j in order),
         tuple(each.reordered(order) for each in rows),
     )
-    config = {
-        "config_min_entropy_delta": how.min_entropy_delta,
-        "config_renyi_alpha": how.renyi_alpha,
-        "config_numeric_precision": decimals,
-        "config_datetime_precision": units,
-    }
-    return coded, config
 
 
-def _sizes(n_cols: int | Sequence[int] | None, n_columns: int) -> list[int]:
+def sizes_of(n_cols: int | Sequence[int] | None, n_columns: int) -> list[int]:
     """Return the sizes asked for, ascending."""
     wanted: Any = range(1, n_columns + 1) if n_cols is None else n_cols
     if not isinstance(wanted, Iterable) or isinstance(wanted, (str, bytes)) or getattr(wanted, "ndim", 1) != 1:
@@ -364,43 +349,18 @@ def _totals(joint: Joint, sizes: Sequence[int], found: Collisions, decay: float)
         "identified_by_column": {
             name: float(each.mean()) if n_identified else 0.0 for name, each in zip(joint.names, holds, strict=True)
         },
+        **_reached(found),
         "complete": found.trace.complete,
         "complete_to_size": found.complete_to,
     }
 
 
-def _as_petsard(
-    tables: Sequence[Table],
-    n_cols: int | Sequence[int] | None,
-    how: Settings,
-    decay: float,
-    *,
-    values: bool,
-    source: str,
-) -> Mpuccs:
-    detected = petsard_precisions(tables[0])
-    numeric = detected[0] if how.numeric_precision == "auto" else how.numeric_precision
-    moment = detected[1] if how.datetime_precision == "auto" else how.datetime_precision
-    joint, config = _coded(tables, replace(how, numeric_precision=numeric, datetime_precision=moment), merges=True)
-    # Its rows are those of the distinct tables.
-    sizes = _sizes(n_cols, len(joint.names))
-    delta = 0.0 if how.min_entropy_delta is None else how.min_entropy_delta
-    began = time.perf_counter()
-    theirs = petsard_walk(joint, sizes, min_entropy_delta=delta, decay=decay, alpha=how.renyi_alpha)
-    shown = {name: column for name, column in theirs.details.items() if values or name != "value_combo"}
-    trace = Trace("petsard-1.6", len(theirs.tree["check_order"]), time.perf_counter() - began)
-    summary = {
-        **theirs.totals,
-        "config_n_cols": str(n_cols),
-        "config_min_entropy_delta": delta,
-        "config_field_decay_factor": decay,
-        "config_renyi_alpha": config["config_renyi_alpha"],
-        "config_numeric_precision": numeric,
-        "config_datetime_precision": moment,
+def _reached(found: Collisions) -> dict[str, Any]:
+    """Say what became of the column sets, in total and by size."""
+    totals = Coverage(*map(sum, zip(*found.coverage.values(), strict=True)))
+    return {
+        "total_combinations_walked": totals.walked,
+        "total_combinations_left": totals.left,
+        "total_combinations_not_reached": totals.not_reached,
+        "combinations_by_size": {size: each._asdict() for size, each in found.coverage.items()},
     }
-    return Mpuccs(
-        summary,
-        trace,
-        lambda: frames.assemble(shown, source),
-        lambda: frames.assemble(theirs.tree, source),
-    )

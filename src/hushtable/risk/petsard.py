@@ -2,12 +2,14 @@
 
 It prunes by an entropy gain that says nothing about who is alone, so that it misses
 collisions (a third of them on real tables); it walks by columns and not by sizes, so that
-a record can be reported on several sets. Use the default for figures of risk.
+a record can be reported on several sets. `hushtable.mpuccs` gives figures of risk.
 """
 
 from __future__ import annotations
 
+import html
 import math
+import time
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -15,54 +17,202 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from hushtable import frames
 from hushtable._types import CountArray
+from hushtable.errors import InputError, listed, with_hint
+from hushtable.joint import Joint, code_together
 from hushtable.lattice.listing import lone_rows, partitions
-from hushtable.risk.joint import UNITS, Joint
+from hushtable.risk.collisions import TREE
+from hushtable.risk.mpuccs import encoded, in_order, sizes_of
+from hushtable.risk.precision import datetime_precisions, numeric_precisions
+from hushtable.search import Trace
 from hushtable.table import Table
 
-__all__ = ["DETAILS", "TREE", "PetsardResult", "petsard_precisions", "petsard_walk"]
+__all__ = ["PetsardMpuccs", "petsard_mpuccs"]
 
-DETAILS: Final = ("combo_size", "syn_idx", "field_combo", "value_combo", "ori_idx")
-TREE: Final = (
-    "check_order",
-    "combo_size",
-    "field_combo",
-    "base_combo",
-    "base_is_pruned",
-    "combo_entropy",
-    "base_entropy",
-    "entropy_gain",
-    "is_pruned",
-    "mpuccs_cnt",
-    "mpuccs_collision_cnt",
-    "field_weighted",
-    "total_weighted",
-    "weighted_mpuccs_collision_cnt",
-)
-
+_DETAILS: Final = ("combo_size", "syn_idx", "field_combo", "value_combo", "ori_idx")
+# PETsARD's spellings of units, in lower case, and numpy's; nothing here is finer than microseconds.
+_UNITS: Final = {
+    "d": "D",
+    "h": "h",
+    "t": "m",
+    "min": "m",
+    "m": "m",
+    "s": "s",
+    "sec": "s",
+    "l": "ms",
+    "ms": "ms",
+    "u": "us",
+    "us": "us",
+    "micro": "us",
+    "n": "us",
+    "ns": "us",
+    "nano": "us",
+}
+_DETECTED: Final = ("D", "H", "T", "s", "us")
 _NUMERIC_DECIMALS: Final = 10
 _MOMENTS_LOOKED_AT: Final = 100
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class PetsardResult:
-    """The three reports of PETsARD's evaluator as plain columns.
+class PetsardMpuccs:
+    """The three reports of PETsARD's evaluator: its ``global`` is `summary`.
 
     Attributes
     ----------
-    totals : dict
-    details, tree : dict of column name to list
+    summary : dict
+        Totals and rates, and the configuration.
+    trace : Trace
+    detail_columns, tree_columns : dict of column name to list
+        What `details` and `tree` show.
+    source : str
+        The dataframe library that frames come in.
     """
 
-    totals: dict[str, Any]
-    details: dict[str, list[Any]] = field(repr=False)
-    tree: dict[str, list[Any]] = field(repr=False)
+    summary: dict[str, Any]
+    trace: Trace = field(repr=False)
+    detail_columns: dict[str, list[Any]] = field(repr=False)
+    tree_columns: dict[str, list[Any]] = field(repr=False)
+    source: str = field(default="polars", repr=False)
+
+    @property
+    def details(self) -> Any:
+        """A dataframe with one row per record and column set; positions are those without equal rows."""
+        return frames.assemble(self.detail_columns, self.source)
+
+    @property
+    def tree(self) -> Any:
+        """A dataframe with one row per column set, in the order in which PETsARD looks at them."""
+        return frames.assemble(self.tree_columns, self.source)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the summary and the trace as plain values."""
+        return {**self.summary, "trace": self.trace.to_dict()}
+
+    def __repr__(self) -> str:
+        return (
+            f"PetsardMpuccs({self.summary['total_identified']} of {self.summary['total_syn_records']} records "
+            f"identified, rate {self.summary['identification_rate']:.4g})"
+        )
+
+    def _repr_html_(self) -> str:
+        return f"<b>mpUCCs as PETsARD 1.6.0 has them</b> {html.escape(repr(self))}"
 
 
-def petsard_walk(
-    joint: Joint, sizes: Sequence[int], *, min_entropy_delta: float, decay: float, alpha: float
-) -> PetsardResult:
-    """Walk two distinct tables, the original and the synthetic one, columns by descending number of values."""
+def petsard_mpuccs(
+    original: Any,
+    synthetic: Any,
+    *,
+    n_cols: int | Sequence[int] | None = None,
+    min_entropy_delta: float = 0.0,
+    field_decay_factor: float = 0.5,
+    renyi_alpha: float = 2.0,
+    numeric_precision: int | None = None,
+    datetime_precision: str | None = None,
+    values: bool = False,
+) -> PetsardMpuccs:
+    """Compute mpUCCs as PETsARD 1.6.0 does, pruning and double counts included, for comparison with its reports.
+
+    For figures of risk use `hushtable.mpuccs`, which loses no record.
+
+    Parameters
+    ----------
+    original, synthetic : path, dataframe or Table
+        With the same columns; equal rows of a table count as one.
+    n_cols : int or sequence of int, optional
+        How many columns a set may have; an int is that size only. All sizes when not given.
+    min_entropy_delta : float
+        Column sets that add no more than this to the entropy of their base are skipped, and what builds on
+        them. Its 0.0 prunes too, against what its guide says.
+    field_decay_factor : float
+        In (0, 1]. A set of c columns weighs factor ** (c - 1) in the weighted rate.
+    renyi_alpha : float
+        In its formula, which is Renyi's entropy for 2 only.
+    numeric_precision : int, optional
+        Decimals to which all decimal numbers are rounded. When not given, the most decimals of any number of
+        the original, at most 10; where all are whole, nothing is rounded.
+    datetime_precision : str, optional
+        Unit to which all moments are cut: ``D``, ``H``, ``T`` or ``min``, ``S``, ``L`` or ``ms``, ``U`` or
+        ``us``, ``N`` or ``ns``, in either case. When not given, the finest of the first 100 moments of any
+        column of the original; where those are days, nothing is cut. Moments are held in microseconds here.
+    values : bool
+        Whether `details` shows the values of records.
+
+    Raises
+    ------
+    InputError
+        A size that no set can have (PETsARD reports 0 % then), or an option outside its range.
+    ColumnError
+        The tables have different columns, or a column cannot be coded.
+
+    Notes
+    -----
+    PETsARD 1.6.0, ``petsard/evaluator/mpuccs.py``. Missing cells are one value here, where it takes each NaN for
+    another; columns whose types differ are compared by value, where it refuses them.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> square = pl.DataFrame({"a": [2, 1, 1, 2], "b": [1, 2, 1, 2]})
+    >>> petsard_mpuccs(square, square).summary["total_identified"]  # it prunes the only pair
+    0
+    >>> petsard_mpuccs(square, square, min_entropy_delta=-1).summary["total_identified"]
+    4
+    """
+    _check_options(field_decay_factor, numeric_precision, datetime_precision)
+    tables = encoded({"original": original, "synthetic": synthetic})
+    detected = _petsard_precisions(tables[0])
+    decimals = detected[0] if numeric_precision is None else numeric_precision
+    moment = detected[1] if datetime_precision is None else datetime_precision
+    joint = in_order(
+        code_together(
+            tables,
+            numeric_precisions(tables, decimals),
+            datetime_precisions(tables, None if moment is None else _UNITS[moment.lower()]),
+        ),
+        merges=True,
+    )
+    sizes = sizes_of(n_cols, len(joint.names))
+    began = time.perf_counter()
+    totals, details, tree = _walk(joint, sizes, delta=min_entropy_delta, decay=field_decay_factor, alpha=renyi_alpha)
+    if not values:
+        del details["value_combo"]
+    summary = {
+        **totals,
+        "config_n_cols": str(n_cols),
+        "config_min_entropy_delta": min_entropy_delta,
+        "config_field_decay_factor": field_decay_factor,
+        "config_renyi_alpha": renyi_alpha,
+        "config_numeric_precision": decimals,
+        "config_datetime_precision": moment,
+    }
+    trace = Trace("petsard-1.6", len(tree["check_order"]), time.perf_counter() - began)
+    return PetsardMpuccs(summary, trace, details, tree, frames.library(original))
+
+
+def _check_options(decay: float, decimals: int | None, moment: str | None) -> None:
+    checks = [
+        (0 < decay <= 1, f"field_decay_factor = {decay!r}", "give a number above 0, at most 1."),
+        (
+            decimals is None or (isinstance(decimals, int) and not isinstance(decimals, bool)),
+            f"numeric_precision = {decimals!r}",
+            "give a whole number of decimals, or None: it is found in the original then.",
+        ),
+        (
+            moment is None or (isinstance(moment, str) and moment.lower() in _UNITS),
+            f"datetime_precision = {moment!r}",
+            f"give one of {listed(_UNITS)}, or None: it is found in the original then.",
+        ),
+    ]
+    for holds, what, hint in checks:
+        if not holds:
+            raise InputError(with_hint(f"{what}.", hint))
+
+
+def _walk(
+    joint: Joint, sizes: Sequence[int], *, delta: float, decay: float, alpha: float
+) -> tuple[dict[str, Any], dict[str, list[Any]], dict[str, list[Any]]]:
+    """Return totals, details and tree of two distinct tables, columns by descending number of values."""
     original, synthetic = joint.tables
     n_synthetic = len(synthetic.counts)
     codes = np.concatenate([synthetic.codes, original.codes], axis=1)
@@ -70,7 +220,7 @@ def petsard_walk(
     held = np.full(n_synthetic, len(joint.names) + 1)
     pruned: set[tuple[int, ...]] = set()
     entropies: dict[tuple[int, ...], float] = {}
-    details: dict[str, list[Any]] = {name: [] for name in DETAILS}
+    details: dict[str, list[Any]] = {name: [] for name in _DETAILS}
     tree: dict[str, list[Any]] = {name: [] for name in TREE}
     sets = list(_in_order(len(joint.names), set(sizes)))
     for order, (latest_first, (labels, n_classes)) in enumerate(
@@ -83,7 +233,7 @@ def petsard_walk(
         base = columns[: max((size for size in sizes if size < len(columns)), default=0)]
         gain = entropy - entropies[base] if base else None
         is_inherited = base in pruned
-        is_pruned = is_inherited or (gain is not None and gain <= min_entropy_delta)
+        is_pruned = is_inherited or (gain is not None and gain <= delta)
         hits = np.empty(0, dtype=np.int32)
         if is_pruned:
             pruned.add(columns)
@@ -124,7 +274,7 @@ def petsard_walk(
         "total_combinations_checked": len(tree["check_order"]),
         "total_combinations_pruned": len(pruned),
     }
-    return PetsardResult(totals, details, tree)
+    return totals, details, tree
 
 
 def _in_order(n_columns: int, sizes: Collection[int], chosen: tuple[int, ...] = ()) -> Iterator[tuple[int, ...]]:
@@ -137,11 +287,11 @@ def _in_order(n_columns: int, sizes: Collection[int], chosen: tuple[int, ...] = 
             yield from _in_order(n_columns, sizes, larger)
 
 
-def petsard_precisions(original: Table) -> tuple[int | None, str | None]:
+def _petsard_precisions(original: Table) -> tuple[int | None, str | None]:
     """Detect the one numeric and the one datetime precision as PETsARD does, from the original alone.
 
     The most decimals of any value, at most 10, and None for 0; the finest unit of the first 100 moments
-    of any column, and None for days.
+    of any column, and None for days. It never finds milliseconds.
     """
     n_decimals = 0
     finest = 0
@@ -151,9 +301,11 @@ def petsard_precisions(original: Table) -> tuple[int | None, str | None]:
             n_decimals = max(n_decimals, *(len(text.partition(".")[2]) for text in texts))
         elif column.kind == "datetime":
             moments = column.values[codes[codes >= 0][:_MOMENTS_LOOKED_AT]]
-            units = (unit for unit in UNITS if (moments.astype(f"datetime64[{unit}]") == moments).all())
-            finest = max(finest, UNITS.index(next(units)))
-    return n_decimals or None, UNITS[finest] if finest else None
+            units = (
+                unit for unit in _DETECTED if (moments.astype(f"datetime64[{_UNITS[unit.lower()]}]") == moments).all()
+            )
+            finest = max(finest, _DETECTED.index(next(units)))
+    return n_decimals or None, _DETECTED[finest] if finest else None
 
 
 def _entropy(sizes: CountArray, alpha: float) -> float:
@@ -179,5 +331,5 @@ def _add_details(
     names = _names(joint, columns)
     for hit, mate in zip(hits.tolist(), mates.tolist(), strict=True):
         cells = tuple(joint.values[j][codes[j, hit]] if codes[j, hit] >= 0 else None for j in columns)
-        for name, value in zip(DETAILS, (len(columns), hit, names, str(cells), mate), strict=True):
+        for name, value in zip(_DETAILS, (len(columns), hit, names, str(cells), mate), strict=True):
             details[name].append(value)

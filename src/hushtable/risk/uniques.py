@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from hushtable import frames, lattice
 from hushtable._types import CodeArray, CountArray, FloatArray, frozen
 from hushtable.column import ColumnSpec
-from hushtable.errors import InputError, with_hint
-from hushtable.lattice import WalkProgress
-from hushtable.search import Budget, Trace
+from hushtable.errors import InputError, check_whole, with_hint
+from hushtable.lattice import Coverage, WalkProgress
+from hushtable.search import Budget, Trace, check_budget
 from hushtable.table import Table
 
 __all__ = ["MinimalUniques", "minimal_uniques"]
@@ -53,7 +53,9 @@ class MinimalUniques:
     contributions : dict of column to float
         Share of all scores that sets with the column make; the shares sum to more than 1.
     trace : Trace
-        Not complete when a budget ended the search: sets may be missing.
+        Not complete when a budget ended the search: larger sets may be missing.
+    coverage : dict of int to Coverage
+        By size: how many column sets were walked, left because nothing can come of them, or not reached.
     source : str
         The dataframe library that frames come in.
     """
@@ -68,6 +70,7 @@ class MinimalUniques:
     dis_suda: FloatArray = field(repr=False)
     contributions: dict[str, float]
     trace: Trace = field(repr=False)
+    coverage: dict[int, Coverage] = field(repr=False)
     source: str = field(default="polars", repr=False)
 
     def __post_init__(self) -> None:
@@ -120,6 +123,8 @@ class MinimalUniques:
             "dis": self.dis,
             "contributions": self.contributions,
             "complete": self.trace.complete,
+            "complete_to_size": max((size for size, each in self.coverage.items() if not each.not_reached), default=0),
+            "combinations_by_size": {size: each._asdict() for size, each in self.coverage.items()},
         }
 
     def to_dict(self) -> dict[str, Any]:
@@ -160,7 +165,7 @@ def minimal_uniques(
     specs : mapping of column to ColumnSpec, optional
         Kinds of columns where the data do not say.
     budget : Budget, optional
-        When it ends, ``trace.complete`` is False.
+        When it ends, ``trace.complete`` is False: all minimal sets up to a size are there, and no others.
     progress : callable, optional
         Called with the share of the columns done and the number of combinations looked at.
 
@@ -187,6 +192,7 @@ def minimal_uniques(
     >>> found.suda.tolist(), found.n_by_size
     ([1.0, 2.0, 1.0, 2.0], {1: 2, 2: 2, 3: 0})
     """
+    check_budget(budget)
     table = Table.encode(data, columns, specs)
     n_columns = len(table.columns)
     largest = n_columns if max_size is None else max_size
@@ -225,6 +231,7 @@ def minimal_uniques(
             for j, name in enumerate(table.names)
         },
         trace,
+        found.coverage,
         frames.library(data),
     )
 
@@ -233,9 +240,7 @@ def _check(table: Table, max_size: int, missing: str, fraction: float) -> None:
     n_columns = len(table.columns)
     if table.n_rows == 0:
         raise InputError(with_hint("the table is empty.", "a score of nothing would say nothing; check the file."))
-    if not 1 <= max_size <= n_columns:
-        msg = with_hint(f"max_size = {max_size!r}, of {n_columns} columns.", f"give a number from 1 to {n_columns}.")
-        raise InputError(msg)
+    check_whole(f"of {n_columns} columns max_size", max_size, 1, n_columns)
     if missing not in ("category", "never"):
         raise InputError(with_hint(f"missing = {missing!r}.", 'use "category" or "never".'))
     if not 0 < fraction < 1:

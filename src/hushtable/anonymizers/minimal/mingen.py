@@ -20,7 +20,7 @@ from hushtable.anonymizers.minimal.candidates import Space
 from hushtable.anonymizers.minimal.setpartition import Partitioning
 from hushtable.anonymizers.minimal.tables import Choices
 from hushtable.anonymizers.mondrian import Mondrian
-from hushtable.errors import InputError, with_hint
+from hushtable.errors import InputError, check_whole, with_hint
 from hushtable.kernels.shortest import TIES
 from hushtable.models.identity import KAnonymity
 from hushtable.models.matching import MatchingNotion
@@ -112,10 +112,8 @@ class MinGen:
 
     def __post_init__(self) -> None:
         for name, least in (("n_best", 1), ("iterations", 1), ("proof_rows", 0), ("seed", 0)):
-            given = getattr(self, name)
-            if given is not None and (not isinstance(given, int) or given < least):
-                msg = with_hint(f"MinGen was given {name} = {given!r}.", f"a whole number, {least} or more.")
-                raise InputError(msg)
+            if name != "iterations" or self.iterations is not None:
+                check_whole(f"MinGen was given {name}", getattr(self, name), least)
 
     def search(self, problem: Problem) -> Found:
         """Find the cheapest table whose classes pass; a budget's nodes are steps of the exchange, or blocks."""
