@@ -81,7 +81,7 @@ class Effort:
     space : float
         Decimal logarithm of the number of tables that trying everything would look at.
     ties : int or None
-        How many partitions reach the least loss, where they were counted.
+        How many partitions, or tables under a matching notion, reach the least loss, where they were counted.
     history : tuple of (float, float or None, float)
         Seconds, proven bound and best loss each time one of the two became better;
         without seconds, the number of the generation.

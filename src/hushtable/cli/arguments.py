@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 __all__ = [
     "AsJson",
     "Delimiter",
+    "Domains",
     "Encoding",
     "Force",
     "InFile",
@@ -39,6 +40,9 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON."
 Population = Annotated[
     Path | None,
     typer.Option(help="The people among whom the records are, for k-map and delta-presence.", show_default=False),
+]
+Domains = Annotated[
+    Path | None, typer.Option(help="Hierarchies, a line `Column/node: value, value` each.", show_default=False)
 ]
 Force = Annotated[bool, typer.Option("--force", help="Overwrite files that exist.")]
 Encoding = Annotated[str, typer.Option(help="Encoding of a CSV.")]

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from hushtable.cli.arguments import (
     AsJson,
     Delimiter,
+    Domains,
     Encoding,
     Force,
     InFile,
@@ -119,9 +120,7 @@ def anonymize(
     weights: Annotated[
         str, typer.Option(metavar="A=20,B=0", help="How much the loss of a column counts.", show_default=False)
     ] = "",
-    domains: Annotated[
-        Path | None, typer.Option(help="Hierarchies, a line `Column/node: value, value` each.", show_default=False)
-    ] = None,
+    domains: Domains = None,
     n_best: Annotated[int | None, typer.Option(help="mingen: tables of the least loss.", show_default=False)] = None,
     iterations: Annotated[int | None, typer.Option(help="mingen: draw so many tables.", show_default=False)] = None,
     generations: Annotated[int | None, typer.Option(help="genetic: at most.", show_default=False)] = None,
@@ -216,6 +215,7 @@ def verify(
         Path | None,
         typer.Option(help="The input, where a condition compares with it.", show_default=False),
     ] = None,
+    domains: Domains = None,
     no_manifest: Annotated[bool, typer.Option("--no-manifest", help="Judge by the policy alone.")] = False,
     encoding: Encoding = "utf-8",
     delimiter: Delimiter = None,
@@ -243,6 +243,8 @@ def verify(
             claim = told(claim, missing=missing)
         if population is not None:
             claim = told(claim, population=frame_of(population, encoding, delimiter))
+        if domains is not None:
+            claim = claim.completed(told(claim, hierarchies=_domains_of(claim, domains)))
         verdict = claim.verify(frame, original=frame_of(original, encoding, delimiter))
     if as_json:
         print_json(verdict.to_dict())
@@ -262,6 +264,21 @@ def _claim(rules: Policy | None, claimed: Claim | None, columns: tuple[str, ...]
         return rules.claim()
     rules.check_agrees(claimed)
     return claimed.completed(rules.claim())
+
+
+def _domains_of(claim: Claim, path: Path) -> dict[str, Any]:
+    """Read what labels mean; a file of domains may list other columns too."""
+    from hushtable.hierarchy import Hierarchy
+
+    judged = {*claim.columns, *getattr(claim, "sensitive", ())}
+    found = {name: ladder for name, ladder in Hierarchy.from_domains(path).items() if name in judged}
+    if not found:
+        msg = with_hint(
+            f"--domains {str(path)!r} names no column that is judged.",
+            "its lines begin with a column's name: `job/office: clerk, typist`.",
+        )
+        raise InputError(msg)
+    return found
 
 
 def _read_policy(path: Path) -> Policy:

@@ -83,7 +83,7 @@ def effort_lines(trace: Trace) -> list[str]:
     proof = "proven to be the least" if trace.optimal else "no proof"
     if not trace.optimal and trace.gap is not None:
         proof = f"no proof; at most {trace.gap:.1%} of it can be spared"
-    ties = "" if effort.ties is None else f"; {effort.ties:,} partitions reach it"
+    ties = "" if effort.ties is None else f"; reached in {effort.ties:,} ways"
     space, share = f"10^{effort.space:.1f} possible tables", f"10^{effort.factor:.1f} tables each"
     return [
         f"  {proof}{ties}",

@@ -29,6 +29,7 @@ __all__ = ["Genetic"]
 
 Variant = Literal["partitions", "mg-ga"]
 _DEFAULTS: Final[Mapping[str, tuple[int, int, int]]] = {"partitions": (8, 30, 10), "mg-ga": (100, 1_000, 300)}
+_MUTATION_RATE: Final = 10.0
 _STEPS_PER_ROW = 400
 _MOST_STEPS = 1_500_000
 _LEAST_STEPS = 40_000
@@ -59,8 +60,9 @@ class Genetic:
         Generations without a better individual that end the search; 10 or 300 when not given.
     elite : float
         The share of a generation that lives on and has offspring, in (0, 1]; one place is always for a child.
-    mutation_rate : float
-        With ``"mg-ga"``: m cells in m + 100 are drawn anew; m doubles every tenth of the generations.
+    mutation_rate : float, optional
+        Of tables: m cells in m + 100 are drawn anew, and m doubles every tenth of the generations; 10 when
+        not given.
     seed : int
 
     Notes
@@ -94,7 +96,7 @@ class Genetic:
     generations: int | None = None
     patience: int | None = None
     elite: float = 0.1
-    mutation_rate: float = 10.0
+    mutation_rate: float | None = None
     seed: int = 0
 
     name: ClassVar[str] = "genetic"
@@ -113,7 +115,7 @@ class Genetic:
         for name, least in (("individuals", 2), ("generations", 1), ("patience", 1), ("seed", 0)):
             if getattr(self, name) is not None:
                 check_whole(f"Genetic was given {name}", getattr(self, name), least)
-        if not 0 < self.elite <= 1 or not 0 <= self.mutation_rate < math.inf:
+        if not 0 < self.elite <= 1 or not 0 <= (self.mutation_rate or 0) < math.inf:
             msg = with_hint(
                 f"Genetic was given elite = {self.elite!r} and mutation_rate = {self.mutation_rate!r}.",
                 "the elite is a share above 0 and at most 1, the rate a number from 0 on.",
@@ -131,6 +133,12 @@ class Genetic:
         if space.n_rows < judge.min_size:
             raise infeasible(judge.models if notion is None else [notion], space.n_rows)
         variant = self.variant or ("partitions" if notion is None else "mg-ga")
+        if variant == "partitions" and self.mutation_rate is not None:
+            msg = with_hint(
+                "Genetic was given a mutation_rate, and partitions have no cells that mutate.",
+                'it goes with variant="mg-ga" and with matching notions.',
+            )
+            raise InputError(msg)
         generations = evolve.Generations(*self._sizes(variant), clock, space.scale)
         first, near = start(space, problem, clock)
         nursery = _Nursery(space, judge, near, first, self.seed, generations)
@@ -172,7 +180,8 @@ class Genetic:
         condition: Condition = (
             Equal.of(choices, judge.min_size, self.seed) if notion is None else Matched(choices, notion)
         )
-        breeder = Breeder(choices, condition, self.elite, self.mutation_rate, self.seed)
+        rate = _MUTATION_RATE if self.mutation_rate is None else self.mutation_rate
+        breeder = Breeder(choices, condition, self.elite, rate, self.seed)
         return published(space, breeder.run(nursery.generations, first))
 
     def _first(
