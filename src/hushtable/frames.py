@@ -192,8 +192,7 @@ def _series_of(backend: Any, column: pl.Series) -> nw.Series[Any]:
     if backend.is_pandas_like() and dtype.is_integer() and column.null_count():
         # The integers of numpy, which narwhals would take, have no missing cell.
         native = backend.to_native_namespace().Series(column.to_list(), dtype="Int64")
-        series: nw.Series[Any] = nw.from_native(native, series_only=True)
-        return series
+        return nw.from_native(native, series_only=True)
     return nw.new_series(column.name, column.to_list(), dtype, backend=backend)
 
 
@@ -300,7 +299,7 @@ def map_texts(series: pl.Series, change: Callable[[str], str], name: str) -> pl.
 
 
 def mask(series: pl.Series, suppressed: BoolArray, name: str) -> pl.Series:
-    """Return a column as text, whatever is none in the texts of its values, with ``*`` in the suppressed rows."""
+    """Return a column as text, other types in the canonical texts of their values; suppressed rows are ``*``."""
     cells = zip(spelled(series, name).to_list(), suppressed.tolist(), strict=True)
     # Made anew, because a changed column shares its buffer with the old one.
     return pl.Series([SUPPRESSED if is_hidden else cell for cell, is_hidden in cells], dtype=pl.String)
