@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
-from collections import Counter
-from collections.abc import Callable
 from pathlib import Path
 
 import polars as pl

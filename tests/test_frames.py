@@ -674,7 +674,7 @@ def test_a_file_of_tabs_is_split_at_tabs(tmp_path):
 
 
 @pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
-@pytest.mark.parametrize("name", ["x,y", "a;b;c", "a|b", "tab\there", 'q"uote', "line\nbreak", " a "])
+@pytest.mark.parametrize("name", ["x,y", "a;b;c", "a|b", "tab\there", 'q"uote', "line\nbreak", " a ", "\ufeffa"])
 def test_a_written_header_is_read_back(name, delimiter, tmp_path):
     cells = pl.DataFrame({name: ["a,b", "c;d"], "b": ["e|f", "g\th"]})
     frames.write(dataclasses.replace(frames.read(cells), delimiter=delimiter), tmp_path / "out.csv")

@@ -181,7 +181,8 @@ def _parse(raw: bytes, delimiter: str, width: int) -> pl.DataFrame | None:
 
 def header_line(names: Sequence[str], delimiter: str) -> str:
     """Write the first line of a CSV; names that hold any delimiter are quoted, so that none but its own splits it."""
-    odd = (*DELIMITERS, '"', "\r", "\n")
+    # A byte order mark that begins the file is none of a name.
+    odd = (*DELIMITERS, '"', "\r", "\n", "\ufeff")
     quoted = ['"' + name.replace('"', '""') + '"' if any(sign in name for sign in odd) else name for name in names]
     return delimiter.join(quoted) + "\n"
 
