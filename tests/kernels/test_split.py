@@ -106,7 +106,7 @@ def searched(made, cut="gain", n_rescored=4, chunk=10_000, room=None, n_chunks=N
         thresholds=np.array([made.k, *made.diversities], dtype=float),
     )
     options = split.Options(cut == "gain", max([made.k, *made.diversities]), n_rescored)
-    work = mondrian._work(points, axes, n_rescored)
+    work = mondrian._work(points, axes, n_rescored, np.arange(len(made.rows)))
     tree = mondrian._new_tree(len(made.rows))
     if room is not None:
         tree = tree._replace(members=np.empty(room, dtype=np.int32))
