@@ -30,7 +30,7 @@ import difflib
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Final, Literal, get_args
 
 from pydantic import (
     BaseModel,
@@ -44,7 +44,7 @@ from pydantic import (
     model_validator,
 )
 
-from hushtable import entries, frames, manifest, plain_yaml
+from hushtable import drafts, entries, frames, manifest, plain_yaml
 from hushtable._types import Progress
 from hushtable.anonymizers import METHODS, Method, Request, protect
 from hushtable.claims import Claim, Classes, Limits, Matchings, Verdict, of_models
@@ -61,6 +61,10 @@ from hushtable.search import Budget, Clock
 from hushtable.table import Table
 
 __all__ = ["ColumnPolicy", "Policy", "PolicyLimits"]
+
+
+Action = Literal["remove", "pseudonym"]
+Unknown = Literal["error", "suppress"]
 
 
 class _Record(BaseModel):
@@ -169,7 +173,7 @@ class ColumnPolicy(_Record):
     """
 
     role: Role
-    action: Literal["remove", "pseudonym"] | None = None
+    action: Action | None = None
     kind: Kind | None = None
     order: tuple[str, ...] | None = None
     hierarchy: Annotated[Any, BeforeValidator(_hierarchy)] = None
@@ -215,6 +219,13 @@ class PolicyBudget(_Record):
 
     seconds: float | None = Field(default=None, gt=0, allow_inf_nan=False)
     nodes: int | None = Field(default=None, gt=0, strict=True)
+
+    @model_validator(mode="after")
+    def _ends(self) -> PolicyBudget:
+        if self.seconds is None and self.nodes is None:
+            msg = "has no effect: give seconds or nodes"
+            raise ValueError(msg)
+        return self
 
 
 class _MisplacedError(ValueError):
@@ -272,7 +283,7 @@ class Policy(_Record):
     person: str | None = None
     population: Annotated[str, BeforeValidator(_existing)] | None = None
     domains: Annotated[str, BeforeValidator(_existing)] | None = None
-    unknown: Literal["error", "suppress"] = "error"
+    unknown: Unknown = "error"
     missing: Literal["category"] = "category"
     limits: PolicyLimits = PolicyLimits()
     budget: PolicyBudget | None = None
@@ -289,11 +300,18 @@ class Policy(_Record):
         if not self.quasi_identifiers:
             msg = "columns declares no quasi-identifier"
             raise _MisplacedError(msg, ("columns",))
-        for place, names in (("loss", self.loss.weights), ("method", getattr(self.method, "grid", ()))):
+        grid = getattr(self.method, "grid", {})
+        weighed, gridded = ("loss", self.loss.name, "weights"), ("method", self.method.name, "grid")
+        for place, names in ((weighed, self.loss.weights), (gridded, grid)):
             strangers = [name for name in names if name not in self.quasi_identifiers]
             if strangers:
                 msg = f"names {listed(strangers)}, which columns does not declare as quasi-identifier"
-                raise _MisplacedError(msg, (place,))
+                raise _MisplacedError(msg, (*place, strangers[0]))
+        for name in grid:
+            column = self.columns[name]
+            if column.hierarchy is not None or column.order or column.kind not in (None, "integer", "decimal"):
+                msg = f"has no effect: {name!r} has a hierarchy, or is no column of numbers"
+                raise _MisplacedError(msg, (*gridded, name))
         if self.population is not None and not any(model.needs.population for model in self.models):
             msg = "has no effect: no model counts a population (k-map and delta-presence do)"
             raise _MisplacedError(msg, ("population",))
@@ -388,6 +406,7 @@ class Policy(_Record):
             person=self.person,
             limits=Limits(self.limits.highest_risk, self.limits.average_risk),
             clock=Clock(budget, progress),
+            inputs=(*drafts.paths_among(data), *self.inputs),
         )
         return protect(source, request)
 
@@ -499,7 +518,7 @@ class Policy(_Record):
         try:
             policy = cls.model_validate(given, context={"folder": folder})
         except ValidationError as error:
-            faults = [_fault(fault, name, tree) for fault in error.errors(include_url=False, include_input=False)]
+            faults = [_fault(fault, name, tree) for fault in error.errors(include_url=False)]
             msg = with_hint(
                 "\n".join(dict.fromkeys(faults)),
                 "docs/quickstart.md shows a whole policy; `hushtable scan FILE -p policy.yaml` writes one.",
@@ -597,11 +616,18 @@ def _fault(fault: Mapping[str, Any], name: str, tree: plain_yaml.Node | None) ->
     where = f"{name} line {plain_yaml.line_of(tree, location)}" if tree else name
     place = ".".join(str(step) for step in location)
     if fault["type"] == "extra_forbidden":
-        allowed = ColumnPolicy if location[0] == "columns" else PolicyLimits if location[0] == "limits" else Policy
-        return f"{where}: {place}: {_unknown(str(location[-1]), allowed.model_fields)}."
-    return f"{where}: {place}: {fault['msg'].removeprefix('Value error, ')}."
+        allowed = _RECORDS[str(location[0])].model_fields if len(location) > 1 else Policy.model_fields
+        return f"{where}: {place}: no such entry. {_near(location[-1], allowed)}Known: {', '.join(allowed)}."
+    words = get_args(_WORDS.get(str(location[-1]))) if fault["type"] == "literal_error" else ()
+    message = fault["msg"].removeprefix("Value error, ")
+    return f"{where}: {place}: {message}. {_near(fault['input'], words)}".rstrip()
 
 
-def _unknown(word: str, allowed: Iterable[str]) -> str:
-    near = difflib.get_close_matches(word, list(allowed), n=1)
-    return f"no such entry; did you mean {near[0]!r}?" if near else f"no such entry; known: {', '.join(allowed)}"
+_RECORDS: Final[dict[str, type[_Record]]] = {"columns": ColumnPolicy, "limits": PolicyLimits, "budget": PolicyBudget}
+_WORDS: Final = {"role": Role, "kind": Kind, "action": Action, "unknown": Unknown}
+
+
+def _near(word: Any, allowed: Iterable[str]) -> str:
+    """Ask whether one of the allowed words was meant; nothing of what was given is shown."""
+    near = difflib.get_close_matches(str(word), list(allowed), n=1)
+    return f"Did you mean {near[0]!r}? " if near else ""

@@ -26,6 +26,7 @@ __all__ = ["Genetic"]
 
 Variant = Literal["partitions", "mg-ga"]
 _DEFAULTS: Final[Mapping[str, tuple[int, int, int]]] = {"partitions": (8, 30, 10), "mg-ga": (100, 1_000, 300)}
+_MUTATION_RATE: Final = 10.0
 _STEPS_PER_ROW = 400
 _MOST_STEPS = 1_500_000
 _LEAST_STEPS = 40_000
@@ -85,7 +86,7 @@ class Genetic:
     generations: int | None = None
     patience: int | None = None
     elite: float = 0.1
-    mutation_rate: float = 10.0
+    mutation_rate: float = _MUTATION_RATE
     seed: int = 0
 
     name: ClassVar[str] = "genetic"
@@ -107,6 +108,13 @@ class Genetic:
             msg = with_hint(
                 f"Genetic was given elite = {self.elite!r} and mutation_rate = {self.mutation_rate!r}.",
                 "the elite is a share above 0 and at most 1, the rate a number from 0 on.",
+            )
+            raise InputError(msg)
+
+        if self.variant == "partitions" and self.mutation_rate != _MUTATION_RATE:
+            msg = with_hint(
+                f"Genetic was given mutation_rate = {self.mutation_rate!r}, which has no effect.",
+                'it goes with variant="mg-ga".',
             )
             raise InputError(msg)
 
