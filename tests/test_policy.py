@@ -1,9 +1,11 @@
 """Policies: every fault with its line, and the way to YAML and back."""
 
 import json
+import re
 import traceback
 from contextlib import suppress
 from itertools import pairwise
+from pathlib import Path
 from random import Random
 
 import numpy as np
@@ -615,6 +617,26 @@ def test_identifier_without_action_is_removed():
     policy = Policy.make({"columns": {"a": "identifier", "b": "quasi-identifier"}, "models": [KAnonymity(2)]})
     assert policy.columns["a"] == ColumnPolicy(role="identifier")
     assert policy.removed == ("a",)
+
+
+def test_the_policy_of_the_quickstart_is_one(tmp_path):
+    page = (Path(__file__).parents[1] / "docs" / "quickstart.md").read_text(encoding="utf-8")
+    (text,) = re.findall(r"```yaml\n(.*?)```", page, re.DOTALL)
+    policy = Policy.parse(text, folder=tmp_path)
+    assert policy.method == Mondrian(recoding="cut", margin=2)
+    assert Policy.parse(policy.to_yaml(), folder=tmp_path) == policy
+
+
+@pytest.mark.parametrize("page", ["quickstart.md", "anonymize.md"])
+def test_entries_on_the_pages_are_those_of_policies(page):
+    """Each `name: {...}` at the top of a policy that a page names."""
+    text = (Path(__file__).parents[1] / "docs" / page).read_text(encoding="utf-8")
+    entries = re.findall(r"`((?:method|loss|limits|budget|person): [^`]*)`", text)
+    entries = [entry for entry in entries if "..." not in entry]
+    assert entries
+    for entry in entries:
+        columns = "{age: quasi-identifier, birth_date: quasi-identifier, patient_id: identifier}"
+        Policy.parse(f"columns: {columns}\nmodels: [k-anonymity: 2]\n{entry}\n")
 
 
 # What is misspelt, and what has no effect.
