@@ -39,14 +39,14 @@ def main() -> None:
         "   so visit_date is no quasi-identifier."
     )
     path = FOLDER / "policy.yaml"
-    policy = Policy.read(path).changed({"columns.visit_date": "other"})
-    path.write_text(policy.to_yaml(), encoding="utf-8")
+    policy = Policy.read(path)
+    path.write_text(policy.changed({"columns.visit_date": "other"}).to_yaml(), encoding="utf-8")
 
     say("3. A release in which everyone hides among at least 5, and no class agrees on an income or a diagnosis:")
     run("anonymize", "people.csv", "-p", "policy.yaml", "-o", "release.csv")
 
-    say("4. Anyone who has the file and the policy can check it, without trusting the code that made it:")
-    run("verify", "release.csv", "-p", "policy.yaml")
+    say("4. Anyone who has the file and its manifest can check it, without trusting the code that made it:")
+    run("verify", "release.csv")
 
     before = (FOLDER / "people.csv").read_text(encoding="utf-8").splitlines()[1:3]
     after = (FOLDER / "release.csv").read_text(encoding="utf-8").splitlines()[1:3]

@@ -1,19 +1,28 @@
 """Policies: every fault with its line, and the way to YAML and back."""
 
+import json
+import re
 import traceback
 from contextlib import suppress
 from itertools import pairwise
+from pathlib import Path
 from random import Random
 
 import numpy as np
+import polars as pl
 import pytest
 import yaml
 
+import hushtable as ht
+from command import run
+from hushtable import manifest
 from hushtable.anonymizers import Genetic, Mondrian
-from hushtable.errors import ColumnError, PolicyError
-from hushtable.models import DistinctLDiversity, KAnonymity
+from hushtable.claims import Limits
+from hushtable.errors import ColumnError, InputError, PolicyError
+from hushtable.models import AlphaKAnonymity, DistinctLDiversity, KAnonymity
 from hushtable.policy import ColumnPolicy, Policy, PolicyLimits
 from hushtable.quality.loss import SetNCP
+from hushtable.search import Budget
 
 WHOLE = """\
 version: 1
@@ -608,3 +617,327 @@ def test_identifier_without_action_is_removed():
     policy = Policy.make({"columns": {"a": "identifier", "b": "quasi-identifier"}, "models": [KAnonymity(2)]})
     assert policy.columns["a"] == ColumnPolicy(role="identifier")
     assert policy.removed == ("a",)
+
+
+def test_the_policy_of_the_quickstart_is_one(tmp_path):
+    page = (Path(__file__).parents[1] / "docs" / "quickstart.md").read_text(encoding="utf-8")
+    (text,) = re.findall(r"```yaml\n(.*?)```", page, re.DOTALL)
+    policy = Policy.parse(text, folder=tmp_path)
+    assert policy.method == Mondrian(recoding="cut", margin=2)
+    assert Policy.parse(policy.to_yaml(), folder=tmp_path) == policy
+
+
+@pytest.mark.parametrize("page", ["quickstart.md", "anonymize.md"])
+def test_entries_on_the_pages_are_those_of_policies(page):
+    """Each `name: {...}` at the top of a policy that a page names."""
+    text = (Path(__file__).parents[1] / "docs" / page).read_text(encoding="utf-8")
+    entries = re.findall(r"`((?:method|loss|limits|budget|person): [^`]*)`", text)
+    entries = [entry for entry in entries if "..." not in entry]
+    assert entries
+    for entry in entries:
+        columns = "{age: quasi-identifier, birth_date: quasi-identifier, patient_id: identifier}"
+        Policy.parse(f"columns: {columns}\nmodels: [k-anonymity: 2]\n{entry}\n")
+
+
+# What is misspelt, and what has no effect.
+
+
+def faults(text):
+    """The lines of the message, without its hint."""
+    return message(text).partition("\n\nHint: ")[0].splitlines()
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        ("models:", "modles:", "modles: no such entry. Did you mean 'models'?"),
+        ("version: 1", "format: csv", "format: no such entry. Known: version, columns, models, method, loss, person, "),
+        ("visit: other", "visit: {role: quasi identifier}", "columns.visit.role: Input should be 'identifier', "),
+        ("visit: other", "visit: {role: quasi identifier}", "Did you mean 'quasi-identifier'?"),
+        ("visit: other", "visit: quasi identifier", "Did you mean 'quasi-identifier'?"),
+        ("visit: other", "visit: ID", "Input should be 'identifier', 'quasi-identifier', 'sensitive' or 'other'"),
+        ("kind: category", "kind: categry", "Did you mean 'category'?"),
+        ("kind: category", "kinds: category", "columns.zip.kinds: no such entry. Did you mean 'kind'?"),
+        ("action: remove", "action: pseudonyms", "Did you mean 'pseudonym'?"),
+        (
+            "highest_risk: 0.2",
+            "highest_risks: 0.2",
+            "highest_risks: no such entry. Did you mean 'highest_risk'?",
+        ),
+        ("nodes: 7", "node: 7", "budget.node: no such entry. Did you mean 'nodes'?"),
+        ("nodes: 7", "minutes: 7", "budget.minutes: no such entry. Known: seconds, nodes."),
+        ("cut: median", "cuts: median", "method: method 'mondrian' has no option 'cuts'. did you mean 'cut'?"),
+        ("loss: {ncp", "loss: {npc", "did you mean 'ncp'?"),
+        ("k-anonymity", "k-anonimity", "did you mean 'k-anonymity'?"),
+    ],
+)
+def test_what_is_misspelt_is_named_with_its_line_and_the_words_allowed(old, new, expected):
+    text = edited(old, new)
+    found = [line for line in faults(text) if expected in line]
+    assert len(found) == 1, faults(text)
+    assert found[0].startswith(f"p.yaml line {line_of(text, new)}: ")
+    assert "?." not in found[0]
+    assert ".." not in found[0]
+
+
+def test_all_faulty_columns_are_named_in_one_run_with_their_lines():
+    text = WHOLE
+    wrong = {
+        "name: identifier": "name: identifer",
+        "action: remove": "action: hash",
+        "age: quasi-identifier": "age: {role: quasi-identifier, kind: number}",
+        "kind: category": "typ: category",
+        "visit: other": "visit: {role: other, kind: integer}",
+        "k-anonymity: 5": "k-anonymity: 0",
+        "cut: median": "cut: mean",
+        "highest_risk: 0.2": "highest_risk: 2",
+    }
+    for old, new in wrong.items():
+        assert text.count(old) == 1
+        text = text.replace(old, new)
+    lines = [int(line.partition("p.yaml line ")[2].partition(":")[0]) for line in faults(text)]
+    assert sorted(lines) == sorted(line_of(text, new) for new in wrong.values())
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        ("version: 1", "unknown: suppress", "unknown: has no effect: no column has a hierarchy"),
+        ("version: 1", "population: people.csv", "population: has no effect: no model counts a population"),
+        ("nodes: 7", "", "budget: has no effect: give seconds or nodes"),
+        ("ssn: {role: identifier, action: remove}", "ssn: {role: identifier, kind: integer}", "kind goes with role"),
+        ("visit: other", "visit: {role: other, kind: integer}", "kind goes with role"),
+        ("visit: other", "visit: {role: other, order: [a, b]}", "order goes with role"),
+        ("visit: other", "visit: {role: other, hierarchy: auto}", "hierarchy goes with role"),
+        ("visit: other", "visit: {role: other, action: remove}", "action: remove goes with role: identifier"),
+        ("weights: {age: 2}", "weights: {diagnosis: 2}", "names 'diagnosis', which columns does not declare as quasi"),
+        ("weights: {age: 2}", "weights: {nobody: 2}", "names 'nobody', which columns does not declare as quasi"),
+        ("recoding: tight", "grid: {visit: 2}", "names 'visit', which columns does not declare as quasi-identifier"),
+        ("recoding: tight", "grid: {zip: 2}", "has no effect: 'zip' has a hierarchy, or is no column of numbers"),
+        ("recoding: tight", "grid: {severity: 2}", "has no effect: 'severity' has a hierarchy, or is no column"),
+        ("recoding: tight", "generations: 2", "method 'mondrian' has no option 'generations'"),
+        ("recoding: tight", "n_rescored: 2", "n_rescored = 2, which has no effect"),
+        ("mondrian: {cut: median, recoding: tight}", "mingen: {margin: 2}", "method 'mingen' has no option 'margin'"),
+        ("mondrian: {cut: median, recoding: tight}", "genetic: {mutation_rate: 2}", "mutation_rate = 2, which has no"),
+        ("version: 1", "person: nobody", "person: 'nobody' must be a column with the role identifier or other"),
+        ("version: 1", "person: age", "person: 'age' must be a column with the role identifier or other"),
+        ("version: 1", "seed: 7", "seed: no such entry"),
+    ],
+)
+def test_an_entry_without_effect_is_an_error_with_its_line(old, new, expected):
+    text = edited(old, new)
+    (found,) = faults(text)
+    assert expected in found
+    assert found.startswith(f"p.yaml line {line_of(text, new or 'budget')}: ")
+
+
+def test_a_grid_of_a_column_with_a_hierarchy_is_an_error_with_its_own_line():
+    options = "\n  mondrian:\n    cut: median\n    grid:\n      age: 5"
+    text = edited("age: quasi-identifier", "age: {role: quasi-identifier, hierarchy: auto}")
+    text = text.replace(" {mondrian: {cut: median, recoding: tight}}", options)
+    (found,) = faults(text)
+    assert found.startswith(f"p.yaml line {line_of(text, 'age: 5')}: method.mondrian.grid.age: has no effect")
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        (["--generations", "3"], "--generations has no effect: the method 'mondrian' has no such option"),
+        (["--n-best", "3"], "--n-best has no effect"),
+        (["--seed", "3"], "--seed has no effect"),
+        (["--method", "mingen", "--individuals", "3"], "--individuals has no effect: the method 'mingen'"),
+        (["--method", "genetic", "--recoding", "set"], "--recoding has no effect: the method 'genetic'"),
+        (["--method", "genetic", "--mutation-rate", "3"], "mutation_rate = 3.0, which has no effect"),
+        (["--weights", "ill=2"], "names 'ill', which columns does not declare as quasi-identifier"),
+        (["--kind", "id=integer"], "kind goes with role"),
+        (["--population", "in.csv"], "population: has no effect"),
+        (["--domains", "domains.txt"], "names no quasi-identifier or sensitive column"),
+        (["--key-file", "key"], "gives no pseudonyms, but there is a key"),
+        (["--set", "unknown=suppress"], "unknown: has no effect"),
+        (["--set", "method.mondrian.seed=1"], "method 'mondrian' has no option 'seed'"),
+        (["--set", "models.k-anonymity.k=3"], "models has no entries of its own"),
+        (["--set", "method.mondrian"], "is not of the form PLACE=VALUE"),
+    ],
+)
+def test_an_option_without_effect_is_an_error_and_nothing_is_written(here, options, expected):
+    (here / "key").write_bytes(bytes(range(32)))
+    (here / "domains.txt").write_text("town/north: a, b\n")
+    outcome = run("anonymize", "in.csv", "-p", "policy.yaml", "-o", "out.csv", *options)
+    assert outcome.code == 2
+    assert expected in outcome.err
+    assert not (here / "out.csv").exists()
+
+
+# A Python call and the command carry out the same file.
+
+CARRIED = """\
+columns:
+  id: {role: identifier, action: pseudonym}
+  age: {role: quasi-identifier, hierarchy: {intervals: {width: [5, 10]}}}
+  job: {role: quasi-identifier, hierarchy: job.csv}
+  region: quasi-identifier
+  ill: sensitive
+  note: other
+models: [k-anonymity: 3, k-map: 4, distinct-l-diversity: {l: 2, sensitive: ill}]
+method: {mondrian: {cut: median, recoding: label, margin: 1}}
+loss: {ncp: {weights: {age: 2}}}
+person: id
+population: people.csv
+domains: domains.csv
+unknown: suppress
+limits: {highest_risk: 0.25, average_risk: 0.25, suppression: 0.1}
+budget: {nodes: 1000}
+"""
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    n = 80
+    rows = [f"p{i % 60},{20 + i * 7 % 45},j{i % 5},r{i % 3},{'xyz'[i % 3]},n{i}" for i in range(n)]
+    (tmp_path / "in.csv").write_text("\n".join(["id,age,job,region,ill,note", *rows, ""]))
+    people = [f"{20 + i % 45},j{i % 5},r{i % 3}" for i in range(400)]
+    (tmp_path / "people.csv").write_text("\n".join(["age,job,region", *people, ""]))
+    (tmp_path / "job.csv").write_text("j0;low\nj1;low\nj2;high\nj3;high\n")
+    (tmp_path / "domains.csv").write_text("region/all: r0, r1\n")
+    (tmp_path / "policy.yaml").write_text(
+        "columns: {id: identifier, age: quasi-identifier, job: quasi-identifier, region: other, ill: sensitive, "
+        "note: other}\nmodels: [k-anonymity: 3]\n"
+    )
+    (tmp_path / "carried.yaml").write_text(CARRIED)
+    (tmp_path / "key").write_bytes(bytes(range(32)))
+    return tmp_path
+
+
+KEY = bytes(range(32))
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        ([], CARRIED),
+        (["--key-file", "key"], CARRIED),
+        ([], "columns: {id: identifier, age: quasi-identifier, job: other, region: quasi-identifier, ill: sensitive, "
+             "note: other}\nmodels: [k-anonymity: 4, t-closeness: {t: 0.5, sensitive: ill}]\n"),
+        ([], "columns: {id: identifier, age: quasi-identifier, job: quasi-identifier, region: other, ill: other, "
+             "note: other}\nmodels: [k-anonymity: 3]\nmethod: {genetic: {seed: 3, generations: 2}}\nloss: certainty\n"),
+    ],
+    ids=["no key", "all there is", "defaults", "genetic"],
+)  # fmt: skip
+def test_a_python_call_carries_out_a_policy_file_as_the_command_does(here, options, text):
+    (here / "carried.yaml").write_text(text)
+    outcome = run("anonymize", "in.csv", "-p", "carried.yaml", "-o", "out.csv", "--keep-order", "--json", *options)
+    key = KEY if options else None
+    calls = [
+        lambda: ht.anonymize("in.csv", policy="carried.yaml", key=key),
+        lambda: ht.anonymize("in.csv", policy=Policy.read("carried.yaml"), key=key),
+        lambda: Policy.read(here / "carried.yaml").protect(here / "in.csv", key=key),
+        lambda: Policy.read("carried.yaml").protect(pl.read_csv("in.csv"), key=key),
+    ]
+    if outcome.code:
+        for call in calls:
+            with pytest.raises(PolicyError, match="there is no key"):
+                call()
+        assert "there is no key" in outcome.err
+        return
+    told = json.loads(outcome.out)
+    written = pl.read_csv("out.csv", infer_schema=False)
+    claim = manifest.read(here / "out.csv")["claim"]
+    for call in calls:
+        release = call()
+        assert release.frame.cast(pl.String).rows() == written.rows()
+        assert release.claim.to_dict() == claim
+        entries = release.to_dict()
+        assert {**entries, "trace": None} == {name: told[name] for name in entries} | {"trace": None}
+
+
+def test_a_policy_is_found_beside_itself_not_where_one_stands(here, monkeypatch):
+    monkeypatch.chdir("/")
+    release = ht.anonymize(here / "in.csv", policy=here / "carried.yaml", key=KEY)
+    assert release.verify().passed
+    for name in ("in.csv", "people.csv", "job.csv", "domains.csv"):
+        with pytest.raises(InputError, match="the output is the input"):
+            release.write(here / name, overwrite=True)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"models": [KAnonymity(2)]},
+        {"quasi_identifiers": ["age"]},
+        {"method": "mingen"},
+        {"person": "id"},
+        {"budget": Budget(nodes=5)},
+        {"population": "people.csv"},
+    ],
+    ids=lambda given: next(iter(given)),
+)
+def test_a_policy_takes_no_arguments_beside_it(here, given):
+    with pytest.raises(InputError, match=f"a policy was given, and '{next(iter(given))}' too"):
+        ht.anonymize("in.csv", policy="carried.yaml", key=KEY, **given)
+
+
+def test_a_key_without_a_policy_is_an_error(here):
+    with pytest.raises(InputError, match="key was given without a policy"):
+        ht.anonymize("in.csv", quasi_identifiers=["age"], models=[KAnonymity(2)], key=KEY)
+
+
+# Limits are part of what a release claims.
+
+
+@pytest.mark.parametrize("method", ["mondrian", "mingen", "genetic"])
+def test_classes_are_as_large_as_the_limit_of_the_highest_risk_asks(here, method):
+    """0.09 is less than 1/11: it takes classes of 12."""
+    text = (here / "policy.yaml").read_text().replace("k-anonymity: 3", "k-anonymity: 5")
+    more = f"method: {method}\nlimits: {{highest_risk: 0.09}}\nbudget: {{nodes: 50}}\n"
+    (here / "policy.yaml").write_text(text + more)
+    outcome = run("anonymize", "in.csv", "-p", "policy.yaml", "-o", "out.csv")
+    assert outcome.code == 0, outcome
+    sizes = pl.read_csv("out.csv").group_by("age", "job").len()["len"].sort()
+    assert sizes[0] >= 12
+    assert sizes[0] < 24
+    assert "highest risk <= 0.09" in outcome.out
+    assert "  holds: highest risk <= 0.09\n" in run("verify", "out.csv").out
+    release = ht.anonymize(
+        "in.csv", quasi_identifiers=["age"], models=[KAnonymity(5)], highest_risk=0.09, method=method,
+        budget=Budget(nodes=50), identifiers=["id"],
+    )  # fmt: skip
+    assert release.claim.limits == Limits(0.09)
+    assert 12 <= release.verify().smallest_class < 24
+
+
+@pytest.mark.parametrize(
+    ("limits", "code"),
+    [
+        ("{highest_risk: 0.01}", 3),
+        ("{average_risk: 0.01}", 3),
+        ("{average_risk: 0.05}", 3),
+        ("{average_risk: 0.9}", 0),
+        ("{highest_risk: 0.0125}", 0),
+    ],
+)
+def test_what_verify_would_refuse_is_never_written(here, limits, code):
+    text = (here / "policy.yaml").read_text()
+    (here / "policy.yaml").write_text(f"{text}limits: {limits}\n")
+    outcome = run("anonymize", "in.csv", "-p", "policy.yaml", "-o", "out.csv")
+    assert outcome.code == code
+    assert (here / "out.csv").exists() is (here / "out.csv.manifest.json").exists() is (code == 0)
+    if code == 0:
+        assert run("verify", "out.csv", "-p", "policy.yaml").code == 0
+    else:
+        assert "risk" in outcome.err or "k-anonymity" in outcome.err
+
+
+def test_limits_hold_for_suppressed_records_too(here):
+    """They are one class of stars: as large as the limits ask, or dropped."""
+    ills = ["x"] * 40 + ["y"] * 4 + ["z"] * 4
+    data = pl.DataFrame({"age": [20 + i % 6 for i in range(48)], "ill": ills})
+    models = [KAnonymity(2), AlphaKAnonymity(0.7, 2, "ill")]
+    for limit in (None, 0.125):
+        release = ht.anonymize(
+            data, quasi_identifiers=["age"], models=models, suppression_limit=0.9, highest_risk=limit
+        )
+        assert release.n_suppressed > 0
+        verdict = release.verify()
+        assert verdict.passed, verdict
+        assert verdict.smallest_class >= (2 if limit is None else 8)

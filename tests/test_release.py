@@ -424,14 +424,11 @@ def test_write_replaces_no_file_that_it_was_made_with(tmp_path: Path, monkeypatc
     monkeypatch.chdir(tmp_path)
     Path("people.csv").write_text("sex\n" + "f\nm\n" * 9)
     Path("sex.csv").write_text("f;all\nm;all\n")
-    release = protect(
-        made(),
-        quasi_identifiers=["sex"],
-        models=[ht.KAnonymity(2), ht.KMap(3)],
-        population="people.csv",
-        hierarchies={"sex": "sex.csv"},
-    )
-    for name in ("people.csv", "sex.csv"):
+    Path("domains.csv").write_text("sex/all: f, m\n")
+    given: dict[str, Any] = {"models": [ht.KAnonymity(2), ht.KMap(3)], "population": "people.csv"}
+    ladder = protect(made(), quasi_identifiers=["sex"], hierarchies={"sex": "sex.csv"}, **given)
+    domains = protect(made(), quasi_identifiers=["sex"], hierarchies="domains.csv", **given)
+    for name, release in (("people.csv", ladder), ("sex.csv", ladder), ("domains.csv", domains)):
         with pytest.raises(ht.InputError, match="the output is the input"):
             release.write(tmp_path / name, overwrite=True)
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final, Literal
 
-from hushtable import entries
+from hushtable import drafts, entries
 from hushtable._types import Missing, Progress
 from hushtable.anonymizers import METHODS, Method, Request, protect
 from hushtable.claims import Limits
@@ -98,7 +98,7 @@ def anonymize(
         Limits in (0, 1] that the release claims besides the models: 1 / the smallest class, and
         classes / records. Classes are made large enough for the first.
     policy : Policy or path, optional
-        What to do, instead of all other arguments but ``key``, ``budget`` and ``progress``.
+        What to do, instead of all other arguments but ``key`` and ``progress``.
     key : bytes, optional
         The secret of a policy's pseudonyms.
     budget : Budget, optional
@@ -160,6 +160,7 @@ def anonymize(
         person=person,
         limits=Limits(highest_risk, average_risk),
         clock=Clock(budget or Budget(), progress),
+        inputs=drafts.paths_among(hierarchies),
     )
     return protect(data, replace(request, hierarchies=_hierarchies(hierarchies, request)))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any, Final, Literal
 
 import numpy as np
@@ -73,6 +74,8 @@ class Request:
     person : str, optional
     limits : Limits
     clock : Clock
+    inputs : tuple of path
+        Files that were read for it, besides those that the other attributes name.
     """
 
     quasi_identifiers: tuple[str, ...]
@@ -90,6 +93,7 @@ class Request:
     person: str | None = None
     limits: Limits = field(default_factory=Limits)
     clock: Clock = field(default_factory=Clock, repr=False)
+    inputs: tuple[Path, ...] = ()
 
     def __post_init__(self) -> None:
         if not self.models:
@@ -171,7 +175,7 @@ def protect(data: Any, asked: Request) -> Release:
     asked.clock.tell(1.0)
     judge.check_classes(found.partition)
 
-    inputs = drafts.paths_among(data, asked.population, asked.hierarchies)
+    inputs = (*asked.inputs, *drafts.paths_among(data, asked.population, asked.hierarchies))
     typed = {column.name: _spec_of(column) for column in everyone.columns}
 
     def released(found: Found) -> Release:

@@ -27,6 +27,7 @@ __all__ = ["Mondrian"]
 
 _PAUSE: Final = 4_096  # settled classes between two looks at the clock
 _PAUSE_CELLS: Final = 4_000_000  # and cells of all of them
+_N_RESCORED: Final = 4
 _MOST_RESCORED: Final = 1_000_000
 _MOST_MARGIN: Final = 10**15  # records; with any k it still fits the kernels' numbers
 
@@ -79,7 +80,7 @@ class Mondrian:
 
     cut: Literal["gain", "median"] = "gain"
     recoding: Style = "tight"
-    n_rescored: int = 4
+    n_rescored: int = _N_RESCORED
     strict: bool = True
     margin: int = 0
     grid: Mapping[str, float] = field(default_factory=dict)
@@ -107,6 +108,11 @@ class Mondrian:
                 raise InputError(msg)
         check_whole("Mondrian was given n_rescored", self.n_rescored, 1, _MOST_RESCORED)
         check_whole("Mondrian was given margin", self.margin, 0, _MOST_MARGIN)
+        if self.cut != "gain" and self.n_rescored != _N_RESCORED:
+            msg = with_hint(
+                f"Mondrian was given n_rescored = {self.n_rescored!r}, which has no effect.", 'it goes with cut="gain".'
+            )
+            raise InputError(msg)
         check_grid(self.grid)
         if not self.strict and self.cut != "median":
             msg = with_hint("relaxed Mondrian deals the median.", 'pass cut="median" with strict=False.')

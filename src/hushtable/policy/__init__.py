@@ -33,7 +33,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, PlainSerializer, PrivateAttr, ValidationError, model_validator
 
-from hushtable import entries, frames, manifest, plain_yaml
+from hushtable import drafts, entries, frames, manifest, plain_yaml
 from hushtable._types import Progress
 from hushtable.anonymizers import Request, protect
 from hushtable.claims import Claim, Classes, Limits, Matchings, Verdict, of_models
@@ -47,6 +47,7 @@ from hushtable.policy.parts import (
     PolicyBudget,
     PolicyLimits,
     Record,
+    Unknown,
     existing,
     fault_text,
     method_to_dict,
@@ -111,7 +112,7 @@ class Policy(Record):
     person: str | None = None
     population: Annotated[str, BeforeValidator(existing)] | None = None
     domains: Annotated[str, BeforeValidator(existing)] | None = None
-    unknown: Literal["error", "suppress"] = "error"
+    unknown: Unknown = "error"
     missing: Literal["category"] = "category"
     limits: PolicyLimits = PolicyLimits()
     budget: PolicyBudget | None = None
@@ -128,11 +129,18 @@ class Policy(Record):
         if not self.quasi_identifiers:
             msg = "columns declares no quasi-identifier"
             raise MisplacedError(msg, ("columns",))
-        for place, names in (("loss", self.loss.weights), ("method", getattr(self.method, "grid", ()))):
+        grid = getattr(self.method, "grid", {})
+        weighed, gridded = ("loss", self.loss.name, "weights"), ("method", self.method.name, "grid")
+        for place, names in ((weighed, self.loss.weights), (gridded, grid)):
             strangers = [name for name in names if name not in self.quasi_identifiers]
             if strangers:
                 msg = f"names {listed(strangers)}, which columns does not declare as quasi-identifier"
-                raise MisplacedError(msg, (place,))
+                raise MisplacedError(msg, (*place, strangers[0]))
+        for name in grid:
+            column = self.columns[name]
+            if column.hierarchy is not None or column.order or column.kind not in (None, "integer", "decimal"):
+                msg = f"has no effect: {name!r} has a hierarchy, or is no column of numbers"
+                raise MisplacedError(msg, (*gridded, name))
         if self.population is not None and not any(model.needs.population for model in self.models):
             msg = "has no effect: no model counts a population (k-map and delta-presence do)"
             raise MisplacedError(msg, ("population",))
@@ -227,6 +235,7 @@ class Policy(Record):
             person=self.person,
             limits=Limits(self.limits.highest_risk, self.limits.average_risk),
             clock=Clock(budget, progress),
+            inputs=(*drafts.paths_among(data), *self.inputs),
         )
         return protect(source, request)
 
@@ -338,7 +347,7 @@ class Policy(Record):
         try:
             policy = cls.model_validate(given, context={"folder": folder})
         except ValidationError as error:
-            told = error.errors(include_url=False, include_input=False)
+            told = error.errors(include_url=False)
             faults = [fault_text(fault, name, tree, cls.model_fields) for fault in told]
             msg = with_hint(
                 "\n".join(dict.fromkeys(faults)),

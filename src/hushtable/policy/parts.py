@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import os
 from collections.abc import Callable, Iterable, Mapping
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Final, Literal, get_args
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo, model_validator
 
@@ -20,11 +20,13 @@ from hushtable.quality import LOSSES
 from hushtable.quality.loss import Loss
 
 __all__ = [
+    "Action",
     "ColumnPolicy",
     "MisplacedError",
     "PolicyBudget",
     "PolicyLimits",
     "Record",
+    "Unknown",
     "existing",
     "fault_text",
     "method_to_dict",
@@ -34,6 +36,9 @@ __all__ = [
     "reading",
     "some_models",
 ]
+
+Action = Literal["remove", "pseudonym"]
+Unknown = Literal["error", "suppress"]
 
 
 class Record(BaseModel):
@@ -150,7 +155,7 @@ class ColumnPolicy(Record):
     """
 
     role: Role
-    action: Literal["remove", "pseudonym"] | None = None
+    action: Action | None = None
     kind: Kind | None = None
     order: tuple[str, ...] | None = None
     hierarchy: Annotated[Any, BeforeValidator(_hierarchy)] = None
@@ -197,6 +202,13 @@ class PolicyBudget(Record):
     seconds: float | None = Field(default=None, gt=0, allow_inf_nan=False)
     nodes: int | None = Field(default=None, gt=0, strict=True)
 
+    @model_validator(mode="after")
+    def _ends(self) -> PolicyBudget:
+        if self.seconds is None and self.nodes is None:
+            msg = "has no effect: give seconds or nodes"
+            raise ValueError(msg)
+        return self
+
 
 class MisplacedError(ValueError):
     """A fault between two entries, and the one to look at."""
@@ -213,12 +225,18 @@ def fault_text(fault: Mapping[str, Any], name: str, tree: plain_yaml.Node | None
     where = f"{name} line {plain_yaml.line_of(tree, location)}" if tree else name
     place = ".".join(str(step) for step in location)
     if fault["type"] == "extra_forbidden":
-        inner: Mapping[Any, type[Record]] = {"columns": ColumnPolicy, "limits": PolicyLimits, "budget": PolicyBudget}
-        allowed = inner[location[0]].model_fields if location[0] in inner else known
-        return f"{where}: {place}: {_unknown(str(location[-1]), allowed)}."
-    return f"{where}: {place}: {fault['msg'].removeprefix('Value error, ')}."
+        allowed = _PARTS[location[0]].model_fields if len(location) > 1 and location[0] in _PARTS else known
+        return f"{where}: {place}: no such entry. {_near(location[-1], allowed)}Known: {', '.join(allowed)}."
+    words = get_args(_WORDS.get(str(location[-1]))) if fault["type"] == "literal_error" else ()
+    message = fault["msg"].removeprefix("Value error, ")
+    return f"{where}: {place}: {message}. {_near(fault['input'], words)}".rstrip()
 
 
-def _unknown(word: str, allowed: Iterable[str]) -> str:
-    near = difflib.get_close_matches(word, list(allowed), n=1)
-    return f"no such entry; did you mean {near[0]!r}?" if near else f"no such entry; known: {', '.join(allowed)}"
+_PARTS: Final[Mapping[Any, type[Record]]] = {"columns": ColumnPolicy, "limits": PolicyLimits, "budget": PolicyBudget}
+_WORDS: Final[Mapping[str, Any]] = {"role": Role, "kind": Kind, "action": Action, "unknown": Unknown}
+
+
+def _near(word: Any, allowed: Iterable[str]) -> str:
+    """Ask whether one of the allowed words was meant; nothing of what was given is shown."""
+    near = difflib.get_close_matches(str(word), list(allowed), n=1)
+    return f"Did you mean {near[0]!r}? " if near else ""
