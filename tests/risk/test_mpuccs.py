@@ -610,7 +610,7 @@ def test_entropy_of_every_order(alpha, wanted):
     assert rows_of(result.tree)[0]["combo_entropy"] == pytest.approx(wanted)
 
 
-@pytest.mark.parametrize("compat", [None, "petsard-1.6"])
+@pytest.mark.parametrize("attack", [ht.mpuccs, ht.petsard_mpuccs])
 @pytest.mark.parametrize(
     "n_cols",
     [
@@ -619,10 +619,10 @@ def test_entropy_of_every_order(alpha, wanted):
         *[np.float64(1), np.array(1.5), np.array([1.5]), np.array([True]), np.array([[1]]), object],
     ],
 )
-def test_sizes_that_no_combination_has_are_an_error(n_cols, compat):
+def test_sizes_that_no_combination_has_are_an_error(n_cols, attack):
     """Fault 17: never a report of 0 % risk."""
     with pytest.raises(ht.InputError, match="give whole numbers from 1 to 3, or None for all"):
-        ht.mpuccs(PEOPLE, PEOPLE, n_cols=n_cols, compat=compat)
+        attack(PEOPLE, PEOPLE, n_cols=n_cols)
 
 
 @pytest.mark.parametrize("n_cols", [range(1, 3), {1, 2}, (2, 1, 2), np.array([1, 2]), iter([1, 2])])

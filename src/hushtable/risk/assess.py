@@ -107,7 +107,8 @@ def assess(
     check_specs(specs)
     columns, sensitive = names_in(quasi_identifiers, "quasi_identifiers"), names_in(sensitive, "sensitive")
     persons = () if person is None else (person,)
-    table = Table.encode(data, tuple(dict.fromkeys((*columns, *sensitive, *persons))), specs)
+    others = [name for name in (*sensitive, *persons) if name not in columns]
+    table = Table.encode(data, (*columns, *others), specs)
     partition = Partition.of(table, columns)
     crowd = partition.sizes if person is None else partition.histogram(table, person).n_distinct()
     first = partition.rows[partition.offsets[:-1]]
