@@ -203,19 +203,8 @@ def run_command(source: Source, folder: Path, repeats: int) -> list[list[str]]:
     path, out = folder / "in.csv", folder / "out.parquet"
     source.frame.write_csv(path)
     others = [name for name in source.frame.columns if name not in source.quasi_identifiers]
-    command = [
-        sys.executable,
-        "-m",
-        "hushtable",
-        "anonymize",
-        str(path),
-        "-o",
-        str(out),
-        "--force",
-        "--k",
-        str(PIPELINE_K),
-    ]
-    command += ["--qi", ",".join(source.quasi_identifiers), "--other", ",".join(others)]
+    command = [sys.executable, "-m", "hushtable", "anonymize", str(path), "-o", str(out), "--force"]
+    command += ["--k", str(PIPELINE_K), "--qi", ",".join(source.quasi_identifiers), "--other", ",".join(others)]
     times: dict[str, list[tuple[float, float, float]]] = {"gain": [], "median": []}
     for turn in range(repeats + 1):
         for cut, runs in times.items():
