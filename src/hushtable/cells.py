@@ -67,10 +67,10 @@ def ends(text: str) -> Ends | None:
     >>> ends("[17, 25)"), ends(">=90")
     (Ends(low='17', high='25', is_closed=False), Ends(low='90', high=None, is_closed=False))
     """
-    found = _INTERVAL.fullmatch(text)
-    if found is None:
+    parsed = _INTERVAL.fullmatch(text)
+    if parsed is None:
         return None
-    return Ends(found["low"] or found["start"], found["high"] or found["below"], found["end"] == "]")
+    return Ends(parsed["low"] or parsed["start"], parsed["high"] or parsed["below"], parsed["end"] == "]")
 
 
 def members(text: str) -> list[str | None] | None:
@@ -81,8 +81,8 @@ def members(text: str) -> list[str | None] | None:
     >>> members('["a", null]'), members("[17, 24]")
     (['a', None], None)
     """
-    found = _list(text)
-    return found if found is not None and all(each is None or isinstance(each, str) for each in found) else None
+    parsed = _list(text)
+    return parsed if parsed is not None and all(each is None or isinstance(each, str) for each in parsed) else None
 
 
 def is_value(text: str) -> bool:
@@ -130,7 +130,7 @@ def _list(text: str) -> list[Any] | None:
     if not (text.startswith("[") and text.endswith("]")):
         return None
     try:
-        found: list[Any] = json.loads(text)
+        parsed: list[Any] = json.loads(text)
     except (ValueError, RecursionError):
         return None
-    return found
+    return parsed

@@ -202,15 +202,15 @@ def from_texts(
     """
     blank = np.array([not text.strip() for text in texts], dtype=bool)
     filled = [text for text, empty in zip(texts, blank, strict=True) if not empty]
-    found = kind or ("ordered" if order is not None else _detect(filled))
+    settled = kind or ("ordered" if order is not None else _detect(filled))
     if order is not None:
         values, filled_codes = _by_order(name, filled, order)
     else:
-        values, inverse = np.unique(_parse(name, found, filled), return_inverse=True)
+        values, inverse = np.unique(_parse(name, settled, filled), return_inverse=True)
         filled_codes = inverse.astype(np.int32)
     codes = np.full(len(blank), -1, dtype=np.int32)
     codes[~blank] = filled_codes
-    return Column(name, found, values), codes
+    return Column(name, settled, values), codes
 
 
 def _detect(texts: Sequence[str]) -> Kind:

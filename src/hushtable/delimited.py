@@ -135,8 +135,8 @@ def _first_stray(
     is_edge = np.concatenate(([True], is_mark | is_quote | is_return, [True]))
     strays = quotes[~np.where(quoted[quotes], is_edge[quotes], is_edge[quotes + 2])]
     never_closed = quotes[-1:] if quoted[-1] else quotes[:0]
-    found = np.concatenate([strays[:1], never_closed, returns[~is_end[returns + 1]][:1]])
-    return int(found.min()) if len(found) else None
+    candidates = np.concatenate([strays[:1], never_closed, returns[~is_end[returns + 1]][:1]])
+    return int(candidates.min()) if len(candidates) else None
 
 
 def _check_layout(path: Path, raw: bytes, layout: _Layout) -> None:

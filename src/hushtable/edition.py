@@ -181,7 +181,7 @@ class Edition:
 def _with_numbers(table: Table, added: Mapping[str, CountArray]) -> Table:
     columns, codes = list(table.columns), [*table.codes]
     for name, numbers in added.items():
-        values, found = np.unique(numbers, return_inverse=True)
+        values, positions = np.unique(numbers, return_inverse=True)
         columns.append(Column(name, "integer", values))
-        codes.append(found.astype(np.int32))
+        codes.append(positions.astype(np.int32))
     return Table(tuple(columns), np.array(codes, dtype=np.int32), table.counts) if added else table

@@ -127,8 +127,8 @@ def pack(axes: Sequence[Axis], weights: Mapping[str, float]) -> profile.Axes:
         if axis.hierarchy:
             # Entry 0, the missing value's, is never looked up.
             run = slice(begin + 1, begin + axis.n_places)
-            for level, found in enumerate(_runs(axis)):
-                nodes[level, run], starts[level, run], ends[level, run] = found
+            for level, runs in enumerate(_runs(axis)):
+                nodes[level, run], starts[level, run], ends[level, run] = runs
     return profile.Axes(
         is_ordered=np.array([axis.is_ordered for axis in axes]),
         offsets=offsets,
@@ -154,14 +154,14 @@ def _runs(axis: Axis) -> list[tuple[CodeArray, FloatArray, FloatArray]]:
     """Return the node of every place at every level, and the shares before and up to it among its siblings."""
     assert axis.hierarchy is not None
     codes = axis.code_at()
-    found = []
+    runs = []
     for level in range(axis.hierarchy.n_levels):
         nodes = axis.hierarchy.level_codes[level, codes]
         is_first = np.append(True, nodes[1:] != nodes[:-1])[: len(nodes)]
         shares = axis.hierarchy.shares[level][nodes]
         ends = np.cumsum(np.where(is_first, shares, 0.0))
-        found.append((nodes, ends - shares, ends))
-    return found
+        runs.append((nodes, ends - shares, ends))
+    return runs
 
 
 def _grid(column: Column, domain: int, step: float) -> Axis:

@@ -293,12 +293,12 @@ class Centres:
 
 def label_runs(offsets: CountArray, members: CodeArray, write: Callable[[CodeArray], str | None]) -> Labels:
     """Write the members of every class, each distinct run of them once."""
-    found: dict[bytes, int] = {}
+    texts_seen: dict[bytes, int] = {}
     label_of_class = np.empty(len(offsets) - 1, dtype=np.int32)
     texts: list[str | None] = []
     for label, (begin, end) in enumerate(zip(offsets[:-1].tolist(), offsets[1:].tolist(), strict=True)):
         run = members[begin:end]
-        place = found.setdefault(run.tobytes(), len(texts))
+        place = texts_seen.setdefault(run.tobytes(), len(texts))
         if place == len(texts):
             texts.append(write(run))
         label_of_class[label] = place
@@ -380,8 +380,8 @@ def _roundest(low: Decimal, high: Decimal, is_above: Callable[[Decimal], bool]) 
 def _roundest_moment(low: np.datetime64, high: np.datetime64) -> np.datetime64:
     """Return a multiple of the widest step that has one above ``low``: below ``high``, or where none is, that."""
     candidates = (each for unit, step in _ROUND_STEPS for each in _multiples(high, unit, step))
-    found: np.datetime64 = next(each for each in candidates if each > low)
-    return found
+    roundest: np.datetime64 = next(each for each in candidates if each > low)
+    return roundest
 
 
 def _multiples(moment: np.datetime64, unit: str, step: int) -> tuple[Any, ...]:

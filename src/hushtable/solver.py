@@ -75,16 +75,16 @@ def _flush() -> None:
 
 def _solved(solve: Callable[[], Any]) -> Any:
     """Solve in a thread, for a signal waits until the main thread is out of C code; the solver lets go of the GIL."""
-    found: Future[Any] = Future()
+    answer: Future[Any] = Future()
 
     def run() -> None:
         try:
-            found.set_result(solve())
+            answer.set_result(solve())
         except BaseException as error:
-            found.set_exception(error)
+            answer.set_exception(error)
 
     with silenced():
         threading.Thread(target=run, daemon=True).start()
-        while not found.done():
-            wait([found], timeout=_POLL)
-    return found.result()
+        while not answer.done():
+            wait([answer], timeout=_POLL)
+    return answer.result()

@@ -137,8 +137,8 @@ class Judge:
         """Return the same judgement for the kernels."""
         names, reference = self.counted, self.whole
         distributions = {name: totals(reference, name) for name in names}
-        found = grounds(reference, names, self._levels())
-        rules = [rule for model in self.models for rule in self._by_person(model.rule(distributions, found))]
+        ground_of = grounds(reference, names, self._levels())
+        rules = [rule for model in self.models for rule in self._by_person(model.rule(distributions, ground_of))]
         return judge.Rules(
             kinds=np.array([rule.kind for rule in rules], dtype=np.int64),
             columns=np.array([names.index(rule.sensitive) if rule.sensitive else 0 for rule in rules], dtype=np.int64),

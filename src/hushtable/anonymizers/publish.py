@@ -66,8 +66,8 @@ def _tight(table: Table, partition: Partition, axis: Axis) -> Cells:
 
 def _value_set(table: Table, partition: Partition, axis: Axis) -> Cells:
     codes = table.codes[table.index(axis.column.name)]
-    found = _class_members(table, partition, codes, axis.column.n_values)
-    return recodings.Sets(*found, axis.domain)
+    members_of_class = _class_members(table, partition, codes, axis.column.n_values)
+    return recodings.Sets(*members_of_class, axis.domain)
 
 
 def _class_members(table: Table, partition: Partition, codes: CodeArray, n_codes: int) -> tuple[CountArray, CodeArray]:
@@ -93,10 +93,10 @@ def _node_set(table: Table, partition: Partition, axis: Axis) -> Cells:
     is_closed = (level > 0) & (level < ladder.n_levels - 1) & is_star[offsets[level] + node]
     below = np.where(is_closed, level, np.maximum(level - 1, 0))[partition.labels]
     members = np.where(codes < 0, offsets[-1], at_level[below, codes]).astype(np.int32)
-    found = _class_members(table, partition, members, int(offsets[-1]) + 1)
+    members_of_class = _class_members(table, partition, members, int(offsets[-1]) + 1)
     texts: list[str | None] = [*axis.column.texts(), *(text for labels in ladder.labels[1:] for text in labels), None]
     widths = np.concatenate([*ladder.shares, [ladder.leaf_share]])
-    return recodings.NodeSets(*found, tuple(texts), widths, ladder.n_values)
+    return recodings.NodeSets(*members_of_class, tuple(texts), widths, ladder.n_values)
 
 
 def _centre(table: Table, partition: Partition, axis: Axis) -> Cells:

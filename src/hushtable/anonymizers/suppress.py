@@ -46,7 +46,7 @@ def offending_rows(
         As many as it takes, or as many as may go where that is not enough.
     """
     reference = {name: totals(table, name) for model in models for name in model.needs.sensitive}
-    found = grounds(table, reference)
+    ground_of = grounds(table, reference)
     rank = _rank_by_content(table if source is None else source, table)
     offending = np.zeros(table.n_rows, dtype=bool)
     budget = most
@@ -58,7 +58,7 @@ def offending_rows(
         for model, name in judged:
             codes = table.codes[table.index(name)]
             rest = np.bincount(codes[~offending] + 1, weights=table.counts[~offending], minlength=len(reference[name]))
-            excess = _excess(model, name, rest.astype(np.int64), reference, found, budget)
+            excess = _excess(model, name, rest.astype(np.int64), reference, ground_of, budget)
             for entry in np.flatnonzero(excess):
                 rows = np.flatnonzero((codes == entry - 1) & ~offending)
                 rows = rows[np.lexsort((rank[rows], -_n_frequent(table, judged, ~offending)[rows]))]
@@ -82,13 +82,13 @@ def _rank_by_content(source: Frame | Table, table: Table) -> CountArray:
 
 def _n_frequent(table: Table, judged: Sequence[tuple[PrivacyModel, str]], kept: BoolArray) -> CountArray:
     """Count for every row in how many sensitive columns it holds the most frequent value of the rows kept."""
-    found = np.zeros(table.n_rows, dtype=np.int64)
+    n_frequent = np.zeros(table.n_rows, dtype=np.int64)
     for name in {name for _, name in judged}:
         codes = table.codes[table.index(name)]
         known = kept & (codes >= 0)
         records = np.bincount(codes[known], weights=table.counts[known], minlength=1)
-        found += codes == np.argmax(records)
-    return found
+        n_frequent += codes == np.argmax(records)
+    return n_frequent
 
 
 def _excess(

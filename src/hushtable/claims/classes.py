@@ -342,8 +342,8 @@ class Classes:
 
     def _unjudged(self, source: frames.Frame | None) -> dict[str, str]:
         """Say which models cannot be judged from what is known, and what it would take."""
-        found = {self.condition(model): self._lack(model, source) for model in self.models}
-        return {condition: lack for condition, lack in found.items() if lack is not None}
+        lacks = {self.condition(model): self._lack(model, source) for model in self.models}
+        return {condition: lack for condition, lack in lacks.items() if lack is not None}
 
     def _lack(self, model: PrivacyModel, source: frames.Frame | None) -> str | None:
         if model.needs.population:
@@ -397,7 +397,7 @@ def _fewest_persons(classes: CountArray, persons: CodeArray, records: CountArray
     them too: so those with the most rows are taken first. A missing person (-1) is nobody,
     and takes as many rows as there are.
     """
-    found = np.zeros(len(records), dtype=np.int64)
+    fewest = np.zeros(len(records), dtype=np.int64)
     pairs, counts = np.unique(np.stack((classes, persons)), axis=1, return_counts=True)
     # Within a class, nobody's rows first, then the persons with the most.
     order = np.lexsort((-counts, pairs[1] >= 0, pairs[0]))
@@ -406,8 +406,8 @@ def _fewest_persons(classes: CountArray, persons: CodeArray, records: CountArray
     starts = np.searchsorted(label, np.arange(len(records)))
     taken = before - before[np.minimum(starts[label], max(0, len(before) - 1))]
     needed = (taken < records[label]) & (person >= 0)
-    np.add.at(found, label[needed], 1)
-    return found
+    np.add.at(fewest, label[needed], 1)
+    return fewest
 
 
 def _with_empty_class(histogram: Histogram) -> Histogram:

@@ -23,8 +23,8 @@ _UNTOLD: Final = {"frequency", "runs", "tree"}
 
 def kinds_of(columns: Sequence[str], specs: Mapping[str, ColumnSpec]) -> dict[str, str]:
     """Return the kinds of columns, as far as they are known."""
-    found = {name: specs[name] for name in columns if name in specs}
-    return {name: spec.kind or "ordered" for name, spec in found.items() if spec.kind or spec.order}
+    told = {name: specs[name] for name in columns if name in specs}
+    return {name: spec.kind or "ordered" for name, spec in told.items() if spec.kind or spec.order}
 
 
 def rules_of(hierarchies: Mapping[str, Any]) -> dict[str, Any]:

@@ -161,12 +161,12 @@ def _by_label(column: Column, given: Any) -> Mapping[str, BoolArray]:
     nothing = np.zeros(column.n_values, dtype=bool)
     # Labels that hold none of the values stay labels.
     levels = given.labels[1:] if isinstance(given, Hierarchy) else ()
-    found: dict[str, BoolArray] = dict.fromkeys((label for labels in levels for label in labels), nothing)
+    covered: dict[str, BoolArray] = dict.fromkeys((label for labels in levels for label in labels), nothing)
     ladder = Hierarchy.build(given, column, unknown="suppress")
     for level in range(1, ladder.n_levels):
         for node, label in enumerate(ladder.labels[level]):
-            found[label] = np.asarray(found.get(label, nothing) | (ladder.level_codes[level] == node))
-    return found
+            covered[label] = np.asarray(covered.get(label, nothing) | (ladder.level_codes[level] == node))
+    return covered
 
 
 def _covers_missing(cell: str | None) -> bool:

@@ -117,14 +117,14 @@ class Independence:
         return cls(tuple(entries["columns"]), str(entries["label"]), entries["n_clusters"])
 
     def _sizes(self, sizes: CountArray) -> list[Failure]:
-        found = []
+        failures = []
         if not len(sizes):
-            found.append(Failure("no records"))
+            failures.append(Failure("no records"))
         elif sizes.max() != sizes.min():
-            found.append(Failure(f"clusters of {sizes.min()} to {sizes.max()} records"))
+            failures.append(Failure(f"clusters of {sizes.min()} to {sizes.max()} records"))
         if self.n_clusters not in (None, len(sizes)):
-            found.append(Failure(f"{len(sizes)} clusters instead of {self.n_clusters}"))
-        return found
+            failures.append(Failure(f"{len(sizes)} clusters instead of {self.n_clusters}"))
+        return failures
 
 
 def _subsets(n_columns: int) -> list[tuple[int, ...]]:

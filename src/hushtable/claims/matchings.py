@@ -131,13 +131,13 @@ class Matchings:
         published, originals = _by_row(grouped, classes, originals)
         matching = Matching(grouped.frame.n_rows, source.n_rows, published, originals)
         stats = ClassStats(grouped.records, matching=matching)
-        found = []
+        failures = []
         for model in self.models:
             failed = ~model.passes(stats)
             if failed.any():
                 n_failed = int(failed.sum())
-                found.append(Failure(describe(model), n_failed, n_failed, float(model.measure(stats)[failed].min())))
-        return found
+                failures.append(Failure(describe(model), n_failed, n_failed, float(model.measure(stats)[failed].min())))
+        return failures
 
 
 def _by_row(grouped: Grouped, classes: CountArray, originals: CountArray) -> tuple[CountArray, CountArray]:

@@ -112,17 +112,17 @@ def names_of(option: str) -> list[str]:
 
 def numbers_of(option: str) -> dict[str, float]:
     """Read an option of the form A=20,B=0."""
-    found = {}
+    numbers = {}
     for entry in names_of(option):
         name, _, number = entry.rpartition("=")
         try:
-            found[name] = float(number)
+            numbers[name] = float(number)
         except ValueError:
             name = ""
         if not name:
             msg = with_hint(f"{entry!r} is not of the form COLUMN=NUMBER.", "for instance: --weights job=20,age=0.")
             raise InputError(msg)
-    return found
+    return numbers
 
 
 def frame_of(path: Path | None, encoding: str, delimiter: str | None) -> Frame | None:

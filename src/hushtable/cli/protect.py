@@ -271,14 +271,14 @@ def _domains_of(claim: Claim, path: Path) -> dict[str, Any]:
     from hushtable.hierarchy import Hierarchy
 
     judged = {*claim.columns, *getattr(claim, "sensitive", ())}
-    found = {name: ladder for name, ladder in Hierarchy.from_domains(path).items() if name in judged}
-    if not found:
+    ladders = {name: ladder for name, ladder in Hierarchy.from_domains(path).items() if name in judged}
+    if not ladders:
         msg = with_hint(
             f"--domains {str(path)!r} names no column that is judged.",
             "its lines begin with a column's name: `job/office: clerk, typist`.",
         )
         raise InputError(msg)
-    return found
+    return ladders
 
 
 def _read_policy(path: Path) -> Policy:

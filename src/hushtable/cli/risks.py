@@ -176,10 +176,10 @@ def mpuccs(
         synthetic_frame = frame_of(synthetic, encoding, delimiter)
         control_frame = frame_of(control, encoding, delimiter)
     if compat is not None:
-        found: Mpuccs | PetsardMpuccs = _as_petsard(compat, original_frame, synthetic_frame, options)
+        attacked: Mpuccs | PetsardMpuccs = _as_petsard(compat, original_frame, synthetic_frame, options)
     else:
         with sets_bar("columns") as progress:
-            found = attack(
+            attacked = attack(
                 original_frame,
                 synthetic_frame,
                 columns=names_of(columns) or None,
@@ -195,13 +195,13 @@ def mpuccs(
                 **options,
             )
     if details is not None:
-        _write(found.details, details)
+        _write(attacked.details, details)
     if tree is not None:
-        _write(found.tree, tree, by_record=False)
+        _write(attacked.tree, tree, by_record=False)
     if as_json:
-        print_json({"file": original.name, **found.to_dict()})
+        print_json({"file": original.name, **attacked.to_dict()})
     else:
-        say(*_mpuccs_lines(found, alone=synthetic is None))
+        say(*_mpuccs_lines(attacked, alone=synthetic is None))
 
 
 def _as_petsard(compat: str, original: Any, synthetic: Any, options: dict[str, Any]) -> PetsardMpuccs:
@@ -243,7 +243,7 @@ def uniques(
     with step("reading"):
         frame = frames.read(file, encoding=encoding, delimiter=delimiter)
     with sets_bar("columns") as progress:
-        found = minimal_uniques(
+        keys = minimal_uniques(
             frame,
             columns=names_of(columns) or None,
             max_size=max_size,
@@ -252,12 +252,12 @@ def uniques(
             progress=progress,
         )
     if details is not None:
-        _write(found.sets, details)
-    by_value = found.contributions_by_value().rows(named=True) if show_values else []
+        _write(keys.sets, details)
+    by_value = keys.contributions_by_value().rows(named=True) if show_values else []
     if as_json:
-        print_json({"file": file.name, **found.to_dict(), **({"by_value": by_value} if show_values else {})})
+        print_json({"file": file.name, **keys.to_dict(), **({"by_value": by_value} if show_values else {})})
     else:
-        say(*_uniques_lines(found, by_value))
+        say(*_uniques_lines(keys, by_value))
 
 
 def _sizes(text: str) -> list[int] | None:
@@ -292,8 +292,8 @@ def _write(table: Any, path: Path, *, by_record: bool = True) -> None:
     typer.echo(f"Wrote {path}.{warning}", err=True)
 
 
-def _mpuccs_lines(found: Mpuccs | PetsardMpuccs, *, alone: bool) -> list[str]:
-    summary = found.summary
+def _mpuccs_lines(attacked: Mpuccs | PetsardMpuccs, *, alone: bool) -> list[str]:
+    summary = attacked.summary
     what = "records are unique in the table" if alone else "records are unique and equal exactly one original"
     lines = [
         f"{summary['total_identified']:,} of {summary['total_syn_records']:,} {what} "
@@ -337,8 +337,8 @@ def _control_lines(control: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def _uniques_lines(found: MinimalUniques, by_value: list[dict[str, Any]]) -> list[str]:
-    summary = found.summary()
+def _uniques_lines(keys: MinimalUniques, by_value: list[dict[str, Any]]) -> list[str]:
+    summary = keys.summary()
     lines = [
         f"{summary['n_records_with_sets']:,} of {summary['n_records']:,} records are unique on at most "
         f"{summary['max_size']} of {len(summary['columns'])} columns; {summary['n_sets']:,} minimal sets",

@@ -212,8 +212,8 @@ class _Sizes:
         with ThreadPoolExecutor(n_parts) as pool:
             # Results are taken in the order of the parts, whichever is ready first.
             scratch = [self._levels() for _ in parts]
-            for i, found in enumerate(pool.map(self._measured, parts, scratch)):
-                out[i::n_parts] = found
+            for i, part in enumerate(pool.map(self._measured, parts, scratch)):
+                out[i::n_parts] = part
         return out
 
     def all_figures(self) -> CountArray:

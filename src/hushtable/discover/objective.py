@@ -264,16 +264,16 @@ class Objective:
     def warnings(self) -> tuple[str, ...]:
         """What to know before trusting the optimum: terms that say the same, or outweigh the others."""
         terms = {(term.score, term.aggregate): term for term in self.terms}
-        found = [text for pair, text in _REDUNDANT if all(term in terms for term in pair)]
+        overlapping = [text for pair, text in _REDUNDANT if all(term in terms for term in pair)]
         if any(term.score == "k_anonymity" and term.bounds is None for term in self.terms) and len(self.terms) > 1:
-            found.append(
+            overlapping.append(
                 "k_anonymity counts records and outweighs terms in [0, 1] where classes are large: give bounds="
             )
         if any(term.is_by_length for term in self.all_terms):
-            found.append("attribute_length_penalty prefers half of the columns, whatever they hold")
+            overlapping.append("attribute_length_penalty prefers half of the columns, whatever they hold")
         if self.divisor is not None:
-            found.append("where the sum of the terms is below 0, a larger divisor improves the objective")
-        return tuple(found)
+            overlapping.append("where the sum of the terms is below 0, a larger divisor improves the objective")
+        return tuple(overlapping)
 
     def combined(self, numbers: FloatArray) -> FloatArray:
         """Return the objective of column sets from the numbers of `all_terms`, shape (n_sets, n_terms)."""

@@ -238,7 +238,7 @@ def _correlations(values: FloatArray, *, ranked: bool) -> FloatArray:
     from scipy.stats import rankdata
 
     n = values.shape[1]
-    found = np.full((n, n), np.nan)
+    matrix = np.full((n, n), np.nan)
     for i in range(n):
         for j in range(i, n):
             both = values[np.isfinite(values[:, [i, j]]).all(axis=1)][:, [i, j]]
@@ -246,8 +246,8 @@ def _correlations(values: FloatArray, *, ranked: bool) -> FloatArray:
                 continue
             x, y = (rankdata(each) if ranked else each for each in both.T)
             x, y = x - x.mean(), y - y.mean()
-            found[i, j] = found[j, i] = np.clip(x @ y / np.sqrt((x @ x) * (y @ y)), -1, 1)
-    return found
+            matrix[i, j] = matrix[j, i] = np.clip(x @ y / np.sqrt((x @ x) * (y @ y)), -1, 1)
+    return matrix
 
 
 def _clusters(strength: FloatArray, threshold: float) -> list[list[int]]:

@@ -248,18 +248,18 @@ def select_columns(
     best = _best(sets, values)
     optimal = bound is not None and bool(bound <= values[best])
     front = _front(wanted, sets, terms, values) if isinstance(search, optimizers.Pareto) else []
-    found = [_candidate(names, wanted, sets[i], values[i], terms[i]) for i in (best, *front)]
+    chosen = [_candidate(names, wanted, sets[i], values[i], terms[i]) for i in (best, *front)]
     return Selection(
-        best=found[0].columns,
-        value=found[0].value,
-        terms=found[0].terms,
+        best=chosen[0].columns,
+        value=chosen[0].value,
+        terms=chosen[0].terms,
         objective=wanted,
         method=search,
         history=History(names, sets, terms, values, evaluator.steps()),
         complete=complete and (bound is None or optimal),
         optimal=optimal,
         bound=bound,
-        front=tuple(found[1:]),
+        front=tuple(chosen[1:]),
         seconds=seconds,
         seed=seed,
         warnings=wanted.warnings,

@@ -163,11 +163,11 @@ class Hierarchy:
         if texts == self.values and column.name == self.column:
             return self
         places = self._places(column)
-        found = np.fromiter((places.get(text, -1) for text in texts), dtype=np.int64, count=len(texts))
-        missed = np.flatnonzero(found < 0)
+        places_of_texts = np.fromiter((places.get(text, -1) for text in texts), dtype=np.int64, count=len(texts))
+        missed = np.flatnonzero(places_of_texts < 0)
         if len(missed) and unknown != "suppress":
             raise self._unlisted(column, missed)
-        levels = [self._aligned(level, found) for level in range(1, self.n_levels - 1)]
+        levels = [self._aligned(level, places_of_texts) for level in range(1, self.n_levels - 1)]
         return _of(column.name, texts, Ladder(levels, self.leaf_share), self.rule)
 
     def to_dict(self) -> dict[str, Any]:

@@ -120,7 +120,7 @@ def parse_domains(text: str) -> dict[str, Rows]:
             msg = with_hint(f"line {number}: not of the form `Column/node: value, value`.", "fill in what is missing.")
             raise HierarchyError(msg)
         paths.setdefault(column, []).extend(([*nodes, leaf], f"line {number}") for leaf in leaves)
-    return {column: _padded(found) for column, found in paths.items()}
+    return {column: _padded(each) for column, each in paths.items()}
 
 
 def parse_tree(tree: Any) -> Rows:

@@ -77,8 +77,8 @@ class _Reader:
         if None in listed:
             # A missing value is under no node but the top.
             return np.empty(0, dtype=np.int32)
-        found = [self._member(str(member)) for member in listed]
-        return np.unique(np.concatenate([np.empty(0, dtype=np.int32), *found]))
+        members = [self._member(str(member)) for member in listed]
+        return np.unique(np.concatenate([np.empty(0, dtype=np.int32), *members]))
 
     def _member(self, text: str) -> CodeArray:
         code = self.code_of.get(text)

@@ -68,17 +68,17 @@ def optimal_blocks(free: int, first: FloatArray, is_block: BoolArray, value: Flo
     """List the blocks that hold the lowest free row in some cheapest partition of the free rows."""
     lowest = free & -free
     others = free ^ lowest
-    found = np.empty(64, np.int32)
+    blocks = np.empty(64, np.int32)
     n_found = 0
     rest = others
     while True:
         block = lowest | rest
         if is_block[block] and first[block] + value[free ^ block] <= value[free] + TIES:
-            if n_found == found.size:
-                found = np.append(found, np.empty_like(found))
-            found[n_found] = block
+            if n_found == blocks.size:
+                blocks = np.append(blocks, np.empty_like(blocks))
+            blocks[n_found] = block
             n_found += 1
         if rest == 0:
             break
         rest = (rest - 1) & others
-    return found[:n_found]
+    return blocks[:n_found]

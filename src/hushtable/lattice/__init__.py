@@ -180,7 +180,7 @@ def minimal_sets(
     max_size = len(rows.allowed) - 1
     stages = [max_size] if budget is None else _stages(rows.allowed, by_size=True)
     watch = _Watch(budget, progress, len(rows.codes), 1)
-    found = _no_sets(max_size)
+    sets = _no_sets(max_size)
     coverage: dict[int, Coverage] = {}
     complete_to = 0
     with ThreadPoolExecutor(1) as pool:
@@ -191,11 +191,11 @@ def minimal_sets(
             walk = pool.submit(uniques.walk_all, upto, watch.pulses[0], seen[0])
             if not watch.until_done([walk]):
                 break
-            found = walk.result()
+            sets = walk.result()
             coverage |= _finished(seen, [size for size in _sizes(upto.allowed) if size > complete_to])
             complete_to = stage
     watch.leave()
-    hits, mates, paths = found
+    hits, mates, paths = sets
     sizes = (paths >= 0).sum(axis=1)
     order = np.lexsort((sizes, hits))
     hits, mates, paths = hits[order], mates[order], paths[order]

@@ -45,7 +45,7 @@ def equal_clusters(table: Table, n_clusters: int, clustering: str | Distance, rn
     shuffled = rng.permutation(table.n_rows)
     if callable(clustering):
         keys = _by_distance(table.take(shuffled), clustering)
-        found = _cut(np.arange(table.n_rows), n_clusters, keys)
+        clusters = _cut(np.arange(table.n_rows), n_clusters, keys)
     else:
         if clustering == "runs" and len(table.columns) > 1:
             msg = with_hint(
@@ -55,11 +55,11 @@ def equal_clusters(table: Table, n_clusters: int, clustering: str | Distance, rn
         points = np.array(
             [_positions(column, codes[shuffled]) for column, codes in zip(table.columns, table.codes, strict=True)]
         )
-        found = _cut(np.arange(table.n_rows), n_clusters, lambda rows: points[_widest(points, rows), rows])
+        clusters = _cut(np.arange(table.n_rows), n_clusters, lambda rows: points[_widest(points, rows), rows])
         if clustering == "kmeans":
-            found = _around_means(_coordinates(table.take(shuffled), points), found, n_clusters)
+            clusters = _around_means(_coordinates(table.take(shuffled), points), clusters, n_clusters)
     labels = np.empty(table.n_rows, dtype=np.int32)
-    labels[shuffled] = found
+    labels[shuffled] = clusters
     return labels
 
 
@@ -122,11 +122,11 @@ def _by_distance(table: Table, distance: Distance) -> Callable[[CountArray], Flo
     ]
 
     def far(place: int, places: CodeArray) -> FloatArray:
-        found: FloatArray = np.array([float(distance(cells[place], cells[other])) for other in places.tolist()])
-        if not np.isfinite(found).all() or (found < 0).any():
+        distances: FloatArray = np.array([float(distance(cells[place], cells[other])) for other in places.tolist()])
+        if not np.isfinite(distances).all() or (distances < 0).any():
             msg = with_hint("the distance function gave a number that is no distance.", "0 or more, and finite.")
             raise InputError(msg)
-        return found
+        return distances
 
     def keys(rows: CountArray) -> FloatArray:
         places, place = np.unique(of_row[rows], return_inverse=True)

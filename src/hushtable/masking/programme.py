@@ -113,12 +113,12 @@ class Programme:
         None where the time ended first.
         """
         matrix, right = self.limits()
-        found = solver.linprog(
+        solution = solver.linprog(
             self.objective(), A_ub=matrix, b_ub=right, bounds=(0, None), method="highs-ds", options=_within(seconds)
         )
-        if found.status != 0 or found.x is None:
+        if solution.status != 0 or solution.x is None:
             return None
-        groups = found.x[: len(self.kept)]
+        groups = solution.x[: len(self.kept)]
         return groups, floor_of(self.cost(float(self.kept @ groups)), self.types)
 
     def solved(self, n_nodes: int, seconds: float | None = None) -> tuple[CountArray | None, float, int]:
@@ -127,17 +127,17 @@ class Programme:
 
         matrix, right = self.limits()
         n_patterns = len(self.kept)
-        found = solver.milp(
+        solution = solver.milp(
             self.objective(),
             integrality=np.repeat([1, 0], [n_patterns, self.n_edges]),
             bounds=Bounds(0, np.concatenate((self.room, self.types.supply[self.cluster, self.member]))),
             constraints=LinearConstraint(matrix, -np.inf, right),
             options=_within(seconds) | {"mip_rel_gap": 0.0, "node_limit": n_nodes},
         )
-        bound = found.mip_dual_bound
+        bound = solution.mip_dual_bound
         floor = 0.0 if bound is None or not math.isfinite(bound) else floor_of(self.cost(-bound), self.types)
-        groups = None if found.x is None else np.rint(found.x[:n_patterns]).astype(np.int64)
-        return groups, floor, int(found.mip_node_count or 0)
+        groups = None if solution.x is None else np.rint(solution.x[:n_patterns]).astype(np.int64)
+        return groups, floor, int(solution.mip_node_count or 0)
 
     def realised(self, groups: CountArray) -> Dealing:
         """Deal so many groups of every pattern, as the clusters can serve, and what is left as it agrees."""

@@ -136,10 +136,10 @@ class MaskedRelease:
     @property
     def warnings(self) -> tuple[str, ...]:
         """What undoes the hiding, as far as it was measured, or weakens it."""
-        found = measures.warnings_of(self.guesses)
+        warned = measures.warnings_of(self.guesses)
         if not self.ties_optimised:
-            return found
-        return (*found, "ties in B were settled by A: who is on which side of a cluster's border tells something of A")
+            return warned
+        return (*warned, "ties in B were settled by A: who is on which side of a cluster's border tells something of A")
 
     @property
     def claim(self) -> Independence:
@@ -335,11 +335,11 @@ def _counted(b: Table, labels: CodeArray, label: str, *, in_bins: bool) -> list[
     for column, codes in zip(b.columns, b.codes, strict=True):
         texts, place_of = _bins(column) if in_bins else (column.texts(), np.arange(column.n_values))
         places = np.append(place_of, len(texts))[codes]
-        pairs, found = np.unique(labels.astype(np.int64) * (len(texts) + 1) + places, return_counts=True)
+        pairs, n_records = np.unique(labels.astype(np.int64) * (len(texts) + 1) + places, return_counts=True)
         clusters += (pairs // (len(texts) + 1) + 1).tolist()
         columns += [column.name] * len(pairs)
         values += [[*texts, None][place] for place in (pairs % (len(texts) + 1)).tolist()]
-        counts += found.tolist()
+        counts += n_records.tolist()
     return [
         frames.integers(label, np.array(clusters, dtype=np.int64)),
         frames.strings("column", columns),

@@ -98,10 +98,10 @@ def agreement_bound(types: Types) -> float:
     holds = (masks[None, :] & masks[:, None]) == masks[:, None]
     kept = np.array([types.weights[list(columns)].sum() for columns in sets])
     room = np.array([_room(types, columns) for columns in sets])
-    found = solver.linprog(-kept, A_ub=holds.astype(np.float64), b_ub=room, bounds=(0, None), method="highs-ds")
-    if found.x is None:
+    solution = solver.linprog(-kept, A_ub=holds.astype(np.float64), b_ub=room, bounds=(0, None), method="highs-ds")
+    if solution.x is None:
         return _simple_bound(types)
-    hidden = float(types.weights.sum()) * types.n_groups - float(kept @ found.x)
+    hidden = float(types.weights.sum()) * types.n_groups - float(kept @ solution.x)
     return floor_of(types.n_clusters * hidden, types)
 
 

@@ -90,7 +90,7 @@ def _shares(cells: CodeArray, tie_of: CodeArray, labels: CodeArray, type_of: Cod
     shape = (len(kinds) + len(cells), n_before + n_choices)
     all_of: Any = sparse.csr_array((np.ones(2 * n_choices), where), shape=shape)
     both: Any = sparse.hstack((matrix, choices))
-    found = solver.linprog(
+    solution = solver.linprog(
         np.concatenate((programme.objective(), np.zeros(n_choices))),
         A_ub=both,
         b_ub=right,
@@ -98,11 +98,11 @@ def _shares(cells: CodeArray, tie_of: CodeArray, labels: CodeArray, type_of: Cod
         b_eq=np.concatenate((held.ravel()[kinds], room)),
         method="highs-ds",
     )
-    if found.x is None:
+    if solution.x is None:
         msg = with_hint("the programme that settles ties of B was not solved.", "leave optimise_ties off.")
         raise InputError(msg)
     taken = np.zeros((len(cells), n_types), dtype=np.int64)
-    taken[pair, member] = np.floor(found.x[n_before:] + 1e-6)
+    taken[pair, member] = np.floor(solution.x[n_before:] + 1e-6)
     return taken
 
 
@@ -123,8 +123,8 @@ def _sources(programme: Programme, wanted: CountArray) -> tuple[CountArray, Coun
     """Return the programme's pairs of cluster and type, and where among them some are, if they are."""
     sources = np.unique(programme.cluster * len(programme.types.values) + programme.member)
     row = np.searchsorted(sources, wanted)
-    found = np.append(sources, -1)[row] == wanted
-    return sources, row, np.asarray(found)
+    is_wanted = np.append(sources, -1)[row] == wanted
+    return sources, row, np.asarray(is_wanted)
 
 
 def _place(cells: CodeArray, tie_of: CodeArray, labels: CodeArray) -> CountArray:

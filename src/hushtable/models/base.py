@@ -83,11 +83,11 @@ class Histogram:
 
     def highest(self, entries: FloatArray | CountArray, otherwise: float = 0.0) -> FloatArray:
         """Return the highest of one number an entry in every class; ``otherwise`` where a class has no entry."""
-        found = np.full(self.n_classes, otherwise)
+        highest = np.full(self.n_classes, otherwise)
         filled = self.offsets[1:] > self.offsets[:-1]
         if filled.any():
-            found[filled] = np.maximum.reduceat(entries, self.offsets[:-1][filled])
-        return found
+            highest[filled] = np.maximum.reduceat(entries, self.offsets[:-1][filled])
+        return highest
 
 
 @dataclass(frozen=True, slots=True, eq=False)

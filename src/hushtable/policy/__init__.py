@@ -396,14 +396,14 @@ class Policy(Record):
             return given
         asked = {*self.quasi_identifiers, *self.with_role("sensitive")}
         listed_ = Hierarchy.from_domains(self._beside(self.domains))
-        found = {name: ladder for name, ladder in listed_.items() if name in asked}
-        if not found:
+        ladders = {name: ladder for name, ladder in listed_.items() if name in asked}
+        if not ladders:
             msg = with_hint(
                 f"domains: {self.domains!r} names no quasi-identifier or sensitive column.",
                 "its lines begin with a column's name: `job/office: clerk, typist`.",
             )
             raise PolicyError(msg)
-        return {**found, **given}
+        return {**ladders, **given}
 
     def _pseudonyms(self, key: bytes | None) -> Pseudonyms | None:
         if (key is not None) != bool(self.pseudonymized):

@@ -159,8 +159,8 @@ def _cell_costs(objective: MinimalDistortion | Certainty, column: Column, publis
     n_values = column.n_values + int(bool((published.level < 0).any() or published.has_missing.any()))
     by_level = objective.node_costs(published.hierarchy, n_values)
     costs = np.zeros(len(published.level))
-    for level, found in enumerate(by_level):
+    for level, runs in enumerate(by_level):
         at = published.level == level
-        costs[at] = found[published.node[at]]
+        costs[at] = runs[published.node[at]]
     costs[published.has_missing & (published.level >= 0)] = 1.0
     return costs

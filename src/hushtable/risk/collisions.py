@@ -106,54 +106,54 @@ def collide(
     began = time.perf_counter()
     pruned: frozenset[tuple[int, ...]] = frozenset()
     if how.min_entropy_delta is not None:
-        found, pruned = _pruning(
+        sets, pruned = _pruning(
             grid, attacking, sizes, how.min_entropy_delta, how.renyi_alpha, budget=budget, progress=progress
         )
     elif how.all_minimal:
-        found = lattice.minimal_sets(grid, budget=budget, progress=progress)
+        sets = lattice.minimal_sets(grid, budget=budget, progress=progress)
     else:
-        found = lattice.first_smallest(grid, budget=budget, progress=progress)
-    trace = Trace("mpuccs", found.n_sets, time.perf_counter() - began, complete=found.complete_to == sizes[-1])
-    is_first = np.diff(found.rows, prepend=-1) != 0
-    n_columns = (found.paths >= 0).sum(axis=1)
-    order = np.lexsort((found.rows, *found.paths.T[::-1], n_columns))
+        sets = lattice.first_smallest(grid, budget=budget, progress=progress)
+    trace = Trace("mpuccs", sets.n_sets, time.perf_counter() - began, complete=sets.complete_to == sizes[-1])
+    is_first = np.diff(sets.rows, prepend=-1) != 0
+    n_columns = (sets.paths >= 0).sum(axis=1)
+    order = np.lexsort((sets.rows, *sets.paths.T[::-1], n_columns))
     return Collisions(
-        found.rows[order].astype(np.int64),
-        found.mates[order].astype(np.int64) - (0 if len(joint.tables) == 1 else joint.tables[1].codes.shape[1]),
-        found.paths[order],
+        sets.rows[order].astype(np.int64),
+        sets.mates[order].astype(np.int64) - (0 if len(joint.tables) == 1 else joint.tables[1].codes.shape[1]),
+        sets.paths[order],
         is_first[order],
         pruned,
-        found.complete_to,
-        found.coverage,
+        sets.complete_to,
+        sets.coverage,
         trace,
     )
 
 
-def details(joint: Joint, found: Collisions) -> dict[str, list[Any]]:
+def details(joint: Joint, collisions: Collisions) -> dict[str, list[Any]]:
     """List collisions as plain columns, with their values where the codes still have a meaning.
 
     Positions are those of the tables that the user passed.
     """
     attacking = _attacking(joint)
-    paths = [tuple(path[path >= 0].tolist()) for path in found.paths]
+    paths = [tuple(path[path >= 0].tolist()) for path in collisions.paths]
     columns: dict[str, list[Any]] = {
-        "combo_size": found.sizes.tolist(),
-        "syn_idx": attacking.positions[found.rows].tolist(),
+        "combo_size": collisions.sizes.tolist(),
+        "syn_idx": attacking.positions[collisions.rows].tolist(),
         "field_combo": [tuple(joint.names[j] for j in path) for path in paths],
     }
     if joint.values:
         columns["value_combo"] = [
             tuple(joint.text(j, attacking.codes[j, row]) for j in path)
-            for row, path in zip(found.rows, paths, strict=True)
+            for row, path in zip(collisions.rows, paths, strict=True)
         ]
-    columns["ori_idx"] = joint.tables[0].positions[found.mates].tolist()
+    columns["ori_idx"] = joint.tables[0].positions[collisions.mates].tolist()
     return columns
 
 
-def tree(joint: Joint, sizes: Sequence[int], found: Collisions, how: Settings) -> dict[str, list[Any]]:
+def tree(joint: Joint, sizes: Sequence[int], collisions: Collisions, how: Settings) -> dict[str, list[Any]]:
     """List every column set as plain columns, whether it was worth walking or not."""
     attacking = _attacking(joint)
-    n_first = Counter(tuple(path[path >= 0].tolist()) for path in found.paths[found.is_first])
+    n_first = Counter(tuple(path[path >= 0].tolist()) for path in collisions.paths[collisions.is_first])
     entropies: dict[tuple[int, ...], float] = {}
     columns: dict[str, list[Any]] = {name: [] for name in TREE}
     sets, again = tee(_in_order(len(joint.names), sizes))
@@ -168,11 +168,11 @@ def tree(joint: Joint, sizes: Sequence[int], found: Collisions, how: Settings) -
             len(path),
             tuple(joint.names[j] for j in path),
             tuple(joint.names[j] for j in base) if base else None,
-            base in found.pruned if base else None,
+            base in collisions.pruned if base else None,
             entropies[path],
             entropies[base] if base else None,
             entropies[path] - entropies[base] if base else None,
-            path in found.pruned,
+            path in collisions.pruned,
             int((alone >= 0).sum()),
             n_first[path],
             weight,
@@ -229,7 +229,7 @@ def _pruning(
     seen: Counter[int] = Counter()
     n_all = {size: math.comb(n_columns, size) for size in sizes}
     is_open = attacking == 1
-    found: list[tuple[tuple[int, ...], CodeArray, CodeArray]] = []
+    kept: list[tuple[tuple[int, ...], CodeArray, CodeArray]] = []
     sets, again = tee(_in_order(n_columns, sizes))
     classes = partitions(grid.codes, (grid.widths - 1).tolist(), again, missing_matches=grid.missing_matches)
     for path, (labels, n_classes) in zip(sets, classes, strict=True):
@@ -248,11 +248,11 @@ def _pruning(
         hits = alone[(alone >= 0) & (targets >= 0)]
         hits = hits[is_open[hits]]
         is_open[hits] = False
-        found.append((path, hits, targets[labels[hits]]))
+        kept.append((path, hits, targets[labels[hits]]))
     n_skipped = Counter(map(len, skipped))
     return (
         lattice.ColumnSets(
-            *_by_row(found, sizes[-1]),
+            *_by_row(kept, sizes[-1]),
             seen.total() - len(skipped),
             max((size for size in sizes if seen[size] == n_all[size]), default=0),
             {size: Coverage.of(n_all[size], seen[size] - n_skipped[size], 0, n_skipped[size]) for size in sizes},
@@ -262,15 +262,15 @@ def _pruning(
 
 
 def _by_row(
-    found: Sequence[tuple[tuple[int, ...], CodeArray, CodeArray]], max_size: int
+    sets: Sequence[tuple[tuple[int, ...], CodeArray, CodeArray]], max_size: int
 ) -> tuple[CodeArray, NDArray[np.int16], CodeArray]:
     """Return rows, sets and targets by row, of sets each with its rows and their targets."""
     nobody = np.empty(0, dtype=np.int32)
-    rows = np.concatenate([nobody, *(hits for _, hits, _ in found)])
-    mates = np.concatenate([nobody, *(targets for _, _, targets in found)])
+    rows = np.concatenate([nobody, *(hits for _, hits, _ in sets)])
+    mates = np.concatenate([nobody, *(targets for _, _, targets in sets)])
     paths = np.full((len(rows), max_size), -1, dtype=np.int16)
     end = 0
-    for path, hits, _ in found:
+    for path, hits, _ in sets:
         paths[end : end + len(hits), : len(path)] = path
         end += len(hits)
     order = np.argsort(rows)

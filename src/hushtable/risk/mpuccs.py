@@ -210,9 +210,9 @@ def mpuccs(
     merges = synthetic is not None if deduplicate is None else deduplicate
     joint = in_order(code_together(tables, decimals, units), merges=merges)
     sizes = sizes_of(n_cols, len(joint.names))
-    found = collide(joint, sizes, how, budget, progress)
+    collisions = collide(joint, sizes, how, budget, progress)
     summary = {
-        **_totals(joint, sizes, found, field_decay_factor),
+        **_totals(joint, sizes, collisions, field_decay_factor),
         "config_min_entropy_delta": min_entropy_delta,
         "config_renyi_alpha": renyi_alpha,
         "config_numeric_precision": decimals,
@@ -224,7 +224,7 @@ def mpuccs(
         summary["note"] = _ONE_TABLE
     elif control is None:
         summary["note"] = _WITHOUT_CONTROL
-    elif not found.trace.complete:
+    elif not collisions.trace.complete:
         summary["note"] = _NO_TIME_FOR_CONTROL
     else:
 
@@ -243,11 +243,11 @@ def mpuccs(
     pair = replace(joint, tables=joint.tables[:2])
     return Mpuccs(
         summary,
-        found.trace,
+        collisions.trace,
         tuple(sizes),
         how,
         pair if values else pair.without_values(),
-        found,
+        collisions,
         frames.library(original),
     )
 
@@ -326,14 +326,14 @@ def sizes_of(n_cols: int | Sequence[int] | None, n_columns: int) -> list[int]:
     return sorted(set(sizes))
 
 
-def _totals(joint: Joint, sizes: Sequence[int], found: Collisions, decay: float) -> dict[str, Any]:
+def _totals(joint: Joint, sizes: Sequence[int], collisions: Collisions, decay: float) -> dict[str, Any]:
     original, attacking = joint.tables[0], joint.tables[min(1, len(joint.tables) - 1)]
-    n_records, n_identified = attacking.n_records, found.n_identified
-    is_first = found.is_first
-    size_of = found.sizes[is_first]
-    n_originals = len(np.unique(found.mates))
+    n_records, n_identified = attacking.n_records, collisions.n_identified
+    is_first = collisions.is_first
+    size_of = collisions.sizes[is_first]
+    n_originals = len(np.unique(collisions.mates))
     rate, error = wilson(n_identified, n_records)
-    holds = [(found.paths[is_first] == j).any(axis=1) for j in range(len(joint.names))]
+    holds = [(collisions.paths[is_first] == j).any(axis=1) for j in range(len(joint.names))]
     return {
         "total_syn_records": n_records,
         "total_ori_records": original.n_records,
@@ -341,7 +341,7 @@ def _totals(joint: Joint, sizes: Sequence[int], found: Collisions, decay: float)
         "identification_rate": n_identified / n_records,
         "weighted_identification_rate": float((decay ** (size_of - 1)).sum()) / n_records,
         "total_combinations_checked": sum(math.comb(len(joint.names), size) for size in sizes),
-        "total_combinations_pruned": len(found.pruned),
+        "total_combinations_pruned": len(collisions.pruned),
         "interval": list(clipped(rate - error, rate + error)),
         "distinct_originals": n_originals,
         "original_rate": n_originals / original.n_records,
@@ -349,18 +349,18 @@ def _totals(joint: Joint, sizes: Sequence[int], found: Collisions, decay: float)
         "identified_by_column": {
             name: float(each.mean()) if n_identified else 0.0 for name, each in zip(joint.names, holds, strict=True)
         },
-        **_reached(found),
-        "complete": found.trace.complete,
-        "complete_to_size": found.complete_to,
+        **_reached(collisions),
+        "complete": collisions.trace.complete,
+        "complete_to_size": collisions.complete_to,
     }
 
 
-def _reached(found: Collisions) -> dict[str, Any]:
+def _reached(collisions: Collisions) -> dict[str, Any]:
     """Say what became of the column sets, in total and by size."""
-    totals = Coverage(*map(sum, zip(*found.coverage.values(), strict=True)))
+    totals = Coverage(*map(sum, zip(*collisions.coverage.values(), strict=True)))
     return {
         "total_combinations_walked": totals.walked,
         "total_combinations_left": totals.left,
         "total_combinations_not_reached": totals.not_reached,
-        "combinations_by_size": {size: each._asdict() for size, each in found.coverage.items()},
+        "combinations_by_size": {size: each._asdict() for size, each in collisions.coverage.items()},
     }

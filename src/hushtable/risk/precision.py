@@ -74,12 +74,12 @@ def datetime_precisions(tables: Sequence[Table], given: str | Mapping[str, str] 
 
 def _columns_of(tables: Sequence[Table], kinds: tuple[str, str]) -> dict[str, list[Column]]:
     """Return the columns that hold values of two kinds only, as they are in the tables that have values there."""
-    found = {}
+    columns = {}
     for name in tables[0].names:
         valued = [column for column in (table.column(name) for table in tables) if column.n_values]
         if valued and all(column.kind in kinds for column in valued):
-            found[name] = valued
-    return found
+            columns[name] = valued
+    return columns
 
 
 def _has(kind: str, columns: Sequence[Column]) -> bool:

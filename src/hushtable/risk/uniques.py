@@ -208,9 +208,9 @@ def minimal_uniques(
         range(1, largest + 1),
         missing_matches=missing == "category",
     )
-    found = lattice.minimal_sets(grid, budget=budget, progress=progress)
-    rows, paths = _in_table_order(found, order, inverse)
-    trace = Trace("minimal_uniques", found.n_sets, time.perf_counter() - began, complete=found.complete_to == largest)
+    sets = lattice.minimal_sets(grid, budget=budget, progress=progress)
+    rows, paths = _in_table_order(sets, order, inverse)
+    trace = Trace("minimal_uniques", sets.n_sets, time.perf_counter() - began, complete=sets.complete_to == largest)
     sizes = (paths >= 0).sum(axis=1)
     weights = _weights(n_columns, largest)[sizes]
     suda = _scores(rows, weights, table.n_rows)
@@ -231,7 +231,7 @@ def minimal_uniques(
             for j, name in enumerate(table.names)
         },
         trace,
-        found.coverage,
+        sets.coverage,
         frames.library(data),
     )
 
@@ -249,17 +249,17 @@ def _check(table: Table, max_size: int, missing: str, fraction: float) -> None:
 
 
 def _in_table_order(
-    found: lattice.ColumnSets, order: NDArray[np.int64], inverse: CodeArray
+    sets: lattice.ColumnSets, order: NDArray[np.int64], inverse: CodeArray
 ) -> tuple[CountArray, NDArray[np.int16]]:
     """Turn distinct rows and columns in the order of the walk into the table's own, sorted by row and size."""
     first = np.full(int(inverse.max(initial=-1)) + 1, len(inverse))
     np.minimum.at(first, inverse, np.arange(len(inverse)))
     # Positions past the last column sort the -1 of unused places to the end.
     n_columns = len(order)
-    columns = np.append(order, n_columns)[found.paths].astype(np.int16)
+    columns = np.append(order, n_columns)[sets.paths].astype(np.int16)
     columns.sort(axis=1)
     columns[columns == n_columns] = -1
-    rows = first[found.rows]
+    rows = first[sets.rows]
     by_row = np.lexsort((*columns.T[::-1], (columns >= 0).sum(axis=1), rows))
     return rows[by_row], columns[by_row]
 

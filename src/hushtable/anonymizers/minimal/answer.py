@@ -29,8 +29,8 @@ def merged(recoding: Recoding, labels: CodeArray) -> tuple[Partition, Recoding]:
     cells = np.array([recoding.labels(column.name)[0] for column in recoding.columns])
     _, first, class_of_block = np.unique(cells, axis=1, return_index=True, return_inverse=True)
     kept = tuple(candidates.take(cell, first) for cell in recoding.cells)
-    found = class_of_block.reshape(-1)[labels].astype(np.int32)
-    partition = Partition.from_labels(found, len(first), np.ones(len(labels), dtype=np.int64))
+    class_of_row = class_of_block.reshape(-1)[labels].astype(np.int32)
+    partition = Partition.from_labels(class_of_row, len(first), np.ones(len(labels), dtype=np.int64))
     return partition, Recoding(recoding.columns, kept, recoding.style)
 
 

@@ -143,21 +143,21 @@ class Space:
     def candidates(self, j: int) -> Candidates:
         """List what a column's cells may publish; values first, ``*`` last."""
         ladder, n_places = self.hierarchies[j], self.columns[j].n_values + 1
-        found = [(place, place, 0, 0.0) for place in range(n_places)]
+        options = [(place, place, 0, 0.0) for place in range(n_places)]
         if ladder is None:
             at = self.costs.positions[self.costs.starts[j] :]
             is_span, star = self.costs.is_span[j], float(self.costs.stars[j])
-            found += [
+            options += [
                 (low, high, 1, float(at[high] - at[low]) if is_span else star)
                 for low in range(1, n_places)
                 for high in range(low + 1, n_places)
                 if (low, high) != (1, n_places - 1)
             ]
         else:
-            found += _inner_nodes(ladder, self.codes[j], self.node_costs[j])
+            options += _inner_nodes(ladder, self.codes[j], self.node_costs[j])
         top = 1 if ladder is None else ladder.n_levels - 1
-        found.append((0, n_places - 1, top, float(self.costs.stars[j])))
-        first, last, level, costs = (np.array(each) for each in zip(*found, strict=True))
+        options.append((0, n_places - 1, top, float(self.costs.stars[j])))
+        first, last, level, costs = (np.array(each) for each in zip(*options, strict=True))
         return Candidates(first.astype(np.int32), last.astype(np.int32), level.astype(np.int32), costs)
 
     def publish(self, j: int, listed: Candidates, picks: CountArray, is_missing: BoolArray) -> Cells:
@@ -328,15 +328,15 @@ def _n_ancestors(ladder: Hierarchy | None) -> list[int]:
 
 def _inner_nodes(ladder: Hierarchy, codes: CodeArray, costs: Sequence[FloatArray]) -> list[tuple[int, int, int, float]]:
     """List the nodes between the values and ``*`` as runs of places; those that only repeat a label below are none."""
-    found = []
+    nodes = []
     for level in range(1, ladder.n_levels - 1):
         at_place = ladder.level_codes[level, codes[1:]]
         for node, label in enumerate(ladder.labels[level]):
             covered = np.flatnonzero(at_place == node) + 1
             below = ladder.level_codes[level - 1, codes[covered[0]]]
             if label not in (ladder.labels[level - 1][below], ladder.labels[-1][0]):
-                found.append((int(covered[0]), int(covered[-1]), level, float(costs[level][node])))
-    return found
+                nodes.append((int(covered[0]), int(covered[-1]), level, float(costs[level][node])))
+    return nodes
 
 
 def take(published: Cells, classes: CountArray) -> Cells:

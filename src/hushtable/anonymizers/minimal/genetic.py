@@ -252,8 +252,8 @@ class _Nursery:
         """Anneal a partition, from a share of the usual heat on."""
         hot, cold = temperatures(self.space)
         schedule = (self.n_steps, max(hot * heat, cold), cold)
-        found, value = regroup.anneal(self.space, self.near, labels, self.check, self.state, schedule, self.clock)
-        return value, found
+        better, value = regroup.anneal(self.space, self.near, labels, self.check, self.state, schedule, self.clock)
+        return value, better
 
     def heat(self, heats: Sequence[float], place: int) -> float:
         """Return one of several heats; of many rows always the first."""

@@ -146,9 +146,9 @@ def _solve(space: Space, model: MatchingNotion, n_best: int, clock: Clock) -> So
         return Solution(picks, value, bound, n_states)
     slack = value - sum(float(each.costs.min()) for each in options)
     most = [float(each.costs.min()) + slack for each in options]
-    found, n_tried, is_complete = _ties(masks, space, model, value, most, n_best + 1, clock)
-    others = tuple(each for each in found if not np.array_equal(each, picks))
-    ties = len(found) if len(found) <= n_best and is_complete else None
+    tables, n_tried, is_complete = _ties(masks, space, model, value, most, n_best + 1, clock)
+    others = tuple(each for each in tables if not np.array_equal(each, picks))
+    ties = len(tables) if len(tables) <= n_best and is_complete else None
     return Solution(picks, value, bound, n_states + n_tried, others[: n_best - 1], ties)
 
 
@@ -156,11 +156,11 @@ def _masks(space: Space, j: int) -> list[tuple[int, int, float, int]]:
     """List a column's candidates: the places, the cost, and the rows that it covers as bits."""
     listed = space.candidates(j)
     at = space.places[:, j]
-    found = []
+    usable = []
     for first, last, price in zip(listed.first.tolist(), listed.last.tolist(), listed.costs.tolist(), strict=True):
         covered = np.flatnonzero((first <= at) & (at <= last))
-        found.append((first, last, price, sum(1 << row for row in covered.tolist())))
-    return found
+        usable.append((first, last, price, sum(1 << row for row in covered.tolist())))
+    return usable
 
 
 def _combined(
@@ -320,7 +320,7 @@ def _ties(
         return [], 0, False
     cheapest = np.array([min(each[0] for each in row) for row in choices])
     rest = np.append(np.cumsum(cheapest[::-1])[::-1], 0.0)
-    found: list[CountArray] = []
+    tables: list[CountArray] = []
     covers = np.ones((space.n_rows, space.n_rows), dtype=bool)
     picked: list[tuple[int, ...]] = []
     n_tried = 0
@@ -328,11 +328,11 @@ def _ties(
     def extend(row: int, spent: float) -> None:
         nonlocal n_tried
         if row == space.n_rows:
-            found.append(np.array(picked))
+            tables.append(np.array(picked))
             return
         for price, mask, picks in choices[row]:
             is_late = n_tried >= _MOST_STATES or clock.is_over(n_tried)
-            if spent + price + rest[row + 1] > value + TIES or len(found) >= n_best or is_late:
+            if spent + price + rest[row + 1] > value + TIES or len(tables) >= n_best or is_late:
                 break
             n_tried += 1
             covers[row] = [bool(mask >> i & 1) for i in range(space.n_rows)]
@@ -344,7 +344,7 @@ def _ties(
         covers[row] = True
 
     extend(0, 0.0)
-    return found, n_tried, n_tried < _MOST_STATES and not clock.is_over(n_tried)
+    return tables, n_tried, n_tried < _MOST_STATES and not clock.is_over(n_tried)
 
 
 def _affordable(

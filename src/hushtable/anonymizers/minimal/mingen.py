@@ -272,18 +272,18 @@ class MinGen:
     ) -> list[CodeArray]:
         """Anneal a few times from Mondrian's blocks; return all partitions found."""
         state = np.array([self.seed % 2_147_483_645 + 1], dtype=np.int64)
-        first, found = known.labels, [known.labels]
+        first, labelings = known.labels, [known.labels]
         check = judge.check(max(3 * judge.min_size, int(np.bincount(first).max())))
         hot, cold = temperatures(space)
         for _ in range(_N_STARTS):
             labels, value = regroup.anneal(space, near, first, check, state, (n_steps, hot, cold), clock)
-            found.append(labels)
+            labelings.append(labels)
             if value < known.value:
                 known.labels, known.value = labels.copy(), value
                 record(known)
             if clock.left < clock.spent:
                 break
-        return found
+        return labelings
 
 
 def temperatures(space: Space) -> tuple[float, float]:
@@ -297,10 +297,12 @@ def start(space: Space, problem: Problem, clock: Clock) -> tuple[CodeArray, regr
     judge, names = problem.judge, problem.columns
     laddered = {name: ladder for name, ladder in zip(names, space.hierarchies, strict=True) if ladder is not None}
     asked = replace(problem, ladders={**problem.ladders, **laddered}, loss=SetNCP(), clock=clock.part(_SHARE_OF_START))
-    found = Mondrian().search(asked).partition
-    if not judge.passes(found.offsets, found.rows).all():
+    by_mondrian = Mondrian().search(asked).partition
+    if not judge.passes(by_mondrian.offsets, by_mondrian.rows).all():
         raise infeasible(judge.models, space.n_rows)
-    labels = regroup.parted(space, found.labels, judge.min_size) if judge.is_by_size else found.labels.copy()
+    labels = (
+        regroup.parted(space, by_mondrian.labels, judge.min_size) if judge.is_by_size else by_mondrian.labels.copy()
+    )
     n_near = max(judge.min_size - 1, _N_NEAR)
     return labels, regroup.nearest(space, n_near, clock.part(_SHARE_OF_NEAREST), labels)
 

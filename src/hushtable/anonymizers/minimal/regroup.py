@@ -125,9 +125,9 @@ def anneal(
     # Once more without any rise, so that the last word is a local optimum.
     for stage in (*stages, (n_steps // 10, cold / 100, cold / 200)):
         _anneal_stage(space, near, blocks, check, state, stage, clock)
-    found = np.unique(blocks.labels, return_inverse=True)[1].astype(np.int32)
-    value = partition_value(space, found)
-    return (found, value) if value < least - TIES else (labels, least)
+    best = np.unique(blocks.labels, return_inverse=True)[1].astype(np.int32)
+    value = partition_value(space, best)
+    return (best, value) if value < least - TIES else (labels, least)
 
 
 def _anneal_stage(
@@ -168,10 +168,10 @@ def polish(space: Space, near: Neighbours, labels: CodeArray, judge: Judge, cloc
         if not len(rows):
             continue
         some = replace(space, places=np.ascontiguousarray(space.places[rows]))
-        found = smallest.solve(some, judge.of(rows))
+        exact = smallest.solve(some, judge.of(rows))
         was = _value_of(some, labels[rows])
-        if was - found.value > TIES:
-            labels[rows] = labels.max() + 1 + found.labels
+        if was - exact.value > TIES:
+            labels[rows] = labels.max() + 1 + exact.labels
             labels = np.unique(labels, return_inverse=True)[1].astype(np.int32)
     return labels, partition_value(space, labels)
 

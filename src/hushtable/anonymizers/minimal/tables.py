@@ -121,12 +121,12 @@ def wanted(notion: MatchingNotion, matched: BoolArray) -> BoolArray:
     A table satisfies the notion where there is none. There is always one for a row that lacks matches,
     as long as there are k rows.
     """
-    found = np.zeros(matched.shape, dtype=bool)
+    lacking = np.zeros(matched.shape, dtype=bool)
     if "published" in notion.sides:
-        found |= (matched.sum(axis=2) < notion.k)[:, :, None] & ~matched
+        lacking |= (matched.sum(axis=2) < notion.k)[:, :, None] & ~matched
     if "original" in notion.sides:
-        found |= (matched.sum(axis=1) < notion.k)[:, :, None] & ~matched.transpose(0, 2, 1)
-    return found
+        lacking |= (matched.sum(axis=1) < notion.k)[:, :, None] & ~matched.transpose(0, 2, 1)
+    return lacking
 
 
 def _cheapest(listed: Candidates) -> CountArray:
@@ -142,8 +142,8 @@ def _cheapest(listed: Candidates) -> CountArray:
 
 def _fitting(places: CodeArray, listed: Candidates) -> tuple[CountArray, CountArray]:
     """List the candidates of every row, as offsets and members."""
-    rows, found = np.nonzero((listed.first <= places[:, None]) & (places[:, None] <= listed.last))
-    return np.asarray(np.searchsorted(rows, np.arange(len(places) + 1))), found
+    rows, choices = np.nonzero((listed.first <= places[:, None]) & (places[:, None] <= listed.last))
+    return np.asarray(np.searchsorted(rows, np.arange(len(places) + 1))), choices
 
 
 def _check_size(space: Space) -> None:

@@ -331,8 +331,8 @@ def of_parts(
     filled = weights > 0
     values, weights = np.asarray(values, dtype=np.float64)[filled], weights[filled].astype(np.int64)
     labels: CodeArray = np.flatnonzero(filled).astype(np.int32)
-    found = float(value(values, weights)) if len(values) else math.nan
-    return Score(name, found, unit, direction, "class", labels, values, weights, seen.source)
+    mean = float(value(values, weights)) if len(values) else math.nan
+    return Score(name, mean, unit, direction, "class", labels, values, weights, seen.source)
 
 
 def of_columns(

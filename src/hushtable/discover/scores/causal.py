@@ -79,10 +79,10 @@ def causal_graph(data: Any, *, alpha: float = 0.05, test: Test = "gsq", bins: in
     varied = [j for j, codes in enumerate(coded) if len(np.unique(codes)) > 1]
     adjacency = np.zeros((len(coded), len(coded)), dtype=bool)
     if len(varied) > 1:
-        found = search.pc(
+        result = search.pc(
             np.column_stack([coded[j] for j in varied]), alpha=alpha, indep_test=test, show_progress=False
         )
-        adjacency[np.ix_(varied, varied)] = found.G.graph != 0
+        adjacency[np.ix_(varied, varied)] = result.G.graph != 0
     return CausalGraph(table.names, adjacency)
 
 
