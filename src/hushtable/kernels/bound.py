@@ -12,7 +12,7 @@ __all__ = ["nearest_records"]
 
 @jit
 def nearest_records(
-    codes: CodeArray,
+    places: CodeArray,
     counts: CountArray,
     is_ordered: BoolArray,
     positions: FloatArray,
@@ -22,11 +22,11 @@ def nearest_records(
 ) -> None:
     """Set each row's summed share with the farthest of its k nearest records, itself among them.
 
-    codes : int32 (n_rows, n_columns), -1 is missing
-    positions : float64 (n_columns, most values), for ordered columns
+    places : int32 (n_rows, n_columns), 0 is missing
+    positions : float64 (n_columns, most places), for ordered columns
     domain : float64 (n_columns,), distinct values, the missing one included
     """
-    n_rows, n_columns = codes.shape
+    n_rows, n_columns = places.shape
     nearest = np.empty(k)
     records = np.empty(k, np.int64)
     for row in range(n_rows):
@@ -40,11 +40,11 @@ def nearest_records(
             limit = nearest[n_kept - 1] if n_held >= k else np.inf
             distance = 0.0
             for j in range(n_columns):
-                a, b = codes[row, j], codes[other, j]
+                a, b = places[row, j], places[other, j]
                 if a != b:
                     if not is_ordered[j]:
                         distance += 2.0 / domain[j]
-                    elif a < 0 or b < 0:
+                    elif a == 0 or b == 0:
                         distance += 1.0
                     else:
                         distance += abs(positions[j, a] - positions[j, b])

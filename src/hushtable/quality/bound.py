@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from hushtable import layout
 from hushtable.errors import InputError, with_hint
 from hushtable.kernels import bound
 from hushtable.table import Table
@@ -49,24 +50,23 @@ def ncp_lower_bound(data: Any, quasi_identifiers: Sequence[str], k: int) -> floa
     >>> ncp_lower_bound(pl.DataFrame({"age": [20, 30, 60]}), ["age"], 2)
     0.4166666666666667
     """
-    table, _ = Table.encode(data, tuple(quasi_identifiers)).collapse()
+    names = tuple(quasi_identifiers)
+    table, _ = Table.encode(data, names).collapse()
     if table.n_records < k:
         msg = with_hint(f"{table.n_records} records have no class of k = {k}.", "ask for a lower k.")
         raise InputError(msg)
-    columns = table.columns
-    positions = np.zeros((len(columns), max((column.n_values for column in columns), default=0)))
-    for j, column in enumerate(columns):
-        if column.is_ordered:
-            positions[j, : column.n_values] = column.positions()
-    gaps = (table.codes < 0).any(axis=1)
+    axes = layout.lay_out(table, names, {}, {})
+    positions = np.zeros((len(axes), max(axis.n_places for axis in axes)))
+    for j, axis in enumerate(axes):
+        positions[j, : axis.n_places] = axis.positions
     shares = np.empty(table.n_rows)
     bound.nearest_records(
-        np.ascontiguousarray(table.codes.T),
+        layout.places(table, axes),
         table.counts,
-        np.array([column.is_ordered for column in columns]),
+        np.array([axis.is_ordered for axis in axes]),
         positions,
-        np.array([column.n_values for column in columns], dtype=np.float64) + gaps,
+        np.array([axis.domain for axis in axes], dtype=np.float64),
         k,
         shares,
     )
-    return float(shares @ table.counts / table.n_records / len(columns))
+    return float(shares @ table.counts / table.n_records / len(axes))

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from hushtable import layout
 from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray
 from hushtable.column import Column
 from hushtable.hierarchy import Hierarchy
@@ -206,29 +207,25 @@ def lay_out(
         Decides among candidates that cost the same; else the lowest node does.
     """
     columns = tuple(table.column(name) for name in quasi_identifiers)
-    ladders = tuple(_ladder(column, hierarchies.get(column.name)) for column in columns)
-    orders = [_order(column, ladder) for column, ladder in zip(columns, ladders, strict=True)]
-    places = np.empty((table.n_rows, len(columns)), dtype=np.int32)
-    codes = []
-    for j, (column, order) in enumerate(zip(columns, orders, strict=True)):
-        place_of_code = np.zeros(column.n_values + 1, dtype=np.int32)
-        place_of_code[order + 1] = np.arange(1, column.n_values + 1)
-        places[:, j] = place_of_code[table.codes[table.index(column.name)] + 1]
-        codes.append(np.append(-1, order).astype(np.int32))
-    n_values = [column.n_values + int((places[:, j] == 0).any()) for j, column in enumerate(columns)]
+    given = {column.name: _ladder(column, hierarchies.get(column.name)) for column in columns}
+    laddered = {name: ladder for name, ladder in given.items() if ladder is not None}
+    axes = layout.lay_out(table, quasi_identifiers, laddered, {})
+    ladders = tuple(axis.hierarchy for axis in axes)
+    codes = tuple(np.append(-1, axis.code_at()).astype(np.int32) for axis in axes)
+    n_values = [axis.domain for axis in axes]
     weights, exponent = _weights(objective, quasi_identifiers)
     again, _ = _weights(second or objective, quasi_identifiers)
     priced = [_priced(objective, *each) for each in zip(weights, columns, ladders, n_values, strict=True)]
     ties = [_priced(second or objective, *each) for each in zip(again, columns, ladders, n_values, strict=True)]
     chosen = [_choices(ladder, first, again) for ladder, first, again in zip(ladders, priced, ties, strict=True)]
-    costs = _pack(columns, ladders, codes, chosen, priced, weights, objective)
+    costs = _pack(axes, chosen, priced, weights, objective)
     return Space(
         columns,
         ladders,
-        places,
-        tuple(codes),
+        layout.places(table, axes),
+        codes,
         costs,
-        costs if second is None else _pack(columns, ladders, codes, chosen, ties, again, second),
+        costs if second is None else _pack(axes, chosen, ties, again, second),
         tuple(chosen),
         tuple(priced),
         math.ldexp(objective.scale(quasi_identifiers, table.n_rows), exponent),
@@ -239,13 +236,6 @@ def _ladder(column: Column, given: Hierarchy | None) -> Hierarchy | None:
     if given is not None or column.is_ordered:
         return given
     return Hierarchy.build(Hierarchy.suppression(), column)
-
-
-def _order(column: Column, ladder: Hierarchy | None) -> CountArray:
-    """Return the codes in the order of their places: of the branches of a hierarchy."""
-    if ladder is None or column.n_values == 0:
-        return np.arange(column.n_values)
-    return np.lexsort(ladder.level_codes)
 
 
 def _weights(objective: Loss, names: Sequence[str]) -> tuple[FloatArray, int]:
@@ -287,26 +277,24 @@ def _choices(ladder: Hierarchy | None, costs: Sequence[FloatArray], seconds: Seq
 
 
 def _pack(
-    columns: Sequence[Column],
-    ladders: Sequence[Hierarchy | None],
-    codes: Sequence[CodeArray],
+    axes: Sequence[layout.Axis],
     chosen: Sequence[CodeArray],
     priced: Sequence[Sequence[FloatArray]],
     weights: FloatArray,
     objective: Loss,
 ) -> Costs:
     """Put the costs of all columns into arrays for the kernels."""
-    starts = np.cumsum([0, *(column.n_values + 1 for column in columns)])
-    n_levels = max(2, *(ladder.n_levels if ladder else 2 for ladder in ladders))
+    starts = np.cumsum([0, *(axis.n_places for axis in axes)])
+    n_levels = max(2, *(axis.hierarchy.n_levels if axis.hierarchy else 2 for axis in axes))
     positions = np.zeros(starts[-1])
     nodes, least = np.zeros((n_levels, starts[-1]), dtype=np.int32), np.zeros((n_levels, starts[-1]))
-    for j, (column, ladder) in enumerate(zip(columns, ladders, strict=True)):
-        known = slice(int(starts[j]) + 1, int(starts[j + 1]))
+    for j, axis in enumerate(axes):
+        known, ladder = slice(int(starts[j]) + 1, int(starts[j + 1])), axis.hierarchy
         if ladder is None:
-            positions[known] = weights[j] * column.positions()
-            nodes[0, known], least[1:, known] = np.arange(column.n_values), weights[j]
+            positions[known] = weights[j] * axis.positions[1:]
+            nodes[0, known], least[1:, known] = np.arange(axis.n_places - 1), weights[j]
             continue
-        order = codes[j][1:]
+        order = axis.code_at()
         for level in range(n_levels):
             at = min(level, ladder.n_levels - 1)
             nodes[level, known] = ladder.level_codes[at, order]
@@ -314,7 +302,7 @@ def _pack(
             least[level, known] = [
                 priced[j][i][ladder.level_codes[i, code]] for i, code in zip(picked, order, strict=True)
             ]
-    is_span = np.array([ladder is None and objective.by_width for ladder in ladders])
+    is_span = np.array([axis.hierarchy is None and objective.by_width for axis in axes])
     return Costs(is_span, starts, positions, weights, nodes, least)
 
 
