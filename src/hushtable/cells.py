@@ -13,7 +13,7 @@ cell             meaning
 ``High School``  a label of a hierarchy: any other text, or one of the forms above
 ===============  =====================================================
 
-Cells are read by this grammar only, never by splitting at dashes or commas.
+Cells are read by this grammar only (`read`), never by splitting at dashes or commas.
 A value that itself looks like one of the other forms is written as a list of one.
 A hierarchy's label is written as it is: whether a text is a label or a value, and what a
 label holds, only the hierarchy says; one of the forms above holds no other values than it reads as,
@@ -26,19 +26,18 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
 __all__ = [
     "SUPPRESSED",
+    "Cell",
     "Ends",
     "at_least",
     "below",
     "between",
-    "ends",
     "from_to",
-    "is_value",
-    "members",
     "one_of",
+    "read",
     "value",
 ]
 
@@ -46,7 +45,7 @@ SUPPRESSED: Final = "*"
 
 _BOUND: Final = r"-?[0-9][0-9:. \-]*"
 _INTERVAL: Final = re.compile(
-    rf"\[(?P<low>{_BOUND}), (?P<high>{_BOUND})(?P<end>[\])])|<(?P<below>{_BOUND})|>=(?P<start>{_BOUND})", re.ASCII
+    rf"\[(?P<low>{_BOUND}), (?P<high>{_BOUND})[\])]|<(?P<below>{_BOUND})|>=(?P<start>{_BOUND})", re.ASCII
 )
 
 
@@ -59,46 +58,50 @@ class Ends(NamedTuple):
     """Whether ``high`` belongs to it."""
 
 
-def ends(text: str) -> Ends | None:
-    """Read an interval; None where the text is none.
+class Cell(NamedTuple):
+    """What a published cell says by the grammar alone; whether it is a label, only a hierarchy knows.
+
+    Attributes
+    ----------
+    form : {"value", "interval", "set", "any", "list"}
+        ``"any"`` is ``*``. ``"list"`` is a JSON list of something else than texts and nulls: no cell
+        that is ever written, and no value either.
+    ends : Ends, optional
+        Of an interval.
+    members : tuple of str or None
+        Of a set; None is the missing value.
+    """
+
+    form: Literal["value", "interval", "set", "any", "list"]
+    ends: Ends | None = None
+    members: tuple[str | None, ...] = ()
+
+
+def read(text: str) -> Cell:
+    """Read a published cell that is not missing.
 
     Examples
     --------
-    >>> ends("[17, 25)"), ends(">=90")
-    (Ends(low='17', high='25', is_closed=False), Ends(low='90', high=None, is_closed=False))
+    >>> [read(text).form for text in ("34", "*", "[17, 25)", '["a", "b"]', "[sic]")]
+    ['value', 'any', 'interval', 'set', 'value']
+    >>> read(">=90").ends, read('["a", null]').members
+    (Ends(low='90', high=None, is_closed=False), ('a', None))
     """
-    parsed = _INTERVAL.fullmatch(text)
-    if parsed is None:
-        return None
-    return Ends(parsed["low"] or parsed["start"], parsed["high"] or parsed["below"], parsed["end"] == "]")
-
-
-def members(text: str) -> list[str | None] | None:
-    """Read a set of texts; None where the text is none.
-
-    Examples
-    --------
-    >>> members('["a", null]'), members("[17, 24]")
-    (['a', None], None)
-    """
-    parsed = _list(text)
-    return parsed if parsed is not None and all(each is None or isinstance(each, str) for each in parsed) else None
-
-
-def is_value(text: str) -> bool:
-    """Tell whether a text reads as one value, not as an interval, a set or ``*``.
-
-    Examples
-    --------
-    >>> [is_value(text) for text in ("34", "[17, 25)", '["a", "b"]', "*", "[sic]")]
-    [True, False, False, False, True]
-    """
-    return text != SUPPRESSED and not _INTERVAL.fullmatch(text) and _list(text) is None
+    if text == SUPPRESSED:
+        return Cell("any")
+    parts = _INTERVAL.fullmatch(text)
+    if parts is not None:
+        return Cell("interval", Ends(parts["low"] or parts["start"], parts["high"] or parts["below"], text[-1] == "]"))
+    listed = _list(text)
+    if listed is None:
+        return Cell("value")
+    is_set = all(each is None or isinstance(each, str) for each in listed)
+    return Cell("set", members=tuple(listed)) if is_set else Cell("list")
 
 
 def value(text: str) -> str:
     """Write one value; one that looks like another form becomes a list of one."""
-    return text if is_value(text) else one_of([text])
+    return text if read(text).form == "value" else one_of([text])
 
 
 def between(low: str, high: str) -> str:

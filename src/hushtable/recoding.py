@@ -221,8 +221,8 @@ class NodeSets:
     def _spelled_out(self, member: int) -> list[str | None]:
         """Return what a set lists for a node: its label, and of a label that is a set itself the members."""
         text = self.texts[member]
-        listed = None if text is None or member < self.n_leaves else cells.members(text)
-        return [text] if listed is None else listed
+        cell = None if text is None or member < self.n_leaves else cells.read(text)
+        return [*cell.members] if cell and cell.form == "set" else [text]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

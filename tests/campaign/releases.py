@@ -53,7 +53,9 @@ def keeping_suppressed(release: ht.Release, random: Random) -> ht.Release:
     """
     is_enough = release.n_suppressed >= max(map(least_records, release.models))
     keeps = release.drops_suppressed and is_enough and random.random() < 0.5
-    return replace(release, drops_suppressed=False) if keeps else release
+    if not keeps:
+        return release
+    return replace(release, drops_suppressed=False, claim=replace(release.claim, suppressed="*"))
 
 
 def repeat(outcome: Outcome, asked: Request, release: ht.Release, folder: Path, random: Random) -> None:

@@ -9,7 +9,7 @@ from typing import Any, Final
 import numpy as np
 
 from hushtable._types import BoolArray, CodeArray, CountArray
-from hushtable.cells import SUPPRESSED, ends, is_value, members
+from hushtable.cells import Ends, read
 from hushtable.column import Column, ColumnSpec, from_texts
 from hushtable.errors import ColumnError, InputError, with_hint
 from hushtable.hierarchy import Hierarchy
@@ -143,7 +143,9 @@ def _check_spelling(column: Column, texts: Sequence[str | None], codes: CodeArra
     known = set(values)
     odd = sum(text is not None and values[code] != text for text, code in zip(texts, codes.tolist(), strict=True))
     odd += sum(
-        cell not in known and bool(_value(cell, column).any()) for cell in found if cell is not None and is_value(cell)
+        cell not in known and bool(_value(cell, column).any())
+        for cell in found
+        if cell is not None and read(cell).form == "value"
     )
     if odd:
         msg = with_hint(
@@ -170,29 +172,30 @@ def _by_label(column: Column, given: Any) -> Mapping[str, BoolArray]:
 
 
 def _covers_missing(cell: str | None) -> bool:
-    return cell is None or cell == SUPPRESSED or None in (members(cell) or ())
+    return cell is None or read(cell).form == "any" or None in read(cell).members
 
 
 def _covered(cell: str | None, column: Column, by_label: Mapping[str, BoolArray]) -> BoolArray:
     """Tell which values of a column a cell covers."""
+    nothing = np.zeros(column.n_values, dtype=bool)
     if cell is None:
-        return np.zeros(column.n_values, dtype=bool)
-    if cell == SUPPRESSED:
+        return nothing
+    form, bounds, members = read(cell)
+    if form == "any":
         return np.ones(column.n_values, dtype=bool)
     if cell in by_label:
         return by_label[cell]
-    if is_value(cell):
+    if form == "value":
         return _value(cell, column)
-    listed = members(cell)
-    if listed is None:
-        return _between(cell, column)
-    covered = [_covered_by_member(each, column, by_label) for each in listed if each is not None]
-    return np.asarray(np.any([np.zeros(column.n_values, dtype=bool), *covered], axis=0))
+    if form != "set":
+        return _between(bounds, column)
+    covered = [_covered_by_member(each, column, by_label) for each in members if each is not None]
+    return np.asarray(np.any([nothing, *covered], axis=0))
 
 
 def _covered_by_member(member: str, column: Column, by_label: Mapping[str, BoolArray]) -> BoolArray:
     """Tell which values a member of a set covers; a category is itself, even where it looks like another form."""
-    is_itself = not column.is_measured or is_value(member)
+    is_itself = not column.is_measured or read(member).form == "value"
     return _value(member, column) if is_itself and member not in by_label else _covered(member, column, by_label)
 
 
@@ -204,8 +207,7 @@ def _value(cell: str, column: Column) -> BoolArray:
     return np.asarray(np.isin(column.values, value.values))
 
 
-def _between(cell: str, column: Column) -> BoolArray:
-    bounds = ends(cell)
+def _between(bounds: Ends | None, column: Column) -> BoolArray:
     if bounds is None or not column.is_measured:
         msg = with_hint(
             f"column {column.name!r} of kind {column.kind} is published in a form that says nothing of such values.",

@@ -54,7 +54,7 @@ def check_labels(
                 if code is not None and codes[code] != node:
                     msg = f"{where} is also a {what} of another branch, that of value {code}."
                     raise HierarchyError(with_hint(msg, "give it another name: a published cell could mean either."))
-            if are_forms and not cells.is_value(label):
+            if are_forms and cells.read(label).form != "value":
                 read = reader.codes(label)
                 if len(read) != sizes[node] or (codes[read] != node).any():
                     msg = f"{where} reads as an interval or a set, but not of the {sizes[node]} values that it holds."
@@ -71,13 +71,13 @@ class _Reader:
 
     def codes(self, label: str) -> CodeArray:
         """Return the values that a set or interval covers; nothing where it is neither."""
-        listed = cells.members(label)
-        if listed is None:
+        cell = cells.read(label)
+        if cell.form != "set":
             return self._inside(label)
-        if None in listed:
+        if None in cell.members:
             # A missing value is under no node but the top.
             return np.empty(0, dtype=np.int32)
-        members = [self._member(str(member)) for member in listed]
+        members = [self._member(str(member)) for member in cell.members]
         return np.unique(np.concatenate([np.empty(0, dtype=np.int32), *members]))
 
     def _member(self, text: str) -> CodeArray:
@@ -85,7 +85,7 @@ class _Reader:
         return self._inside(text) if code is None else np.array([code], dtype=np.int32)
 
     def _inside(self, text: str) -> CodeArray:
-        bounds = cells.ends(text)
+        bounds = cells.read(text).ends
         keys = [] if bounds is None else [_key(end) for end in (bounds.low, bounds.high) if end is not None]
         if bounds is None or len({type(key) for key in keys}) != 1 or keys[0] is None:
             return np.empty(0, dtype=np.int32)
