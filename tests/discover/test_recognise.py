@@ -66,6 +66,20 @@ LOOKS = {
 }
 
 
+@pytest.mark.parametrize("name", ["patient", "patient_id", "PatientID", "person no", "id", "subjectid", "client-key"])
+def test_whose_record_a_row_is_may_repeat(name):
+    table = pl.DataFrame({name: [f"P{i % 40}" for i in range(100)]})
+    (column,) = find_quasi_identifiers(table).columns
+    assert column.role == "identifier"
+    assert "write `person:" in column.warning
+
+
+@pytest.mark.parametrize("name", ["patient_type", "zip_id", "member", "code"])
+def test_a_few_kinds_of_people_are_no_persons(name):
+    table = pl.DataFrame({name: [f"P{i % 4}" for i in range(100)]})
+    assert find_quasi_identifiers(table).columns[0].role != "identifier"
+
+
 @pytest.mark.parametrize("looks", LOOKS)
 def test_looks_of_identifiers(looks):
     found = proposed("col", [LOOKS[looks].format(i % 5) for i in range(50)])

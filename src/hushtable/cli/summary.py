@@ -59,12 +59,14 @@ def risk_lines(risk: Mapping[str, Any]) -> list[str]:
 
 def release_lines(output: Path, rules: Policy, verdict: Verdict, summary: Mapping[str, Any]) -> list[str]:
     """Say what was written, and what it cost."""
+    compared = rules.person in rules.removed or any(model.needs.original for model in rules.models)
+    sizes = f"smallest {verdict.smallest_class:,}" + (" persons" if rules.person else "")
     lines = [
         f"Wrote {output} and its manifest.",
-        f"On {', '.join(verdict.quasi_identifiers)}, verified from the file:",
+        f"On {', '.join(verdict.quasi_identifiers)}, verified from the file{' and its original' if compared else ''}:",
         *(f"  {condition}" for condition in verdict.conditions),
-        f"  {summary['n_records']:,} records in {summary['n_classes']:,} classes, "
-        f"smallest {summary['smallest_class']:,}; {summary['n_suppressed']:,} suppressed",
+        f"  {summary['n_records']:,} records in {summary['n_classes']:,} classes, {sizes}; "
+        f"{summary['n_suppressed']:,} suppressed",
         f"  information loss {summary['loss']:.4f} ({_LOSS_WORDS.get(rules.loss.name, rules.loss.name)})",
     ]
     if summary["removed"]:

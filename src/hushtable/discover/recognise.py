@@ -44,6 +44,12 @@ _NAMED: Final[Mapping[Role, frozenset[str]]] = {
     """),
 }
 
+# Whose record a row is, also where it repeats: with a numbering word, or alone.
+_PERSONS: Final = _words_of("""
+    patient person subject member client customer employee respondent participant insured student
+""")
+_NUMBERINGS: Final = _words_of("id no nr num number key code ref")
+
 _LOOKS: Final[tuple[tuple[str, re.Pattern[str]], ...]] = (
     ("an e-mail address", re.compile(r"[^@\s]+@[^@\s]+\.[A-Za-z]{2,}")),
     ("a web address", re.compile(r"https?://\S+", re.IGNORECASE)),
@@ -169,6 +175,8 @@ def _role(column: Column, n_known: int) -> tuple[Role, str]:
     is_unique = n_known > 1 and n_values >= _NEARLY_UNIQUE * n_known
     if "id" in words and is_unique:
         return "identifier", "its name says id, and nearly every value occurs once"
+    if _says_whose(words) and n_values * n_values > n_known:
+        return "identifier", "its name says whose record a row is"
     for role, vocabulary in _NAMED.items():
         hits = [word for word in words if word in vocabulary]
         if hits:
@@ -191,6 +199,14 @@ def _words(name: str) -> list[str]:
     parts = re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])", name)
     words = [part.lower() for part in parts]
     return [*words, "".join(words)]
+
+
+def _says_whose(words: Sequence[str]) -> bool:
+    *parts, joined = words
+    whose = _PERSONS | {"id"}
+    return joined.removesuffix("id") in _PERSONS or (
+        not whose.isdisjoint(parts) and (whose | _NUMBERINGS).issuperset(parts)
+    )
 
 
 def _looks_like(column: Column) -> str:
