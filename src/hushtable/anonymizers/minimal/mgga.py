@@ -37,6 +37,10 @@ class Condition(Protocol):
         """Return tables with rows that go together; ``pool`` may be overwritten."""
         ...
 
+    def holds(self, pool: CountArray) -> BoolArray:
+        """Tell which tables satisfy what is asked."""
+        ...
+
     def lacking(self, pool: CountArray) -> FloatArray:
         """Return how much each table lacks; 0 where it satisfies what is asked."""
         ...
@@ -123,6 +127,10 @@ class Equal:
             self._align(pool, rng)
         return self._tightened(pool)
 
+    def holds(self, pool: CountArray) -> BoolArray:
+        """Tell which tables satisfy what is asked."""
+        return np.asarray(self.lacking(pool) == 0)
+
     def lacking(self, pool: CountArray) -> FloatArray:
         """Return how many equals rows lack, on average."""
         order, label = self._classes(pool)
@@ -198,6 +206,10 @@ class Matched:
             self._pair(pool, wants, rng)
             matched = self._matches(pool)
         return self._trimmed(matched)
+
+    def holds(self, pool: CountArray) -> BoolArray:
+        """Tell which tables satisfy what is asked."""
+        return np.asarray(~wanted(self.notion, self._matches(pool)).any(axis=(1, 2)))
 
     def lacking(self, pool: CountArray) -> FloatArray:
         """Return nothing for every table: all were repaired, or satisfied the notion from the start."""

@@ -14,9 +14,10 @@ import numpy as np
 from hushtable._types import CodeArray, CountArray
 from hushtable.anonymizers.judging import Judge
 from hushtable.anonymizers.method import Found, Offers, Problem, register
-from hushtable.anonymizers.minimal import candidates, matchings, regroup, setpartition, smallest, tables
+from hushtable.anonymizers.minimal import candidates, matchings, regroup, setpartition, smallest
 from hushtable.anonymizers.minimal.answer import infeasible, merged, published, row_texts
 from hushtable.anonymizers.minimal.candidates import Space
+from hushtable.anonymizers.minimal.mgga import Equal, Matched
 from hushtable.anonymizers.minimal.setpartition import Partitioning
 from hushtable.anonymizers.minimal.tables import Choices
 from hushtable.anonymizers.mondrian import Mondrian
@@ -199,14 +200,17 @@ class MinGen:
         least = float(choices.costs(choices.stars[None])[0])
         kept = {choices.stars.tobytes(): choices.stars}
         most = self.n_best if self.tie_break is None else _MOST_TABLES
+        condition = Matched(choices, notion) if notion else Equal.of(choices, judge.min_size, self.seed)
+        n_together = min(max(1, _CELLS_DRAWN // space.places.size), condition.n_together)
         clock.note(least * space.scale, at=0.0)
         n_drawn, n_asked = 0, min(n_tables, problem.clock.budget.nodes or n_tables)
         while n_drawn < n_asked and clock.left > 0:
             # Always as many at once, so that the first tables do not depend on how many there are.
-            pool = choices.draw(max(1, _CELLS_DRAWN // space.places.size), rng)[: n_asked - n_drawn]
+            pool = choices.draw(n_together, rng)[: n_asked - n_drawn]
             costs = choices.costs(pool)
-            for i in np.flatnonzero(costs <= least + TIES).tolist():
-                if costs[i] > least + TIES or not _holds(choices, pool[i], judge, notion):
+            cheap = np.flatnonzero(costs <= least + TIES)
+            for i in cheap[condition.holds(pool[cheap])].tolist():
+                if costs[i] > least + TIES or not (notion or judge.is_by_size or _passes(pool[i], judge)):
                     continue
                 if costs[i] < least - TIES:
                     least, kept = float(costs[i]), {}
@@ -307,11 +311,8 @@ def start(space: Space, problem: Problem, clock: Clock) -> tuple[CodeArray, regr
     return labels, regroup.nearest(space, n_near, clock.part(_SHARE_OF_NEAREST), labels)
 
 
-def _holds(choices: Choices, picks: CountArray, judge: Judge, notion: MatchingNotion | None) -> bool:
-    """Tell whether a table of candidates satisfies a notion, or whether its classes of equal rows pass."""
-    if notion is not None:
-        matched = tables.matches(choices.covers(picks[None]), is_global=notion.is_global)
-        return not tables.wanted(notion, matched).any()
+def _passes(picks: CountArray, judge: Judge) -> bool:
+    """Tell whether the classes of equal rows of a table of candidates pass."""
     _, labels, sizes = np.unique(picks, axis=0, return_inverse=True, return_counts=True)
     rows = np.argsort(labels.reshape(-1), kind="stable").astype(np.int32)
     return bool(judge.passes(np.append(0, np.cumsum(sizes)), rows).all())
