@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 import hushtable as ht
@@ -48,6 +48,7 @@ def test_a_thousand_tables_stay_above_what_a_search_reaches(shared_file: Callabl
 
 @pytest.mark.parametrize("model", MODELS)
 @given(frame=tables(max_rows=5, max_columns=2, min_rows=1), k=st.integers(1, 3), seed=st.integers(0, 5))
+@example(frame=pl.DataFrame({"day": [None] * 3, "age": [-40] * 3}, schema_overrides={"day": pl.Date}), k=1, seed=4)
 @settings(max_examples=20)
 def test_what_is_kept_passes_and_more_tables_are_never_worse(
     model: Any, frame: pl.DataFrame, k: int, seed: int

@@ -156,8 +156,10 @@ class Space:
             ]
         else:
             options += _inner_nodes(ladder, self.codes[j], self.node_costs[j])
-        top = 1 if ladder is None else ladder.n_levels - 1
-        options.append((0, n_places - 1, top, float(self.costs.stars[j])))
+        # Of a column without a value every cell is missing, whatever it covers.
+        if n_places > 1:
+            top = 1 if ladder is None else ladder.n_levels - 1
+            options.append((0, n_places - 1, top, float(self.costs.stars[j])))
         first, last, level, costs = (np.array(each) for each in zip(*options, strict=True))
         return Candidates(first.astype(np.int32), last.astype(np.int32), level.astype(np.int32), costs)
 
