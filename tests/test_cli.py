@@ -212,7 +212,7 @@ TROUBLES: dict[str, Trouble] = {
     "policy is empty": (lambda: write("policy.yaml", ""), BY_POLICY, 2, ["policy.yaml", "columns:"]),
     "bad bytes": (
         lambda: write("in.csv", with_row("Köl,60,m,flu,7.0").encode("latin-1")),
-        BY_POLICY,
+        [*BY_POLICY, "--encoding", "utf-8"],
         2,
         [f"byte {len(with_row('')) - 1 + 1}", "line 8", "not utf-8"],
     ),

@@ -29,7 +29,18 @@ import numpy as np
 from hushtable._types import CodeArray, FloatArray, ValueArray, frozen
 from hushtable.errors import ColumnError, InputError, check_type, with_hint
 
-__all__ = ["KINDS", "ROLES", "Column", "ColumnSpec", "Kind", "Role", "check_specs", "from_texts"]
+__all__ = [
+    "KINDS",
+    "ROLES",
+    "Column",
+    "ColumnSpec",
+    "Kind",
+    "Role",
+    "check_marks",
+    "check_specs",
+    "from_texts",
+    "names_a_day",
+]
 
 Kind = Literal["integer", "decimal", "date", "datetime", "ordered", "category"]
 Role = Literal["identifier", "quasi-identifier", "sensitive", "other"]
@@ -56,15 +67,29 @@ class ColumnSpec:
     kind : Kind, optional
     order : tuple of str, optional
         The values of an ordered category, from low to high.
+    format : str, optional
+        How dates are written in text, as strptime has it: ``"%d.%m.%Y"``. Found where only one of
+        the common ones fits all cells, when not given.
+    decimal : {".", ","}, optional
+        The decimal mark of numbers in text; found where the cells leave no doubt, when not given.
+    thousands : {".", ",", " ", "'"}, optional
+        What groups their digits.
+    missing_values : tuple of str, optional
+        Texts that mean a missing value, besides blank ones.
     """
 
     kind: Kind | None = None
     order: tuple[str, ...] | None = None
+    format: str | None = None
+    decimal: str | None = None
+    thousands: str | None = None
+    missing_values: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
         if self.kind is not None and self.kind not in KINDS:
             msg = with_hint(f"kind = {self.kind!r}.", f"a kind is one of {', '.join(KINDS)}.")
             raise InputError(msg)
+        self._check_reading()
         if self.order is None:
             return
         if self.kind not in (None, "ordered"):
@@ -77,6 +102,49 @@ class ColumnSpec:
                 "name every value of the column once, from low to high, numbers in quotes.",
             )
             raise InputError(msg)
+
+    def completed(self, other: ColumnSpec) -> ColumnSpec:
+        """Return this spec, with what it does not say taken from another."""
+        said = {name: getattr(other if getattr(self, name) is None else self, name) for name in self.__slots__}
+        is_date = said["order"] is None and said["kind"] in (None, "date", "datetime")
+        return ColumnSpec(**{**said, "format": said["format"] if is_date else None})
+
+    def _check_reading(self) -> None:
+        check_marks(self.decimal, self.thousands, self.missing_values)
+        if self.format is None:
+            return
+        if self.kind not in (None, "date", "datetime") or self.order is not None:
+            msg = with_hint(f"a format was given to a column of kind {self.kind or 'ordered'}.", "it is for dates.")
+            raise InputError(msg)
+        if not names_a_day(self.format):
+            msg = with_hint(
+                f"format = {self.format!r} does not name a day, month and year.", "as strptime has it: '%d.%m.%Y'."
+            )
+            raise InputError(msg)
+
+
+_A_MOMENT: Final = dt.datetime(2003, 11, 25, 13, 14, 15)
+
+
+def names_a_day(format_: Any) -> bool:
+    """Tell whether a format of strptime names day, month and year."""
+    try:
+        return dt.datetime.strptime(_A_MOMENT.strftime(format_), format_).date() == _A_MOMENT.date()
+    except (ValueError, TypeError):
+        return False
+
+
+def check_marks(decimal: Any, thousands: Any, missing_values: Any) -> None:
+    """Raise InputError where marks of numbers, or texts that mean missing, are none."""
+    if decimal not in (None, ".", ","):
+        raise InputError(with_hint(f"decimal = {decimal!r}.", "a decimal mark is '.' or ','."))
+    if thousands not in (None, ".", ",", " ", "'") or (thousands is not None and thousands == (decimal or ".")):
+        hint = "what groups digits is '.', ',', ' ' or \"'\", and not the decimal mark."
+        raise InputError(with_hint(f"thousands = {thousands!r} with decimal = {decimal!r}.", hint))
+    is_texts = isinstance(missing_values, (tuple, list)) and all(isinstance(each, str) for each in missing_values)
+    if missing_values is not None and not is_texts:
+        msg = with_hint("missing_values is not a sequence of texts.", "for instance ['NA', '-9'], numbers in quotes.")
+        raise InputError(msg)
 
 
 def check_specs(specs: Any) -> None:

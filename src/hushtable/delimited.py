@@ -14,41 +14,39 @@ import io
 import itertools
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
+import charset_normalizer
 import numpy as np
 import polars as pl
 
 from hushtable._types import BoolArray, CountArray
+from hushtable.dialect import Dialect
 from hushtable.errors import ColumnError, InputError, listed, with_hint
 
 __all__ = ["header_line", "read_csv", "unreadable"]
 
 DELIMITERS: Final = ",;\t|"
 _SNIFFED_RECORDS: Final = 50
-_HEAD: Final = 1_000_000  # characters looked at for the delimiter
+_HEAD: Final = 1_000_000  # characters looked at for the delimiter, bytes for the encoding
+_ENCODINGS: Final = ("cp1252", "gb18030", "big5", "cp932")
+"""Tried where a text is not UTF-8. Others, which western letters would pass for, are to be named."""
 _CONTROL: Final = re.compile(r"[\x00-\x08\x0e-\x1f\x7f]")
 
 
-def read_csv(path: Path, encoding: str, delimiter: str | None) -> tuple[pl.DataFrame, str]:
-    """Read a CSV as text, an empty cell as missing; return it and its delimiter.
+def read_csv(path: Path, raw: bytes, dialect: Dialect) -> tuple[pl.DataFrame, Dialect]:
+    """Read a CSV as text, an empty cell as missing; return it and its dialect, as far as that was looked for.
 
     Raises
     ------
     InputError, ColumnError
         As `hushtable.frames.read`.
     """
-    try:
-        raw = path.read_bytes()
-    except OSError as error:
-        raise unreadable(path, error) from None
-    text = _decode(path, raw, encoding)
-    if delimiter is not None and (len(delimiter) != 1 or not delimiter.isascii() or delimiter in '"\r\n'):
-        msg = with_hint(f"the delimiter {delimiter!r} is not one character.", "use one of , ; | or a tab.")
-        raise InputError(msg)
+    text, encoding = _decode(path, raw, dialect.encoding)
     _check_first_line(path, text)
+    delimiter = dialect.delimiter
     if delimiter is None:
         # Its name says so, whatever else would split it evenly.
         is_tabbed = path.suffix.lower() == ".tsv" and "\t" in text.partition("\n")[0]
@@ -68,7 +66,7 @@ def read_csv(path: Path, encoding: str, delimiter: str | None) -> tuple[pl.DataF
     _check_header(path, header)
     data = data[1:]
     data.columns = header
-    return data, delimiter
+    return data, replace(dialect, encoding=encoding, delimiter=delimiter)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -193,7 +191,9 @@ def unreadable(path: Path, error: OSError) -> InputError:
     return InputError(with_hint(message, "check the name and that you may read the file."))
 
 
-def _decode(path: Path, raw: bytes, encoding: str) -> str:
+def _decode(path: Path, raw: bytes, encoding: str | None) -> tuple[str, str]:
+    """Return the text of a file, and its encoding."""
+    encoding = _find_encoding(raw) if encoding is None else encoding
     bom = codecs.BOM_UTF8 if raw.startswith(codecs.BOM_UTF8) else b""
     try:
         # Polars would skip a mark that is left, the check of the bytes would not.
@@ -212,7 +212,21 @@ def _decode(path: Path, raw: bytes, encoding: str) -> str:
             f"unknown encoding {encoding!r}, or not the file's.", "use a name such as utf-8, latin-1, cp1252 or utf-16."
         )
         raise InputError(msg) from None
-    return text
+    return text, encoding
+
+
+def _find_encoding(raw: bytes) -> str:
+    """Say how a text is encoded: by its mark, as UTF-8 where it can be, else by the letters it would hold."""
+    if raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return "utf-16"
+    try:
+        raw.decode()
+    except UnicodeDecodeError as error:
+        # Only what is not ASCII tells; it may begin late.
+        start = raw.rfind(b"\n", 0, error.start) + 1
+        guess = charset_normalizer.from_bytes(raw[start : start + _HEAD], cp_isolation=list(_ENCODINGS)).best()
+        return "utf-8" if guess is None else guess.encoding
+    return "utf-8"
 
 
 def _find_delimiter(text: str) -> str:

@@ -21,8 +21,10 @@ from hushtable._types import BoolArray, CodeArray, CountArray
 from hushtable.cells import SUPPRESSED
 from hushtable.column import ColumnSpec
 from hushtable.delimited import header_line, read_csv, unreadable
+from hushtable.dialect import Dialect
 from hushtable.errors import ColumnError, InputError, listed, with_hint
-from hushtable.series import encode, to_polars, without_categories
+from hushtable.series import encode, settled, to_polars, without_categories
+from hushtable.spellings import canonical
 
 __all__ = [
     "FILE_KINDS",
@@ -59,13 +61,21 @@ class Frame:
     data : narwhals.DataFrame
     is_text : bool
         True for a CSV: every column is text, missing where the cell is empty.
-    delimiter : str
-        The delimiter a CSV was read with, used again when a CSV is written.
+    dialect : Dialect
+        Of a CSV: how it was read; its delimiter is used again when a CSV is written.
+    specs : mapping of column to ColumnSpec
+        What was said of how columns are read, besides.
     """
 
     data: nw.DataFrame[Any] = field(repr=False)
     is_text: bool = False
-    delimiter: str = ","
+    dialect: Dialect = field(default_factory=Dialect)
+    specs: Mapping[str, ColumnSpec] = field(default_factory=dict, repr=False)
+
+    @property
+    def delimiter(self) -> str:
+        """The delimiter a CSV was read with, a comma for other frames."""
+        return self.dialect.delimiter or ","
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -85,6 +95,29 @@ class Frame:
     def column(self, name: str) -> pl.Series:
         """Return one column as a polars series without a name; NaN is missing, whatever the library."""
         return to_polars(self.data.get_column(name))
+
+    def spec(self, name: str) -> ColumnSpec:
+        """Return what was said of how a column is read."""
+        return self.specs.get(name, ColumnSpec()).completed(self.dialect.spec)
+
+    def spelling(self, name: str, *, is_typed: bool | None = None) -> ColumnSpec:
+        """Return how a column of text is spelled: as was said, and where its cells leave no doubt.
+
+        Text is looked at where it is typed by its looks, as a CSV's is.
+        """
+        column, looks = self.column(name), self.is_text if is_typed is None else is_typed
+        is_text = isinstance(column.dtype, pl.String)
+        return settled(column, self.spec(name), is_typed=looks) if is_text else self.spec(name)
+
+    def values(self, name: str) -> pl.Series:
+        """Return one column with its text rewritten as values are written here; see `hushtable.spellings`."""
+        column = self.column(name)
+        return canonical(column, self.spelling(name)) if isinstance(column.dtype, pl.String) else column
+
+    def told(self, specs: Mapping[str, ColumnSpec]) -> Frame:
+        """Return the frame with more said of how its columns are read."""
+        said = {name: spec.completed(self.specs.get(name, ColumnSpec())) for name, spec in specs.items()}
+        return replace(self, specs={**self.specs, **said})
 
     def drop(self, names: Sequence[str]) -> Frame:
         """Return the frame without some columns."""
@@ -141,16 +174,18 @@ class Frame:
         return replace(self, data=nw.from_dict(data))
 
 
-def read(data: Any, *, encoding: str = "utf-8", delimiter: str | None = None) -> Frame:
+def read(
+    data: Any, *, dialect: Dialect | None = None, encoding: str | None = None, delimiter: str | None = None
+) -> Frame:
     """Open a file or wrap a dataframe.
 
     Parameters
     ----------
     data : path, Frame, or an eager dataframe (pandas, polars, pyarrow or any other that narwhals knows)
-    encoding : str
-        Of a CSV. A byte order mark of UTF-8 is skipped.
-    delimiter : str, optional
-        Of a CSV; found among ``, ; tab |`` when not given.
+    dialect : Dialect, optional
+        How a CSV spells its table, where that is known.
+    encoding, delimiter : str, optional
+        The same, if nothing else is known.
 
     Raises
     ------
@@ -161,12 +196,13 @@ def read(data: Any, *, encoding: str = "utf-8", delimiter: str | None = None) ->
     """
     if isinstance(data, Frame):
         return data
+    dialect = dialect or Dialect(encoding, delimiter)
     if isinstance(data, (str, os.PathLike)):
         path = Path(data)
         if file_kind(path) == "parquet":
             return _read_parquet(path)
-        cells, delimiter = read_csv(path, encoding, delimiter)
-        frame = Frame(nw.from_native(cells, eager_only=True), is_text=True, delimiter=delimiter)
+        cells, dialect = read_csv(path, _bytes_of(path), dialect)
+        frame = Frame(nw.from_native(cells, eager_only=True), is_text=True, dialect=dialect)
     else:
         try:
             frame = Frame(nw.from_native(data, eager_only=True))
@@ -303,6 +339,13 @@ def mask(series: pl.Series, suppressed: BoolArray, name: str) -> pl.Series:
     cells = zip(spelled(series, name).to_list(), suppressed.tolist(), strict=True)
     # Made anew, because a changed column shares its buffer with the old one.
     return pl.Series([SUPPRESSED if is_hidden else cell for cell, is_hidden in cells], dtype=pl.String)
+
+
+def _bytes_of(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise unreadable(path, error) from None
 
 
 def _read_parquet(path: Path) -> Frame:

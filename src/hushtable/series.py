@@ -7,6 +7,7 @@ on what its values are: numbers by their type, texts by how they look or as a sp
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any, Final
 
@@ -17,8 +18,9 @@ import polars as pl
 from hushtable._types import CodeArray
 from hushtable.column import Column, ColumnSpec, Kind, from_texts
 from hushtable.errors import ColumnError, with_hint
+from hushtable.spellings import canonical, found, has_time
 
-__all__ = ["encode", "to_polars", "without_categories"]
+__all__ = ["encode", "settled", "to_polars", "without_categories"]
 
 _PER_DAY: Final = {"ms": 86_400_000, "us": 86_400_000_000, "ns": 86_400_000_000_000}
 _MOST_DAYS: Final = 73_000_000  # polars counts further, but has no texts for it
@@ -157,14 +159,27 @@ def encode(series: pl.Series, spec: ColumnSpec, *, is_typed: bool, name: str) ->
     elif isinstance(dtype, pl.Null):
         series = series.cast(pl.String)
     if isinstance(series.dtype, pl.String):
-        # Text in a dataframe is text: a file's cells are typed by how they look.
-        kind = spec.kind or (None if is_typed or spec.order else "category")
-        return _encode_texts(name, series, kind, spec.order)
+        spec = settled(series, spec, is_typed=is_typed)
+        return _encode_texts(name, canonical(series, spec), spec.kind, spec.order)
     column, codes = _encode_values(name, series)
     if spec.order is None and spec.kind in (None, column.kind):
         return column, codes
     texts = pl.Series([None if code < 0 else column.text(code) for code in codes.tolist()], dtype=pl.String)
     return _encode_texts(name, texts, spec.kind, spec.order)
+
+
+def settled(series: pl.Series, spec: ColumnSpec, *, is_typed: bool) -> ColumnSpec:
+    """Complete what was said of a text column by how its cells are spelled.
+
+    Text in a dataframe is text, unless something else was said of it; a file's is typed by how it looks.
+    """
+    if not is_typed and spec == ColumnSpec(missing_values=spec.missing_values):
+        return replace(spec, kind="category")
+    spec = found(series, spec)
+    if spec.format is not None:
+        # What is no date of a format that was given is a fault, not a category.
+        return replace(spec, kind="datetime" if has_time(spec.format) else "date")
+    return spec
 
 
 def _encode_texts(

@@ -105,16 +105,13 @@ class Table:
         if isinstance(data, Table):
             return data.select(data.names if columns is None else columns)
         check_specs(specs)
-        frame = frames.read(data)
+        frame = frames.read(data).told(specs or {})
         names = frame.columns if columns is None else names_in(columns, "columns")
         check_columns(names, frame.columns, "columns")
-        specs = specs or {}
-        coded = [
-            series.encode(
-                frame.column(name), specs.get(name, ColumnSpec()), is_typed=frame.is_text or name in typed, name=name
-            )
-            for name in names
-        ]
+        coded = []
+        for name in names:
+            is_typed = frame.is_text or name in typed
+            coded.append(series.encode(frame.column(name), frame.spec(name), is_typed=is_typed, name=name))
         codes = np.empty((len(names), frame.n_rows), dtype=np.int32)
         for j, (_, column_codes) in enumerate(coded):
             codes[j] = column_codes

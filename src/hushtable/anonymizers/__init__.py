@@ -150,6 +150,9 @@ def protect(data: Any, asked: Request) -> Release:
     ColumnError, InputError, InfeasibleError
         As `hushtable.anonymize` says.
     """
+    if asked.population is not None and not isinstance(asked.population, Table):
+        inputs = (*asked.inputs, *drafts.paths_among(asked.population))
+        asked = replace(asked, population=frames.read(asked.population).told(asked.specs), inputs=inputs)
     check_memory(_COMPILER, "compiling the kernels", "end other programs, or use a machine with more memory.")
     source, table = _read(data, asked)
     _warn(source, asked)
@@ -176,7 +179,7 @@ def protect(data: Any, asked: Request) -> Release:
     judge.check_classes(found.partition)
 
     inputs = (*asked.inputs, *drafts.paths_among(data, asked.population, asked.hierarchies))
-    typed = {column.name: _spec_of(column) for column in everyone.columns}
+    typed = {column.name: _spec_of(column, source, asked) for column in everyone.columns}
 
     def released(found: Found) -> Release:
         release = _release(source, whole, asked, found, _spread(found.partition.labels, inverse, suppressed))
@@ -196,7 +199,7 @@ def protect(data: Any, asked: Request) -> Release:
 
 def _read(data: Any, asked: Request) -> tuple[Frame | Table, Table]:
     """Return the source, and the columns that are judged as codes; a row for every record where equal ones may part."""
-    source = data if isinstance(data, Table) else frames.read(data)
+    source = data if isinstance(data, Table) else frames.read(data).told(asked.specs)
     _check_roles(source.names if isinstance(source, Table) else source.columns, asked)
     judged = asked.judged
     persons = () if asked.person is None else (asked.person,)
@@ -304,9 +307,13 @@ def _release(source: Frame | Table, whole: Judge, asked: Request, found: Found, 
     return release
 
 
-def _spec_of(column: Column) -> ColumnSpec:
+def _spec_of(column: Column, source: Frame | Table, asked: Request) -> ColumnSpec:
     """Say how a column was typed, so that whoever reads its texts types them alike."""
-    return ColumnSpec(column.kind, (tuple(column.texts()) or None) if column.kind == "ordered" else None)
+    spec = ColumnSpec(column.kind, (tuple(column.texts()) or None) if column.kind == "ordered" else None)
+    if isinstance(source, Table) or column.name not in asked.judged:
+        return spec
+    # A sensitive column is published as it came.
+    return spec.completed(source.spelling(column.name, is_typed=True))
 
 
 def _ladders(table: Table, asked: Request) -> dict[str, Hierarchy]:
@@ -371,6 +378,6 @@ def _population(asked: Request) -> Table | None:
         raise InputError(msg)
     if asked.population is None:
         return None
-    people = Table.encode(asked.population, asked.quasi_identifiers, asked.specs)
+    people = Table.encode(asked.population, asked.quasi_identifiers)
     _check_cells(people)
     return people

@@ -13,7 +13,7 @@ import numpy as np
 from hushtable import frames
 from hushtable._types import CodeArray, CountArray, Missing
 from hushtable.cells import SUPPRESSED
-from hushtable.claims.columns import kinds_of, orderless, rules_in, rules_of, specs_in, untold
+from hushtable.claims.columns import kinds_of, orderless, rules_in, rules_of, specs_in, spellings_of, untold
 from hushtable.claims.coverage import count_covered
 from hushtable.claims.grouping import Grouped, Held, cover, ground, group, hold, listed_cells, spec_of
 from hushtable.claims.readings import count_values, label_rows, match_classes
@@ -211,6 +211,7 @@ class Classes:
             "models": [model_to_dict(model) for model in self.models],
             "sensitive": list(self.sensitive),
             "kinds": kinds_of((*self.columns, *self.sensitive), self.specs),
+            "spellings": spellings_of(self.specs),
             "hierarchies": rules_of(self.hierarchies),
             "person": self.person,
             "limits": {"highest_risk": self.limits.highest_risk, "average_risk": self.limits.average_risk},
@@ -231,7 +232,7 @@ class Classes:
             columns=tuple(entries["columns"]),
             models=tuple(from_dict(model) for model in entries["models"]),
             sensitive=tuple(entries["sensitive"]),
-            specs=specs_in(entries["kinds"]),
+            specs=specs_in(entries["kinds"], entries["spellings"]),
             hierarchies=rules_in(entries["hierarchies"]),
             person=entries["person"],
             limits=Limits(**entries["limits"]),
@@ -274,7 +275,7 @@ class Classes:
         published, classes = zip(
             *(listed_cells(grouped.frame.column(name), name) for name in self.columns), strict=True
         )
-        people, rows = zip(*(listed_cells(everyone.column(name), name) for name in self.columns), strict=True)
+        people, rows = zip(*(listed_cells(everyone.values(name), name) for name in self.columns), strict=True)
         labels, distinct = label_rows(np.array(rows))
         return count_covered(
             published,

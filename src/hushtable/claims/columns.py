@@ -15,8 +15,9 @@ from hushtable.errors import InputError, listed, with_hint
 from hushtable.hierarchy import Hierarchy
 from hushtable.hierarchy.rules import to_dict as rule_to_dict
 
-__all__ = ["kinds_of", "orderless", "rules_in", "rules_of", "specs_in", "untold"]
+__all__ = ["kinds_of", "orderless", "rules_in", "rules_of", "specs_in", "spellings_of", "untold"]
 
+_SPELLINGS: Final = ("format", "decimal", "thousands", "missing_values")
 _UNTOLD: Final = {"frequency", "runs", "tree"}
 """What follows from the frequencies of the data, or lists its values."""
 
@@ -25,6 +26,13 @@ def kinds_of(columns: Sequence[str], specs: Mapping[str, ColumnSpec]) -> dict[st
     """Return the kinds of columns, as far as they are known."""
     told = {name: specs[name] for name in columns if name in specs}
     return {name: spec.kind or "ordered" for name, spec in told.items() if spec.kind or spec.order}
+
+
+def spellings_of(specs: Mapping[str, ColumnSpec]) -> dict[str, dict[str, Any]]:
+    """Return how columns are spelled, where that was said or found."""
+    told = {name: {each: getattr(spec, each) for each in _SPELLINGS} for name, spec in specs.items()}
+    spelled = {name: {each: mark for each, mark in marks.items() if mark is not None} for name, marks in told.items()}
+    return {name: marks for name, marks in spelled.items() if marks}
 
 
 def rules_of(hierarchies: Mapping[str, Any]) -> dict[str, Any]:
@@ -66,8 +74,8 @@ def orderless(columns: Sequence[str], specs: Mapping[str, ColumnSpec]) -> str | 
     return f"it asks for the order of the values of {listed(names)}: verify with the policy" if names else None
 
 
-def specs_in(kinds: Any) -> dict[str, ColumnSpec]:
-    """Read the kinds of columns as a claim holds them.
+def specs_in(kinds: Any, spellings: Any) -> dict[str, ColumnSpec]:
+    """Read the kinds of columns, and how they are spelled, as a claim holds them.
 
     Raises
     ------
@@ -77,4 +85,10 @@ def specs_in(kinds: Any) -> dict[str, ColumnSpec]:
     if not isinstance(kinds, dict) or not all(kind in KINDS for kind in kinds.values()):
         msg = with_hint("the manifest holds kinds of columns that are none.", f"a kind is one of {', '.join(KINDS)}.")
         raise InputError(msg)
-    return {name: ColumnSpec(kind) for name, kind in kinds.items()}
+    try:
+        # A column whose spelling is told has a kind.
+        spelled = {name: ColumnSpec(kinds[name], **marks) for name, marks in spellings.items()}
+        return {**{name: ColumnSpec(kind) for name, kind in kinds.items()}, **spelled}
+    except (AttributeError, KeyError, TypeError):
+        msg = with_hint("the manifest holds spellings of columns that are none.", "it is written by anonymize.")
+        raise InputError(msg) from None

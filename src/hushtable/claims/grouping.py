@@ -100,7 +100,7 @@ def cover(
 ) -> tuple[CountArray, CountArray]:
     """Return the pairs of a class and a row of another table that its published cells cover."""
     cells, published = zip(*(listed_cells(grouped.frame.column(name), name) for name in columns), strict=True)
-    values, rows = zip(*(listed_cells(source.column(name), name) for name in columns), strict=True)
+    values, rows = zip(*(listed_cells(source.values(name), name) for name in columns), strict=True)
     labels, first = label_rows(np.array(rows))
     classes, distinct = pair_rows(
         cells,
@@ -145,7 +145,7 @@ def hold(
     check_columns(sensitive, reference.columns, "sensitive columns of the original")
     held = {}
     for name in sensitive:
-        spec = specs.get(name, ColumnSpec())
+        spec = specs.get(name, ColumnSpec()).completed(reference.spec(name))
         column, codes = _value_codes(frame.column(name), spec, suppressed, reference.column(name), name)
         held[name] = Held(column, codes[: frame.n_rows], codes[frame.n_rows :])
     return held
@@ -206,7 +206,7 @@ def _value_codes(
     if theirs is None or their_codes is None:
         return encode(series, spec, is_typed=True, name=name)
     order = spec.order or (tuple(theirs.texts()) if kind == "ordered" else ()) or None
-    ours, our_codes = encode(series, ColumnSpec(kind, order), is_typed=True, name=name)
+    ours, our_codes = encode(series, ColumnSpec(kind, order).completed(spec), is_typed=True, name=name)
     column, codes = columns_.from_texts(name, [*ours.texts(), *theirs.texts()], kind, order)
     codes = np.append(codes, np.int32(-1))
     shifted = np.where(their_codes < 0, -1, their_codes + ours.n_values)

@@ -15,7 +15,7 @@ from hushtable import frames
 from hushtable._types import CountArray
 from hushtable.cells import SUPPRESSED
 from hushtable.claims.classes import class_figures, spelling_failures
-from hushtable.claims.columns import kinds_of, orderless, rules_in, rules_of, specs_in, untold
+from hushtable.claims.columns import kinds_of, orderless, rules_in, rules_of, specs_in, spellings_of, untold
 from hushtable.claims.grouping import Grouped, cover, group, hold
 from hushtable.claims.readings import count_values
 from hushtable.claims.verdict import Claim, Failure, Verdict
@@ -111,6 +111,7 @@ class Matchings:
             "models": [model_to_dict(model) for model in self.models],
             "sensitive": list(self.sensitive),
             "kinds": kinds_of((*self.columns, *self.sensitive), self.specs),
+            "spellings": spellings_of(self.specs),
             "hierarchies": rules_of(self.hierarchies),
         }
 
@@ -121,7 +122,7 @@ class Matchings:
             columns=tuple(entries["columns"]),
             models=tuple(from_dict(model) for model in entries["models"]),  # type: ignore[misc]  # notions, by their names
             sensitive=tuple(entries["sensitive"]),
-            specs=specs_in(entries["kinds"]),
+            specs=specs_in(entries["kinds"], entries["spellings"]),
             hierarchies=rules_in(entries["hierarchies"]),
         )
 

@@ -45,7 +45,7 @@ Domains = Annotated[
     Path | None, typer.Option(help="Hierarchies, a line `Column/node: value, value` each.", show_default=False)
 ]
 Force = Annotated[bool, typer.Option("--force", help="Overwrite files that exist.")]
-Encoding = Annotated[str, typer.Option(help="Encoding of a CSV.")]
+Encoding = Annotated[str | None, typer.Option(help="Encoding of a CSV; found when not given.", show_default=False)]
 Delimiter = Annotated[str | None, typer.Option(help="Delimiter of a CSV; found when not given.", show_default=False)]
 
 
@@ -125,7 +125,7 @@ def numbers_of(option: str) -> dict[str, float]:
     return numbers
 
 
-def frame_of(path: Path | None, encoding: str, delimiter: str | None) -> Frame | None:
+def frame_of(path: Path | None, encoding: str | None, delimiter: str | None) -> Frame | None:
     """Read a file that may not have been given."""
     from hushtable import frames
 

@@ -42,7 +42,7 @@ def mask_dependence(
     seed: Annotated[int, typer.Option(help="Of what is removed, and of ties.")] = 0,
     seconds: Annotated[float | None, typer.Option(help="Time for the search.", show_default=False)] = None,
     force: Force = False,
-    encoding: Encoding = "utf-8",
+    encoding: Encoding = None,
     delimiter: Delimiter = None,
     as_json: AsJson = False,
 ) -> None:

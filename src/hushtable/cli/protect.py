@@ -47,7 +47,7 @@ def scan(
         Path | None, typer.Option("--write-policy", "-p", help="Write a policy to start from.", show_default=False)
     ] = None,
     k: Annotated[int, typer.Option(min=1, help="k of the written policy.")] = 5,
-    encoding: Encoding = "utf-8",
+    encoding: Encoding = None,
     delimiter: Delimiter = None,
     as_json: AsJson = False,
 ) -> None:
@@ -149,7 +149,7 @@ def anonymize(
     external: Annotated[bool, typer.Option("--external", help="Write the manifest that may be published.")] = False,
     force: Force = False,
     threads: Threads = None,
-    encoding: Encoding = "utf-8",
+    encoding: Encoding = None,
     delimiter: Delimiter = None,
     as_json: AsJson = False,
 ) -> None:
@@ -217,7 +217,7 @@ def verify(
     ] = None,
     domains: Domains = None,
     no_manifest: Annotated[bool, typer.Option("--no-manifest", help="Judge by the policy alone.")] = False,
-    encoding: Encoding = "utf-8",
+    encoding: Encoding = None,
     delimiter: Delimiter = None,
     as_json: AsJson = False,
 ) -> None:

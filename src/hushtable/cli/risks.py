@@ -132,7 +132,7 @@ def mpuccs(
     ] = None,
     force: Force = False,
     show_values: ShowValues = False,
-    encoding: Encoding = "utf-8",
+    encoding: Encoding = None,
     delimiter: Delimiter = None,
     as_json: AsJson = False,
 ) -> None:
@@ -230,7 +230,7 @@ def uniques(
     details: Details = None,
     force: Force = False,
     show_values: ShowValues = False,
-    encoding: Encoding = "utf-8",
+    encoding: Encoding = None,
     delimiter: Delimiter = None,
     as_json: AsJson = False,
 ) -> None:

@@ -1,0 +1,57 @@
+"""Dialect: how a file of text spells a table, from its encoding to its decimal mark."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Any
+
+from hushtable.column import ColumnSpec, check_marks
+from hushtable.errors import InputError, with_hint
+
+__all__ = ["Dialect"]
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """How a file of text spells a table; None where it is found from the file.
+
+    Attributes
+    ----------
+    encoding : str, optional
+        Of the text. A byte order mark says it; else UTF-8, and where that does not fit a guess.
+    delimiter : str, optional
+        One character; found among ``, ; tab |``.
+    decimal, thousands : str, optional
+        The marks of numbers, in every column that says nothing else; see `ColumnSpec`.
+    missing_values : tuple of str
+        Texts that mean a missing value in every column, besides blank ones.
+    index : bool, optional
+        Whether the first column, which then has no name, is an index that is left out.
+    """
+
+    encoding: str | None = None
+    delimiter: str | None = None
+    decimal: str | None = None
+    thousands: str | None = None
+    missing_values: tuple[str, ...] = ()
+    index: bool | None = None
+
+    def __post_init__(self) -> None:
+        check_marks(self.decimal, self.thousands, self.missing_values)
+        one = self.delimiter
+        if one is not None and (len(one) != 1 or not one.isascii() or one in '"\r\n'):
+            msg = with_hint(f"the delimiter {one!r} is not one character.", "use one of , ; | or a tab.")
+            raise InputError(msg)
+
+    @property
+    def spec(self) -> ColumnSpec:
+        """What it says of every column."""
+        return ColumnSpec(
+            decimal=self.decimal, thousands=self.thousands, missing_values=tuple(self.missing_values) or None
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what it says as plain values."""
+        said = {each.name: getattr(self, each.name) for each in fields(self)}
+        said["missing_values"] = list(self.missing_values) or None
+        return {name: value for name, value in said.items() if value is not None}

@@ -1,0 +1,234 @@
+"""How the cells of a column spell values: marks of numbers, formats of dates, texts that mean missing.
+
+`found` says how a column is spelled as far as its cells leave no doubt, `doubts` what else they could mean,
+and `canonical` rewrites them as `hushtable.column` reads them: with a point, ISO dates, missing cells empty.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import Final, NamedTuple, TypeVar
+
+import polars as pl
+
+from hushtable.cells import SUPPRESSED
+from hushtable.column import ColumnSpec
+
+__all__ = ["MISSING_CODES", "canonical", "count_missing_codes", "doubts", "found", "has_time"]
+
+MISSING_CODES: Final = (
+    *("NA", "N/A", "n/a", "#N/A", "NaN", "nan", "NULL", "null", "None", "none", "nil", "?", "-", "--", ".", "..."),
+    *("-9", "-99", "-999", "-9999", "missing", "Missing", "MISSING", "k.A.", "k. A.", "keine Angabe"),
+)
+"""What often stands for a missing value; it stays what it is until someone says so."""
+
+Key = TypeVar("Key")
+
+
+class _Marks(NamedTuple):
+    """How numbers are written."""
+
+    decimal: str
+    thousands: str | None
+
+
+_SPACES: Final = " \u00a0\u202f"
+_MARKS: Final = tuple(_Marks(d, t) for d in ".," for t in (None, ".", ",", " ", "'") if t != d)
+_NUMBERLIKE: Final = re.compile(rf"[+-]?[0-9][0-9.,'{_SPACES}]*([eE][+-]?[0-9]+)?", re.ASCII)
+_MARKED: Final = rf"[,'{_SPACES}]|\..*\."
+"""What no number holds that is written with a point and nothing else."""
+
+_DAY: Final = "[0-9]{1,2}"
+_YEAR: Final = "[0-9]{4}"
+_ISO: Final = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}"
+_CLOCKS: Final = {
+    f"{between}[0-9]{{1,2}}:[0-9]{{2}}{seconds}": f"{between}%H:%M{clock}"
+    for between in " T"
+    for seconds, clock in (("", ""), (":[0-9]{2}", ":%S"))
+}
+
+
+def _days() -> dict[str, tuple[str, ...]]:
+    """Return the patterns of dates in text, each with the formats that it may be of."""
+    days = {}
+    for sign in "./-":
+        one = re.escape(sign)
+        orders = f"%d{sign}%m{sign}", f"%m{sign}%d{sign}"
+        days[f"{_DAY}{one}{_DAY}{one}{_YEAR}"] = tuple(f"{order}%Y" for order in orders)
+        days[f"{_DAY}{one}{_DAY}{one}[0-9]{{2}}"] = (*(f"{order}%y" for order in orders), f"%y{sign}%m{sign}%d")
+        days[f"{_YEAR}{one}{_DAY}{one}{_DAY}"] = (f"%Y{sign}%m{sign}%d",)
+    for month, letters in (("%b", "[A-Za-z]{3}"), ("%B", "[A-Za-z]{4,9}")):
+        for sign in " -":
+            days[f"{_DAY}{sign}{letters}{sign}{_YEAR}"] = (f"%d{sign}{month}{sign}%Y",)
+        days[f"{letters} {_DAY}, {_YEAR}"] = (f"{month} %d, %Y",)
+    return days
+
+
+_DATES: Final = {
+    day + time: tuple(each + clock for each in formats)
+    for day, formats in _days().items()
+    for time, clock in {"": "", **_CLOCKS}.items()
+}
+
+
+def found(series: pl.Series, spec: ColumnSpec) -> ColumnSpec:
+    """Complete a spec by how the cells of a text column are spelled, where they leave no doubt.
+
+    Parameters
+    ----------
+    series : polars.Series of text
+    spec : ColumnSpec
+        What was said of the column; it is never overruled.
+
+    Examples
+    --------
+    >>> found(pl.Series(["31.01.2023", "1.2.2023"]), ColumnSpec()).format
+    '%d.%m.%Y'
+    >>> found(pl.Series(["1.234,50", "7"]), ColumnSpec())
+    ColumnSpec(kind=None, order=None, format=None, decimal=',', thousands='.', missing_values=None)
+    """
+    texts = _telling(series, spec)
+    if texts is None:
+        return spec
+    formats = _formats(texts, spec)
+    if formats:
+        is_settled = len(formats) == 1 and "%y" not in formats[0]
+        return replace(spec, format=formats[0]) if is_settled else spec
+    marks = _marks(texts, spec)
+    return replace(spec, decimal=marks[0].decimal, thousands=marks[0].thousands) if len(marks) == 1 else spec
+
+
+def doubts(series: pl.Series, spec: ColumnSpec) -> tuple[tuple[str, ...], tuple[tuple[str, str | None], ...]]:
+    """Return what the cells of a text column could mean where it is not settled: formats of dates, marks of numbers."""
+    texts = _telling(series, spec)
+    if texts is None:
+        return (), ()
+    formats = _formats(texts, spec)
+    if formats:
+        return (formats, ()) if len(formats) > 1 or "%y" in formats[0] else ((), ())
+    marks = _marks(texts, spec)
+    return (), marks if len(marks) > 1 else ()
+
+
+def canonical(series: pl.Series, spec: ColumnSpec) -> pl.Series:
+    """Rewrite the cells of a text column as values are written here; a text that is not of the spelling stays.
+
+    Examples
+    --------
+    >>> canonical(pl.Series(["1,50", "NA"]), ColumnSpec(decimal=",", missing_values=("NA",))).to_list()
+    ['1.50', None]
+    >>> canonical(pl.Series(["31.1.2023"]), ColumnSpec(format="%d.%m.%Y")).to_list()
+    ['2023-01-31']
+    """
+    if spec.missing_values:
+        series = series.set(series.str.strip_chars().is_in(list(spec.missing_values)).fill_null(False), None)
+    if spec.format is None and spec.decimal is None and spec.thousands is None:
+        return series
+    texts = series.drop_nulls().unique()
+    if spec.format is not None:
+        return _replaced(series, texts, _moments(texts, spec.format))
+    fitting = _marks(_filled(texts), spec)
+    return _replaced(series, texts, _with_point(texts, fitting[0])) if len(fitting) == 1 else series
+
+
+def has_time(format_: str) -> bool:
+    """Tell whether a format of dates names a time of the day too."""
+    return any(each in format_ for each in ("%H", "%I", "%T", "%R", "%X", "%c"))
+
+
+def count_missing_codes(series: pl.Series) -> dict[str, int]:
+    """Count the cells of a text column that are a usual code of a missing value, code by code."""
+    if not isinstance(series.dtype, pl.String):
+        return {}
+    codes = series.str.strip_chars()
+    counted = codes.filter(codes.is_in(MISSING_CODES)).rename("code").value_counts(sort=True, name="n")
+    return dict(counted.iter_rows())
+
+
+def _telling(series: pl.Series, spec: ColumnSpec) -> pl.Series | None:
+    """Return the distinct texts that say how a column is spelled; None where nothing is to be found."""
+    if spec.format is not None or spec.order is not None or spec.kind in ("category", "ordered"):
+        return None
+    if spec.missing_values:
+        series = canonical(series, ColumnSpec(missing_values=spec.missing_values))
+    first = next((text for text in series.head(100).drop_nulls().to_list() if _tells(text)), None)
+    if first is None:
+        place = series.is_not_null().arg_max()
+        first = None if place is None else series[place]
+    if first is None:
+        return None
+    first = first.strip()
+    if _NUMBERLIKE.fullmatch(first) and not series.str.contains(_MARKED).any():
+        return None
+    if not _NUMBERLIKE.fullmatch(first) and not any(re.fullmatch(pattern, first) for pattern in _DATES):
+        return None
+    return _filled(series.drop_nulls().unique())
+
+
+def _tells(text: str) -> bool:
+    return bool(text.strip()) and text != SUPPRESSED
+
+
+def _filled(texts: pl.Series) -> pl.Series:
+    stripped = texts.str.strip_chars().unique()
+    return stripped.filter((stripped != "") & (stripped != SUPPRESSED))
+
+
+def _formats(texts: pl.Series, spec: ColumnSpec) -> tuple[str, ...]:
+    """Return the formats of which all texts are, one of those that mean the same."""
+    if not len(texts) or spec.kind in ("integer", "decimal") or texts.str.contains(_ISO).all():
+        return ()
+    for pattern, formats in _DATES.items():
+        if re.fullmatch(pattern, texts[0]) and texts.str.contains(f"^(?:{pattern})$").all():
+            read = {each: _parsed(texts, each) for each in formats}
+            return _different({each: moments for each, moments in read.items() if not moments.null_count()})
+    return ()
+
+
+def _marks(texts: pl.Series, spec: ColumnSpec) -> tuple[_Marks, ...]:
+    """Return the marks by which all texts are numbers, one of those that mean the same."""
+    if not len(texts) or spec.kind in ("date", "datetime"):
+        return ()
+    allowed = [
+        marks for marks in _MARKS if spec.decimal in (None, marks.decimal) and spec.thousands in (None, marks.thousands)
+    ]
+    fitting = [marks for marks in allowed if texts.str.contains(_pattern(marks)).all()]
+    return _different({marks: _with_point(texts, marks) for marks in fitting})
+
+
+def _different(read: dict[Key, pl.Series]) -> tuple[Key, ...]:
+    """Return the first of those that read the same."""
+    kept: dict[Key, pl.Series] = {}
+    for key, values in read.items():
+        if not any(values.equals(other) for other in kept.values()):
+            kept[key] = values
+    return tuple(kept)
+
+
+def _pattern(marks: _Marks) -> str:
+    groups = "" if marks.thousands is None else f"|[1-9][0-9]{{0,2}}(?:{_sign(marks.thousands)}[0-9]{{3}})+"
+    return rf"^[+-]?(?:0|[1-9][0-9]*{groups})(?:{_sign(marks.decimal)}[0-9]+)?(?:[eE][+-]?[0-9]{{1,3}})?$"
+
+
+def _sign(mark: str) -> str:
+    return f"[{_SPACES}]" if mark == " " else re.escape(mark)
+
+
+def _with_point(texts: pl.Series, marks: _Marks) -> pl.Series:
+    texts = texts.str.strip_chars()
+    plain = texts if marks.thousands is None else texts.str.replace_all(_sign(marks.thousands), "")
+    return plain.str.replace(marks.decimal, ".", literal=True)
+
+
+def _parsed(texts: pl.Series, format_: str) -> pl.Series:
+    return texts.str.strip_chars().str.strptime(pl.Datetime("us"), format_, strict=False)
+
+
+def _moments(texts: pl.Series, format_: str) -> pl.Series:
+    """Write dates and moments in ISO; null where a text is none of the format."""
+    return _parsed(texts, format_).dt.to_string("%Y-%m-%d %H:%M:%S" if has_time(format_) else "%Y-%m-%d")
+
+
+def _replaced(series: pl.Series, texts: pl.Series, new: pl.Series) -> pl.Series:
+    return series.replace(texts, new.zip_with(new.is_not_null(), texts))
