@@ -42,10 +42,13 @@ from hushtable.errors import PolicyError, check_columns, listed, with_hint
 from hushtable.hierarchy import Hierarchy
 from hushtable.models import model_to_dict
 from hushtable.policy.parts import (
+    ASK,
+    MEANINGS,
     ColumnPolicy,
     MisplacedError,
     PolicyBudget,
     PolicyLimits,
+    PolicyReading,
     Record,
     Unknown,
     existing,
@@ -71,6 +74,8 @@ class Policy(Record):
     Attributes
     ----------
     version : 1
+    read_as : PolicyReading
+        The entry ``read``: how a file of text spells its table, where it does not tell by itself.
     columns : dict of str to ColumnPolicy
         Every column of the table.
     models : tuple of PrivacyModel
@@ -98,6 +103,7 @@ class Policy(Record):
     """
 
     version: Literal[1] = 1
+    read_as: PolicyReading = Field(default_factory=PolicyReading, alias="read")
     columns: dict[str, ColumnPolicy]
     models: Annotated[
         tuple[Annotated[Any, BeforeValidator(reading(read_model)), PlainSerializer(model_to_dict)], ...],
@@ -126,7 +132,7 @@ class Policy(Record):
                 if name not in self.columns or self.columns[name].role != "sensitive":
                     msg = f"{model.name} needs {name!r}, which columns does not declare as sensitive"
                     raise MisplacedError(msg, ("models", i))
-        if not self.quasi_identifiers:
+        if not self.quasi_identifiers and not self.with_role(ASK):
             msg = "columns declares no quasi-identifier"
             raise MisplacedError(msg, ("columns",))
         grid = getattr(self.method, "grid", {})
@@ -172,11 +178,8 @@ class Policy(Record):
     @property
     def specs(self) -> dict[str, ColumnSpec]:
         """How columns are typed where the policy says so."""
-        return {
-            name: ColumnSpec(column.kind, column.order)
-            for name, column in self.columns.items()
-            if column.kind is not None or column.order is not None
-        }
+        specs = {name: column.spec for name, column in self.columns.items()}
+        return {name: spec for name, spec in specs.items() if spec != ColumnSpec()}
 
     @property
     def inputs(self) -> tuple[Path, ...]:
@@ -195,7 +198,7 @@ class Policy(Record):
             for name, entry in given.items()
         }
 
-    def with_role(self, role: Role) -> tuple[str, ...]:
+    def with_role(self, role: Role | Literal["ask"]) -> tuple[str, ...]:
         """Return the columns of one role."""
         return tuple(name for name, column in self.columns.items() if column.role == role)
 
@@ -216,7 +219,8 @@ class Policy(Record):
         HushError
             As `hushtable.anonymize`.
         """
-        source = data if isinstance(data, Table) else frames.read(data)
+        self.check_decided()
+        source = data if isinstance(data, Table) else frames.read(data, dialect=self.read_as.dialect)
         self.check_covers(source.names if isinstance(source, Table) else source.columns)
         budget = Budget() if self.budget is None else Budget(self.budget.seconds, self.budget.nodes)
         request = Request(
@@ -238,6 +242,24 @@ class Policy(Record):
             inputs=(*drafts.paths_among(data), *self.inputs),
         )
         return protect(source, request)
+
+    def check_decided(self) -> None:
+        """Raise PolicyError where a role or a format is yet to be decided."""
+        asked = self.with_role(ASK)
+        if asked:
+            msg = with_hint(
+                f"the policy asks for the role of {listed(asked)}.",
+                f"decide each: {'; '.join(f'{role} ({what})' for role, what in MEANINGS.items())}. "
+                "To decide all at once: --ask quasi-identifier.",
+            )
+            raise PolicyError(msg)
+        unformatted = [name for name, column in self.columns.items() if column.format == ASK]
+        if unformatted:
+            msg = with_hint(
+                f"the policy asks for the format of the dates of {listed(unformatted)}.",
+                "their cells fit several: choose the one that is meant, for instance format: '%d.%m.%Y'.",
+            )
+            raise PolicyError(msg)
 
     def claim(self) -> Classes | Matchings:
         """Return what a release by this policy claims."""
@@ -348,7 +370,8 @@ class Policy(Record):
             policy = cls.model_validate(given, context={"folder": folder})
         except ValidationError as error:
             told = error.errors(include_url=False)
-            faults = [fault_text(fault, name, tree, cls.model_fields) for fault in told]
+            known = [field.alias or each for each, field in cls.model_fields.items()]
+            faults = [fault_text(fault, name, tree, known) for fault in told]
             msg = with_hint(
                 "\n".join(dict.fromkeys(faults)),
                 "docs/quickstart.md shows a whole policy; `hushtable scan FILE -p policy.yaml` writes one.",
@@ -373,11 +396,12 @@ class Policy(Record):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the policy as plain values, as the YAML file holds them."""
-        written = self.model_dump(mode="json", exclude_none=True)
+        written = self.model_dump(mode="json", exclude_none=True, by_alias=True)
         written["columns"] = {
             name: column["role"] if set(column) == {"role"} else column for name, column in written["columns"].items()
         }
-        unset = {"loss": {"ncp": {}}, "unknown": "error"}
+        written["read"] = self.read_as.dialect.to_dict()
+        unset = {"read": {}, "loss": {"ncp": {}}, "unknown": "error"}
         return {name: entry for name, entry in written.items() if unset.get(name) != entry}
 
     def to_yaml(self) -> str:

@@ -11,7 +11,9 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationIn
 
 from hushtable import entries, plain_yaml
 from hushtable.anonymizers import METHODS, Method
-from hushtable.column import ColumnSpec, Kind, Role
+from hushtable.column import ColumnSpec, Kind
+from hushtable.column import Role as Decided
+from hushtable.dialect import Dialect
 from hushtable.errors import HushError, PolicyError
 from hushtable.hierarchy import Hierarchy
 from hushtable.hierarchy.rules import to_dict as rule_to_dict
@@ -20,11 +22,14 @@ from hushtable.quality import LOSSES
 from hushtable.quality.loss import Loss
 
 __all__ = [
+    "ASK",
+    "MEANINGS",
     "Action",
     "ColumnPolicy",
     "MisplacedError",
     "PolicyBudget",
     "PolicyLimits",
+    "PolicyReading",
     "Record",
     "Unknown",
     "existing",
@@ -37,6 +42,20 @@ __all__ = [
     "some_models",
 ]
 
+ASK: Final = "ask"
+"""What a role, or a format of dates, is until someone has decided."""
+
+MEANINGS: Final = {
+    "quasi-identifier": "someone may know it of a person: generalized",
+    "sensitive": "nobody may learn it of a person: judged by models, kept as it is",
+    "identifier": "it tells directly who a person is: left out, or a pseudonym",
+    "other": "nobody knows it of a person: kept as it is",
+}
+"""What each role means, in a line."""
+
+_OF_VALUES: Final = ("hierarchy", "kind", "order", "format", "decimal", "thousands", "missing_values")
+
+Role = Literal[Decided, "ask"]
 Action = Literal["remove", "pseudonym"]
 Unknown = Literal["error", "suppress"]
 
@@ -142,10 +161,17 @@ class ColumnPolicy(Record):
 
     Attributes
     ----------
-    role : {"identifier", "quasi-identifier", "sensitive", "other"}
+    role : {"identifier", "quasi-identifier", "sensitive", "other", "ask"}
+        ``"ask"`` is yet to be decided: nothing is protected by such a policy.
     action : {"remove", "pseudonym"}, identifiers only
     kind : Kind, optional
         Where the cells' looks mislead: a ZIP code is a ``category``, for instance.
+    format : str, optional
+        How dates are written in text, as strptime has it; ``"ask"`` is yet to be decided.
+    decimal, thousands : str, optional
+        The marks of numbers, where they are not those of the whole file.
+    missing_values : tuple of str, optional
+        Texts that mean a missing value, besides those of the whole file.
     order : tuple of str, optional
         The values of an ordered category, from low to high.
     hierarchy : str or dict, optional
@@ -157,6 +183,10 @@ class ColumnPolicy(Record):
     role: Role
     action: Action | None = None
     kind: Kind | None = None
+    format: str | None = None
+    decimal: str | None = None
+    thousands: str | None = None
+    missing_values: tuple[str, ...] | None = None
     order: tuple[str, ...] | None = None
     hierarchy: Annotated[Any, BeforeValidator(_hierarchy)] = None
 
@@ -170,12 +200,39 @@ class ColumnPolicy(Record):
         if self.action is not None and self.role != "identifier":
             msg = f"action: {self.action} goes with role: identifier, not with {self.role}"
             raise ValueError(msg)
-        for name in ("hierarchy", "kind", "order"):
-            if getattr(self, name) is not None and self.role not in ("quasi-identifier", "sensitive"):
+        for name in _OF_VALUES:
+            if getattr(self, name) is not None and self.role in ("identifier", "other"):
                 msg = f"{name} goes with role: quasi-identifier or sensitive, not with {self.role}"
                 raise ValueError(msg)
-        reading(lambda given: ColumnSpec(*given))((self.kind, self.order))
+        reading(lambda column: column.spec)(self)
         return self
+
+    @property
+    def spec(self) -> ColumnSpec:
+        """How the column is read."""
+        format_ = None if self.format == ASK else self.format
+        return ColumnSpec(self.kind, self.order, format_, self.decimal, self.thousands, self.missing_values)
+
+
+class PolicyReading(Record):
+    """How the input spells its table, where it is a file of text: see `hushtable.dialect.Dialect`."""
+
+    encoding: str | None = None
+    delimiter: str | None = None
+    decimal: str | None = None
+    thousands: str | None = None
+    missing_values: tuple[str, ...] = ()
+    index: bool | None = Field(default=None, strict=True)
+
+    @model_validator(mode="after")
+    def _is_one(self) -> PolicyReading:
+        reading(lambda given: given.dialect)(self)
+        return self
+
+    @property
+    def dialect(self) -> Dialect:
+        """The same, for whoever reads a file."""
+        return Dialect(**{name: getattr(self, name) for name in type(self).model_fields})
 
 
 class PolicyLimits(Record):
@@ -232,7 +289,12 @@ def fault_text(fault: Mapping[str, Any], name: str, tree: plain_yaml.Node | None
     return f"{where}: {place}: {message}. {_near(fault['input'], words)}".rstrip()
 
 
-_PARTS: Final[Mapping[Any, type[Record]]] = {"columns": ColumnPolicy, "limits": PolicyLimits, "budget": PolicyBudget}
+_PARTS: Final[Mapping[Any, type[Record]]] = {
+    "read": PolicyReading,
+    "columns": ColumnPolicy,
+    "limits": PolicyLimits,
+    "budget": PolicyBudget,
+}
 _WORDS: Final[Mapping[str, Any]] = {"role": Role, "kind": Kind, "action": Action, "unknown": Unknown}
 
 
