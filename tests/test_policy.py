@@ -651,11 +651,19 @@ def faults(text):
     ("old", "new", "expected"),
     [
         ("models:", "modles:", "modles: no such entry. Did you mean 'models'?"),
-        ("version: 1", "format: csv", "format: no such entry. Known: version, read, columns, models, method, loss, person, "),
+        (
+            "version: 1",
+            "format: csv",
+            "format: no such entry. Known: version, read, columns, models, method, loss, person, ",
+        ),
         ("visit: other", "visit: {role: quasi identifier}", "columns.visit.role: Input should be 'identifier', "),
         ("visit: other", "visit: {role: quasi identifier}", "Did you mean 'quasi-identifier'?"),
         ("visit: other", "visit: quasi identifier", "Did you mean 'quasi-identifier'?"),
-        ("visit: other", "visit: ID", "Input should be 'identifier', 'quasi-identifier', 'sensitive', 'other' or 'ask'"),
+        (
+            "visit: other",
+            "visit: ID",
+            "Input should be 'identifier', 'quasi-identifier', 'sensitive', 'other' or 'ask'",
+        ),
         ("kind: category", "kind: categry", "Did you mean 'category'?"),
         ("kind: category", "kinds: category", "columns.zip.kinds: no such entry. Did you mean 'kind'?"),
         ("action: remove", "action: pseudonyms", "Did you mean 'pseudonym'?"),

@@ -224,9 +224,18 @@ def _find_encoding(raw: bytes) -> str:
     except UnicodeDecodeError as error:
         # Only what is not ASCII tells; it may begin late.
         start = raw.rfind(b"\n", 0, error.start) + 1
-        guess = charset_normalizer.from_bytes(raw[start : start + _HEAD], cp_isolation=list(_ENCODINGS)).best()
-        return "utf-8" if guess is None else guess.encoding
+        return _guess_encoding(raw[start : start + _HEAD])
     return "utf-8"
+
+
+def _guess_encoding(raw: bytes) -> str:
+    is_high = np.frombuffer(raw, dtype=np.uint8) > 127
+    is_alone = is_high & ~np.append(is_high[1:], False) & ~np.append(False, is_high[:-1])
+    # The letters of western words stand alone between others; elsewhere they come in rows, of two bytes each.
+    if 2 * is_alone.sum() > is_high.sum():
+        return "cp1252"
+    guess = charset_normalizer.from_bytes(raw, cp_isolation=list(_ENCODINGS)).best()
+    return "cp1252" if guess is None else guess.encoding
 
 
 def _find_delimiter(text: str) -> str:

@@ -24,7 +24,7 @@ from hushtable.delimited import header_line, read_csv, unreadable
 from hushtable.dialect import Dialect
 from hushtable.errors import ColumnError, InputError, listed, with_hint
 from hushtable.series import encode, settled, to_polars, without_categories
-from hushtable.spellings import canonical
+from hushtable.spellings import canonical, doubts
 
 __all__ = [
     "FILE_KINDS",
@@ -113,6 +113,35 @@ class Frame:
         """Return one column with its text rewritten as values are written here; see `hushtable.spellings`."""
         column = self.column(name)
         return canonical(column, self.spelling(name)) if isinstance(column.dtype, pl.String) else column
+
+    def doubts(self, name: str) -> tuple[tuple[str, ...], tuple[tuple[str, str | None], ...]]:
+        """Return what the cells of a column could mean where nothing settles it; see `hushtable.spellings.doubts`."""
+        column = self.column(name)
+        return doubts(column, self.spec(name)) if isinstance(column.dtype, pl.String) else ((), ())
+
+    def learned(self) -> Frame:
+        """Return a file's frame with all said of it that its cells leave no doubt of.
+
+        Formats of dates are said column by column. A comma as decimal mark holds for the whole file, so
+        that a column that could be read in two ways is read as its neighbours are.
+        """
+        if not self.is_text:
+            return self
+        spelled = {name: self.spelling(name) for name in self.columns}
+        marks = {(spec.decimal, spec.thousands) for spec in spelled.values() if spec.decimal is not None}
+        of_all = [each for each in marks if each[0] == ","] or list(marks)
+        thousands = {each for _, each in of_all if each is not None}
+        dialect = self.dialect
+        if of_all and len(thousands) < 2:
+            dialect = replace(dialect, decimal=of_all[0][0], thousands=next(iter(thousands), None))
+        own = {
+            name: ColumnSpec(format=spec.format)
+            if spec.format is not None
+            else ColumnSpec(decimal=spec.decimal, thousands=spec.thousands)
+            for name, spec in spelled.items()
+            if spec.format is not None or (spec.decimal not in (None, dialect.decimal))
+        }
+        return replace(self.told(own), dialect=dialect)
 
     def told(self, specs: Mapping[str, ColumnSpec]) -> Frame:
         """Return the frame with more said of how its columns are read."""

@@ -40,6 +40,7 @@ _MARKED: Final = rf"[,'{_SPACES}]|\..*\."
 """What no number holds that is written with a point and nothing else."""
 
 _DAY: Final = "[0-9]{1,2}"
+_MONTH: Final = "[A-Za-z]{3,9}"
 _YEAR: Final = "[0-9]{4}"
 _ISO: Final = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}"
 _CLOCKS: Final = {
@@ -58,10 +59,9 @@ def _days() -> dict[str, tuple[str, ...]]:
         days[f"{_DAY}{one}{_DAY}{one}{_YEAR}"] = tuple(f"{order}%Y" for order in orders)
         days[f"{_DAY}{one}{_DAY}{one}[0-9]{{2}}"] = (*(f"{order}%y" for order in orders), f"%y{sign}%m{sign}%d")
         days[f"{_YEAR}{one}{_DAY}{one}{_DAY}"] = (f"%Y{sign}%m{sign}%d",)
-    for month, letters in (("%b", "[A-Za-z]{3}"), ("%B", "[A-Za-z]{4,9}")):
-        for sign in " -":
-            days[f"{_DAY}{sign}{letters}{sign}{_YEAR}"] = (f"%d{sign}{month}{sign}%Y",)
-        days[f"{letters} {_DAY}, {_YEAR}"] = (f"{month} %d, %Y",)
+    for sign in " -":
+        days[f"{_DAY}{sign}{_MONTH}{sign}{_YEAR}"] = tuple(f"%d{sign}{month}{sign}%Y" for month in ("%b", "%B"))
+    days[f"{_MONTH} {_DAY}, {_YEAR}"] = ("%b %d, %Y", "%B %d, %Y")
     return days
 
 
@@ -129,7 +129,10 @@ def canonical(series: pl.Series, spec: ColumnSpec) -> pl.Series:
     if spec.format is not None:
         return _replaced(series, texts, _moments(texts, spec.format))
     fitting = _marks(_filled(texts), spec)
-    return _replaced(series, texts, _with_point(texts, fitting[0])) if len(fitting) == 1 else series
+    if len(fitting) != 1:
+        return series
+    is_number = texts.str.strip_chars().str.contains(_pattern(fitting[0]))
+    return _replaced(series, texts, _with_point(texts, fitting[0]).set(~is_number, None))
 
 
 def has_time(format_: str) -> bool:

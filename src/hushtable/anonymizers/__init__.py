@@ -203,6 +203,8 @@ def _read(data: Any, asked: Request) -> tuple[Frame | Table, Table]:
     _check_roles(source.names if isinstance(source, Table) else source.columns, asked)
     judged = asked.judged
     persons = () if asked.person is None else (asked.person,)
+    if not isinstance(source, Table):
+        _check_spelling(source, asked.quasi_identifiers)
     table = Table.encode(source, (*asked.quasi_identifiers, *judged, *persons), asked.specs, typed=judged)
     _check_cells(table)
     if not asked.method.offers.parts_equal_records:
@@ -350,6 +352,24 @@ def _check_roles(available: Sequence[str], asked: Request) -> None:
             msg = with_hint(
                 f"column {asked.person!r} says whose record a row is, and has another role.",
                 "it is an identifier (left out, or a pseudonym), or has no role.",
+            )
+            raise ColumnError(msg)
+
+
+def _check_spelling(source: Frame, names: Sequence[str]) -> None:
+    """Raise ColumnError where the cells of a quasi-identifier in a file could mean different dates or numbers."""
+    for name in names if source.is_text else ():
+        formats, marks = source.doubts(name)
+        if formats:
+            msg = with_hint(
+                f"the dates of column {name!r} fit several formats: {', '.join(formats)}.",
+                "say which is meant, `format:` in a policy or ColumnSpec(format=...), or that it is a category.",
+            )
+            raise ColumnError(msg)
+        if marks:
+            msg = with_hint(
+                f"the numbers of column {name!r} could be read in {len(marks)} ways.",
+                "say its decimal mark, `decimal:` in a policy or ColumnSpec(decimal=...), or that it is a category.",
             )
             raise ColumnError(msg)
 

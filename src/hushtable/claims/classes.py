@@ -211,7 +211,7 @@ class Classes:
             "models": [model_to_dict(model) for model in self.models],
             "sensitive": list(self.sensitive),
             "kinds": kinds_of((*self.columns, *self.sensitive), self.specs),
-            "spellings": spellings_of(self.specs),
+            "spellings": spellings_of((*self.columns, *self.sensitive), self.specs),
             "hierarchies": rules_of(self.hierarchies),
             "person": self.person,
             "limits": {"highest_risk": self.limits.highest_risk, "average_risk": self.limits.average_risk},

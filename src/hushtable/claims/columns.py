@@ -28,9 +28,9 @@ def kinds_of(columns: Sequence[str], specs: Mapping[str, ColumnSpec]) -> dict[st
     return {name: spec.kind or "ordered" for name, spec in told.items() if spec.kind or spec.order}
 
 
-def spellings_of(specs: Mapping[str, ColumnSpec]) -> dict[str, dict[str, Any]]:
+def spellings_of(columns: Sequence[str], specs: Mapping[str, ColumnSpec]) -> dict[str, dict[str, Any]]:
     """Return how columns are spelled, where that was said or found."""
-    told = {name: {each: getattr(spec, each) for each in _SPELLINGS} for name, spec in specs.items()}
+    told = {name: {each: getattr(specs[name], each) for each in _SPELLINGS} for name in columns if name in specs}
     spelled = {name: {each: mark for each, mark in marks.items() if mark is not None} for name, marks in told.items()}
     return {name: marks for name, marks in spelled.items() if marks}
 

@@ -111,7 +111,7 @@ class Matchings:
             "models": [model_to_dict(model) for model in self.models],
             "sensitive": list(self.sensitive),
             "kinds": kinds_of((*self.columns, *self.sensitive), self.specs),
-            "spellings": spellings_of(self.specs),
+            "spellings": spellings_of((*self.columns, *self.sensitive), self.specs),
             "hierarchies": rules_of(self.hierarchies),
         }
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeVar
 
@@ -12,7 +13,9 @@ import typer
 from hushtable.errors import InputError, with_hint
 
 if TYPE_CHECKING:
+    from hushtable.dialect import Dialect
     from hushtable.frames import Frame
+    from hushtable.policy import Policy
 
 __all__ = [
     "AsJson",
@@ -25,6 +28,7 @@ __all__ = [
     "Population",
     "Threads",
     "check_effects",
+    "dialect_of",
     "frame_of",
     "names_of",
     "numbers_of",
@@ -123,6 +127,14 @@ def numbers_of(option: str) -> dict[str, float]:
             msg = with_hint(f"{entry!r} is not of the form COLUMN=NUMBER.", "for instance: --weights job=20,age=0.")
             raise InputError(msg)
     return numbers
+
+
+def dialect_of(rules: Policy | None, encoding: str | None, delimiter: str | None) -> Dialect:
+    """Return how an input is spelled: as the policy says, and as was typed."""
+    from hushtable.dialect import Dialect
+
+    said = Dialect() if rules is None else rules.read_as.dialect
+    return replace(said, encoding=encoding or said.encoding, delimiter=delimiter or said.delimiter)
 
 
 def frame_of(path: Path | None, encoding: str | None, delimiter: str | None) -> Frame | None:

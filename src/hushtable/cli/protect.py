@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -17,11 +18,12 @@ from hushtable.cli.arguments import (
     PolicyFile,
     Population,
     Threads,
+    dialect_of,
     frame_of,
     numbers_of,
     use_threads,
 )
-from hushtable.cli.requests import changed, key_of, policy_of_options
+from hushtable.cli.requests import changed, decided, key_of, policy_of_options
 from hushtable.cli.summary import (
     effort_lines,
     published_lines,
@@ -47,6 +49,10 @@ def scan(
         Path | None, typer.Option("--write-policy", "-p", help="Write a policy to start from.", show_default=False)
     ] = None,
     k: Annotated[int, typer.Option(min=1, help="k of the written policy.")] = 5,
+    words: Annotated[
+        Path | None,
+        typer.Option(help="More words that name columns, a line `word<TAB>topic` each.", show_default=False),
+    ] = None,
     encoding: Encoding = None,
     delimiter: Delimiter = None,
     as_json: AsJson = False,
@@ -54,6 +60,7 @@ def scan(
     """List columns with proposed roles, measure the risk, and write a policy to start from."""
     from hushtable import drafts, frames
     from hushtable.discover.recognise import find_quasi_identifiers
+    from hushtable.policy.proposal import proposed
     from hushtable.risk.assess import assess
 
     if policy is not None:
@@ -62,19 +69,20 @@ def scan(
         msg = with_hint(f"{str(policy)!r} exists.", "name another file, or remove it: a policy is never overwritten.")
         raise InputError(msg)
     with step("reading"):
-        frame = frames.read(file, encoding=encoding, delimiter=delimiter)
+        frame = frames.read(file, encoding=encoding, delimiter=delimiter).learned()
     with step("looking at columns and classes"):
-        roles = find_quasi_identifiers(frame)
+        roles = find_quasi_identifiers(frame, words=words)
         sensitive = [name for name, role in roles.roles.items() if role == "sensitive"]
         risk = assess(frame, quasi_identifiers=roles.quasi_identifiers, sensitive=sensitive)
     if as_json:
-        print_json({"file": file.name, **roles.to_dict(), "risk": risk.to_dict()})
+        read = {"read": frame.dialect.to_dict()} if frame.is_text else {}
+        print_json({"file": file.name, **read, **roles.to_dict(), "risk": risk.to_dict()})
     else:
         say(role_table(roles), *risk_lines(risk.to_dict()))
     if policy is not None:
-        _write_policy(policy, _proposed_policy(roles, k).to_yaml())
-        typer.echo(f"\nWrote {policy}. Check every role in it, then:", err=True)
-        typer.echo(f"  hushtable anonymize {file} -p {policy} -o OUT", err=True)
+        text = proposed(frame, roles, k=k, source=file.name, run=_next(file, policy, roles))
+        _write_policy(policy, text)
+        typer.echo(f"\nWrote {policy}. Check every role in it, then:\n  {_next(file, policy, roles)}", err=True)
 
 
 def anonymize(
@@ -120,6 +128,10 @@ def anonymize(
     weights: Annotated[
         str, typer.Option(metavar="A=20,B=0", help="How much the loss of a column counts.", show_default=False)
     ] = "",
+    ask: Annotated[
+        str | None,
+        typer.Option(metavar="ROLE", help="The role of all columns that a policy asks for.", show_default=False),
+    ] = None,
     domains: Domains = None,
     n_best: Annotated[int | None, typer.Option(help="mingen: tables of the least loss.", show_default=False)] = None,
     iterations: Annotated[int | None, typer.Option(help="mingen: draw so many tables.", show_default=False)] = None,
@@ -164,9 +176,10 @@ def anonymize(
         (output, manifest.manifest_path(output)), [*inputs, *(rules.inputs if rules else ())], overwrite=force
     )
     with step("reading"):
-        frame = frames.read(file, encoding=encoding, delimiter=delimiter)
+        frame = frames.read(file, dialect=dialect_of(rules, encoding, delimiter))
     roles = {"quasi-identifier": qi, "identifier": identifier, "other": other}
     if rules is None:
+        frame = frame.learned()
         rules = policy_of_options(frame, roles, k, notion, l or [])
     elif any(roles.values()) or k is not None or notion or l:
         msg = with_hint("both a policy and roles or models were given.", "put everything into the policy.")
@@ -187,7 +200,8 @@ def anonymize(
         "seed": seed,
         "seconds": seconds,
     }
-    rules = changed(rules, options, kind or [], set_ or [])
+    rules = changed(decided(rules, ask), options, kind or [], set_ or [])
+    rules.check_decided()
     rules.check_covers(frame.columns)
     with bar("searching") as progress:
         release = rules.protect(frame, key=key_of(key_file, rules), progress=progress)
@@ -287,15 +301,12 @@ def _read_policy(path: Path) -> Policy:
     return Policy.read(path)
 
 
-def _proposed_policy(roles: Roles, k: int) -> Policy:
-    from hushtable.policy import Policy
-
-    diverse = [
-        {"distinct-l-diversity": {"l": 2, "sensitive": column.name}}
-        for column in roles.columns
-        if column.role == "sensitive" and column.n_distinct > 1
-    ]
-    return Policy.make({"columns": dict(roles.roles), "models": [{"k-anonymity": k}, *diverse]})
+def _next(file: Path, policy: Path, roles: Roles) -> str:
+    """Return what to run after a scan."""
+    ending = ".parquet" if file.suffix.lower() in (".parquet", ".pq") else ".csv"
+    stem = file.name.partition(".")[0] if file.name != "-" else "table"
+    run = ["hushtable", "anonymize", str(file), "-p", str(policy), "-o", str(file.with_name(f"{stem}.release{ending}"))]
+    return shlex.join([*run, *(["--ask", "quasi-identifier"] if roles.ask else [])])
 
 
 def _write_policy(path: Path, text: str) -> None:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from hushtable.frames import Frame
     from hushtable.policy import Policy
 
-__all__ = ["changed", "key_of", "policy_of_options"]
+__all__ = ["changed", "decided", "key_of", "policy_of_options"]
 
 NOTIONS: Final = {
     "k1": "(k,1)-matching",
@@ -110,6 +110,16 @@ def changed(rules: Policy, options: Mapping[str, Any], kinds: Sequence[str], set
             raise InputError(msg)
         places[tuple(place.split("."))] = _value(text, entry)
     return rules.changed(places) if places else rules
+
+
+def decided(rules: Policy, role: str | None) -> Policy:
+    """Return the policy with one role for all columns that it asks for."""
+    if role is None:
+        return rules
+    asked = rules.with_role("ask")
+    if not asked:
+        raise InputError(with_hint("--ask has no effect: the policy asks for no role.", "leave it out."))
+    return rules.changed({("columns", name, "role"): role for name in asked})
 
 
 def key_of(path: Path | None, rules: Policy) -> bytes | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -23,23 +24,33 @@ _LOSS_WORDS: Final = {
     "certainty": "certainty, a sum over cells",
 }
 _FEW_ROWS: Final = 30
+_MANY_COLUMNS: Final = 200
+_SHOWN_COLUMNS: Final = 50
 
 
 def role_table(roles: Roles) -> str:
     """Lay out the columns with their proposed roles and reasons."""
-    titles = ("column", "kind", "distinct", "missing", "proposed role", "because")
+    titles = ("column", "proposed role", "distinct", "missing", "power", "because")
     rows = [
         (
             column.name,
-            column.kind,
-            f"{column.n_distinct:,}",
-            f"{column.n_missing:,}",
             column.role,
+            f"{column.n_distinct:,}",
+            f"{column.n_missing:,}" if column.n_missing else "",
+            f"{column.power:.0%}" if column.power else "",
             f"{column.reason}; {column.warning}" if column.warning else column.reason,
         )
         for column in roles.columns
     ]
-    return aligned(titles, rows, right=("distinct", "missing"))
+    shown = rows if len(rows) <= _MANY_COLUMNS else rows[:_SHOWN_COLUMNS]
+    table = aligned(titles, shown, right=("distinct", "missing", "power"), whole=("proposed role",))
+    if len(shown) == len(rows):
+        return table
+    counts = Counter(column.role for column in roles.columns)
+    told = ", ".join(f"{n:,} {role}" for role, n in counts.most_common())
+    return (
+        f"{table}The first {len(shown)} of {len(rows):,} columns; all of them: {told}; --json and the policy list them."
+    )
 
 
 def risk_lines(risk: Mapping[str, Any]) -> list[str]:

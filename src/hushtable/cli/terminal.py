@@ -38,22 +38,28 @@ def say(*lines: str) -> None:
         raise typer.Exit from None
 
 
-def aligned(titles: Sequence[str], rows: Iterable[Sequence[str]], right: Collection[str] = ()) -> str:
-    """Lay out a table as text, some of its columns to the right."""
+def aligned(
+    titles: Sequence[str], rows: Iterable[Sequence[str]], right: Collection[str] = (), whole: Collection[str] = ()
+) -> str:
+    """Lay out a table as text, some of its columns to the right, some never folded."""
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
     table = Table(box=None, pad_edge=False)
     for title in titles:
-        table.add_column(title, justify="right" if title in right else "left")
+        table.add_column(title, justify="right" if title in right else "left", no_wrap=title in whole)
     for cells in rows:
         # Text, because a name may hold what rich reads as markup.
         table.add_row(*(Text(cell) for cell in cells))
-    # Piped output is not folded at some terminal's width.
     page = io.StringIO()
-    Console(file=page, width=shutil.get_terminal_size().columns if sys.stdout.isatty() else 200).print(table)
+    Console(file=page, width=_width()).print(table)
     return page.getvalue()
+
+
+def _width() -> int:
+    # Piped output is not folded at some terminal's width.
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else 200
 
 
 @contextmanager

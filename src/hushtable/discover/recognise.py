@@ -89,6 +89,9 @@ class ProposedRole:
     n_distinct: int
     n_missing: int
     warning: str = ""
+    score: float = 0.0
+    knowable_by: str = ""
+    power: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +105,13 @@ class Roles:
     """
 
     columns: tuple[ProposedRole, ...]
+    of_persons: bool = True
+    persons_reason: str = ""
+
+    @property
+    def ask(self) -> tuple[str, ...]:
+        """Columns whose role is to be decided."""
+        return ()
 
     @property
     def roles(self) -> Mapping[str, Role]:
@@ -125,7 +135,7 @@ class Roles:
         return f"<table><tr><th>column</th><th>proposed role</th><th>because</th></tr>{rows}</table>"
 
 
-def find_quasi_identifiers(data: Any) -> Roles:
+def find_quasi_identifiers(data: Any, words: Any = None) -> Roles:
     """Propose roles by the columns' names, looks and uniqueness.
 
     Parameters

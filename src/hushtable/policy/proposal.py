@@ -1,0 +1,156 @@
+"""The policy that a scan proposes, as a text that explains itself to whoever must decide."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Final
+
+from hushtable import plain_yaml
+from hushtable.discover.recognise import ProposedRole, Roles
+from hushtable.errors import PolicyError
+from hushtable.frames import Frame
+from hushtable.policy.parts import ASK, MEANINGS
+
+__all__ = ["proposed"]
+
+_OPTIONS: Final = """\
+# Whatever stands below behind a # is not asked for; remove the # to ask for it.
+# person: COLUMN                  # whose record a row is, where a person has several: classes count persons
+# population: people.csv          # the people among whom the records are, for k-map and delta-presence
+# domains: domains.txt            # hierarchies of several columns, a line `column/node: value, value` each
+# read: {missing_values: [NA]}    # texts that mean a missing value; beside encoding, delimiter, decimal, thousands, index
+# write: {encoding: cp1252}       # of the release, UTF-8 as now; decimal: ',' writes numbers with a comma
+# missing: category               # a missing value is a value of its own, as now
+# unknown: suppress               # values that a hierarchy does not list: error (as now), or *
+# method: {mondrian: {cut: gain, recoding: cut}}   # as now; or mingen, genetic: docs/anonymize.md lists their options
+# loss: {ncp: {weights: {COLUMN: 2}}}              # what is kept small, and which columns count more
+# limits:
+#   highest_risk: 0.2             # of any record: 1 / the size of its class
+#   average_risk: 0.1             # classes / records
+#   suppression: 0.01             # share of the records that may be left out; none as now
+# budget: {seconds: 60}           # the best release found until then
+# Of a column: {role: quasi-identifier, kind: category, hierarchy: {prefix: [4, 3]}}: how it is read, and generalized by
+#   auto, a file of ARX's, or a rule (intervals, prefix, dates); order: [low, high] of a category;
+#   format: '%d.%m.%Y', decimal, thousands, missing_values where they are not those of the file;
+#   {role: identifier, action: pseudonym} keeps a keyed pseudonym.
+"""
+_LONGEST_KEY: Final = 1_000  # characters; of a longer one YAML wants to be told that it is a key
+
+
+def proposed(frame: Frame, roles: Roles, *, k: int, source: str, run: str) -> str:
+    """Write a policy to start from, with a reason beside every column and a line for every option.
+
+    Parameters
+    ----------
+    frame : Frame
+        What was scanned, with what was learned of its spelling.
+    roles : Roles
+    k : int
+    source : str
+        The name of what was scanned.
+    run : str
+        What to run next.
+
+    Returns
+    -------
+    str
+        YAML that `Policy.parse` reads, as soon as some column is a quasi-identifier or yet to be decided.
+    """
+    columns = [line for column in roles.columns for line in _column(frame, column)]
+    sections = [
+        _head(frame, roles, source, run),
+        "version: 1\n",
+        _reading(frame),
+        "columns:\n" + "".join(f"  {line}\n" for line in columns),
+        _models(roles, k),
+        _OPTIONS,
+    ]
+    return "\n".join(section for section in sections if section)
+
+
+def _head(frame: Frame, roles: Roles, source: str, run: str) -> str:
+    lines = [f"Proposed for {source}: {frame.n_rows:,} records of {len(roles.columns)} columns. Check every role, then"]
+    lines.append(f"  {run}")
+    lines.append(f"{'A table of persons' if roles.of_persons else 'No table of persons'}: {roles.persons_reason}")
+    lines += [f"  {role}: {meaning}" for role, meaning in MEANINGS.items()]
+    if roles.ask:
+        lines.append("  ask: decide for one of these; nothing is written until then")
+    return "".join(f"# {_plain(line)}\n" for line in lines)
+
+
+def _reading(frame: Frame) -> str:
+    said = frame.dialect.to_dict() if frame.is_text else {}
+    if not said:
+        return ""
+    is_sure = str(said.get("encoding")).startswith("utf")
+    notes = {} if is_sure else {"encoding": "guessed: look whether all letters are right"}
+    entries = [_noted(f"  {name}: {json.dumps(value)}", notes.get(name, "")) for name, value in said.items()]
+    return "\n".join([_noted("read:", "how the file spells its table"), *entries, ""])
+
+
+def _column(frame: Frame, column: ProposedRole) -> Iterator[str]:
+    """Write the lines of a column."""
+    formats, marks = frame.doubts(column.name) if frame.is_text else ((), ())
+    entries: dict[str, str] = {"role": column.role}
+    format_ = frame.spec(column.name).format
+    if column.role not in ("identifier", "other"):
+        if formats:
+            entries["format"] = ASK
+        elif format_ is not None:
+            entries["format"] = format_
+    name = _key(column.name)
+    if len(name) > _LONGEST_KEY:
+        yield f"? {name}"
+        name = ""
+    if len(entries) == 1:
+        yield _noted(f"{name}: {column.role}", _why(column))
+    else:
+        yield _noted(f"{name}:", _why(column))
+        for entry, value in entries.items():
+            yield _noted(
+                f"  {entry}: {json.dumps(value) if '%' in value else value}",
+                f"one of {', '.join(map(repr, formats))}" if value == ASK and entry == "format" else "",
+            )
+    if marks:
+        yield f"  # its numbers could be read in {len(marks)} ways: say decimal: '.' or ','; until then they are text"
+
+
+def _why(column: ProposedRole) -> str:
+    parts = [column.reason, f"{column.n_distinct:,} distinct"]
+    if column.n_missing:
+        parts.append(f"{column.n_missing:,} missing")
+    if column.power:
+        parts.append(f"{column.power:.0%} of the identifying power")
+    if column.warning:
+        parts.append(column.warning)
+    return "; ".join(parts)
+
+
+def _models(roles: Roles, k: int) -> str:
+    lines = ["models:", f"  - k-anonymity: {k}"]
+    judged = [column.name for column in roles.columns if column.role == "sensitive" and column.n_distinct > 1]
+    lines += [f"  - distinct-l-diversity: {{l: 2, sensitive: {_key(name)}}}" for name in judged]
+    return "\n".join(lines) + "\n"
+
+
+def _key(name: str) -> str:
+    """Write a column's name as a key of YAML; in quotes wherever it could be taken for something else."""
+    signs = (f"\\{sign}" if sign in '"\\' else sign if sign.isprintable() else f"\\U{ord(sign):08x}" for sign in name)
+    quoted = f'"{"".join(signs)}"'
+    if any(sign in name for sign in "{}[],&*#?|<>=!%@`:'\"") or name != name.strip():
+        return quoted
+    try:
+        is_plain = plain_yaml.read(f"{name}: x", "name")[0] == {name: "x"}
+    except PolicyError:
+        is_plain = False
+    return name if is_plain else quoted
+
+
+def _noted(line: str, note: str) -> str:
+    return f"{line}  # {_plain(note)}" if note else line
+
+
+def _plain(text: str) -> str:
+    """Return a text on one line, of printable characters."""
+    return "".join(sign if sign.isprintable() else " " for sign in text)

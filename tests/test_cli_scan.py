@@ -1,0 +1,217 @@
+"""The first hour: scan reads what people have, writes a policy that explains itself, and what it tells to run runs."""
+
+import json
+import random
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+import hushtable as ht
+from command import done, run
+from hushtable import frames
+from hushtable.cli import terminal
+from hushtable.cli.summary import role_table
+from hushtable.column import ColumnSpec
+from hushtable.discover.recognise import ProposedRole, Roles
+from hushtable.policy import Policy
+from hushtable.policy.proposal import proposed
+
+GERMAN = "Fallnummer;Name;Geburtsdatum;Geschlecht;PLZ;Größe;Diagnose;Kosten"
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def german_extract(n_rows: int = 300, seed: int = 0) -> bytes:
+    """A hospital's extract: semicolons, latin-1, CRLF, dd.mm.yyyy, decimal commas, thousands with points."""
+    draw = random.Random(seed)
+    rows = [GERMAN]
+    for i in range(n_rows):
+        born = f"{draw.randint(1, 28):02}.{draw.randint(1, 12):02}.{draw.randint(1930, 2010)}"
+        cost = f"{draw.randint(100, 9_999_999) / 100:,.2f}".replace(",", "_").replace(".", ",").replace("_", ".")
+        height = f"{draw.randint(150, 199) / 100:.2f}".replace(".", ",")
+        town, ill = draw.choice(["01067", "01069", "80331", "80333"]), draw.choice(["J45.0", "I10.9", "E11.2"])
+        sex = draw.choice(["männlich", "weiblich"])
+        rows.append(f"{100_000 + 7 * i};Müller{i} Jörg{i};{born};{sex};{town};{height};{ill};{cost}")
+    return ("\r\n".join(rows) + "\r\n").encode("latin-1")
+
+
+def test_a_german_extract_goes_from_scan_to_release_without_python(here: Path) -> None:
+    Path("fall.csv").write_bytes(german_extract())
+    scanned = done("scan", "fall.csv", "-p", "policy.yaml")
+    command = shlex.split(scanned.err.strip().splitlines()[-1])
+    assert command[0] == "hushtable"
+    done(*command[1:])
+    policy = Policy.read("policy.yaml")
+    assert policy.to_dict()["read"] == {"encoding": "cp1252", "delimiter": ";", "decimal": ",", "thousands": "."}
+    assert policy.columns["Geburtsdatum"].format == "%d.%m.%Y"
+    release = Path("fall.release.csv")
+    published = pl.read_csv(release, separator=";", infer_schema=False)
+    original = pl.read_csv(german_extract().decode("latin-1").encode(), separator=";", infer_schema=False)
+    # What nobody knows stays byte for byte, in UTF-8.
+    assert sorted(published["Kosten"]) == sorted(original["Kosten"])
+    claim = json.loads(Path("fall.release.csv.manifest.json").read_text())["claim"]
+    assert claim["kinds"]["Geburtsdatum"] == "date"
+    done("verify", str(release))
+
+
+def test_what_scan_writes_parses_whatever_the_columns_are_called(here: Path) -> None:
+    names = [
+        "age",
+        "x: y",
+        "- z",
+        "yes",
+        "1990",
+        "a#b",
+        'say "hi"',
+        "tab\there",
+        "two\nlines",
+        "😀",
+        "[b]",
+        "*",
+        "%",
+        "~",
+    ]
+    names += ["null", " led", "{a}", "a'b", "\x7f", "\\", "y" * 1_500, "性别", "columns", "<<", "&a", "!t", "?", "@"]
+    data = pl.DataFrame({name: [str(i % 3), "b", "c"] * 20 for i, name in enumerate(names)})
+    data.write_parquet("odd.parquet")
+    done("scan", "odd.parquet", "-p", "policy.yaml")
+    text = Path("policy.yaml").read_text(encoding="utf-8")
+    with_quasi_identifier = text.replace("  age: other", "  age: quasi-identifier")
+    assert list(Policy.parse(with_quasi_identifier).columns) == names
+
+
+def roles_of(roles: dict[str, str]) -> Roles:
+    columns = [
+        ProposedRole(name, role, f"because\nof {name}", "category", 3, 1)  # type: ignore[arg-type]
+        for name, role in roles.items()
+    ]
+    return Roles(tuple(columns))
+
+
+def test_every_column_is_explained_and_every_option_has_a_line() -> None:
+    frame = frames.read(pl.DataFrame({"a": ["x", "y"], "b": ["1", "2"], "c": ["u", "v"]}))
+    text = proposed(frame, roles_of({"a": "quasi-identifier", "b": "ask", "c": "sensitive"}), k=3, source="t", run="r")
+    for name in "abc":
+        (line,) = [line for line in text.splitlines() if line.startswith(f"  {name}:")]
+        assert "because of" in line
+        assert "3 distinct; 1 missing" in line
+    policy = Policy.parse(text)
+    assert policy.with_role("ask") == ("b",)
+    assert {model.name for model in policy.models} == {"k-anonymity", "distinct-l-diversity"}
+    told = {field.alias or name for name, field in Policy.model_fields.items()}
+    assert [name for name in told if f"{name}:" not in text] == []
+
+
+POLICY = "columns: {age: quasi-identifier, job: ask, pay: ask, note: other}\nmodels: [k-anonymity: 2]\n"
+ROWS = "age,job,pay,note\n31,a,1,x\n34,a,2,x\n52,b,3,y\n57,b,4,y\n"
+
+
+def write_asking() -> None:
+    Path("in.csv").write_text(ROWS)
+    Path("policy.yaml").write_text(POLICY)
+
+
+def test_a_role_that_is_asked_is_decided_before_anything_is_written(here: Path) -> None:
+    write_asking()
+    refused = run("anonymize", "in.csv", "-p", "policy.yaml", "-o", "out.csv")
+    assert refused.code == 2
+    assert "'job', 'pay'" in refused.err
+    for role in ("quasi-identifier", "sensitive", "identifier", "other"):
+        assert f"{role} (" in refused.err
+    assert not Path("out.csv").exists()
+    done("anonymize", "in.csv", "-p", "policy.yaml", "-o", "out.csv", "--ask", "quasi-identifier")
+    assert Policy.read("policy.yaml").with_role("ask") == ("job", "pay")
+    assert json.loads(Path("out.csv.manifest.json").read_text())["claim"]["columns"] == ["age", "job", "pay"]
+
+
+@pytest.mark.parametrize("role", ["ask", "nobody", ""])
+def test_what_is_asked_is_decided_for_a_role(here: Path, role: str) -> None:
+    write_asking()
+    assert run("anonymize", "in.csv", "-p", "policy.yaml", "-o", "out.csv", "--ask", role).code == 2
+
+
+def test_deciding_where_nothing_is_asked_is_an_error(here: Path) -> None:
+    write_asking()
+    Path("policy.yaml").write_text(POLICY.replace("ask", "sensitive"))
+    refused = run("anonymize", "in.csv", "-p", "policy.yaml", "-o", "out.csv", "--ask", "other")
+    assert refused.code == 2
+    assert "no effect" in refused.err
+
+
+def test_python_is_asked_too(here: Path) -> None:
+    write_asking()
+    for protect in (
+        lambda: ht.anonymize("in.csv", policy="policy.yaml"),
+        lambda: Policy.parse(POLICY).protect("in.csv"),
+    ):
+        with pytest.raises(ht.PolicyError, match="'job', 'pay'"):
+            protect()
+
+
+AMBIGUOUS = "born,town\n" + "".join(f"0{i % 9 + 1}.0{i % 7 + 1}.199{i % 10},{'ab'[i % 2]}\n" for i in range(80))
+
+
+def doors(specs: dict[str, Any], options: Sequence[str], entry: str) -> list[Any]:
+    """Every way to protect a file by its dates, with what is said of them."""
+    policy = f"columns: {{born: {{role: quasi-identifier{entry}}}, town: other}}\nmodels: [k-anonymity: 4]\n"
+    Path("policy.yaml").write_text(policy)
+    by_policy, by_options = ["-p", "policy.yaml"], ["--qi", "born", "--other", "town", "--k", "4", *options]
+    return [
+        lambda: run("anonymize", "in.csv", *by_policy, "-o", "one.csv", "--force"),
+        lambda: run("anonymize", "in.csv", *by_options, "-o", "two.csv", "--force"),
+        lambda: ht.anonymize("in.csv", quasi_identifiers=["born"], models=[ht.KAnonymity(4)], specs=specs),
+        lambda: Policy.parse(policy).protect("in.csv"),
+    ]
+
+
+def test_dates_of_two_readings_are_refused_at_every_door(here: Path) -> None:
+    Path("in.csv").write_text(AMBIGUOUS)
+    scanned = done("scan", "in.csv", "-p", "found.yaml")
+    text = Path("found.yaml").read_text()
+    if "format: ask" in text:
+        assert "'%d.%m.%Y', '%m.%d.%Y'" in text
+        assert run(*shlex.split(scanned.err.strip().splitlines()[-1])[1:]).code == 2
+    for outcome in [door() for door in doors({}, [], "")[:2]]:
+        assert outcome.code == 2
+        assert "%d.%m.%Y, %m.%d.%Y" in outcome.err
+    for door in doors({}, [], "")[2:]:
+        with pytest.raises(ht.ColumnError, match="fit several formats"):
+            door()
+    with pytest.raises(ht.PolicyError, match="format of the dates of 'born'"):
+        doors({}, [], ", format: ask")[3]()
+
+
+def test_dates_that_were_settled_are_read_alike_at_every_door(here: Path) -> None:
+    Path("in.csv").write_text(AMBIGUOUS)
+    said = {"born": ColumnSpec(format="%m.%d.%Y")}
+    by_command = doors(said, ["--set", 'columns.born.format="%m.%d.%Y"'], ', format: "%m.%d.%Y"')
+    for door in by_command[:2]:
+        assert door().code == 0
+    for door in by_command[2:]:
+        assert door().claim.specs["born"].kind == "date"
+        assert door().verify().passed
+
+
+def test_a_scan_at_eighty_columns_never_cuts_off_a_role(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(terminal, "_width", lambda: 80)
+    pl.DataFrame({"a very long name of a column that has a quasi-identifier in it": ["x"] * 9}).write_csv("in.csv")
+    names = {"quasi-identifier": "a" * 70, "sensitive": "b" * 70, "ask": "c"}
+    table = role_table(roles_of({name: role for role, name in names.items()}))
+    for role in names:
+        assert role in table
+    assert max(map(len, table.splitlines())) <= 80
+
+
+def test_past_two_hundred_columns_the_first_fifty_are_shown(here: Path) -> None:
+    table = role_table(roles_of({f"column{i}": "other" if i % 2 else "sensitive" for i in range(250)}))
+    assert "column49" in table
+    assert "column50" not in table
+    assert "125 sensitive" in table
