@@ -41,7 +41,8 @@ def compare(outcome: Outcome, data: bytes, folder: Path) -> None:
     outcome.reproduction = f"frames.read of a file of the bytes {data!r}"
     frame = None
     with outcome.guarded("read", ht.InputError):
-        frame = frames.read(path)
+        # Of bytes that are not UTF-8 another reader's guess would be another.
+        frame = frames.read(path, encoding="utf-8")
     with outcome.guarded("encode", ht.InputError):
         ht.Table.encode(path)
     if frame is None:

@@ -200,11 +200,10 @@ class ColumnPolicy(Record):
         if self.action is not None and self.role != "identifier":
             msg = f"action: {self.action} goes with role: identifier, not with {self.role}"
             raise ValueError(msg)
-        for name in _OF_VALUES:
-            # How a column that nobody knows is typed decides how Parquet holds it.
-            if name == "kind" and self.role == "other":
-                continue
-            if getattr(self, name) is not None and self.role in ("identifier", "other"):
+        # How a column is typed that nobody knows decides how Parquet holds it.
+        useless = {"identifier": _OF_VALUES, "other": [name for name in _OF_VALUES if name != "kind"]}
+        for name in useless.get(self.role, ()):
+            if getattr(self, name) is not None:
                 msg = f"{name} goes with role: quasi-identifier or sensitive, not with {self.role}"
                 raise ValueError(msg)
         reading(lambda column: column.spec)(self)

@@ -19,7 +19,7 @@ _OPTIONS: Final = """\
 # person: COLUMN                  # whose record a row is, where a person has several: classes count persons
 # population: people.csv          # the people among whom the records are, for k-map and delta-presence
 # domains: domains.txt            # hierarchies of several columns, a line `column/node: value, value` each
-# read: {missing_values: [NA]}    # texts that mean a missing value; beside encoding, delimiter, decimal, thousands, index
+# read: {missing_values: [NA]}    # texts that mean a missing value; also encoding, delimiter, decimal, thousands, index
 # write: {encoding: cp1252}       # of the release, UTF-8 as now; decimal: ',' writes numbers with a comma
 # missing: category               # a missing value is a value of its own, as now
 # unknown: suppress               # values that a hierarchy does not list: error (as now), or *
