@@ -220,7 +220,7 @@ def _named(
         wanted = names_in(given, f"set {place}" if name is None else f"set {name!r}")
         check_columns(wanted, available, f"set {place}")
         columns = tuple(each for each in available if each in wanted)
-        named.append((", ".join(columns) if name is None else str(name), columns))
+        named.append(((", ".join(columns) or "no columns") if name is None else str(name), columns))
     return named
 
 

@@ -90,7 +90,10 @@ class Explanation:
     columns: tuple[ColumnShare, ...]
 
     def lines(self) -> list[str]:
-        """Return lines to read: the terms, the columns of the set, then the others, the weightiest first."""
+        """Return lines to read: the terms, the columns of the set, then the others, the weightiest first.
+
+        Behind each column stand the objective's change and, in brackets, the terms that change.
+        """
         ordered = sorted(self.columns, key=lambda each: (not each.chosen, _order(each)))
         return [
             f"objective {self.value:.4g}",
@@ -203,13 +206,15 @@ def _line(column: ColumnShare) -> str:
     start = f"{'without' if column.chosen else 'with'} {column.name}: "
     if column.change is None:
         return f"{start}not known"
-    changes = ", ".join(f"{label} {_signed(change)}" for label, change in column.terms.items())
-    return f"{start}{_signed(column.change)} ({changes})"
+    changed = {label: change for label, change in column.terms.items() if _rounded(change)}
+    terms = ", ".join(f"{label} {_rounded(change):+.4g}" for label, change in changed.items())
+    total = f"{_rounded(column.change):+.4g}" if _rounded(column.change) else "0"
+    return f"{start}{total} ({terms})" if terms else f"{start}{total}"
 
 
-def _signed(change: float) -> str:
-    rounded = round(change, 12)
-    return f"{rounded:+.4g}" if rounded else "0"
+def _rounded(change: float) -> float:
+    """Take off what summing in another order may leave of nothing."""
+    return round(change, 12)
 
 
 def _finite(number: float | None) -> float | None:

@@ -183,9 +183,9 @@ class Selection:
         objective 0.9444
           distinction: 1 x 1 = 1
           attribute_length_penalty: 0.5556 x -0.1 = -0.05556
-        without age: -0.5 (distinction -0.5, attribute_length_penalty 0)
-        without sex: -0.25 (distinction -0.25, attribute_length_penalty 0)
-        with alive: -0.04444 (distinction 0, attribute_length_penalty +0.4444)
+        without age: -0.5 (distinction -0.5)
+        without sex: -0.25 (distinction -0.25)
+        with alive: -0.04444 (attribute_length_penalty +0.4444)
         """
         return explain(self, data)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -113,7 +114,10 @@ def _by_score(search: Any, coded: CountArray) -> BoolArray:
     if n_columns == 2:
         # Its prior is one parent a column: of two columns a certain one. A constant third column is no news.
         coded = np.column_stack([coded, np.zeros(len(coded), dtype=np.int64)])
-    found = search.ges(coded, score_func="local_score_BDeu")
+    with warnings.catch_warnings():
+        # pandas 2 warns its caller, which is causal-learn, of what pandas 3 does.
+        warnings.simplefilter("ignore", FutureWarning)
+        found = search.ges(coded, score_func="local_score_BDeu")
     return np.asarray(found["G"].graph[:n_columns, :n_columns] != 0)
 
 
