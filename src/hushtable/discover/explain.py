@@ -118,7 +118,7 @@ class Explanation:
         """Return the explanation as plain values; what is not a finite number is None."""
         return {
             "best": list(self.best),
-            "value": self.value,
+            "value": _finite(self.value),
             "terms": [
                 {
                     "label": term.label,
