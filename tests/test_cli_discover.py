@@ -43,6 +43,12 @@ def test_sets_stand_beside_one_another(file):
     assert no_cells(out)
 
 
+def test_many_sets_are_shown_six_at_a_time(file):
+    out = done("scores", file, *(["--columns", "age"] * 14)).out
+    titles = [line.split()[-1] for line in out.splitlines() if line.startswith("score ")]
+    assert titles == ["6", "12", "14"]
+
+
 def test_json_is_the_comparison(file):
     found = json.loads(done("scores", file, "--columns", "age", "--truth", "age,sex", "--json").out)
     assert (found.pop("file"), found.pop("n_records")) == (file, 6)

@@ -41,6 +41,7 @@ _WITH: Final[Mapping[str, tuple[str, ...]]] = {
     "treatment": ("covariate_shift", "balance"),
 }
 _SHOWN: Final = 20
+_BESIDE: Final = 6
 
 
 def scores(
@@ -201,16 +202,30 @@ def _check_given(name: str, lacking: list[str], given: Mapping[str, str | None])
 
 
 def _comparison_lines(compared: SetComparison, n_records: int) -> list[str]:
-    places = [str(place) for place in range(1, len(compared.rows) + 1)]
+    n_sets = len(compared.rows)
+    return [
+        f"{n_sets} column set{'s' if n_sets > 1 else ''}, {n_records:,} records",
+        *(f"  {place}: {row.name}" for place, row in enumerate(compared.rows, start=1)),
+        *(
+            _comparison_table(compared, range(first, min(first + _BESIDE, n_sets)))
+            for first in range(0, n_sets, _BESIDE)
+        ),
+    ]
+
+
+def _comparison_table(compared: SetComparison, places: range) -> str:
+    """Lay out as many sets as fit beside one another."""
+    titles = [str(place + 1) for place in places]
     rows = [
-        (score.label, score.unit, score.direction or "", *(_number(row.values[score.label]) for row in compared.rows))
+        (
+            score.label,
+            score.unit,
+            score.direction or "",
+            *(_number(compared.rows[place].values[score.label]) for place in places),
+        )
         for score in compared.scores
     ]
-    return [
-        f"{len(places)} column set{'s' if len(places) > 1 else ''}, {n_records:,} records",
-        *(f"  {place}: {row.name}" for place, row in zip(places, compared.rows, strict=True)),
-        aligned(("score", "unit", "higher is", *places), rows, right=places),
-    ]
+    return aligned(("score", "unit", "higher is", *titles), rows, right=titles)
 
 
 def _selection_lines(selection: Selection, explanation: Explanation) -> list[str]:
