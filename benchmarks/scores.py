@@ -46,7 +46,8 @@ def load() -> dict[str, ht.Table]:
         "diabetes": ht.Table.encode(SHARED / "uci/diabetes.csv"),
         "heart": ht.Table.encode(SHARED / "uci/heart_disease.csv"),
         "nursery": ht.Table.encode(
-            pl.read_csv(nursery, skip_rows=1, has_header=False, infer_schema=False, new_columns=columns)
+            # The file ends with an empty line, which is no record.
+            pl.read_csv(nursery, skip_rows=1, has_header=False, infer_schema=False, new_columns=columns).drop_nulls()
         ),
         "adult": ht.Table.encode(SHARED / "adult/adult_ori.csv"),
     }

@@ -19,6 +19,7 @@ ALLOWED = {
     "typer": {
         "cli/__init__.py",
         "cli/arguments.py",
+        "cli/discover.py",
         "cli/masking.py",
         "cli/protect.py",
         "cli/requests.py",

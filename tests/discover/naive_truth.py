@@ -43,6 +43,13 @@ def harmonic(precision: float, recall: float, beta: float) -> float:
     return (1 + beta**2) * precision * recall / (beta**2 * precision + recall)
 
 
+def dice(found: set[str], truth: set[str], alpha: Fraction, beta: int, *, factor: Fraction, power: int) -> float:
+    """Count, raise, weigh and divide, in whole numbers; of nothing what one equal column each has."""
+    both = Fraction(len(found & truth)) if found or truth else Fraction(1)
+    sizes = (len(found), len(truth)) if found or truth else (1, 1)
+    return float(factor * both**power / (alpha * sizes[0] ** beta + sizes[1] ** beta))
+
+
 def correlation(found: set[str], truth: set[str], columns: Sequence[str]) -> float:
     """Pearson's correlation of two lists of 0 and 1, one entry a column; undefined where one is constant."""
     x, y = [Fraction(name in found) for name in columns], [Fraction(name in truth) for name in columns]

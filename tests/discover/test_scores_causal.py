@@ -97,6 +97,7 @@ def test_a_logistic_model_of_no_columns_is_the_share_of_treated():
             lambda people: scores.propensity_overlap(people, ["age"], treatment="arm", model="logistic"),
         ),
         ("causallearn.search.ConstraintBased.PC", lambda people: causal_graph(people)),
+        ("causallearn.search.ScoreBased.GES", lambda people: causal_graph(people, method="ges")),
     ],
 )
 def test_what_is_not_installed_is_named_with_its_extra(module, call, monkeypatch):
@@ -148,10 +149,12 @@ def chained(n=400):
     )
 
 
-@pytest.mark.parametrize("test", ["gsq", "chisq"])
-def test_the_graph_of_a_chain_has_its_edges(test):
+@pytest.mark.parametrize(
+    "words", [{"test": "gsq", "alpha": 0.001}, {"test": "chisq", "alpha": 0.001}, {"method": "ges"}]
+)
+def test_the_graph_of_a_chain_has_its_edges(words):
     pytest.importorskip("causallearn")
-    graph = causal_graph(chained(), test=test, alpha=0.001)
+    graph = causal_graph(chained(), **words)
     assert graph.names == ("x", "y", "z", "alone", "same")
     expected = np.zeros((5, 5), bool)
     expected[[0, 1, 1, 2], [1, 0, 2, 1]] = True
@@ -160,7 +163,11 @@ def test_the_graph_of_a_chain_has_its_edges(test):
     assert scores.causal_importance(chained(), ["x", "y", "same"], graph=graph).value == 3.0
 
 
-def test_the_graph_does_not_depend_on_what_the_values_are_called():
+METHODS = pytest.mark.parametrize("method", ["pc", "ges"])
+
+
+@METHODS
+def test_the_graph_does_not_depend_on_what_the_values_are_called(method):
     # A linear test of the values' numbers would: these are symmetric about the middle value.
     pytest.importorskip("causallearn")
     rng = np.random.default_rng(5)
@@ -168,7 +175,36 @@ def test_the_graph_does_not_depend_on_what_the_values_are_called():
     people = pl.DataFrame({"x": x, "is_middle": np.where(rng.random(600) < 0.9, x == 1, x != 1)})
     renamed = people.with_columns(pl.col("x").replace_strict({0: "b", 1: "a", 2: "c"}))
     for data in (people, renamed):
-        assert causal_graph(data).adjacency.tolist() == [[False, True], [True, False]]
+        assert causal_graph(data, method=method).adjacency.tolist() == [[False, True], [True, False]]
+
+
+@METHODS
+def test_two_columns_are_joined_only_where_they_hang_together(method):
+    # GES's prior has no number of its own for two columns.
+    pytest.importorskip("causallearn")
+    rng = np.random.default_rng(8)
+    x, apart = rng.integers(0, 3, (2, 500))
+    near = np.where(rng.random(500) < 0.8, x, apart)
+    assert not causal_graph(pl.DataFrame({"x": x, "apart": apart}), method=method, alpha=0.001).adjacency.any()
+    assert causal_graph(pl.DataFrame({"x": x, "near": near}), method=method, alpha=0.001).adjacency[0, 1]
+
+
+@METHODS
+def test_a_collider_joins_its_parents_to_it_alone(method):
+    pytest.importorskip("causallearn")
+    rng = np.random.default_rng(9)
+    a, b = rng.integers(0, 2, (2, 2000))
+    people = pl.DataFrame({"a": a, "sum": a + b + (rng.random(2000) < 0.1), "b": b})
+    graph = causal_graph(people, method=method, alpha=0.001)
+    assert graph.adjacency.tolist() == [[False, True, False], [True, False, True], [False, True, False]]
+    assert scores.causal_importance(people, ["sum"], method=method, alpha=0.001).value == 2.0
+
+
+@METHODS
+def test_one_row_one_column_and_constant_columns_have_no_edges(method):
+    pytest.importorskip("causallearn")
+    for people in (pl.DataFrame({"a": [1], "b": [2]}), pl.DataFrame({"a": [1, 2]}), pl.DataFrame({"a": [1] * 9})):
+        assert not causal_graph(people, method=method).adjacency.any()
 
 
 def test_the_input_is_not_changed_by_the_graph():
@@ -180,22 +216,26 @@ def test_the_input_is_not_changed_by_the_graph():
     assert type(score.to_frame()) is pd.DataFrame
 
 
-def test_copies_of_a_column_are_no_error():
+@METHODS
+def test_copies_of_a_column_are_no_error(method):
     # A linear test fails on the ten records of the source's table 3: two columns are one partition.
     pytest.importorskip("causallearn")
     ten = pl.DataFrame({"a": list("HDHDHHDHDH"), "b": list("ABABAABABA"), "c": list("MFFMMFMFFM")})
-    graph = causal_graph(ten)
+    graph = causal_graph(ten, method=method)
     assert graph.adjacency[0, 1]
     assert not graph.adjacency.diagonal().any()
     assert (graph.adjacency == graph.adjacency.T).all()
 
 
-def test_a_graph_is_the_same_for_counted_rows_missing_cells_and_every_run(capsys):
+@METHODS
+def test_a_graph_is_the_same_for_counted_rows_missing_cells_and_every_run(method, capsys):
     pytest.importorskip("causallearn")
     frame = chained(60).with_columns(pl.when(pl.col("y") > 0).then("y"))
     counts = [1 + i % 3 for i in range(60)]
     rows = frame[np.repeat(np.arange(60), counts)]
-    graphs = [causal_graph(data).adjacency.tolist() for data in (rows, counted(frame, counts), rows[::-1])]
+    graphs = [
+        causal_graph(data, method=method).adjacency.tolist() for data in (rows, counted(frame, counts), rows[::-1])
+    ]
     assert graphs[0] == graphs[1] == graphs[2]
     assert capsys.readouterr() == ("", "")
 
@@ -209,7 +249,9 @@ def test_columns_of_many_values_are_binned():
     assert graph.adjacency.tolist() == [[False, True, False], [True, False, False], [False] * 3]
 
 
-@pytest.mark.parametrize("words", [{"alpha": 0}, {"alpha": 1}, {"alpha": math.nan}, {"bins": 1}, {"test": "fisherz"}])
+@pytest.mark.parametrize(
+    "words", [{"alpha": 0}, {"alpha": 1}, {"alpha": math.nan}, {"bins": 1}, {"test": "fisherz"}, {"method": "lingam"}]
+)
 def test_parameters_out_of_range_are_refused(words):
     with pytest.raises(InputError, match=str(next(iter(words.values())))):
         causal_graph(pl.DataFrame({"a": [1, 2], "b": [1, 2]}), **words)

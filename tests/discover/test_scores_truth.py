@@ -3,6 +3,7 @@
 import itertools
 import json
 import math
+from fractions import Fraction
 
 import naive_truth as naive
 import numpy as np
@@ -136,6 +137,53 @@ def test_dice_of_equal_sets_is_1_and_the_paper_s_half_of_it():
     for found, true in PAIRS:
         dice = truth.dice(found, true).value
         assert truth.dice(found, true, variant="paper").value == approx(dice / 2)
+
+
+WEIGHTS = [Fraction(1, 4), Fraction(1), Fraction(3, 2), Fraction(40)]
+
+
+@pytest.mark.parametrize("alpha", WEIGHTS)
+@pytest.mark.parametrize("beta", [1, 2, 10])
+def test_dice_is_that_of_the_slow_twin(alpha, beta):
+    variants = {"definition": (1 + alpha, beta), "paper": (alpha, 1), "library": (2 * alpha, 1)}
+    for (found, true), (variant, (factor, power)) in itertools.product(PAIRS, variants.items()):
+        score = truth.dice(found, true, alpha=float(alpha), beta=beta, variant=variant)
+        assert score.value == approx(naive.dice(found, true, alpha, beta, factor=factor, power=power))
+
+
+@pytest.mark.parametrize("alpha", WEIGHTS)
+@pytest.mark.parametrize("beta", [0.5, 1.0, 3.0, 10])
+def test_dice_is_a_rate_and_1_for_equal_sets_alone(alpha, beta):
+    for found, true in PAIRS:
+        value = truth.dice(found, true, alpha=float(alpha), beta=beta).value
+        assert 0 <= value <= 1 + 1e-12
+        assert (value == approx(1.0)) is (found == true)
+        assert (value == 0) is not bool(found & true or not found | true)
+
+
+@pytest.mark.parametrize("alpha", WEIGHTS)
+def test_dice_with_a_weight_is_f_beta_and_falls_as_beta_grows(alpha):
+    for found, true in PAIRS:
+        values = [truth.dice(found, true, alpha=float(alpha), beta=beta).value for beta in (0.5, 1, 2, 5)]
+        assert values[1] == approx(truth.f_beta(found, true, beta=math.sqrt(1 / alpha)).value)
+        assert all(low <= high + 1e-12 for high, low in itertools.pairwise(values))
+
+
+def test_dice_of_the_paper_s_text_and_library_are_wrong_where_the_definition_is_not():
+    equal = (["age", "sex"], ["age", "sex"])
+    assert truth.dice(*equal, variant="paper").value == 0.5
+    assert truth.dice(*equal, variant="library").value == 1.0
+    assert truth.dice(*equal, variant="library", alpha=1.5).value == approx(1.2)
+    assert truth.dice(*equal, variant="library", beta=2).value == 0.5
+    assert truth.dice(*equal, alpha=1.5, beta=2).value == 1.0
+
+
+@pytest.mark.parametrize("alpha", [0, -1.0, math.inf, math.nan])
+@pytest.mark.parametrize("beta", [0, -1.0, 11, math.nan])
+def test_weights_of_dice_out_of_range_are_refused(alpha, beta):
+    for words in ({"alpha": alpha}, {"beta": beta}, {"alpha": alpha, "beta": beta}):
+        with pytest.raises(InputError, match="both lie above 0"):
+            truth.dice(["age"], ["age"], **words)
 
 
 def test_nothing_found_of_nothing_true_is_likeness_and_an_undefined_ratio():

@@ -17,7 +17,7 @@ from typing import Annotated, Final, NoReturn
 
 import typer
 
-from hushtable.cli import masking, protect, risks
+from hushtable.cli import discover, masking, protect, risks
 from hushtable.errors import HushError
 
 __all__ = ["app", "main"]
@@ -36,6 +36,8 @@ _EXAMPLES: Final[Mapping[Callable[..., None], str]] = {
     protect.verify: "hushtable verify release.parquet",
     risks.mpuccs: "hushtable mpuccs original.csv synthetic.csv --sizes 1,2,3 --control control.csv",
     risks.uniques: "hushtable uniques people.csv --columns age,sex,postcode",
+    discover.scores: "hushtable scores people.csv --columns age,sex --columns age,sex,postcode",
+    discover.select: "hushtable select people.csv --objective distinction=1,attribute_length_penalty=-0.5",
     masking.mask_dependence: "hushtable mask-dependence people.csv --a job --b income --clusters 5 -o masked.csv",
 }
 for command, example in _EXAMPLES.items():

@@ -114,7 +114,7 @@ def names_of(option: str) -> list[str]:
     return [name.strip() for name in option.split(",") if name.strip()]
 
 
-def numbers_of(option: str) -> dict[str, float]:
+def numbers_of(option: str, form: str = "COLUMN=NUMBER", example: str = "--weights job=20,age=0") -> dict[str, float]:
     """Read an option of the form A=20,B=0."""
     numbers = {}
     for entry in names_of(option):
@@ -124,7 +124,7 @@ def numbers_of(option: str) -> dict[str, float]:
         except ValueError:
             name = ""
         if not name:
-            msg = with_hint(f"{entry!r} is not of the form COLUMN=NUMBER.", "for instance: --weights job=20,age=0.")
+            msg = with_hint(f"{entry!r} is not of the form {form}.", f"for instance: {example}.")
             raise InputError(msg)
     return numbers
 

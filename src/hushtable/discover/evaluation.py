@@ -8,19 +8,20 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
+from hushtable import frames
 from hushtable._types import BoolArray, CountArray, FloatArray
 from hushtable.discover.objective import ClassFigures, Objective, Term
-from hushtable.errors import InputError, listed, with_hint
+from hushtable.errors import InputError, check_columns, listed, with_hint
 from hushtable.kernels import subsets
 from hushtable.partition import Partition
 from hushtable.search import Budget, check_memory, n_threads
 from hushtable.table import Table
 
-__all__ = ["BudgetEnded", "Evaluator"]
+__all__ = ["BudgetEnded", "Evaluator", "coded"]
 
 _SMALL_BINS: Final = 4096
 _PREFIX_COLUMNS: Final = 5
@@ -28,6 +29,23 @@ _PREFIX_COLUMNS: Final = 5
 
 class BudgetEnded(Exception):  # noqa: N818 - it stops a search, and is no error
     """The budget is used up; what was evaluated before stays."""
+
+
+def coded(data: Any, columns: Sequence[str] | None, objective: Objective) -> tuple[Table, tuple[str, ...], int]:
+    """Return the table of the candidates and of what the terms read, the candidates, and how many columns there are."""
+    frame = data if isinstance(data, Table) else frames.read(data)
+    available = frame.names if isinstance(frame, Table) else frame.columns
+    names = tuple(available if columns is None else columns)
+    check_columns(names, available, "columns")
+    if not names:
+        msg = with_hint("there are no candidate columns.", "name at least one.")
+        raise InputError(msg)
+    read = available if any(not term.is_by_figures for term in objective.all_terms) else names
+    table = frame if isinstance(frame, Table) else Table.encode(frame, read)
+    if table.n_records == 0:
+        msg = with_hint("there are no records to score column sets by.", "pass a table with rows.")
+        raise InputError(msg)
+    return table, names, len(available)
 
 
 class Evaluator:

@@ -176,8 +176,13 @@ class Term:
         """Compute any term of one column set."""
         if not isinstance(self.score, str):
             return float(self._scaled(np.array(float(self.score(partition)))))
-        score = getattr(scores, self.score)(table, columns, partition=partition, **self.options)
+        score = self.scored(table, columns, partition)
         return float(self._scaled(np.array(getattr(score, self.aggregate))))
+
+    def scored(self, table: Table, columns: Sequence[str], partition: Partition) -> scores.Score:
+        """Return the score of one column set that the term is a number of; the score has a name."""
+        found: scores.Score = getattr(scores, str(self.score))(table, columns, partition=partition, **self.options)
+        return found
 
     def _scaled(self, values: FloatArray) -> FloatArray:
         if self.bounds is None:
@@ -259,6 +264,11 @@ class Objective:
     def all_terms(self) -> tuple[Term, ...]:
         """The terms, and the divisor last."""
         return self.terms if self.divisor is None else (*self.terms, self.divisor)
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The labels of `all_terms`, each another: the divisor may be a term as well, and is ``"divisor"``."""
+        return tuple(term.label for term in self.terms) + (() if self.divisor is None else ("divisor",))
 
     @property
     def warnings(self) -> tuple[str, ...]:

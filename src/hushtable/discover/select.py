@@ -13,13 +13,13 @@ import numpy as np
 from hushtable import figures, frames
 from hushtable._types import BoolArray, FloatArray, frozen
 from hushtable.discover import optimizers
-from hushtable.discover.evaluation import BudgetEnded, Evaluator
+from hushtable.discover.evaluation import BudgetEnded, Evaluator, coded
+from hushtable.discover.explain import Explanation, explain
 from hushtable.discover.objective import Objective, Term
 from hushtable.discover.optimizers.exact import undominated
-from hushtable.errors import BudgetExceeded, InputError, check_columns, with_hint
+from hushtable.errors import BudgetExceeded, with_hint
 from hushtable.partition import Partition
 from hushtable.search import Budget, check_budget
-from hushtable.table import Table
 
 __all__ = ["Candidate", "History", "Selection", "select_columns"]
 
@@ -148,6 +148,47 @@ class Selection:
             "warnings": list(self.warnings),
         }
 
+    def explain(self, data: Any = None) -> Explanation:
+        """Say what each term and each column contributes to the best set.
+
+        Parameters
+        ----------
+        data : path, dataframe or Table, optional
+            The data of the search, to compute the sets of one column more or less that it did
+            not evaluate. Without them those stay unknown; an exhaustive search evaluated them all.
+
+        Returns
+        -------
+        Explanation
+            Each term with its weight at the best set, and what the objective and each term change by when
+            a column of the set is removed, or another candidate added.
+
+        Raises
+        ------
+        InputError
+            The best set does not have the same value in these data.
+
+        Notes
+        -----
+        One column at a time: of two columns that say the same, each can go without a loss as long as
+        the other stays. One evaluation a candidate.
+
+        Examples
+        --------
+        >>> import polars as pl
+        >>> people = pl.DataFrame({"age": [31, 31, 52, 60], "sex": ["f", "m", "f", "m"], "alive": ["y"] * 4})
+        >>> selection = select_columns(people, objective={"distinction": 1.0, "attribute_length_penalty": -0.1})
+        >>> for line in selection.explain().lines():
+        ...     print(line)
+        objective 0.9444
+          distinction: 1 x 1 = 1
+          attribute_length_penalty: 0.5556 x -0.1 = -0.05556
+        without age: -0.5 (distinction -0.5)
+        without sex: -0.25 (distinction -0.25)
+        with alive: -0.04444 (attribute_length_penalty +0.4444)
+        """
+        return explain(self, data)
+
     def plot(self, *, ax: Any = None) -> Any:
         """Draw how the search went: best value so far, and each step's; return the matplotlib axes.
 
@@ -232,7 +273,7 @@ def select_columns(
     check_budget(budget)
     wanted = Objective.of(objective)
     search = optimizers.of(method)
-    table, names, n_columns = _coded(data, columns, wanted)
+    table, names, n_columns = coded(data, columns, wanted)
     started = time.perf_counter()
     evaluator = Evaluator(table, names, n_columns, wanted, budget or Budget())
     bound, complete = None, True
@@ -264,23 +305,6 @@ def select_columns(
         seed=seed,
         warnings=wanted.warnings,
     )
-
-
-def _coded(data: Any, columns: Sequence[str] | None, objective: Objective) -> tuple[Table, tuple[str, ...], int]:
-    """Return the table of the candidates and of what the terms read, the candidates, and how many columns there are."""
-    frame = data if isinstance(data, Table) else frames.read(data)
-    available = frame.names if isinstance(frame, Table) else frame.columns
-    names = tuple(available if columns is None else columns)
-    check_columns(names, available, "columns")
-    if not names:
-        msg = with_hint("there are no candidate columns.", "name at least one.")
-        raise InputError(msg)
-    read = available if any(not term.is_by_figures for term in objective.all_terms) else names
-    table = frame if isinstance(frame, Table) else Table.encode(frame, read)
-    if table.n_records == 0:
-        msg = with_hint("there are no records to select columns by.", "pass a table with rows.")
-        raise InputError(msg)
-    return table, names, len(available)
 
 
 def _best(sets: BoolArray, values: FloatArray) -> int:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -18,12 +20,13 @@ from hushtable.table import Table
 
 __all__ = ["CausalGraph", "causal_graph", "causal_importance"]
 
+Method = Literal["pc", "ges"]
 Test = Literal["gsq", "chisq"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CausalGraph:
-    """Which columns are directly related, by a constraint-based search.
+    """Which columns are directly related, by a search of the data.
 
     Attributes
     ----------
@@ -39,18 +42,23 @@ class CausalGraph:
         frozen(self.adjacency)
 
 
-def causal_graph(data: Any, *, alpha: float = 0.05, test: Test = "gsq", bins: int = 5) -> CausalGraph:
-    """Search the graph of direct relations among all columns: the PC algorithm.
+def causal_graph(
+    data: Any, *, method: Method = "pc", alpha: float = 0.05, test: Test = "gsq", bins: int = 5
+) -> CausalGraph:
+    """Search the graph of direct relations among all columns: the PC algorithm, or greedy equivalence search.
 
     Parameters
     ----------
     data : path, dataframe or Table
+    method : {"pc", "ges"}
+        PC removes the edges that a test of independence explains away. GES adds and removes
+        the edges that raise a score of the whole graph most, BDeu, and needs no level.
     alpha : float
-        In (0, 1): the level of each independence test. Of independent columns, about
-        that share of the pairs is joined by chance.
+        In (0, 1): the level of each of PC's independence tests. Of independent columns, about
+        that share of the pairs is joined by chance. Not looked at by GES.
     test : {"gsq", "chisq"}
-        A test for categories: the likelihood ratio (G squared) or Pearson's. (The
-        paper's library tests the numbers of the categories for a linear relation.)
+        PC's, for categories: the likelihood ratio (G squared) or Pearson's. (The
+        paper's library tests the numbers of the categories for a linear relation.) Not looked at by GES.
     bins : int
         At least 2. A column of more values is cut, at its quantiles where it has an
         order, else into its most frequent values and the rest.
@@ -66,24 +74,51 @@ def causal_graph(data: Any, *, alpha: float = 0.05, test: Test = "gsq", bins: in
 
     Notes
     -----
-    Spirtes, Glymour, Scheines, "Causation, prediction, and search", 2000, through
-    causal-learn. Exponential in the number of neighbours of a column at worst.
+    PC: Spirtes, Glymour, Scheines, "Causation, prediction, and search", 2000. GES: Chickering, "Optimal
+    structure identification with greedy search", JMLR 3, 2002, with the score of Heckerman, Geiger,
+    Chickering, Machine Learning 20, 1995, at an equivalent sample size of 1 and, before the data are seen,
+    one parent a column. Both through causal-learn, and exponential in the number of neighbours of a column
+    at worst; Adult's 15 columns took 66 s (PC) and 21 s (GES) of one core.
     """
     if not 0 < alpha < 1 or bins < 2:
         msg = with_hint(f"alpha = {alpha!r}, bins = {bins!r}.", "alpha lies between 0 and 1, bins is 2 or more.")
         raise InputError(msg)
     base.choose("test", test, {"gsq": 0, "chisq": 0})
-    search = base.extra("causallearn.search.ConstraintBased.PC")
+    module, joined = base.choose(
+        "method",
+        method,
+        {
+            "pc": ("causallearn.search.ConstraintBased.PC", partial(_by_tests, alpha=alpha, test=test)),
+            "ges": ("causallearn.search.ScoreBased.GES", _by_score),
+        },
+    )
+    search = base.extra(module)
     table = (data if isinstance(data, Table) else Table.encode(data)).one_by_one()
     coded = [_binned(column, codes, bins) for column, codes in zip(table.columns, table.codes, strict=True)]
     varied = [j for j, codes in enumerate(coded) if len(np.unique(codes)) > 1]
     adjacency = np.zeros((len(coded), len(coded)), dtype=bool)
     if len(varied) > 1:
-        result = search.pc(
-            np.column_stack([coded[j] for j in varied]), alpha=alpha, indep_test=test, show_progress=False
-        )
-        adjacency[np.ix_(varied, varied)] = result.G.graph != 0
+        adjacency[np.ix_(varied, varied)] = joined(search, np.column_stack([coded[j] for j in varied]))
     return CausalGraph(table.names, adjacency)
+
+
+def _by_tests(search: Any, coded: CountArray, *, alpha: float, test: Test) -> BoolArray:
+    """Return which columns PC joins, shape (n_columns, n_columns)."""
+    found = search.pc(coded, alpha=alpha, indep_test=test, show_progress=False)
+    return np.asarray(found.G.graph != 0)
+
+
+def _by_score(search: Any, coded: CountArray) -> BoolArray:
+    """Return which columns GES joins, shape (n_columns, n_columns)."""
+    n_columns = coded.shape[1]
+    if n_columns == 2:
+        # Its prior is one parent a column: of two columns a certain one. A constant third column is no news.
+        coded = np.column_stack([coded, np.zeros(len(coded), dtype=np.int64)])
+    with warnings.catch_warnings():
+        # pandas 2 warns its caller, which is causal-learn, of what pandas 3 does.
+        warnings.simplefilter("ignore", FutureWarning)
+        found = search.ges(coded, score_func="local_score_BDeu")
+    return np.asarray(found["G"].graph[:n_columns, :n_columns] != 0)
 
 
 def causal_importance(
@@ -91,6 +126,7 @@ def causal_importance(
     columns: Sequence[str],
     *,
     graph: CausalGraph | None = None,
+    method: Method = "pc",
     alpha: float = 0.05,
     partition: Partition | None = None,
 ) -> Score:
@@ -104,8 +140,10 @@ def causal_importance(
         The column set.
     graph : CausalGraph, optional
         Searched with `causal_graph` when not given; search it once for many column sets.
-    alpha : float
+    method : {"pc", "ges"}
         Of the search.
+    alpha : float
+        Of the tests of PC.
     partition : Partition, optional
         Only checked; there so that all scores of a column set are called alike.
 
@@ -122,7 +160,8 @@ def causal_importance(
 
     Notes
     -----
-    The paper's table 1. What is joined in the graph is a matter of the test's level and power, not only of causes.
+    The paper's table 1, which names both searches. What is joined in the graph is a matter of the test's level
+    and power, or of the score, not only of causes.
 
     Examples
     --------
@@ -133,7 +172,7 @@ def causal_importance(
     2.0
     """
     seen = base.view(data, columns, (), partition)
-    graph = graph or causal_graph(data, alpha=alpha)
+    graph = graph or causal_graph(data, method=method, alpha=alpha)
     check_columns(seen.columns, graph.names, "columns of the graph")
     degrees = [float(graph.adjacency[graph.names.index(name)].sum()) for name in seen.columns]
     return base.of_columns(

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from hushtable.discover.scores import base
 from hushtable.discover.scores.base import Direction, Score, Variant
@@ -132,21 +133,57 @@ def jaccard(found: Iterable[str], truth: Iterable[str]) -> Score:
     return _score("Jaccard", Agreement.of(found, truth), lambda a: _ratio(a.tp, a.tp + a.fp + a.fn, of_nothing=1.0))
 
 
-def dice(found: Iterable[str], truth: Iterable[str], *, variant: Variant = "definition") -> Score:
-    """Score twice the columns found and true over the sizes of both sets, which is F1.
+def dice(
+    found: Iterable[str],
+    truth: Iterable[str],
+    *,
+    alpha: float = 1.0,
+    beta: float = 1.0,
+    variant: Literal["definition", "paper", "library"] = "definition",
+) -> Score:
+    """Score the columns found and true over the sizes of both sets; F1 as it stands.
 
-    ``variant="paper"`` is the paper's text, without the 2: equal sets have 1/2. (Its
-    table 2 has the definition.)
+    (1 + a) T^b / (a F^b + R^b) for T columns found and true, F found, R true: in [0, 1], and 1
+    for equal sets alone. At b = 1 it is F-beta with beta^2 = 1 / a.
+
+    Parameters
+    ----------
+    found, truth : iterable of str
+    alpha : float
+        Above 0: the weight of the found set. Above 1 it favours precision.
+    beta : float
+        Above 0 and at most 10: the higher, the more the larger set counts, and the lower is
+        what sets have that are not equal.
+    variant : {"definition", "paper", "library"}
+        The paper's text has a T / (a F^b + R^b), where equal sets have a / (1 + a) at b = 1: a
+        half at a = 1. Its library has twice that, which exceeds 1 where a does. In both, equal
+        sets of more than one column fall as b grows, for T has no exponent. (The paper's
+        table 2 has the definition at a = b = 1.)
+
+    Raises
+    ------
+    InputError
+        ``alpha`` or ``beta`` is out of range.
 
     Examples
     --------
-    >>> dice(["age", "sex"], ["age", "sex"]).value, dice(["age", "sex"], ["age", "sex"], variant="paper").value
+    >>> equal = (["age", "sex"], ["age", "sex"])
+    >>> dice(*equal).value, dice(*equal, variant="paper").value
     (1.0, 0.5)
+    >>> dice(*equal, alpha=1.5).value, dice(*equal, alpha=1.5, variant="library").value
+    (1.0, 1.2)
     """
-    factor = base.choose("variant", variant, {"definition": 1.0, "paper": 0.5})
+    if not 0 < alpha < math.inf or not 0 < beta <= 10:
+        msg = with_hint(f"alpha = {alpha!r}, beta = {beta!r}.", "both lie above 0, and beta is 10 at most.")
+        raise InputError(msg)
+    factor, power = base.choose(
+        "variant", variant, {"definition": (1 + alpha, beta), "paper": (alpha, 1.0), "library": (2 * alpha, 1.0)}
+    )
 
     def measured(a: Agreement) -> float:
-        return float(factor * _ratio(2 * a.tp, 2 * a.tp + a.fp + a.fn, of_nothing=1.0))
+        sizes = alpha * (a.tp + a.fp) ** beta + (a.tp + a.fn) ** beta
+        # Sets of nothing are as alike as any two equal sets of one column.
+        return float(_ratio(factor * a.tp**power, sizes, of_nothing=factor / (1 + alpha)))
 
     return _score("Dice", Agreement.of(found, truth), measured)
 

@@ -1,0 +1,262 @@
+"""scores, select: what column sets say of people, and which set scores highest."""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated, Final
+
+import typer
+
+from hushtable.cli.arguments import AsJson, Delimiter, Encoding, InFile, names_of, numbers_of
+from hushtable.cli.terminal import aligned, print_json, say, step
+from hushtable.errors import InputError, listed, with_hint
+
+if TYPE_CHECKING:
+    from hushtable.discover.compare import SetComparison
+    from hushtable.discover.explain import Explanation
+    from hushtable.discover.objective import Objective, Term
+    from hushtable.discover.select import Selection
+
+__all__ = ["scores", "select"]
+
+Target = Annotated[
+    str | None,
+    typer.Option(metavar="C", help="Column that is predicted: for accuracy, gini and the like.", show_default=False),
+]
+Sensitive = Annotated[
+    str | None,
+    typer.Option(metavar="C", help="Column nobody shall learn: for l_diversity, t_closeness.", show_default=False),
+]
+Treatment = Annotated[
+    str | None, typer.Option(metavar="C", help="Column that says who was treated: for balance.", show_default=False)
+]
+Treated = Annotated[str | None, typer.Option(metavar="VALUE", help="Value of the treated.", show_default=False)]
+
+# What is scored beside class sizes where --scores does not say, for each column that is named.
+_WITH: Final[Mapping[str, tuple[str, ...]]] = {
+    "target": ("accuracy", "information_gain"),
+    "sensitive": ("l_diversity", "t_closeness"),
+    "treatment": ("covariate_shift", "balance"),
+}
+_SHOWN: Final = 20
+_BESIDE: Final = 6
+
+
+def scores(
+    file: InFile,
+    columns: Annotated[
+        list[str],
+        typer.Option("--columns", metavar="A,B", help="A column set; once for each set.", show_default=False),
+    ],
+    scores: Annotated[
+        str | None,
+        typer.Option(
+            metavar="S,S:mean",
+            help="Scores by name, with :mean or :weighted_mean for another number than their value; class sizes, and "
+            "what the columns named below are for, when not given.",
+            show_default=False,
+        ),
+    ] = None,
+    truth: Annotated[
+        str | None,
+        typer.Option(metavar="A,B", help="The set that should have been found, to judge each by.", show_default=False),
+    ] = None,
+    target: Target = None,
+    sensitive: Sensitive = None,
+    treatment: Treatment = None,
+    treated: Treated = None,
+    encoding: Encoding = None,
+    delimiter: Delimiter = None,
+    as_json: AsJson = False,
+) -> None:
+    """Score column sets beside one another: how they tell people apart, what they give away, what they predict."""
+    from hushtable import frames
+    from hushtable.discover.compare import DEFAULT_SCORES, compare_sets
+
+    given = {"target": target, "sensitive": sensitive, "treatment": treatment, "treated": treated}
+    named = names_of(scores or "") or [name for option, names in _WITH.items() if given[option] for name in names]
+    terms = _terms(dict.fromkeys(named, 1.0), given)
+    if scores is None:
+        terms = [*DEFAULT_SCORES, *terms]
+    with step("reading"):
+        frame = frames.read(file, encoding=encoding, delimiter=delimiter)
+    with step("scoring"):
+        compared = compare_sets(
+            frame,
+            [names_of(each) for each in columns],
+            scores=terms,
+            truth=None if truth is None else names_of(truth),
+        )
+    if as_json:
+        print_json({"file": file.name, "n_records": frame.n_rows, **compared.to_dict()})
+    else:
+        say(*_comparison_lines(compared, frame.n_rows))
+
+
+def select(
+    file: InFile,
+    objective: Annotated[
+        str,
+        typer.Option(
+            metavar="S=W,S:mean=W|paper",
+            help="Scores by name and their weights, above 0 for more; or paper, QIDLearningLib's.",
+        ),
+    ] = "distinction=1,attribute_length_penalty=-0.5",
+    columns: Annotated[
+        str,
+        typer.Option(
+            "--columns",
+            metavar="A,B",
+            help="Columns to choose from; when not given, all but the target, sensitive and treatment columns.",
+        ),
+    ] = "",
+    method: Annotated[
+        str,
+        typer.Option(
+            help="exhaustive (up to 20 columns), branch_and_bound, pareto, greedy, tabu, annealing or evolutionary."
+        ),
+    ] = "exhaustive",
+    target: Target = None,
+    sensitive: Sensitive = None,
+    treatment: Treatment = None,
+    treated: Treated = None,
+    seconds: Annotated[
+        float | None,
+        typer.Option("--seconds", min=0, help="Stop after so long, with the best so far.", show_default=False),
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Of the methods that draw.")] = 0,
+    encoding: Encoding = None,
+    delimiter: Delimiter = None,
+    as_json: AsJson = False,
+) -> None:
+    """Search the column set of the highest objective, and say what each term and each column contributes."""
+    from hushtable import frames
+    from hushtable.discover.select import select_columns
+    from hushtable.search import Budget
+    from hushtable.table import Table
+
+    given = {"target": target, "sensitive": sensitive, "treatment": treatment, "treated": treated}
+    wanted = _objective(objective, given)
+    with step("reading"):
+        frame = frames.read(file, encoding=encoding, delimiter=delimiter)
+        # Coded once, for the search and for the explanation.
+        table = Table.encode(frame)
+    with step("searching"):
+        selection = select_columns(
+            table,
+            objective=wanted,
+            columns=names_of(columns) or [name for name in table.names if name not in (target, sensitive, treatment)],
+            method=method,
+            seed=seed,
+            budget=None if seconds is None else Budget(seconds=seconds),
+        )
+        explanation = selection.explain(table)
+    if as_json:
+        print_json({"file": file.name, **selection.to_dict(), "explanation": explanation.to_dict()})
+    else:
+        say(*_selection_lines(selection, explanation))
+
+
+def _objective(text: str, given: Mapping[str, str | None]) -> Objective:
+    """Read an objective of the form score=weight,score:aggregate=weight, or a named one."""
+    from hushtable.discover.objective import Objective
+
+    if text != "paper":
+        return Objective(tuple(_terms(numbers_of(text, "SCORE=WEIGHT", "--objective distinction=1,gini=-0.5"), given)))
+    _terms({}, given)
+    return Objective.paper()
+
+
+def _terms(weights: Mapping[str, float], given: Mapping[str, str | None]) -> list[Term]:
+    """Make terms of scores by name, each with those of the given columns that it asks for."""
+    from hushtable.discover import scores as measures
+    from hushtable.discover.objective import Term
+
+    terms: list[Term] = []
+    used: set[str] = set()
+    for text, weight in weights.items():
+        name, _, aggregate = text.partition(":")
+        # Of the name alone first, which tells a score that does not exist.
+        Term(name, weight)
+        takes = inspect.signature(getattr(measures, name)).parameters
+        options = {option: value for option, value in given.items() if option in takes and value is not None}
+        lacking = [
+            option for option, each in takes.items() if each.kind is each.KEYWORD_ONLY and each.default is each.empty
+        ]
+        _check_given(name, [option for option in lacking if option not in options], given)
+        terms.append(Term(name, weight, aggregate or "value", options=options))  # type: ignore[arg-type]  # checked there
+        used |= options.keys()
+    idle = [f"--{option}" for option, value in given.items() if value is not None and option not in used]
+    if idle:
+        msg = f"no score looks at {listed(idle)}."
+        raise InputError(with_hint(msg, "name a score that does, or leave it out."))
+    return terms
+
+
+def _check_given(name: str, lacking: list[str], given: Mapping[str, str | None]) -> None:
+    if lacking:
+        hint = f"give --{lacking[0]}." if lacking[0] in given else "in Python, its Term can be given options."
+        raise InputError(with_hint(f"the score {name!r} needs {listed(lacking)}.", hint))
+
+
+def _comparison_lines(compared: SetComparison, n_records: int) -> list[str]:
+    n_sets = len(compared.rows)
+    return [
+        f"{n_sets} column set{'s' if n_sets > 1 else ''}, {n_records:,} records",
+        *(f"  {place}: {row.name}" for place, row in enumerate(compared.rows, start=1)),
+        *(
+            _comparison_table(compared, range(first, min(first + _BESIDE, n_sets)))
+            for first in range(0, n_sets, _BESIDE)
+        ),
+    ]
+
+
+def _comparison_table(compared: SetComparison, places: range) -> str:
+    """Lay out as many sets as fit beside one another."""
+    titles = [str(place + 1) for place in places]
+    rows = [
+        (
+            score.label,
+            score.unit,
+            score.direction or "",
+            *(_number(compared.rows[place].values[score.label]) for place in places),
+        )
+        for score in compared.scores
+    ]
+    return aligned(("score", "unit", "higher is", *titles), rows, right=titles)
+
+
+def _selection_lines(selection: Selection, explanation: Explanation) -> list[str]:
+    proof = "proven: no other set has a higher objective" if selection.optimal else "not proven"
+    return [
+        ", ".join(selection.best),
+        f"  the best of {len(selection.history):,} column sets evaluated ({selection.method.name}); {proof}",
+        *([] if selection.complete else ["  NOT complete: the budget ended"]),
+        *explanation.lines(),
+        *_front_lines(selection),
+        *(f"  careful: {text}" for text in selection.warnings),
+        "  A set that scores highest is not what others know of people: see `hushtable scan`.",
+    ]
+
+
+def _front_lines(selection: Selection) -> list[str]:
+    """Show the sets that no other betters in every term, the best first."""
+    if not selection.front:
+        return []
+    labels = list(selection.terms)
+    rows = [
+        (", ".join(each.columns), _number(each.value), *(_number(each.terms[label]) for label in labels))
+        for each in selection.front[:_SHOWN]
+    ]
+    left = len(selection.front) - len(rows)
+    return [
+        f"{len(selection.front):,} sets that no other betters in every term and in size:",
+        aligned(("column set", "objective", *labels), rows, right=("objective", *labels)),
+        *([f"  ... and {left:,} more, see --json"] if left else []),
+    ]
+
+
+def _number(value: float) -> str:
+    return "not defined" if math.isnan(value) else f"{value:.6g}"

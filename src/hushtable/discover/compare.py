@@ -1,0 +1,254 @@
+"""Column sets beside one another, with the same scores of each."""
+
+from __future__ import annotations
+
+import html
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Final
+
+import numpy as np
+
+from hushtable import frames
+from hushtable._types import FloatArray
+from hushtable.discover.evaluation import Evaluator, coded
+from hushtable.discover.objective import Objective, Term
+from hushtable.discover.scores import truth as truths
+from hushtable.discover.scores.base import Direction, Score
+from hushtable.errors import InputError, check_columns, names_in, with_hint
+from hushtable.partition import Partition
+from hushtable.search import Budget
+from hushtable.table import Table
+
+__all__ = ["DEFAULT_SCORES", "ComparedScore", "ComparedSet", "SetComparison", "compare_sets"]
+
+DEFAULT_SCORES: Final = (
+    Term("distinction"),
+    Term("separation"),
+    Term("group_entropy"),
+    Term("k_anonymity"),
+    Term("k_anonymity", aggregate="mean"),
+)
+
+_OF_TWO: Final = ("precision", "recall", "f1", "f_beta", "jaccard")
+_OF_COLUMNS: Final = ("specificity", "false_positive_rate", "accuracy", "matthews_correlation")
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedScore:
+    """What a number of every set is.
+
+    Attributes
+    ----------
+    label : str
+    unit : str
+        Empty where it is not known: for a function of a partition, and an objective.
+    direction : {"safer", "riskier", "better", "worse"} or None
+        What a higher number means, as in `hushtable.discover.scores.Score`.
+    """
+
+    label: str
+    unit: str
+    direction: Direction | None
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedSet:
+    """One column set and its numbers.
+
+    Attributes
+    ----------
+    name : str
+        As it was given, or the columns, joined.
+    columns : tuple of str
+        In the order of the data.
+    values : dict of str to float
+        A number for each score's label; NaN where it is not defined.
+    """
+
+    name: str
+    columns: tuple[str, ...]
+    values: dict[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class SetComparison:
+    """Column sets beside one another, with the same scores of each.
+
+    Attributes
+    ----------
+    scores : tuple of ComparedScore
+    rows : tuple of ComparedSet
+        In the order given.
+    truth : tuple of str or None
+        What the sets were compared with.
+    source : str
+        The dataframe library that ``to_frame`` answers in.
+    """
+
+    scores: tuple[ComparedScore, ...]
+    rows: tuple[ComparedSet, ...]
+    truth: tuple[str, ...] | None
+    source: str = "polars"
+
+    def to_frame(self) -> Any:
+        """Return a row for every set as a dataframe of the kind that went in (polars for a path or a Table)."""
+        return frames.assemble(
+            {
+                "column set": [row.name for row in self.rows],
+                "its columns": [list(row.columns) for row in self.rows],
+                **{score.label: [row.values[score.label] for row in self.rows] for score in self.scores},
+            },
+            self.source,
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the comparison as plain values; what is not a finite number is None."""
+        return {
+            "scores": [asdict(score) for score in self.scores],
+            "sets": [
+                {
+                    "name": row.name,
+                    "columns": list(row.columns),
+                    "values": {label: value if math.isfinite(value) else None for label, value in row.values.items()},
+                }
+                for row in self.rows
+            ],
+            "truth": None if self.truth is None else list(self.truth),
+        }
+
+    def _repr_html_(self) -> str:
+        head = "".join(f"<th>{html.escape(score.label)}</th>" for score in self.scores)
+        rows = "".join(
+            f"<tr><td>{html.escape(row.name)}</td>"
+            + "".join(f"<td>{row.values[score.label]:.4g}</td>" for score in self.scores)
+            + "</tr>"
+            for row in self.rows
+        )
+        return f"<table><tr><th>column set</th>{head}</tr>{rows}</table>"
+
+
+def compare_sets(
+    data: Any,
+    sets: Mapping[str, Sequence[str]] | Sequence[Sequence[str]],
+    *,
+    scores: Objective | Sequence[str | Term] = DEFAULT_SCORES,
+    truth: Iterable[str] | None = None,
+) -> SetComparison:
+    """Score candidate column sets and put them beside one another.
+
+    Parameters
+    ----------
+    data : path, dataframe or Table
+    sets : sequence of column sets, or mapping of a name to each
+    scores : sequence of str or Term, or Objective
+        Names of `hushtable.discover.scores`, or `Term` objects, whose weights do not matter. Of an
+        `Objective` its terms, its divisor, and its value as ``"objective value"``. By default
+        distinction, separation, entropy, the smallest class and the mean class size.
+    truth : iterable of str, optional
+        The column set that should have been found: each set is also scored against it by
+        `hushtable.discover.scores.truth`, labels ``"truth.precision"`` and so on.
+
+    Returns
+    -------
+    SetComparison
+
+    Raises
+    ------
+    InputError
+        There are no sets, scores or records, or a score lacks an option such as ``target``.
+    ColumnError
+        A column does not exist, or is named twice in one set.
+
+    Notes
+    -----
+    The data are coded once, and the rows are grouped once for each set. ``causal_importance`` searches a
+    graph for every set unless its term has one: ``Term("causal_importance", options={"graph": graph})``.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> people = pl.DataFrame({"age": [31, 31, 52, 60], "sex": ["f", "m", "f", "m"], "job": list("abab")})
+    >>> found = compare_sets(people, [["age"], ["age", "sex"]], scores=["distinction"], truth=["age", "job"])
+    >>> for row in found.rows:
+    ...     print(row.name, row.values["distinction"], row.values["truth.precision"])
+    age 0.75 1.0
+    age, sex 1.0 0.5
+    """
+    objective = scores if isinstance(scores, Objective) else Objective(_terms(scores))
+    frame = data if isinstance(data, Table) else frames.read(data)
+    available = tuple(frame.names if isinstance(frame, Table) else frame.columns)
+    named = _named(sets, available)
+    sought = None if truth is None else names_in(truth, "truth")
+    found, numbers = _scored(frame, objective, available, [columns for _, columns in named])
+    if isinstance(scores, Objective):
+        found.append(ComparedScore("objective value", "", "better"))
+        numbers = np.column_stack([numbers, objective.combined(numbers)])
+    if sought is not None:
+        judged = [_judged(columns, sought, available) for _, columns in named]
+        found += [ComparedScore(label, score.unit, score.direction) for label, score in judged[0].items()]
+        numbers = np.column_stack([numbers, [[score.value for score in each.values()] for each in judged]])
+    rows = tuple(
+        ComparedSet(name, columns, {score.label: value for score, value in zip(found, row, strict=True)})
+        for (name, columns), row in zip(named, numbers.tolist(), strict=True)
+    )
+    return SetComparison(tuple(found), rows, sought, frames.library(data))
+
+
+def _terms(scores: Sequence[str | Term]) -> tuple[Term, ...]:
+    if isinstance(scores, str):
+        msg = with_hint("scores is one text.", f"pass a list of scores: [{scores!r}].")
+        raise InputError(msg)
+    return tuple(Term(score) if isinstance(score, str) else score for score in scores)
+
+
+def _named(
+    sets: Mapping[str, Sequence[str]] | Sequence[Sequence[str]], available: Sequence[str]
+) -> list[tuple[str, tuple[str, ...]]]:
+    """Return each set's name, and its columns in the order of the data."""
+    if isinstance(sets, str):
+        msg = with_hint("sets is one text.", f"pass a list of column sets: [[{sets!r}]].")
+        raise InputError(msg)
+    pairs: list[tuple[Any, Sequence[str]]] = (
+        list(sets.items()) if isinstance(sets, Mapping) else [(None, each) for each in sets]
+    )
+    if not pairs:
+        raise InputError(with_hint("there are no column sets to compare.", "pass one at least."))
+    named = []
+    for place, (name, given) in enumerate(pairs, start=1):
+        wanted = names_in(given, f"set {place}" if name is None else f"set {name!r}")
+        check_columns(wanted, available, f"set {place}")
+        columns = tuple(each for each in available if each in wanted)
+        named.append(((", ".join(columns) or "no columns") if name is None else str(name), columns))
+    return named
+
+
+def _scored(
+    frame: frames.Frame | Table, objective: Objective, available: Sequence[str], sets: Sequence[Sequence[str]]
+) -> tuple[list[ComparedScore], FloatArray]:
+    """Return what the terms are, and their numbers, shape (n_sets, n_terms)."""
+    union = {name for columns in sets for name in columns}
+    # Even where the only set is the empty one, records are counted on some column.
+    names = [name for name in available if name in union] or available[:1]
+    table, candidates, n_columns = coded(frame, names, objective)
+    masks = [sum(1 << candidates.index(name) for name in columns) for columns in sets]
+    numbers = Evaluator(table, candidates, n_columns, objective, Budget()).compute(masks)
+    partition = Partition.of(table, sets[0])
+    found = [
+        _described(label, term, table, sets[0], partition)
+        for label, term in zip(objective.labels, objective.all_terms, strict=True)
+    ]
+    return found, numbers
+
+
+def _described(label: str, term: Term, table: Table, columns: Sequence[str], partition: Partition) -> ComparedScore:
+    if not isinstance(term.score, str):
+        return ComparedScore(label, "", None)
+    score = term.scored(table, columns, partition)
+    return ComparedScore(label, score.unit if term.bounds is None else "scaled to [0, 1]", score.direction)
+
+
+def _judged(columns: Sequence[str], sought: Sequence[str], available: Sequence[str]) -> dict[str, Score]:
+    of_two = {f"truth.{name}": getattr(truths, name)(columns, sought) for name in _OF_TWO}
+    return of_two | {f"truth.{name}": getattr(truths, name)(columns, sought, columns=available) for name in _OF_COLUMNS}

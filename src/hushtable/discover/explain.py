@@ -1,0 +1,221 @@
+"""What each term and each column contributes to the best set of a search."""
+
+from __future__ import annotations
+
+import html
+import math
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from hushtable import frames
+from hushtable._types import BoolArray, FloatArray
+from hushtable.discover.evaluation import Evaluator, coded
+from hushtable.errors import InputError, with_hint
+from hushtable.search import Budget
+
+if TYPE_CHECKING:
+    from hushtable.discover.select import Selection
+
+__all__ = ["ColumnShare", "Explanation", "TermShare", "explain"]
+
+_ROUNDING: Final = 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class TermShare:
+    """What one term contributes to the objective of the best set.
+
+    Attributes
+    ----------
+    label : str
+    score : float
+    weight : float
+    divides : bool
+        Whether it is the divisor: the objective is the sum of the other terms' ``weighted``, over this one's.
+    """
+
+    label: str
+    score: float
+    weight: float
+    divides: bool = False
+
+    @property
+    def weighted(self) -> float:
+        """The score times its weight."""
+        return self.score * self.weight
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnShare:
+    """What one candidate column contributes, or would.
+
+    Attributes
+    ----------
+    name : str
+    chosen : bool
+        Whether it is in the best set.
+    change : float or None
+        Of the objective, when the column is removed from the best set, or added to it. None where that
+        set was not evaluated, and where it would be empty.
+    terms : dict of str to float
+        The change of each term's score, before its weight; empty where ``change`` is None.
+    """
+
+    name: str
+    chosen: bool
+    change: float | None
+    terms: dict[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """What each term and each column contributes to the best set of a search.
+
+    Attributes
+    ----------
+    best : tuple of str
+    value : float
+        Its objective.
+    terms : tuple of TermShare
+        In the order of the objective, the divisor last.
+    columns : tuple of ColumnShare
+        The candidates, in their order.
+    """
+
+    best: tuple[str, ...]
+    value: float
+    terms: tuple[TermShare, ...]
+    columns: tuple[ColumnShare, ...]
+
+    def lines(self) -> list[str]:
+        """Return lines to read: the terms, the columns of the set, then the others, the weightiest first.
+
+        Behind each column stand the objective's change and, in brackets, the terms that change.
+        """
+        ordered = sorted(self.columns, key=lambda each: (not each.chosen, _order(each)))
+        return [
+            f"objective {self.value:.4g}",
+            *(f"  {term.label}: {term.score:.4g} x {term.weight:g} = {term.weighted:.4g}" for term in self.terms),
+            *(_line(column) for column in ordered),
+        ]
+
+    def to_frame(self, source: str = "polars") -> Any:
+        """Return the columns as a dataframe: what the objective and each term change by; null where it is not known."""
+        labels = [term.label for term in self.terms]
+        return frames.assemble(
+            {
+                "column name": [column.name for column in self.columns],
+                "in best set": [column.chosen for column in self.columns],
+                "objective change": [column.change for column in self.columns],
+                **{label: [column.terms.get(label) for column in self.columns] for label in labels},
+            },
+            source,
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the explanation as plain values; what is not a finite number is None."""
+        return {
+            "best": list(self.best),
+            "value": _finite(self.value),
+            "terms": [
+                {
+                    "label": term.label,
+                    "score": _finite(term.score),
+                    "weight": term.weight,
+                    "weighted": _finite(term.weighted),
+                    "divides": term.divides,
+                }
+                for term in self.terms
+            ],
+            "columns": [
+                {
+                    "name": column.name,
+                    "chosen": column.chosen,
+                    "change": _finite(column.change),
+                    "terms": {label: _finite(change) for label, change in column.terms.items()},
+                }
+                for column in self.columns
+            ],
+        }
+
+    def _repr_html_(self) -> str:
+        return "<br>".join(html.escape(line) for line in self.lines())
+
+
+def explain(selection: Selection, data: Any = None) -> Explanation:
+    """Explain the best set of a search from its history and the data, where they are given; see `Selection.explain`."""
+    objective, history = selection.objective, selection.history
+    chosen = np.array([name in selection.best for name in history.columns])
+    apart = history.sets != chosen
+    n_apart = apart.sum(axis=1)
+    own = history.terms[int(np.flatnonzero(n_apart == 0)[0])]
+    near = np.flatnonzero(n_apart == 1)
+    terms = np.full((len(chosen), len(own)), np.nan)
+    terms[apart[near].argmax(axis=1)] = history.terms[near]
+    if data is not None:
+        _complete(selection, data, chosen, terms)
+    # A score may be infinite with and without a column: then its change is not a number.
+    with np.errstate(invalid="ignore"):
+        changes, moved = objective.combined(terms) - selection.value, terms - own
+    columns = tuple(
+        ColumnShare(name, bool(held), float(change), dict(zip(objective.labels, row.tolist(), strict=True)))
+        if is_known
+        else ColumnShare(name, bool(held), None)
+        for name, held, is_known, change, row in zip(
+            history.columns, chosen, ~np.isnan(terms).all(axis=1), changes, moved, strict=True
+        )
+    )
+    shares = tuple(
+        TermShare(label, float(score), term.weight, divides=term is objective.divisor)
+        for label, score, term in zip(objective.labels, own, objective.all_terms, strict=True)
+    )
+    return Explanation(selection.best, selection.value, shares, columns)
+
+
+def _complete(selection: Selection, data: Any, chosen: BoolArray, terms: FloatArray) -> None:
+    """Compute the terms of the sets of one column more or less that are not known yet, but not of the empty set."""
+    names, objective = selection.history.columns, selection.objective
+    table, _, n_columns = coded(data, names, objective)
+    evaluator = Evaluator(table, names, n_columns, objective, Budget())
+    mask = _mask(chosen)
+    value = float(objective.combined(evaluator.compute([mask]))[0])
+    if not math.isclose(value, selection.value, rel_tol=_ROUNDING, abs_tol=_ROUNDING):
+        msg = (
+            f"the best set has an objective of {value:.6g} in these data, and had {selection.value:.6g} in the search."
+        )
+        raise InputError(with_hint(msg, "pass the data that select_columns was given."))
+    unknown = [j for j in range(len(names)) if np.isnan(terms[j]).all() and mask ^ 1 << j]
+    if unknown:
+        terms[unknown] = evaluator.compute([mask ^ 1 << j for j in unknown])
+
+
+def _mask(chosen: BoolArray) -> int:
+    return sum(1 << j for j in np.flatnonzero(chosen).tolist())
+
+
+def _order(column: ColumnShare) -> float:
+    """Sort what is missed most, or would gain most, to the front, and what is not known to the end."""
+    if column.change is None or math.isnan(column.change):
+        return math.inf
+    return column.change if column.chosen else -column.change
+
+
+def _line(column: ColumnShare) -> str:
+    start = f"{'without' if column.chosen else 'with'} {column.name}: "
+    if column.change is None:
+        return f"{start}not known"
+    changed = {label: change for label, change in column.terms.items() if _rounded(change)}
+    terms = ", ".join(f"{label} {_rounded(change):+.4g}" for label, change in changed.items())
+    total = f"{_rounded(column.change):+.4g}" if _rounded(column.change) else "0"
+    return f"{start}{total} ({terms})" if terms else f"{start}{total}"
+
+
+def _rounded(change: float) -> float:
+    """Take off what summing in another order may leave of nothing."""
+    return round(change, 12)
+
+
+def _finite(number: float | None) -> float | None:
+    return number if number is not None and math.isfinite(number) else None
