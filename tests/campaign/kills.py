@@ -29,7 +29,7 @@ columns:
   income: sensitive
   diagnosis: sensitive
   visit_date: other
-  blood_pressure: other
+  blood_pressure: sensitive
 models: [k-anonymity: 3]
 """
 
