@@ -229,11 +229,10 @@ def test_a_release_is_measured_as_it_is_published(seed: int, suppressed: str, as
 
 
 def test_alternatives_are_measured_too() -> None:
-    rules = "columns: {job: quasi-identifier, day: other}\nmodels: [k-anonymity: 2]\n"
-    people = pl.DataFrame({"job": list("abcd"), "day": [1, 2, 3, 4]})
-    release = Policy.parse(f"{rules}method: {{mingen: {{n_best: 3}}}}\n").protect(people)
-    assert release.alternatives
-    assert all(each.exposure is not None and each.exposure.is_enforced for each in release.alternatives)
+    release = ht.anonymize(visits(), quasi_identifiers=["age"], models=[ht.KAnonymity(2)], roles="trust")
+    found = dataclasses.replace(release, alternatives=(release,)).with_exposure(ExposureLimit(), is_enforced=True)
+    with pytest.raises(ht.ExposureError):
+        found.alternatives[0].write("never.csv")
 
 
 # The doors.

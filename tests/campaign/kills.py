@@ -29,8 +29,9 @@ columns:
   income: sensitive
   diagnosis: sensitive
   visit_date: other
-  blood_pressure: sensitive
+  blood_pressure: other
 models: [k-anonymity: 3]
+limits: {exposure: {rate: 1}}
 """
 
 
