@@ -70,7 +70,8 @@ def test_whole_job(tmp_path: Path, ending: str) -> None:
     source, rules, output = tmp_path / f"in.{ending}", tmp_path / "policy.yaml", tmp_path / f"out.{ending}"
     people.write_parquet(source) if ending == "parquet" else people.write_csv(source)
     assert "birth_date" in done("scan", source, "-p", rules).out
-    made = done("anonymize", source, "-p", rules, "-o", output)
+    accepted = ["--set", "accept={blood_pressure: measured once}"]
+    made = done("anonymize", source, "-p", rules, "-o", output, *accepted)
     assert "k-anonymity (k = 5)" in made.out
     assert made.err == ""
     assert "holds" in done("verify", output, "-p", rules).out
@@ -413,7 +414,8 @@ def visits(path: str = "out.csv") -> list[str]:
     return [line.rpartition(",")[2] for line in Path(path).read_text().splitlines()[1:]]
 
 
-NUMBERED = ["anonymize", "in.csv", "--qi", "age", "--k", "3", "--other", "visit", "-o", "out.csv"]
+ACCEPTED = ["--set", "accept={visit: a number}"]
+NUMBERED = ["anonymize", "in.csv", "--qi", "age", "--k", "3", "--other", "visit", "-o", "out.csv", *ACCEPTED]
 
 
 def test_keep_order_keeps_the_order(here: Path) -> None:
@@ -424,7 +426,7 @@ def test_keep_order_keeps_the_order(here: Path) -> None:
 
 def test_rows_are_shuffled_and_no_seed_says_how(here: Path) -> None:
     write("in.csv", numbered())
-    rules = "columns: {age: quasi-identifier, visit: other}\nmodels: [k-anonymity: 3]\n"
+    rules = "columns: {age: quasi-identifier, visit: other}\nmodels: [k-anonymity: 3]\naccept: {visit: a number}\n"
     write("policy.yaml", f"{rules}method: {{genetic: {{seed: 7, generations: 1}}}}\n")
     orders = []
     for _ in range(3):

@@ -153,7 +153,7 @@ def test_alpha_k_counts_persons_and_shares_of_records():
 def test_limits_of_risk_count_persons():
     frame = stays(60, seed=6)
     release = ht.anonymize(
-        frame, quasi_identifiers=NAMES, models=[ht.KAnonymity(2)], person="patient", highest_risk=0.25
+        frame, quasi_identifiers=NAMES, models=[ht.KAnonymity(2)], person="patient", highest_risk=0.25, roles="trust"
     )
     assert min(persons_by_class(release.frame, frame["patient"]).values()) >= 4
     assert release.verify().passed

@@ -796,6 +796,7 @@ population: people.csv
 domains: domains.csv
 unknown: suppress
 limits: {highest_risk: 0.25, average_risk: 0.25, suppression: 0.1}
+accept: {note: a running number}
 budget: {nodes: 1000}
 """
 
@@ -812,7 +813,7 @@ def here(tmp_path, monkeypatch):
     (tmp_path / "domains.csv").write_text("region/all: r0, r1\n")
     (tmp_path / "policy.yaml").write_text(
         "columns: {id: identifier, age: quasi-identifier, job: quasi-identifier, region: other, ill: sensitive, "
-        "note: other}\nmodels: [k-anonymity: 3]\n"
+        "note: other}\nmodels: [k-anonymity: 3]\naccept: {note: a running number}\n"
     )
     (tmp_path / "carried.yaml").write_text(CARRIED)
     (tmp_path / "key").write_bytes(bytes(range(32)))
@@ -829,9 +830,10 @@ KEY = bytes(range(32))
         ([], CARRIED),
         (["--key-file", "key"], CARRIED),
         ([], "columns: {id: identifier, age: quasi-identifier, job: other, region: quasi-identifier, ill: sensitive, "
-             "note: other}\nmodels: [k-anonymity: 4, t-closeness: {t: 0.5, sensitive: ill}]\n"),
+             "note: other}\nmodels: [k-anonymity: 4, t-closeness: {t: 0.5, sensitive: ill}]\naccept: {note: odd}\n"),
         ([], "columns: {id: identifier, age: quasi-identifier, job: quasi-identifier, region: other, ill: other, "
-             "note: other}\nmodels: [k-anonymity: 3]\nmethod: {genetic: {seed: 3, generations: 2}}\nloss: certainty\n"),
+             "note: other}\nmodels: [k-anonymity: 3]\nmethod: {genetic: {seed: 3, generations: 2}}\nloss: certainty\n"
+             "accept: {note: a number}\n"),
     ],
     ids=["no key", "all there is", "defaults", "genetic"],
 )  # fmt: skip
@@ -912,7 +914,7 @@ def test_classes_are_as_large_as_the_limit_of_the_highest_risk_asks(here, method
     assert "  holds: highest risk <= 0.09\n" in run("verify", "out.csv").out
     release = ht.anonymize(
         "in.csv", quasi_identifiers=["age"], models=[KAnonymity(5)], highest_risk=0.09, method=method,
-        budget=Budget(nodes=50), identifiers=["id"],
+        budget=Budget(nodes=50), identifiers=["id"], roles="trust",
     )  # fmt: skip
     assert release.claim.limits == Limits(0.09)
     assert 12 <= release.verify().smallest_class < 24

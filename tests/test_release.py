@@ -273,6 +273,7 @@ def test_classes_that_publish_the_same_are_counted_as_one() -> None:
         quasi_identifiers=columns,
         models=[ht.KAnonymity(3)],
         method=ht.Mondrian(cut="median", strict=False),
+        roles="trust",
     )
     groups = Counter(release.frame.select(columns).rows()).values()
     assert release.partition.n_classes > len(groups)

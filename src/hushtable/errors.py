@@ -11,6 +11,8 @@
       InfeasibleError             no release can satisfy the models
       BudgetExceeded              the budget ended before any feasible release was found
       VerificationError           a published table does not hold what it claims
+      ExposureError               columns that are kept as they are single out too many people
+    ExposureWarning (UserWarning) the same, where no policy says what may be
 
 A message says what is wrong and with which value, then what was expected, then
 a hint on its own line. It names columns, positions and counts, never a cell.
@@ -27,6 +29,8 @@ from typing import Any, ClassVar
 __all__ = [
     "BudgetExceeded",
     "ColumnError",
+    "ExposureError",
+    "ExposureWarning",
     "HierarchyError",
     "HushError",
     "InfeasibleError",
@@ -79,6 +83,16 @@ class VerificationError(HushError):
     """A published table does not hold what it claims."""
 
     exit_code = 1
+
+
+class ExposureError(HushError):
+    """Columns that a release keeps as they are single out more people than a policy allows."""
+
+    exit_code = 1
+
+
+class ExposureWarning(UserWarning):
+    """Columns that a release keeps as they are single out many people, and no policy says whether they may."""
 
 
 def with_hint(message: str, hint: str) -> str:

@@ -21,8 +21,8 @@ from hushtable.errors import InputError, VerificationError, with_hint
 
 __all__ = ["check_hash", "claim_of", "manifest_path", "of", "read", "sha256"]
 
-_EXTERNAL: Final = ("recoding", "publish", "pseudonymized")
-"""Facts of a release that may go with the file: how its cells came to look as they do."""
+_EXTERNAL: Final = ("recoding", "publish", "pseudonymized", "accepted")
+"""Facts of a release that may go with the file: how its cells came to look as they do, and what was accepted."""
 
 
 def manifest_path(release: Path) -> Path:

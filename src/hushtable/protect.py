@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import inspect
 import os
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final, Literal
 
-from hushtable import drafts, entries
+from hushtable import drafts, entries, frames
 from hushtable._types import Missing, Progress
-from hushtable.anonymizers import METHODS, Method, Request, protect
+from hushtable.anonymizers import METHODS, Method, Request, check_roles, protect
 from hushtable.claims import Limits
 from hushtable.column import ColumnSpec, check_specs
-from hushtable.errors import InputError, check_type, listed, names_in, with_hint
+from hushtable.discover.recognise import find_quasi_identifiers
+from hushtable.errors import ColumnError, ExposureWarning, InputError, check_type, listed, names_in, with_hint
+from hushtable.exposure import FEWEST_RECORDS, ExposureLimit
+from hushtable.frames import Frame
 from hushtable.hierarchy import Hierarchy
 from hushtable.models import PrivacyModel, models_in
 from hushtable.policy import Policy
@@ -22,6 +26,7 @@ from hushtable.quality import LOSSES
 from hushtable.quality.loss import Loss
 from hushtable.release import Release
 from hushtable.search import Budget, Clock, check_budget
+from hushtable.table import Table
 
 __all__ = ["anonymize"]
 
@@ -45,6 +50,7 @@ def anonymize(
     person: str | None = None,
     highest_risk: float | None = None,
     average_risk: float | None = None,
+    roles: Literal["check", "trust"] = "check",
     policy: Policy | str | os.PathLike[str] | None = None,
     key: bytes | None = None,
     budget: Budget | None = None,
@@ -97,6 +103,10 @@ def anonymize(
     highest_risk, average_risk : float, optional
         Limits in (0, 1] that the release claims besides the models: 1 / the smallest class, and
         classes / records. Classes are made large enough for the first.
+    roles : {"check", "trust"}
+        Columns without a role are published as they are. ``"check"`` refuses those that look like direct
+        identifiers, measures what the others expose (`Release.exposure`), and warns where that is much; of fewer
+        than 50 records it does neither. ``"trust"`` leaves all that out.
     policy : Policy or path, optional
         What to do, instead of all other arguments but ``key`` and ``progress``.
     key : bytes, optional
@@ -115,7 +125,7 @@ def anonymize(
     Raises
     ------
     ColumnError
-        A column does not exist, has two roles, or holds a literal ``*``.
+        A column does not exist, has two roles, holds a literal ``*``, or looks like a direct identifier and has none.
     InputError
         No model, no quasi-identifier, an empty table, an unknown option, or a
         population and no model that looks at it, or the other way round.
@@ -143,7 +153,7 @@ def anonymize(
             raise InputError(msg)
         rules = policy if isinstance(policy, Policy) else Policy.read(policy)
         return rules.protect(data, key=key, progress=progress)
-    _check_plain(missing, key, specs, budget, pseudonyms)
+    _check_plain(missing, key, specs, budget, pseudonyms, roles)
     asked = models_in(models)
     request = Request(
         quasi_identifiers=names_in(quasi_identifiers, "quasi_identifiers"),
@@ -160,15 +170,43 @@ def anonymize(
         person=person,
         limits=Limits(highest_risk, average_risk),
         clock=Clock(budget or Budget(), progress),
-        inputs=drafts.paths_among(hierarchies),
+        inputs=drafts.paths_among(data, hierarchies),
     )
-    return protect(data, replace(request, hierarchies=_hierarchies(hierarchies, request)))
+    source = data if isinstance(data, Table) else frames.read(data)
+    request = replace(request, hierarchies=_hierarchies(hierarchies, request))
+    if roles == "trust":
+        return protect(source, request)
+    _check_identifiers(source, request)
+    release = protect(source, request).with_exposure(ExposureLimit())
+    if release.exposure is not None and release.exposure.is_above:
+        hint = 'Give them roles, as sensitive=[...]; roles="trust" keeps them as they are without a word.'
+        warnings.warn(f"{release.exposure.fault} {hint}", ExposureWarning, stacklevel=2)
+    return release
 
 
 _DEFAULTS: Final = {name: each.default for name, each in inspect.signature(anonymize).parameters.items()}
 
 
-def _check_plain(missing: Any, key: Any, specs: Any, budget: Any, pseudonyms: Any) -> None:
+def _check_identifiers(source: Frame | Table, asked: Request) -> None:
+    """Refuse a column that looks like a direct identifier and was given no role."""
+    names = source.names if isinstance(source, Table) else source.columns
+    check_roles(names, asked)
+    n_records = source.n_records if isinstance(source, Table) else source.n_rows
+    pseudonymized = asked.pseudonyms.columns if asked.pseudonyms else ()
+    named = {*asked.quasi_identifiers, *asked.judged, *asked.identifiers, *pseudonymized}
+    undeclared = [name for name in names if name not in named]
+    if n_records < FEWEST_RECORDS or not undeclared:
+        return
+    looks = [each for each in find_quasi_identifiers(source.select(undeclared)).columns if each.role == "identifier"]
+    if looks:
+        msg = with_hint(
+            f"column {looks[0].name!r} looks like a direct identifier ({looks[0].reason}) and was given no role.",
+            f'identifiers={[each.name for each in looks]!r} leaves it out, roles="trust" keeps it.',
+        )
+        raise ColumnError(msg)
+
+
+def _check_plain(missing: Any, key: Any, specs: Any, budget: Any, pseudonyms: Any, roles: Any) -> None:
     if missing != "category":
         msg = with_hint(
             f"missing = {missing!r} makes no partition, so nothing can be generalized by it.",
@@ -177,6 +215,9 @@ def _check_plain(missing: Any, key: Any, specs: Any, budget: Any, pseudonyms: An
         raise InputError(msg)
     if key is not None:
         msg = with_hint("a key was given without a policy.", "pass pseudonyms=Pseudonyms(columns, key).")
+        raise InputError(msg)
+    if roles not in ("check", "trust"):
+        msg = with_hint(f"roles = {roles!r}.", "choose 'check' or 'trust'.")
         raise InputError(msg)
     check_specs(specs)
     check_budget(budget)

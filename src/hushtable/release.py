@@ -17,6 +17,7 @@ from hushtable.claims import Classes, Matchings, Verdict
 from hushtable.column import ColumnSpec
 from hushtable.edition import Edition, Rewritten
 from hushtable.errors import InputError, with_hint
+from hushtable.exposure import Exposure, ExposureLimit, measure_exposure
 from hushtable.frames import Frame
 from hushtable.models.base import PrivacyModel, model_to_dict
 from hushtable.partition import Partition
@@ -56,6 +57,8 @@ class Release:
         Other releases of the same loss, where a method looks for them.
     placing : Placing, optional
         Where rows go that the search has not seen.
+    exposure : Exposure, optional
+        Who can be found by the columns that are kept as they are; None where nobody has measured it.
     inputs : tuple of path
         The files it was made from, none of which `write` touches.
     """
@@ -71,6 +74,7 @@ class Release:
     drops_suppressed: bool = False
     alternatives: tuple[Release, ...] = field(default=(), repr=False)
     placing: Any = field(default=None, repr=False)
+    exposure: Exposure | None = field(default=None, repr=False)
     inputs: tuple[Path, ...] = field(default=(), repr=False)
 
     @property
@@ -138,6 +142,36 @@ class Release:
         """The protected table, of the kind that went in: same columns, same row order, same index."""
         return self.edition.native
 
+    def with_exposure(
+        self, limit: ExposureLimit, *, accepted: Mapping[str, str] | None = None, is_enforced: bool = False
+    ) -> Release:
+        """Return the release and its alternatives with the exposure of the columns that are kept as they are.
+
+        Parameters
+        ----------
+        limit : ExposureLimit
+        accepted : mapping of column to str, optional
+            Columns that are told of only, and why.
+        is_enforced : bool
+            Whether `write` refuses a release above the limit.
+        """
+        names = self.source.names if isinstance(self.source, Table) else self.source.columns
+        named = {*self.quasi_identifiers, *self.sensitive, *self.removed, *self._pseudonymized}
+        suppressed = self.suppressed
+        classes = self._published_classes()[self.partition.labels]
+        exposure = measure_exposure(
+            self.source,
+            np.where(suppressed, np.int32(-1), classes) if self.drops_suppressed else classes,
+            others=[name for name in names if name not in named],
+            sensitive=self.sensitive,
+            starred=suppressed,
+            limit=limit,
+            accepted=accepted,
+            is_enforced=is_enforced,
+        )
+        others = (each.with_exposure(limit, accepted=accepted, is_enforced=is_enforced) for each in self.alternatives)
+        return replace(self, exposure=exposure, alternatives=tuple(others))
+
     def plot_search(self, *, ax: Any = None) -> Any:
         """Draw how the search went, best loss and proven bound; return the matplotlib axes.
 
@@ -196,11 +230,15 @@ class Release:
 
         Raises
         ------
+        ExposureError
+            The columns that are kept as they are single out more people than the policy allows; nothing is written.
         VerificationError
             The written table does not hold what the release claims; nothing is left behind.
         InputError
             The file cannot be written, or must not be.
         """
+        if self.exposure is not None and self.exposure.is_enforced:
+            self.exposure.raise_if_above()
         edition = self.edition
         return edition.write(
             Path(path),
@@ -232,7 +270,9 @@ class Release:
             "quasi_identifiers": list(self.quasi_identifiers),
             "sensitive": list(self.sensitive),
             "removed": list(self.removed),
-            "pseudonymized": list(self.pseudonyms.columns) if self.pseudonyms else [],
+            "pseudonymized": list(self._pseudonymized),
+            "accepted": list(self.exposure.accepted) if self.exposure else [],
+            "exposure": self.exposure.to_dict() if self.exposure else None,
             "models": [model_to_dict(model) for model in self.models],
             "recoding": self.recoding.style,
             "loss": self.loss,
@@ -248,18 +288,28 @@ class Release:
             f"loss {self.loss:.4f}, {self.n_suppressed} records suppressed"
         )
 
+    @property
+    def _pseudonymized(self) -> tuple[str, ...]:
+        return self.pseudonyms.columns if self.pseudonyms else ()
+
     def _published_sizes(self) -> CountArray:
         """Count the records of every distinct combination of published cells."""
-        held = np.flatnonzero(self.partition.sizes)
-        codes = np.zeros((len(self.quasi_identifiers), len(held)), dtype=np.int64)
+        classes = self._published_classes()[:-1]
+        # Counts are whole numbers far below 2^53, so that bincount's floats are exact.
+        sizes = np.bincount(classes, weights=self.partition.sizes).astype(np.int64)
+        return sizes[sizes > 0]
+
+    def _published_classes(self) -> CodeArray:
+        """Number the combinations of published cells: of every class, and behind them of suppressed records."""
+        codes = np.zeros((len(self.quasi_identifiers), self.partition.n_classes + 1), dtype=np.int64)
         for j, name in enumerate(self.quasi_identifiers):
             label_of_class, labels = self.recoding.labels(name)
             place_of_text: dict[str | None, int] = {}
-            place_of_label = np.array([place_of_text.setdefault(label, len(place_of_text)) for label in labels])
-            codes[j] = place_of_label[label_of_class[held]]
+            texts = (*labels, SUPPRESSED)
+            place_of_label = np.array([place_of_text.setdefault(text, len(place_of_text)) for text in texts])
+            codes[j] = place_of_label[np.append(label_of_class, len(labels))]
         _, published = np.unique(codes, axis=1, return_inverse=True)
-        # Counts are whole numbers far below 2^53, so that bincount's floats are exact.
-        return np.bincount(published.ravel(), weights=self.partition.sizes[held]).astype(np.int64)
+        return published.ravel().astype(np.int32)
 
     def _rewritten(self, name: str) -> Rewritten:
         label_of_class, labels = self.recoding.labels(name)

@@ -20,7 +20,7 @@ from hushtable.column import Column, ColumnSpec, Kind, from_texts
 from hushtable.errors import ColumnError, with_hint
 from hushtable.spellings import canonical, found, has_time
 
-__all__ = ["encode", "settled", "to_polars", "without_categories"]
+__all__ = ["cell_codes", "encode", "settled", "to_polars", "without_categories"]
 
 _PER_DAY: Final = {"ms": 86_400_000, "us": 86_400_000_000, "ns": 86_400_000_000_000}
 _MOST_DAYS: Final = 73_000_000  # polars counts further, but has no texts for it
@@ -232,6 +232,22 @@ def _measured(name: str, series: pl.Series) -> tuple[Kind, np.ndarray[Any, Any]]
         "turn it into text, a number, a date or a datetime, or leave the column out.",
     )
     raise ColumnError(msg)
+
+
+def cell_codes(series: pl.Series) -> CodeArray:
+    """Code a column of any type by its cells as they are: two spellings of a value are two; -1 is missing."""
+    if series.dtype.is_float():
+        # 0 and -0 are one number and two cells.
+        series = series.cast(pl.String)
+    if isinstance(series.dtype, pl.String):
+        places = series.cast(pl.Enum(series.drop_nulls().unique())).to_physical().cast(pl.Int32)
+    else:
+        try:
+            places = series.rank("dense").cast(pl.Int32) - 1
+        except (pl.exceptions.PolarsError, pl.exceptions.PanicException):
+            # Some types have no order: as if no two cells were equal.
+            return np.arange(len(series), dtype=np.int32)
+    return np.asarray(places.fill_null(-1).to_numpy())
 
 
 def without_categories(dtype: pl.DataType) -> pl.DataType:

@@ -31,6 +31,7 @@ columns:
   visit_date: other
   blood_pressure: other
 models: [k-anonymity: 3]
+limits: {exposure: {rate: 1}}
 """
 
 

@@ -45,6 +45,7 @@ __all__ = [
     "Offers",
     "Problem",
     "Request",
+    "check_roles",
     "protect",
     "register",
 ]
@@ -200,7 +201,7 @@ def protect(data: Any, asked: Request) -> Release:
 def _read(data: Any, asked: Request) -> tuple[Frame | Table, Table]:
     """Return the source, and the columns that are judged as codes; a row for every record where equal ones may part."""
     source = data if isinstance(data, Table) else frames.read(data).told(asked.specs)
-    _check_roles(source.names if isinstance(source, Table) else source.columns, asked)
+    check_roles(source.names if isinstance(source, Table) else source.columns, asked)
     judged = asked.judged
     persons = () if asked.person is None else (asked.person,)
     if not isinstance(source, Table):
@@ -329,7 +330,8 @@ def _ladders(table: Table, asked: Request) -> dict[str, Hierarchy]:
     }
 
 
-def _check_roles(available: Sequence[str], asked: Request) -> None:
+def check_roles(available: Sequence[str], asked: Request) -> None:
+    """Raise ColumnError where a request names a column that does not exist, or one in two roles."""
     pseudonymized = asked.pseudonyms.columns if asked.pseudonyms else ()
     roles = {
         "quasi_identifiers": asked.quasi_identifiers,

@@ -213,7 +213,7 @@ def anonymize(
     if as_json:
         print_json({"file": str(output), "verified": verdict.to_dict(), **summary})
         return
-    say(*release_lines(output, rules, verdict, summary))
+    say(*release_lines(output, rules, verdict, summary, release.exposure))
     if release.trace.effort is not None:
         say(*effort_lines(release.trace), *published_lines(frames.read(output)))
         for alternative in release.alternatives:

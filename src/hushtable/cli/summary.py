@@ -12,6 +12,7 @@ from hushtable.cli.terminal import aligned
 if TYPE_CHECKING:
     from hushtable.claims import Verdict
     from hushtable.discover.recognise import Roles
+    from hushtable.exposure import Exposure
     from hushtable.frames import Frame
     from hushtable.policy import Policy
     from hushtable.search import Trace
@@ -68,7 +69,9 @@ def risk_lines(risk: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def release_lines(output: Path, rules: Policy, verdict: Verdict, summary: Mapping[str, Any]) -> list[str]:
+def release_lines(
+    output: Path, rules: Policy, verdict: Verdict, summary: Mapping[str, Any], exposure: Exposure | None
+) -> list[str]:
     """Say what was written, and what it cost."""
     compared = rules.person in rules.removed or any(model.needs.original for model in rules.models)
     sizes = f"smallest {verdict.smallest_class:,}" + (" persons" if rules.person else "")
@@ -86,6 +89,8 @@ def release_lines(output: Path, rules: Policy, verdict: Verdict, summary: Mappin
         lines.append(f"  keyed pseudonyms: {', '.join(summary['pseudonymized'])}")
     if kept := rules.with_role("other"):
         lines.append(f"  kept as they are, taken for unknown to anyone: {', '.join(kept)}")
+    if exposure is not None:
+        lines += [f"  {line}" for line in exposure.lines()]
     return [*lines, *_homogeneity_lines(verdict), *_margin_lines(rules)]
 
 

@@ -19,7 +19,8 @@
       - distinct-l-diversity: {l: 2, sensitive: diagnosis}
     method: {mondrian: {cut: gain, recoding: cut}}
     loss: {ncp: {weights: {age: 2}}}
-    limits: {highest_risk: 0.2, suppression: 0.01}
+    limits: {highest_risk: 0.2, suppression: 0.01, exposure: {columns: 2, rate: 0.05}}
+    accept: {visit: "nobody outside knows the day"} # other, and yet nearly unique: docs/anonymize.md
 
 Models, hierarchy rules, methods and losses are entries of one grammar: `hushtable.entries`.
 """
@@ -39,6 +40,7 @@ from hushtable.anonymizers import Request, protect
 from hushtable.claims import Claim, Classes, Limits, Matchings, Verdict, of_models
 from hushtable.column import ROLES, ColumnSpec, Role
 from hushtable.errors import PolicyError, check_columns, listed, with_hint
+from hushtable.exposure import ExposureLimit
 from hushtable.hierarchy import Hierarchy
 from hushtable.models import model_to_dict
 from hushtable.policy.parts import (
@@ -58,6 +60,7 @@ from hushtable.policy.parts import (
     read_method,
     read_model,
     reading,
+    reasons,
     some_models,
 )
 from hushtable.pseudonyms import Pseudonyms
@@ -92,7 +95,9 @@ class Policy(Record):
         What becomes of values that a hierarchy does not list.
     missing : "category"
     limits : PolicyLimits
-        Part of what the release claims.
+        Part of what the release claims, but for ``exposure``, which is asked before it is written.
+    accept : dict of str to str
+        Columns with the role other that may single people out, each with the reason why nobody knows them.
     budget : PolicyBudget, optional
 
     Examples
@@ -121,6 +126,7 @@ class Policy(Record):
     unknown: Unknown = "error"
     missing: Literal["category"] = "category"
     limits: PolicyLimits = PolicyLimits()
+    accept: Annotated[dict[str, str], BeforeValidator(reasons)] = Field(default_factory=dict)
     budget: PolicyBudget | None = None
 
     _folder: Path | None = PrivateAttr(default=None)
@@ -153,6 +159,10 @@ class Policy(Record):
         if self.unknown != "error" and self.domains is None and not self.hierarchies():
             msg = "has no effect: no column has a hierarchy"
             raise MisplacedError(msg, ("unknown",))
+        strangers = [name for name in self.accept if name not in self.with_role("other")]
+        if strangers:
+            msg = f"names {listed(strangers)}, which columns does not declare as other"
+            raise MisplacedError(msg, ("accept", strangers[0]))
         if self.person is not None and (
             self.person not in self.columns or self.columns[self.person].role not in ("identifier", "other")
         ):
@@ -241,7 +251,8 @@ class Policy(Record):
             clock=Clock(budget, progress),
             inputs=(*drafts.paths_among(data), *self.inputs),
         )
-        return protect(source, request)
+        limit = ExposureLimit(self.limits.exposure.columns, self.limits.exposure.rate)
+        return protect(source, request).with_exposure(limit, accepted=self.accept, is_enforced=True)
 
     def check_decided(self) -> None:
         """Raise PolicyError where a role or a format is yet to be decided."""
@@ -401,7 +412,7 @@ class Policy(Record):
             name: column["role"] if set(column) == {"role"} else column for name, column in written["columns"].items()
         }
         written["read"] = self.read_as.dialect.to_dict()
-        unset = {"read": {}, "loss": {"ncp": {}}, "unknown": "error"}
+        unset = {"read": {}, "loss": {"ncp": {}}, "unknown": "error", "accept": {}}
         return {name: entry for name, entry in written.items() if unset.get(name) != entry}
 
     def to_yaml(self) -> str:

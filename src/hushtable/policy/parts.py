@@ -15,6 +15,7 @@ from hushtable.column import ColumnSpec, Kind
 from hushtable.column import Role as Decided
 from hushtable.dialect import Dialect
 from hushtable.errors import HushError, PolicyError
+from hushtable.exposure import ExposureLimit
 from hushtable.hierarchy import Hierarchy
 from hushtable.hierarchy.rules import to_dict as rule_to_dict
 from hushtable.models import PrivacyModel, from_dict
@@ -28,6 +29,7 @@ __all__ = [
     "ColumnPolicy",
     "MisplacedError",
     "PolicyBudget",
+    "PolicyExposure",
     "PolicyLimits",
     "PolicyReading",
     "Record",
@@ -39,6 +41,7 @@ __all__ = [
     "read_method",
     "read_model",
     "reading",
+    "reasons",
     "some_models",
 ]
 
@@ -122,6 +125,18 @@ def read_model(given: Any) -> PrivacyModel:
     if not isinstance(given, PrivacyModel):
         msg = "expected `name: parameter`, for instance k-anonymity: 5"
         raise PolicyError(msg)
+    return given
+
+
+def reasons(given: Any) -> Any:
+    """Refuse what is no mapping of columns to reasons in words."""
+    if not isinstance(given, Mapping):
+        msg = 'expected a column and a reason, for instance {visit: "nobody outside knows the day"}'
+        raise MisplacedError(msg, ("accept",))
+    for name, reason in given.items():
+        if not isinstance(reason, str) or not reason.strip():
+            msg = "expected a reason in words why nobody knows the column"
+            raise MisplacedError(msg, ("accept", name))
     return given
 
 
@@ -237,6 +252,16 @@ class PolicyReading(Record):
         return Dialect(**{name: getattr(self, name) for name in type(self).model_fields})
 
 
+_USUAL: Final = ExposureLimit()
+
+
+class PolicyExposure(Record):
+    """How much the columns with the role other may expose: see `hushtable.exposure.ExposureLimit`."""
+
+    columns: int = Field(default=_USUAL.columns, ge=1, strict=True)
+    rate: float = Field(default=_USUAL.rate, ge=0, le=1, strict=True)
+
+
 class PolicyLimits(Record):
     """What is demanded besides the models.
 
@@ -248,11 +273,14 @@ class PolicyLimits(Record):
         Over all records: classes / records.
     suppression : float
         Share of the records that may be suppressed.
+    exposure : PolicyExposure
+        Share of the records that may be unique on a few of the columns with the role other.
     """
 
     highest_risk: float | None = Field(default=None, gt=0, le=1, strict=True)
     average_risk: float | None = Field(default=None, gt=0, le=1, strict=True)
     suppression: float = Field(default=0.0, ge=0, le=1, strict=True)
+    exposure: PolicyExposure = PolicyExposure()
 
 
 class PolicyBudget(Record):
@@ -284,7 +312,8 @@ def fault_text(fault: Mapping[str, Any], name: str, tree: plain_yaml.Node | None
     where = f"{name} line {plain_yaml.line_of(tree, location)}" if tree else name
     place = ".".join(str(step) for step in location)
     if fault["type"] == "extra_forbidden":
-        allowed = _PARTS[location[0]].model_fields if len(location) > 1 and location[0] in _PARTS else known
+        part = _PARTS.get(location[:2]) or _PARTS.get(location[:1])
+        allowed = known if part is None else part.model_fields
         return f"{where}: {place}: no such entry. {_near(location[-1], allowed)}Known: {', '.join(allowed)}."
     words = get_args(_WORDS.get(str(location[-1]))) if fault["type"] == "literal_error" else ()
     message = fault["msg"].removeprefix("Value error, ")
@@ -292,10 +321,11 @@ def fault_text(fault: Mapping[str, Any], name: str, tree: plain_yaml.Node | None
 
 
 _PARTS: Final[Mapping[Any, type[Record]]] = {
-    "read": PolicyReading,
-    "columns": ColumnPolicy,
-    "limits": PolicyLimits,
-    "budget": PolicyBudget,
+    ("read",): PolicyReading,
+    ("columns",): ColumnPolicy,
+    ("limits",): PolicyLimits,
+    ("limits", "exposure"): PolicyExposure,
+    ("budget",): PolicyBudget,
 }
 _WORDS: Final[Mapping[str, Any]] = {"role": Role, "kind": Kind, "action": Action, "unknown": Unknown}
 

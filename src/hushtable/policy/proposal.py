@@ -29,6 +29,8 @@ _OPTIONS: Final = """\
 #   highest_risk: 0.2             # of any record: 1 / the size of its class
 #   average_risk: 0.1             # classes / records
 #   suppression: 0.01             # share of the records that may be left out; none as now
+#   exposure: {columns: 2, rate: 0.05}   # as now: of the records, who may be unique on so many columns of role other
+# accept: {COLUMN: "a reason"}    # columns of role other that the limit above does not look at, and why
 # budget: {seconds: 60}           # the best release found until then
 # Of a column: {role: quasi-identifier, kind: category, hierarchy: {prefix: [4, 3]}}: how it is read, and generalized by
 #   auto, a file of ARX's, or a rule (intervals, prefix, dates); order: [low, high] of a category;
