@@ -46,6 +46,23 @@ def test_mpuccs_against_a_control(files):
     assert "excess risk" in text
 
 
+def test_records_dropped_as_equal_are_told(files):
+    pl.concat([SYNTHETIC, SYNTHETIC[:3]]).write_csv("repeated.csv")
+    arguments = ("mpuccs", "original.csv", "repeated.csv", "--sizes", "1")
+    assert "dropped before, because they equal another of their table: 0 of the original, 3 of the synthetic\n" in (
+        done(*arguments).out
+    )
+    assert json.loads(done(*arguments, "--json").out)["dropped_as_equal"] == {"original": 0, "synthetic": 3}
+    assert "dropped" not in done(*arguments, "--keep-duplicates").out
+
+
+@pytest.mark.parametrize("n", ["19", "0"])
+def test_too_few_permutations_are_an_error(files, n):
+    outcome = run("mpuccs", "original.csv", "synthetic.csv", "--control", "control.csv", "--permutations", n)
+    assert outcome.code == 2
+    assert "20 or more" in outcome.err
+
+
 def test_mpuccs_of_one_table(files):
     outcome = done("mpuccs", "original.csv", "--sizes", "1,2", "--columns", "age,city")
     assert "4 of 4 records are unique in the table" in outcome.out
@@ -96,10 +113,10 @@ def test_the_tree_is_written_set_by_set(files, ending):
 
 
 def test_draws_and_permutations_are_those_asked_for(files):
-    asked = ("--control", "control.csv", "--draws", "2", "--permutations", "7", "--seed", "3")
+    asked = ("--control", "control.csv", "--draws", "2", "--permutations", "27", "--seed", "3")
     outcome = done("mpuccs", "original.csv", "synthetic.csv", "--sizes", "1", "--json", *asked)
     control = json.loads(outcome.out)["control"]
-    assert (control["n_draws"], control["n_permutations"]) == (2, 7)
+    assert (control["n_draws"], control["n_permutations"]) == (2, 27)
 
 
 @pytest.mark.parametrize(

@@ -113,7 +113,7 @@ def mpuccs(
     permutations: Annotated[
         int | None,
         typer.Option(
-            help="Exchanges of the labels original and control, for the interval: 20 when not given.",
+            help="Exchanges of the labels original and control, for the interval, 20 or more: 199 when not given.",
             show_default=False,
         ),
     ] = None,
@@ -188,7 +188,7 @@ def mpuccs(
                 all_minimal=all_minimal,
                 missing=missing,  # type: ignore[arg-type]  # checked by the callee
                 n_draws=5 if draws is None else draws,
-                n_permutations=20 if permutations is None else permutations,
+                n_permutations=199 if permutations is None else permutations,
                 seed=seed or 0,
                 budget=None if seconds is None else Budget(seconds=seconds),
                 progress=progress,
@@ -299,6 +299,9 @@ def _mpuccs_lines(attacked: Mpuccs | PetsardMpuccs, *, alone: bool) -> list[str]
         f"{summary['total_identified']:,} of {summary['total_syn_records']:,} {what} "
         f"on {summary['config_n_cols'] or 'any number of'} columns: {summary['identification_rate']:.2%}",
     ]
+    if any(summary.get("dropped_as_equal", {}).values()):
+        dropped = [f"{n:,} of the {name}" for name, n in summary["dropped_as_equal"].items()]
+        lines.append(f"  records dropped before, because they equal another of their table: {', '.join(dropped)}")
     if "interval" in summary:
         low, high = summary["interval"]
         lines += [
