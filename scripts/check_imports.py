@@ -17,6 +17,7 @@ ALLOWED = {
     "typer": {
         "cli/__init__.py",
         "cli/arguments.py",
+        "cli/limits.py",
         "cli/masking.py",
         "cli/protect.py",
         "cli/requests.py",

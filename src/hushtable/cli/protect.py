@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
@@ -21,6 +21,7 @@ from hushtable.cli.arguments import (
     numbers_of,
     use_threads,
 )
+from hushtable.cli.limits import fail_above, failing, failures, limits_of, scan_figures
 from hushtable.cli.requests import changed, key_of, policy_of_options
 from hushtable.cli.summary import (
     effort_lines,
@@ -40,6 +41,8 @@ if TYPE_CHECKING:
 
 __all__ = ["anonymize", "scan", "verify"]
 
+_SCAN_FIGURES: Final = ("rate", "highest", "average")
+
 
 def scan(
     file: InFile,
@@ -47,6 +50,7 @@ def scan(
         Path | None, typer.Option("--write-policy", "-p", help="Write a policy to start from.", show_default=False)
     ] = None,
     k: Annotated[int, typer.Option(min=1, help="k of the written policy.")] = 5,
+    fail: Annotated[list[str] | None, fail_above(_SCAN_FIGURES)] = None,
     encoding: Encoding = "utf-8",
     delimiter: Delimiter = None,
     as_json: AsJson = False,
@@ -56,6 +60,7 @@ def scan(
     from hushtable.discover.recognise import find_quasi_identifiers
     from hushtable.risk.assess import assess
 
+    limits = limits_of(fail, _SCAN_FIGURES)
     if policy is not None:
         drafts.check_outputs((policy,), (file,), overwrite=True)
     if policy is not None and policy.exists():
@@ -67,14 +72,17 @@ def scan(
         roles = find_quasi_identifiers(frame)
         sensitive = [name for name, role in roles.roles.items() if role == "sensitive"]
         risk = assess(frame, quasi_identifiers=roles.quasi_identifiers, sensitive=sensitive)
-    if as_json:
-        print_json({"file": file.name, **roles.to_dict(), "risk": risk.to_dict()})
-    else:
-        say(role_table(roles), *risk_lines(risk.to_dict()))
-    if policy is not None:
-        _write_policy(policy, _proposed_policy(roles, k).to_yaml())
-        typer.echo(f"\nWrote {policy}. Check every role in it, then:", err=True)
-        typer.echo(f"  hushtable anonymize {file} -p {policy} -o OUT", err=True)
+    failed = failures(scan_figures(risk.to_dict()), limits)
+    with failing(failed):
+        if as_json:
+            judged = {"failed_above": failed} if limits else {}
+            print_json({"file": file.name, **roles.to_dict(), "risk": risk.to_dict(), **judged})
+        else:
+            say(role_table(roles), *risk_lines(risk.to_dict()))
+        if policy is not None:
+            _write_policy(policy, _proposed_policy(roles, k).to_yaml())
+            typer.echo(f"\nWrote {policy}. Check every role in it, then:", err=True)
+            typer.echo(f"  hushtable anonymize {file} -p {policy} -o OUT", err=True)
 
 
 def anonymize(

@@ -21,10 +21,12 @@ from hushtable.cli.arguments import (
     precision_of,
     use_threads,
 )
+from hushtable.cli.limits import fail_above, failing, failures, limits_of, mpuccs_figures, uniques_figures
 from hushtable.cli.terminal import aligned, print_json, say, sets_bar, step
 from hushtable.errors import InputError, with_hint
 
 if TYPE_CHECKING:
+    from hushtable.frames import Frame
     from hushtable.risk.mpuccs import Mpuccs
     from hushtable.risk.petsard import PetsardMpuccs
     from hushtable.risk.uniques import MinimalUniques
@@ -40,10 +42,13 @@ Details = Annotated[
     Path | None, typer.Option("--details", metavar="OUT", help="Write record by record.", show_default=False)
 ]
 
+_MPUCCS_FIGURES: Final = ("rate", "excess", "count")
+_UNIQUES_FIGURES: Final = ("rate", "count")
 _NEEDS: Final = {
     "--draws": ("--control",),
     "--permutations": ("--control",),
     "--seed": ("--control",),
+    "--fail-above excess": ("--control",),
     "--alpha": ("--tree", "--entropy-delta", "--compat"),
     "--show-values": ("--details",),
     # A table alone keeps its equal records anyway.
@@ -132,11 +137,13 @@ def mpuccs(
     ] = None,
     force: Force = False,
     show_values: ShowValues = False,
+    fail: Annotated[list[str] | None, fail_above(_MPUCCS_FIGURES)] = None,
     encoding: Encoding = "utf-8",
     delimiter: Delimiter = None,
     as_json: AsJson = False,
 ) -> None:
     """Count the records that are unique on a few columns and equal exactly one original there."""
+    limits = limits_of(fail, _MPUCCS_FIGURES)
     given = {
         "a synthetic table": synthetic is not None,
         "--control": control is not None,
@@ -154,54 +161,62 @@ def mpuccs(
         "--details": details is not None,
         "--tree": tree is not None,
         "--show-values": show_values,
+        "--fail-above excess": "excess" in limits,
     }
     check_effects(given, _NEEDS, _EXCLUDES)
     use_threads(threads)
     _check_outputs((details, tree), (original, synthetic, control), overwrite=force)
-    from hushtable import frames
-    from hushtable.risk.mpuccs import mpuccs as attack
-    from hushtable.search import Budget
-
     options: dict[str, Any] = {
         "n_cols": _sizes(sizes),
         "numeric_precision": precision_of("--decimals", decimals, int, "a whole number"),
         "datetime_precision": precision_of("--datetime-unit", datetime_unit, str, "D, h, m, s, ms or us"),
         "field_decay_factor": decay,
         "values": show_values,
-        **({} if alpha is None else {"renyi_alpha": alpha}),
-        **({} if entropy_delta is None else {"min_entropy_delta": entropy_delta}),
+        **_said(renyi_alpha=alpha, min_entropy_delta=entropy_delta),
     }
     with step("reading"):
-        original_frame = frames.read(original, encoding=encoding, delimiter=delimiter)
-        synthetic_frame = frame_of(synthetic, encoding, delimiter)
-        control_frame = frame_of(control, encoding, delimiter)
+        first, second, third = (frame_of(path, encoding, delimiter) for path in (original, synthetic, control))
+    attacked: Mpuccs | PetsardMpuccs
     if compat is not None:
-        attacked: Mpuccs | PetsardMpuccs = _as_petsard(compat, original_frame, synthetic_frame, options)
+        attacked = _as_petsard(compat, first, second, options)
+        if limits:
+            typer.echo("hushtable: careful: petsard-1.6 skips column sets, so that its figures are too low.", err=True)
     else:
-        with sets_bar("columns") as progress:
-            attacked = attack(
-                original_frame,
-                synthetic_frame,
-                columns=names_of(columns) or None,
-                control=control_frame,
-                deduplicate=False if keep_duplicates else None,
-                all_minimal=all_minimal,
-                missing=missing,  # type: ignore[arg-type]  # checked by the callee
-                n_draws=5 if draws is None else draws,
-                n_permutations=199 if permutations is None else permutations,
-                seed=seed or 0,
-                budget=None if seconds is None else Budget(seconds=seconds),
-                progress=progress,
-                **options,
-            )
+        options |= {"columns": names_of(columns) or None, "all_minimal": all_minimal, "missing": missing}
+        options |= _said(n_draws=draws, n_permutations=permutations, seed=seed)
+        options |= {"deduplicate": False if keep_duplicates else None}
+        attacked = _attack(first, second, third, seconds, options)
     if details is not None:
         _write(attacked.details, details)
     if tree is not None:
         _write(attacked.tree, tree, by_record=False)
-    if as_json:
-        print_json({"file": original.name, **attacked.to_dict()})
-    else:
-        say(*_mpuccs_lines(attacked, alone=synthetic is None))
+    failed = failures(mpuccs_figures(attacked.summary, limits), limits)
+    with failing(failed):
+        if as_json:
+            judged = {"failed_above": failed} if limits else {}
+            print_json({"file": original.name, **attacked.to_dict(), **judged})
+        else:
+            say(*_mpuccs_lines(attacked, alone=synthetic is None))
+
+
+def _said(**options: Any) -> dict[str, Any]:
+    """Return the options that were given; for the others, what is called has defaults of its own."""
+    return {name: value for name, value in options.items() if value is not None}
+
+
+def _attack(
+    original: Frame | None,
+    synthetic: Frame | None,
+    control: Frame | None,
+    seconds: float | None,
+    options: dict[str, Any],
+) -> Mpuccs:
+    from hushtable.risk.mpuccs import mpuccs as attack
+    from hushtable.search import Budget
+
+    budget = None if seconds is None else Budget(seconds=seconds)
+    with sets_bar("columns") as progress:
+        return attack(original, synthetic, control=control, budget=budget, progress=progress, **options)
 
 
 def _as_petsard(compat: str, original: Any, synthetic: Any, options: dict[str, Any]) -> PetsardMpuccs:
@@ -226,10 +241,14 @@ def uniques(
         int | None, typer.Option(min=1, help="The most columns of a set; all when not given.", show_default=False)
     ] = None,
     missing: Annotated[str, typer.Option(help="category, or never: unique on nothing.")] = "category",
+    disclosure_fraction: Annotated[
+        float, typer.Option(help="Share of the population that the records are, as DIS assumes; in (0, 1).")
+    ] = 0.01,
     seconds: Seconds = None,
     details: Details = None,
     force: Force = False,
     show_values: ShowValues = False,
+    fail: Annotated[list[str] | None, fail_above(_UNIQUES_FIGURES)] = None,
     encoding: Encoding = "utf-8",
     delimiter: Delimiter = None,
     as_json: AsJson = False,
@@ -239,6 +258,7 @@ def uniques(
     from hushtable.risk.uniques import minimal_uniques
     from hushtable.search import Budget
 
+    limits = limits_of(fail, _UNIQUES_FIGURES)
     _check_outputs((details,), (file,), overwrite=force)
     with step("reading"):
         frame = frames.read(file, encoding=encoding, delimiter=delimiter)
@@ -248,16 +268,21 @@ def uniques(
             columns=names_of(columns) or None,
             max_size=max_size,
             missing=missing,  # type: ignore[arg-type]  # checked by the callee
+            disclosure_fraction=disclosure_fraction,
             budget=None if seconds is None else Budget(seconds=seconds),
             progress=progress,
         )
     if details is not None:
-        _write(keys.sets, details)
+        _write(keys.details, details)
     by_value = keys.contributions_by_value().rows(named=True) if show_values else []
-    if as_json:
-        print_json({"file": file.name, **keys.to_dict(), **({"by_value": by_value} if show_values else {})})
-    else:
-        say(*_uniques_lines(keys, by_value))
+    failed = failures(uniques_figures(keys.summary()), limits)
+    with failing(failed):
+        if as_json:
+            more = {"by_value": by_value} if show_values else {}
+            judged = {"failed_above": failed} if limits else {}
+            print_json({"file": file.name, **keys.to_dict(), **more, **judged})
+        else:
+            say(*_uniques_lines(keys, by_value))
 
 
 def _sizes(text: str) -> list[int] | None:
@@ -345,7 +370,8 @@ def _uniques_lines(keys: MinimalUniques, by_value: list[dict[str, Any]]) -> list
     lines = [
         f"{summary['n_records_with_sets']:,} of {summary['n_records']:,} records are unique on at most "
         f"{summary['max_size']} of {len(summary['columns'])} columns; {summary['n_sets']:,} minimal sets",
-        f"  chance that a unique record is a unique person (DIS, a sample of 1 %): {summary['dis']:.2%}",
+        f"  chance that a unique record is a unique person (DIS, a sample of "
+        f"{100 * summary['disclosure_fraction']:g} %): {summary['dis']:.2%}",
         aligned(
             ("columns in the set", "sets"),
             [(str(size), f"{n:,}") for size, n in summary["n_by_size"].items()],
