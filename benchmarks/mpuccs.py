@@ -1,6 +1,6 @@
 """Singling out: search time, memory and growth of mpUCCs and of minimal sample uniques.
 
-    python benchmarks/mpuccs.py              # pairs, SUDA, growth to 100,000 rows
+    python benchmarks/mpuccs.py              # pairs, a control, SUDA, growth to 100,000 rows
     python benchmarks/mpuccs.py 1000000      # growth to this many rows
     python benchmarks/mpuccs.py --peers      # PETsARD too, where it is installed (minutes)
 
@@ -81,6 +81,23 @@ def suda():
         print(f"SUDA, at most {max_size} of 8 columns: {len(found.rows):,} sets, {statistics.median(seconds):.3f} s")
 
 
+def control():
+    """Print what a comparison with a control takes: 199 permutations, besides the search itself."""
+    for pair, sizes in (("ctgan", [1, 2, 3]), ("adult", [1, 2, 3]), ("ctgan", None)):
+        tables = [ht.Table.encode(ADULT / f"{pair}_{name}.csv") for name in ("ori", "syn")]
+        beside = ht.Table.encode(ADULT / "ctgan_control.csv")
+        seconds = []
+        for one in (None, beside):
+            began = time.perf_counter()
+            found = ht.mpuccs(*tables, control=one, n_cols=sizes)
+            seconds.append(time.perf_counter() - began)
+        figures = found.summary["control"]
+        print(
+            f"{pair}, sizes {sizes or 'all'}: {seconds[0]:.2f} s alone, {seconds[1]:.2f} s with a control and "
+            f"{figures['n_permutations']} permutations, excess {figures['excess_risk']:.4f}"
+        )
+
+
 def growth(sizes):
     """Print how the search grows with the rows: two halves of Adult-like rows, one against the other."""
     sys.path.insert(0, str(SHARED / "tools"))
@@ -111,6 +128,7 @@ if __name__ == "__main__":
     ht.mpuccs(ADULT / "ctgan_ori.csv", ADULT / "ctgan_syn.csv", n_cols=1)
     print(f"load {os.getloadavg()[0]:.1f}")
     pairs()
+    control()
     suda()
     given = [int(float(each)) for each in sys.argv[1:] if not each.startswith("-")]
     growth([n for n in (10_000, 100_000, 1_000_000) if n <= max(given, default=100_000)])

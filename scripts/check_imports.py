@@ -20,6 +20,7 @@ ALLOWED = {
         "cli/__init__.py",
         "cli/arguments.py",
         "cli/discover.py",
+        "cli/limits.py",
         "cli/masking.py",
         "cli/protect.py",
         "cli/requests.py",

@@ -26,7 +26,7 @@ def grouping() -> None:
     """Minimal generalization, genetic search, mpUCCs, minimal uniques, masking, scores."""
     people = ht.datasets.people(n=120, seed=0)
     options = {"quasi_identifiers": QUASI_IDENTIFIERS[1:], "models": [ht.KAnonymity(3)]}
-    ht.mpuccs(people[:60], people[60:], n_cols=[1, 2])
+    ht.mpuccs(people[:60], people[60:], n_cols=[1, 2], control=people[:30])
     ht.mpuccs(people[:60], people[60:], n_cols=[1, 2], all_minimal=True)
     ht.minimal_uniques(people[:60])
     ht.mask_dependence(people, a=["education"], b=["birth_date"], clusters=4)

@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+import hushtable as ht
 from command import done, run
 
 ORIGINAL = pl.DataFrame({"age": [31, 31, 52, 47], "city": ["Aa", "Bb", "Cc", "Cc"]})
@@ -44,6 +45,23 @@ def test_mpuccs_against_a_control(files):
     assert "note" not in found
     text = done("mpuccs", "original.csv", "synthetic.csv", "--sizes", "all", "--control", "control.csv").out
     assert "excess risk" in text
+
+
+def test_records_dropped_as_equal_are_told(files):
+    pl.concat([SYNTHETIC, SYNTHETIC[:3]]).write_csv("repeated.csv")
+    arguments = ("mpuccs", "original.csv", "repeated.csv", "--sizes", "1")
+    assert "dropped before, because they equal another of their table: 0 of the original, 3 of the synthetic\n" in (
+        done(*arguments).out
+    )
+    assert json.loads(done(*arguments, "--json").out)["dropped_as_equal"] == {"original": 0, "synthetic": 3}
+    assert "dropped" not in done(*arguments, "--keep-duplicates").out
+
+
+@pytest.mark.parametrize("n", ["19", "0"])
+def test_too_few_permutations_are_an_error(files, n):
+    outcome = run("mpuccs", "original.csv", "synthetic.csv", "--control", "control.csv", "--permutations", n)
+    assert outcome.code == 2
+    assert "20 or more" in outcome.err
 
 
 def test_mpuccs_of_one_table(files):
@@ -96,10 +114,10 @@ def test_the_tree_is_written_set_by_set(files, ending):
 
 
 def test_draws_and_permutations_are_those_asked_for(files):
-    asked = ("--control", "control.csv", "--draws", "2", "--permutations", "7", "--seed", "3")
+    asked = ("--control", "control.csv", "--draws", "2", "--permutations", "27", "--seed", "3")
     outcome = done("mpuccs", "original.csv", "synthetic.csv", "--sizes", "1", "--json", *asked)
     control = json.loads(outcome.out)["control"]
-    assert (control["n_draws"], control["n_permutations"]) == (2, 7)
+    assert (control["n_draws"], control["n_permutations"]) == (2, 27)
 
 
 @pytest.mark.parametrize(
@@ -206,8 +224,34 @@ def test_uniques_prints_sizes_and_columns(files):
 def test_uniques_shows_values_only_on_request(files):
     outcome = done("uniques", "original.csv", "--show-values", "--details", "sets.csv")
     assert shows_cells(outcome.out)
-    assert pl.read_csv("sets.csv").columns == ["record", "size", "columns"]
+    assert pl.read_csv("sets.csv").columns == ["record", "size", "columns", "suda", "dis_suda"]
     assert json.loads(done("uniques", "original.csv", "--show-values", "--json").out)["by_value"]
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_details_of_uniques_have_the_scores_of_their_record(files, ending):
+    name = f"sets.{ending}"
+    done("uniques", "original.csv", "--details", name, "--disclosure-fraction", "0.2")
+    written = (pl.read_csv if ending == "csv" else pl.read_parquet)(name)
+    found = ht.minimal_uniques(ORIGINAL, disclosure_fraction=0.2)
+    assert written["suda"].to_list() == found.suda[written["record"].to_list()].tolist()
+    assert written["dis_suda"].to_list() == pytest.approx(found.dis_suda[written["record"].to_list()].tolist())
+    assert [json.loads(each) for each in written["columns"]] == [list(each) for each in found.sets["columns"]]
+
+
+def test_details_of_uniques_where_nobody_is(files):
+    pl.concat([ORIGINAL, ORIGINAL]).write_csv("twice.csv")
+    done("uniques", "twice.csv", "--details", "sets.csv")
+    assert pl.read_csv("sets.csv").shape == (0, 5)
+
+
+def test_the_disclosure_fraction_is_the_one_asked_for(files):
+    assert "(DIS, a sample of 1 %)" in done("uniques", "original.csv").out
+    assert "(DIS, a sample of 12.5 %)" in done("uniques", "original.csv", "--disclosure-fraction", "0.125").out
+    found = json.loads(done("uniques", "original.csv", "--disclosure-fraction", "0.2", "--json").out)
+    assert found["disclosure_fraction"] == 0.2
+    for fraction in ("0", "1", "nan"):
+        assert run("uniques", "original.csv", "--disclosure-fraction", fraction).code == 2
 
 
 def test_a_budget_that_ends_is_said(files):

@@ -815,6 +815,27 @@ def test_memorised_records_show_as_excess():
     assert figures["p_value"] < 0.1
 
 
+def test_records_that_equal_another_are_told():
+    original, synthetic = frame(a=[1, 1, 1, 2], b=[3, 3, 3, 4]), frame(a=[1, 2, 2], b=[3, 4, 4])
+    summary = ht.mpuccs(original, synthetic, control=synthetic).summary
+    assert summary["dropped_as_equal"] == {"original": 2, "synthetic": 1, "control": 1}
+    kept = ht.mpuccs(original, synthetic, deduplicate=False).summary
+    assert kept["dropped_as_equal"] == {"original": 0, "synthetic": 0}
+    assert ht.mpuccs(original).summary["dropped_as_equal"] == {"original": 0}
+    # Where precision makes them equal, too.
+    assert ht.mpuccs(frame(a=[1.1, 1.2]), frame(a=[1, 2])).summary["dropped_as_equal"]["original"] == 1
+
+
+def test_a_budget_that_ends_before_the_control_leaves_it_out(people):
+    original, synthetic = people
+    n_sets = ht.mpuccs(original, synthetic, budget=ht.Budget(nodes=10**6)).trace.nodes
+    budget = ht.Budget(nodes=n_sets + 1)
+    summary = ht.mpuccs(original, synthetic, control=original[:20], budget=budget).summary
+    assert summary["complete"]
+    assert "control" not in summary
+    assert "control was not compared" in summary["note"]
+
+
 def test_draws_follow_the_seed(people):
     original, synthetic = people
     control = synthetic[:20]
@@ -858,7 +879,9 @@ def test_tables_of_different_columns_are_an_error():
         {"numeric_precision": {"nowhere": 2}},
         {"datetime_precision": {"nowhere": "D"}},
         {"n_draws": 0},
-        {"n_permutations": -1},
+        {"n_permutations": 19},
+        {"n_permutations": 20.5},
+        {"n_permutations": True},
         {"columns": []},
     ],
 )

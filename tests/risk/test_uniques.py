@@ -89,6 +89,21 @@ def test_dis_is_that_of_the_slow_twin(table, fraction):
 
 
 @given(tables(min_rows=1, max_columns=4))
+def test_details_have_the_scores_of_each_record(table):
+    result = ht.minimal_uniques(table)
+    details, sets = result.details, result.sets
+    assert details.columns == ["record", "size", "columns", "suda", "dis_suda"]
+    assert details.select(sets.columns).rows() == sets.rows()
+    for record, suda, dis_suda in details.select("record", "suda", "dis_suda").rows():
+        assert (suda, dis_suda) == (result.suda[record], result.dis_suda[record])
+    # Whoever has no row scores 0.
+    others = sorted(set(range(table.height)) - set(details["record"]))
+    assert not result.suda[others].any()
+    assert not result.dis_suda[others].any()
+    assert result.summary()["unique_rate"] == len(set(details["record"])) / table.height
+
+
+@given(tables(min_rows=1, max_columns=4))
 def test_shares_of_values_add_up_to_those_of_columns(table):
     result = ht.minimal_uniques(table)
     by_value = rows_of(result.contributions_by_value())

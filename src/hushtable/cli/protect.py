@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
@@ -23,6 +23,7 @@ from hushtable.cli.arguments import (
     numbers_of,
     use_threads,
 )
+from hushtable.cli.limits import fail_above, failing, failures, limits_of, scan_figures
 from hushtable.cli.requests import changed, decided, key_of, policy_of_options
 from hushtable.cli.summary import (
     effort_lines,
@@ -42,6 +43,8 @@ if TYPE_CHECKING:
 
 __all__ = ["anonymize", "scan", "verify"]
 
+_SCAN_FIGURES: Final = ("rate", "highest", "average")
+
 
 def scan(
     file: InFile,
@@ -53,6 +56,7 @@ def scan(
         Path | None,
         typer.Option(help="More words that name columns, a line `word<TAB>topic` each.", show_default=False),
     ] = None,
+    fail: Annotated[list[str] | None, fail_above(_SCAN_FIGURES)] = None,
     encoding: Encoding = None,
     delimiter: Delimiter = None,
     as_json: AsJson = False,
@@ -63,6 +67,7 @@ def scan(
     from hushtable.policy.proposal import proposed
     from hushtable.risk.assess import assess
 
+    limits = limits_of(fail, _SCAN_FIGURES)
     if policy is not None:
         drafts.check_outputs((policy,), (file,), overwrite=True)
     if policy is not None and policy.exists():
@@ -74,15 +79,18 @@ def scan(
         roles = find_quasi_identifiers(frame, words=words)
         sensitive = [name for name, role in roles.roles.items() if role == "sensitive"]
         risk = assess(frame, quasi_identifiers=roles.quasi_identifiers, sensitive=sensitive)
-    if as_json:
-        read = {"read": frame.dialect.to_dict()} if frame.is_text else {}
-        print_json({"file": file.name, **read, **roles.to_dict(), "risk": risk.to_dict()})
-    else:
-        say(role_table(roles), *risk_lines(risk.to_dict()))
-    if policy is not None:
-        text = proposed(frame, roles, k=k, source=file.name, run=_next(file, policy, roles))
-        _write_policy(policy, text)
-        typer.echo(f"\nWrote {policy}. Check every role in it, then:\n  {_next(file, policy, roles)}", err=True)
+    failed = failures(scan_figures(risk.to_dict()), limits)
+    with failing(failed):
+        if as_json:
+            judged = {"failed_above": failed} if limits else {}
+            read = {"read": frame.dialect.to_dict()} if frame.is_text else {}
+            print_json({"file": file.name, **read, **roles.to_dict(), "risk": risk.to_dict(), **judged})
+        else:
+            say(role_table(roles), *risk_lines(risk.to_dict()))
+        if policy is not None:
+            run = _next(file, policy, roles)
+            _write_policy(policy, proposed(frame, roles, k=k, source=file.name, run=run))
+            typer.echo(f"\nWrote {policy}. Check every role in it, then:\n  {run}", err=True)
 
 
 def anonymize(

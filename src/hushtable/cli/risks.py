@@ -21,13 +21,15 @@ from hushtable.cli.arguments import (
     precision_of,
     use_threads,
 )
-from hushtable.cli.terminal import aligned, print_json, say, sets_bar, step
+from hushtable.cli.limits import fail_above, failing, failures, limits_of, mpuccs_figures, uniques_figures
+from hushtable.cli.summary import mpuccs_lines, uniques_lines
+from hushtable.cli.terminal import print_json, say, sets_bar, step
 from hushtable.errors import InputError, with_hint
 
 if TYPE_CHECKING:
+    from hushtable.frames import Frame
     from hushtable.risk.mpuccs import Mpuccs
     from hushtable.risk.petsard import PetsardMpuccs
-    from hushtable.risk.uniques import MinimalUniques
 
 __all__ = ["mpuccs", "uniques"]
 
@@ -40,10 +42,13 @@ Details = Annotated[
     Path | None, typer.Option("--details", metavar="OUT", help="Write record by record.", show_default=False)
 ]
 
+_MPUCCS_FIGURES: Final = ("rate", "excess", "count")
+_UNIQUES_FIGURES: Final = ("rate", "count")
 _NEEDS: Final = {
     "--draws": ("--control",),
     "--permutations": ("--control",),
     "--seed": ("--control",),
+    "--fail-above excess": ("--control",),
     "--alpha": ("--tree", "--entropy-delta", "--compat"),
     "--show-values": ("--details",),
     # A table alone keeps its equal records anyway.
@@ -113,7 +118,7 @@ def mpuccs(
     permutations: Annotated[
         int | None,
         typer.Option(
-            help="Exchanges of the labels original and control, for the interval: 20 when not given.",
+            help="Exchanges of the labels original and control, for the interval, 20 or more: 199 when not given.",
             show_default=False,
         ),
     ] = None,
@@ -132,11 +137,13 @@ def mpuccs(
     ] = None,
     force: Force = False,
     show_values: ShowValues = False,
+    fail: Annotated[list[str] | None, fail_above(_MPUCCS_FIGURES)] = None,
     encoding: Encoding = None,
     delimiter: Delimiter = None,
     as_json: AsJson = False,
 ) -> None:
     """Count the records that are unique on a few columns and equal exactly one original there."""
+    limits = limits_of(fail, _MPUCCS_FIGURES)
     given = {
         "a synthetic table": synthetic is not None,
         "--control": control is not None,
@@ -154,54 +161,69 @@ def mpuccs(
         "--details": details is not None,
         "--tree": tree is not None,
         "--show-values": show_values,
+        "--fail-above excess": "excess" in limits,
     }
     check_effects(given, _NEEDS, _EXCLUDES)
     use_threads(threads)
     _check_outputs((details, tree), (original, synthetic, control), overwrite=force)
-    from hushtable import frames
-    from hushtable.risk.mpuccs import mpuccs as attack
-    from hushtable.search import Budget
-
     options: dict[str, Any] = {
         "n_cols": _sizes(sizes),
         "numeric_precision": precision_of("--decimals", decimals, int, "a whole number"),
         "datetime_precision": precision_of("--datetime-unit", datetime_unit, str, "D, h, m, s, ms or us"),
         "field_decay_factor": decay,
         "values": show_values,
-        **({} if alpha is None else {"renyi_alpha": alpha}),
-        **({} if entropy_delta is None else {"min_entropy_delta": entropy_delta}),
+        **_said(renyi_alpha=alpha, min_entropy_delta=entropy_delta),
     }
     with step("reading"):
-        original_frame = frames.read(original, encoding=encoding, delimiter=delimiter)
-        synthetic_frame = frame_of(synthetic, encoding, delimiter)
-        control_frame = frame_of(control, encoding, delimiter)
+        first, second, third = (frame_of(path, encoding, delimiter) for path in (original, synthetic, control))
+    attacked: Mpuccs | PetsardMpuccs
     if compat is not None:
-        attacked: Mpuccs | PetsardMpuccs = _as_petsard(compat, original_frame, synthetic_frame, options)
+        attacked = _as_petsard(compat, first, second, options)
+        if limits:
+            typer.echo("hushtable: careful: petsard-1.6 skips column sets, so that its figures are too low.", err=True)
     else:
-        with sets_bar("columns") as progress:
-            attacked = attack(
-                original_frame,
-                synthetic_frame,
-                columns=names_of(columns) or None,
-                control=control_frame,
-                deduplicate=False if keep_duplicates else None,
-                all_minimal=all_minimal,
-                missing=missing,  # type: ignore[arg-type]  # checked by the callee
-                n_draws=5 if draws is None else draws,
-                n_permutations=20 if permutations is None else permutations,
-                seed=seed or 0,
-                budget=None if seconds is None else Budget(seconds=seconds),
-                progress=progress,
-                **options,
-            )
+        options |= {"columns": names_of(columns) or None, "all_minimal": all_minimal, "missing": missing}
+        options |= _said(n_draws=draws, n_permutations=permutations, seed=seed)
+        options |= {"deduplicate": False if keep_duplicates else None}
+        attacked = _attack(first, second, third, seconds, options)
     if details is not None:
         _write(attacked.details, details)
     if tree is not None:
         _write(attacked.tree, tree, by_record=False)
-    if as_json:
-        print_json({"file": original.name, **attacked.to_dict()})
-    else:
-        say(*_mpuccs_lines(attacked, alone=synthetic is None))
+    failed = failures(mpuccs_figures(attacked.summary, limits), limits)
+    lines = [] if as_json else mpuccs_lines(attacked, alone=synthetic is None)
+    _show({"file": original.name, **attacked.to_dict()}, lines, limits, failed)
+
+
+def _show(
+    entries: dict[str, Any], lines: Sequence[str], limits: Mapping[str, float], failed: list[dict[str, Any]]
+) -> None:
+    """Print lines, or the entries as JSON where there are none; then leave with exit 1 where a limit failed."""
+    with failing(failed):
+        if lines:
+            say(*lines)
+        else:
+            print_json({**entries, **({"failed_above": failed} if limits else {})})
+
+
+def _said(**options: Any) -> dict[str, Any]:
+    """Return the options that were given; for the others, what is called has defaults of its own."""
+    return {name: value for name, value in options.items() if value is not None}
+
+
+def _attack(
+    original: Frame | None,
+    synthetic: Frame | None,
+    control: Frame | None,
+    seconds: float | None,
+    options: dict[str, Any],
+) -> Mpuccs:
+    from hushtable.risk.mpuccs import mpuccs as attack
+    from hushtable.search import Budget
+
+    budget = None if seconds is None else Budget(seconds=seconds)
+    with sets_bar("columns") as progress:
+        return attack(original, synthetic, control=control, budget=budget, progress=progress, **options)
 
 
 def _as_petsard(compat: str, original: Any, synthetic: Any, options: dict[str, Any]) -> PetsardMpuccs:
@@ -226,10 +248,14 @@ def uniques(
         int | None, typer.Option(min=1, help="The most columns of a set; all when not given.", show_default=False)
     ] = None,
     missing: Annotated[str, typer.Option(help="category, or never: unique on nothing.")] = "category",
+    disclosure_fraction: Annotated[
+        float, typer.Option(help="Share of the population that the records are, as DIS assumes; in (0, 1).")
+    ] = 0.01,
     seconds: Seconds = None,
     details: Details = None,
     force: Force = False,
     show_values: ShowValues = False,
+    fail: Annotated[list[str] | None, fail_above(_UNIQUES_FIGURES)] = None,
     encoding: Encoding = None,
     delimiter: Delimiter = None,
     as_json: AsJson = False,
@@ -239,6 +265,7 @@ def uniques(
     from hushtable.risk.uniques import minimal_uniques
     from hushtable.search import Budget
 
+    limits = limits_of(fail, _UNIQUES_FIGURES)
     _check_outputs((details,), (file,), overwrite=force)
     with step("reading"):
         frame = frames.read(file, encoding=encoding, delimiter=delimiter)
@@ -248,16 +275,16 @@ def uniques(
             columns=names_of(columns) or None,
             max_size=max_size,
             missing=missing,  # type: ignore[arg-type]  # checked by the callee
+            disclosure_fraction=disclosure_fraction,
             budget=None if seconds is None else Budget(seconds=seconds),
             progress=progress,
         )
     if details is not None:
-        _write(keys.sets, details)
+        _write(keys.details, details)
     by_value = keys.contributions_by_value().rows(named=True) if show_values else []
-    if as_json:
-        print_json({"file": file.name, **keys.to_dict(), **({"by_value": by_value} if show_values else {})})
-    else:
-        say(*_uniques_lines(keys, by_value))
+    failed = failures(uniques_figures(keys.summary()), limits)
+    entries = {"file": file.name, **keys.to_dict(), **({"by_value": by_value} if show_values else {})}
+    _show(entries, [] if as_json else uniques_lines(keys, by_value), limits, failed)
 
 
 def _sizes(text: str) -> list[int] | None:
@@ -290,93 +317,3 @@ def _write(table: Any, path: Path, *, by_record: bool = True) -> None:
         frames.write(frames.with_json_lists(frames.read(table)), draft)
     warning = " It says which records are singled out: keep it as safe as the data." if by_record else ""
     typer.echo(f"Wrote {path}.{warning}", err=True)
-
-
-def _mpuccs_lines(attacked: Mpuccs | PetsardMpuccs, *, alone: bool) -> list[str]:
-    summary = attacked.summary
-    what = "records are unique in the table" if alone else "records are unique and equal exactly one original"
-    lines = [
-        f"{summary['total_identified']:,} of {summary['total_syn_records']:,} {what} "
-        f"on {summary['config_n_cols'] or 'any number of'} columns: {summary['identification_rate']:.2%}",
-    ]
-    if "interval" in summary:
-        low, high = summary["interval"]
-        lines += [
-            f"  95 % interval {low:.2%} to {high:.2%} (Wilson, as if records were independent); "
-            f"weighted rate {summary['weighted_identification_rate']:.2%}",
-            f"  {summary['distinct_originals']:,} different originals of {summary['total_ori_records']:,} "
-            f"({summary['original_rate']:.2%}) are hit",
-            aligned(
-                ("columns in the set", "records"),
-                [(str(size), f"{n:,}") for size, n in summary["identified_by_size"].items()],
-                right=("records",),
-            ),
-            aligned(
-                ("column", "in the sets of"),
-                [
-                    (name, f"{share:.1%}")
-                    for name, share in sorted(summary["identified_by_column"].items(), key=lambda each: -each[1])
-                ],
-                right=("in the sets of",),
-            ),
-        ]
-    if "control" in summary:
-        lines += _control_lines(summary["control"])
-    if not summary.get("complete", True):
-        lines += _unfinished_lines(summary["complete_to_size"], summary["combinations_by_size"])
-    return lines + ([f"  careful: {summary['note']}"] if "note" in summary else [])
-
-
-def _control_lines(control: Mapping[str, Any]) -> list[str]:
-    low, high = control["interval"]
-    return [
-        f"Against {control['n_compared']:,} control records and as many originals "
-        f"(mean of {control['n_draws']} draws): {control['control_rate']:.2%} and {control['train_rate']:.2%}",
-        f"  excess risk {control['excess_risk']:.4f}, 95 % interval {low:.4f} to {high:.4f} "
-        f"({control['n_permutations']} permutations, p = {control['p_value']:.3g})",
-    ]
-
-
-def _uniques_lines(keys: MinimalUniques, by_value: list[dict[str, Any]]) -> list[str]:
-    summary = keys.summary()
-    lines = [
-        f"{summary['n_records_with_sets']:,} of {summary['n_records']:,} records are unique on at most "
-        f"{summary['max_size']} of {len(summary['columns'])} columns; {summary['n_sets']:,} minimal sets",
-        f"  chance that a unique record is a unique person (DIS, a sample of 1 %): {summary['dis']:.2%}",
-        aligned(
-            ("columns in the set", "sets"),
-            [(str(size), f"{n:,}") for size, n in summary["n_by_size"].items()],
-            right=("sets",),
-        ),
-        aligned(
-            ("column", "share of the SUDA scores"),
-            [(name, f"{share:.1%}") for name, share in sorted(summary["contributions"].items(), key=lambda x: -x[1])],
-            right=("share of the SUDA scores",),
-        ),
-    ]
-    if by_value:
-        rows = sorted(by_value, key=lambda each: -each["contribution"])[:20]
-        lines.append(
-            aligned(
-                ("column", "value", "share of the SUDA scores"),
-                [(each["column"], each["value"] or "", f"{each['contribution']:.1%}") for each in rows],
-                right=("share of the SUDA scores",),
-            )
-        )
-    if not summary["complete"]:
-        lines += _unfinished_lines(summary["complete_to_size"], summary["combinations_by_size"])
-    return lines
-
-
-def _unfinished_lines(complete_to: int, by_size: Mapping[int, Mapping[str, int]]) -> list[str]:
-    """Say how far a search came whose budget ended: its sizes, and the first that is not complete."""
-    begun = [size for size in by_size if size <= complete_to or by_size[size]["walked"]]
-    shown = [*begun, *[size for size in by_size if size not in begun][:1]]
-    return [
-        f"  NOT complete: the budget ended; sets of up to {complete_to} columns are done",
-        aligned(
-            ("columns in the set", "looked at", "left: nothing can come of them", "skipped", "not reached"),
-            [(str(size), *(f"{n:,}" for n in by_size[size].values())) for size in shown],
-            right=("looked at", "left: nothing can come of them", "skipped", "not reached"),
-        ),
-    ]

@@ -15,9 +15,21 @@ if TYPE_CHECKING:
     from hushtable.exposure import Exposure
     from hushtable.frames import Frame
     from hushtable.policy import Policy
+    from hushtable.risk.mpuccs import Mpuccs
+    from hushtable.risk.petsard import PetsardMpuccs
+    from hushtable.risk.uniques import MinimalUniques
     from hushtable.search import Trace
 
-__all__ = ["effort_lines", "published_lines", "release_lines", "risk_lines", "role_table", "verdict_lines"]
+__all__ = [
+    "effort_lines",
+    "mpuccs_lines",
+    "published_lines",
+    "release_lines",
+    "risk_lines",
+    "role_table",
+    "uniques_lines",
+    "verdict_lines",
+]
 
 _LOSS_WORDS: Final = {
     "ncp": "set-NCP, 0 none to 1 all",
@@ -153,4 +165,100 @@ def _margin_lines(rules: Policy) -> list[str]:
     return [
         f"  careful: who knows the method exactly can learn of {', '.join(judged)} from the cuts that were not made; "
         "a margin blunts that (`method: {mondrian: {margin: 2}}` in the policy)"
+    ]
+
+
+def mpuccs_lines(attacked: Mpuccs | PetsardMpuccs, *, alone: bool) -> list[str]:
+    """Say how many records are identified, on what, and what a control shows."""
+    summary = attacked.summary
+    what = "records are unique in the table" if alone else "records are unique and equal exactly one original"
+    lines = [
+        f"{summary['total_identified']:,} of {summary['total_syn_records']:,} {what} "
+        f"on {summary['config_n_cols'] or 'any number of'} columns: {summary['identification_rate']:.2%}",
+    ]
+    if any(summary.get("dropped_as_equal", {}).values()):
+        dropped = [f"{n:,} of the {name}" for name, n in summary["dropped_as_equal"].items()]
+        lines.append(f"  records dropped before, because they equal another of their table: {', '.join(dropped)}")
+    if "interval" in summary:
+        low, high = summary["interval"]
+        lines += [
+            f"  95 % interval {low:.2%} to {high:.2%} (Wilson, as if records were independent); "
+            f"weighted rate {summary['weighted_identification_rate']:.2%}",
+            f"  {summary['distinct_originals']:,} different originals of {summary['total_ori_records']:,} "
+            f"({summary['original_rate']:.2%}) are hit",
+            aligned(
+                ("columns in the set", "records"),
+                [(str(size), f"{n:,}") for size, n in summary["identified_by_size"].items()],
+                right=("records",),
+            ),
+            aligned(
+                ("column", "in the sets of"),
+                [
+                    (name, f"{share:.1%}")
+                    for name, share in sorted(summary["identified_by_column"].items(), key=lambda each: -each[1])
+                ],
+                right=("in the sets of",),
+            ),
+        ]
+    if "control" in summary:
+        lines += _control_lines(summary["control"])
+    if not summary.get("complete", True):
+        lines += _unfinished_lines(summary["complete_to_size"], summary["combinations_by_size"])
+    return lines + ([f"  careful: {summary['note']}"] if "note" in summary else [])
+
+
+def _control_lines(control: Mapping[str, Any]) -> list[str]:
+    low, high = control["interval"]
+    return [
+        f"Against {control['n_compared']:,} control records and as many originals "
+        f"(mean of {control['n_draws']} draws): {control['control_rate']:.2%} and {control['train_rate']:.2%}",
+        f"  excess risk {control['excess_risk']:.4f}, 95 % interval {low:.4f} to {high:.4f} "
+        f"({control['n_permutations']} permutations, p = {control['p_value']:.3g})",
+    ]
+
+
+def uniques_lines(keys: MinimalUniques, by_value: list[dict[str, Any]]) -> list[str]:
+    """Say how many records are unique, on how few columns, and which columns and values, if any, make them so."""
+    summary = keys.summary()
+    lines = [
+        f"{summary['n_records_with_sets']:,} of {summary['n_records']:,} records are unique on at most "
+        f"{summary['max_size']} of {len(summary['columns'])} columns; {summary['n_sets']:,} minimal sets",
+        f"  chance that a unique record is a unique person (DIS, a sample of "
+        f"{100 * summary['disclosure_fraction']:g} %): {summary['dis']:.2%}",
+        aligned(
+            ("columns in the set", "sets"),
+            [(str(size), f"{n:,}") for size, n in summary["n_by_size"].items()],
+            right=("sets",),
+        ),
+        aligned(
+            ("column", "share of the SUDA scores"),
+            [(name, f"{share:.1%}") for name, share in sorted(summary["contributions"].items(), key=lambda x: -x[1])],
+            right=("share of the SUDA scores",),
+        ),
+    ]
+    if by_value:
+        rows = sorted(by_value, key=lambda each: -each["contribution"])[:20]
+        lines.append(
+            aligned(
+                ("column", "value", "share of the SUDA scores"),
+                [(each["column"], each["value"] or "", f"{each['contribution']:.1%}") for each in rows],
+                right=("share of the SUDA scores",),
+            )
+        )
+    if not summary["complete"]:
+        lines += _unfinished_lines(summary["complete_to_size"], summary["combinations_by_size"])
+    return lines
+
+
+def _unfinished_lines(complete_to: int, by_size: Mapping[int, Mapping[str, int]]) -> list[str]:
+    """Say how far a search came whose budget ended: its sizes, and the first that is not complete."""
+    begun = [size for size in by_size if size <= complete_to or by_size[size]["walked"]]
+    shown = [*begun, *[size for size in by_size if size not in begun][:1]]
+    return [
+        f"  NOT complete: the budget ended; sets of up to {complete_to} columns are done",
+        aligned(
+            ("columns in the set", "looked at", "left: nothing can come of them", "skipped", "not reached"),
+            [(str(size), *(f"{n:,}" for n in by_size[size].values())) for size in shown],
+            right=("looked at", "left: nothing can come of them", "skipped", "not reached"),
+        ),
     ]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
@@ -18,10 +18,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray
+from hushtable.kernels import draws as many_draws
 from hushtable.kernels import uniques
 from hushtable.search import Budget, n_threads
 
-__all__ = ["ColumnSets", "Coverage", "WalkProgress", "first_smallest", "grid", "minimal_sets"]
+__all__ = [
+    "DRAWS_AT_ONCE",
+    "ColumnSets",
+    "Coverage",
+    "WalkProgress",
+    "first_smallest",
+    "grid",
+    "hits_by_draw",
+    "minimal_sets",
+    "pack_draws",
+]
 
 WalkProgress = Callable[[float, int], None]
 """Called now and then with the share of the columns that are done, in [0, 1], and the combinations looked at.
@@ -32,6 +43,8 @@ The share never falls, and is 1 when the walk is over.
 _WARM_UP_SIZES: Final = (3, 5)
 """Sizes at which a longer walk pauses: what is settled by then need not be walked again."""
 _LOOK_IN_SECONDS: Final = 0.05
+DRAWS_AT_ONCE: Final = 64
+"""As many as a word has bits."""
 
 
 class Coverage(NamedTuple):
@@ -205,6 +218,35 @@ def minimal_sets(
     padded[:, : paths.shape[1]] = paths[is_minimal]
     coverage = _all_sizes(rows, coverage, complete_to)
     return ColumnSets(hits[is_minimal], padded, mates[is_minimal], watch.n_sets, complete_to, coverage)
+
+
+def hits_by_draw(
+    rows: uniques.Grid, draws: Sequence[NDArray[np.int64]], *, budget: Budget | None = None
+) -> list[NDArray[np.int64]] | None:
+    """Find, for every probe, the draws of targets in which it is alone on a column set with exactly one of the drawn.
+
+    ``draws`` are packed (`pack_draws`); so is the answer, a bit of a probe's word for each draw. None where the
+    budget ended, of nodes: one of the walks, each of which serves 64 draws.
+    """
+    hits = [np.zeros_like(drawn) for drawn in draws]
+    watch = _Watch(budget, None, len(rows.codes), len(draws))
+    with ThreadPoolExecutor(n_threads()) as pool:
+        walks = [
+            pool.submit(many_draws.walk_draws, rows, drawn, hit, pulse)
+            for drawn, hit, pulse in zip(draws, hits, watch.pulses, strict=True)
+        ]
+        return hits if watch.until_done(walks) else None
+
+
+def pack_draws(draws: Iterable[NDArray[np.int64]], n_rows: int) -> list[NDArray[np.int64]]:
+    """Return draws of rows as words, one for every row and 64 draws, whose bits say in which draws the row is."""
+    words: list[NDArray[np.int64]] = []
+    for n_packed, drawn in enumerate(draws):
+        bit = n_packed % DRAWS_AT_ONCE
+        if bit == 0:
+            words.append(np.zeros(n_rows, dtype=np.int64))
+        words[-1][drawn] |= np.int64(1) << bit
+    return words
 
 
 def _sizes(allowed: BoolArray) -> list[int]:

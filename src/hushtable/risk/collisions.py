@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations, tee
 from typing import Any, Final
@@ -21,7 +21,7 @@ from hushtable.lattice import Coverage, WalkProgress
 from hushtable.lattice.listing import lone_rows, partitions, renyi_entropy
 from hushtable.search import Budget, Clock, Trace
 
-__all__ = ["TREE", "Collisions", "Settings", "collide", "details", "tree"]
+__all__ = ["TREE", "Collisions", "Settings", "collide", "count_by_draw", "details", "tree"]
 
 TREE: Final = (
     "check_order",
@@ -101,7 +101,7 @@ def collide(
     progress: WalkProgress | None = None,
 ) -> Collisions:
     """Find the records of the second table that collide with one of the first; one table collides with itself."""
-    codes, attacking, originals = _stacked(joint)
+    codes, attacking, originals = _stacked(joint.tables[:2])
     grid = lattice.grid(codes, joint.widths, attacking, originals, sizes, missing_matches=how.missing == "category")
     began = time.perf_counter()
     pruned: frozenset[tuple[int, ...]] = frozenset()
@@ -127,6 +127,33 @@ def collide(
         sets.coverage,
         trace,
     )
+
+
+def count_by_draw(
+    joint: Joint,
+    sizes: Sequence[int],
+    how: Settings,
+    pruned: Collection[tuple[int, ...]],
+    draws: Iterable[CountArray],
+    budget: Budget | None = None,
+) -> CountArray | None:
+    """Count, for each of many draws of targets, the records of the second table that collide with one of those drawn.
+
+    Draws are of the rows of the first table and, counted on after them, of the third. Each count is that of
+    `collide` with the drawn rows for originals, without the sets that were ``pruned`` there; 0s follow the last.
+    None where the budget ended.
+    """
+    codes, attacking, targets = _stacked(joint.tables)
+    grid = lattice.grid(codes, joint.widths, attacking, targets, sizes, missing_matches=how.missing == "category")
+    n_attacking = len(joint.tables[1].counts)
+    words = lattice.pack_draws((n_attacking + drawn for drawn in draws), codes.shape[1])
+    if pruned:
+        hits = _hits_outside(grid, sizes, pruned, words, budget)
+    else:
+        hits = lattice.hits_by_draw(grid, words, budget=budget)
+    if hits is None:
+        return None
+    return np.array([((hit[:n_attacking] >> bit) & 1).sum() for hit in hits for bit in range(lattice.DRAWS_AT_ONCE)])
 
 
 def details(joint: Joint, collisions: Collisions) -> dict[str, list[Any]]:
@@ -188,17 +215,17 @@ def _attacking(joint: Joint) -> Rows:
     return joint.tables[min(1, len(joint.tables) - 1)]
 
 
-def _stacked(joint: Joint) -> tuple[CodeArray, CountArray, CountArray]:
-    """Put the rows of the attacking table above the originals'; return codes, and how often each row is either."""
-    if len(joint.tables) == 1:
-        (only,) = joint.tables
+def _stacked(tables: Sequence[Rows]) -> tuple[CodeArray, CountArray, CountArray]:
+    """Put the rows of the attacking table above the others; return codes, and how often each row attacks or is hit."""
+    if len(tables) == 1:
+        (only,) = tables
         return only.codes, only.counts, only.counts
-    original, attacking = joint.tables[:2]
-    nothing = (np.zeros_like(original.counts), np.zeros_like(attacking.counts))
+    attacking, *hit = tables[1], tables[0], *tables[2:]
+    n_attacking, n_hit = (sum(len(each.counts) for each in some) for some in ([attacking], hit))
     return (
-        np.concatenate([attacking.codes, original.codes], axis=1),
-        np.concatenate([attacking.counts, nothing[0]]),
-        np.concatenate([nothing[1], original.counts]),
+        np.concatenate([each.codes for each in (attacking, *hit)], axis=1),
+        np.concatenate([attacking.counts, np.zeros(n_hit, dtype=np.int64)]),
+        np.concatenate([np.zeros(n_attacking, dtype=np.int64), *(each.counts for each in hit)]),
     )
 
 
@@ -259,6 +286,28 @@ def _pruning(
         ),
         frozenset(skipped),
     )
+
+
+def _hits_outside(
+    grid: uniques.Grid,
+    sizes: Sequence[int],
+    pruned: Collection[tuple[int, ...]],
+    draws: Sequence[NDArray[np.int64]],
+    budget: Budget | None,
+) -> list[NDArray[np.int64]] | None:
+    """Find hits by draw on the column sets that were not pruned, one after the other; each is walked as one column."""
+    clock = Clock(budget or Budget())
+    attacking, targets = grid.probes.astype(np.int64), grid.targets.astype(np.int64)
+    hits = [np.zeros_like(drawn) for drawn in draws]
+    sets = (path for path in _in_order(len(grid.codes), sizes) if path not in pruned)
+    classes = partitions(grid.codes, (grid.widths - 1).tolist(), sets, missing_matches=grid.missing_matches)
+    for n_seen, (labels, n_classes) in enumerate(classes):
+        if clock.is_over(n_seen):
+            return None
+        one = lattice.grid(labels[None], [n_classes], attacking, targets, [1], missing_matches=False)
+        for hit, more in zip(hits, lattice.hits_by_draw(one, draws) or (), strict=True):
+            hit |= more
+    return hits
 
 
 def _by_row(

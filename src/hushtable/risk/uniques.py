@@ -50,6 +50,8 @@ class MinimalUniques:
         intrusion simulation).
     dis_suda : ndarray of float64, shape (n_rows,), read-only
         `dis` spread over the rows by their SUDA scores; 0 where the score is.
+    disclosure_fraction : float
+        In (0, 1): the sampling fraction that `dis` assumes.
     contributions : dict of column to float
         Share of all scores that sets with the column make; the shares sum to more than 1.
     trace : Trace
@@ -68,6 +70,7 @@ class MinimalUniques:
     suda_ihsn: FloatArray = field(repr=False)
     dis: float
     dis_suda: FloatArray = field(repr=False)
+    disclosure_fraction: float
     contributions: dict[str, float]
     trace: Trace = field(repr=False)
     coverage: dict[int, Coverage] = field(repr=False)
@@ -80,10 +83,20 @@ class MinimalUniques:
     @property
     def sets(self) -> Any:
         """A dataframe with one row per minimal sample unique: ``record`` (position), ``size``, ``columns``."""
+        return frames.assemble(self._set_columns(), self.source)
+
+    @property
+    def details(self) -> Any:
+        """`sets` with the scores of the record, the same in each of its rows: ``suda``, ``dis_suda``.
+
+        Records without a row score 0.
+        """
+        scores = {"suda": self.suda[self.rows].tolist(), "dis_suda": self.dis_suda[self.rows].tolist()}
+        return frames.assemble({**self._set_columns(), **scores}, self.source)
+
+    def _set_columns(self) -> dict[str, list[Any]]:
         names = [tuple(self.table.names[j] for j in path[path >= 0]) for path in self.paths]
-        return frames.assemble(
-            {"record": self.rows.tolist(), "size": [len(each) for each in names], "columns": names}, self.source
-        )
+        return {"record": self.rows.tolist(), "size": [len(each) for each in names], "columns": names}
 
     @property
     def n_by_size(self) -> dict[int, int]:
@@ -112,15 +125,18 @@ class MinimalUniques:
 
     def summary(self) -> dict[str, Any]:
         """Return totals: no record's values, no positions."""
+        n_unique = len(np.unique(self.rows))
         return {
             "n_records": self.table.n_records,
             "columns": list(self.table.names),
             "max_size": self.max_size,
             "n_sets": len(self.rows),
             "n_by_size": self.n_by_size,
-            "n_records_with_sets": len(np.unique(self.rows)),
+            "n_records_with_sets": n_unique,
+            "unique_rate": n_unique / self.table.n_records,
             "highest_suda": float(self.suda.max()),
             "dis": self.dis,
+            "disclosure_fraction": self.disclosure_fraction,
             "contributions": self.contributions,
             "complete": self.trace.complete,
             "complete_to_size": max((size for size, each in self.coverage.items() if not each.not_reached), default=0),
@@ -226,6 +242,7 @@ def minimal_uniques(
         ihsn,
         dis,
         _dis_suda(suda, n_unique, dis, n_columns),
+        disclosure_fraction,
         {
             name: float(weights[(paths == j).any(axis=1)].sum() / weights.sum()) if len(rows) else 0.0
             for j, name in enumerate(table.names)

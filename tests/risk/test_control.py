@@ -1,0 +1,123 @@
+"""The comparison with a control: many draws in one walk against one attack after the other."""
+
+import naive_uniques as naive
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from test_mpuccs import pairs, sizes_of
+
+import hushtable as ht
+
+N_DRAWS, N_PERMUTATIONS = 3, 40
+
+
+def attacks(table, control, n_cols, missing, seed, skipped=()):
+    """How many synthetic records are identified in each draw: of originals, of control records, of mixed halves."""
+    rng = np.random.default_rng(seed)
+    n_original, n_control = len(table.original.rows), len(control.rows)
+    n_each = min(n_original, n_control)
+    pool = table.original.rows + control.rows
+
+    def drawn(first, size):
+        return first + (np.arange(size) if size == n_each else np.sort(rng.choice(size, n_each, replace=False)))
+
+    def attack(rows):
+        hit = table._replace(original=naive.Records([pool[row] for row in rows], list(range(len(rows)))))
+        return len({each for each, _, _ in naive.identified(hit, n_cols, missing, skipped=skipped)})
+
+    on_original = [attack(drawn(0, n_original)) for _ in range(1 if n_original == n_each else N_DRAWS)]
+    on_control = [attack(drawn(n_original, n_control)) for _ in range(1 if n_control == n_each else N_DRAWS)]
+    halves = []
+    for _ in range(N_PERMUTATIONS):
+        both = np.concatenate([drawn(0, n_original), drawn(n_original, n_control)])
+        order = rng.permutation(2 * n_each)
+        halves.append([attack(both[order[:n_each]]), attack(both[order[n_each:]])])
+    return on_original, on_control, halves
+
+
+def figures(on_original, on_control, halves, n_attacks):
+    def excess(a, b):
+        return naive.excess_risk(naive.wilson(a, n_attacks), naive.wilson(b, n_attacks))[0]
+
+    observed = excess(np.mean(on_original), np.mean(on_control))
+    by_chance = [excess(*half) for half in halves]
+    reach = 1.959963984540054 * np.std(by_chance, ddof=1)
+    return {
+        "train_rate": np.mean(on_original) / n_attacks,
+        "control_rate": np.mean(on_control) / n_attacks,
+        "excess_risk": observed,
+        "interval": [observed - reach, observed + reach],
+        "p_value": (1 + sum(each >= observed for each in by_chance)) / (1 + N_PERMUTATIONS),
+    }
+
+
+@given(
+    st.data(),
+    pairs(kinds=("number", "text", "flag"), max_rows=9, max_columns=3),
+    st.sampled_from(["category", "never"]),
+    st.booleans(),
+    st.sampled_from([None, None, -0.0137, 0.0531]),
+)
+def test_figures_are_those_of_one_attack_after_the_other(data, tables, missing, deduplicate, delta):
+    original, synthetic = tables
+    n_cols = sizes_of(data.draw, synthetic.width)
+    # The control is made of cells of both, so that types and precisions stay as they are.
+    rows = data.draw(st.lists(st.integers(0, original.height - 1), min_size=1, max_size=8))
+    control = original[rows].with_columns(
+        data.draw(st.sampled_from(original.get_columns())).reverse().gather([each % original.height for each in rows])
+    )
+    options = {"missing": missing, "deduplicate": deduplicate, "min_entropy_delta": delta, "numeric_precision": None}
+    found = ht.mpuccs(
+        original,
+        synthetic,
+        control=control,
+        n_cols=n_cols,
+        n_draws=N_DRAWS,
+        n_permutations=N_PERMUTATIONS,
+        seed=5,
+        datetime_precision=None,
+        **options,
+    )
+    exact = {"deduplicate": deduplicate, "numeric_precision": None, "datetime_precision": None}
+    table, beside = naive.pair(original, synthetic, **exact), naive.pair(control, synthetic, **exact)
+    skipped = {
+        row.combo for row in naive.tree(table, n_cols, missing, min_entropy_delta=delta) if delta and row.is_pruned
+    }
+    wanted = figures(*attacks(table, beside.original, n_cols, missing, 5, skipped), n_attacks=len(table.synthetic.rows))
+    assert {name: found.summary["control"][name] for name in wanted} == {
+        name: pytest.approx(value) for name, value in wanted.items()
+    }
+
+
+def test_rows_that_count_twice_are_never_the_only_one():
+    table = ht.Table.encode(pl.DataFrame({"a": [1, 2]}))
+    twice = ht.Table(table.columns, table.codes, np.array([2, 1], dtype=np.int64))
+    alone = pl.DataFrame({"a": [1, 2]})
+    found = ht.mpuccs(twice, alone, control=twice, deduplicate=False)
+    assert found.summary["control"]["train_rate"] == 0.5
+    assert found.summary["identification_rate"] == 0.5
+    # A synthetic record that is there twice singles nobody out.
+    assert ht.mpuccs(alone, twice, control=alone, deduplicate=False).summary["control"]["train_rate"] == 1 / 3
+
+
+@pytest.mark.parametrize("n_permutations", [20, 31, 32, 33, 199])
+def test_draws_fill_words_and_go_past_them(n_permutations):
+    """A word holds 64 draws; whatever lies at its end counts too."""
+    rng = np.random.default_rng(0)
+    original, synthetic, control = (pl.DataFrame(rng.integers(0, 9, (40, 3))) for _ in range(3))
+    few, many = (
+        ht.mpuccs(original, synthetic, control=control[:30], n_permutations=n).summary["control"]
+        for n in (n_permutations, 199)
+    )
+    assert few["train_rate"] == many["train_rate"]
+    assert few["n_permutations"] == n_permutations
+    low, high = few["interval"]
+    assert (low + high) / 2 == pytest.approx(few["excess_risk"])
+    assert high > low
+
+
+def test_199_permutations_when_not_said_otherwise():
+    table = pl.DataFrame({"a": [1, 2, 3]})
+    assert ht.mpuccs(table, table, control=table).summary["control"]["n_permutations"] == 199
