@@ -119,6 +119,8 @@ def numbers_of(option: str, form: str = "COLUMN=NUMBER", example: str = "--weigh
     numbers = {}
     for entry in names_of(option):
         name, _, number = entry.rpartition("=")
+        if name in numbers:
+            raise InputError(with_hint(f"{entry!r} stands beside another of {name!r}.", "keep one of them."))
         try:
             numbers[name] = float(number)
         except ValueError:

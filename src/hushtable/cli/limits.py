@@ -9,6 +9,7 @@ from typing import Any, Final, NamedTuple
 
 import typer
 
+from hushtable.cli.terminal import leaving
 from hushtable.errors import InputError, listed, with_hint
 
 __all__ = [
@@ -82,15 +83,12 @@ def failures(figures: Mapping[str, Figure], limits: Mapping[str, float]) -> list
 @contextmanager
 def failing(failed: Sequence[Mapping[str, Any]]) -> Iterator[None]:
     """Leave with exit 1 after what is printed meanwhile, also where its reader has gone."""
-    try:
-        yield
-    except typer.Exit:
-        if not failed:
-            raise
-    for each in failed:
-        typer.echo(f"hushtable: failed: {each['because']}.", err=True)
-    if failed:
-        raise typer.Exit(1)
+    with leaving(1 if failed else 0):
+        try:
+            yield
+        finally:
+            for each in failed:
+                typer.echo(f"hushtable: failed: {each['because']}.", err=True)
 
 
 def mpuccs_figures(summary: Mapping[str, Any], limits: Mapping[str, float]) -> dict[str, Figure]:

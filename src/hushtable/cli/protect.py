@@ -33,12 +33,13 @@ from hushtable.cli.summary import (
     role_table,
     verdict_lines,
 )
-from hushtable.cli.terminal import bar, print_json, say, step
+from hushtable.cli.terminal import bar, leaving, print_json, say, step
 from hushtable.errors import InputError, with_hint
 
 if TYPE_CHECKING:
     from hushtable.claims import Claim
     from hushtable.discover.recognise import Roles
+    from hushtable.frames import Frame
     from hushtable.policy import Policy
 
 __all__ = ["anonymize", "scan", "verify"]
@@ -267,13 +268,12 @@ def verify(
             claim = told(claim, population=frame_of(population, encoding, delimiter))
         if domains is not None:
             claim = claim.completed(told(claim, hierarchies=_domains_of(claim, domains)))
-        verdict = claim.verify(frame, original=frame_of(original, encoding, delimiter))
-    if as_json:
-        print_json(verdict.to_dict())
-    else:
-        say(*verdict_lines(file, verdict))
-    if not (verdict.passed and verdict.complete):
-        raise typer.Exit(1)
+        verdict = claim.verify(frame, original=_original(original, rules, encoding, delimiter))
+    with leaving(0 if verdict.passed and verdict.complete else 1):
+        if as_json:
+            print_json(verdict.to_dict())
+        else:
+            say(*verdict_lines(file, verdict))
 
 
 def _claim(rules: Policy | None, claimed: Claim | None, columns: tuple[str, ...]) -> Claim:
@@ -286,6 +286,16 @@ def _claim(rules: Policy | None, claimed: Claim | None, columns: tuple[str, ...]
         return rules.claim()
     rules.check_agrees(claimed)
     return claimed.completed(rules.claim())
+
+
+def _original(path: Path | None, rules: Policy | None, encoding: str | None, delimiter: str | None) -> Frame | None:
+    """Read the input that a release was made from, as the policy says that it is spelled."""
+    from hushtable import frames
+
+    if path is None:
+        return None
+    frame = frames.read(path, dialect=dialect_of(rules, encoding, delimiter))
+    return frame if rules is None else frame.told(rules.specs)
 
 
 def _domains_of(claim: Claim, path: Path) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import math
 import os
 import shutil
 import sys
@@ -20,12 +21,34 @@ if TYPE_CHECKING:
     from hushtable._types import Progress
     from hushtable.lattice import WalkProgress
 
-__all__ = ["aligned", "bar", "print_json", "say", "sets_bar", "step"]
+__all__ = ["aligned", "bar", "leaving", "print_json", "say", "sets_bar", "step"]
 
 
 def print_json(entries: Mapping[str, Any]) -> None:
-    """Print a result as JSON."""
-    say(json.dumps(entries, indent=2, ensure_ascii=False))
+    """Print a result as JSON, which has no word for NaN (null here) nor for infinity ("inf", "-inf")."""
+    say(json.dumps(_finite(entries), indent=2, ensure_ascii=False, allow_nan=False))
+
+
+def _finite(entry: Any) -> Any:
+    if isinstance(entry, Mapping):
+        return {name: _finite(each) for name, each in entry.items()}
+    if isinstance(entry, (list, tuple)):
+        return [_finite(each) for each in entry]
+    if not isinstance(entry, float) or math.isfinite(entry):
+        return entry
+    return None if math.isnan(entry) else str(entry)
+
+
+@contextmanager
+def leaving(code: int) -> Iterator[None]:
+    """Leave with a code after what is printed meanwhile, also where its reader has gone."""
+    try:
+        yield
+    except typer.Exit:
+        if not code:
+            raise
+    if code:
+        raise typer.Exit(code)
 
 
 def say(*lines: str) -> None:

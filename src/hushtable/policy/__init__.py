@@ -306,6 +306,8 @@ class Policy(Record):
         """
         claimed = manifest.claim_of(data)
         frame = frames.read(data)
+        if original is not None:
+            original = frames.read(original, dialect=self.read_as.dialect).told(self.specs)
         self.check_release(frame.columns)
         if claimed is None:
             return self.claim().verify(frame, original=original)

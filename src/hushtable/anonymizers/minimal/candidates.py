@@ -177,12 +177,14 @@ class Space:
         total = 0.0
         for j, column in enumerate(self.columns):
             place = np.arange(column.n_values + 1)
+            # A missing cell stays, or is "*" where the column has a value at all.
+            n_missing = 1 + int(column.n_values > 0)
             if self.hierarchies[j] is None:
                 # The runs over a place but for itself and the whole; then its value and "*".
                 runs = place * (column.n_values - place + 1) - 1 - int(column.n_values > 1)
-                n_candidates = np.where(place == 0, 2, runs + 2)
+                n_candidates = np.where(place == 0, n_missing, runs + 2)
             else:
-                n_candidates = np.array([2, *_n_ancestors(self.hierarchies[j])])[self.codes[j] + 1]
+                n_candidates = np.array([n_missing, *_n_ancestors(self.hierarchies[j])])[self.codes[j] + 1]
             total += float(np.log10(n_candidates[self.places[:, j]]).sum())
         return total
 
