@@ -1,0 +1,146 @@
+"""What every column is about, from its cells and its name; and whether the rows are about persons."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final
+
+from hushtable.discover.roles.cells import Cells
+from hushtable.discover.roles.looks import Look, fits, is_paced, look_of
+from hushtable.discover.roles.names import Lexicon, Said, says
+from hushtable.discover.roles.topics import Topic, topics
+from hushtable.errors import listed
+
+__all__ = ["Finding", "finding", "persons"]
+
+_NEARLY_UNIQUE: Final = 0.9
+_OFTEN_ALONE: Final = 0.5
+_FEW_VALUES: Final = 20
+_UNSURE: Final = 0.8
+_AGAINST_NAME: Final = 0.45
+_CHECKED: Final = ("age", "sex", "coordinate")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Finding:
+    """What a column is about.
+
+    Attributes
+    ----------
+    cells : Cells
+    topic : Topic, optional
+    knowability : float
+        In [0, 1].
+    persons : float
+        How far it says that rows are persons; negative for things.
+    reason : str
+    """
+
+    cells: Cells
+    topic: Topic | None
+    knowability: float
+    persons: float
+    reason: str
+
+    @property
+    def name(self) -> str:
+        """The column's name."""
+        return self.cells.column.name
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether it names a person, or tells what others would like to know, whatever it tells apart."""
+        return self.topic is not None and self.topic.role in ("identifier", "sensitive")
+
+
+def finding(cells: Cells, words: Lexicon) -> Finding:
+    """Say what a column is about, from its cells and its name."""
+    said = says(cells.column.name, words, lambda topic: fits(topic, cells))
+    look = look_of(cells)
+    if look is not None and _goes_first(look, said):
+        topic = topics()[look.topic]
+        if look.is_sure:
+            return Finding(cells, topic, topic.knowability, topic.persons, look.text)
+        trust = _UNSURE if said.is_generic or said.topic is not None else _AGAINST_NAME
+        return Finding(cells, topic, topic.knowability * trust, topic.persons * trust * _UNSURE, look.text)
+    if said.topic is None or not _can_be(said.topic, cells):
+        return _unknown(cells, said)
+    topic = said.topic
+    if topic.name in _CHECKED and not fits(topic.name, cells):
+        reason = f"its name says {said.word!r}, its cells do not look it"
+        return Finding(cells, topics()["number"], 0.4, 0.0, reason)
+    how = "a word of yours" if said.is_own else "its name"
+    persons = -1.0 if is_paced(cells) else topic.persons
+    return Finding(cells, topic, topic.knowability, persons, f"{how} says {said.word!r}")
+
+
+def _goes_first(look: Look, said: Said) -> bool:
+    """Tell whether what cells look like goes before what the name says."""
+    topic, named = topics()[look.topic], said.topic
+    if named is None:
+        return True
+    if said.is_own or (named.role == "identifier" and named.name not in ("name", "web address")):
+        return topic.role == "identifier" and look.is_sure and not said.is_own
+    if named.role == topic.role == "quasi-identifier":
+        return False
+    return look.is_sure or named.name in ("outcome", "number", "name")
+
+
+def _can_be(topic: Topic, cells: Cells) -> bool:
+    """Tell whether a column is who a row is about, and no kind of persons: too few of them for so many records."""
+    if topic.name == "person":
+        return cells.n_values**2 > cells.n_records
+    return topic.name != "number" or not _is_unique(cells)
+
+
+def _is_unique(cells: Cells) -> bool:
+    return cells.n_records > 1 and cells.n_values >= _NEARLY_UNIQUE * cells.n_records
+
+
+def _unknown(cells: Cells, said: Said) -> Finding:
+    """Say what can be said of a column whose name and cells mean nothing known."""
+    is_number = len(cells.numbers) > 0
+    if _is_unique(cells):
+        if said.topic is not None:
+            return _of_topic(cells, "key", "its name says id, and nearly every value occurs once")
+        if cells.is_whole and _numbers_rows(cells):
+            return _of_topic(cells, "key", "it numbers the records")
+        if not is_number:
+            return _of_topic(cells, "key", "text, and nearly every value occurs once", persons=0.0)
+    if cells.is_whole and cells.n_values >= max(_FEW_VALUES, _OFTEN_ALONE * cells.n_records):
+        return Finding(cells, None, 0.4, 0.0, "a number that many records have for themselves")
+    if not is_number:
+        return Finding(cells, None, 0.35, 0.0, "categories that nothing is known of")
+    if cells.n_values <= _FEW_VALUES:
+        return Finding(cells, None, 0.3, 0.0, "codes that nothing is known of")
+    if cells.is_whole:
+        return Finding(cells, None, 0.2, 0.0, "numbers that nothing is known of")
+    return Finding(cells, None, 0.1, 0.0, "a measured number, which others rarely know")
+
+
+def _of_topic(cells: Cells, name: str, reason: str, persons: float | None = None) -> Finding:
+    topic = topics()[name]
+    return Finding(cells, topic, topic.knowability, topic.persons if persons is None else persons, reason)
+
+
+def _numbers_rows(cells: Cells) -> bool:
+    """Tell whether the numbers count the records, from 0 or 1 on."""
+    return cells.numbers[0] in (0, 1) and cells.numbers[-1] - cells.numbers[0] == cells.n_records - 1
+
+
+def persons(findings: Iterable[Finding]) -> tuple[bool, str]:
+    """Tell whether the rows of a table are about persons, and why."""
+    found = list(findings)
+    decisive = sorted(each.name for each in found if each.persons >= 1)
+    if decisive:
+        return True, f"the rows are about persons: {listed(decisive)} say so"
+    things = sorted(each.name for each in found if each.persons < 0)
+    for_things = -sum(each.persons for each in found if each.persons < 0)
+    weak = sorted(each.name for each in found if each.persons > 0)
+    for_persons = sum(each.persons for each in found if each.persons > 0)
+    if weak and for_persons > for_things:
+        return True, f"the rows may be about persons: {listed(weak)} can be of a person"
+    if things:
+        return False, f"the rows are about things: {listed(things)} say so, and no column speaks of a person"
+    return False, "no column speaks of a person; where the rows are persons all the same, say of_persons=True"
