@@ -19,7 +19,7 @@ _OFTEN_ALONE: Final = 0.5
 _FEW_VALUES: Final = 20
 _UNSURE: Final = 0.8
 _AGAINST_NAME: Final = 0.45
-_CHECKED: Final = ("age", "sex", "coordinate")
+_CHECKED: Final = ("age", "sex", "coordinate", "contact", "account", "number of a person")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -61,18 +61,20 @@ def finding(cells: Cells, words: Lexicon) -> Finding:
     if look is not None and _goes_first(look, said):
         topic = topics()[look.topic]
         if look.is_sure:
-            return Finding(cells, topic, topic.knowability, topic.persons, look.text)
+            return _of_topic(cells, topic.name, look.text, -1.0 if is_paced(cells) else topic.persons)
         trust = _UNSURE if said.is_generic or said.topic is not None else _AGAINST_NAME
         return Finding(cells, topic, topic.knowability * trust, topic.persons * trust * _UNSURE, look.text)
-    if said.topic is None or not _can_be(said.topic, cells):
-        return _unknown(cells, said)
     topic = said.topic
+    if topic is not None and topic.name == "number" and said.word == "id":
+        topic = topics()["key"]
+    if topic is None or not _can_be(topic, cells):
+        return _unknown(cells, said)
     if topic.name in _CHECKED and not fits(topic.name, cells):
         reason = f"its name says {said.word!r}, its cells do not look it"
         return Finding(cells, topics()["number"], 0.4, 0.0, reason)
     how = "a word of yours" if said.is_own else "its name"
-    persons = -1.0 if is_paced(cells) else topic.persons
-    return Finding(cells, topic, topic.knowability, persons, f"{how} says {said.word!r}")
+    says_persons = -1.0 if is_paced(cells) else topic.persons
+    return Finding(cells, topic, topic.knowability, says_persons, f"{how} says {said.word!r}")
 
 
 def _goes_first(look: Look, said: Said) -> bool:
@@ -82,14 +84,14 @@ def _goes_first(look: Look, said: Said) -> bool:
         return True
     if said.is_own or (named.role == "identifier" and named.name not in ("name", "web address")):
         return topic.role == "identifier" and look.is_sure and not said.is_own
-    if named.role == topic.role == "quasi-identifier":
+    if named.role == "quasi-identifier" and (topic.role == "quasi-identifier" or topic.name == "web address"):
         return False
     return look.is_sure or named.name in ("outcome", "number", "name")
 
 
 def _can_be(topic: Topic, cells: Cells) -> bool:
     """Tell whether a column is who a row is about, and no kind of persons: too few of them for so many records."""
-    if topic.name == "person":
+    if topic.name in ("person", "key"):
         return cells.n_values**2 > cells.n_records
     return topic.name != "number" or not _is_unique(cells)
 

@@ -165,6 +165,11 @@ def _is_code(cells: Cells) -> bool:
     return sum(bool(_CODE.fullmatch(text)) for text in cells.texts) >= _MOSTLY * max(1, len(cells.texts))
 
 
+def _is_long(cells: Cells) -> bool:
+    """Tell whether numbers have the length of a personal number; texts may be anything."""
+    return not cells.is_whole or float(cells.numbers.max()) >= 1000
+
+
 def _within(low: float, high: float) -> Callable[[Cells], bool]:
     def check(cells: Cells) -> bool:
         numbers = cells.numbers
@@ -175,8 +180,12 @@ def _within(low: float, high: float) -> Callable[[Cells], bool]:
 
 _CHECKS: Final[Mapping[str, Callable[[Cells], bool]]] = {
     "age": _within(0, 125),
-    "sex": lambda cells: cells.n_values <= 12,
+    "sex": lambda cells: cells.n_values <= 6,
     "coordinate": lambda cells: not len(cells.numbers) or float(np.abs(cells.numbers).max()) <= 180,
+    "school class": lambda cells: cells.is_whole and 11 <= float(cells.numbers.max()) <= 13,
+    "contact": _is_long,
+    "account": _is_long,
+    "number of a person": _is_long,
     "postcode": _is_code,
     "body": _is_body,
     "sampling weight": lambda cells: len(cells.numbers) > 0 and not _is_body(cells),

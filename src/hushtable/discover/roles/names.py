@@ -186,7 +186,7 @@ def _compound(token: str, known: Lexicon) -> list[str] | None:
                 continue
             for link in _LINKS:
                 after = end + len(link)
-                if token[end:after] != link or (link and after == len(token)):
+                if token[end:after] != link or (link and end - start <= _SHORTEST_PART):
                     continue
                 there = best[after]
                 if there is None or len(there) > len(before) + 1:
@@ -202,7 +202,7 @@ def _built_in() -> Lexicon:
         claim = _Claim(topics()[topic], needs_cells=entry.endswith("?"))
         chosen = endings if entry.startswith("*") else words
         others = [each for each in chosen.get(_key(entry), ()) if each.topic != claim.topic]
-        chosen[_key(entry)] = tuple(sorted([*others, claim], key=lambda each: (each.needs_cells, each.topic.rank)))
+        chosen[_key(entry)] = tuple(sorted([*others, claim], key=lambda each: (not each.needs_cells, each.topic.rank)))
     return Lexicon(words, endings)
 
 
