@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hushtable._types import BoolArray, CountArray, FloatArray
-from hushtable.column import Column
+from hushtable.column import Column, from_texts
 from hushtable.discover.roles.topics import fold
 
 __all__ = ["Cells", "cells_of"]
@@ -43,6 +44,8 @@ class Cells:
         The same without case, accents and marks; "" where a cell stands for no value.
     weights : ndarray of int64, shape (n_texts,)
         Records of each text.
+    moments : ndarray of datetime64[us]
+        All values as moments, where they are dates or datetimes or texts of them in ISO's order; else empty.
     numbers, number_weights : ndarray
         All values as numbers with their records, where they are numbers (of texts those shown); else empty.
     """
@@ -54,6 +57,7 @@ class Cells:
     texts: tuple[str, ...] = field(repr=False)
     folded: tuple[str, ...] = field(repr=False)
     weights: CountArray = field(repr=False)
+    moments: NDArray[np.datetime64] = field(repr=False)
     numbers: FloatArray = field(repr=False)
     number_weights: CountArray = field(repr=False)
 
@@ -85,16 +89,23 @@ def cells_of(column: Column, counts: CountArray, n_missing: int) -> Cells:
     shown = np.unique(np.linspace(0, max(0, column.n_values - 1), _MOST_TEXTS).astype(np.int64))[: column.n_values]
     texts = tuple(column.text(code).strip() for code in shown)
     weights = counts[shown]
+    moments = _moments(column, texts)
     if column.kind in ("integer", "decimal"):
         numbers, number_weights = column.values.astype(np.float64), counts
-    elif column.is_measured:
-        numbers, number_weights = np.empty(0), weights[:0]
     else:
-        numbers = _numbers(texts)
+        numbers = np.empty(0) if len(moments) else _numbers(texts)
         number_weights = weights[: len(numbers)]
     known = [fold(text) for text in texts]
     folded = tuple("" if text in _NOTHING else text for text in known)
-    return Cells(column, int(counts.sum()), n_missing, counts, texts, folded, weights, numbers, number_weights)
+    return Cells(column, int(counts.sum()), n_missing, counts, texts, folded, weights, moments, numbers, number_weights)
+
+
+def _moments(column: Column, texts: tuple[str, ...]) -> NDArray[np.datetime64]:
+    typed = column
+    if column.kind == "category" and from_texts(column.name, texts)[0].kind in ("date", "datetime"):
+        typed, _ = from_texts(column.name, column.values.tolist())
+    is_moment = typed.kind in ("date", "datetime")
+    return typed.values.astype("datetime64[us]") if is_moment else np.empty(0, dtype="datetime64[us]")
 
 
 def _numbers(texts: tuple[str, ...]) -> FloatArray:

@@ -19,7 +19,10 @@ _OFTEN_ALONE: Final = 0.5
 _FEW_VALUES: Final = 20
 _UNSURE: Final = 0.8
 _AGAINST_NAME: Final = 0.45
-_CHECKED: Final = ("age", "sex", "coordinate", "contact", "account", "number of a person")
+# Looks that a column may have whose values are nearly all different.
+_ALONE: Final = ("age", "birth", "date", "time", "person name", "plate")
+# Meanings of names that cells can contradict.
+_CHECKED: Final = ("age", "date", "sex", "coordinate", "contact", "account", "number of a person")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -58,7 +61,7 @@ def finding(cells: Cells, words: Lexicon) -> Finding:
     """Say what a column is about, from its cells and its name."""
     said = says(cells.column.name, words, lambda topic: fits(topic, cells))
     look = look_of(cells)
-    if look is not None and _goes_first(look, said):
+    if look is not None and _goes_first(look, said) and (look.is_sure or look.topic in _ALONE or not _is_unique(cells)):
         topic = topics()[look.topic]
         if look.is_sure:
             return _of_topic(cells, topic.name, look.text, -1.0 if is_paced(cells) else topic.persons)

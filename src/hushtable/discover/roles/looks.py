@@ -22,6 +22,11 @@ __all__ = ["Look", "fits", "is_paced", "look_of"]
 
 _MOSTLY: Final = 0.8
 _NEARLY_ALL: Final = 0.95
+_OFTEN_ALONE: Final = 0.2
+_DAY: Final = 86_400_000_000
+_FEWEST_STEPS: Final = 50
+_GENERATION: Final = 30  # years: dates that spread further are of birth
+_MOST_SEXES: Final = 4
 
 
 class Look(NamedTuple):
@@ -69,7 +74,7 @@ def look_of(cells: Cells) -> Look | None:
     """
     if not cells.n_values:
         return None
-    if cells.column.kind in ("date", "datetime"):
+    if len(cells.moments):
         return _dates(cells)
     if not len(cells.numbers):
         return _texts(cells)
@@ -83,10 +88,10 @@ def fits(topic: str, cells: Cells) -> bool:
 
 def is_paced(cells: Cells) -> bool:
     """Tell whether moments follow one another at one pace of less than a day, as those of a machine do."""
-    if cells.column.kind != "datetime" or cells.n_values < 50:
+    if len(cells.moments) < _FEWEST_STEPS:
         return False
-    steps, counts = np.unique(np.diff(cells.column.values).astype(np.int64), return_counts=True)
-    return bool(counts.max() >= _MOSTLY * counts.sum() and steps[counts.argmax()] < 86_400_000_000)
+    steps, counts = np.unique(np.diff(cells.moments).astype(np.int64), return_counts=True)
+    return bool(counts.max() >= _MOSTLY * counts.sum() and steps[counts.argmax()] < _DAY)
 
 
 def _texts(cells: Cells) -> Look | None:
@@ -113,10 +118,10 @@ def _are_ages(cells: Cells) -> bool:
 
 
 def _dates(cells: Cells) -> Look:
-    days = cells.column.values.astype("datetime64[D]").astype(np.int64)
-    if cells.column.kind == "datetime":
+    since = cells.moments.astype(np.int64)
+    if (since % _DAY).any():
         return Look("time", "its cells are moments, which others may know", is_sure=True)
-    if cells.n_values >= 5 and np.quantile(days, 0.95) - np.quantile(days, 0.05) > 30 * 365:
+    if cells.n_values >= 5 and np.quantile(since, 0.95) - np.quantile(since, 0.05) > _GENERATION * 365 * _DAY:
         return Look("birth", "its cells are dates over more than 30 years, as of birth", is_sure=True)
     return Look("date", "a date, which others may know", is_sure=True)
 
@@ -135,13 +140,20 @@ def _codes(cells: Cells) -> Look | None:
 
 def _numbers(cells: Cells) -> Look | None:
     lowest, highest = float(cells.numbers.min()), float(cells.numbers.max())
+    if _is_epoch(lowest, highest) and cells.n_values >= _OFTEN_ALONE * cells.n_records:
+        return Look("time", "its cells look like moments, counted in seconds since 1970", is_sure=False)
     if 1880 <= lowest and highest <= 2100 and cells.n_values >= 3:
-        if cells.middle(0.95) - cells.middle(0.05) > 30:
+        if cells.middle(0.95) - cells.middle(0.05) > _GENERATION:
             return Look("birth", "its cells look like years of birth", is_sure=False)
         return Look("date", "its cells look like years", is_sure=False)
     if 0 <= lowest and 40 <= highest <= 120 and _is_smooth(cells):
         return Look("age", "its cells look like ages", is_sure=False)
     return None
+
+
+def _is_epoch(lowest: float, highest: float) -> bool:
+    """Tell whether numbers lie between 1995 and 2036, in seconds or milliseconds since 1970."""
+    return any(0.8e9 * unit <= lowest and highest <= 2.1e9 * unit for unit in (1, 1000))
 
 
 def _is_smooth(cells: Cells) -> bool:
@@ -180,7 +192,8 @@ def _within(low: float, high: float) -> Callable[[Cells], bool]:
 
 _CHECKS: Final[Mapping[str, Callable[[Cells], bool]]] = {
     "age": _within(0, 125),
-    "sex": lambda cells: cells.n_values <= 6,
+    "sex": lambda cells: cells.n_values <= _MOST_SEXES or listed_topic(cells) == "sex",
+    "date": lambda cells: listed_topic(cells) == "date" or all(re.search(r"\d", text) for text in cells.texts),
     "coordinate": lambda cells: not len(cells.numbers) or float(np.abs(cells.numbers).max()) <= 180,
     "school class": lambda cells: cells.is_whole and 11 <= float(cells.numbers.max()) <= 13,
     "contact": _is_long,
