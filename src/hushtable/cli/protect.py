@@ -295,7 +295,9 @@ def _proposed_policy(roles: Roles, k: int) -> Policy:
         for column in roles.columns
         if column.role == "sensitive" and column.n_distinct > 1
     ]
-    return Policy.make({"columns": dict(roles.roles), "models": [{"k-anonymity": k}, *diverse]})
+    # In doubt a column is protected.
+    columns = {name: "quasi-identifier" if role == "ask" else role for name, role in roles.roles.items()}
+    return Policy.make({"columns": columns, "models": [{"k-anonymity": k}, *diverse]})
 
 
 def _write_policy(path: Path, text: str) -> None:

@@ -1,7 +1,8 @@
-"""Propose a role for every column, each with its reason: is the table about persons, who can know a column, what does
-it tell apart.
+"""Propose a role for every column, each with its reason.
 
-A proposal is a starting point for someone who knows the data. Where the rules are in doubt they ask.
+First, whether the rows are about persons; then who can know a column of a person, and what it
+tells apart. A proposal is a starting point for someone who knows the data. Where the rules are
+in doubt they ask.
 """
 
 from __future__ import annotations
@@ -108,7 +109,9 @@ def _decided(read: Sequence[_Read], source: Table | frames.Frame, n_records: int
     codes = np.array([each.codes for each in open_ones], dtype=np.int32).reshape(len(open_ones), len(counts))
     decisions = decide(found, Table(tuple(each.cells.column for each in found.values()), codes, counts), len(read))
     columns = [
-        replace(each.proposed, **asdict(decisions[each.proposed.name])) if each.proposed.name in decisions else each.proposed
+        replace(each.proposed, **asdict(decisions[each.proposed.name]))
+        if each.proposed.name in decisions
+        else each.proposed
         for each in read
     ]
     return _with_persons(columns, n_records)

@@ -20,12 +20,6 @@ _PLAIN: Final = re.compile(r"[+-]?\d+(\.\d+)?([eE][+-]?\d{1,3})?", re.ASCII)
 _COMMA: Final = re.compile(r"[+-]?(\d{1,3}(\.\d{3})+|\d+)(,\d+)?", re.ASCII)
 _GROUPED: Final = re.compile(r"[+-]?\d{1,3}(,\d{3})+(\.\d+)?", re.ASCII)
 
-# Cells that stand for no value; they speak neither for nor against a meaning.
-_NOTHING: Final = frozenset(
-    "na nan null none missing unknown other others unbekannt sonstige sonstiges andere inconnu autre autres "
-    "desconocido otro otros 未知 其他 不详".split()
-) | {"n a", "not stated", "keine angabe", "k a", "non renseigne", "no answer", "prefer not to say"}
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Cells:
@@ -41,7 +35,7 @@ class Cells:
     texts : tuple of str
         Up to 1,000 distinct values as they are written, evenly from all of them in order.
     folded : tuple of str
-        The same without case, accents and marks; "" where a cell stands for no value.
+        The same without case, accents and marks.
     weights : ndarray of int64, shape (n_texts,)
         Records of each text.
     moments : ndarray of datetime64[us]
@@ -95,8 +89,7 @@ def cells_of(column: Column, counts: CountArray, n_missing: int) -> Cells:
     else:
         numbers = np.empty(0) if len(moments) else _numbers(texts)
         number_weights = weights[: len(numbers)]
-    known = [fold(text) for text in texts]
-    folded = tuple("" if text in _NOTHING else text for text in known)
+    folded = tuple(map(fold, texts))
     return Cells(column, int(counts.sum()), n_missing, counts, texts, folded, weights, moments, numbers, number_weights)
 
 
@@ -111,7 +104,10 @@ def _moments(column: Column, texts: tuple[str, ...]) -> NDArray[np.datetime64]:
 def _numbers(texts: tuple[str, ...]) -> FloatArray:
     """Read texts as numbers, with a decimal point or a decimal comma; nothing where they are not all numbers."""
     if all(_PLAIN.fullmatch(text) or _GROUPED.fullmatch(text) for text in texts):
-        return np.array([float(text.replace(",", "")) for text in texts], dtype=np.float64)
-    if all(_COMMA.fullmatch(text) for text in texts):
-        return np.array([float(text.replace(".", "").replace(",", ".")) for text in texts], dtype=np.float64)
-    return np.empty(0)
+        plain = [text.replace(",", "") for text in texts]
+    elif all(_COMMA.fullmatch(text) for text in texts):
+        plain = [text.replace(".", "").replace(",", ".") for text in texts]
+    else:
+        return np.empty(0)
+    numbers = np.array([float(text) for text in plain], dtype=np.float64)
+    return numbers if np.isfinite(numbers).all() else np.empty(0)

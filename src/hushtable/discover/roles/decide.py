@@ -1,14 +1,13 @@
 """From what columns are about and what they tell apart to roles.
 
-The score of a column is how probably it is a quasi-identifier: its knowability, in [0, 1], times r / (r + 0.02), where r
-is its mean gain over that of an average column that others can know. A column of one value scores 0, one that tells
-two in a thousand apart a third, one that tells nearly all apart its knowability. From 0.45 on it is proposed; from 0.15
-on it is asked about.
+The score of a column is how probably it is a quasi-identifier: its knowability, in [0, 1], times r / (r + 0.02), where
+r is its mean gain over that of an average column that others can know. A column of one value scores 0; one that tells
+much apart scores its knowability. From 0.45 on it is proposed; from 0.15 on it is asked about.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -104,7 +103,9 @@ def _decision(found: Finding, share: float, relative: float) -> Decision:
     score = found.knowability * relative / (relative + _SMALL_POWER)
     if found.topic is not None and found.is_settled:
         return Decision(found.topic.role, found.reason, score, known_by, 0.0)
-    role: Proposal = "quasi-identifier" if score >= _DECIDED else "ask" if score >= _ASKED else "other"
+    # What others can know is never left out unasked: a column that tells few apart may single out one person.
+    is_in_doubt = score >= _ASKED or found.knowability >= _KNOWABLE
+    role: Proposal = "quasi-identifier" if score >= _DECIDED else "ask" if is_in_doubt else "other"
     if found.cells.n_values == 1 and not found.cells.n_missing:
         return Decision("other", "it holds a single value", 0.0, known_by, 0.0)
     reason = f"{found.reason}, but tells hardly anyone apart" if relative < _SMALL_POWER else found.reason
@@ -114,6 +115,6 @@ def _decision(found: Finding, share: float, relative: float) -> Decision:
 def _beside_its_twin(own: Decision, found: Finding, twin: Decision, name: str) -> Decision:
     """Add which column says the same; what is not known otherwise, its twin says."""
     says_same = f"says the same as {name!r}, one to one"
-    if found.is_settled or found.knowability >= _KNOWABLE:
-        return replace(own, reason=f"{own.reason}; {says_same}")
-    return replace(twin, reason=says_same)
+    if found.topic is None or found.topic.name == "number":
+        return replace(twin, reason=says_same)
+    return replace(own, reason=f"{own.reason}; {says_same}")

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
+
+import numpy as np
 
 from hushtable.discover.roles.cells import Cells
 from hushtable.discover.roles.looks import Look, fits, is_paced, look_of
@@ -19,6 +22,7 @@ _OFTEN_ALONE: Final = 0.5
 _FEW_VALUES: Final = 20
 _UNSURE: Final = 0.8
 _AGAINST_NAME: Final = 0.45
+_CONTRADICTED: Final = 0.4
 # Looks that a column may have whose values are nearly all different.
 _ALONE: Final = ("age", "birth", "date", "time", "person name", "plate")
 # Meanings of names that cells can contradict.
@@ -61,23 +65,29 @@ def finding(cells: Cells, words: Lexicon) -> Finding:
     """Say what a column is about, from its cells and its name."""
     said = says(cells.column.name, words, lambda topic: fits(topic, cells))
     look = look_of(cells)
-    if look is not None and _goes_first(look, said) and (look.is_sure or look.topic in _ALONE or not _is_unique(cells)):
-        topic = topics()[look.topic]
-        if look.is_sure:
-            return _of_topic(cells, topic.name, look.text, -1.0 if is_paced(cells) else topic.persons)
-        trust = _UNSURE if said.is_generic or said.topic is not None else _AGAINST_NAME
-        return Finding(cells, topic, topic.knowability * trust, topic.persons * trust * _UNSURE, look.text)
-    topic = said.topic
-    if topic is not None and topic.name == "number" and said.word == "id":
-        topic = topics()["key"]
+    if look is not None and _goes_first(look, said) and _holds_alone(look, cells):
+        return _of_look(look, said, cells)
+    # An id alone says whose record a row is, also where it repeats.
+    topic = topics()["key"] if said.word == "id" else said.topic
     if topic is None or not _can_be(topic, cells):
         return _unknown(cells, said)
-    if topic.name in _CHECKED and not fits(topic.name, cells):
+    if topic.name in _CHECKED and not (said.is_own or fits(topic.name, cells)):
         reason = f"its name says {said.word!r}, its cells do not look it"
-        return Finding(cells, topics()["number"], 0.4, 0.0, reason)
+        return Finding(cells, topics()["number"], _CONTRADICTED, 0.0, reason)
     how = "a word of yours" if said.is_own else "its name"
-    says_persons = -1.0 if is_paced(cells) else topic.persons
-    return Finding(cells, topic, topic.knowability, says_persons, f"{how} says {said.word!r}")
+    return _of_topic(cells, topic, f"{how} says {said.word!r}")
+
+
+def _of_look(look: Look, said: Said, cells: Cells) -> Finding:
+    topic = topics()[look.topic]
+    if look.is_sure:
+        return _of_topic(cells, topic, look.text)
+    trust = _UNSURE if said.is_generic or said.topic is not None else _AGAINST_NAME
+    return Finding(cells, topic, topic.knowability * trust, topic.persons * trust * _UNSURE, look.text)
+
+
+def _of_topic(cells: Cells, topic: Topic, reason: str) -> Finding:
+    return Finding(cells, topic, topic.knowability, -1.0 if is_paced(cells) else topic.persons, reason)
 
 
 def _goes_first(look: Look, said: Said) -> bool:
@@ -90,6 +100,10 @@ def _goes_first(look: Look, said: Said) -> bool:
     if named.role == "quasi-identifier" and (topic.role == "quasi-identifier" or topic.name == "web address"):
         return False
     return look.is_sure or named.name in ("outcome", "number", "name")
+
+
+def _holds_alone(look: Look, cells: Cells) -> bool:
+    return look.is_sure or look.topic in _ALONE or not _is_unique(cells)
 
 
 def _can_be(topic: Topic, cells: Cells) -> bool:
@@ -105,14 +119,14 @@ def _is_unique(cells: Cells) -> bool:
 
 def _unknown(cells: Cells, said: Said) -> Finding:
     """Say what can be said of a column whose name and cells mean nothing known."""
-    is_number = len(cells.numbers) > 0
+    is_number, key = len(cells.numbers) > 0, topics()["key"]
     if _is_unique(cells):
         if said.topic is not None:
-            return _of_topic(cells, "key", "its name says id, and nearly every value occurs once")
-        if cells.is_whole and _numbers_rows(cells):
-            return _of_topic(cells, "key", "it numbers the records")
+            return _of_topic(cells, key, "its name says id, and nearly every value occurs once")
+        if cells.is_whole and said.is_generic and _numbers_rows(cells):
+            return _of_topic(cells, key, "it numbers the records")
         if not is_number:
-            return _of_topic(cells, "key", "text, and nearly every value occurs once", persons=0.0)
+            return Finding(cells, key, key.knowability, 0.0, "text, and nearly every value occurs once")
     if cells.is_whole and cells.n_values >= max(_FEW_VALUES, _OFTEN_ALONE * cells.n_records):
         return Finding(cells, None, 0.4, 0.0, "a number that many records have for themselves")
     if not is_number:
@@ -124,14 +138,9 @@ def _unknown(cells: Cells, said: Said) -> Finding:
     return Finding(cells, None, 0.1, 0.0, "a measured number, which others rarely know")
 
 
-def _of_topic(cells: Cells, name: str, reason: str, persons: float | None = None) -> Finding:
-    topic = topics()[name]
-    return Finding(cells, topic, topic.knowability, topic.persons if persons is None else persons, reason)
-
-
 def _numbers_rows(cells: Cells) -> bool:
     """Tell whether the numbers count the records, from 0 or 1 on."""
-    return cells.numbers[0] in (0, 1) and cells.numbers[-1] - cells.numbers[0] == cells.n_records - 1
+    return cells.numbers.min() in (0, 1) and float(np.ptp(cells.numbers)) == cells.n_records - 1
 
 
 def persons(findings: Iterable[Finding]) -> tuple[bool, str]:
@@ -141,9 +150,9 @@ def persons(findings: Iterable[Finding]) -> tuple[bool, str]:
     if decisive:
         return True, f"the rows are about persons: {listed(decisive)} say so"
     things = sorted(each.name for each in found if each.persons < 0)
-    for_things = -sum(each.persons for each in found if each.persons < 0)
+    for_things = -math.fsum(each.persons for each in found if each.persons < 0)
     weak = sorted(each.name for each in found if each.persons > 0)
-    for_persons = sum(each.persons for each in found if each.persons > 0)
+    for_persons = math.fsum(each.persons for each in found if each.persons > 0)
     if weak and for_persons > for_things:
         return True, f"the rows may be about persons: {listed(weak)} can be of a person"
     if things:

@@ -83,7 +83,8 @@ def look_of(cells: Cells) -> Look | None:
 
 def fits(topic: str, cells: Cells) -> bool:
     """Tell whether the cells can be what a name says; true where nothing speaks against it."""
-    return _CHECKS.get(topic, lambda _: True)(cells)
+    check = _CHECKS.get(topic)
+    return check is None or check(cells)
 
 
 def is_paced(cells: Cells) -> bool:
@@ -91,7 +92,8 @@ def is_paced(cells: Cells) -> bool:
     if len(cells.moments) < _FEWEST_STEPS:
         return False
     steps, counts = np.unique(np.diff(cells.moments).astype(np.int64), return_counts=True)
-    return bool(counts.max() >= _MOSTLY * counts.sum() and steps[counts.argmax()] < _DAY)
+    is_even = float(counts.max()) >= _MOSTLY * float(counts.sum())
+    return is_even and int(steps[counts.argmax()]) < _DAY
 
 
 def _texts(cells: Cells) -> Look | None:
@@ -142,11 +144,11 @@ def _numbers(cells: Cells) -> Look | None:
     lowest, highest = float(cells.numbers.min()), float(cells.numbers.max())
     if _is_epoch(lowest, highest) and cells.n_values >= _OFTEN_ALONE * cells.n_records:
         return Look("time", "its cells look like moments, counted in seconds since 1970", is_sure=False)
-    if 1880 <= lowest and highest <= 2100 and cells.n_values >= 3:
+    if lowest >= 1880 and highest <= 2100 and cells.n_values >= 3:
         if cells.middle(0.95) - cells.middle(0.05) > _GENERATION:
             return Look("birth", "its cells look like years of birth", is_sure=False)
         return Look("date", "its cells look like years", is_sure=False)
-    if 0 <= lowest and 40 <= highest <= 120 and _is_smooth(cells):
+    if lowest >= 0 and 40 <= highest <= 120 and _is_smooth(cells):
         return Look("age", "its cells look like ages", is_sure=False)
     return None
 

@@ -23,6 +23,7 @@ _UMLAUT: Final = re.compile(r"([aou])e")
 _LINKS: Final = ("", "s", "n", "en", "es", "er", "e")
 _LONGEST_COMPOUND: Final = 40
 _SHORTEST_PART: Final = 3
+_SHORT_PARTS: Final = ("id", "nr")
 _MOST_TOKENS: Final = 6
 
 # Words that only say of which column, person or value they speak, where another topic stands beside them.
@@ -181,8 +182,10 @@ def _compound(token: str, known: Lexicon) -> list[str] | None:
         before = best[start]
         if before is None:
             continue
-        for end in range(start + _SHORTEST_PART, len(token) + 1):
-            if not known.claims(token[start:end]):
+        for end in range(start + 1, len(token) + 1):
+            part = token[start:end]
+            is_last = start > 0 and end == len(token)
+            if not known.claims(part) or (len(part) < _SHORTEST_PART and not (is_last and part in _SHORT_PARTS)):
                 continue
             for link in _LINKS:
                 after = end + len(link)
@@ -190,7 +193,7 @@ def _compound(token: str, known: Lexicon) -> list[str] | None:
                     continue
                 there = best[after]
                 if there is None or len(there) > len(before) + 1:
-                    best[after] = [*before, token[start:end]]
+                    best[after] = [*before, part]
     return best[-1]
 
 
@@ -210,7 +213,7 @@ def _built_in() -> Lexicon:
 def _own_topics() -> Mapping[str, Topic]:
     """Return every topic by its name, and one for each role."""
     roles = {
-        role: Topic(role, role, 0.9 if role == "quasi-identifier" else 0.0, "unclear", 0.3, f"declared as {role}", -1)
+        role: Topic(role, role, 0.9 if role == "quasi-identifier" else 0.0, "unclear", 0.0, f"declared as {role}", -1)
         for role in get_args(Role)
     }
     return {**roles, **topics()}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Literal
 
 from hushtable import frames
@@ -71,7 +71,7 @@ class Roles:
     columns: tuple[ProposedRole, ...]
     of_persons: bool = True
     persons_reason: str = ""
-    source: str = "polars"
+    source: str = field(default="polars", compare=False, repr=False)
 
     @property
     def roles(self) -> Mapping[str, Proposal]:
@@ -98,8 +98,9 @@ class Roles:
 
     def to_frame(self) -> Any:
         """Return a row for every column, in a frame of the library that the data came in."""
-        titles = [field.name for field in fields(ProposedRole)]
-        return frames.assemble({title: [getattr(each, title) for each in self.columns] for title in titles}, self.source)
+        titles = [each.name for each in fields(ProposedRole)]
+        cells = {title: [getattr(column, title) for column in self.columns] for title in titles}
+        return frames.assemble(cells, self.source)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the proposals as plain values."""
@@ -115,4 +116,3 @@ class Roles:
         )
         titles = "<th>column</th><th>proposed role</th><th>score</th><th>known by</th><th>power</th><th>because</th>"
         return f"<p>{html.escape(self.persons_reason)}</p><table><tr>{titles}</tr>{rows}</table>"
-

@@ -1,4 +1,4 @@
-"""Value dictionaries: do a column's cells belong to a known list, such as countries or marital statuses?"""
+"""Value dictionaries: whether a column's cells belong to a known list, such as countries or marital statuses."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ _RECORDS: Final = 0.7
 _VALUES: Final = 0.5
 _NAMES: Final = 0.25  # of the records of a column of names: no list of them is nearly complete
 _LONGEST_PHRASE: Final = 3
+_NOTHING: Final = "nothing"  # the list of cells that stand for no value
 
 
 class _Entry(NamedTuple):
@@ -49,7 +50,8 @@ def listed_topic(cells: Cells) -> str:
     values, two of them at least without a question mark (one, beside others with one); where an entry that was hit
     has up to three letters, every value. Of persons' names a quarter of the records is enough.
     """
-    known = [(text, weight) for text, weight in zip(cells.folded, cells.weights.tolist(), strict=True) if text]
+    cells_with_records = zip(cells.folded, cells.weights.tolist(), strict=True)
+    known = [(text, weight) for text, weight in cells_with_records if not _is_nothing(text)]
     n_records = sum(weight for _, weight in known)
     by_topic: dict[str, list[tuple[str, int, _Entry]]] = {}
     for text, weight in known:
@@ -66,6 +68,10 @@ def listed_topic(cells: Cells) -> str:
         if _is_enough(topic, found, len(hits)):
             fitting.append((-found.values, -found.records, topic))
     return min(fitting)[2] if fitting else ""
+
+
+def _is_nothing(text: str) -> bool:
+    return not text or _NOTHING in _dictionaries().get(text, {})
 
 
 def _is_enough(topic: str, found: _Hits, n_hits: int) -> bool:
