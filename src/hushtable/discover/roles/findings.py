@@ -95,8 +95,10 @@ def _goes_first(look: Look, said: Said) -> bool:
     topic, named = topics()[look.topic], said.topic
     if named is None:
         return True
-    if said.is_own or (named.role == "identifier" and named.name not in ("name", "web address")):
-        return topic.role == "identifier" and look.is_sure and not said.is_own
+    if said.is_own:
+        return False
+    if named.role == "identifier" and named.name not in ("name", "web address"):
+        return topic.role == "identifier" and look.is_sure
     if named.role == "quasi-identifier" and (topic.role == "quasi-identifier" or topic.name == "web address"):
         return False
     return look.is_sure or named.name in ("outcome", "number", "name")
