@@ -63,8 +63,9 @@ def policy_of_options(
         given |= dict.fromkeys(names_of(roles[role]), role)
     undeclared = [name for name in frame.columns if name not in given]
     if undeclared:
-        proposed = find_quasi_identifiers(frame.select(undeclared)).columns
-        looks = [column for column in proposed if column.role == "identifier"]
+        # Who names quasi-identifiers says that the rows are persons.
+        proposed = find_quasi_identifiers(frame, of_persons=True).columns
+        looks = [column for column in proposed if column.role == "identifier" and column.name in undeclared]
         if looks:
             msg = with_hint(
                 f"column {looks[0].name!r} looks like a direct identifier ({looks[0].reason}) and was given no role.",

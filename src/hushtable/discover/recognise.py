@@ -1,150 +1,60 @@
-"""Propose a role for every column, each with its reason: names first, then how the cells look.
+"""Propose a role for every column, each with its reason.
 
-A proposal is a starting point for someone who knows the data. Where the rules
-are in doubt they propose the more careful role.
+First, whether the rows are about persons; then who can know a column of a person, and what it
+tells apart. A proposal is a starting point for someone who knows the data. Where the rules are
+in doubt they ask.
 """
 
 from __future__ import annotations
 
-import html
-import re
+import os
 import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Final
 
+import numpy as np
+
 from hushtable import frames
-from hushtable.column import Column, Role
+from hushtable._types import CodeArray
+from hushtable.column import Column
+from hushtable.discover.roles.cells import cells_of
+from hushtable.discover.roles.decide import decide
+from hushtable.discover.roles.findings import Finding, finding, persons
+from hushtable.discover.roles.names import Lexicon, lexicon
+from hushtable.discover.roles.records import Proposal, ProposedRole, Roles
 from hushtable.errors import ColumnError
 from hushtable.table import Table
 
-__all__ = ["ProposedRole", "Roles", "find_quasi_identifiers"]
+__all__ = ["Proposal", "ProposedRole", "Roles", "find_quasi_identifiers"]
+
+_NO_PERSONS: Final = "the rows are not taken to be about persons"
 
 
-def _words_of(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
-# Words of a column's name; the first role with a hit is proposed.
-_NAMED: Final[Mapping[Role, frozenset[str]]] = {
-    "identifier": _words_of("""
-        name firstname lastname surname forename fullname username email mail phone telephone mobile fax ssn passport
-        iban account license licence plate vin url ip mac mrn guid uuid address street nin nhs vorname nachname nom
-        prenom nombre apellido
-    """),
-    "sensitive": _words_of("""
-        salary income wage wages pay bracket earnings diagnosis diagnoses disease icd condition religion belief
-        orientation ethnicity political party vote union criminal conviction hiv drug therapy treatment medication
-        score grade debt credit gain loss
-    """),
-    "quasi-identifier": _words_of("""
-        age birth birthday birthdate dob yob sex gender race zip zipcode postcode postal city town village county region
-        state country nationality citizenship education degree school occupation job profession employer workclass
-        marital married relationship household children language height weight admission discharge death native
-    """),
-}
-
-# Whose record a row is, also where it repeats: with a numbering word, or alone.
-_PERSONS: Final = _words_of("""
-    patient person subject member client customer employee respondent participant insured student
-""")
-_NUMBERINGS: Final = _words_of("id no nr num number key code ref")
-
-_LOOKS: Final[tuple[tuple[str, re.Pattern[str]], ...]] = (
-    ("an e-mail address", re.compile(r"[^@\s]+@[^@\s]+\.[A-Za-z]{2,}")),
-    ("a web address", re.compile(r"https?://\S+", re.IGNORECASE)),
-    ("an IP address", re.compile(r"(\d{1,3}\.){3}\d{1,3}")),
-    ("an IBAN", re.compile(r"[A-Z]{2}\d{2}[A-Z0-9]{11,30}")),
-    ("a US social security number", re.compile(r"\d{3}-\d{2}-\d{4}")),
-    ("a UUID", re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)),
-    ("a telephone number", re.compile(r"\+\d[\d ()/\-]{6,18}\d|\(\d{3}\) ?\d{3}-\d{4}")),
-)
-
-_SAMPLED: Final = 200
-_MOSTLY: Final = 0.8
-_NEARLY_UNIQUE: Final = 0.9
-_FEW_VALUES: Final = 50
-
-
-@dataclass(frozen=True, slots=True)
-class ProposedRole:
-    """One column's proposed role.
-
-    Attributes
-    ----------
-    name : str
-    role : {"identifier", "quasi-identifier", "sensitive", "other"}
-    reason : str
-        Without any cell of the column.
-    kind : Kind
-    n_distinct, n_missing : int
-    warning : str
-        Empty, or what to look at before releasing: spellings of one value, say.
-    """
-
-    name: str
-    role: Role
-    reason: str
-    kind: str
-    n_distinct: int
-    n_missing: int
-    warning: str = ""
-    score: float = 0.0
-    knowable_by: str = ""
-    power: float = 0.0
-
-
-@dataclass(frozen=True, slots=True)
-class Roles:
-    """A proposed role for every column.
-
-    Attributes
-    ----------
-    columns : tuple of ProposedRole
-        In column order.
-    """
-
-    columns: tuple[ProposedRole, ...]
-    of_persons: bool = True
-    persons_reason: str = ""
-
-    @property
-    def ask(self) -> tuple[str, ...]:
-        """Columns whose role is to be decided."""
-        return ()
-
-    @property
-    def roles(self) -> Mapping[str, Role]:
-        """The role of every column."""
-        return {column.name: column.role for column in self.columns}
-
-    @property
-    def quasi_identifiers(self) -> tuple[str, ...]:
-        """The columns that someone may know of a person."""
-        return tuple(column.name for column in self.columns if column.role == "quasi-identifier")
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the proposals as plain values."""
-        return asdict(self)
-
-    def _repr_html_(self) -> str:
-        rows = "".join(
-            f"<tr><td>{html.escape(column.name)}</td><td>{column.role}</td><td>{html.escape(column.reason)}</td></tr>"
-            for column in self.columns
-        )
-        return f"<table><tr><th>column</th><th>proposed role</th><th>because</th></tr>{rows}</table>"
-
-
-def find_quasi_identifiers(data: Any, words: Any = None) -> Roles:
-    """Propose roles by the columns' names, looks and uniqueness.
+def find_quasi_identifiers(
+    data: Any, *, words: str | os.PathLike[str] | Mapping[str, str] | None = None, of_persons: bool | None = None
+) -> Roles:
+    """Propose roles by who can know a column and by what it tells apart.
 
     Parameters
     ----------
     data : path, dataframe or Table
+    words : path or mapping, optional
+        Words of column names and what they say, before the built-in ones: ``{"wiek": "age"}``. A file has lines of
+        words with commas between them, a tab, and a topic or a role; see docs/roles.md.
+    of_persons : bool, optional
+        Whether the rows are about persons, where you know; else columns tell.
+
+    Raises
+    ------
+    InputError
+        The data or the words cannot be read, or a word has no known topic.
 
     Notes
     -----
-    O(n) per column. Looks are judged on up to 200 distinct texts of a column.
+    Whatever the order of rows and columns the proposals are the same. Texts are judged on up to 1,000 distinct ones of
+    a column, numbers on all. O(n) per column, and O(n) per column and order of columns for the power;
+    see `hushtable.discover.roles.power`. Nothing leaves the machine, and no cell is shown.
 
     Examples
     --------
@@ -154,80 +64,57 @@ def find_quasi_identifiers(data: Any, words: Any = None) -> Roles:
     {'e-mail': 'identifier', 'age': 'quasi-identifier', 'note': 'other'}
     """
     source = data if isinstance(data, Table) else frames.read(data)
+    words_known = lexicon(words)
     names = source.names if isinstance(source, Table) else source.columns
-    return Roles(_with_persons([_propose(source, name) for name in names], _n_records(source)))
+    read = [_read(source, name, words_known) for name in names]
+    findings = [each.found for each in read if each.found is not None]
+    about_persons, reason = persons(findings)
+    if of_persons is not None:
+        about_persons, reason = of_persons, f"declared as {'' if of_persons else 'not '}about persons"
+    n_records = source.n_records if isinstance(source, Table) else source.n_rows
+    columns = _decided(read, source, n_records) if about_persons else tuple(each.proposed for each in read)
+    library = "polars" if isinstance(source, Table) else frames.library(source)
+    return Roles(columns, about_persons, reason, library)
 
 
-def _n_records(source: Table | frames.Frame) -> int:
-    return source.n_records if isinstance(source, Table) else source.n_rows
+@dataclass(frozen=True, slots=True, eq=False)
+class _Read:
+    """A column as it was read: without anything proposed, its codes, and what it is about."""
+
+    proposed: ProposedRole
+    codes: CodeArray
+    found: Finding | None
 
 
-def _propose(source: Table | frames.Frame, name: str) -> ProposedRole:
+def _read(source: Table | frames.Frame, name: str, words: Lexicon) -> _Read:
     try:
         table = Table.encode(source, [name])
     except ColumnError as error:
-        return ProposedRole(name, "other", "its cells cannot be compared", "none", 0, 0, str(error).partition("\n")[0])
+        warning = str(error).partition("\n")[0]
+        proposed = ProposedRole(name, "other", "its cells cannot be compared", "none", 0, 0, warning)
+        return _Read(proposed, np.empty(0, dtype=np.int32), None)
     (column,), (codes,) = table.columns, table.codes
-    n_missing = int(table.counts[codes < 0].sum())
-    n_known = table.n_records - n_missing
-    role, reason = _role(column, n_known)
-    return ProposedRole(name, role, reason, column.kind, column.n_values, n_missing, _warning(column))
+    by_code = np.bincount(codes + 1, weights=table.counts, minlength=column.n_values + 1).astype(np.int64)
+    found = finding(cells_of(column, by_code[1:], int(by_code[0])), words)
+    about = "it holds no value" if not column.n_values else _NO_PERSONS
+    proposed = ProposedRole(name, "other", about, column.kind, column.n_values, int(by_code[0]), _warning(column))
+    return _Read(proposed, codes, found)
 
 
-def _role(column: Column, n_known: int) -> tuple[Role, str]:
-    n_values = column.n_values
-    if n_values == 0:
-        return "other", "it holds no value"
-    looks = _looks_like(column)
-    if looks:
-        return "identifier", f"most of its cells look like {looks}"
-    words = _words(column.name)
-    is_unique = n_known > 1 and n_values >= _NEARLY_UNIQUE * n_known
-    if "id" in words and is_unique:
-        return "identifier", "its name says id, and nearly every value occurs once"
-    if _says_whose(words) and n_values * n_values > n_known:
-        return "identifier", "its name says whose record a row is"
-    for role, vocabulary in _NAMED.items():
-        hits = [word for word in words if word in vocabulary]
-        if hits:
-            return role, f"its name says {hits[0]!r}"
-    if is_unique and column.kind == "category":
-        return "identifier", "text, and nearly every value occurs once"
-    if is_unique and column.kind in ("integer", "decimal"):
-        return "quasi-identifier", "nearly every value occurs once"
-    if column.kind in ("date", "datetime"):
-        return "quasi-identifier", "a date, which others may know"
-    if n_values == 1:
-        return "other", "it holds a single value"
-    if not column.is_measured and n_values <= _FEW_VALUES and n_values * n_values > n_known:
-        return "quasi-identifier", "a category with many values for so few records"
-    return "other", "nothing about its name or cells stands out"
-
-
-def _words(name: str) -> list[str]:
-    """Split a column's name into lower-case words, and also join it: "e-mail" gives e, mail and email."""
-    parts = re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])", name)
-    words = [part.lower() for part in parts]
-    return [*words, "".join(words)]
-
-
-def _says_whose(words: Sequence[str]) -> bool:
-    *parts, joined = words
-    whose = _PERSONS | {"id"}
-    return joined.removesuffix("id") in _PERSONS or (
-        not whose.isdisjoint(parts) and (whose | _NUMBERINGS).issuperset(parts)
-    )
-
-
-def _looks_like(column: Column) -> str:
-    if column.is_measured:
-        return ""
-    step = max(1, column.n_values // _SAMPLED)
-    sample = [str(value).strip() for value in column.values[::step][:_SAMPLED]]
-    for looks, pattern in _LOOKS:
-        if sum(bool(pattern.fullmatch(text)) for text in sample) >= _MOSTLY * len(sample):
-            return looks
-    return ""
+def _decided(read: Sequence[_Read], source: Table | frames.Frame, n_records: int) -> tuple[ProposedRole, ...]:
+    """Propose roles in a table of persons."""
+    open_ones = [each for each in read if each.found is not None and each.proposed.n_distinct]
+    found = {each.proposed.name: each.found for each in open_ones if each.found is not None}
+    counts = source.counts if isinstance(source, Table) else np.ones(n_records, dtype=np.int64)
+    codes = np.array([each.codes for each in open_ones], dtype=np.int32).reshape(len(open_ones), len(counts))
+    decisions = decide(found, Table(tuple(each.cells.column for each in found.values()), codes, counts), len(read))
+    columns = [
+        replace(each.proposed, **asdict(decisions[each.proposed.name]))
+        if each.proposed.name in decisions
+        else each.proposed
+        for each in read
+    ]
+    return _with_persons(columns, n_records)
 
 
 def _warning(column: Column) -> str:

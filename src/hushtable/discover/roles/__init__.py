@@ -1,0 +1,4 @@
+"""What is known about columns before their roles are decided: topics, words, looks, power.
+
+`hushtable.discover.recognise` puts them together.
+"""

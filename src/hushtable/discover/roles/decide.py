@@ -1,0 +1,120 @@
+"""From what columns are about and what they tell apart to roles.
+
+The score of a column is how probably it is a quasi-identifier: its knowability, in [0, 1], times r / (r + 0.02), where
+r is its mean gain over that of an average column that others can know. A column of one value scores 0; one that tells
+much apart scores its knowability. From 0.45 on it is proposed; from 0.15 on it is asked about.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Final
+
+import numpy as np
+
+from hushtable.discover.roles.findings import Finding
+from hushtable.discover.roles.power import entropy, mean_gains, twins
+from hushtable.discover.roles.records import Proposal
+from hushtable.table import Table
+
+__all__ = ["Decision", "decide"]
+
+_KNOWABLE: Final = 0.5
+_DECIDED: Final = 0.45
+_ASKED: Final = 0.15
+_SMALL_POWER: Final = 0.02
+_MOST_ASKED: Final = 3  # one column in so many
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What is proposed of one column; see `hushtable.discover.roles.records.ProposedRole`."""
+
+    role: Proposal
+    reason: str
+    score: float
+    knowable_by: str
+    power: float
+
+
+def decide(found: Mapping[str, Finding], table: Table, n_columns: int) -> Mapping[str, Decision]:
+    """Propose a role for every column of a table of persons.
+
+    Parameters
+    ----------
+    found : mapping of name to Finding
+        Of columns that hold a value.
+    table : Table
+        These columns.
+    n_columns : int
+        Of the whole table: at most a third of them is asked about, those of the highest scores, but one in any case.
+    """
+    same = twins(table, [(_rank(each), name) for name, each in found.items()])
+    shares, relative = _powers(table, found, same)
+    first = {name: _decision(each, shares[name], relative[name]) for name, each in found.items()}
+    decisions = {
+        name: _beside_its_twin(each, found[name], first[same[name]], same[name]) if name in same else each
+        for name, each in first.items()
+    }
+    open_ones = [name for name, each in decisions.items() if each.role == "ask"]
+    ranked = sorted(open_ones, key=lambda name: (-decisions[name].score, name))
+    for name in ranked[max(1, n_columns // _MOST_ASKED) :]:
+        reason = f"{decisions[name].reason}; not asked, as others come first"
+        decisions[name] = replace(decisions[name], role="other", reason=reason)
+    return decisions
+
+
+def _rank(found: Finding) -> float:
+    """Order columns that say the same by how much is known of what they are about."""
+    role = "other" if found.topic is None else found.topic.role
+    return {"identifier": 0.0, "quasi-identifier": 1.0, "sensitive": 2.0, "other": 3.0}[role] - found.knowability / 2
+
+
+def _powers(
+    table: Table, found: Mapping[str, Finding], same: Mapping[str, str]
+) -> tuple[Mapping[str, float], Mapping[str, float]]:
+    """Return the share of every column in what the knowable ones tell, and its mean gain over an average one's.
+
+    What nobody may know has no share; it is compared by what it tells alone.
+    """
+    knowable = sorted(
+        name
+        for name, each in found.items()
+        if not each.is_settled and each.knowability >= _KNOWABLE and each.cells.n_values > 1 and name not in same
+    )
+    gains = mean_gains(table.select(knowable))
+    total = float(gains.sum()) or 1.0
+    shares = dict.fromkeys(found, 0.0) | dict(zip(knowable, (gains / total).tolist(), strict=True))
+    most = max(1.0, float(np.log2(max(1, table.n_records))))
+    relative = {name: _alone(each) / most for name, each in found.items()}
+    relative |= {name: shares[name] * len(knowable) for name in knowable}
+    for name, other in same.items():
+        shares[name], relative[name] = shares[other], relative[other]
+    return shares, relative
+
+
+def _alone(found: Finding) -> float:
+    return entropy(np.append(found.cells.counts, found.cells.n_missing))
+
+
+def _decision(found: Finding, share: float, relative: float) -> Decision:
+    known_by = "unclear" if found.topic is None else found.topic.known_by
+    score = found.knowability * relative / (relative + _SMALL_POWER)
+    if found.topic is not None and found.is_settled:
+        return Decision(found.topic.role, found.reason, score, known_by, 0.0)
+    # What others can know is never left out unasked: a column that tells few apart may single out one person.
+    is_in_doubt = score >= _ASKED or found.knowability >= _KNOWABLE
+    role: Proposal = "quasi-identifier" if score >= _DECIDED else "ask" if is_in_doubt else "other"
+    if found.cells.n_values == 1 and not found.cells.n_missing:
+        return Decision("other", "it holds a single value", 0.0, known_by, 0.0)
+    reason = f"{found.reason}, but tells hardly anyone apart" if relative < _SMALL_POWER else found.reason
+    return Decision(role, reason, score, known_by, share)
+
+
+def _beside_its_twin(own: Decision, found: Finding, twin: Decision, name: str) -> Decision:
+    """Add which column says the same; what is not known otherwise, its twin says."""
+    says_same = f"says the same as {name!r}, one to one"
+    if found.topic is None or found.topic.name == "number":
+        return replace(twin, reason=says_same)
+    return replace(own, reason=f"{own.reason}; {says_same}")

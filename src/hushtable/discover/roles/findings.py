@@ -1,0 +1,162 @@
+"""What every column is about, from its cells and its name; and whether the rows are about persons."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from hushtable.discover.roles.cells import Cells
+from hushtable.discover.roles.looks import Look, fits, is_paced, look_of
+from hushtable.discover.roles.names import Lexicon, Said, says
+from hushtable.discover.roles.topics import Topic, topics
+from hushtable.errors import listed
+
+__all__ = ["Finding", "finding", "persons"]
+
+_NEARLY_UNIQUE: Final = 0.9
+_OFTEN_ALONE: Final = 0.5
+_FEW_VALUES: Final = 20
+_UNSURE: Final = 0.8
+_AGAINST_NAME: Final = 0.45
+_CONTRADICTED: Final = 0.4
+# Looks that a column may have whose values are nearly all different.
+_ALONE: Final = ("age", "birth", "date", "time", "person name", "plate")
+# Meanings of names that cells can contradict.
+_CHECKED: Final = ("age", "date", "sex", "coordinate", "contact", "account", "number of a person")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Finding:
+    """What a column is about.
+
+    Attributes
+    ----------
+    cells : Cells
+    topic : Topic, optional
+    knowability : float
+        In [0, 1].
+    persons : float
+        How far it says that rows are persons; negative for things.
+    reason : str
+    """
+
+    cells: Cells
+    topic: Topic | None
+    knowability: float
+    persons: float
+    reason: str
+
+    @property
+    def name(self) -> str:
+        """The column's name."""
+        return self.cells.column.name
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether it names a person, or tells what others would like to know, whatever it tells apart."""
+        return self.topic is not None and self.topic.role in ("identifier", "sensitive")
+
+
+def finding(cells: Cells, words: Lexicon) -> Finding:
+    """Say what a column is about, from its cells and its name."""
+    said = says(cells.column.name, words, lambda topic: fits(topic, cells))
+    look = look_of(cells)
+    if look is not None and _goes_first(look, said) and _holds_alone(look, cells):
+        return _of_look(look, said, cells)
+    # An id alone says whose record a row is, also where it repeats.
+    topic = topics()["key"] if said.word == "id" else said.topic
+    if topic is None or not _can_be(topic, cells):
+        return _unknown(cells, said)
+    if topic.name in _CHECKED and not (said.is_own or fits(topic.name, cells)):
+        reason = f"its name says {said.word!r}, its cells do not look it"
+        return Finding(cells, topics()["number"], _CONTRADICTED, 0.0, reason)
+    how = "a word of yours" if said.is_own else "its name"
+    return _of_topic(cells, topic, f"{how} says {said.word!r}")
+
+
+def _of_look(look: Look, said: Said, cells: Cells) -> Finding:
+    topic = topics()[look.topic]
+    if look.is_sure:
+        return _of_topic(cells, topic, look.text)
+    trust = _UNSURE if said.is_generic or said.topic is not None else _AGAINST_NAME
+    return Finding(cells, topic, topic.knowability * trust, topic.persons * trust * _UNSURE, look.text)
+
+
+def _of_topic(cells: Cells, topic: Topic, reason: str) -> Finding:
+    return Finding(cells, topic, topic.knowability, -1.0 if is_paced(cells) else topic.persons, reason)
+
+
+def _goes_first(look: Look, said: Said) -> bool:
+    """Tell whether what cells look like goes before what the name says."""
+    topic, named = topics()[look.topic], said.topic
+    if named is None:
+        return True
+    if said.is_own:
+        return False
+    if named.role == "identifier" and named.name not in ("name", "web address"):
+        return topic.role == "identifier" and look.is_sure
+    if named.role == "quasi-identifier" and (topic.role == "quasi-identifier" or topic.name == "web address"):
+        return False
+    return look.is_sure or named.name in ("outcome", "number", "name")
+
+
+def _holds_alone(look: Look, cells: Cells) -> bool:
+    return look.is_sure or look.topic in _ALONE or not _is_unique(cells)
+
+
+def _can_be(topic: Topic, cells: Cells) -> bool:
+    """Tell whether a column is who a row is about, and no kind of persons: too few of them for so many records."""
+    if topic.name in ("person", "key"):
+        return cells.n_values**2 > cells.n_records
+    return topic.name != "number" or not _is_unique(cells)
+
+
+def _is_unique(cells: Cells) -> bool:
+    return cells.n_records > 1 and cells.n_values >= _NEARLY_UNIQUE * cells.n_records
+
+
+def _unknown(cells: Cells, said: Said) -> Finding:
+    """Say what can be said of a column whose name and cells mean nothing known."""
+    is_number, key = len(cells.numbers) > 0, topics()["key"]
+    if _is_unique(cells):
+        if said.topic is not None:
+            return _of_topic(cells, key, "its name says id, and nearly every value occurs once")
+        if cells.is_whole and said.is_generic and _numbers_rows(cells):
+            return _of_topic(cells, key, "it numbers the records")
+        if not is_number:
+            return Finding(cells, key, key.knowability, 0.0, "text, and nearly every value occurs once")
+    if cells.is_whole and cells.n_values >= max(_FEW_VALUES, _OFTEN_ALONE * cells.n_records):
+        return Finding(cells, None, 0.4, 0.0, "a number that many records have for themselves")
+    if not is_number:
+        return Finding(cells, None, 0.35, 0.0, "categories that nothing is known of")
+    if cells.n_values <= _FEW_VALUES:
+        return Finding(cells, None, 0.3, 0.0, "codes that nothing is known of")
+    if cells.is_whole:
+        return Finding(cells, None, 0.2, 0.0, "numbers that nothing is known of")
+    return Finding(cells, None, 0.1, 0.0, "a measured number, which others rarely know")
+
+
+def _numbers_rows(cells: Cells) -> bool:
+    """Tell whether the numbers count the records, from 0 or 1 on."""
+    return cells.numbers.min() in (0, 1) and float(np.ptp(cells.numbers)) == cells.n_records - 1
+
+
+def persons(findings: Iterable[Finding]) -> tuple[bool, str]:
+    """Tell whether the rows of a table are about persons, and why."""
+    found = list(findings)
+    decisive = sorted(each.name for each in found if each.persons >= 1)
+    if decisive:
+        return True, f"the rows are about persons: {listed(decisive)} say so"
+    things = sorted(each.name for each in found if each.persons < 0)
+    for_things = -math.fsum(each.persons for each in found if each.persons < 0)
+    weak = sorted(each.name for each in found if each.persons > 0)
+    for_persons = math.fsum(each.persons for each in found if each.persons > 0)
+    if weak and for_persons > for_things:
+        return True, f"the rows may be about persons: {listed(weak)} can be of a person"
+    if things:
+        return False, f"the rows are about things: {listed(things)} say so, and no column speaks of a person"
+    return False, "no column speaks of a person; where the rows are persons all the same, say of_persons=True"

@@ -1,0 +1,207 @@
+"""What the cells of a column look like, whatever its name: patterns of texts, and shapes of numbers.
+
+A look is sure where hardly anything else looks so; it then goes before the name. Numbers are never sure: exam scores
+look like ages. They speak where the name says nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from hushtable._types import TOLERANCE
+from hushtable.discover.roles.cells import Cells
+from hushtable.discover.roles.topics import packaged, rows, topics
+from hushtable.discover.roles.values import listed_topic
+
+__all__ = ["Look", "fits", "is_paced", "look_of"]
+
+_MOSTLY: Final = 0.8
+_NEARLY_ALL: Final = 0.95
+_OFTEN_ALONE: Final = 0.2
+_DAY: Final = 86_400_000_000
+_FEWEST_STEPS: Final = 50
+_GENERATION: Final = 30  # years: dates that spread further are of birth
+_MOST_SEXES: Final = 4
+
+
+class Look(NamedTuple):
+    """What cells look like.
+
+    Attributes
+    ----------
+    topic : str
+        Of `hushtable.discover.roles.topics`.
+    text : str
+        For the reason.
+    is_sure : bool
+        Whether it goes before what the name says.
+    """
+
+    topic: str
+    text: str
+    is_sure: bool
+
+
+class _Pattern(NamedTuple):
+    look: Look
+    pattern: re.Pattern[str]
+
+    def is_most(self, texts: Sequence[str]) -> bool:
+        """Tell whether most of the texts look so."""
+        misses = 0
+        for text in texts:
+            misses += not self.pattern.fullmatch(text)
+            if misses > (1 - _MOSTLY) * len(texts) + TOLERANCE:
+                return False
+        return True
+
+
+_ZIP: Final = re.compile(r"\d{4,6}", re.ASCII)
+_CODE: Final = re.compile(r"(?=.*\d.*\d)[A-Z0-9][A-Z0-9 -]{3,9}", re.ASCII)
+
+
+def look_of(cells: Cells) -> Look | None:
+    """Say what cells look like; None where nothing is known of it.
+
+    Notes
+    -----
+    Judged on up to 1,000 distinct texts; the shapes of numbers on all distinct values.
+    """
+    if not cells.n_values:
+        return None
+    if len(cells.moments):
+        return _dates(cells)
+    if not len(cells.numbers):
+        return _texts(cells)
+    return _codes(cells) or (_numbers(cells) if cells.is_whole else None)
+
+
+def fits(topic: str, cells: Cells) -> bool:
+    """Tell whether the cells can be what a name says; true where nothing speaks against it."""
+    check = _CHECKS.get(topic)
+    return check is None or check(cells)
+
+
+def is_paced(cells: Cells) -> bool:
+    """Tell whether moments follow one another at one pace of less than a day, as those of a machine do."""
+    if len(cells.moments) < _FEWEST_STEPS:
+        return False
+    steps, counts = np.unique(np.diff(cells.moments).astype(np.int64), return_counts=True)
+    is_even = float(counts.max()) >= _MOSTLY * float(counts.sum())
+    return is_even and int(steps[counts.argmax()]) < _DAY
+
+
+def _texts(cells: Cells) -> Look | None:
+    for look, *_ in (each for each in _patterns() if each.is_most(cells.texts)):
+        if look.topic != "age" or _are_ages(cells):
+            return look
+    topic = listed_topic(cells)
+    text = f"most of its cells are listed as {topics()[topic].text}" if topic else ""
+    # Of names a list knows a few only.
+    return Look(topic, text, is_sure=topic != "person name") if topic else None
+
+
+@cache
+def _patterns() -> tuple[_Pattern, ...]:
+    return tuple(
+        _Pattern(Look(topic, f"most of its cells look like {what}", sure == "sure"), re.compile(pattern))
+        for _, (topic, what, sure, pattern) in rows(packaged("patterns.tsv"))
+    )
+
+
+def _are_ages(cells: Cells) -> bool:
+    ends = [int(number) for text in cells.texts for number in re.findall(r"\d+", text)]
+    return max(ends) <= 120 and cells.n_values >= 2
+
+
+def _dates(cells: Cells) -> Look:
+    since = cells.moments.astype(np.int64)
+    if (since % _DAY).any():
+        return Look("time", "its cells are moments, which others may know", is_sure=True)
+    if cells.n_values >= 5 and np.quantile(since, 0.95) - np.quantile(since, 0.05) > _GENERATION * 365 * _DAY:
+        return Look("birth", "its cells are dates over more than 30 years, as of birth", is_sure=True)
+    return Look("date", "a date, which others may know", is_sure=True)
+
+
+def _codes(cells: Cells) -> Look | None:
+    """Look at digits that are no quantity: with leading zeros, or of eight places that are a day."""
+    texts = cells.texts
+    if min(map(len, texts)) >= 8:
+        for look, pattern in _patterns():
+            if look.topic in ("date", "number of a person") and all(map(pattern.fullmatch, texts)):
+                return look
+    if len(set(map(len, texts))) == 1 and all(map(_ZIP.fullmatch, texts)) and any(text[0] == "0" for text in texts):
+        return Look("postcode", "its cells look like postcodes", is_sure=False)
+    return None
+
+
+def _numbers(cells: Cells) -> Look | None:
+    lowest, highest = float(cells.numbers.min()), float(cells.numbers.max())
+    if _is_epoch(lowest, highest) and cells.n_values >= _OFTEN_ALONE * cells.n_records:
+        return Look("time", "its cells look like moments, counted in seconds since 1970", is_sure=False)
+    if lowest >= 1880 and highest <= 2100 and cells.n_values >= 3:
+        if cells.middle(0.95) - cells.middle(0.05) > _GENERATION:
+            return Look("birth", "its cells look like years of birth", is_sure=False)
+        return Look("date", "its cells look like years", is_sure=False)
+    if lowest >= 0 and 40 <= highest <= 120 and _is_smooth(cells):
+        return Look("age", "its cells look like ages", is_sure=False)
+    return None
+
+
+def _is_epoch(lowest: float, highest: float) -> bool:
+    """Tell whether numbers lie between 1995 and 2036, in seconds or milliseconds since 1970."""
+    return any(0.8e9 * unit <= lowest and highest <= 2.1e9 * unit for unit in (1, 1000))
+
+
+def _is_smooth(cells: Cells) -> bool:
+    """Tell whether whole numbers are spread as ages are: many, next to one another, none of them a heap."""
+    inner = (cells.numbers >= cells.middle(0.05)) & (cells.numbers <= cells.middle(0.95))
+    values, weights = cells.numbers[inner], cells.number_weights[inner]
+    if len(values) < 10 or cells.n_records < 30:
+        return False
+    width = float(values.max() - values.min()) + 1
+    expected = width * (1 - np.exp(-weights.sum() / width))  # as many different ones as evenly drawn ones would be
+    heap = weights.sum() / width
+    is_even = weights.max() <= 3 * heap + 4 * np.sqrt(heap) + 2
+    return bool(20 <= width <= 100 and len(values) >= 0.8 * expected and is_even)
+
+
+def _is_body(cells: Cells) -> bool:
+    return not len(cells.numbers) or (15 <= cells.middle() <= 300 and cells.n_values < max(50, 0.5 * cells.n_records))
+
+
+def _is_code(cells: Cells) -> bool:
+    return sum(bool(_CODE.fullmatch(text)) for text in cells.texts) >= _MOSTLY * max(1, len(cells.texts))
+
+
+def _is_long(cells: Cells) -> bool:
+    """Tell whether numbers have the length of a personal number; texts may be anything."""
+    return not cells.is_whole or float(cells.numbers.max()) >= 1000
+
+
+def _within(low: float, high: float) -> Callable[[Cells], bool]:
+    def check(cells: Cells) -> bool:
+        numbers = cells.numbers
+        return not len(numbers) or cells.share((numbers >= low) & (numbers <= high)) >= _NEARLY_ALL
+
+    return check
+
+
+_CHECKS: Final[Mapping[str, Callable[[Cells], bool]]] = {
+    "age": _within(0, 125),
+    "sex": lambda cells: cells.n_values <= _MOST_SEXES or listed_topic(cells) == "sex",
+    "date": lambda cells: listed_topic(cells) == "date" or all(re.search(r"\d", text) for text in cells.texts),
+    "coordinate": lambda cells: not len(cells.numbers) or float(np.abs(cells.numbers).max()) <= 180,
+    "school class": lambda cells: cells.is_whole and 11 <= float(cells.numbers.max()) <= 13,
+    "contact": _is_long,
+    "account": _is_long,
+    "number of a person": _is_long,
+    "postcode": _is_code,
+    "body": _is_body,
+    "sampling weight": lambda cells: len(cells.numbers) > 0 and not _is_body(cells),
+}

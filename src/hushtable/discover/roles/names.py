@@ -1,0 +1,239 @@
+"""What the name of a column says: known words in it, in several languages, and words of the user's own."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Final, NamedTuple, get_args
+
+from hushtable.column import Role
+from hushtable.discover.roles.topics import Topic, entries, fold, packaged, topics
+from hushtable.errors import InputError, check_type, with_hint
+
+__all__ = ["Lexicon", "Said", "lexicon", "says"]
+
+_CAMEL: Final = re.compile(r"(?<=[a-z\d])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_TOKEN: Final = re.compile(r"[\u3400-\u9fff]+|[^\W\d\u3400-\u9fff]+|\d+")
+_CHINESE: Final = re.compile(r"[\u3400-\u9fff]+")
+_UMLAUT: Final = re.compile(r"([aou])e")
+_LINKS: Final = ("", "s", "n", "en", "es", "er", "e")
+_LONGEST_COMPOUND: Final = 40
+_SHORTEST_PART: Final = 3
+_SHORT_PARTS: Final = ("id", "nr")
+_MOST_TOKENS: Final = 6
+
+# Words that only say of which column, person or value they speak, where another topic stands beside them.
+_BESIDE: Final = ("number", "name", "person", "key")
+
+Fits = Callable[[str], bool]
+
+
+class Said(NamedTuple):
+    """What a name says.
+
+    Attributes
+    ----------
+    topic : Topic or None
+    word : str
+        The known word, as the lexicon has it.
+    is_generic : bool
+        Nothing at all is said, as by ``v1`` or ``column``; else unknown words may mean something.
+    is_own : bool
+        A word of the user's says so.
+    """
+
+    topic: Topic | None
+    word: str = ""
+    is_generic: bool = False
+    is_own: bool = False
+
+
+class _Claim(NamedTuple):
+    topic: Topic
+    needs_cells: bool
+    is_own: bool = False
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Lexicon:
+    """Known words, without spaces, and those that are also known as the end of a longer word."""
+
+    words: Mapping[str, tuple[_Claim, ...]]
+    endings: Mapping[str, tuple[_Claim, ...]]
+
+    def claims(self, word: str) -> tuple[_Claim, ...]:
+        """Return what a word says; umlauts may be spelled out."""
+        return self.words.get(word) or self.words.get(_UMLAUT.sub(r"\1", word), ())
+
+
+def lexicon(words: str | os.PathLike[str] | Mapping[str, str] | None = None) -> Lexicon:
+    """Return the built-in words, and before them words of the user's own.
+
+    Parameters
+    ----------
+    words : path or mapping, optional
+        Of words to a topic of `topics` or to a role. A file has lines of words with commas between them, a tab, and
+        the topic or role; lines that begin with ``#`` are skipped.
+
+    Raises
+    ------
+    InputError
+        The file cannot be read, or a word has no such topic or role.
+    """
+    if words is None:
+        return _built_in()
+    own: dict[str, tuple[_Claim, ...]] = {}
+    for where, word, topic in _own_entries(words):
+        if _key(word) and topic not in _own_topics():
+            known = ", ".join((*get_args(Role), *topics()))
+            msg = with_hint(f"{where} has {topic!r} for a topic or role.", f"write `word<TAB>topic`, one of {known}.")
+            raise InputError(msg)
+        own[_key(word)] = (_Claim(_own_topics()[topic], needs_cells=False, is_own=True),)
+    built_in = _built_in()
+    return Lexicon({**built_in.words, **own}, built_in.endings)
+
+
+def says(name: str, known: Lexicon, fits: Fits) -> Said:
+    """Say what a column's name is about.
+
+    Parameters
+    ----------
+    name : str
+    known : Lexicon
+    fits : callable
+        Whether the cells agree with a topic, for words that mean several things.
+    """
+    hits: list[tuple[str, _Claim]] = []
+    is_generic = True
+    for word, claims in _words(name, known):
+        claim = next((each for each in claims if not each.needs_cells or fits(each.topic.name)), None)
+        if claim is not None and claim.topic.name != "filler":
+            hits.append((word, claim))
+        # A single letter or a number beside it is a variable's name.
+        is_generic &= claim is not None or word.isdigit() or len(word) == 1
+    own = [hit for hit in hits if hit[1].is_own]
+    return _settled(own or hits, is_generic)
+
+
+def _settled(hits: list[tuple[str, _Claim]], is_generic: bool) -> Said:
+    """Choose among the topics of a name: the most careful, of those that say what the column is about."""
+    named = {claim.topic.name for _, claim in hits}
+    if "name" in named and named <= {"name", "person", "family"} and len(named) > 1:
+        return Said(topics()["person name"], next(word for word, claim in hits if claim.topic.name == "name"))
+    if "person" in named and named <= {"person", "number", "key"} and not is_generic:
+        return Said(None)
+    about = [hit for hit in hits if hit[1].topic.name not in _BESIDE]
+    if not about and "person" in named:
+        about = [hit for hit in hits if hit[1].topic.name == "person"]
+    if not (about or hits):
+        return Said(None, is_generic=is_generic)
+    word, claim = min(about or hits, key=lambda hit: hit[1].topic.rank)
+    return Said(claim.topic, word, is_own=claim.is_own)
+
+
+def _words(name: str, known: Lexicon) -> Iterator[tuple[str, tuple[_Claim, ...]]]:
+    """Split a name into its longest known words; what is unknown claims nothing."""
+    tokens = _TOKEN.findall(fold(_CAMEL.sub(" ", name)))
+    place = 0
+    while place < len(tokens):
+        for end in range(min(len(tokens), place + _MOST_TOKENS), place, -1):
+            word = "".join(tokens[place:end])
+            if claims := known.claims(word):
+                yield word, claims
+                place = end
+                break
+        else:
+            yield from _parts(tokens[place], known)
+            place += 1
+
+
+def _parts(token: str, known: Lexicon) -> Iterator[tuple[str, tuple[_Claim, ...]]]:
+    """Split a token that is no known word: Chinese by its longest words, others as compounds of known ones."""
+    if _CHINESE.fullmatch(token):
+        yield from _chinese(token, known)
+        return
+    parts = _compound(token, known) if len(token) <= _LONGEST_COMPOUND else None
+    if parts is not None:
+        yield from ((part, known.claims(part)) for part in parts)
+        return
+    for start in range(1, len(token)):
+        if claims := known.endings.get(token[start:]):
+            yield token[start:], claims
+            return
+    yield token, ()
+
+
+def _chinese(token: str, known: Lexicon) -> Iterator[tuple[str, tuple[_Claim, ...]]]:
+    place = 0
+    while place < len(token):
+        longest = next((end for end in range(len(token), place, -1) if token[place:end] in known.words), place + 1)
+        yield token[place:longest], known.words.get(token[place:longest], ())
+        place = longest
+
+
+def _compound(token: str, known: Lexicon) -> list[str] | None:
+    """Return the known words that a token is made of, as few as possible, with a link between them at most."""
+    best: list[list[str] | None] = [[]] + [None] * len(token)
+    for start in range(len(token)):
+        before = best[start]
+        if before is None:
+            continue
+        for end in range(start + 1, len(token) + 1):
+            part = token[start:end]
+            is_last = start > 0 and end == len(token)
+            if not known.claims(part) or (len(part) < _SHORTEST_PART and not (is_last and part in _SHORT_PARTS)):
+                continue
+            for link in _LINKS:
+                after = end + len(link)
+                if token[end:after] != link or (link and end - start <= _SHORTEST_PART):
+                    continue
+                there = best[after]
+                if there is None or len(there) > len(before) + 1:
+                    best[after] = [*before, part]
+    return best[-1]
+
+
+@cache
+def _built_in() -> Lexicon:
+    words: dict[str, tuple[_Claim, ...]] = {}
+    endings: dict[str, tuple[_Claim, ...]] = {}
+    for _, entry, topic in entries(packaged("words.tsv")):
+        claim = _Claim(topics()[topic], needs_cells=entry.endswith("?"))
+        chosen = endings if entry.startswith("*") else words
+        others = [each for each in chosen.get(_key(entry), ()) if each.topic != claim.topic]
+        chosen[_key(entry)] = tuple(sorted([*others, claim], key=lambda each: (not each.needs_cells, each.topic.rank)))
+    return Lexicon(words, endings)
+
+
+@cache
+def _own_topics() -> Mapping[str, Topic]:
+    """Return every topic by its name, and one for each role."""
+    roles = {
+        role: Topic(role, role, 0.9 if role == "quasi-identifier" else 0.0, "unclear", 0.0, f"declared as {role}", -1)
+        for role in get_args(Role)
+    }
+    return {**roles, **topics()}
+
+
+def _own_entries(words: str | os.PathLike[str] | Mapping[str, str]) -> Iterator[tuple[str, str, str]]:
+    if isinstance(words, Mapping):
+        for word, topic in words.items():
+            yield f"words[{word!r}]", str(word), str(topic)
+        return
+    check_type(words, (str, os.PathLike), "words", '{"wiek": "age"}')  # type: ignore[arg-type]
+    path = Path(words)
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError):
+        msg = with_hint(f"the words file {str(path)!r} cannot be read.", "pass a text file in UTF-8.")
+        raise InputError(msg) from None
+    for line, word, topic in entries(text):
+        yield f"line {line} of {path.name}", word, topic
+
+
+def _key(word: str) -> str:
+    return fold(word).replace(" ", "")

@@ -1,0 +1,11 @@
+"""The examples of docs/roles.md run and print what the page says."""
+
+import doctest
+from pathlib import Path
+
+
+def test_the_page_runs():
+    page = Path(__file__).parents[2] / "docs" / "roles.md"
+    result = doctest.testfile(str(page), module_relative=False)
+    assert result.attempted >= 9
+    assert result.failed == 0
