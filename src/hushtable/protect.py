@@ -197,7 +197,9 @@ def _check_identifiers(source: Frame | Table, asked: Request) -> None:
     undeclared = [name for name in names if name not in named]
     if n_records < FEWEST_RECORDS or not undeclared:
         return
-    looks = [each for each in find_quasi_identifiers(source.select(undeclared)).columns if each.role == "identifier"]
+    # Who names quasi-identifiers says that the rows are persons.
+    proposed = find_quasi_identifiers(source, of_persons=True).columns
+    looks = [each for each in proposed if each.role == "identifier" and each.name in undeclared]
     if looks:
         msg = with_hint(
             f"column {looks[0].name!r} looks like a direct identifier ({looks[0].reason}) and was given no role.",

@@ -57,6 +57,10 @@ def scan(
         Path | None,
         typer.Option(help="More words that name columns, a line `word<TAB>topic` each.", show_default=False),
     ] = None,
+    persons: Annotated[
+        bool | None,
+        typer.Option("--persons/--no-persons", help="Whether a row is of a person; found when not given."),
+    ] = None,
     fail: Annotated[list[str] | None, fail_above(_SCAN_FIGURES)] = None,
     encoding: Encoding = None,
     delimiter: Delimiter = None,
@@ -77,9 +81,11 @@ def scan(
     with step("reading"):
         frame = frames.read(file, encoding=encoding, delimiter=delimiter).learned()
     with step("looking at columns and classes"):
-        roles = find_quasi_identifiers(frame, words=words)
+        roles = find_quasi_identifiers(frame, words=words, of_persons=persons)
         sensitive = [name for name, role in roles.roles.items() if role == "sensitive"]
-        risk = assess(frame, quasi_identifiers=roles.quasi_identifiers, sensitive=sensitive)
+        # Of what is asked, the careful answer.
+        known = [name for name, role in roles.roles.items() if role in ("quasi-identifier", "ask")]
+        risk = assess(frame, quasi_identifiers=known, sensitive=sensitive)
     failed = failures(scan_figures(risk.to_dict()), limits)
     with failing(failed):
         if as_json:
@@ -87,7 +93,7 @@ def scan(
             read = {"read": frame.dialect.to_dict()} if frame.is_text else {}
             print_json({"file": file.name, **read, **roles.to_dict(), "risk": risk.to_dict(), **judged})
         else:
-            say(role_table(roles), *risk_lines(risk.to_dict()))
+            say(role_table(roles), *risk_lines(risk.to_dict(), roles))
         if policy is not None:
             run = _next(file, policy, roles)
             _write_policy(policy, proposed(frame, roles, k=k, source=file.name, run=run))

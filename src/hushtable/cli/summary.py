@@ -66,13 +66,17 @@ def role_table(roles: Roles) -> str:
     )
 
 
-def risk_lines(risk: Mapping[str, Any]) -> list[str]:
-    """Say how easily people can be found again."""
+def risk_lines(risk: Mapping[str, Any], roles: Roles) -> list[str]:
+    """Say how easily people can be found again, where what is asked is known of them."""
+    if not roles.of_persons:
+        hint = "; where the rows are persons all the same: --persons" if roles.columns else ""
+        return [f"Nothing is proposed: {roles.persons_reason.partition('; where')[0]}{hint}."]
     if not risk["quasi_identifiers"]:
         return ["No column looks like a quasi-identifier; if one is, name it in a policy or with --qi."]
     readings = risk["smallest_by_missing"]
+    asked = f" ({', '.join(roles.ask)}: taken for known until you decide)" if roles.ask else ""
     return [
-        f"By {', '.join(risk['quasi_identifiers'])}:",
+        f"By {', '.join(risk['quasi_identifiers'])}{asked}:",
         f"  {risk['n_records']:,} records in {risk['n_classes']:,} classes; {risk['n_unique']:,} records are unique",
         f"  highest risk {risk['highest_risk']:.3g}, average risk {risk['average_risk']:.3g} "
         "(chance of a right guess by someone who knows that the person is in the table)",

@@ -120,6 +120,8 @@ def _column(frame: Frame, column: ProposedRole) -> Iterator[str]:
 
 def _why(column: ProposedRole) -> str:
     parts = [column.reason, f"{column.n_distinct:,} distinct"]
+    if column.role in ("quasi-identifier", ASK) and column.knowable_by != "unclear":
+        parts.append(f"known to {column.knowable_by}")
     if column.n_missing:
         parts.append(f"{column.n_missing:,} missing")
     if column.power:

@@ -172,7 +172,11 @@ def _is_smooth(cells: Cells) -> bool:
 
 
 def _is_body(cells: Cells) -> bool:
-    return not len(cells.numbers) or (15 <= cells.middle() <= 300 and cells.n_values < max(50, 0.5 * cells.n_records))
+    if not len(cells.numbers):
+        return True
+    in_metres = 1.2 <= cells.middle() <= 2.3 and float(cells.numbers.max()) <= 2.6
+    is_size = 15 <= cells.middle() <= 300 or (in_metres and not cells.is_whole)
+    return is_size and cells.n_values < max(50, 0.5 * cells.n_records)
 
 
 def _is_code(cells: Cells) -> bool:
