@@ -130,6 +130,7 @@ def test_looks_are_found_in_many_values():
         (["x"] * 9, "other", "it holds a single value"),
         ([f"text {i}" for i in range(9)], "identifier", "text, and nearly every value occurs once"),
         ([f"text {i}" for i in range(9)] + ["text 0"], "identifier", "text, and nearly every value occurs once"),
+        ([f"{i:06}" for i in range(0, 4000, 37)], "identifier", "text, and nearly every value occurs once"),
         (list(range(9)), "identifier", "it numbers the records"),
         (list(range(1, 40)), "identifier", "it numbers the records"),
         (list(range(7000, 7060)), "ask", "a number that many records have for themselves"),

@@ -18,6 +18,7 @@ __all__ = ["Cells", "cells_of"]
 _MOST_TEXTS: Final = 1000
 _PLAIN: Final = re.compile(r"[+-]?\d+(\.\d+)?([eE][+-]?\d{1,3})?", re.ASCII)
 _COMMA: Final = re.compile(r"[+-]?(\d{1,3}(\.\d{3})+|\d+)(,\d+)?", re.ASCII)
+_CODE: Final = re.compile(r"0\d", re.ASCII)
 _GROUPED: Final = re.compile(r"[+-]?\d{1,3}(,\d{3})+(\.\d+)?", re.ASCII)
 
 
@@ -102,7 +103,12 @@ def _moments(column: Column, texts: tuple[str, ...]) -> NDArray[np.datetime64]:
 
 
 def _numbers(texts: tuple[str, ...]) -> FloatArray:
-    """Read texts as numbers, with a decimal point or a decimal comma; nothing where they are not all numbers."""
+    """Read texts as numbers, with a decimal point or a decimal comma; nothing where they are not all numbers.
+
+    Digits with a zero before them are codes.
+    """
+    if any(_CODE.match(text) for text in texts):
+        return np.empty(0)
     if all(_PLAIN.fullmatch(text) or _GROUPED.fullmatch(text) for text in texts):
         plain = [text.replace(",", "") for text in texts]
     elif all(_COMMA.fullmatch(text) for text in texts):

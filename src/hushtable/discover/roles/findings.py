@@ -75,7 +75,9 @@ def finding(cells: Cells, words: Lexicon) -> Finding:
         reason = f"its name says {said.word!r}, its cells do not look it"
         return Finding(cells, topics()["number"], _CONTRADICTED, 0.0, reason)
     how = "a word of yours" if said.is_own else "its name"
-    return _of_topic(cells, topic, f"{how} says {said.word!r}")
+    # What is asked about has to be explained.
+    what = f": {topic.text}" if topic.role == "other" and not said.is_own else ""
+    return _of_topic(cells, topic, f"{how} says {said.word!r}{what}")
 
 
 def _of_look(look: Look, said: Said, cells: Cells) -> Finding:

@@ -77,7 +77,7 @@ def look_of(cells: Cells) -> Look | None:
     if len(cells.moments):
         return _dates(cells)
     if not len(cells.numbers):
-        return _texts(cells)
+        return _codes(cells) or _texts(cells)
     return _codes(cells) or (_numbers(cells) if cells.is_whole else None)
 
 

@@ -39,7 +39,7 @@ class Said(NamedTuple):
     ----------
     topic : Topic or None
     word : str
-        The known word, as the lexicon has it.
+        The known word, as the name has it.
     is_generic : bool
         Nothing at all is said, as by ``v1`` or ``column``; else unknown words may mean something.
     is_own : bool
@@ -141,9 +141,8 @@ def _words(name: str, known: Lexicon) -> Iterator[tuple[str, tuple[_Claim, ...]]
     place = 0
     while place < len(tokens):
         for end in range(min(len(tokens), place + _MOST_TOKENS), place, -1):
-            word = "".join(tokens[place:end])
-            if claims := known.claims(word):
-                yield word, claims
+            if claims := known.claims("".join(tokens[place:end])):
+                yield " ".join(tokens[place:end]), claims
                 place = end
                 break
         else:
