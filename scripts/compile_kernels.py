@@ -17,7 +17,7 @@ def cutting() -> None:
     """Mondrian, with both cuts, along hierarchies, with models of sensitive values, and the exchange pass."""
     people = ht.datasets.people(n=300, seed=0)
     models = [ht.KAnonymity(5), ht.DistinctLDiversity(2, "diagnosis")]
-    options = {"quasi_identifiers": QUASI_IDENTIFIERS, "models": models}
+    options = {"quasi_identifiers": QUASI_IDENTIFIERS, "models": models, "roles": "trust"}
     for method in (ht.Mondrian(recoding="cut"), ht.Mondrian(cut="median"), ht.Mondrian(exchange=True)):
         ht.anonymize(people, method=method, hierarchies={"education": "auto"}, **options)
 
@@ -25,7 +25,7 @@ def cutting() -> None:
 def grouping() -> None:
     """Minimal generalization, genetic search, mpUCCs, minimal uniques, masking, scores."""
     people = ht.datasets.people(n=120, seed=0)
-    options = {"quasi_identifiers": QUASI_IDENTIFIERS[1:], "models": [ht.KAnonymity(3)]}
+    options = {"quasi_identifiers": QUASI_IDENTIFIERS[1:], "models": [ht.KAnonymity(3)], "roles": "trust"}
     ht.mpuccs(people[:60], people[60:], n_cols=[1, 2], control=people[:30])
     ht.mpuccs(people[:60], people[60:], n_cols=[1, 2], all_minimal=True)
     ht.minimal_uniques(people[:60])

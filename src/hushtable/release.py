@@ -19,6 +19,7 @@ from hushtable.edition import Edition, Rewritten
 from hushtable.errors import InputError, with_hint
 from hushtable.exposure import Exposure, ExposureLimit, measure_exposure
 from hushtable.frames import Frame
+from hushtable.lattice.listing import partitions
 from hushtable.models.base import PrivacyModel, model_to_dict
 from hushtable.partition import Partition
 from hushtable.pseudonyms import Pseudonyms
@@ -301,15 +302,17 @@ class Release:
 
     def _published_classes(self) -> CodeArray:
         """Number the combinations of published cells: of every class, and behind them of suppressed records."""
-        codes = np.zeros((len(self.quasi_identifiers), self.partition.n_classes + 1), dtype=np.int64)
+        codes = np.zeros((len(self.quasi_identifiers), self.partition.n_classes + 1), dtype=np.int32)
+        widths = []
         for j, name in enumerate(self.quasi_identifiers):
             label_of_class, labels = self.recoding.labels(name)
             place_of_text: dict[str | None, int] = {}
             texts = (*labels, SUPPRESSED)
             place_of_label = np.array([place_of_text.setdefault(text, len(place_of_text)) for text in texts])
             codes[j] = place_of_label[np.append(label_of_class, len(labels))]
-        _, published = np.unique(codes, axis=1, return_inverse=True)
-        return published.ravel().astype(np.int32)
+            widths.append(len(place_of_text))
+        ((published, _),) = partitions(codes, widths, [range(len(codes))])
+        return published
 
     def _rewritten(self, name: str) -> Rewritten:
         label_of_class, labels = self.recoding.labels(name)

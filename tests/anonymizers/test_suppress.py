@@ -22,7 +22,7 @@ ALPHA = [ht.KAnonymity(5), ht.AlphaKAnonymity(0.6, 5, "ill")]
 
 
 def protected(people, models, limit):
-    return ht.anonymize(people, quasi_identifiers=["age"], models=models, suppression_limit=limit)
+    return ht.anonymize(people, quasi_identifiers=["age"], models=models, suppression_limit=limit, roles="trust")
 
 
 def test_as_few_as_it_takes(people):

@@ -31,7 +31,7 @@ models:
 person: name
 limits: {highest_risk: 0.25, average_risk: 0.25}
 """
-N = 60
+N = 48
 
 
 @pytest.fixture
@@ -39,7 +39,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     pl.DataFrame(
         {
-            "name": [f"person {i % 40}" for i in range(N)],
+            "name": [f"person {i % 32}" for i in range(N)],
             "age": [20 + (i * 7) % 40 for i in range(N)],
             "zip": [f"{100 + i % 7 * 111}" for i in range(N)],
             "seen": [f"2024-0{1 + i % 9}-1{i % 10}" for i in range(N)],
