@@ -297,10 +297,10 @@ TROUBLES: dict[str, Trouble] = {
         ["not a Parquet file"],
     ),
     "unknown ending of the input": (
-        lambda: write("in.xlsx", ""),
-        ["in.xlsx", "-p", "policy.yaml"],
+        lambda: write("in.xls", ""),
+        ["in.xls", "-p", "policy.yaml"],
         2,
-        ["'in.xlsx'", ".parquet"],
+        ["'in.xls'", ".parquet", ".xlsx"],
     ),
 }  # fmt: skip
 

@@ -271,7 +271,8 @@ def test_odd_names_survive(tmp_path, name, ending):
     [
         ("none.csv", "cannot read .*none.csv"),
         ("none.parquet", "cannot read .*none.parquet"),
-        ("none.xlsx", "cannot tell the format of .* from its ending '.xlsx'"),
+        ("none.xls", "cannot tell the format of .* from its ending '.xls'"),
+        ("none.parquet.gz", "from its ending '.gz'"),
         ("none", "from its ending ''"),
         ("folder.csv", "cannot read .*folder.csv"),
         ("folder.parquet", "folder.parquet"),
@@ -552,7 +553,7 @@ def test_short_hostile_texts_are_read_as_the_standard_library_reads_them_or_refu
         letters = draw.choices(["a", "1", ",", ",", ";", '"', '"', "\r", "\n", "\r\n", " ", "\t", "\ufeff"], k=12)
         text = header + "".join(letters[: draw.randint(0, 12)])
         try:
-            frame = frames.read(write_csv(text), delimiter=draw.choice([None, ",", ";"]))
+            frame = frames.read(write_csv(text), dialect=Dialect(delimiter=draw.choice([None, ",", ";"]), index=False))
         except InputError:
             continue
         n_read += 1

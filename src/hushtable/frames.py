@@ -11,7 +11,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import narwhals as nw
 import numpy as np
@@ -20,14 +20,13 @@ import polars as pl
 from hushtable._types import BoolArray, CodeArray, CountArray
 from hushtable.cells import SUPPRESSED
 from hushtable.column import ColumnSpec
-from hushtable.delimited import header_line, read_csv, unreadable
 from hushtable.dialect import Dialect
 from hushtable.errors import ColumnError, InputError, listed, with_hint
+from hushtable.files import file_kind, read_bytes, read_file, write_csv
 from hushtable.series import encode, settled, to_polars, without_categories
 from hushtable.spellings import canonical
 
 __all__ = [
-    "FILE_KINDS",
     "Frame",
     "assemble",
     "check_writable",
@@ -39,6 +38,7 @@ __all__ = [
     "mask",
     "missing_texts",
     "read",
+    "read_stream",
     "spelled",
     "strings",
     "text_codes",
@@ -49,8 +49,6 @@ __all__ = [
     "written_delimiter",
 ]
 
-FILE_KINDS: Final = {".csv": "csv", ".tsv": "csv", ".txt": "csv", ".parquet": "parquet", ".pq": "parquet"}
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Frame:
@@ -60,7 +58,7 @@ class Frame:
     ----------
     data : narwhals.DataFrame
     is_text : bool
-        True for a CSV: every column is text, missing where the cell is empty.
+        True for a CSV: every column is text, missing where the cell is empty. And for a workbook, where some are.
     dialect : Dialect
         Of a CSV: how it was read; its delimiter is used again when a CSV is written.
     specs : mapping of column to ColumnSpec
@@ -198,28 +196,32 @@ def read(
         return data
     dialect = dialect or Dialect(encoding, delimiter)
     if isinstance(data, (str, os.PathLike)):
-        path = Path(data)
-        if file_kind(path) == "parquet":
-            return _read_parquet(path)
-        cells, dialect = read_csv(path, _bytes_of(path), dialect)
-        frame = Frame(nw.from_native(cells, eager_only=True), is_text=True, dialect=dialect)
-    else:
-        try:
-            frame = Frame(nw.from_native(data, eager_only=True))
-            names = frame.columns
-        except nw.exceptions.DuplicateError:
-            msg = with_hint("the dataframe has columns of the same name.", "give every column its own name.")
-            raise ColumnError(msg) from None
-        except TypeError:
-            msg = with_hint(
-                f"cannot read a table from an object of type {type(data).__name__}.",
-                "pass a path or an eager dataframe: pandas, polars, pyarrow (collect a lazy frame first).",
-            )
-            raise InputError(msg) from None
-        if not all(isinstance(name, str) and _is_unicode(name) for name in names):
-            msg = with_hint("the dataframe has column names that are not text.", "rename them to text first.")
-            raise ColumnError(msg)
+        return _frame_of(*read_file(Path(data), dialect))
+    try:
+        frame = Frame(nw.from_native(data, eager_only=True))
+        names = frame.columns
+    except nw.exceptions.DuplicateError:
+        msg = with_hint("the dataframe has columns of the same name.", "give every column its own name.")
+        raise ColumnError(msg) from None
+    except TypeError:
+        msg = with_hint(
+            f"cannot read a table from an object of type {type(data).__name__}.",
+            "pass a path or an eager dataframe: pandas, polars, pyarrow (collect a lazy frame first).",
+        )
+        raise InputError(msg) from None
+    if not all(isinstance(name, str) and _is_unicode(name) for name in names):
+        msg = with_hint("the dataframe has column names that are not text.", "rename them to text first.")
+        raise ColumnError(msg)
     return frame
+
+
+def read_stream(raw: bytes, name: str, dialect: Dialect) -> Frame:
+    """Open the bytes of a file without a name that says its kind: Parquet, gzip, Excel's, else a CSV."""
+    return _frame_of(*read_bytes(raw, name, dialect))
+
+
+def _frame_of(cells: pl.DataFrame, is_text: bool, dialect: Dialect) -> Frame:
+    return Frame(nw.from_native(cells, eager_only=True), is_text=is_text, dialect=dialect)
 
 
 def _series_of(backend: Any, column: pl.Series) -> nw.Series[Any]:
@@ -268,18 +270,6 @@ def with_json_lists(frame: Frame) -> Frame:
     )
 
 
-def file_kind(path: Path) -> str:
-    """Tell from a file's name whether it is ``"csv"`` or ``"parquet"``."""
-    kind = FILE_KINDS.get(path.suffix.lower())
-    if kind is None:
-        msg = with_hint(
-            f"cannot tell the format of {str(path)!r} from its ending {path.suffix!r}.",
-            f"use one of {' '.join(FILE_KINDS)}.",
-        )
-        raise InputError(msg)
-    return kind
-
-
 def write(frame: Frame, path: Path) -> None:
     """Write a frame as CSV or Parquet, by the ending of the name; untouched text is written as it was read."""
     # A categorical type would carry its categories into the file, those of removed cells too.
@@ -290,10 +280,7 @@ def write(frame: Frame, path: Path) -> None:
         return
     # The few digits that single out a float32 read back as another number.
     in_full = [each.cast(pl.Float64) if isinstance(each.dtype, pl.Float32) else each for each in data]
-    delimiter = written_delimiter(frame, path)
-    with path.open("wb") as file:
-        file.write(header_line(frame.columns, delimiter).encode())
-        pl.DataFrame(in_full).write_csv(file, separator=delimiter, include_header=False)
+    write_csv(pl.DataFrame(in_full), frame.columns, path, written_delimiter(frame, path), "utf-8")
 
 
 def written_delimiter(frame: Frame, path: Path) -> str:
@@ -339,26 +326,6 @@ def mask(series: pl.Series, suppressed: BoolArray, name: str) -> pl.Series:
     cells = zip(spelled(series, name).to_list(), suppressed.tolist(), strict=True)
     # Made anew, because a changed column shares its buffer with the old one.
     return pl.Series([SUPPRESSED if is_hidden else cell for cell, is_hidden in cells], dtype=pl.String)
-
-
-def _bytes_of(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise unreadable(path, error) from None
-
-
-def _read_parquet(path: Path) -> Frame:
-    try:
-        # Opened here: as a name it would be a pattern, or a folder of files.
-        with path.open("rb") as file:
-            return Frame(nw.from_native(pl.read_parquet(file), eager_only=True))
-    except OSError as error:
-        raise unreadable(path, error) from None
-    except (pl.exceptions.PolarsError, pl.exceptions.PanicException):
-        # Polars panics over some damage.
-        msg = with_hint(f"{str(path)!r} is not a Parquet file.", "check the ending: a CSV is named .csv.")
-        raise InputError(msg) from None
 
 
 def texts(series: pl.Series, name: str) -> pl.Series:

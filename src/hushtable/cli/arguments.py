@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TypeVar
+from typing import TYPE_CHECKING, Annotated, Final, TypeVar
 
 import typer
 
@@ -28,13 +29,20 @@ __all__ = [
     "frame_of",
     "names_of",
     "numbers_of",
+    "place_of",
     "precision_of",
+    "table_of",
     "use_threads",
 ]
 
 Given = TypeVar("Given")
 
-InFile = Annotated[Path, typer.Argument(metavar="FILE", help="CSV or Parquet.", show_default=False)]
+_STREAM: Final = Path("-")
+
+InFile = Annotated[
+    Path,
+    typer.Argument(metavar="FILE", help="CSV (also .gz), Parquet or Excel; - is what comes in.", show_default=False),
+]
 PolicyFile = Annotated[Path | None, typer.Option("--policy", "-p", help="Policy file (YAML).", show_default=False)]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 Population = Annotated[
@@ -129,4 +137,26 @@ def frame_of(path: Path | None, encoding: str | None, delimiter: str | None) -> 
     """Read a file that may not have been given."""
     from hushtable import frames
 
-    return None if path is None else frames.read(path, encoding=encoding, delimiter=delimiter)
+    return None if path is None else _told(frames.read(path, encoding=encoding, delimiter=delimiter), path)
+
+
+def table_of(file: Path, encoding: str | None, delimiter: str | None) -> Frame:
+    """Read the table that a command is about: a file, or what comes in."""
+    from hushtable import frames
+    from hushtable.dialect import Dialect
+
+    dialect = Dialect(encoding, delimiter)
+    if file != _STREAM:
+        return _told(frames.read(file, dialect=dialect), file)
+    return _told(frames.read_stream(sys.stdin.buffer.read(), "stdin", dialect), file)
+
+
+def place_of(file: Path) -> Path:
+    """Return the file that a command reads, for whoever must not write over it; a stream may come from one, too."""
+    return Path("/dev/stdin") if file == _STREAM else file
+
+
+def _told(frame: Frame, file: Path) -> Frame:
+    if frame.dialect.index:
+        typer.echo(f"{file}: its first column has no name; left out, as an index.", err=True)
+    return frame

@@ -19,6 +19,8 @@ from hushtable.cli.arguments import (
     Threads,
     frame_of,
     numbers_of,
+    place_of,
+    table_of,
     use_threads,
 )
 from hushtable.cli.requests import changed, key_of, policy_of_options
@@ -52,17 +54,17 @@ def scan(
     as_json: AsJson = False,
 ) -> None:
     """List columns with proposed roles, measure the risk, and write a policy to start from."""
-    from hushtable import drafts, frames
+    from hushtable import drafts
     from hushtable.discover.recognise import find_quasi_identifiers
     from hushtable.risk.assess import assess
 
     if policy is not None:
-        drafts.check_outputs((policy,), (file,), overwrite=True)
+        drafts.check_outputs((policy,), (place_of(file),), overwrite=True)
     if policy is not None and policy.exists():
         msg = with_hint(f"{str(policy)!r} exists.", "name another file, or remove it: a policy is never overwritten.")
         raise InputError(msg)
     with step("reading"):
-        frame = frames.read(file, encoding=encoding, delimiter=delimiter)
+        frame = table_of(file, encoding, delimiter)
     with step("looking at columns and classes"):
         roles = find_quasi_identifiers(frame)
         sensitive = [name for name, role in roles.roles.items() if role == "sensitive"]
@@ -159,12 +161,12 @@ def anonymize(
 
     frames.file_kind(output)
     rules = None if policy is None else _read_policy(policy)
-    inputs = [file, *(path for path in (policy, key_file, domains, population) if path is not None)]
+    inputs = [place_of(file), *(path for path in (policy, key_file, domains, population) if path is not None)]
     drafts.check_outputs(
         (output, manifest.manifest_path(output)), [*inputs, *(rules.inputs if rules else ())], overwrite=force
     )
     with step("reading"):
-        frame = frames.read(file, encoding=encoding, delimiter=delimiter)
+        frame = table_of(file, encoding, delimiter)
     roles = {"quasi-identifier": qi, "identifier": identifier, "other": other}
     if rules is None:
         rules = policy_of_options(frame, roles, k, notion, l or [])
@@ -225,7 +227,7 @@ def verify(
 
     Exit 1 when it does not hold what it claims, or when something that it claims could not be judged.
     """
-    from hushtable import frames, manifest
+    from hushtable import manifest
     from hushtable.claims import told
 
     rules = None if policy is None else _read_policy(policy)
@@ -237,7 +239,7 @@ def verify(
         manifest.read(file)
     claimed = None if no_manifest else manifest.claim_of(file)
     with step("reading and judging"):
-        frame = frames.read(file, encoding=encoding, delimiter=delimiter)
+        frame = table_of(file, encoding, delimiter)
         claim = _claim(rules, claimed, frame.columns)
         if missing != "category":
             claim = told(claim, missing=missing)

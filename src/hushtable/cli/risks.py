@@ -18,7 +18,9 @@ from hushtable.cli.arguments import (
     check_effects,
     frame_of,
     names_of,
+    place_of,
     precision_of,
+    table_of,
     use_threads,
 )
 from hushtable.cli.terminal import aligned, print_json, say, sets_bar, step
@@ -157,8 +159,7 @@ def mpuccs(
     }
     check_effects(given, _NEEDS, _EXCLUDES)
     use_threads(threads)
-    _check_outputs((details, tree), (original, synthetic, control), overwrite=force)
-    from hushtable import frames
+    _check_outputs((details, tree), (place_of(original), synthetic, control), overwrite=force)
     from hushtable.risk.mpuccs import mpuccs as attack
     from hushtable.search import Budget
 
@@ -172,7 +173,7 @@ def mpuccs(
         **({} if entropy_delta is None else {"min_entropy_delta": entropy_delta}),
     }
     with step("reading"):
-        original_frame = frames.read(original, encoding=encoding, delimiter=delimiter)
+        original_frame = table_of(original, encoding, delimiter)
         synthetic_frame = frame_of(synthetic, encoding, delimiter)
         control_frame = frame_of(control, encoding, delimiter)
     if compat is not None:
@@ -235,13 +236,12 @@ def uniques(
     as_json: AsJson = False,
 ) -> None:
     """Find the fewest columns on which each record is unique, and the SUDA scores made of them."""
-    from hushtable import frames
     from hushtable.risk.uniques import minimal_uniques
     from hushtable.search import Budget
 
-    _check_outputs((details,), (file,), overwrite=force)
+    _check_outputs((details,), (place_of(file),), overwrite=force)
     with step("reading"):
-        frame = frames.read(file, encoding=encoding, delimiter=delimiter)
+        frame = table_of(file, encoding, delimiter)
     with sets_bar("columns") as progress:
         keys = minimal_uniques(
             frame,
