@@ -271,7 +271,7 @@ def test_messages_of_the_command_are_clean(
 def test_bad_bytes_quote_no_neighbour(tmp_path: Path) -> None:
     path = tmp_path / "in.csv"
     path.write_bytes(f"{HEAD}{WORD},{NUMBER},K".encode() + b"\xf6ln,1\n")
-    outcome = run("scan", path)
+    outcome = run("scan", path, "--encoding", "utf-8")
     assert outcome.code == 2
     assert_clean(outcome.err)
 

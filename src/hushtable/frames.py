@@ -23,7 +23,7 @@ from hushtable.column import ColumnSpec
 from hushtable.dialect import Dialect
 from hushtable.errors import ColumnError, InputError, listed, with_hint
 from hushtable.files import file_kind, read_bytes, read_file, write_csv
-from hushtable.series import encode, settled, to_polars, without_categories
+from hushtable.series import encode, settled, to_polars, typed, without_categories
 from hushtable.spellings import canonical
 
 __all__ = [
@@ -136,32 +136,25 @@ class Frame:
             msg = with_hint(f"{library(self)} cannot pick rows of columns {listed(odd)}.", "cast them to another type.")
             raise ColumnError(msg) from None
 
-    def with_texts(self, texts: Mapping[str, pl.Series]) -> Frame:
-        """Return the frame with whole columns replaced by text, in place and in the rows' order."""
+    def with_columns(self, columns: Mapping[str, pl.Series]) -> Frame:
+        """Return the frame with whole columns replaced, in place and in the rows' order, or put behind the others."""
         backend = self.data.implementation
-        native = self.native
         new = []
-        for name, series in texts.items():
-            if backend.is_polars():
-                column = nw.from_native(series.alias(name), series_only=True)
-            else:
-                column = nw.new_series(name, series.to_list(), nw.String(), backend=backend)
-                if backend.is_pandas_like():
-                    # Rows are matched by position: the index may hold anything.
-                    pandas_series: Any = column.to_native()
-                    pandas_series.index = native.index
-                    column = nw.from_native(pandas_series, series_only=True)
+        for name, series in columns.items():
+            column = _series_of(backend, series.alias(name))
+            if backend.is_pandas_like():
+                # Rows are matched by position: the index may hold anything.
+                pandas_series: Any = column.to_native()
+                pandas_series.index = self.native.index
+                column = nw.from_native(pandas_series, series_only=True)
             new.append(column)
         return replace(self, data=self.data.with_columns(*new))
 
-    def with_numbers(self, name: str, values: CountArray) -> Frame:
-        """Return the frame with one more column, of whole numbers."""
-        column = nw.new_series(name, values.tolist(), nw.Int64(), backend=self.data.implementation)
-        if self.data.implementation.is_pandas_like():
-            pandas_series: Any = column.to_native()
-            pandas_series.index = self.native.index
-            column = nw.from_native(pandas_series, series_only=True)
-        return replace(self, data=self.data.with_columns(column))
+    def typed(self, specs: Mapping[str, ColumnSpec | None]) -> Frame:
+        """Return the frame with text columns typed where no cell would change; None asks for what was said of one."""
+        texts = {name: self.column(name) for name in specs}
+        texts = {name: each for name, each in texts.items() if isinstance(each.dtype, pl.String)}
+        return self.with_columns({name: typed(each, specs[name] or self.spec(name)) for name, each in texts.items()})
 
     def alike(self, columns: Sequence[pl.Series]) -> Frame:
         """Return a new frame of the same library, with none of this one's rows, index or types."""
@@ -226,7 +219,10 @@ def _frame_of(cells: pl.DataFrame, is_text: bool, dialect: Dialect) -> Frame:
 
 def _series_of(backend: Any, column: pl.Series) -> nw.Series[Any]:
     """Return a column as a series of another library."""
-    dtype = nw.from_native(column, series_only=True).dtype
+    known = nw.from_native(column, series_only=True)
+    if backend.is_polars():
+        return known
+    dtype = known.dtype
     if backend.is_pandas_like() and dtype.is_integer() and column.null_count():
         # The integers of numpy, which narwhals would take, have no missing cell.
         native = backend.to_native_namespace().Series(column.to_list(), dtype="Int64")
@@ -262,7 +258,7 @@ def assemble(columns: Mapping[str, Sequence[Any]], source: str = "polars") -> An
 def with_json_lists(frame: Frame) -> Frame:
     """Return a frame whose lists, which a CSV has no cells for, are JSON."""
     lists = [name for name in frame.columns if isinstance(frame.column(name).dtype, pl.List)]
-    return frame.with_texts(
+    return frame.with_columns(
         {
             name: pl.Series([json.dumps(each, ensure_ascii=False) for each in frame.column(name).to_list()])
             for name in lists
@@ -270,7 +266,7 @@ def with_json_lists(frame: Frame) -> Frame:
     )
 
 
-def write(frame: Frame, path: Path) -> None:
+def write(frame: Frame, path: Path, encoding: str = "utf-8") -> None:
     """Write a frame as CSV or Parquet, by the ending of the name; untouched text is written as it was read."""
     # A categorical type would carry its categories into the file, those of removed cells too.
     columns = [(name, frame.column(name)) for name in frame.columns]
@@ -280,7 +276,7 @@ def write(frame: Frame, path: Path) -> None:
         return
     # The few digits that single out a float32 read back as another number.
     in_full = [each.cast(pl.Float64) if isinstance(each.dtype, pl.Float32) else each for each in data]
-    write_csv(pl.DataFrame(in_full), frame.columns, path, written_delimiter(frame, path), "utf-8")
+    write_csv(pl.DataFrame(in_full), frame.columns, path, written_delimiter(frame, path), encoding)
 
 
 def written_delimiter(frame: Frame, path: Path) -> str:
@@ -288,11 +284,12 @@ def written_delimiter(frame: Frame, path: Path) -> str:
     return "\t" if path.suffix.lower() == ".tsv" else frame.delimiter
 
 
-def check_writable(frame: Frame, path: Path) -> None:
-    """Raise ColumnError where a file of this kind has no cells for a column's type."""
+def check_writable(frame: Frame, path: Path, encoding: str = "utf-8") -> None:
+    """Raise InputError where a file of this kind has no cells for a column's type, or no such characters."""
     if file_kind(path) == "parquet":
         return
-    types = {name: frame.column(name).dtype for name in frame.columns}
+    columns = {name: frame.column(name) for name in frame.columns}
+    types = {name: column.dtype for name, column in columns.items()}
     odd = [name for name, dtype in types.items() if dtype.is_nested() or isinstance(dtype, (pl.Binary, pl.Duration))]
     if odd:
         msg = with_hint(
@@ -300,6 +297,22 @@ def check_writable(frame: Frame, path: Path) -> None:
             "write Parquet, or leave those columns out.",
         )
         raise ColumnError(msg)
+    lacking = [name for name, column in columns.items() if not _has_characters(name, column, encoding)]
+    if lacking:
+        msg = with_hint(
+            f"the encoding {encoding} has no characters for some of columns {listed(lacking)}.", "write utf-8."
+        )
+        raise InputError(msg)
+
+
+def _has_characters(name: str, column: pl.Series, encoding: str) -> bool:
+    if encoding == "utf-8":
+        return True
+    try:
+        "".join([name, *column.cast(pl.String).drop_nulls().unique().to_list()]).encode(encoding)
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def gather(labels: Sequence[str | None], codes: CodeArray) -> pl.Series:

@@ -15,6 +15,7 @@ from hushtable._types import BoolArray, CodeArray, CountArray, frozen
 from hushtable.cells import SUPPRESSED
 from hushtable.claims import Classes, Matchings, Verdict
 from hushtable.column import ColumnSpec
+from hushtable.dialect import Writing
 from hushtable.edition import Edition, Rewritten
 from hushtable.errors import InputError, with_hint
 from hushtable.frames import Frame
@@ -58,6 +59,8 @@ class Release:
         Where rows go that the search has not seen.
     inputs : tuple of path
         The files it was made from, none of which `write` touches.
+    writing : Writing
+        How a policy wants a CSV to be written.
     """
 
     source: Frame | Table = field(repr=False)
@@ -72,6 +75,7 @@ class Release:
     alternatives: tuple[Release, ...] = field(default=(), repr=False)
     placing: Any = field(default=None, repr=False)
     inputs: tuple[Path, ...] = field(default=(), repr=False)
+    writing: Writing = field(default_factory=Writing, repr=False)
 
     @property
     def quasi_identifiers(self) -> tuple[str, ...]:
@@ -174,6 +178,8 @@ class Release:
         keep_order: bool = False,
         external: bool = False,
         policy: Mapping[str, Any] | None = None,
+        encoding: str | None = None,
+        decimal: str | None = None,
         overwrite: bool = False,
     ) -> Verdict:
         """Write the protected table and its manifest, whole and verified or not at all.
@@ -191,6 +197,11 @@ class Release:
             Write the manifest that goes with a published file.
         policy : mapping, optional
             What was asked for, for the internal manifest.
+        encoding : str, optional
+            Of a CSV: the policy's, or UTF-8.
+        decimal : {".", ","}, optional
+            Of a CSV: the mark of numbers in quasi-identifiers, and of what a dataframe holds as floats. The
+            policy's, or a point. Other columns of a CSV stay as they came.
         overwrite : bool
             Replace files of these names. An input is never replaced, nor a link.
 
@@ -207,6 +218,7 @@ class Release:
             self.claim,
             {**self.to_dict(), "policy": dict(policy) if policy else None},
             original=self._original(edition),
+            writing=Writing(encoding or self.writing.encoding, decimal or self.writing.decimal),
             order="kept" if keep_order else "shuffled",
             audience="external" if external else "internal",
             overwrite=overwrite,
@@ -265,7 +277,9 @@ class Release:
         label_of_class, labels = self.recoding.labels(name)
         # The entry behind the classes is that of suppressed records, whose label is -1.
         codes: CodeArray = np.append(label_of_class, np.int32(len(labels))).astype(np.int32)[self.partition.labels]
-        return Rewritten(codes, (*labels, SUPPRESSED))
+        kind = next(column.kind for column in self.recoding.columns if column.name == name)
+        is_value = self.recoding.style == "central" and kind not in ("ordered", "category")
+        return Rewritten(codes, (*labels, SUPPRESSED), kind, is_value)
 
     def _original(self, edition: Edition) -> Any:
         """Return the input where the claim compares with it."""

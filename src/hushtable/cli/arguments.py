@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final, TypeVar
 
@@ -13,6 +14,7 @@ import typer
 from hushtable.errors import InputError, with_hint
 
 if TYPE_CHECKING:
+    from hushtable.dialect import Dialect
     from hushtable.frames import Frame
 
 __all__ = [
@@ -140,12 +142,13 @@ def frame_of(path: Path | None, encoding: str | None, delimiter: str | None) -> 
     return None if path is None else _told(frames.read(path, encoding=encoding, delimiter=delimiter), path)
 
 
-def table_of(file: Path, encoding: str | None, delimiter: str | None) -> Frame:
+def table_of(file: Path, encoding: str | None, delimiter: str | None, known: Dialect | None = None) -> Frame:
     """Read the table that a command is about: a file, or what comes in."""
     from hushtable import frames
     from hushtable.dialect import Dialect
 
-    dialect = Dialect(encoding, delimiter)
+    known = known or Dialect()
+    dialect = replace(known, encoding=encoding or known.encoding, delimiter=delimiter or known.delimiter)
     if file != _STREAM:
         return _told(frames.read(file, dialect=dialect), file)
     return _told(frames.read_stream(sys.stdin.buffer.read(), "stdin", dialect), file)

@@ -30,6 +30,7 @@ from hushtable.cli.summary import (
     release_lines,
     risk_lines,
     role_table,
+    spelling_lines,
     verdict_lines,
 )
 from hushtable.cli.terminal import bar, print_json, say, step
@@ -157,7 +158,7 @@ def anonymize(
 ) -> None:
     """Write a release in which every person hides among k, with its manifest, verified from the written file."""
     use_threads(threads)
-    from hushtable import drafts, frames, manifest
+    from hushtable import drafts, frames, manifest, notes
 
     frames.file_kind(output)
     rules = None if policy is None else _read_policy(policy)
@@ -198,12 +199,15 @@ def anonymize(
             output, keep_order=keep_order, external=external, policy=rules.to_dict(), overwrite=force
         )
     summary = release.to_dict()
+    codes, alike = notes.missing_codes(release), notes.near_duplicates(release)
     if as_json:
-        print_json({"file": str(output), "verified": verdict.to_dict(), **summary})
+        looks = {"missing_codes": codes, "near_duplicates": alike}
+        print_json({"file": str(output), "verified": verdict.to_dict(), **summary, **looks})
         return
-    say(*release_lines(output, rules, verdict, summary))
+    kept = notes.as_they_came(release, decimal=release.writing.decimal)
+    say(*release_lines(output, rules, verdict, summary), *spelling_lines(release.writing, codes, alike, kept))
     if release.trace.effort is not None:
-        say(*effort_lines(release.trace), *published_lines(frames.read(output)))
+        say(*effort_lines(release.trace), *published_lines(frames.read(output, dialect=manifest.dialect_of(output))))
         for alternative in release.alternatives:
             say(*published_lines(alternative.edition.frame()))
 
@@ -239,7 +243,7 @@ def verify(
         manifest.read(file)
     claimed = None if no_manifest else manifest.claim_of(file)
     with step("reading and judging"):
-        frame = table_of(file, encoding, delimiter)
+        frame = table_of(file, encoding, delimiter, None if no_manifest else manifest.dialect_of(file))
         claim = _claim(rules, claimed, frame.columns)
         if missing != "category":
             claim = told(claim, missing=missing)

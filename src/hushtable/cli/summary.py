@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -10,12 +10,21 @@ from hushtable.cli.terminal import aligned
 
 if TYPE_CHECKING:
     from hushtable.claims import Verdict
+    from hushtable.dialect import Writing
     from hushtable.discover.recognise import Roles
     from hushtable.frames import Frame
     from hushtable.policy import Policy
     from hushtable.search import Trace
 
-__all__ = ["effort_lines", "published_lines", "release_lines", "risk_lines", "role_table", "verdict_lines"]
+__all__ = [
+    "effort_lines",
+    "published_lines",
+    "release_lines",
+    "risk_lines",
+    "role_table",
+    "spelling_lines",
+    "verdict_lines",
+]
 
 _LOSS_WORDS: Final = {
     "ncp": "set-NCP, 0 none to 1 all",
@@ -23,6 +32,7 @@ _LOSS_WORDS: Final = {
     "certainty": "certainty, a sum over cells",
 }
 _FEW_ROWS: Final = 30
+_FEW_NAMES: Final = 8
 
 
 def role_table(roles: Roles) -> str:
@@ -76,6 +86,49 @@ def release_lines(output: Path, rules: Policy, verdict: Verdict, summary: Mappin
     if kept := rules.with_role("other"):
         lines.append(f"  kept as they are, taken for unknown to anyone: {', '.join(kept)}")
     return [*lines, *_homogeneity_lines(verdict), *_margin_lines(rules)]
+
+
+def spelling_lines(
+    writing: Writing, codes: Mapping[str, Mapping[str, int]], alike: Mapping[str, int], kept: Sequence[str]
+) -> list[str]:
+    """Say how a file is written, and which of its cells look like other ones.
+
+    Parameters
+    ----------
+    writing : Writing
+    codes : mapping of column to code to count
+        Cells that look like a missing value.
+    alike : mapping of column to count
+        Values that nearly are another.
+    kept : sequence of str
+        Columns that stay as they came, beside quasi-identifiers that do not.
+    """
+    lines = []
+    if writing.encoding != "utf-8":
+        lines.append(f"  written as {writing.encoding}")
+    if writing.decimal == ",":
+        lines.append("  quasi-identifiers are written with decimal commas")
+    if kept:
+        form = "a decimal point" if writing.decimal == "." else "a decimal comma"
+        lines.append(
+            f"  quasi-identifiers are written with {form} and ISO dates, other columns as they came: {_few(kept)}"
+        )
+    lines += [
+        f"  careful: {n:,} values of {name} differ from another only in case, spaces or width"
+        for name, n in alike.items()
+    ]
+    if codes:
+        told = [f"{name} ({', '.join(f'{code} {n:,}' for code, n in each.items())})" for name, each in codes.items()]
+        lines.append(
+            f"  careful: cells that look like a missing value stay what they are (missing_values): {_few(told)}"
+        )
+    return lines
+
+
+def _few(names: Sequence[str]) -> str:
+    """Join the first names, and say how many more there are."""
+    more = f" and {len(names) - _FEW_NAMES} more" if len(names) > _FEW_NAMES else ""
+    return f"{', '.join(names[:_FEW_NAMES])}{more}"
 
 
 def effort_lines(trace: Trace) -> list[str]:

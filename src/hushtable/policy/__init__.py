@@ -29,7 +29,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal
 
 from pydantic import BeforeValidator, Field, PlainSerializer, PrivateAttr, ValidationError, model_validator
 
@@ -46,6 +46,7 @@ from hushtable.policy.parts import (
     MisplacedError,
     PolicyBudget,
     PolicyLimits,
+    PolicyWriting,
     Record,
     Unknown,
     existing,
@@ -88,6 +89,8 @@ class Policy(Record):
     missing : "category"
     limits : PolicyLimits
         Part of what the release claims.
+    writing : PolicyWriting
+        Named ``write`` in YAML: how a CSV is written.
     budget : PolicyBudget, optional
 
     Examples
@@ -115,6 +118,7 @@ class Policy(Record):
     unknown: Unknown = "error"
     missing: Literal["category"] = "category"
     limits: PolicyLimits = PolicyLimits()
+    writing: PolicyWriting = Field(default=PolicyWriting(), alias="write")
     budget: PolicyBudget | None = None
 
     _folder: Path | None = PrivateAttr(default=None)
@@ -236,6 +240,7 @@ class Policy(Record):
             limits=Limits(self.limits.highest_risk, self.limits.average_risk),
             clock=Clock(budget, progress),
             inputs=(*drafts.paths_among(data), *self.inputs),
+            writing=self.writing.made,
         )
         return protect(source, request)
 
@@ -249,7 +254,7 @@ class Policy(Record):
             self.quasi_identifiers,
             self.models,
             sensitive=self.with_role("sensitive"),
-            specs=self.specs,
+            specs=self._published_specs(),
             hierarchies=self._ladders(),
             **of_classes,
         )
@@ -272,7 +277,7 @@ class Policy(Record):
             It holds a column that the policy removes or does not know, or claims something else.
         """
         claimed = manifest.claim_of(data)
-        frame = frames.read(data)
+        frame = frames.read(data, dialect=manifest.dialect_of(data))
         self.check_release(frame.columns)
         if claimed is None:
             return self.claim().verify(frame, original=original)
@@ -348,7 +353,7 @@ class Policy(Record):
             policy = cls.model_validate(given, context={"folder": folder})
         except ValidationError as error:
             told = error.errors(include_url=False)
-            faults = [fault_text(fault, name, tree, cls.model_fields) for fault in told]
+            faults = [fault_text(fault, name, tree, _ENTRIES) for fault in told]
             msg = with_hint(
                 "\n".join(dict.fromkeys(faults)),
                 "docs/quickstart.md shows a whole policy; `hushtable scan FILE -p policy.yaml` writes one.",
@@ -373,16 +378,26 @@ class Policy(Record):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the policy as plain values, as the YAML file holds them."""
-        written = self.model_dump(mode="json", exclude_none=True)
+        written = self.model_dump(mode="json", exclude_none=True, by_alias=True)
         written["columns"] = {
             name: column["role"] if set(column) == {"role"} else column for name, column in written["columns"].items()
         }
-        unset = {"loss": {"ncp": {}}, "unknown": "error"}
+        unset = {"loss": {"ncp": {}}, "unknown": "error", "write": PolicyWriting().model_dump()}
         return {name: entry for name, entry in written.items() if unset.get(name) != entry}
 
     def to_yaml(self) -> str:
         """Write the policy as YAML."""
         return plain_yaml.write(self.to_dict())
+
+    def _published_specs(self) -> dict[str, ColumnSpec]:
+        """Say how a release is typed: its quasi-identifiers are spelled as it is written, not as the input was."""
+        specs = self.specs
+        for name in self.quasi_identifiers:
+            kind, order = self.columns[name].kind, self.columns[name].order
+            holds_numbers = kind in (None, "integer", "decimal") and order is None
+            decimal = "," if self.writing.decimal == "," and holds_numbers else None
+            specs[name] = ColumnSpec(kind, order, decimal=decimal)
+        return specs
 
     def _population(self) -> Path | None:
         return None if self.population is None else self._beside(self.population)
@@ -418,6 +433,9 @@ class Policy(Record):
             )
             raise PolicyError(msg)
         return None if key is None else Pseudonyms(self.pseudonymized, key)
+
+
+_ENTRIES: Final = tuple(each.alias or name for name, each in Policy.model_fields.items())
 
 
 def _put(made: dict[str, Any], steps: Sequence[str], entry: Any) -> None:

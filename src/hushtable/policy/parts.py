@@ -12,6 +12,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationIn
 from hushtable import entries, plain_yaml
 from hushtable.anonymizers import METHODS, Method
 from hushtable.column import ColumnSpec, Kind, Role
+from hushtable.dialect import Writing
 from hushtable.errors import HushError, PolicyError
 from hushtable.hierarchy import Hierarchy
 from hushtable.hierarchy.rules import to_dict as rule_to_dict
@@ -25,6 +26,7 @@ __all__ = [
     "MisplacedError",
     "PolicyBudget",
     "PolicyLimits",
+    "PolicyWriting",
     "Record",
     "Unknown",
     "existing",
@@ -196,6 +198,23 @@ class PolicyLimits(Record):
     suppression: float = Field(default=0.0, ge=0, le=1, strict=True)
 
 
+class PolicyWriting(Record):
+    """How a CSV is written: see `hushtable.dialect.Writing`."""
+
+    encoding: str = "utf-8"
+    decimal: str = "."
+
+    @model_validator(mode="after")
+    def _is_known(self) -> PolicyWriting:
+        reading(lambda given: given.made)(self)
+        return self
+
+    @property
+    def made(self) -> Writing:
+        """What a release carries."""
+        return Writing(self.encoding, self.decimal)
+
+
 class PolicyBudget(Record):
     """When a search ends: see `hushtable.Budget`."""
 
@@ -232,7 +251,12 @@ def fault_text(fault: Mapping[str, Any], name: str, tree: plain_yaml.Node | None
     return f"{where}: {place}: {message}. {_near(fault['input'], words)}".rstrip()
 
 
-_PARTS: Final[Mapping[Any, type[Record]]] = {"columns": ColumnPolicy, "limits": PolicyLimits, "budget": PolicyBudget}
+_PARTS: Final[Mapping[Any, type[Record]]] = {
+    "columns": ColumnPolicy,
+    "limits": PolicyLimits,
+    "write": PolicyWriting,
+    "budget": PolicyBudget,
+}
 _WORDS: Final[Mapping[str, Any]] = {"role": Role, "kind": Kind, "action": Action, "unknown": Unknown}
 
 
