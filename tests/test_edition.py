@@ -4,6 +4,7 @@ import datetime as dt
 import json
 import re
 import tempfile
+from decimal import Decimal
 from pathlib import Path
 
 import polars as pl
@@ -136,6 +137,26 @@ def test_an_unknown_entry_of_writing_is_told():
 def test_parquet_has_neither(source):
     with pytest.raises(InputError, match=r"'out.parquet' is Parquet"):
         policy(decimal=",").protect(source).write("out.parquet")
+    Path("policy.yaml").write_text(policy(decimal=",").to_yaml(), encoding="utf-8")
+    assert run("anonymize", "in.csv", "-p", "policy.yaml", "-o", "out.parquet").code == 2
+
+
+def test_decimals_keep_their_digits(source):
+    long = "12345678901234567890.12"
+    people = pl.DataFrame({"age": [1, 1], "sum": [Decimal(long), None]})
+    release = ht.anonymize(people, quasi_identifiers=["age"], models=[ht.KAnonymity(2)])
+    release.write("out.csv", decimal=",", keep_order=True)
+    assert column("out.csv", "sum") == [long.replace(".", ","), None]
+
+
+def test_values_past_the_calendar_stay_text():
+    days = pl.Series([3_000_000, 3_000_000, 3_000_400, 3_000_400]).cast(pl.Date)
+    people = pl.DataFrame({"day": days, "x": [1, 1, 2, 2]})
+    for data in (people, ht.Table.encode(people)):
+        release = ht.anonymize(
+            data, quasi_identifiers=["day", "x"], models=[ht.KAnonymity(2)], method=ht.Mondrian(recoding="central")
+        )
+        assert release.verify().passed
 
 
 def test_a_label_that_nobody_could_read_back_is_refused(source):

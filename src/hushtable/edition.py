@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -16,14 +17,14 @@ from hushtable.cells import SUPPRESSED, with_comma, with_point
 from hushtable.claims import Claim, Verdict, with_commas
 from hushtable.column import Column, ColumnSpec, Kind, from_texts
 from hushtable.dialect import Dialect, Writing
-from hushtable.errors import InputError, with_hint
+from hushtable.errors import ColumnError, InputError, with_hint
 from hushtable.frames import Frame
 from hushtable.pseudonyms import Pseudonyms
 from hushtable.remnants import without_remnants
 from hushtable.series import typed
 from hushtable.table import Table
 
-__all__ = ["Edition", "Rewritten"]
+__all__ = ["Edition", "Rewritten", "check_writing"]
 
 Order = Literal["shuffled", "kept"]
 Audience = Literal["internal", "external"]
@@ -113,14 +114,12 @@ class Edition:
         return without_remnants(frame, rows_are_gone=self.rows is not None)
 
     def table(self, source: Table) -> Table:
-        """Return the published table coded: a rewritten column is a category whose values are its cells."""
+        """Return the published table coded: a rewritten column is a category of its cells, or what values mean."""
         columns, codes = list(source.columns), source.codes.copy()
         for name, each in self.rewritten.items():
-            used = np.unique(each.codes if self.rows is None else each.codes[self.rows])
-            are_values = each.are_values and SUPPRESSED not in {each.texts[code] for code in used}
-            # A missing cell has the empty text, which is coded as missing.
-            texts = ["" if text is None or (are_values and text == SUPPRESSED) else text for text in each.texts]
-            column, code_of_text = from_texts(name, texts, each.kind if are_values else "category")
+            column, code_of_text = _coded(
+                name, each, np.unique(each.codes if self.rows is None else each.codes[self.rows])
+            )
             columns[source.index(name)], codes[source.index(name)] = column, code_of_text[each.codes]
         for name, rows in self.starred.items():
             j, column = source.index(name), source.column(name)
@@ -184,7 +183,7 @@ class Edition:
             names = self._numbers(frame)
             frame, claim = _with_commas(frame, names), with_commas(claim, names)
         for target, each in {path: frame, **others}.items():
-            _check_text(target, writing)
+            check_writing(target, writing)
             frames.check_writable(each, target, writing.encoding)
         if order == "shuffled":
             frame = frame.take(np.random.default_rng().permutation(frame.n_rows))
@@ -205,7 +204,7 @@ class Edition:
         """Return the published table as a file of a kind holds it: text, or what was read as text typed again."""
         frame, texts = self.frame(), self.as_text
         if frames.file_kind(path) == "csv":
-            texts = (*texts, *self.rewritten)
+            texts = (*texts, *(name for name, each in self.rewritten.items() if each.are_values))
         frame = frame.with_columns({name: frames.spelled(frame.column(name), name) for name in texts})
         if frames.file_kind(path) == "csv" or not frame.is_text:
             return frame
@@ -236,7 +235,19 @@ def _cells(rewritten: Rewritten, rows: Any) -> Any:
     return typed(cells, ColumnSpec(rewritten.kind)) if rewritten.are_values else cells
 
 
-def _check_text(path: Path, writing: Writing) -> None:
+def _coded(name: str, rewritten: Rewritten, used: CodeArray) -> tuple[Column, CodeArray]:
+    """Return what a column publishes, coded, and the code of every text; it is typed where no text in use is a star."""
+    # A missing cell has the empty text, which is coded as missing.
+    texts = [text or "" for text in rewritten.texts]
+    if rewritten.are_values and SUPPRESSED not in [texts[code] for code in used]:
+        # What has no value of the kind, such as a year past 9999, stays text.
+        with contextlib.suppress(ColumnError):
+            return from_texts(name, ["" if text == SUPPRESSED else text for text in texts], rewritten.kind)
+    return from_texts(name, texts, "category")
+
+
+def check_writing(path: Path, writing: Writing) -> None:
+    """Raise InputError where a file has neither an encoding nor a decimal mark, and one was asked for."""
     if frames.file_kind(path) == "parquet" and writing != _PLAIN:
         msg = with_hint(
             f"{str(path)!r} is Parquet, in which an encoding or a decimal mark has no effect.",
@@ -257,7 +268,7 @@ def _with_commas(frame: Frame, names: tuple[str, ...]) -> Frame:
             raise InputError(msg)
         return with_comma(cell)
 
-    texts = {name: frames.spelled(frame.column(name), name) for name in names}
+    texts = {name: frames.digits(frame.column(name), name) for name in names}
     return frame.with_columns({name: frames.map_texts(each, written, name) for name, each in texts.items()})
 
 

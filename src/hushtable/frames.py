@@ -30,6 +30,7 @@ __all__ = [
     "Frame",
     "assemble",
     "check_writable",
+    "digits",
     "file_kind",
     "gather",
     "integers",
@@ -377,6 +378,11 @@ def spelled(series: pl.Series, name: str) -> pl.Series:
     column, codes = encode(series, ColumnSpec(), is_typed=False, name=name)
     labels = pl.Series([*column.texts(), None], dtype=pl.String)
     return labels.gather(np.where(codes < 0, column.n_values, codes))
+
+
+def digits(series: pl.Series, name: str) -> pl.Series:
+    """Write numbers with a point; decimals with all digits, for which floats have no room. Text stays as it is."""
+    return series.cast(pl.String) if series.dtype.is_decimal() else spelled(series, name)
 
 
 def missing_texts(series: pl.Series) -> tuple[int, int]:

@@ -159,6 +159,7 @@ def anonymize(
     """Write a release in which every person hides among k, with its manifest, verified from the written file."""
     use_threads(threads)
     from hushtable import drafts, frames, manifest, notes
+    from hushtable.edition import check_writing
 
     frames.file_kind(output)
     rules = None if policy is None else _read_policy(policy)
@@ -192,6 +193,7 @@ def anonymize(
     }
     rules = changed(rules, options, kind or [], set_ or [])
     rules.check_covers(frame.columns)
+    check_writing(output, rules.writing.made)
     with bar("searching") as progress:
         release = rules.protect(frame, key=key_of(key_file, rules), progress=progress)
     with step("writing and verifying"):
