@@ -8,10 +8,11 @@ ALLOWED = {
     "numba": {"kernels/_jit.py"},
     "narwhals": {"frames.py", "remnants.py", "series.py", "table.py", "claims/grouping.py", "datasets.py"},
     "polars": {
-        *("delimited.py", "frames.py", "remnants.py", "series.py", "spellings.py", "table.py", "claims/grouping.py"),
-        "datasets.py",
+        *("delimited.py", "files.py", "frames.py", "remnants.py", "series.py", "spellings.py", "table.py"),
+        *("claims/grouping.py", "datasets.py", "workbooks.py"),
     },
     "charset_normalizer": {"delimited.py"},
+    "fastexcel": {"workbooks.py"},
     "pandas": set(),
     "pyarrow": set(),
     "pydantic": {"policy/__init__.py", "policy/parts.py"},

@@ -297,10 +297,10 @@ TROUBLES: dict[str, Trouble] = {
         ["not a Parquet file"],
     ),
     "unknown ending of the input": (
-        lambda: write("in.xlsx", ""),
-        ["in.xlsx", "-p", "policy.yaml"],
+        lambda: write("in.xls", ""),
+        ["in.xls", "-p", "policy.yaml"],
         2,
-        ["'in.xlsx'", ".parquet"],
+        ["'in.xls'", ".parquet", ".xlsx"],
     ),
 }  # fmt: skip
 
@@ -579,8 +579,8 @@ def test_a_failed_verification_publishes_nothing(here: Path, monkeypatch: pytest
     before = tree(here)
     real = frames.write
 
-    def single_out(frame: frames.Frame, path: Path) -> None:
-        real(frame, path)
+    def single_out(frame: frames.Frame, path: Path, encoding: str) -> None:
+        real(frame, path, encoding)
         lines = path.read_text().splitlines()
         path.write_text("\n".join([*lines[:-1], lines[-1].replace(",f,", ",x,").replace(",m,", ",x,"), ""]))
 
@@ -742,7 +742,7 @@ def test_no_policy_is_written_through_a_link(here: Path) -> None:
 WAITING = """
 import sys
 from hushtable import cli, frames
-def wait(frame, path):
+def wait(frame, path, encoding):
     path.write_text("half a canary")
     print("waiting", flush=True)
     sys.stdin.readline()

@@ -76,7 +76,7 @@ def test_a_table_that_is_not_independent_is_not_written(table, monkeypatch):
 
     def spoilt(self):
         frame = plain(self)
-        return frame.with_texts({"race": pl.Series([str(row) for row in range(frame.n_rows)])})
+        return frame.with_columns({"race": pl.Series([str(row) for row in range(frame.n_rows)])})
 
     monkeypatch.setattr(Edition, "frame", spoilt)
     outcome = run("mask-dependence", *options(table))

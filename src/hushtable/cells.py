@@ -18,7 +18,8 @@ A value that itself looks like one of the other forms is written as a list of on
 A hierarchy's label is written as it is: whether a text is a label or a value, and what a
 label holds, only the hierarchy says; one of the forms above holds no other values than it reads as,
 and no label is a value of another branch. It is never blank, for a blank cell is a missing value.
-A set of labels that are lists is one list of their members.
+A set of labels that are lists is one list of their members. Where a file has decimal commas, a comma between two
+digits is a point (`with_point`).
 """
 
 from __future__ import annotations
@@ -39,10 +40,14 @@ __all__ = [
     "one_of",
     "read",
     "value",
+    "with_comma",
+    "with_point",
 ]
 
 SUPPRESSED: Final = "*"
 
+_POINT: Final = re.compile(r"(?<=[0-9])\.(?=[0-9])")
+_COMMA: Final = re.compile(r"(?<=[0-9]),(?=[0-9])")
 _BOUND: Final = r"-?[0-9][0-9:. \-]*"
 _INTERVAL: Final = re.compile(
     rf"\[(?P<low>{_BOUND}), (?P<high>{_BOUND})[\])]|<(?P<below>{_BOUND})|>=(?P<start>{_BOUND})", re.ASCII
@@ -127,6 +132,22 @@ def at_least(low: str) -> str:
 def one_of(texts: Iterable[str | None]) -> str:
     """Write a set of values; None stands for the missing value."""
     return json.dumps(list(texts), ensure_ascii=False)
+
+
+def with_comma(text: str) -> str:
+    """Write a cell of numbers with decimal commas.
+
+    Examples
+    --------
+    >>> with_comma("[1.5, 2.75)"), with_point("[1,5, 2,75)")
+    ('[1,5, 2,75)', '[1.5, 2.75)')
+    """
+    return _POINT.sub(",", text)
+
+
+def with_point(text: str) -> str:
+    """Read a cell of numbers with decimal commas: undo `with_comma`."""
+    return _COMMA.sub(".", text)
 
 
 def _list(text: str) -> list[Any] | None:

@@ -26,7 +26,7 @@ from hushtable._types import BoolArray, CountArray
 from hushtable.dialect import Dialect
 from hushtable.errors import ColumnError, InputError, listed, with_hint
 
-__all__ = ["header_line", "read_csv", "unreadable"]
+__all__ = ["check_header", "header_line", "read_csv"]
 
 DELIMITERS: Final = ",;\t|"
 _SNIFFED_RECORDS: Final = 50
@@ -34,6 +34,8 @@ _HEAD: Final = 1_000_000  # characters looked at for the delimiter, bytes for th
 _ENCODINGS: Final = ("cp1252", "gb18030", "big5", "cp932")
 """Tried where a text is not UTF-8. Others, which western letters would pass for, are to be named."""
 _CONTROL: Final = re.compile(r"[\x00-\x08\x0e-\x1f\x7f]")
+_SEPARATOR: Final = re.compile(r'"?sep=([^"\r\n])"?\r?\n')
+"""A first line by which Excel says how to split the others."""
 
 
 def read_csv(path: Path, raw: bytes, dialect: Dialect) -> tuple[pl.DataFrame, Dialect]:
@@ -45,15 +47,15 @@ def read_csv(path: Path, raw: bytes, dialect: Dialect) -> tuple[pl.DataFrame, Di
         As `hushtable.frames.read`.
     """
     text, encoding = _decode(path, raw, dialect.encoding)
+    separator = _SEPARATOR.match(text)
+    if separator:
+        text = text[separator.end() :]
+        dialect = replace(dialect, delimiter=dialect.delimiter or separator[1])
     _check_first_line(path, text)
-    delimiter = dialect.delimiter
-    if delimiter is None:
-        # Its name says so, whatever else would split it evenly.
-        is_tabbed = path.suffix.lower() == ".tsv" and "\t" in text.partition("\n")[0]
-        delimiter = "\t" if is_tabbed else _find_delimiter(text[:_HEAD])
+    delimiter = dialect.delimiter or _find_delimiter(path, text)
     raw = (text if text.endswith("\n") else text + "\n").encode()
     layout = _lay_out(raw, delimiter)
-    _check_layout(path, raw, layout)
+    _check_layout(path, raw, layout, first_line=2 if separator else 1)
     data = _parse(_without_blank_lines(raw, layout), delimiter, layout.width)
     if data is None or len(data) != layout.n_records:
         n_read = 0 if data is None else len(data)
@@ -63,10 +65,11 @@ def read_csv(path: Path, raw: bytes, dialect: Dialect) -> tuple[pl.DataFrame, Di
         )
         raise InputError(msg)
     header = [name or "" for name in data.row(0)]
-    _check_header(path, header)
-    data = data[1:]
+    has_index = _has_index(path, header, dialect.index)
+    data, header = data[1:, 1:] if has_index else data[1:], header[1:] if has_index else header
+    check_header(path, header)
     data.columns = header
-    return data, replace(dialect, encoding=encoding, delimiter=delimiter)
+    return data, replace(dialect, encoding=encoding, delimiter=delimiter, index=has_index)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -137,10 +140,10 @@ def _first_stray(
     return int(candidates.min()) if len(candidates) else None
 
 
-def _check_layout(path: Path, raw: bytes, layout: _Layout) -> None:
+def _check_layout(path: Path, raw: bytes, layout: _Layout, *, first_line: int) -> None:
     """Raise InputError at the first place where polars would lose a record or a cell."""
     if layout.stray is not None:
-        line = raw.count(b"\n", 0, layout.stray) + 1
+        line = raw.count(b"\n", 0, layout.stray) + first_line
         if raw[layout.stray] == ord("\r"):
             msg = f"line {line} of {str(path)!r} holds a carriage return that ends no line and is not in quotes."
             raise InputError(with_hint(msg, "end every line with a newline, and quote cells that hold a line end."))
@@ -148,10 +151,15 @@ def _check_layout(path: Path, raw: bytes, layout: _Layout) -> None:
         raise InputError(with_hint(msg, "quote cells that hold a quote and double it, or pass another delimiter."))
     ragged = np.flatnonzero((layout.n_fields != layout.width) & ~layout.is_blank)
     if len(ragged):
-        line = raw.count(b"\n", 0, int(layout.starts[ragged[0]])) + 1
+        line = raw.count(b"\n", 0, int(layout.starts[ragged[0]])) + first_line
+        hint = "quote fields that hold the delimiter, or pass another delimiter."
+        if len(ragged) == layout.n_records - 1 and (layout.n_fields[ragged] == layout.width + 1).all():
+            hint = (
+                "the header has one name fewer than every record, as R's write.table leaves it: "
+                "write it anew with row.names=FALSE, or col.names=NA."
+            )
         msg = with_hint(
-            f"line {line} of {str(path)!r} has {layout.n_fields[ragged[0]]} fields, expected {layout.width}.",
-            "quote fields that hold the delimiter, or pass another delimiter.",
+            f"line {line} of {str(path)!r} has {layout.n_fields[ragged[0]]} fields, expected {layout.width}.", hint
         )
         raise InputError(msg)
 
@@ -183,12 +191,6 @@ def header_line(names: Sequence[str], delimiter: str) -> str:
     odd = (*DELIMITERS, '"', "\r", "\n", "\ufeff")
     quoted = ['"' + name.replace('"', '""') + '"' if any(sign in name for sign in odd) else name for name in names]
     return delimiter.join(quoted) + "\n"
-
-
-def unreadable(path: Path, error: OSError) -> InputError:
-    """Make the error of a file that cannot be opened."""
-    message = f"cannot read {str(path)!r}: {error.strerror or type(error).__name__}."
-    return InputError(with_hint(message, "check the name and that you may read the file."))
 
 
 def _decode(path: Path, raw: bytes, encoding: str | None) -> tuple[str, str]:
@@ -238,8 +240,12 @@ def _guess_encoding(raw: bytes) -> str:
     return "cp1252" if guess is None else guess.encoding
 
 
-def _find_delimiter(text: str) -> str:
+def _find_delimiter(path: Path, text: str) -> str:
     """Choose the delimiter that splits the first records into the most fields, evenly."""
+    if path.name.lower().removesuffix(".gz").endswith(".tsv") and "\t" in text.partition("\n")[0]:
+        # Its name says so, whatever else would split it evenly.
+        return "\t"
+    text = text[:_HEAD]
     best, most = ",", 1
     for candidate in DELIMITERS:
         with _records(text, candidate) as records:
@@ -264,10 +270,22 @@ def _check_first_line(path: Path, text: str) -> None:
         raise InputError(msg)
 
 
-def _check_header(path: Path, header: Sequence[str]) -> None:
+def _has_index(path: Path, header: Sequence[str], asked: bool | None) -> bool:
+    """Tell whether the first column is an index: it alone has no name, as pandas writes it."""
+    looks = not header[0] and len(header) > 1 and all(name.strip() for name in header[1:])
+    if asked and not looks:
+        msg = with_hint(
+            f"{str(path)!r} has no index: its first column has a name, or others have none.", "leave index out."
+        )
+        raise ColumnError(msg)
+    return looks and asked is not False
+
+
+def check_header(path: Path, header: Sequence[str], *, hint: str = "name every column in the first line.") -> None:
+    """Raise ColumnError where a column has no name, or two have one."""
     if not all(name.strip() for name in header):
         unnamed = [position for position, name in enumerate(header, 1) if not name.strip()]
-        msg = with_hint(f"{str(path)!r} has no name for column {unnamed[0]}.", "name every column in the first line.")
+        msg = with_hint(f"{str(path)!r} has no name for column {unnamed[0]}.", hint)
         raise ColumnError(msg)
     doubled = sorted({name for name in header if header.count(name) > 1})
     if doubled:

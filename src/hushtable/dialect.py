@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import codecs
 from dataclasses import dataclass, fields
 from typing import Any
 
 from hushtable.column import ColumnSpec, check_marks
 from hushtable.errors import InputError, with_hint
 
-__all__ = ["Dialect"]
+__all__ = ["Dialect", "Writing"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,3 +56,31 @@ class Dialect:
         said = {each.name: getattr(self, each.name) for each in fields(self)}
         said["missing_values"] = list(self.missing_values) or None
         return {name: value for name, value in said.items() if value is not None}
+
+
+@dataclass(frozen=True, slots=True)
+class Writing:
+    """How a file of text is written, besides the delimiter of its input.
+
+    Attributes
+    ----------
+    encoding : str
+    decimal : {".", ","}
+        The mark of numbers that are not written as they came: quasi-identifiers, and what a dataframe holds as floats.
+    """
+
+    encoding: str = "utf-8"
+    decimal: str = "."
+
+    def __post_init__(self) -> None:
+        check_marks(self.decimal, None, None)
+        try:
+            name = codecs.lookup(self.encoding).name
+            "".encode(name)
+        except (LookupError, ValueError, TypeError):
+            msg = with_hint(
+                f"unknown encoding {self.encoding!r}.", "use a name such as utf-8, latin-1, cp1252 or utf-16."
+            )
+            raise InputError(msg) from None
+        if name == "utf-8":
+            object.__setattr__(self, "encoding", name)

@@ -2,28 +2,34 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 import numpy as np
 
 from hushtable import drafts, frames, manifest, pseudonyms
 from hushtable._types import BoolArray, CodeArray, CountArray, frozen
-from hushtable.cells import SUPPRESSED
-from hushtable.claims import Claim, Verdict
-from hushtable.column import Column, from_texts
+from hushtable.cells import SUPPRESSED, with_comma, with_point
+from hushtable.claims import Claim, Verdict, with_commas
+from hushtable.column import Column, ColumnSpec, Kind, from_texts
+from hushtable.dialect import Dialect, Writing
+from hushtable.errors import ColumnError, InputError, with_hint
 from hushtable.frames import Frame
 from hushtable.pseudonyms import Pseudonyms
 from hushtable.remnants import without_remnants
+from hushtable.series import typed
 from hushtable.table import Table
 
-__all__ = ["Edition", "Rewritten"]
+__all__ = ["Edition", "Rewritten", "check_writing"]
 
 Order = Literal["shuffled", "kept"]
 Audience = Literal["internal", "external"]
+
+_PLAIN: Final = Writing()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -36,10 +42,17 @@ class Rewritten:
         Of every row of the source.
     texts : tuple of str or None
         What each code publishes; None is a missing cell.
+    kind : Kind
+        Of the values that the texts speak of.
+    are_values : bool
+        Whether the texts are values, not what was made of several: where nothing is ``*``, they are published
+        with their type.
     """
 
     codes: CodeArray = field(repr=False)
     texts: tuple[str | None, ...] = field(repr=False)
+    kind: Kind = "category"
+    are_values: bool = False
 
     def __post_init__(self) -> None:
         frozen(self.codes)
@@ -89,22 +102,24 @@ class Edition:
         """Return the published table as a frame with a row for every record, with nothing left of what is not in it."""
         if isinstance(self.source, Table):
             return frames.read(self.table(self.source).expand())
-        texts = {name: frames.gather(each.texts, each.codes) for name, each in self.rewritten.items()}
-        for name, rows in self.starred.items():
-            texts[name] = frames.mask(self.source.column(name), rows, name)
-        frame = self.source.with_texts(texts).select(self.columns)
+        frame = self.source.select(self.columns)
+        kept: Any = slice(None) if self.rows is None else self.rows
         frame = frame if self.rows is None else frame.take(self.rows)
-        for name, numbers in self.added.items():
-            frame = frame.with_numbers(name, numbers)
+        columns = {name: _cells(each, kept) for name, each in self.rewritten.items()}
+        for name, stars in self.starred.items():
+            columns[name] = frames.mask(frame.column(name), stars[kept], name)
+        added = {name: frames.integers(name, numbers) for name, numbers in self.added.items()}
+        frame = frame.with_columns({**columns, **added})
         frame = pseudonyms.pseudonymize(frame, self.pseudonyms) if self.pseudonyms else frame
         return without_remnants(frame, rows_are_gone=self.rows is not None)
 
     def table(self, source: Table) -> Table:
-        """Return the published table coded: a rewritten column is a category whose values are its cells."""
+        """Return the published table coded: a rewritten column is a category of its cells, or what values mean."""
         columns, codes = list(source.columns), source.codes.copy()
         for name, each in self.rewritten.items():
-            # A missing cell has the empty text, which is coded as missing.
-            column, code_of_text = from_texts(name, [text or "" for text in each.texts], "category")
+            column, code_of_text = _coded(
+                name, each, np.unique(each.codes if self.rows is None else each.codes[self.rows])
+            )
             columns[source.index(name)], codes[source.index(name)] = column, code_of_text[each.codes]
         for name, rows in self.starred.items():
             j, column = source.index(name), source.column(name)
@@ -124,6 +139,7 @@ class Edition:
         *,
         original: Any = None,
         beside: Mapping[Path, Frame] | None = None,
+        writing: Writing = _PLAIN,
         order: Order = "shuffled",
         audience: Audience = "internal",
         overwrite: bool = False,
@@ -142,6 +158,8 @@ class Edition:
             What the claim compares with.
         beside : mapping of path to Frame, optional
             Other files that belong to it.
+        writing : Writing
+            Of text: Parquet has neither encodings nor decimal marks.
         order : {"shuffled", "kept"}
             Shuffled with the operating system's randomness, because an order can identify people.
         audience : {"internal", "external"}
@@ -160,22 +178,98 @@ class Edition:
         others = dict(beside or {})
         outputs = (path, manifest.manifest_path(path), *others)
         drafts.check_outputs(outputs, self.inputs, overwrite=overwrite)
-        frame = self.frame()
-        frame = frame.with_texts({name: frames.spelled(frame.column(name), name) for name in self.as_text})
+        frame = self._for_file(path)
+        if writing.decimal == ",":
+            names = self._numbers(frame)
+            frame, claim = _with_commas(frame, names), with_commas(claim, names)
         for target, each in {path: frame, **others}.items():
-            frames.check_writable(each, target)
+            check_writing(target, writing)
+            frames.check_writable(each, target, writing.encoding)
         if order == "shuffled":
             frame = frame.take(np.random.default_rng().permutation(frame.n_rows))
+        is_text = frames.file_kind(path) == "csv"
+        dialect = Dialect(writing.encoding, frames.written_delimiter(frame, path), index=False) if is_text else None
         with drafts.replacing(*outputs) as (draft, sidecar, *further):
-            frames.write(frame, draft)
+            frames.write(frame, draft, writing.encoding)
             for each, other in zip(others.values(), further, strict=True):
-                frames.write(each, other)
-            written = frames.read(draft, delimiter=frames.written_delimiter(frame, path))
+                frames.write(each, other, writing.encoding)
+            written = frames.read(draft, dialect=dialect)
             verdict = claim.verify(written, original=original).raise_if_failed()
             digest = manifest.sha256(draft)
-            entries = manifest.of(path, digest, frame.n_rows, claim, facts, external=audience == "external")
+            entries = manifest.of(path, digest, frame.n_rows, claim, facts, dialect, external=audience == "external")
             sidecar.write_text(json.dumps(entries, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
         return verdict
+
+    def _for_file(self, path: Path) -> Frame:
+        """Return the published table as a file of a kind holds it: text, or what was read as text typed again."""
+        frame, texts = self.frame(), self.as_text
+        if frames.file_kind(path) == "csv":
+            texts = (*texts, *(name for name, each in self.rewritten.items() if each.are_values))
+        frame = frame.with_columns({name: frames.spelled(frame.column(name), name) for name in texts})
+        if frames.file_kind(path) == "csv" or not frame.is_text:
+            return frame
+        hidden = self.pseudonyms.columns if self.pseudonyms else ()
+        specs = {name: ColumnSpec(each.kind) for name, each in self.rewritten.items()}
+        return frame.typed({name: specs.get(name) for name in frame.columns if name not in (*self.as_text, *hidden)})
+
+    def _numbers(self, frame: Frame) -> tuple[str, ...]:
+        """Return the columns whose numbers are not written as they came: rewritten ones, and floats."""
+        hidden = (*self.as_text, *(self.pseudonyms.columns if self.pseudonyms else ()))
+        rewritten = {name for name, each in self.rewritten.items() if each.kind in ("integer", "decimal")}
+        return tuple(
+            name
+            for name in frame.columns
+            if name in rewritten or (name not in (*self.rewritten, *self.added, *hidden) and self._holds_floats(name))
+        )
+
+    def _holds_floats(self, name: str) -> bool:
+        if isinstance(self.source, Table):
+            return self.source.column(name).kind == "decimal"
+        dtype = self.source.column(name).dtype
+        return dtype.is_float() or dtype.is_decimal()
+
+
+def _cells(rewritten: Rewritten, rows: Any) -> Any:
+    """Return what a column publishes in some rows."""
+    cells = frames.gather(rewritten.texts, rewritten.codes[rows])
+    return typed(cells, ColumnSpec(rewritten.kind)) if rewritten.are_values else cells
+
+
+def _coded(name: str, rewritten: Rewritten, used: CodeArray) -> tuple[Column, CodeArray]:
+    """Return what a column publishes, coded, and the code of every text; it is typed where no text in use is a star."""
+    # A missing cell has the empty text, which is coded as missing.
+    texts = [text or "" for text in rewritten.texts]
+    if rewritten.are_values and SUPPRESSED not in [texts[code] for code in used]:
+        # What has no value of the kind, such as a year past 9999, stays text.
+        with contextlib.suppress(ColumnError):
+            return from_texts(name, ["" if text == SUPPRESSED else text for text in texts], rewritten.kind)
+    return from_texts(name, texts, "category")
+
+
+def check_writing(path: Path, writing: Writing) -> None:
+    """Raise InputError where a file has neither an encoding nor a decimal mark, and one was asked for."""
+    if frames.file_kind(path) == "parquet" and writing != _PLAIN:
+        msg = with_hint(
+            f"{str(path)!r} is Parquet, in which an encoding or a decimal mark has no effect.",
+            "write a CSV, or leave encoding and decimal (`write:` in a policy) out.",
+        )
+        raise InputError(msg)
+
+
+def _with_commas(frame: Frame, names: tuple[str, ...]) -> Frame:
+    """Write the numbers of some columns with decimal commas."""
+
+    def written(cell: str) -> str:
+        if with_point(with_comma(cell)) != cell:
+            msg = with_hint(
+                "a column of numbers has labels in which a comma stands between two digits.",
+                "with decimal commas nobody could tell the two: rename the labels, or keep the decimal point.",
+            )
+            raise InputError(msg)
+        return with_comma(cell)
+
+    texts = {name: frames.digits(frame.column(name), name) for name in names}
+    return frame.with_columns({name: frames.map_texts(each, written, name) for name, each in texts.items()})
 
 
 def _with_numbers(table: Table, added: Mapping[str, CountArray]) -> Table:

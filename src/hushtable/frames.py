@@ -11,7 +11,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import narwhals as nw
 import numpy as np
@@ -20,17 +20,17 @@ import polars as pl
 from hushtable._types import BoolArray, CodeArray, CountArray
 from hushtable.cells import SUPPRESSED
 from hushtable.column import ColumnSpec
-from hushtable.delimited import header_line, read_csv, unreadable
 from hushtable.dialect import Dialect
 from hushtable.errors import ColumnError, InputError, listed, with_hint
-from hushtable.series import encode, settled, to_polars, without_categories
+from hushtable.files import file_kind, read_bytes, read_file, write_csv
+from hushtable.series import encode, settled, to_polars, typed, without_categories
 from hushtable.spellings import canonical, doubts
 
 __all__ = [
-    "FILE_KINDS",
     "Frame",
     "assemble",
     "check_writable",
+    "digits",
     "file_kind",
     "gather",
     "integers",
@@ -39,6 +39,7 @@ __all__ = [
     "mask",
     "missing_texts",
     "read",
+    "read_stream",
     "spelled",
     "strings",
     "text_codes",
@@ -49,8 +50,6 @@ __all__ = [
     "written_delimiter",
 ]
 
-FILE_KINDS: Final = {".csv": "csv", ".tsv": "csv", ".txt": "csv", ".parquet": "parquet", ".pq": "parquet"}
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Frame:
@@ -60,7 +59,7 @@ class Frame:
     ----------
     data : narwhals.DataFrame
     is_text : bool
-        True for a CSV: every column is text, missing where the cell is empty.
+        True for a CSV: every column is text, missing where the cell is empty. And for a workbook, where some are.
     dialect : Dialect
         Of a CSV: how it was read; its delimiter is used again when a CSV is written.
     specs : mapping of column to ColumnSpec
@@ -167,32 +166,25 @@ class Frame:
             msg = with_hint(f"{library(self)} cannot pick rows of columns {listed(odd)}.", "cast them to another type.")
             raise ColumnError(msg) from None
 
-    def with_texts(self, texts: Mapping[str, pl.Series]) -> Frame:
-        """Return the frame with whole columns replaced by text, in place and in the rows' order."""
+    def with_columns(self, columns: Mapping[str, pl.Series]) -> Frame:
+        """Return the frame with whole columns replaced, in place and in the rows' order, or put behind the others."""
         backend = self.data.implementation
-        native = self.native
         new = []
-        for name, series in texts.items():
-            if backend.is_polars():
-                column = nw.from_native(series.alias(name), series_only=True)
-            else:
-                column = nw.new_series(name, series.to_list(), nw.String(), backend=backend)
-                if backend.is_pandas_like():
-                    # Rows are matched by position: the index may hold anything.
-                    pandas_series: Any = column.to_native()
-                    pandas_series.index = native.index
-                    column = nw.from_native(pandas_series, series_only=True)
+        for name, series in columns.items():
+            column = _series_of(backend, series.alias(name))
+            if backend.is_pandas_like():
+                # Rows are matched by position: the index may hold anything.
+                pandas_series: Any = column.to_native()
+                pandas_series.index = self.native.index
+                column = nw.from_native(pandas_series, series_only=True)
             new.append(column)
         return replace(self, data=self.data.with_columns(*new))
 
-    def with_numbers(self, name: str, values: CountArray) -> Frame:
-        """Return the frame with one more column, of whole numbers."""
-        column = nw.new_series(name, values.tolist(), nw.Int64(), backend=self.data.implementation)
-        if self.data.implementation.is_pandas_like():
-            pandas_series: Any = column.to_native()
-            pandas_series.index = self.native.index
-            column = nw.from_native(pandas_series, series_only=True)
-        return replace(self, data=self.data.with_columns(column))
+    def typed(self, specs: Mapping[str, ColumnSpec | None]) -> Frame:
+        """Return the frame with text columns typed where no cell would change; None asks for what was said of one."""
+        texts = {name: self.column(name) for name in specs}
+        texts = {name: each for name, each in texts.items() if isinstance(each.dtype, pl.String)}
+        return self.with_columns({name: typed(each, specs[name] or self.spec(name)) for name, each in texts.items()})
 
     def alike(self, columns: Sequence[pl.Series]) -> Frame:
         """Return a new frame of the same library, with none of this one's rows, index or types."""
@@ -227,33 +219,40 @@ def read(
         return data
     dialect = dialect or Dialect(encoding, delimiter)
     if isinstance(data, (str, os.PathLike)):
-        path = Path(data)
-        if file_kind(path) == "parquet":
-            return _read_parquet(path)
-        cells, dialect = read_csv(path, _bytes_of(path), dialect)
-        frame = Frame(nw.from_native(cells, eager_only=True), is_text=True, dialect=dialect)
-    else:
-        try:
-            frame = Frame(nw.from_native(data, eager_only=True))
-            names = frame.columns
-        except nw.exceptions.DuplicateError:
-            msg = with_hint("the dataframe has columns of the same name.", "give every column its own name.")
-            raise ColumnError(msg) from None
-        except TypeError:
-            msg = with_hint(
-                f"cannot read a table from an object of type {type(data).__name__}.",
-                "pass a path or an eager dataframe: pandas, polars, pyarrow (collect a lazy frame first).",
-            )
-            raise InputError(msg) from None
-        if not all(isinstance(name, str) and _is_unicode(name) for name in names):
-            msg = with_hint("the dataframe has column names that are not text.", "rename them to text first.")
-            raise ColumnError(msg)
+        return _frame_of(*read_file(Path(data), dialect))
+    try:
+        frame = Frame(nw.from_native(data, eager_only=True))
+        names = frame.columns
+    except nw.exceptions.DuplicateError:
+        msg = with_hint("the dataframe has columns of the same name.", "give every column its own name.")
+        raise ColumnError(msg) from None
+    except TypeError:
+        msg = with_hint(
+            f"cannot read a table from an object of type {type(data).__name__}.",
+            "pass a path or an eager dataframe: pandas, polars, pyarrow (collect a lazy frame first).",
+        )
+        raise InputError(msg) from None
+    if not all(isinstance(name, str) and _is_unicode(name) for name in names):
+        msg = with_hint("the dataframe has column names that are not text.", "rename them to text first.")
+        raise ColumnError(msg)
     return frame
+
+
+def read_stream(raw: bytes, name: str, dialect: Dialect) -> Frame:
+    """Open the bytes of a file without a name that says its kind: Parquet, gzip, Excel's, else a CSV."""
+    return _frame_of(*read_bytes(raw, name, dialect))
+
+
+def _frame_of(cells: pl.DataFrame, is_text: bool, dialect: Dialect) -> Frame:
+    return Frame(nw.from_native(cells, eager_only=True), is_text=is_text, dialect=dialect)
 
 
 def _series_of(backend: Any, column: pl.Series) -> nw.Series[Any]:
     """Return a column as a series of another library."""
-    dtype = nw.from_native(column, series_only=True).dtype
+    known = nw.from_native(column, series_only=True)
+    if backend.is_polars():
+        return known
+    dtype = known.dtype
     if backend.is_pandas_like() and dtype.is_integer() and column.null_count():
         # The integers of numpy, which narwhals would take, have no missing cell.
         native = backend.to_native_namespace().Series(column.to_list(), dtype="Int64")
@@ -289,7 +288,7 @@ def assemble(columns: Mapping[str, Sequence[Any]], source: str = "polars") -> An
 def with_json_lists(frame: Frame) -> Frame:
     """Return a frame whose lists, which a CSV has no cells for, are JSON."""
     lists = [name for name in frame.columns if isinstance(frame.column(name).dtype, pl.List)]
-    return frame.with_texts(
+    return frame.with_columns(
         {
             name: pl.Series([json.dumps(each, ensure_ascii=False) for each in frame.column(name).to_list()])
             for name in lists
@@ -297,19 +296,7 @@ def with_json_lists(frame: Frame) -> Frame:
     )
 
 
-def file_kind(path: Path) -> str:
-    """Tell from a file's name whether it is ``"csv"`` or ``"parquet"``."""
-    kind = FILE_KINDS.get(path.suffix.lower())
-    if kind is None:
-        msg = with_hint(
-            f"cannot tell the format of {str(path)!r} from its ending {path.suffix!r}.",
-            f"use one of {' '.join(FILE_KINDS)}.",
-        )
-        raise InputError(msg)
-    return kind
-
-
-def write(frame: Frame, path: Path) -> None:
+def write(frame: Frame, path: Path, encoding: str = "utf-8") -> None:
     """Write a frame as CSV or Parquet, by the ending of the name; untouched text is written as it was read."""
     # A categorical type would carry its categories into the file, those of removed cells too.
     columns = [(name, frame.column(name)) for name in frame.columns]
@@ -319,10 +306,7 @@ def write(frame: Frame, path: Path) -> None:
         return
     # The few digits that single out a float32 read back as another number.
     in_full = [each.cast(pl.Float64) if isinstance(each.dtype, pl.Float32) else each for each in data]
-    delimiter = written_delimiter(frame, path)
-    with path.open("wb") as file:
-        file.write(header_line(frame.columns, delimiter).encode())
-        pl.DataFrame(in_full).write_csv(file, separator=delimiter, include_header=False)
+    write_csv(pl.DataFrame(in_full), frame.columns, path, written_delimiter(frame, path), encoding)
 
 
 def written_delimiter(frame: Frame, path: Path) -> str:
@@ -330,11 +314,12 @@ def written_delimiter(frame: Frame, path: Path) -> str:
     return "\t" if path.suffix.lower() == ".tsv" else frame.delimiter
 
 
-def check_writable(frame: Frame, path: Path) -> None:
-    """Raise ColumnError where a file of this kind has no cells for a column's type."""
+def check_writable(frame: Frame, path: Path, encoding: str = "utf-8") -> None:
+    """Raise InputError where a file of this kind has no cells for a column's type, or no such characters."""
     if file_kind(path) == "parquet":
         return
-    types = {name: frame.column(name).dtype for name in frame.columns}
+    columns = {name: frame.column(name) for name in frame.columns}
+    types = {name: column.dtype for name, column in columns.items()}
     odd = [name for name, dtype in types.items() if dtype.is_nested() or isinstance(dtype, (pl.Binary, pl.Duration))]
     if odd:
         msg = with_hint(
@@ -342,6 +327,22 @@ def check_writable(frame: Frame, path: Path) -> None:
             "write Parquet, or leave those columns out.",
         )
         raise ColumnError(msg)
+    lacking = [name for name, column in columns.items() if not _has_characters(name, column, encoding)]
+    if lacking:
+        msg = with_hint(
+            f"the encoding {encoding} has no characters for some of columns {listed(lacking)}.", "write utf-8."
+        )
+        raise InputError(msg)
+
+
+def _has_characters(name: str, column: pl.Series, encoding: str) -> bool:
+    if encoding == "utf-8":
+        return True
+    try:
+        "".join([name, *column.cast(pl.String).drop_nulls().unique().to_list()]).encode(encoding)
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def gather(labels: Sequence[str | None], codes: CodeArray) -> pl.Series:
@@ -368,26 +369,6 @@ def mask(series: pl.Series, suppressed: BoolArray, name: str) -> pl.Series:
     cells = zip(spelled(series, name).to_list(), suppressed.tolist(), strict=True)
     # Made anew, because a changed column shares its buffer with the old one.
     return pl.Series([SUPPRESSED if is_hidden else cell for cell, is_hidden in cells], dtype=pl.String)
-
-
-def _bytes_of(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise unreadable(path, error) from None
-
-
-def _read_parquet(path: Path) -> Frame:
-    try:
-        # Opened here: as a name it would be a pattern, or a folder of files.
-        with path.open("rb") as file:
-            return Frame(nw.from_native(pl.read_parquet(file), eager_only=True))
-    except OSError as error:
-        raise unreadable(path, error) from None
-    except (pl.exceptions.PolarsError, pl.exceptions.PanicException):
-        # Polars panics over some damage.
-        msg = with_hint(f"{str(path)!r} is not a Parquet file.", "check the ending: a CSV is named .csv.")
-        raise InputError(msg) from None
 
 
 def texts(series: pl.Series, name: str) -> pl.Series:
@@ -426,6 +407,11 @@ def spelled(series: pl.Series, name: str) -> pl.Series:
     column, codes = encode(series, ColumnSpec(), is_typed=False, name=name)
     labels = pl.Series([*column.texts(), None], dtype=pl.String)
     return labels.gather(np.where(codes < 0, column.n_values, codes))
+
+
+def digits(series: pl.Series, name: str) -> pl.Series:
+    """Write numbers with a point; decimals with all digits, for which floats have no room. Text stays as it is."""
+    return series.cast(pl.String) if series.dtype.is_decimal() else spelled(series, name)
 
 
 def missing_texts(series: pl.Series) -> tuple[int, int]:

@@ -17,9 +17,10 @@ from pathlib import Path
 from typing import Any, Final
 
 from hushtable.claims import Claim, claim_from_dict
+from hushtable.dialect import Dialect
 from hushtable.errors import InputError, VerificationError, with_hint
 
-__all__ = ["check_hash", "claim_of", "manifest_path", "of", "read", "sha256"]
+__all__ = ["check_hash", "claim_of", "dialect_of", "manifest_path", "of", "read", "sha256"]
 
 _EXTERNAL: Final = ("recoding", "publish", "pseudonymized", "accepted")
 """Facts of a release that may go with the file: how its cells came to look as they do, and what was accepted."""
@@ -37,7 +38,14 @@ def sha256(path: Path) -> str:
 
 
 def of(
-    release: Path, digest: str, n_records: int, claim: Claim, facts: Mapping[str, Any], *, external: bool
+    release: Path,
+    digest: str,
+    n_records: int,
+    claim: Claim,
+    facts: Mapping[str, Any],
+    dialect: Dialect | None = None,
+    *,
+    external: bool,
 ) -> dict[str, Any]:
     """Return the manifest of a written release.
 
@@ -53,6 +61,8 @@ def of(
         What was verified.
     facts : mapping
         What is known of the release besides.
+    dialect : Dialect, optional
+        How a CSV was written.
     external : bool
         Leave out what helps to undo the release.
     """
@@ -64,6 +74,7 @@ def of(
         "sha256": digest,
         "n_records": n_records,
         "verified": True,
+        **({} if dialect is None else {"dialect": dialect.to_dict()}),
         "claim": claim.to_dict(),
     }
 
@@ -83,6 +94,23 @@ def claim_of(data: Any) -> Claim | None:
     entries = read(Path(data))
     check_hash(Path(data), entries)
     return claim_from_dict(entries.get("claim"))
+
+
+def dialect_of(data: Any) -> Dialect:
+    """Return how the manifest beside a file says that it is spelled; what it does not say is found.
+
+    Raises
+    ------
+    InputError
+        The manifest cannot be read.
+    """
+    if not isinstance(data, (str, os.PathLike)) or not manifest_path(Path(data)).is_file():
+        return Dialect()
+    try:
+        return Dialect(**read(Path(data)).get("dialect", {}))
+    except TypeError:
+        msg = with_hint("the manifest's dialect is none.", "it is written by anonymize.")
+        raise InputError(msg) from None
 
 
 def read(release: Path) -> dict[str, Any]:

@@ -65,7 +65,7 @@ def pseudonymize(frame: Frame, pseudonyms: Pseudonyms) -> Frame:
     pseudonym whether its library holds it as an integer or, beside missing cells, as a float.
     """
     check_columns(pseudonyms.columns, frame.columns, "pseudonyms")
-    return frame.with_texts(
+    return frame.with_columns(
         {
             name: frames.map_texts(frame.column(name), partial(_pseudonym, pseudonyms.key, name), name)
             for name in pseudonyms.columns

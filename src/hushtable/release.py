@@ -15,6 +15,7 @@ from hushtable._types import BoolArray, CodeArray, CountArray, frozen
 from hushtable.cells import SUPPRESSED
 from hushtable.claims import Classes, Matchings, Verdict
 from hushtable.column import ColumnSpec
+from hushtable.dialect import Writing
 from hushtable.edition import Edition, Rewritten
 from hushtable.errors import InputError, with_hint
 from hushtable.exposure import Exposure, ExposureLimit, measure_exposure
@@ -62,6 +63,8 @@ class Release:
         Who can be found by the columns that are kept as they are; None where nobody has measured it.
     inputs : tuple of path
         The files it was made from, none of which `write` touches.
+    writing : Writing
+        How a policy wants a CSV to be written.
     """
 
     source: Frame | Table = field(repr=False)
@@ -77,6 +80,7 @@ class Release:
     placing: Any = field(default=None, repr=False)
     exposure: Exposure | None = field(default=None, repr=False)
     inputs: tuple[Path, ...] = field(default=(), repr=False)
+    writing: Writing = field(default_factory=Writing, repr=False)
 
     @property
     def quasi_identifiers(self) -> tuple[str, ...]:
@@ -209,6 +213,8 @@ class Release:
         keep_order: bool = False,
         external: bool = False,
         policy: Mapping[str, Any] | None = None,
+        encoding: str | None = None,
+        decimal: str | None = None,
         overwrite: bool = False,
     ) -> Verdict:
         """Write the protected table and its manifest, whole and verified or not at all.
@@ -226,6 +232,11 @@ class Release:
             Write the manifest that goes with a published file.
         policy : mapping, optional
             What was asked for, for the internal manifest.
+        encoding : str, optional
+            Of a CSV: the policy's, or UTF-8.
+        decimal : {".", ","}, optional
+            Of a CSV: the mark of numbers in quasi-identifiers, and of what a dataframe holds as floats. The
+            policy's, or a point. Other columns of a CSV stay as they came.
         overwrite : bool
             Replace files of these names. An input is never replaced, nor a link.
 
@@ -246,6 +257,7 @@ class Release:
             self.claim,
             {**self.to_dict(), "policy": dict(policy) if policy else None},
             original=self._original(edition),
+            writing=Writing(encoding or self.writing.encoding, decimal or self.writing.decimal),
             order="kept" if keep_order else "shuffled",
             audience="external" if external else "internal",
             overwrite=overwrite,
@@ -318,7 +330,9 @@ class Release:
         label_of_class, labels = self.recoding.labels(name)
         # The entry behind the classes is that of suppressed records, whose label is -1.
         codes: CodeArray = np.append(label_of_class, np.int32(len(labels))).astype(np.int32)[self.partition.labels]
-        return Rewritten(codes, (*labels, SUPPRESSED))
+        kind = next(column.kind for column in self.recoding.columns if column.name == name)
+        is_value = self.recoding.style == "central" and kind not in ("ordered", "category")
+        return Rewritten(codes, (*labels, SUPPRESSED), kind, is_value)
 
     def _original(self, edition: Edition) -> Any:
         """Return the input where the claim compares with it."""

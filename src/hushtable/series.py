@@ -20,7 +20,7 @@ from hushtable.column import Column, ColumnSpec, Kind, from_texts
 from hushtable.errors import ColumnError, with_hint
 from hushtable.spellings import canonical, found, has_time
 
-__all__ = ["cell_codes", "encode", "settled", "to_polars", "without_categories"]
+__all__ = ["cell_codes", "encode", "settled", "to_polars", "typed", "without_categories"]
 
 _PER_DAY: Final = {"ms": 86_400_000, "us": 86_400_000_000, "ns": 86_400_000_000_000}
 _MOST_DAYS: Final = 73_000_000  # polars counts further, but has no texts for it
@@ -180,6 +180,36 @@ def settled(series: pl.Series, spec: ColumnSpec, *, is_typed: bool) -> ColumnSpe
         # What is no date of a format that was given is a fault, not a category.
         return replace(spec, kind="datetime" if has_time(spec.format) else "date")
     return spec
+
+
+def typed(series: pl.Series, spec: ColumnSpec) -> pl.Series:
+    """Return a text column as numbers, dates or moments where every cell is the canonical text of one; else as it is.
+
+    Parameters
+    ----------
+    series : polars.Series of text
+    spec : ColumnSpec
+        Categories stay text, and so does a column that writes missing cells in several ways.
+
+    Examples
+    --------
+    >>> [typed(pl.Series(cells), ColumnSpec()).to_list() for cells in (["1.5", None, "20"], ["1.50"])]
+    [[1.5, None, 20.0], ['1.50']]
+    """
+    if spec.order is not None or spec.kind in ("category", "ordered"):
+        return series
+    known = canonical(series, ColumnSpec(missing_values=spec.missing_values))
+    if series.filter(known.is_null()).n_unique() > 1:
+        return series
+    distinct = known.drop_nulls().unique()
+    texts = distinct.to_list()
+    try:
+        column, codes = from_texts("", texts, spec.kind)
+    except ColumnError:
+        return series
+    if not column.is_measured or [column.text(code) for code in codes.tolist()] != texts:
+        return series
+    return known.replace_strict(distinct, pl.Series(column.values).gather(codes), default=None)
 
 
 def _encode_texts(

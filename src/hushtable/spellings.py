@@ -7,15 +7,16 @@ and `canonical` rewrites them as `hushtable.column` reads them: with a point, IS
 from __future__ import annotations
 
 import re
+import unicodedata
 from dataclasses import replace
 from typing import Final, NamedTuple, TypeVar
 
 import polars as pl
 
 from hushtable.cells import SUPPRESSED
-from hushtable.column import ColumnSpec
+from hushtable.column import Column, ColumnSpec
 
-__all__ = ["MISSING_CODES", "canonical", "count_missing_codes", "doubts", "found", "has_time"]
+__all__ = ["MISSING_CODES", "canonical", "count_missing_codes", "count_near_duplicates", "doubts", "found", "has_time"]
 
 MISSING_CODES: Final = (
     *("NA", "N/A", "n/a", "#N/A", "NaN", "nan", "NULL", "null", "None", "none", "nil", "?", "-", "--", ".", "..."),
@@ -147,6 +148,21 @@ def count_missing_codes(series: pl.Series) -> dict[str, int]:
     codes = series.str.strip_chars()
     counted = codes.filter(codes.is_in(MISSING_CODES)).rename("code").value_counts(sort=True, name="n")
     return dict(counted.iter_rows())
+
+
+def count_near_duplicates(column: Column) -> int:
+    """Count the values of a category that differ from another only in case, spaces or width.
+
+    Examples
+    --------
+    >>> from hushtable.column import from_texts
+    >>> count_near_duplicates(from_texts("sex", ["F", "f ", "\uff26", "m"])[0])
+    2
+    """
+    if column.is_measured:
+        return 0
+    folded = {" ".join(unicodedata.normalize("NFKC", text).casefold().split()) for text in column.values.tolist()}
+    return column.n_values - len(folded)
 
 
 def _telling(series: pl.Series, spec: ColumnSpec) -> pl.Series | None:

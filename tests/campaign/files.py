@@ -13,6 +13,7 @@ import pyarrow.csv
 import hushtable as ht
 from campaign.outcome import Outcome
 from hushtable import frames
+from hushtable.dialect import Dialect
 
 _PIECES = (
     b'"', b'""', b"\n", b"\r\n", b"\r", b",", b";", b"\t", b"|", b" ", b"a", b"1", b"1.0", b"NA", b"", b"\x00",
@@ -41,8 +42,8 @@ def compare(outcome: Outcome, data: bytes, folder: Path) -> None:
     outcome.reproduction = f"frames.read of a file of the bytes {data!r}"
     frame = None
     with outcome.guarded("read", ht.InputError):
-        # Of bytes that are not UTF-8 another reader's guess would be another.
-        frame = frames.read(path, encoding="utf-8")
+        # The other readers guess no encoding, and leave out no index.
+        frame = frames.read(path, dialect=Dialect("utf-8", index=False))
     with outcome.guarded("encode", ht.InputError):
         ht.Table.encode(path)
     if frame is None:

@@ -21,6 +21,7 @@ from hushtable.anonymizers.suppress import offending_rows
 from hushtable.cells import SUPPRESSED
 from hushtable.claims import Limits, of_models
 from hushtable.column import Column, ColumnSpec
+from hushtable.dialect import Writing
 from hushtable.errors import ColumnError, InfeasibleError, InputError, check_columns, listed, with_hint
 from hushtable.frames import Frame
 from hushtable.hierarchy import Hierarchy
@@ -77,6 +78,7 @@ class Request:
     clock : Clock
     inputs : tuple of path
         Files that were read for it, besides those that the other attributes name.
+    writing : Writing
     """
 
     quasi_identifiers: tuple[str, ...]
@@ -95,6 +97,7 @@ class Request:
     limits: Limits = field(default_factory=Limits)
     clock: Clock = field(default_factory=Clock, repr=False)
     inputs: tuple[Path, ...] = ()
+    writing: Writing = field(default_factory=Writing)
 
     def __post_init__(self) -> None:
         if not self.models:
@@ -298,6 +301,7 @@ def _release(source: Frame | Table, whole: Judge, asked: Request, found: Found, 
         pseudonyms=asked.pseudonyms,
         drops_suppressed=drops,
         placing=found.placing,
+        writing=asked.writing,
     )
     average = asked.limits.average_risk
     if average is not None and release.partition.n_classes > average * release.partition.n_records:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -38,6 +39,7 @@ __all__ = [
     "of_models",
     "told",
     "verify",
+    "with_commas",
 ]
 
 KINDS: Final[Mapping[str, Callable[[Mapping[str, Any]], Claim]]] = MappingProxyType(
@@ -94,6 +96,18 @@ def of_models(
         )
         raise InputError(msg)
     return Classes(tuple(columns), tuple(models), **shared, **of_classes)
+
+
+def with_commas(claim: Claim, columns: Sequence[str]) -> Claim:
+    """Return the claim of a file in which numbers of some columns have decimal commas."""
+    if not isinstance(claim, (Classes, Matchings)):
+        return claim
+    spelled = {
+        name: replace(claim.specs.get(name, ColumnSpec()), decimal=",", thousands=None)
+        for name in columns
+        if name in (*claim.columns, *claim.sensitive)
+    }
+    return replace(claim, specs={**claim.specs, **spelled})
 
 
 def verify(

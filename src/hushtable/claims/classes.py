@@ -13,9 +13,9 @@ import numpy as np
 from hushtable import frames
 from hushtable._types import CodeArray, CountArray, Missing
 from hushtable.cells import SUPPRESSED
-from hushtable.claims.columns import kinds_of, orderless, rules_in, rules_of, specs_in, spellings_of, untold
+from hushtable.claims.columns import joined, kinds_of, orderless, rules_in, rules_of, specs_in, spellings_of, untold
 from hushtable.claims.coverage import count_covered
-from hushtable.claims.grouping import Grouped, Held, cover, ground, group, hold, listed_cells, spec_of
+from hushtable.claims.grouping import Grouped, Held, cover, ground, group, hold, listed_cells, published_cells, spec_of
 from hushtable.claims.readings import count_values, label_rows, match_classes
 from hushtable.claims.verdict import Claim, Failure, Verdict
 from hushtable.column import ColumnSpec
@@ -146,7 +146,7 @@ class Classes:
             return self
         return replace(
             self,
-            specs={**self.specs, **asked.specs},
+            specs=joined(self.specs, asked.specs),
             hierarchies={**self.hierarchies, **asked.hierarchies},
             population=asked.population,
         )
@@ -273,7 +273,7 @@ class Classes:
         everyone = frames.read(self.population)
         check_columns(self.columns, everyone.columns, "quasi_identifiers of the population")
         published, classes = zip(
-            *(listed_cells(grouped.frame.column(name), name) for name in self.columns), strict=True
+            *(published_cells(grouped.frame, name, self.specs.get(name)) for name in self.columns), strict=True
         )
         people, rows = zip(*(listed_cells(everyone.values(name), name) for name in self.columns), strict=True)
         labels, distinct = label_rows(np.array(rows))

@@ -15,7 +15,7 @@ from hushtable.errors import InputError, listed, with_hint
 from hushtable.hierarchy import Hierarchy
 from hushtable.hierarchy.rules import to_dict as rule_to_dict
 
-__all__ = ["kinds_of", "orderless", "rules_in", "rules_of", "specs_in", "spellings_of", "untold"]
+__all__ = ["joined", "kinds_of", "orderless", "rules_in", "rules_of", "specs_in", "spellings_of", "untold"]
 
 _SPELLINGS: Final = ("format", "decimal", "thousands", "missing_values")
 _UNTOLD: Final = {"frequency", "runs", "tree"}
@@ -29,10 +29,18 @@ def kinds_of(columns: Sequence[str], specs: Mapping[str, ColumnSpec]) -> dict[st
 
 
 def spellings_of(columns: Sequence[str], specs: Mapping[str, ColumnSpec]) -> dict[str, dict[str, Any]]:
-    """Return how columns are spelled, where that was said or found."""
-    told = {name: {each: getattr(specs[name], each) for each in _SPELLINGS} for name in columns if name in specs}
+    """Return how columns whose kinds are told are spelled, where that was said or found."""
+    kinds = kinds_of(columns, specs)
+    told = {name: {each: getattr(specs[name], each) for each in _SPELLINGS} for name in kinds}
     spelled = {name: {each: mark for each, mark in marks.items() if mark is not None} for name, marks in told.items()}
     return {name: marks for name, marks in spelled.items() if marks}
+
+
+def joined(own: Mapping[str, ColumnSpec], asked: Mapping[str, ColumnSpec]) -> dict[str, ColumnSpec]:
+    """Complete what a claim knows of its columns by what a policy says: orders, not how its input was spelled."""
+    both = [name for name in asked if name in own]
+    known = {name: ColumnSpec(asked[name].kind, asked[name].order).completed(own[name]) for name in both}
+    return {**asked, **own, **known}
 
 
 def rules_of(hierarchies: Mapping[str, Any]) -> dict[str, Any]:

@@ -18,6 +18,7 @@ import polars as pl
 from hushtable import column as columns_
 from hushtable import frames
 from hushtable._types import BoolArray, CodeArray, CountArray
+from hushtable.cells import with_point
 from hushtable.claims.coverage import pair_rows
 from hushtable.claims.readings import label_rows
 from hushtable.column import ColumnSpec
@@ -26,7 +27,7 @@ from hushtable.hierarchy import Hierarchy
 from hushtable.models.base import Ground
 from hushtable.series import encode
 
-__all__ = ["Grouped", "Held", "cover", "ground", "group", "hold", "listed_cells", "spec_of"]
+__all__ = ["Grouped", "Held", "cover", "ground", "group", "hold", "listed_cells", "published_cells", "spec_of"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -99,7 +100,7 @@ def cover(
     ladders: Mapping[str, Any],
 ) -> tuple[CountArray, CountArray]:
     """Return the pairs of a class and a row of another table that its published cells cover."""
-    cells, published = zip(*(listed_cells(grouped.frame.column(name), name) for name in columns), strict=True)
+    cells, published = zip(*(published_cells(grouped.frame, name, specs.get(name)) for name in columns), strict=True)
     values, rows = zip(*(listed_cells(source.values(name), name) for name in columns), strict=True)
     labels, first = label_rows(np.array(rows))
     classes, distinct = pair_rows(
@@ -175,6 +176,14 @@ def listed_cells(series: pl.Series, name: str) -> tuple[list[str | None], CodeAr
     """Return a column's distinct cells, the missing one first, and the place of each row's cell among them."""
     texts = frames.value_texts(series, name)
     return [None, *texts.drop_nulls().unique().sort().to_list()], frames.text_codes(texts, name) + np.int32(1)
+
+
+def published_cells(frame: frames.Frame, name: str, spec: ColumnSpec | None) -> tuple[list[str | None], CodeArray]:
+    """List the cells of a published column as the grammar has them: with a point where a spec says comma."""
+    cells, rows = listed_cells(frame.column(name), name)
+    if spec is None or spec.decimal != ",":
+        return cells, rows
+    return [None if cell is None else with_point(cell) for cell in cells], rows
 
 
 def _suppressed_rows(frame: frames.Frame, names: Sequence[str], suppressed: str | None) -> BoolArray:

@@ -15,7 +15,7 @@ from hushtable import frames
 from hushtable._types import CountArray
 from hushtable.cells import SUPPRESSED
 from hushtable.claims.classes import class_figures, spelling_failures
-from hushtable.claims.columns import kinds_of, orderless, rules_in, rules_of, specs_in, spellings_of, untold
+from hushtable.claims.columns import joined, kinds_of, orderless, rules_in, rules_of, specs_in, spellings_of, untold
 from hushtable.claims.grouping import Grouped, cover, group, hold
 from hushtable.claims.readings import count_values
 from hushtable.claims.verdict import Claim, Failure, Verdict
@@ -70,7 +70,9 @@ class Matchings:
         """Return the claim with what another of its kind knows besides: orders and hierarchies."""
         if not isinstance(asked, Matchings):
             return self
-        return replace(self, specs={**self.specs, **asked.specs}, hierarchies={**self.hierarchies, **asked.hierarchies})
+        return replace(
+            self, specs=joined(self.specs, asked.specs), hierarchies={**self.hierarchies, **asked.hierarchies}
+        )
 
     def compares(self, columns: Sequence[str]) -> bool:
         """Tell whether a table that publishes these columns is judged beside the input: always."""

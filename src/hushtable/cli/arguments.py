@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TypeVar
+from typing import TYPE_CHECKING, Annotated, Final, TypeVar
 
 import typer
 
@@ -15,7 +16,6 @@ from hushtable.errors import InputError, with_hint
 if TYPE_CHECKING:
     from hushtable.dialect import Dialect
     from hushtable.frames import Frame
-    from hushtable.policy import Policy
 
 __all__ = [
     "AsJson",
@@ -28,17 +28,23 @@ __all__ = [
     "Population",
     "Threads",
     "check_effects",
-    "dialect_of",
     "frame_of",
     "names_of",
     "numbers_of",
+    "place_of",
     "precision_of",
+    "table_of",
     "use_threads",
 ]
 
 Given = TypeVar("Given")
 
-InFile = Annotated[Path, typer.Argument(metavar="FILE", help="CSV or Parquet.", show_default=False)]
+_STREAM: Final = Path("-")
+
+InFile = Annotated[
+    Path,
+    typer.Argument(metavar="FILE", help="CSV (also .gz), Parquet or Excel; - is what comes in.", show_default=False),
+]
 PolicyFile = Annotated[Path | None, typer.Option("--policy", "-p", help="Policy file (YAML).", show_default=False)]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 Population = Annotated[
@@ -131,16 +137,31 @@ def numbers_of(option: str, form: str = "COLUMN=NUMBER", example: str = "--weigh
     return numbers
 
 
-def dialect_of(rules: Policy | None, encoding: str | None, delimiter: str | None) -> Dialect:
-    """Return how an input is spelled: as the policy says, and as was typed."""
-    from hushtable.dialect import Dialect
-
-    said = Dialect() if rules is None else rules.read_as.dialect
-    return replace(said, encoding=encoding or said.encoding, delimiter=delimiter or said.delimiter)
-
-
 def frame_of(path: Path | None, encoding: str | None, delimiter: str | None) -> Frame | None:
     """Read a file that may not have been given."""
     from hushtable import frames
 
-    return None if path is None else frames.read(path, encoding=encoding, delimiter=delimiter)
+    return None if path is None else _told(frames.read(path, encoding=encoding, delimiter=delimiter), path)
+
+
+def table_of(file: Path, encoding: str | None, delimiter: str | None, known: Dialect | None = None) -> Frame:
+    """Read the table that a command is about: a file, or what comes in."""
+    from hushtable import frames
+    from hushtable.dialect import Dialect
+
+    known = known or Dialect()
+    dialect = replace(known, encoding=encoding or known.encoding, delimiter=delimiter or known.delimiter)
+    if file != _STREAM:
+        return _told(frames.read(file, dialect=dialect), file)
+    return _told(frames.read_stream(sys.stdin.buffer.read(), "stdin", dialect), file)
+
+
+def place_of(file: Path) -> Path:
+    """Return the file that a command reads, for whoever must not write over it; a stream may come from one, too."""
+    return Path("/dev/stdin") if file == _STREAM else file
+
+
+def _told(frame: Frame, file: Path) -> Frame:
+    if frame.dialect.index:
+        typer.echo(f"{file}: its first column has no name; left out, as an index.", err=True)
+    return frame

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from hushtable.cli.arguments import AsJson, Delimiter, Encoding, Force, InFile, names_of
+from hushtable.cli.arguments import AsJson, Delimiter, Encoding, Force, InFile, names_of, place_of, table_of
 from hushtable.cli.terminal import print_json, say, step
 
 __all__ = ["mask_dependence"]
@@ -54,9 +54,9 @@ def mask_dependence(
     values = values or output.with_name(f"{output.stem}.clusters{output.suffix}")
     for path in (output, values):
         frames.file_kind(path)
-    drafts.check_outputs((output, values), (file,), overwrite=force)
+    drafts.check_outputs((output, values), (place_of(file),), overwrite=force)
     with step("reading"):
-        frame = frames.read(file, encoding=encoding, delimiter=delimiter)
+        frame = table_of(file, encoding, delimiter)
     with step("masking"):
         release = mask(
             frame,

@@ -18,9 +18,10 @@ from hushtable.cli.arguments import (
     PolicyFile,
     Population,
     Threads,
-    dialect_of,
     frame_of,
     numbers_of,
+    place_of,
+    table_of,
     use_threads,
 )
 from hushtable.cli.limits import fail_above, failing, failures, limits_of, scan_figures
@@ -31,16 +32,18 @@ from hushtable.cli.summary import (
     release_lines,
     risk_lines,
     role_table,
+    spelling_lines,
     verdict_lines,
 )
 from hushtable.cli.terminal import bar, leaving, print_json, say, step
 from hushtable.errors import InputError, with_hint
 
 if TYPE_CHECKING:
-    from hushtable.claims import Claim
+    from hushtable.claims import Claim, Verdict
     from hushtable.discover.recognise import Roles
     from hushtable.frames import Frame
     from hushtable.policy import Policy
+    from hushtable.release import Release
 
 __all__ = ["anonymize", "scan", "verify"]
 
@@ -67,19 +70,19 @@ def scan(
     as_json: AsJson = False,
 ) -> None:
     """List columns with proposed roles, measure the risk, and write a policy to start from."""
-    from hushtable import drafts, frames
+    from hushtable import drafts
     from hushtable.discover.recognise import find_quasi_identifiers
     from hushtable.policy.proposal import proposed
     from hushtable.risk.assess import assess
 
     limits = limits_of(fail, _SCAN_FIGURES)
     if policy is not None:
-        drafts.check_outputs((policy,), (file,), overwrite=True)
+        drafts.check_outputs((policy,), (place_of(file),), overwrite=True)
     if policy is not None and policy.exists():
         msg = with_hint(f"{str(policy)!r} exists.", "name another file, or remove it: a policy is never overwritten.")
         raise InputError(msg)
     with step("reading"):
-        frame = frames.read(file, encoding=encoding, delimiter=delimiter).learned()
+        frame = table_of(file, encoding, delimiter).learned()
     with step("looking at columns and classes"):
         roles = find_quasi_identifiers(frame, words=words, of_persons=persons)
         sensitive = [name for name, role in roles.roles.items() if role == "sensitive"]
@@ -183,15 +186,16 @@ def anonymize(
     """Write a release in which every person hides among k, with its manifest, verified from the written file."""
     use_threads(threads)
     from hushtable import drafts, frames, manifest
+    from hushtable.edition import check_writing
 
     frames.file_kind(output)
     rules = None if policy is None else _read_policy(policy)
-    inputs = [file, *(path for path in (policy, key_file, domains, population) if path is not None)]
+    inputs = [place_of(file), *(path for path in (policy, key_file, domains, population) if path is not None)]
     drafts.check_outputs(
         (output, manifest.manifest_path(output)), [*inputs, *(rules.inputs if rules else ())], overwrite=force
     )
     with step("reading"):
-        frame = frames.read(file, dialect=dialect_of(rules, encoding, delimiter))
+        frame = table_of(file, encoding, delimiter, None if rules is None else rules.read_as.dialect)
     roles = {"quasi-identifier": qi, "identifier": identifier, "other": other}
     if rules is None:
         frame = frame.learned()
@@ -218,19 +222,32 @@ def anonymize(
     rules = changed(decided(rules, ask), options, kind or [], set_ or [])
     rules.check_decided()
     rules.check_covers(frame.columns)
+    check_writing(output, rules.writing.made)
     with bar("searching") as progress:
         release = rules.protect(frame, key=key_of(key_file, rules), progress=progress)
     with step("writing and verifying"):
         verdict = release.write(
             output, keep_order=keep_order, external=external, policy=rules.to_dict(), overwrite=force
         )
+    _say_released(output, rules, release, verdict, as_json=as_json)
+
+
+def _say_released(output: Path, rules: Policy, release: Release, verdict: Verdict, *, as_json: bool) -> None:
+    from hushtable import frames, manifest, notes
+
     summary = release.to_dict()
+    codes, alike = notes.missing_codes(release), notes.near_duplicates(release)
     if as_json:
-        print_json({"file": str(output), "verified": verdict.to_dict(), **summary})
+        looks = {"missing_codes": codes, "near_duplicates": alike}
+        print_json({"file": str(output), "verified": verdict.to_dict(), **summary, **looks})
         return
-    say(*release_lines(output, rules, verdict, summary, release.exposure))
+    kept = notes.as_they_came(release, decimal=release.writing.decimal)
+    say(
+        *release_lines(output, rules, verdict, summary, release.exposure),
+        *spelling_lines(release.writing, codes, alike, kept),
+    )
     if release.trace.effort is not None:
-        say(*effort_lines(release.trace), *published_lines(frames.read(output)))
+        say(*effort_lines(release.trace), *published_lines(frames.read(output, dialect=manifest.dialect_of(output))))
         for alternative in release.alternatives:
             say(*published_lines(alternative.edition.frame()))
 
@@ -254,7 +271,7 @@ def verify(
 
     Exit 1 when it does not hold what it claims, or when something that it claims could not be judged.
     """
-    from hushtable import frames, manifest
+    from hushtable import manifest
     from hushtable.claims import told
 
     rules = None if policy is None else _read_policy(policy)
@@ -266,7 +283,7 @@ def verify(
         manifest.read(file)
     claimed = None if no_manifest else manifest.claim_of(file)
     with step("reading and judging"):
-        frame = frames.read(file, encoding=encoding, delimiter=delimiter)
+        frame = table_of(file, encoding, delimiter, None if no_manifest else manifest.dialect_of(file))
         claim = _claim(rules, claimed, frame.columns)
         if missing != "category":
             claim = told(claim, missing=missing)
@@ -296,12 +313,11 @@ def _claim(rules: Policy | None, claimed: Claim | None, columns: tuple[str, ...]
 
 def _original(path: Path | None, rules: Policy | None, encoding: str | None, delimiter: str | None) -> Frame | None:
     """Read the input that a release was made from, as the policy says that it is spelled."""
-    from hushtable import frames
-
     if path is None:
         return None
-    frame = frames.read(path, dialect=dialect_of(rules, encoding, delimiter))
-    return frame if rules is None else frame.told(rules.specs)
+    if rules is None:
+        return table_of(path, encoding, delimiter)
+    return table_of(path, encoding, delimiter, rules.read_as.dialect).told(rules.specs)
 
 
 def _domains_of(claim: Claim, path: Path) -> dict[str, Any]:

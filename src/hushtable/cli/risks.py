@@ -18,7 +18,9 @@ from hushtable.cli.arguments import (
     check_effects,
     frame_of,
     names_of,
+    place_of,
     precision_of,
+    table_of,
     use_threads,
 )
 from hushtable.cli.limits import fail_above, failing, failures, limits_of, mpuccs_figures, uniques_figures
@@ -165,7 +167,7 @@ def mpuccs(
     }
     check_effects(given, _NEEDS, _EXCLUDES)
     use_threads(threads)
-    _check_outputs((details, tree), (original, synthetic, control), overwrite=force)
+    _check_outputs((details, tree), (place_of(original), synthetic, control), overwrite=force)
     options: dict[str, Any] = {
         "n_cols": _sizes(sizes),
         "numeric_precision": precision_of("--decimals", decimals, int, "a whole number"),
@@ -175,7 +177,8 @@ def mpuccs(
         **_said(renyi_alpha=alpha, min_entropy_delta=entropy_delta),
     }
     with step("reading"):
-        first, second, third = (frame_of(path, encoding, delimiter) for path in (original, synthetic, control))
+        first = table_of(original, encoding, delimiter)
+        second, third = (frame_of(path, encoding, delimiter) for path in (synthetic, control))
     attacked: Mpuccs | PetsardMpuccs
     if compat is not None:
         attacked = _as_petsard(compat, first, second, options)
@@ -261,14 +264,13 @@ def uniques(
     as_json: AsJson = False,
 ) -> None:
     """Find the fewest columns on which each record is unique, and the SUDA scores made of them."""
-    from hushtable import frames
     from hushtable.risk.uniques import minimal_uniques
     from hushtable.search import Budget
 
     limits = limits_of(fail, _UNIQUES_FIGURES)
-    _check_outputs((details,), (file,), overwrite=force)
+    _check_outputs((details,), (place_of(file),), overwrite=force)
     with step("reading"):
-        frame = frames.read(file, encoding=encoding, delimiter=delimiter)
+        frame = table_of(file, encoding, delimiter)
     with sets_bar("columns") as progress:
         keys = minimal_uniques(
             frame,

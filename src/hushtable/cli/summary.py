@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -11,6 +11,7 @@ from hushtable.cli.terminal import aligned
 
 if TYPE_CHECKING:
     from hushtable.claims import Verdict
+    from hushtable.dialect import Writing
     from hushtable.discover.recognise import Roles
     from hushtable.exposure import Exposure
     from hushtable.frames import Frame
@@ -27,6 +28,7 @@ __all__ = [
     "release_lines",
     "risk_lines",
     "role_table",
+    "spelling_lines",
     "uniques_lines",
     "verdict_lines",
 ]
@@ -39,6 +41,7 @@ _LOSS_WORDS: Final = {
 _FEW_ROWS: Final = 30
 _MANY_COLUMNS: Final = 200
 _SHOWN_COLUMNS: Final = 50
+_FEW_NAMES: Final = 8
 
 
 def role_table(roles: Roles) -> str:
@@ -108,6 +111,49 @@ def release_lines(
     if exposure is not None:
         lines += [f"  {line}" for line in exposure.lines()]
     return [*lines, *_homogeneity_lines(verdict), *_margin_lines(rules)]
+
+
+def spelling_lines(
+    writing: Writing, codes: Mapping[str, Mapping[str, int]], alike: Mapping[str, int], kept: Sequence[str]
+) -> list[str]:
+    """Say how a file is written, and which of its cells look like other ones.
+
+    Parameters
+    ----------
+    writing : Writing
+    codes : mapping of column to code to count
+        Cells that look like a missing value.
+    alike : mapping of column to count
+        Values that nearly are another.
+    kept : sequence of str
+        Columns that stay as they came, beside quasi-identifiers that do not.
+    """
+    lines = []
+    if writing.encoding != "utf-8":
+        lines.append(f"  written as {writing.encoding}")
+    if writing.decimal == ",":
+        lines.append("  quasi-identifiers are written with decimal commas")
+    if kept:
+        form = "a decimal point" if writing.decimal == "." else "a decimal comma"
+        lines.append(
+            f"  quasi-identifiers are written with {form} and ISO dates, other columns as they came: {_few(kept)}"
+        )
+    lines += [
+        f"  careful: {n:,} values of {name} differ from another only in case, spaces or width"
+        for name, n in alike.items()
+    ]
+    if codes:
+        told = [f"{name} ({', '.join(f'{code} {n:,}' for code, n in each.items())})" for name, each in codes.items()]
+        lines.append(
+            f"  careful: cells that look like a missing value stay what they are (missing_values): {_few(told)}"
+        )
+    return lines
+
+
+def _few(names: Sequence[str]) -> str:
+    """Join the first names, and say how many more there are."""
+    more = f" and {len(names) - _FEW_NAMES} more" if len(names) > _FEW_NAMES else ""
+    return f"{', '.join(names[:_FEW_NAMES])}{more}"
 
 
 def effort_lines(trace: Trace) -> list[str]:

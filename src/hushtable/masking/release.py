@@ -16,6 +16,7 @@ from hushtable._types import BoolArray, CodeArray, CountArray, frozen
 from hushtable.cells import SUPPRESSED
 from hushtable.claims import Independence, Verdict
 from hushtable.column import Column, ColumnSpec, from_texts
+from hushtable.dialect import Writing
 from hushtable.edition import Edition, Rewritten
 from hushtable.errors import ColumnError
 from hushtable.frames import Frame
@@ -186,6 +187,8 @@ class MaskedRelease:
         *,
         keep_order: bool = False,
         external: bool = False,
+        encoding: str = "utf-8",
+        decimal: str = ".",
         overwrite: bool = False,
     ) -> Verdict:
         """Write the masked table with its manifest, and the clusters' B values, whole and verified, all or none.
@@ -199,6 +202,10 @@ class MaskedRelease:
             randomness, because an order can give B back.
         external : bool
             Write the manifest that goes with a published file.
+        encoding : str
+            Of both, where they are CSVs.
+        decimal : {".", ","}
+            Of a CSV: the mark of numbers in A, and of what a dataframe holds as floats; not of the clusters' values.
         overwrite : bool
             Replace files of these names. An input is never replaced, nor a link.
 
@@ -215,6 +222,7 @@ class MaskedRelease:
             self.claim,
             self.to_dict(),
             beside={Path(values_path): values},
+            writing=Writing(encoding, decimal),
             order="kept" if keep_order else "shuffled",
             audience="external" if external else "internal",
             overwrite=overwrite,
@@ -282,7 +290,7 @@ class MaskedRelease:
         spread = np.zeros(self.source.n_rows, dtype=np.int32)
         known = np.where(codes < 0, np.int32(len(texts)), codes)
         spread[self.kept] = np.where(stars, np.int32(len(texts) + 1), known)
-        return Rewritten(spread, (*texts, None, SUPPRESSED))
+        return Rewritten(spread, (*texts, None, SUPPRESSED), self.table.column(name).kind)
 
     def _masked_a(self) -> Table:
         """Code what A publishes: a column is a category whose values are its cells."""

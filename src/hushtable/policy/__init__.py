@@ -30,7 +30,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal
 
 from pydantic import BeforeValidator, Field, PlainSerializer, PrivateAttr, ValidationError, model_validator
 
@@ -51,6 +51,7 @@ from hushtable.policy.parts import (
     PolicyBudget,
     PolicyLimits,
     PolicyReading,
+    PolicyWriting,
     Record,
     Unknown,
     existing,
@@ -98,6 +99,8 @@ class Policy(Record):
         Part of what the release claims, but for ``exposure``, which is asked before it is written.
     accept : dict of str to str
         Columns with the role other that may single people out, each with the reason why nobody knows them.
+    writing : PolicyWriting
+        Named ``write`` in YAML: how a CSV is written.
     budget : PolicyBudget, optional
 
     Examples
@@ -127,6 +130,7 @@ class Policy(Record):
     missing: Literal["category"] = "category"
     limits: PolicyLimits = PolicyLimits()
     accept: Annotated[dict[str, str], BeforeValidator(reasons)] = Field(default_factory=dict)
+    writing: PolicyWriting = Field(default=PolicyWriting(), alias="write")
     budget: PolicyBudget | None = None
 
     _folder: Path | None = PrivateAttr(default=None)
@@ -250,6 +254,7 @@ class Policy(Record):
             limits=Limits(self.limits.highest_risk, self.limits.average_risk),
             clock=Clock(budget, progress),
             inputs=(*drafts.paths_among(data), *self.inputs),
+            writing=self.writing.made,
         )
         limit = ExposureLimit(self.limits.exposure.columns, self.limits.exposure.rate)
         return protect(source, request).with_exposure(limit, accepted=self.accept, is_enforced=True)
@@ -282,7 +287,7 @@ class Policy(Record):
             self.quasi_identifiers,
             self.models,
             sensitive=self.with_role("sensitive"),
-            specs=self.specs,
+            specs=self._published_specs(),
             hierarchies=self._ladders(),
             **of_classes,
         )
@@ -305,7 +310,7 @@ class Policy(Record):
             It holds a column that the policy removes or does not know, or claims something else.
         """
         claimed = manifest.claim_of(data)
-        frame = frames.read(data)
+        frame = frames.read(data, dialect=manifest.dialect_of(data))
         if original is not None:
             original = frames.read(original, dialect=self.read_as.dialect).told(self.specs)
         self.check_release(frame.columns)
@@ -383,8 +388,7 @@ class Policy(Record):
             policy = cls.model_validate(given, context={"folder": folder})
         except ValidationError as error:
             told = error.errors(include_url=False)
-            known = [field.alias or each for each, field in cls.model_fields.items()]
-            faults = [fault_text(fault, name, tree, known) for fault in told]
+            faults = [fault_text(fault, name, tree, _ENTRIES) for fault in told]
             msg = with_hint(
                 "\n".join(dict.fromkeys(faults)),
                 "docs/quickstart.md shows a whole policy; `hushtable scan FILE -p policy.yaml` writes one.",
@@ -414,12 +418,23 @@ class Policy(Record):
             name: column["role"] if set(column) == {"role"} else column for name, column in written["columns"].items()
         }
         written["read"] = self.read_as.dialect.to_dict()
-        unset = {"read": {}, "loss": {"ncp": {}}, "unknown": "error", "accept": {}}
+        written["write"] = self.writing.model_dump(exclude_defaults=True)
+        unset = {"read": {}, "write": {}, "loss": {"ncp": {}}, "unknown": "error", "accept": {}}
         return {name: entry for name, entry in written.items() if unset.get(name) != entry}
 
     def to_yaml(self) -> str:
         """Write the policy as YAML."""
         return plain_yaml.write(self.to_dict())
+
+    def _published_specs(self) -> dict[str, ColumnSpec]:
+        """Say how a release is typed: its quasi-identifiers are spelled as it is written, not as the input was."""
+        specs = self.specs
+        for name in self.quasi_identifiers:
+            kind, order = self.columns[name].kind, self.columns[name].order
+            holds_numbers = kind in (None, "integer", "decimal") and order is None
+            decimal = "," if self.writing.decimal == "," and holds_numbers else None
+            specs[name] = ColumnSpec(kind, order, decimal=decimal)
+        return specs
 
     def _population(self) -> Path | None:
         return None if self.population is None else self._beside(self.population)
@@ -455,6 +470,9 @@ class Policy(Record):
             )
             raise PolicyError(msg)
         return None if key is None else Pseudonyms(self.pseudonymized, key)
+
+
+_ENTRIES: Final = tuple(each.alias or name for name, each in Policy.model_fields.items())
 
 
 def _put(made: dict[str, Any], steps: Sequence[str], entry: Any) -> None:

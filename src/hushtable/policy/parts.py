@@ -13,7 +13,7 @@ from hushtable import entries, plain_yaml
 from hushtable.anonymizers import METHODS, Method
 from hushtable.column import ColumnSpec, Kind
 from hushtable.column import Role as Decided
-from hushtable.dialect import Dialect
+from hushtable.dialect import Dialect, Writing
 from hushtable.errors import HushError, PolicyError
 from hushtable.exposure import ExposureLimit
 from hushtable.hierarchy import Hierarchy
@@ -32,6 +32,7 @@ __all__ = [
     "PolicyExposure",
     "PolicyLimits",
     "PolicyReading",
+    "PolicyWriting",
     "Record",
     "Unknown",
     "existing",
@@ -283,6 +284,23 @@ class PolicyLimits(Record):
     exposure: PolicyExposure = PolicyExposure()
 
 
+class PolicyWriting(Record):
+    """How a CSV is written: see `hushtable.dialect.Writing`."""
+
+    encoding: str = "utf-8"
+    decimal: str = "."
+
+    @model_validator(mode="after")
+    def _is_known(self) -> PolicyWriting:
+        reading(lambda given: given.made)(self)
+        return self
+
+    @property
+    def made(self) -> Writing:
+        """What a release carries."""
+        return Writing(self.encoding, self.decimal)
+
+
 class PolicyBudget(Record):
     """When a search ends: see `hushtable.Budget`."""
 
@@ -325,6 +343,7 @@ _PARTS: Final[Mapping[Any, type[Record]]] = {
     ("columns",): ColumnPolicy,
     ("limits",): PolicyLimits,
     ("limits", "exposure"): PolicyExposure,
+    ("write",): PolicyWriting,
     ("budget",): PolicyBudget,
 }
 _WORDS: Final[Mapping[str, Any]] = {"role": Role, "kind": Kind, "action": Action, "unknown": Unknown}

@@ -83,6 +83,7 @@ def _head(frame: Frame, roles: Roles, source: str, run: str) -> str:
 
 def _reading(frame: Frame) -> str:
     said = frame.dialect.to_dict() if frame.is_text else {}
+    said = {name: value for name, value in said.items() if value is not False}
     if not said:
         return ""
     is_sure = str(said.get("encoding")).startswith("utf")

@@ -1,0 +1,109 @@
+"""Files of tables: which kinds there are, and how each is read and written."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import zlib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import polars as pl
+
+from hushtable.delimited import header_line, read_csv
+from hushtable.dialect import Dialect
+from hushtable.errors import InputError, with_hint
+from hushtable.workbooks import read_workbook
+
+__all__ = ["FILE_KINDS", "file_kind", "read_bytes", "read_file", "write_csv"]
+
+FILE_KINDS: Final = {".csv": "csv", ".tsv": "csv", ".txt": "csv", ".parquet": "parquet", ".pq": "parquet"}
+"""What is written, by the ending of the name."""
+
+_MAGIC: Final = ((b"PAR1", "parquet"), (b"\x1f\x8b", "gzip"), (b"PK\x03\x04", "workbook"))
+
+Read = tuple[pl.DataFrame, bool, Dialect]
+"""The cells, whether those of text want typing, and how the text was spelled."""
+
+
+def file_kind(path: Path) -> str:
+    """Tell from a file's name whether it is written as ``"csv"`` or ``"parquet"``."""
+    kind = FILE_KINDS.get(path.suffix.lower())
+    if kind is None:
+        raise _unknown(path, f"use one of {' '.join(FILE_KINDS)}.")
+    return kind
+
+
+def read_file(path: Path, dialect: Dialect) -> Read:
+    """Read a file by the ending of its name.
+
+    Raises
+    ------
+    InputError, ColumnError
+        As `hushtable.frames.read`.
+    """
+    name = path.name.lower()
+    kind = FILE_KINDS.get(Path(name.removesuffix(".gz")).suffix)
+    if name.endswith(".gz") and kind == "csv":
+        kind = "gzip"
+    elif name.endswith(".xlsx"):
+        kind = "workbook"
+    elif kind is None or name.endswith(".gz"):
+        raise _unknown(path, f"use one of {' '.join(FILE_KINDS)} .xlsx, or .csv.gz .tsv.gz .txt.gz.")
+    try:
+        if kind == "parquet":
+            # Opened here: as a name it would be a pattern, or a folder of files.
+            with path.open("rb") as file:
+                return _parquet(path, file)
+        return _read(path, path.read_bytes(), kind, dialect)
+    except OSError as error:
+        message = f"cannot read {str(path)!r}: {error.strerror or type(error).__name__}."
+        raise InputError(with_hint(message, "check the name and that you may read the file.")) from None
+
+
+def read_bytes(raw: bytes, name: str, dialect: Dialect) -> Read:
+    """Read what is in no file of a name, such as a stream: what kind it is, its first bytes say."""
+    kind = next((kind for magic, kind in _MAGIC if raw.startswith(magic)), "csv")
+    path = Path(name)
+    return _parquet(path, io.BytesIO(raw)) if kind == "parquet" else _read(path, raw, kind, dialect)
+
+
+def write_csv(data: pl.DataFrame, names: Sequence[str], path: Path, delimiter: str, encoding: str) -> None:
+    """Write a CSV in an encoding that has all its characters."""
+    with path.open("wb") as file:
+        if encoding == "utf-8":
+            file.write(header_line(names, delimiter).encode())
+            data.write_csv(file, separator=delimiter, include_header=False)
+            return
+        # Whole, because an encoding may begin with a mark.
+        text = header_line(names, delimiter) + data.write_csv(separator=delimiter, include_header=False)
+        file.write(text.encode(encoding))
+
+
+def _read(path: Path, raw: bytes, kind: str, dialect: Dialect) -> Read:
+    if kind == "workbook":
+        return read_workbook(path, raw), True, dialect
+    cells, dialect = read_csv(path, _unzipped(path, raw) if kind == "gzip" else raw, dialect)
+    return cells, True, dialect
+
+
+def _parquet(path: Path, file: Any) -> Read:
+    try:
+        return pl.read_parquet(file), False, Dialect()
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException):
+        # Polars panics over some damage.
+        msg = with_hint(f"{str(path)!r} is not a Parquet file.", "check the ending: a CSV is named .csv.")
+        raise InputError(msg) from None
+
+
+def _unzipped(path: Path, raw: bytes) -> bytes:
+    try:
+        return gzip.decompress(raw)
+    except (gzip.BadGzipFile, EOFError, zlib.error):
+        msg = with_hint(f"{str(path)!r} is not gzip, or was cut off or damaged.", "compress it anew, or unpack it.")
+        raise InputError(msg) from None
+
+
+def _unknown(path: Path, hint: str) -> InputError:
+    return InputError(with_hint(f"cannot tell the format of {str(path)!r} from its ending {path.suffix!r}.", hint))

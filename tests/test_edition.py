@@ -1,0 +1,332 @@
+"""What files hold of a release: encodings, decimal marks, and types."""
+
+import datetime as dt
+import json
+import re
+import tempfile
+from decimal import Decimal
+from pathlib import Path
+
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import hushtable as ht
+from command import done, run
+from hushtable import cells, frames, manifest
+from hushtable.claims import told as telling
+from hushtable.column import ColumnSpec
+from hushtable.errors import InputError
+from hushtable.series import typed
+
+SECRET = "canary-7319"
+PEOPLE = "größe;born;city;pay;note\n" + "".join(
+    f"1,{i}5;2{i}.02.1990;{'Köln' if i % 2 else 'Ulm'};{i},5;ü{i},1\n" for i in range(8)
+)
+POLICY = """\
+columns:
+  größe: quasi-identifier
+  born: quasi-identifier
+  city: other
+  pay: sensitive
+  note: other
+models: [k-anonymity: 2, distinct-l-diversity: {l: 2, sensitive: pay}]
+method: {mondrian: {recoding: RECODING}}
+"""
+
+
+@pytest.fixture
+def source(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("in.csv").write_bytes(PEOPLE.encode("cp1252"))
+    return tmp_path / "in.csv"
+
+
+def policy(recoding="tight", **writing):
+    rules = ht.Policy.parse(POLICY.replace("RECODING", recoding))
+    return rules.changed({"write": writing}) if writing else rules
+
+
+def column(path, name, **options):
+    return frames.read(path, **options).column(name).to_list()
+
+
+def test_a_release_is_utf8_with_a_point_and_the_input_delimiter_unless_asked(source):
+    policy().protect(source).write("out.csv", keep_order=True)
+    text = Path("out.csv").read_text(encoding="utf-8")
+    assert text.splitlines()[0] == "größe;born;city;pay;note"
+    assert text.splitlines()[1].startswith("[1.05, 1.15];[1990-02-20, 1990-02-21];Ulm;0,5;ü0,1")
+    assert manifest.read(Path("out.csv"))["dialect"] == {"encoding": "utf-8", "delimiter": ";", "index": False}
+
+
+@pytest.mark.parametrize("recoding", ["tight", "cut", "set", "central"])
+@pytest.mark.parametrize("audience", [[], ["--external"]])
+def test_another_encoding_and_decimal_comma_are_verified_from_file_and_manifest(source, recoding, audience):
+    Path("policy.yaml").write_text(policy(recoding, encoding="latin-1", decimal=",").to_yaml(), encoding="utf-8")
+    done("anonymize", "in.csv", "-p", "policy.yaml", "-o", "out.csv", *audience)
+    text = Path("out.csv").read_text(encoding="latin-1")
+    assert "größe" in text
+    assert all(re.search("[0-9],[0-9]|[*]", line.split(";")[0]) for line in text.splitlines()[1:])
+    assert "1." not in text
+    assert "ü0,1" in text
+    claim = manifest.claim_of(Path("out.csv"))
+    assert claim.specs["größe"] == ColumnSpec("decimal", decimal=",")
+    assert "holds" in done("verify", "out.csv").out
+    assert ht.Policy.read("policy.yaml").verify("out.csv").passed
+    assert "holds" in done("verify", "out.csv", "-p", "policy.yaml", "--no-manifest").out
+
+
+def test_arguments_go_before_the_policy(source):
+    release = policy(encoding="latin-1", decimal=",").protect(source)
+    release.write("out.csv", encoding="utf-8", decimal=".")
+    assert "[1.05, 1.15]" in Path("out.csv").read_text(encoding="utf-8")
+
+
+def test_commas_are_read_back_once_where_a_population_is_counted(source):
+    people = pl.DataFrame({"x": [0.25 * i for i in range(16)], "s": ["a"] * 16})
+    release = ht.anonymize(people, quasi_identifiers=["x", "s"], models=[ht.KMap(3)], population=people)
+    release.write("out.csv", decimal=",")
+    told = manifest.claim_of(Path("out.csv"))
+    assert telling(told, population=people).verify(frames.read("out.csv")).passed
+    naive = telling(told, population=people, specs={"x": ColumnSpec("decimal")})
+    with pytest.raises(InputError):
+        naive.verify(frames.read("out.csv")).raise_if_failed()
+
+
+def test_floats_of_a_dataframe_get_the_mark_and_sensitive_ones_are_read_back():
+    people = pl.DataFrame({"age": [1, 1, 2, 2], "pay": [1.5, 2.0, 1.5, 3.25], "rate": [0.5, None, 1.0, 2.0]})
+    models = [ht.KAnonymity(2), ht.TCloseness(0.9, "pay")]
+    release = ht.anonymize(people, quasi_identifiers=["age"], models=models)
+    with pytest.MonkeyPatch.context() as patch, tempfile.TemporaryDirectory() as folder:
+        patch.chdir(folder)
+        release.write("out.csv", decimal=",", keep_order=True)
+        assert column("out.csv", "pay") == ["1,5", "2", "1,5", "3,25"]
+        assert column("out.csv", "rate") == ["0,5", None, "1", "2"]
+        assert ht.verify("out.csv", quasi_identifiers=["age"], models=models).passed
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1"])
+def test_characters_that_an_encoding_lacks_are_told_before_anything_is_written(source, encoding):
+    frame = pl.DataFrame({"a": ["1", "1"], "b": [f"{SECRET}€", "x"]})
+    release = ht.anonymize(frame, quasi_identifiers=["a"], models=[ht.KAnonymity(2)])
+    with pytest.raises(
+        InputError, match=f"encoding .*{encoding[:5]}.* has no characters for some of columns 'b'"
+    ) as caught:
+        release.write("out.csv", encoding=encoding)
+    assert SECRET not in str(caught.value)
+    assert [path.name for path in source.parent.iterdir()] == ["in.csv"]
+
+
+@pytest.mark.parametrize("asked", [{"encoding": "klingon"}, {"encoding": "rot13"}, {"decimal": ";"}])
+def test_writing_that_there_is_none(source, asked):
+    with pytest.raises(InputError):
+        policy().protect(source).write("out.csv", **asked)
+    (name,) = asked
+    with pytest.raises(ht.PolicyError, match=f"write: .*{asked[name]}"):
+        policy().changed({"write": asked})
+
+
+def test_an_unknown_entry_of_writing_is_told():
+    with pytest.raises(ht.PolicyError, match=r"write.encodin: no such entry. Did you mean 'encoding'"):
+        policy().changed({"write": {"encodin": "latin-1"}})
+    with pytest.raises(ht.PolicyError, match=r"wrote: no such entry.*Known: .*write"):
+        policy().changed({"wrote": {}})
+
+
+def test_parquet_has_neither(source):
+    with pytest.raises(InputError, match=r"'out.parquet' is Parquet"):
+        policy(decimal=",").protect(source).write("out.parquet")
+    Path("policy.yaml").write_text(policy(decimal=",").to_yaml(), encoding="utf-8")
+    assert run("anonymize", "in.csv", "-p", "policy.yaml", "-o", "out.parquet").code == 2
+
+
+def test_decimals_keep_their_digits(source):
+    long = "12345678901234567890.12"
+    people = pl.DataFrame({"age": [1, 1], "sum": [Decimal(long), None]})
+    release = ht.anonymize(people, quasi_identifiers=["age"], models=[ht.KAnonymity(2)])
+    release.write("out.csv", decimal=",", keep_order=True)
+    assert column("out.csv", "sum") == [long.replace(".", ","), None]
+
+
+def test_values_past_the_calendar_stay_text():
+    days = pl.Series([3_000_000, 3_000_000, 3_000_400, 3_000_400]).cast(pl.Date)
+    people = pl.DataFrame({"day": days, "x": [1, 1, 2, 2]})
+    for data in (people, ht.Table.encode(people)):
+        release = ht.anonymize(
+            data, quasi_identifiers=["day", "x"], models=[ht.KAnonymity(2)], method=ht.Mondrian(recoding="central")
+        )
+        assert release.verify().passed
+
+
+def test_a_label_that_nobody_could_read_back_is_refused(source):
+    tree = {"few": ["1", "2"], "1,000.5 and more": ["3", "4"]}
+    people = pl.DataFrame({"x": [1, 2, 3, 4]})
+    release = ht.anonymize(
+        people,
+        quasi_identifiers=["x"],
+        models=[ht.KAnonymity(2)],
+        hierarchies={"x": ht.Hierarchy.from_dict({"tree": tree}, "x")},
+    )
+    release.write("out.csv")
+    with pytest.raises(InputError, match="comma stands between two digits"):
+        release.write("again.csv", decimal=",")
+
+
+@given(st.text('0123456789.-[]()<>=", ', max_size=20))
+def test_commas_are_undone(text):
+    written = cells.with_comma(text)
+    assert cells.with_point(written) == cells.with_point(text)
+    if "," not in text.replace(", ", ""):
+        assert cells.with_point(written) == text
+
+
+def test_a_dialect_of_a_manifest_that_is_none(source):
+    policy().protect(source).write("out.csv")
+    path = manifest.manifest_path(Path("out.csv"))
+    path.write_text(json.dumps({**json.loads(path.read_text()), "dialect": {"speech": "x"}}))
+    assert run("verify", "out.csv").code == 2
+
+
+# Types
+
+TEXTS = ["1", "34", "-5", "0", "-0", "+1", "01", "1.0", "1.5", "1.50", "1E10", "1e3", "NA", " 1", "", " ", "x"]
+TEXTS += ["2020-01-31", "2020-01-31 10:00:00", "2020-01-31T10:00:00", "2020-01-31 10:00", "31.12.2020", "1,5"]
+TEXTS += ["12345678901234567890", "9223372036854775807", "9007199254740993", "0.1", "1e400"]
+
+
+@given(st.lists(st.sampled_from([*TEXTS, None]), max_size=4))
+def test_a_typed_column_writes_the_same_cells(texts):
+    series = pl.Series(texts, dtype=pl.String)
+    new = typed(series, ColumnSpec())
+    assert frames.spelled(new, "c").to_list() == texts
+    assert new.is_null().to_list() == series.is_null().to_list()
+
+
+@pytest.mark.parametrize(
+    ("texts", "spec", "dtype"),
+    [
+        (["1", None], ColumnSpec(), pl.Int64),
+        (["1", "1.5"], ColumnSpec(), pl.Float64),
+        (["2020-01-31"], ColumnSpec(), pl.Date),
+        (["2020-01-31 10:00:00"], ColumnSpec(), pl.Datetime("us")),
+        (["1"], ColumnSpec("category"), pl.String),
+        (["1"], ColumnSpec(order=("1",)), pl.String),
+        (["1"], ColumnSpec("decimal"), pl.Float64),
+        (["x"], ColumnSpec("decimal"), pl.String),
+        (["1", "NA"], ColumnSpec(missing_values=("NA",)), pl.Int64),
+        (["1", "NA", None], ColumnSpec(missing_values=("NA",)), pl.String),
+        (["1", " "], ColumnSpec(), pl.String),
+        ([None], ColumnSpec(), pl.String),
+        ([], ColumnSpec(), pl.String),
+        *(([text], ColumnSpec(), pl.String) for text in ("01234", "1E10", "1.50", "+1", " 1", "1.0", "-0", "1,5")),
+    ],
+)
+def test_which_texts_are_typed(texts, spec, dtype):
+    assert typed(pl.Series(texts, dtype=pl.String), spec).dtype == dtype
+
+
+def test_parquet_of_text_is_typed_where_no_cell_changes(tmp_path):
+    rows = [f"{20 + i // 4 * 10},{i}.5,2020-01-0{i + 1},0{i},{i % 3},{'x' if i else SECRET}" for i in range(8)]
+    (tmp_path / "in.csv").write_text("\n".join(["age,pay,day,zip,code,note", *rows]))
+    specs = {"code": ColumnSpec("category")}
+    models = [ht.KAnonymity(4), ht.DistinctLDiversity(2, "pay")]
+    release = ht.anonymize(tmp_path / "in.csv", quasi_identifiers=["age", "zip"], models=models, specs=specs)
+    release.write(tmp_path / "out.parquet")
+    written = pl.read_parquet(tmp_path / "out.parquet")
+    types = [pl.Int64, pl.Float64, pl.Date, pl.String, pl.String, pl.String]
+    assert dict(written.schema) == dict(zip(["age", "pay", "day", "zip", "code", "note"], types, strict=True))
+    assert "holds" in done("verify", tmp_path / "out.parquet").out
+
+
+def test_a_parquet_file_tells_nothing_of_cells_that_are_not_in_it(tmp_path):
+    ills = ["flu"] * 130 + ["hiv"] * 40 + ["cold"] * 30
+    rows = [f"{20 + i % 40},{ill},{987654321 + i if ill == 'flu' else i}" for i, ill in enumerate(ills)]
+    (tmp_path / "in.csv").write_text("\n".join(["age,ill,key", *rows]))
+    models = [ht.KAnonymity(5), ht.AlphaKAnonymity(0.6, 5, "ill")]
+    release = ht.anonymize(
+        tmp_path / "in.csv", quasi_identifiers=["age"], models=models, sensitive=["key"], suppression_limit=0.5
+    )
+    assert release.n_suppressed
+    release.write(tmp_path / "out.parquet")
+    keys = pl.read_parquet(tmp_path / "out.parquet")["key"]
+    assert keys.dtype == pl.Int64
+    gone = {987654321 + i for i in range(130)} - set(keys)
+    raw = (tmp_path / "out.parquet").read_bytes()
+    assert len(gone) == release.n_suppressed
+    assert not any(cell.to_bytes(8, "little") in raw or str(cell).encode() in raw for cell in gone)
+
+
+def libraries(data):
+    return [data, data.to_pandas(), data.to_arrow()]
+
+
+PERSONS = pl.DataFrame(
+    {
+        "age": [31, 34, 52, 57, None, None],
+        "pay": [1.5, 2.5, 7.25, 8.0, 9.0, 9.5],
+        "day": [dt.date(2020, 1, i) for i in (1, 2, 3, 4, 5, 6)],
+    }
+)
+
+
+@pytest.mark.parametrize("data", libraries(PERSONS), ids=["polars", "pandas", "pyarrow"])
+def test_central_values_come_back_typed(data, tmp_path):
+    release = ht.anonymize(
+        data, quasi_identifiers=["age", "pay", "day"], models=[ht.KAnonymity(2)], method=ht.Mondrian(recoding="central")
+    )
+    assert release.verify().passed
+    assert type(release.frame) is type(data)
+    frame = frames.read(release.frame)
+    kinds = {name: frame.column(name).dtype for name in frame.columns}
+    assert kinds["pay"] == pl.Float64
+    assert kinds["age"].is_numeric()
+    assert isinstance(kinds["day"], (pl.Date, pl.Datetime))
+    release.write(tmp_path / "out.csv", keep_order=True)
+    text = frames.read(tmp_path / "out.csv")
+    for name in frame.columns:
+        assert frames.spelled(frame.column(name), name).to_list() == text.column(name).to_list()
+    assert release.write(tmp_path / "out.parquet").passed
+    assert pl.read_parquet(tmp_path / "out.parquet")["pay"].dtype == pl.Float64
+
+
+def test_central_values_of_a_table_and_of_a_file(tmp_path):
+    asked = {
+        "quasi_identifiers": ["age", "pay"],
+        "models": [ht.KAnonymity(2)],
+        "method": ht.Mondrian(recoding="central"),
+    }
+    release = ht.anonymize(ht.Table.encode(PERSONS.drop("day")), **asked)
+    assert [column.kind for column in release.frame.columns] == ["integer", "decimal"]
+    assert release.verify().passed
+    PERSONS.drop("day").write_csv(tmp_path / "in.csv")
+    again = ht.anonymize(tmp_path / "in.csv", **asked)
+    assert again.frame.dtypes == [pl.Int64, pl.Float64]
+    assert again.frame.rows() == release.frame.expand().rows()
+    assert again.write(tmp_path / "out.parquet").passed
+    assert pl.read_parquet(tmp_path / "out.parquet").dtypes == [pl.Int64, pl.Float64]
+
+
+def test_central_values_beside_stars_stay_text():
+    models = [ht.KAnonymity(2), ht.DistinctLDiversity(2, "ill")]
+    people = pl.DataFrame({"age": [1, 1, 2, 2, 9, 9], "ill": ["a", "b", "a", "b", "a", "a"]})
+    for drops in (people, people.with_columns(ill=pl.Series(["a", "b", "a", "b", "c", "d"]))):
+        release = ht.anonymize(
+            drops,
+            quasi_identifiers=["age"],
+            models=models,
+            method=ht.Mondrian(recoding="central"),
+            suppression_limit=0.5,
+        )
+        has_star = "*" in release.frame["age"].cast(pl.String).to_list()
+        assert release.frame["age"].dtype == (pl.String if has_star else pl.Int64)
+        assert release.verify().passed
+
+
+def test_masking_writes_another_encoding_and_commas(tmp_path):
+    people = pl.DataFrame({"pay": [1.5, 2.5] * 4, "größe": range(8), "c": ["ä"] * 8})
+    masked = ht.mask_dependence(people, a=["pay"], b=["größe"], clusters=2)
+    masked.write(tmp_path / "out.csv", tmp_path / "values.csv", encoding="cp1252", decimal=",", keep_order=True)
+    assert set(column(tmp_path / "out.csv", "pay", encoding="cp1252")) == {"1,5", "2,5"}
+    assert "größe" in (tmp_path / "values.csv").read_text(encoding="cp1252")
+    assert "holds" in done("verify", tmp_path / "out.csv").out

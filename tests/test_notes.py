@@ -1,0 +1,80 @@
+"""What the summary says of cells beside the claim: missing codes, near duplicates, spellings that stay."""
+
+import json
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import hushtable as ht
+from command import done
+from hushtable import notes
+from hushtable.column import ColumnSpec
+
+SECRET = "canary-7319"
+LINES = ["größe;born;sex;pay;seen;job;name"] + [
+    f"1,{i}5;2{i}.02.1990;{'Ff'[i % 2]};{i},5;1{i}.01.2020;{['NA', '?', SECRET][i % 3]};-9" for i in range(8)
+]
+
+
+@pytest.fixture
+def source(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("in.csv").write_text("\n".join(LINES), encoding="utf-8")
+    return tmp_path / "in.csv"
+
+
+def released(data, columns=("größe", "born", "sex"), **options):
+    return ht.anonymize(data, quasi_identifiers=columns, models=[ht.KAnonymity(2)], identifiers=["name"], **options)
+
+
+def test_codes_are_counted_where_nobody_said_that_they_mean_missing(source):
+    assert notes.missing_codes(released(source)) == {"job": {"NA": 3, "?": 3}}
+    said = {"job": ColumnSpec("category", missing_values=("NA",))}
+    assert notes.missing_codes(released(source, specs=said)) == {"job": {"?": 3}}
+
+
+def test_near_duplicates_of_quasi_identifiers_are_counted(source):
+    assert notes.near_duplicates(released(source)) == {"sex": 1}
+    assert notes.near_duplicates(released(source, ["größe"])) == {}
+
+
+@pytest.mark.parametrize(
+    ("columns", "decimal", "kept"),
+    [
+        (["größe", "born"], ".", ("pay", "seen")),
+        (["größe", "born"], ",", ("seen",)),
+        (["größe"], ".", ("pay",)),
+        (["born"], ".", ("seen",)),
+        (["sex"], ".", ()),
+    ],
+)
+def test_columns_that_stay_beside_others_that_do_not(source, columns, decimal, kept):
+    release = released(source, columns)
+    assert tuple(name for name in notes.as_they_came(release, decimal=decimal) if name not in ("größe", "born")) == kept
+
+
+def test_a_table_and_a_dataframe_have_no_spellings(source):
+    people = pl.DataFrame({"age": [1, 1], "name": ["x", "y"]})
+    for data in (people, ht.Table.encode(people)):
+        release = released(data, ["age"])
+        assert notes.as_they_came(release, decimal=".") == ()
+        assert notes.missing_codes(release) == {}
+
+
+PLAIN = ["in.csv", "--qi", "größe,born,sex", "--k", "2", "--identifier", "name", "-o", "out.csv"]
+
+
+def test_the_command_says_so(source):
+    made = done("anonymize", *PLAIN)
+    assert "(missing_values): job (NA 3, ? 3)\n" in made.out
+    assert "careful: 1 values of sex differ from another only in case, spaces or width" in made.out
+    assert "with a decimal point and ISO dates, other columns as they came: pay, seen\n" in made.out
+    assert SECRET not in made.out
+    assert "written as" not in made.out
+    made = done("anonymize", *PLAIN, "--force", "--set", "write.encoding=cp1252", "--set", "write.decimal=','")
+    assert "  written as cp1252\n  quasi-identifiers are written with decimal commas\n" in made.out
+    assert "other columns as they came: seen\n" in made.out
+    told = json.loads(done("anonymize", *PLAIN, "--force", "--json").out)
+    assert told["missing_codes"] == {"job": {"NA": 3, "?": 3}}
+    assert told["near_duplicates"] == {"sex": 1}
