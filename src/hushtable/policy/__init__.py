@@ -20,6 +20,7 @@
     method: {mondrian: {cut: gain, recoding: cut}}
     loss: {ncp: {weights: {age: 2}}}
     limits: {highest_risk: 0.2, suppression: 0.01}
+    write: {encoding: cp1252, decimal: ","}         # of a CSV; else utf-8 and a point
 
 Models, hierarchy rules, methods and losses are entries of one grammar: `hushtable.entries`.
 """
