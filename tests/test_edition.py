@@ -77,6 +77,14 @@ def test_another_encoding_and_decimal_comma_are_verified_from_file_and_manifest(
     assert "holds" in done("verify", "out.csv", "-p", "policy.yaml", "--no-manifest").out
 
 
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-16-le", "UTF8", "cp850"])
+def test_encodings_are_read_as_the_manifest_says(source, encoding):
+    policy().protect(source).write("out.csv", encoding=encoding)
+    assert column("out.csv", "city", dialect=manifest.dialect_of("out.csv")).count("Köln") == 4
+    assert "holds" in done("verify", "out.csv").out
+    assert policy().verify("out.csv").passed
+
+
 def test_arguments_go_before_the_policy(source):
     release = policy(encoding="latin-1", decimal=",").protect(source)
     release.write("out.csv", encoding="utf-8", decimal=".")

@@ -117,9 +117,8 @@ class Edition:
         """Return the published table coded: a rewritten column is a category of its cells, or what values mean."""
         columns, codes = list(source.columns), source.codes.copy()
         for name, each in self.rewritten.items():
-            column, code_of_text = _coded(
-                name, each, np.unique(each.codes if self.rows is None else each.codes[self.rows])
-            )
+            used = np.unique(each.codes if self.rows is None else each.codes[self.rows])
+            column, code_of_text = _coded(name, each, used)
             columns[source.index(name)], codes[source.index(name)] = column, code_of_text[each.codes]
         for name, rows in self.starred.items():
             j, column = source.index(name), source.column(name)

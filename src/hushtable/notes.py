@@ -53,11 +53,11 @@ def as_they_came(release: Release, *, decimal: str) -> tuple[str, ...]:
     kinds = {column.kind for column in release.recoding.columns}
     hidden = (*release.quasi_identifiers, *(release.pseudonyms.columns if release.pseudonyms else ()))
     odd = []
-    for name in release.edition.columns:
-        spec = source.spelling(name) if name not in hidden else None
-        if spec is None:
-            continue
-        other_mark = "decimal" in kinds and spec.decimal is not None and spec.decimal != decimal
-        if other_mark or (spec.format is not None and not kinds.isdisjoint(("date", "datetime"))):
+    for name in [name for name in release.edition.columns if name not in hidden]:
+        spec = source.spelling(name)
+        is_date = spec.format is not None
+        is_other = not kinds.isdisjoint(("date", "datetime")) if is_date else spec.decimal not in (None, decimal)
+        # A mark that was said of the whole file need not stand in every column.
+        if is_other and (is_date or "decimal" in kinds) and bool((source.values(name) != source.column(name)).any()):
             odd.append(name)
     return tuple(odd)

@@ -21,6 +21,7 @@
     loss: {ncp: {weights: {age: 2}}}
     limits: {highest_risk: 0.2, suppression: 0.01, exposure: {columns: 2, rate: 0.05}}
     accept: {visit: "nobody outside knows the day"} # other, and yet nearly unique: docs/anonymize.md
+    write: {encoding: cp1252, decimal: ","}         # of a CSV; else utf-8 and a point
 
 Models, hierarchy rules, methods and losses are entries of one grammar: `hushtable.entries`.
 """
