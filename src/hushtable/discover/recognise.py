@@ -8,7 +8,6 @@ in doubt they ask.
 from __future__ import annotations
 
 import os
-import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Final
@@ -24,6 +23,7 @@ from hushtable.discover.roles.findings import Finding, finding, persons
 from hushtable.discover.roles.names import Lexicon, lexicon
 from hushtable.discover.roles.records import Proposal, ProposedRole, Roles
 from hushtable.errors import ColumnError
+from hushtable.spellings import count_near_duplicates
 from hushtable.table import Table
 
 __all__ = ["Proposal", "ProposedRole", "Roles", "find_quasi_identifiers"]
@@ -118,12 +118,9 @@ def _decided(read: Sequence[_Read], source: Table | frames.Frame, n_records: int
 
 
 def _warning(column: Column) -> str:
-    """Count values that differ only in case or surrounding and doubled spaces."""
-    if column.is_measured or not column.n_values:
-        return ""
-    folded = {" ".join(unicodedata.normalize("NFKC", text).casefold().split()) for text in column.values.tolist()}
-    alike = column.n_values - len(folded)
-    return f"{alike} values differ from another only in case or spaces" if alike else ""
+    """Count values that nearly are another."""
+    alike = count_near_duplicates(column)
+    return f"{alike} values differ from another only in case, spaces or width" if alike else ""
 
 
 def _with_persons(columns: Sequence[ProposedRole], n_records: int) -> tuple[ProposedRole, ...]:

@@ -42,6 +42,7 @@ from hushtable.claims import Claim, Classes, Limits, Matchings, Verdict, of_mode
 from hushtable.column import ROLES, ColumnSpec, Role
 from hushtable.errors import PolicyError, check_columns, listed, with_hint
 from hushtable.exposure import ExposureLimit
+from hushtable.frames import Frame
 from hushtable.hierarchy import Hierarchy
 from hushtable.models import model_to_dict
 from hushtable.policy.parts import (
@@ -437,8 +438,10 @@ class Policy(Record):
             specs[name] = ColumnSpec(kind, order, decimal=decimal)
         return specs
 
-    def _population(self) -> Path | None:
-        return None if self.population is None else self._beside(self.population)
+    def _population(self) -> Frame | None:
+        if self.population is None:
+            return None
+        return frames.read(self._beside(self.population), dialect=self.read_as.dialect).told(self.specs)
 
     def _beside(self, path: str) -> Path:
         return (self._folder or Path()) / path
