@@ -419,7 +419,7 @@ def test_pitfall_26_spellings_of_one_value(here: Path, values: list[str], n_alik
     """Case, spaces and Unicode forms split a class without anyone seeing why: the scan counts such values."""
     pl.DataFrame({"sex": values * 2}).write_csv("in.csv")
     (column,) = ht.find_quasi_identifiers("in.csv").columns
-    assert column.warning == (f"{n_alike} values differ from another only in case or spaces" if n_alike else "")
+    assert column.warning == (f"{n_alike} values differ from another only in case, spaces or width" if n_alike else "")
     assert column.warning in done("scan", "in.csv").out
     assert json.loads(done("scan", "in.csv", "--json").out)["columns"][0]["warning"] == column.warning
 

@@ -190,7 +190,7 @@ def test_counts_are_records():
     ],
 )
 def test_near_duplicate_categories_are_warned_of(cells, alike):
-    expected = f"{alike} values differ from another only in case or spaces" if alike else ""
+    expected = f"{alike} values differ from another only in case, spaces or width" if alike else ""
     assert proposed("col", cells * 9).warning == expected
 
 
