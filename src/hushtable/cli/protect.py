@@ -342,10 +342,10 @@ def _read_policy(path: Path) -> Policy:
 
 
 def _next(file: Path, policy: Path, roles: Roles) -> str:
-    """Return what to run after a scan."""
+    """Return what to run after a scan, from the same folder; where the input is, nobody may be able to write."""
     ending = ".parquet" if file.suffix.lower() in (".parquet", ".pq") else ".csv"
     stem = file.name.partition(".")[0] if file.name != "-" else "table"
-    run = ["hushtable", "anonymize", str(file), "-p", str(policy), "-o", str(file.with_name(f"{stem}.release{ending}"))]
+    run = ["hushtable", "anonymize", str(file), "-p", str(policy), "-o", f"{stem}.release{ending}"]
     return shlex.join([*run, *(["--ask", "quasi-identifier"] if roles.ask else [])])
 
 
