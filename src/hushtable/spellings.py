@@ -34,6 +34,7 @@ class _Marks(NamedTuple):
     thousands: str | None
 
 
+_PLAIN: Final = _Marks(".", None)
 _SPACES: Final = " \u00a0\u202f"
 _MARKS: Final = tuple(_Marks(d, t) for d in ".," for t in (None, ".", ",", " ", "'") if t != d)
 _NUMBERLIKE: Final = re.compile(rf"[+-]?[0-9][0-9.,'{_SPACES}]*([eE][+-]?[0-9]+)?", re.ASCII)
@@ -97,7 +98,9 @@ def found(series: pl.Series, spec: ColumnSpec) -> ColumnSpec:
         is_settled = len(formats) == 1 and "%y" not in formats[0]
         return replace(spec, format=formats[0]) if is_settled else spec
     marks = _marks(texts, spec)
-    return replace(spec, decimal=marks[0].decimal, thousands=marks[0].thousands) if len(marks) == 1 else spec
+    if len(marks) != 1 or marks[0] == _PLAIN:
+        return spec
+    return replace(spec, decimal=marks[0].decimal, thousands=marks[0].thousands)
 
 
 def doubts(series: pl.Series, spec: ColumnSpec) -> tuple[tuple[str, ...], tuple[tuple[str, str | None], ...]]:
@@ -124,7 +127,8 @@ def canonical(series: pl.Series, spec: ColumnSpec) -> pl.Series:
     """
     if spec.missing_values:
         series = series.set(series.str.strip_chars().is_in(list(spec.missing_values)).fill_null(False), None)
-    if spec.format is None and spec.decimal is None and spec.thousands is None:
+    is_category = spec.order is not None or spec.kind in ("category", "ordered")
+    if is_category or (spec.format is None and spec.decimal is None and spec.thousands is None):
         return series
     texts = series.drop_nulls().unique()
     if spec.format is not None:
@@ -171,22 +175,16 @@ def _telling(series: pl.Series, spec: ColumnSpec) -> pl.Series | None:
         return None
     if spec.missing_values:
         series = canonical(series, ColumnSpec(missing_values=spec.missing_values))
-    first = next((text for text in series.head(100).drop_nulls().to_list() if _tells(text)), None)
-    if first is None:
-        place = series.is_not_null().arg_max()
-        first = None if place is None else series[place]
-    if first is None:
+    series = series.str.strip_chars()
+    place = ((series != "") & (series != SUPPRESSED)).arg_max()
+    first = None if place is None else series[place]
+    if not first or first == SUPPRESSED:
         return None
-    first = first.strip()
     if _NUMBERLIKE.fullmatch(first) and not series.str.contains(_MARKED).any():
         return None
     if not _NUMBERLIKE.fullmatch(first) and not any(re.fullmatch(pattern, first) for pattern in _DATES):
         return None
     return _filled(series.drop_nulls().unique())
-
-
-def _tells(text: str) -> bool:
-    return bool(text.strip()) and text != SUPPRESSED
 
 
 def _filled(texts: pl.Series) -> pl.Series:
@@ -246,7 +244,8 @@ def _parsed(texts: pl.Series, format_: str) -> pl.Series:
 
 def _moments(texts: pl.Series, format_: str) -> pl.Series:
     """Write dates and moments in ISO; null where a text is none of the format."""
-    return _parsed(texts, format_).dt.to_string("%Y-%m-%d %H:%M:%S" if has_time(format_) else "%Y-%m-%d")
+    clock = (" %H:%M:%S%.6f" if "%f" in format_ else " %H:%M:%S") if has_time(format_) else ""
+    return _parsed(texts, format_).dt.to_string(f"%Y-%m-%d{clock}")
 
 
 def _replaced(series: pl.Series, texts: pl.Series, new: pl.Series) -> pl.Series:

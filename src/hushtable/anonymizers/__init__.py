@@ -159,6 +159,8 @@ def protect(data: Any, asked: Request) -> Release:
         asked = replace(asked, population=frames.read(asked.population).told(asked.specs), inputs=inputs)
     check_memory(_COMPILER, "compiling the kernels", "end other programs, or use a machine with more memory.")
     source, table = _read(data, asked)
+    if isinstance(source, Frame) and isinstance(asked.population, Frame):
+        asked = replace(asked, population=frames.alike((source, asked.population))[1])
     _warn(source, asked)
     people = _population(asked)
     everyone = table if people is None else table.with_population(people)
@@ -208,7 +210,9 @@ def _read(data: Any, asked: Request) -> tuple[Frame | Table, Table]:
     judged = asked.judged
     persons = () if asked.person is None else (asked.person,)
     if not isinstance(source, Table):
-        _check_spelling(source, asked.quasi_identifiers)
+        # Whoever reads the file tells persons apart by their cells.
+        source = source.told({name: ColumnSpec("category") for name in persons if source.text(name) is not None})
+        _check_spelling(source, asked.quasi_identifiers if source.is_text else (), judged)
     table = Table.encode(source, (*asked.quasi_identifiers, *judged, *persons), asked.specs, typed=judged)
     _check_cells(table)
     if not asked.method.offers.parts_equal_records:
@@ -317,7 +321,7 @@ def _release(source: Frame | Table, whole: Judge, asked: Request, found: Found, 
 def _spec_of(column: Column, source: Frame | Table, asked: Request) -> ColumnSpec:
     """Say how a column was typed, so that whoever reads its texts types them alike."""
     spec = ColumnSpec(column.kind, (tuple(column.texts()) or None) if column.kind == "ordered" else None)
-    if isinstance(source, Table) or column.name not in asked.judged:
+    if isinstance(source, Table) or column.name not in (*asked.judged, asked.person):
         return spec
     # A sensitive column is published as it came.
     return spec.completed(source.spelling(column.name, is_typed=True))
@@ -362,9 +366,9 @@ def check_roles(available: Sequence[str], asked: Request) -> None:
             raise ColumnError(msg)
 
 
-def _check_spelling(source: Frame, names: Sequence[str]) -> None:
-    """Raise ColumnError where the cells of a quasi-identifier in a file could mean different dates or numbers."""
-    for name in names if source.is_text else ():
+def _check_spelling(source: Frame, names: Sequence[str], judged: Sequence[str] = ()) -> None:
+    """Raise ColumnError where the cells of a column that is typed by its looks could mean two dates or numbers."""
+    for name in (*names, *judged):
         formats, marks = source.doubts(name)
         if formats:
             msg = with_hint(
@@ -404,6 +408,8 @@ def _population(asked: Request) -> Table | None:
         raise InputError(msg)
     if asked.population is None:
         return None
+    if isinstance(asked.population, Frame) and asked.population.is_text:
+        _check_spelling(asked.population, asked.quasi_identifiers)
     people = Table.encode(asked.population, asked.quasi_identifiers)
     _check_cells(people)
     return people

@@ -22,6 +22,7 @@ from hushtable.column import ColumnSpec
 from hushtable.errors import InputError, check_columns, with_hint
 from hushtable.models import from_dict
 from hushtable.models.base import ClassStats, Histogram, PrivacyModel, describe, model_to_dict
+from hushtable.spellings import canonical
 
 __all__ = ["Classes", "Limits", "class_figures", "spelling_failures"]
 
@@ -202,6 +203,10 @@ class Classes:
         unchecked = {**self._unpersoned(source, persons), **unjudged}
         return Verdict(self.conditions, tuple(failures), self.columns, frame.n_rows, unchecked, figures)
 
+    @property
+    def _told_of(self) -> tuple[str, ...]:
+        return (*self.columns, *self.sensitive, *(() if self.person is None else (self.person,)))
+
     def to_dict(self) -> dict[str, Any]:
         """Return the conditions, columns and kinds, and the hierarchies as far as they may be told."""
         return {
@@ -210,8 +215,8 @@ class Classes:
             "columns": list(self.columns),
             "models": [model_to_dict(model) for model in self.models],
             "sensitive": list(self.sensitive),
-            "kinds": kinds_of((*self.columns, *self.sensitive), self.specs),
-            "spellings": spellings_of((*self.columns, *self.sensitive), self.specs),
+            "kinds": kinds_of(self._told_of, self.specs),
+            "spellings": spellings_of(self._told_of, self.specs),
             "hierarchies": rules_of(self.hierarchies),
             "person": self.person,
             "limits": {"highest_risk": self.limits.highest_risk, "average_risk": self.limits.average_risk},
@@ -293,19 +298,28 @@ class Classes:
         if self.person is None:
             return None, None
         if self.person in grouped.frame.columns:
-            codes = frames.text_codes(grouped.frame.column(self.person), self.person)
+            codes = self._person_codes(grouped.frame)
             hidden = codes[grouped.hidden]
             persons = count_values(grouped.labels, codes[~grouped.hidden], grouped.n_classes).n_distinct()
             return persons, len(np.unique(hidden[hidden >= 0]))
         if source is None or untold(self.columns, self.hierarchies):
             return None, None
         check_columns((self.person,), source.columns, "the person column of the original")
-        codes = frames.text_codes(source.column(self.person), self.person)
+        codes = self._person_codes(source)
         classes, rows = cover(grouped, source, self.columns, self.specs, self.hierarchies)
         persons = _fewest_persons(classes, codes[rows], grouped.records)
         everyone = np.zeros(len(codes), dtype=np.int64)
         (hidden_persons,) = _fewest_persons(everyone, codes, np.array([grouped.n_suppressed])).tolist()
         return persons, hidden_persons
+
+    def _person_codes(self, frame: frames.Frame) -> CodeArray:
+        """Code the person column by its cells; those that mean missing are nobody."""
+        assert self.person is not None
+        said = frame.told(self.specs).spec(self.person)
+        text = frame.text(self.person)
+        if text is None:
+            return frames.text_codes(frame.column(self.person), self.person)
+        return frames.text_codes(canonical(text, ColumnSpec(missing_values=said.missing_values)), self.person)
 
     def _model_failures(
         self, stats: ClassStats, counted: ClassStats, records: CountArray, unjudged: Container[str]

@@ -82,6 +82,11 @@ def orderless(columns: Sequence[str], specs: Mapping[str, ColumnSpec]) -> str | 
     return f"it asks for the order of the values of {listed(names)}: verify with the policy" if names else None
 
 
+def _as_told(marks: Mapping[str, Any]) -> dict[str, Any]:
+    # JSON has lists only.
+    return {name: tuple(mark) if isinstance(mark, list) else mark for name, mark in marks.items()}
+
+
 def specs_in(kinds: Any, spellings: Any) -> dict[str, ColumnSpec]:
     """Read the kinds of columns, and how they are spelled, as a claim holds them.
 
@@ -95,7 +100,7 @@ def specs_in(kinds: Any, spellings: Any) -> dict[str, ColumnSpec]:
         raise InputError(msg)
     try:
         # A column whose spelling is told has a kind.
-        spelled = {name: ColumnSpec(kinds[name], **marks) for name, marks in spellings.items()}
+        spelled = {name: ColumnSpec(kinds[name], **_as_told(marks)) for name, marks in spellings.items()}
         return {**{name: ColumnSpec(kind) for name, kind in kinds.items()}, **spelled}
     except (AttributeError, KeyError, TypeError):
         msg = with_hint("the manifest holds spellings of columns that are none.", "it is written by anonymize.")

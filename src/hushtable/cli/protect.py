@@ -50,6 +50,12 @@ __all__ = ["anonymize", "scan", "verify"]
 _SCAN_FIGURES: Final = ("rate", "highest", "average")
 
 
+Ask = Annotated[
+    str | None,
+    typer.Option("--ask", metavar="ROLE", help="The role of all columns that the policy asks for.", show_default=False),
+]
+
+
 def scan(
     file: InFile,
     policy: Annotated[
@@ -146,10 +152,7 @@ def anonymize(
     weights: Annotated[
         str, typer.Option(metavar="A=20,B=0", help="How much the loss of a column counts.", show_default=False)
     ] = "",
-    ask: Annotated[
-        str | None,
-        typer.Option(metavar="ROLE", help="The role of all columns that a policy asks for.", show_default=False),
-    ] = None,
+    ask: Ask = None,
     domains: Domains = None,
     n_best: Annotated[int | None, typer.Option(help="mingen: tables of the least loss.", show_default=False)] = None,
     iterations: Annotated[int | None, typer.Option(help="mingen: draw so many tables.", show_default=False)] = None,
@@ -261,6 +264,7 @@ def verify(
         Path | None,
         typer.Option(help="The input, where a condition compares with it.", show_default=False),
     ] = None,
+    ask: Ask = None,
     domains: Domains = None,
     no_manifest: Annotated[bool, typer.Option("--no-manifest", help="Judge by the policy alone.")] = False,
     encoding: Encoding = None,
@@ -274,7 +278,7 @@ def verify(
     from hushtable import manifest
     from hushtable.claims import told
 
-    rules = None if policy is None else _read_policy(policy)
+    rules = None if policy is None else decided(_read_policy(policy), ask)
     if no_manifest and rules is None:
         msg = with_hint("neither a manifest nor a policy says what to judge.", "pass -p policy.yaml.")
         raise InputError(msg)

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from hushtable import plain_yaml
+from hushtable.column import ColumnSpec
 from hushtable.discover.recognise import ProposedRole, Roles
 from hushtable.errors import PolicyError
 from hushtable.frames import Frame
@@ -96,12 +97,10 @@ def _column(frame: Frame, column: ProposedRole) -> Iterator[str]:
     """Write the lines of a column."""
     formats, marks = frame.doubts(column.name) if frame.is_text else ((), ())
     entries: dict[str, str] = {"role": column.role}
-    format_ = frame.spec(column.name).format
+    said = frame.specs.get(column.name, ColumnSpec())
     if column.role not in ("identifier", "other"):
-        if formats:
-            entries["format"] = ASK
-        elif format_ is not None:
-            entries["format"] = format_
+        own = {"format": ASK if formats else said.format, "decimal": said.decimal, "thousands": said.thousands}
+        entries |= {entry: value for entry, value in own.items() if value is not None}
     name = _key(column.name)
     if len(name) > _LONGEST_KEY:
         yield f"? {name}"
@@ -112,7 +111,7 @@ def _column(frame: Frame, column: ProposedRole) -> Iterator[str]:
         yield _noted(f"{name}:", _why(column))
         for entry, value in entries.items():
             yield _noted(
-                f"  {entry}: {json.dumps(value) if '%' in value else value}",
+                f"  {entry}: {value if value.isalpha() or value == column.role else json.dumps(value)}",
                 f"one of {', '.join(map(repr, formats))}" if value == ASK and entry == "format" else "",
             )
     if marks:

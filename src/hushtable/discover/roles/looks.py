@@ -115,7 +115,7 @@ def _patterns() -> tuple[_Pattern, ...]:
 
 
 def _are_ages(cells: Cells) -> bool:
-    ends = [int(number) for text in cells.texts for number in re.findall(r"\d+", text)]
+    ends = [int(number) for text in cells.texts for number in re.findall(r"\d{1,4}", text)]
     return max(ends) <= 120 and cells.n_values >= 2
 
 
