@@ -103,6 +103,11 @@ class ColumnSpec:
             )
             raise InputError(msg)
 
+    @property
+    def spelling(self) -> ColumnSpec:
+        """What it says of how cells are spelled, not what their values are."""
+        return ColumnSpec(None, None, self.format, self.decimal, self.thousands, self.missing_values)
+
     def completed(self, other: ColumnSpec) -> ColumnSpec:
         """Return this spec, with what it does not say taken from another; texts that mean missing are those of both."""
         said = {name: getattr(other if getattr(self, name) is None else self, name) for name in self.__slots__}

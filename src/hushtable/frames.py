@@ -115,8 +115,12 @@ class Frame:
 
     def doubts(self, name: str) -> tuple[tuple[str, ...], tuple[tuple[str, str | None], ...]]:
         """Return what the cells of a column could mean where nothing settles it; see `hushtable.spellings.doubts`."""
-        column = self.text(name)
-        return ((), ()) if column is None else doubts(column, self.spec(name))
+        column, spec = self.text(name), self.spec(name)
+        if column is None:
+            return (), ()
+        # Where semicolons part cells, a comma may be the decimal mark, and a point what groups digits.
+        is_continental = self.is_text and self.dialect.delimiter == ";" and spec.decimal is None
+        return doubts(column, spec, points_may_group=is_continental)
 
     def text(self, name: str) -> pl.Series | None:
         """Return one column as text; None where it holds no texts."""
@@ -230,7 +234,7 @@ def read(
     if isinstance(data, (str, os.PathLike)):
         return _frame_of(*read_file(Path(data), dialect))
     try:
-        frame = Frame(nw.from_native(data, eager_only=True))
+        frame = Frame(nw.from_native(data, eager_only=True), dialect=dialect.marks)
         names = frame.columns
     except nw.exceptions.DuplicateError:
         msg = with_hint("the dataframe has columns of the same name.", "give every column its own name.")

@@ -103,8 +103,15 @@ def found(series: pl.Series, spec: ColumnSpec) -> ColumnSpec:
     return replace(spec, decimal=marks[0].decimal, thousands=marks[0].thousands)
 
 
-def doubts(series: pl.Series, spec: ColumnSpec) -> tuple[tuple[str, ...], tuple[tuple[str, str | None], ...]]:
-    """Return what the cells of a text column could mean where it is not settled: formats of dates, marks of numbers."""
+def doubts(
+    series: pl.Series, spec: ColumnSpec, *, points_may_group: bool = False
+) -> tuple[tuple[str, ...], tuple[tuple[str, str | None], ...]]:
+    """Return what the cells of a text column could mean where it is not settled: formats of dates, marks of numbers.
+
+    ``1.234`` is a number with a decimal point, unless points may group digits: then it may be 1234 as well.
+    """
+    if points_may_group and _is_grouped_by_points(series, spec):
+        return (), (_PLAIN, _Marks(",", "."))
     texts = _telling(series, spec)
     if texts is None:
         return (), ()
@@ -185,6 +192,18 @@ def _telling(series: pl.Series, spec: ColumnSpec) -> pl.Series | None:
     if not _NUMBERLIKE.fullmatch(first) and not any(re.fullmatch(pattern, first) for pattern in _DATES):
         return None
     return _filled(series.drop_nulls().unique())
+
+
+def _is_grouped_by_points(series: pl.Series, spec: ColumnSpec) -> bool:
+    """Tell whether all texts are whole numbers if points group their digits, some of them only then."""
+    if (
+        spec.kind not in (None, "integer", "decimal")
+        or spec.order is not None
+        or not series.str.contains(".", literal=True).any()
+    ):
+        return False
+    texts = _filled(canonical(series, ColumnSpec(missing_values=spec.missing_values)).drop_nulls().unique())
+    return bool(texts.str.contains(r"^[+-]?[1-9][0-9]{0,2}(\.[0-9]{3})*$").all())
 
 
 def _filled(texts: pl.Series) -> pl.Series:

@@ -185,11 +185,12 @@ def protect(data: Any, asked: Request) -> Release:
     judge.check_classes(found.partition)
 
     inputs = (*asked.inputs, *drafts.paths_among(data, asked.population, asked.hierarchies))
+    origins = {} if isinstance(source, Table) else {n: source.spelling(n).spelling for n in asked.quasi_identifiers}
     typed = {column.name: _spec_of(column, source, asked) for column in everyone.columns}
 
     def released(found: Found) -> Release:
         release = _release(source, whole, asked, found, _spread(found.partition.labels, inverse, suppressed))
-        claim = replace(release.claim, specs={**asked.specs, **typed})
+        claim = replace(release.claim, specs={**asked.specs, **typed}, origins=origins)
         return replace(release, claim=claim, inputs=inputs)
 
     release = released(found)

@@ -13,7 +13,18 @@ import numpy as np
 from hushtable import frames
 from hushtable._types import CodeArray, CountArray, Missing
 from hushtable.cells import SUPPRESSED
-from hushtable.claims.columns import joined, kinds_of, orderless, rules_in, rules_of, specs_in, spellings_of, untold
+from hushtable.claims.columns import (
+    joined,
+    kinds_of,
+    marks_of,
+    orderless,
+    origins_in,
+    rules_in,
+    rules_of,
+    specs_in,
+    spellings_of,
+    untold,
+)
 from hushtable.claims.coverage import count_covered
 from hushtable.claims.grouping import Grouped, Held, cover, ground, group, hold, listed_cells, published_cells, spec_of
 from hushtable.claims.readings import count_values, label_rows, match_classes
@@ -80,6 +91,8 @@ class Classes:
         Columns whose diversity is reported, those that a model judges among them.
     specs : mapping of column to ColumnSpec
         The kinds that columns had before they were published.
+    origins : mapping of column to ColumnSpec
+        How quasi-identifiers are spelled in the input, and in a population: published, they have one spelling.
     hierarchies : mapping of column to Hierarchy, rule, path, "auto" or None
         What labels mean where a population is counted, how far apart sensitive values are; None
         where there is one that a manifest does not tell.
@@ -101,6 +114,7 @@ class Classes:
     models: tuple[PrivacyModel, ...]
     sensitive: tuple[str, ...] = ()
     specs: Mapping[str, ColumnSpec] = field(default_factory=dict, repr=False)
+    origins: Mapping[str, ColumnSpec] = field(default_factory=dict, repr=False)
     hierarchies: Mapping[str, Any] = field(default_factory=dict, repr=False)
     population: Any = field(default=None, repr=False)
     person: str | None = None
@@ -148,6 +162,7 @@ class Classes:
         return replace(
             self,
             specs=joined(self.specs, asked.specs),
+            origins={**asked.origins, **self.origins},
             hierarchies={**self.hierarchies, **asked.hierarchies},
             population=asked.population,
         )
@@ -178,7 +193,7 @@ class Classes:
             A bound such as ``<50`` is published of categories, or the kind of a column has to be given.
         """
         frame = frames.read(data)
-        source = None if original is None else frames.read(original)
+        source = None if original is None else frames.read(original).told(self.origins)
         check_columns(self.columns, frame.columns, "quasi_identifiers")
         check_columns(self.sensitive, frame.columns, "sensitive columns")
         counts_people = any(model.needs.population for model in self.models)
@@ -217,6 +232,7 @@ class Classes:
             "sensitive": list(self.sensitive),
             "kinds": kinds_of(self._told_of, self.specs),
             "spellings": spellings_of(self._told_of, self.specs),
+            "origins": marks_of(self.origins),
             "hierarchies": rules_of(self.hierarchies),
             "person": self.person,
             "limits": {"highest_risk": self.limits.highest_risk, "average_risk": self.limits.average_risk},
@@ -238,6 +254,7 @@ class Classes:
             models=tuple(from_dict(model) for model in entries["models"]),
             sensitive=tuple(entries["sensitive"]),
             specs=specs_in(entries["kinds"], entries["spellings"]),
+            origins=origins_in(entries["origins"]),
             hierarchies=rules_in(entries["hierarchies"]),
             person=entries["person"],
             limits=Limits(**entries["limits"]),
@@ -275,7 +292,7 @@ class Classes:
 
     def _population(self, grouped: Grouped) -> tuple[CountArray, int]:
         """Count the population of every class, and those whom no class covers."""
-        everyone = frames.read(self.population)
+        everyone = frames.read(self.population).told(self.origins)
         check_columns(self.columns, everyone.columns, "quasi_identifiers of the population")
         published, classes = zip(
             *(published_cells(grouped.frame, name, self.specs.get(name)) for name in self.columns), strict=True

@@ -36,7 +36,7 @@ from hushtable.cli.summary import (
     verdict_lines,
 )
 from hushtable.cli.terminal import bar, leaving, print_json, say, step
-from hushtable.errors import InputError, with_hint
+from hushtable.errors import InputError, listed, with_hint
 
 if TYPE_CHECKING:
     from hushtable.claims import Claim, Verdict
@@ -104,9 +104,15 @@ def scan(
         else:
             say(role_table(roles), *risk_lines(risk.to_dict(), roles))
         if policy is not None:
-            run = _next(file, policy, roles)
+            undated = [name for name in known if frame.doubts(name) != ((), ())]
+            run = None if undated or not known else _next(file, policy, roles)
             _write_policy(policy, proposed(frame, roles, k=k, source=file.name, run=run))
-            typer.echo(f"\nWrote {policy}. Check every role in it, then:\n  {run}", err=True)
+            then = f", then:\n  {run}" if run else "."
+            if undated:
+                then = (
+                    f". First say what the dates or numbers of {listed(undated)} mean: the policy names the candidates."
+                )
+            typer.echo(f"\nWrote {policy}. Check every role in it{then}", err=True)
 
 
 def anonymize(
@@ -349,7 +355,8 @@ def _next(file: Path, policy: Path, roles: Roles) -> str:
     """Return what to run after a scan, from the same folder; where the input is, nobody may be able to write."""
     ending = ".parquet" if file.suffix.lower() in (".parquet", ".pq") else ".csv"
     stem = file.name.partition(".")[0] if file.name != "-" else "table"
-    run = ["hushtable", "anonymize", str(file), "-p", str(policy), "-o", f"{stem}.release{ending}"]
+    table = f"./{file}" if str(file).startswith("-") and str(file) != "-" else str(file)
+    run = ["hushtable", "anonymize", table, "-p", str(policy), "-o", f"{stem.lstrip('-') or 'table'}.release{ending}"]
     return shlex.join([*run, *(["--ask", "quasi-identifier"] if roles.ask else [])])
 
 

@@ -291,6 +291,7 @@ class Policy(Record):
             self.models,
             sensitive=self.with_role("sensitive"),
             specs=self._published_specs(),
+            origins={name: self.columns[name].spec.spelling for name in self.quasi_identifiers},
             hierarchies=self._ladders(),
             **of_classes,
         )
