@@ -372,17 +372,17 @@ def _check_spelling(source: Frame, names: Sequence[str], judged: Sequence[str] =
     for name in (*names, *judged):
         formats, marks = source.doubts(name)
         if formats:
-            msg = with_hint(
-                f"the dates of column {name!r} fit several formats: {', '.join(formats)}.",
-                "say which is meant, `format:` in a policy or ColumnSpec(format=...), or that it is a category.",
+            what = (
+                f"the dates of column {name!r} fit several formats, or have years of two digits: {', '.join(formats)}."
             )
-            raise ColumnError(msg)
-        if marks:
-            msg = with_hint(
-                f"the numbers of column {name!r} could be read in {len(marks)} ways.",
-                "say its decimal mark, `decimal:` in a policy or ColumnSpec(decimal=...), or that it is a category.",
-            )
-            raise ColumnError(msg)
+            entry, example = "format", formats[0]
+        elif marks:
+            what = f"the numbers of column {name!r} could be read in {len(marks)} ways."
+            entry, example = "decimal", "','"
+        else:
+            continue
+        how = f"`{entry}:` in a policy, --set columns.{name}.{entry}={example}, ColumnSpec({entry}=...) in Python"
+        raise ColumnError(with_hint(what, f"say which is meant: {how}; or that it is of kind category."))
 
 
 def _check_cells(table: Table) -> None:
