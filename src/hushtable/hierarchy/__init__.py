@@ -20,7 +20,7 @@ from hushtable.hierarchy.grid import Intervals, Number, plain, to_exact
 from hushtable.hierarchy.ladder import Ladder, Level, Rule
 from hushtable.hierarchy.propose import propose
 from hushtable.hierarchy.reading import check_labels
-from hushtable.hierarchy.rules import Dates, Frequency, Prefix, Runs, Suppression
+from hushtable.hierarchy.rules import Dates, Dictionary, Frequency, Prefix, Runs, Suppression
 
 __all__ = ["Hierarchy", "Rule"]
 
@@ -321,6 +321,11 @@ class Hierarchy:
     def dates(levels: Sequence[str] = ("month", "quarter", "year", "decade")) -> Dates:
         """Return the rule of calendar units; see `hushtable.hierarchy.rules.Dates`."""
         return Dates(tuple(levels))
+
+    @staticmethod
+    def dictionary(of: str) -> Dictionary:
+        """Return the rule of a dictionary of this package; see `hushtable.hierarchy.dictionaries.Dictionary`."""
+        return Dictionary(of)
 
     @staticmethod
     def frequency(fanout: int = 4) -> Frequency:
