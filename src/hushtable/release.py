@@ -15,7 +15,7 @@ from hushtable._types import BoolArray, CodeArray, CountArray, frozen
 from hushtable.cells import SUPPRESSED
 from hushtable.claims import Classes, Matchings, Verdict
 from hushtable.column import ColumnSpec
-from hushtable.dialect import Writing
+from hushtable.dialect import Formulas, Writing
 from hushtable.edition import Edition, Rewritten
 from hushtable.errors import InputError, with_hint
 from hushtable.exposure import Exposure, ExposureLimit, measure_exposure
@@ -215,6 +215,7 @@ class Release:
         policy: Mapping[str, Any] | None = None,
         encoding: str | None = None,
         decimal: str | None = None,
+        formulas: Formulas | None = None,
         overwrite: bool = False,
     ) -> Verdict:
         """Write the protected table and its manifest, whole and verified or not at all.
@@ -237,6 +238,8 @@ class Release:
         decimal : {".", ","}, optional
             Of a CSV: the mark of numbers in quasi-identifiers, and of what a dataframe holds as floats. The
             policy's, or a point. Other columns of a CSV stay as they came.
+        formulas : {"keep", "escape", "refuse"}, optional
+            Of a CSV: what becomes of cells and names that a spreadsheet would run. The policy's, or kept.
         overwrite : bool
             Replace files of these names. An input is never replaced, nor a link.
 
@@ -257,7 +260,9 @@ class Release:
             self.claim,
             {**self.to_dict(), "policy": dict(policy) if policy else None},
             original=self._original(edition),
-            writing=Writing(encoding or self.writing.encoding, decimal or self.writing.decimal),
+            writing=Writing(
+                encoding or self.writing.encoding, decimal or self.writing.decimal, formulas or self.writing.formulas
+            ),
             order="kept" if keep_order else "shuffled",
             audience="external" if external else "internal",
             overwrite=overwrite,
