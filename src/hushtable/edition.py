@@ -137,7 +137,7 @@ class Edition:
         facts: Mapping[str, Any],
         *,
         original: Any = None,
-        beside: Mapping[Path, Frame] | None = None,
+        beside: Mapping[Path, Frame | str] | None = None,
         writing: Writing = _PLAIN,
         order: Order = "shuffled",
         audience: Audience = "internal",
@@ -155,8 +155,8 @@ class Edition:
             What the manifest says besides the claim.
         original : path or dataframe, optional
             What the claim compares with.
-        beside : mapping of path to Frame, optional
-            Other files that belong to it.
+        beside : mapping of path to Frame or str, optional
+            Other files that belong to it: tables, or texts in UTF-8.
         writing : Writing
             Of text: Parquet has neither encodings nor decimal marks.
         order : {"shuffled", "kept"}
@@ -184,16 +184,20 @@ class Edition:
         is_text = frames.file_kind(path) == "csv"
         if is_text and writing.formulas != "keep":
             frame = _without_formulas(frame, writing.formulas)
-        for target, each in {path: frame, **others}.items():
+        tables = {target: each for target, each in others.items() if isinstance(each, Frame)}
+        for target, table in {path: frame, **tables}.items():
             check_writing(target, writing)
-            frames.check_writable(each, target, writing.encoding)
+            frames.check_writable(table, target, writing.encoding)
         if order == "shuffled":
             frame = frame.take(np.random.default_rng().permutation(frame.n_rows))
         dialect = _dialect(writing, frames.written_delimiter(frame, path)) if is_text else None
         with drafts.replacing(*outputs) as (draft, sidecar, *further):
             frames.write(frame, draft, writing.encoding)
             for each, other in zip(others.values(), further, strict=True):
-                frames.write(each, other, writing.encoding)
+                if isinstance(each, Frame):
+                    frames.write(each, other, writing.encoding)
+                else:
+                    other.write_text(each, encoding="utf-8", newline="\n")
             written = frames.read(draft, dialect=dialect)
             verdict = claim.verify(written, original=original).raise_if_failed()
             digest = manifest.sha256(draft)

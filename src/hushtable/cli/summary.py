@@ -90,13 +90,19 @@ def risk_lines(risk: Mapping[str, Any], roles: Roles) -> list[str]:
 
 
 def release_lines(
-    output: Path, rules: Policy, verdict: Verdict, summary: Mapping[str, Any], exposure: Exposure | None
+    output: Path,
+    rules: Policy,
+    verdict: Verdict,
+    summary: Mapping[str, Any],
+    exposure: Exposure | None,
+    *,
+    codebook: bool,
 ) -> list[str]:
     """Say what was written, and what it cost."""
     compared = rules.person in rules.removed or any(model.needs.original for model in rules.models)
     sizes = f"smallest {verdict.smallest_class:,}" + (" persons" if rules.person else "")
     lines = [
-        f"Wrote {output} and its manifest.",
+        f"Wrote {output}{', its codebook' if codebook else ''} and its manifest.",
         f"On {', '.join(verdict.quasi_identifiers)}, verified from the file{' and its original' if compared else ''}:",
         *(f"  {condition}" for condition in verdict.conditions),
         f"  {summary['n_records']:,} records in {summary['n_classes']:,} classes, {sizes}; "

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -49,6 +49,8 @@ class Hierarchy:
     siblings : tuple of ndarrays of int64, by level, read-only
         How many nodes the parent of each node has under it in the whole list, the node
         itself included; nothing for the values and for ``*``.
+    whole : Hierarchy, optional
+        The list that it was aligned from, with the values that the column does not hold.
 
     Notes
     -----
@@ -77,6 +79,7 @@ class Hierarchy:
     shares: tuple[FloatArray, ...] = field(repr=False)
     rule: Rule | None = None
     siblings: tuple[CountArray, ...] = field(default=(), repr=False)
+    whole: Hierarchy | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         frozen(self.level_codes)
@@ -168,7 +171,8 @@ class Hierarchy:
         if len(missed) and unknown != "suppress":
             raise self._unlisted(column, missed)
         levels = [self._aligned(level, places_of_texts) for level in range(1, self.n_levels - 1)]
-        return _of(column.name, texts, Ladder(levels, self.leaf_share), self.rule)
+        aligned = _of(column.name, texts, Ladder(levels, self.leaf_share), self.rule)
+        return replace(aligned, whole=self.whole or self)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the rule, or else the whole tree, as plain values: what a policy holds and `from_dict` reads."""

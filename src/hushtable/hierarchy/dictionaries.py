@@ -6,6 +6,7 @@ marks of values do not count.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -80,14 +81,13 @@ def known_rate(of: str, column: Column) -> float:
 
 @cache
 def listed(of: str) -> Mapping[str, tuple[str, ...]]:
-    """Return every label of a dictionary with the values under it, as they are listed, labels from fine to coarse."""
-    rows = _rows(of)
-    found: dict[str, list[str]] = {}
-    for level in range(len(DICTIONARIES[of])):
-        for values, labels in rows:
-            if labels[level] not in labels[:level]:
-                found.setdefault(labels[level], []).extend(values)
-    return MappingProxyType({label: tuple(values) for label, values in found.items()})
+    """Return every label of a dictionary with the values under it, or the finer labels."""
+    found: dict[str, dict[str, None]] = {}
+    for values, labels in _rows(of):
+        found.setdefault(labels[0], {}).update(dict.fromkeys(values))
+        for fine, coarse in itertools.pairwise(labels):
+            found.setdefault(coarse, {}).update({} if fine == coarse else {fine: None})
+    return MappingProxyType({label: tuple(members) for label, members in found.items()})
 
 
 @cache
