@@ -8,8 +8,8 @@ ALLOWED = {
     "numba": {"kernels/_jit.py"},
     "narwhals": {"frames.py", "remnants.py", "series.py", "table.py", "claims/grouping.py", "datasets.py"},
     "polars": {
-        *("delimited.py", "files.py", "frames.py", "remnants.py", "series.py", "spellings.py", "table.py"),
-        *("claims/grouping.py", "datasets.py", "workbooks.py"),
+        *("delimited.py", "files.py", "formulas.py", "frames.py", "remnants.py", "series.py", "spellings.py"),
+        *("claims/grouping.py", "datasets.py", "table.py", "workbooks.py"),
     },
     "charset_normalizer": {"delimited.py"},
     "fastexcel": {"workbooks.py"},

@@ -57,7 +57,8 @@ def main() -> None:
         "combination fits at least 5 people, and all other cells are as they were. This is k-anonymity and\n"
         "l-diversity on those columns, for a reader who knows no other column; it is not a promise about\n"
         "everything someone might know.\n\n"
-        "Where to look next: demo/policy.yaml (what was asked), demo/release.csv.manifest.json (what is claimed),\n"
+        "Where to look next: demo/policy.yaml (what was asked), demo/release.csv.codebook.md (what each\n"
+        "column and label means), demo/release.csv.manifest.json (what is claimed),\n"
         "docs/quickstart.md (the same in Python), docs/how_it_works.md (the one idea behind all of it)."
     )
 

@@ -145,8 +145,20 @@ def test_release_and_files_are_clean(
     assert_clean(repr(verdict), verdict._repr_html_(), json.dumps(verdict.to_dict()), caplog.text)
     assert_clean(repr(release.frame), frame_bytes(release.frame))
     written = list(tmp_path.iterdir())
-    assert len(written) == 2
+    assert len(written) == 4
     assert_clean(*(file_bytes(path) for path in written), *(path.name for path in written))
+
+
+@pytest.mark.parametrize("rule", [{"frequency": 2}, {"prefix": [3, 1]}, {"dictionary": "countries"}, "auto"], ids=str)
+@pytest.mark.parametrize("recoding", ["cut", "tight", "set", "label"])
+def test_codebooks_are_clean(tmp_path: Path, rule: Any, recoding: str) -> None:
+    town = ht.Hierarchy.auto(ht.Table.encode(planted()).column("town")) if rule == "auto" else rule
+    asked = {"quasi_identifiers": ["town", "sex"], "models": [ht.KAnonymity(12)], "hierarchies": {"town": town}}
+    data = planted().select("name", "town", "sex")
+    release = ht.anonymize(data, identifiers=["name"], method=ht.Mondrian(recoding=recoding), **asked)
+    for external in (True, False):
+        release.write(tmp_path / "out.csv", external=external, overwrite=True)
+        assert_clean(*(file_bytes(path) for path in tmp_path.glob("*.codebook.*")))
 
 
 @pytest.mark.parametrize("name", ["name", "town"])

@@ -177,7 +177,8 @@ def test_write(tmp_path: Path, kind: Any, ending: str) -> None:
     written = frames.read(path).data.to_polars().cast(pl.String)
     assert written.rows() == pl.DataFrame(release.frame).cast(pl.String).rows()
     assert manifest.read(path)["sha256"] == manifest.sha256(path)
-    assert [each.name for each in sorted(tmp_path.iterdir())] == [path.name, f"{path.name}.manifest.json"]
+    beside = [f"{path.name}.{ending}" for ending in ("codebook.json", "codebook.md", "manifest.json")]
+    assert [each.name for each in sorted(tmp_path.iterdir())] == [path.name, *beside]
 
 
 def test_tsv_is_written_with_tabs(tmp_path: Path) -> None:

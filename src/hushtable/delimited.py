@@ -25,6 +25,7 @@ import polars as pl
 from hushtable._types import BoolArray, CountArray
 from hushtable.dialect import Dialect
 from hushtable.errors import ColumnError, InputError, listed, with_hint
+from hushtable.formulas import shown
 
 __all__ = ["check_header", "header_line", "read_csv"]
 
@@ -72,6 +73,9 @@ def read_csv(path: Path, raw: bytes, dialect: Dialect) -> tuple[pl.DataFrame, Di
     data, header = data[1:, 1:] if has_index else data[1:], header[1:] if has_index else header
     check_header(path, header)
     data.columns = header
+    if dialect.formulas == "escape":
+        data = data.select(shown(column) for column in data)
+        data.columns = shown(pl.Series(header, dtype=pl.String)).to_list()
     _check_not_a_record(path, data)
     return data, replace(dialect, encoding=encoding, delimiter=delimiter, index=has_index)
 

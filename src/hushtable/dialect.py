@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import codecs
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, Literal, get_args
 
 from hushtable.column import ColumnSpec, check_marks
 from hushtable.errors import InputError, with_hint
 
-__all__ = ["Dialect", "Writing"]
+__all__ = ["Dialect", "Formulas", "Writing"]
+
+Formulas = Literal["keep", "escape", "refuse"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +30,8 @@ class Dialect:
         Texts that mean a missing value in every column, besides blank ones.
     index : bool, optional
         Whether the first column, which then has no name, is an index that is left out.
+    formulas : {"escape"}, optional
+        Apostrophes before cells that a spreadsheet would run are none of the cells; see `hushtable.formulas`.
     """
 
     encoding: str | None = None
@@ -36,6 +40,7 @@ class Dialect:
     thousands: str | None = None
     missing_values: tuple[str, ...] = ()
     index: bool | None = None
+    formulas: Literal["escape"] | None = None
 
     def __post_init__(self) -> None:
         check_marks(self.decimal, self.thousands, self.missing_values)
@@ -72,13 +77,20 @@ class Writing:
     encoding : str
     decimal : {".", ","}
         The mark of numbers that are not written as they came: quasi-identifiers, and what a dataframe holds as floats.
+    formulas : {"keep", "escape", "refuse"}
+        What becomes of cells and names that a spreadsheet would run: they are written as they are, with an
+        apostrophe in front, or nothing is written.
     """
 
     encoding: str = "utf-8"
     decimal: str = "."
+    formulas: Formulas = "keep"
 
     def __post_init__(self) -> None:
         check_marks(self.decimal, None, None)
+        if self.formulas not in get_args(Formulas):
+            msg = with_hint(f"formulas = {self.formulas!r}.", f"choose among {', '.join(get_args(Formulas))}.")
+            raise InputError(msg)
         try:
             name = codecs.lookup(self.encoding).name
             "".encode(name)

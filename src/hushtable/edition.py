@@ -5,19 +5,19 @@ from __future__ import annotations
 import contextlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final, Literal
 
 import numpy as np
 
-from hushtable import drafts, frames, manifest, pseudonyms
+from hushtable import drafts, formulas, frames, manifest, pseudonyms
 from hushtable._types import BoolArray, CodeArray, CountArray, frozen
 from hushtable.cells import SUPPRESSED, with_comma, with_point
 from hushtable.claims import Claim, Verdict, with_commas
 from hushtable.column import Column, ColumnSpec, Kind, from_texts
-from hushtable.dialect import Dialect, Writing
-from hushtable.errors import ColumnError, InputError, with_hint
+from hushtable.dialect import Dialect, Formulas, Writing
+from hushtable.errors import ColumnError, InputError, listed, with_hint
 from hushtable.frames import Frame
 from hushtable.pseudonyms import Pseudonyms
 from hushtable.remnants import without_remnants
@@ -137,7 +137,7 @@ class Edition:
         facts: Mapping[str, Any],
         *,
         original: Any = None,
-        beside: Mapping[Path, Frame] | None = None,
+        beside: Mapping[Path, Frame | str] | None = None,
         writing: Writing = _PLAIN,
         order: Order = "shuffled",
         audience: Audience = "internal",
@@ -155,8 +155,8 @@ class Edition:
             What the manifest says besides the claim.
         original : path or dataframe, optional
             What the claim compares with.
-        beside : mapping of path to Frame, optional
-            Other files that belong to it.
+        beside : mapping of path to Frame or str, optional
+            Other files that belong to it: tables, or texts in UTF-8.
         writing : Writing
             Of text: Parquet has neither encodings nor decimal marks.
         order : {"shuffled", "kept"}
@@ -181,17 +181,23 @@ class Edition:
         if writing.decimal == ",":
             names = self._numbers(frame)
             frame, claim = _with_commas(frame, names), with_commas(claim, names)
-        for target, each in {path: frame, **others}.items():
+        is_text = frames.file_kind(path) == "csv"
+        if is_text and writing.formulas != "keep":
+            frame = _without_formulas(frame, writing.formulas)
+        tables = {target: each for target, each in others.items() if isinstance(each, Frame)}
+        for target, table in {path: frame, **tables}.items():
             check_writing(target, writing)
-            frames.check_writable(each, target, writing.encoding)
+            frames.check_writable(table, target, writing.encoding)
         if order == "shuffled":
             frame = frame.take(np.random.default_rng().permutation(frame.n_rows))
-        is_text = frames.file_kind(path) == "csv"
-        dialect = Dialect(writing.encoding, frames.written_delimiter(frame, path), index=False) if is_text else None
+        dialect = _dialect(writing, frames.written_delimiter(frame, path)) if is_text else None
         with drafts.replacing(*outputs) as (draft, sidecar, *further):
             frames.write(frame, draft, writing.encoding)
             for each, other in zip(others.values(), further, strict=True):
-                frames.write(each, other, writing.encoding)
+                if isinstance(each, Frame):
+                    frames.write(each, other, writing.encoding)
+                else:
+                    other.write_text(each, encoding="utf-8", newline="\n")
             written = frames.read(draft, dialect=dialect)
             verdict = claim.verify(written, original=original).raise_if_failed()
             digest = manifest.sha256(draft)
@@ -249,10 +255,17 @@ def check_writing(path: Path, writing: Writing) -> None:
     """Raise InputError where a file has neither an encoding nor a decimal mark, and one was asked for."""
     if frames.file_kind(path) == "parquet" and writing != _PLAIN:
         msg = with_hint(
-            f"{str(path)!r} is Parquet, in which an encoding or a decimal mark has no effect.",
-            "write a CSV, or leave encoding and decimal (`write:` in a policy) out.",
+            f"{str(path)!r} is Parquet, in which an encoding, a decimal mark or a way to hide formulas has no effect.",
+            "write a CSV, or leave encoding, decimal and formulas (`write:` in a policy) out.",
         )
         raise InputError(msg)
+
+
+def _dialect(writing: Writing, delimiter: str) -> Dialect:
+    """Return how a CSV spells its table once it is written."""
+    return Dialect(
+        writing.encoding, delimiter, index=False, formulas="escape" if writing.formulas == "escape" else None
+    )
 
 
 def _with_commas(frame: Frame, names: tuple[str, ...]) -> Frame:
@@ -269,6 +282,24 @@ def _with_commas(frame: Frame, names: tuple[str, ...]) -> Frame:
 
     texts = {name: frames.digits(frame.column(name), name) for name in names}
     return frame.with_columns({name: frames.map_texts(each, written, name) for name, each in texts.items()})
+
+
+def _without_formulas(frame: Frame, given: Formulas) -> Frame:
+    """Hide what a spreadsheet would run in the cells and names of a table, or refuse it."""
+    columns = {name: frame.column(name) for name in frame.columns}
+    if given == "refuse":
+        found = formulas.count(columns)
+        if found:
+            msg = with_hint(
+                f"columns {listed(found)} hold {sum(found.values()):,} cells or names that a spreadsheet would run: "
+                "they begin with =, +, - or @ and are no numbers.",
+                "write with formulas='escape' (`write: {formulas: escape}` in a policy), or change them.",
+            )
+            raise InputError(msg)
+        return frame
+    frame = frame.with_columns({name: formulas.hidden(each) for name, each in columns.items()})
+    names = formulas.hidden(frames.strings("", frame.columns)).to_list()
+    return replace(frame, data=frame.data.rename(dict(zip(frame.columns, names, strict=True))))
 
 
 def _with_numbers(table: Table, added: Mapping[str, CountArray]) -> Table:

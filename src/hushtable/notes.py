@@ -1,12 +1,17 @@
-"""What to look at in a release besides its claim: how cells are spelled that nobody was asked about."""
+"""What to look at in a release besides its claim: how cells are spelled, and what they list."""
 
 from __future__ import annotations
 
+from typing import Final
+
+from hushtable import cells, formulas, frames
 from hushtable.frames import Frame
 from hushtable.release import Release
 from hushtable.spellings import count_missing_codes, count_near_duplicates
 
-__all__ = ["as_they_came", "missing_codes", "near_duplicates"]
+__all__ = ["as_they_came", "formula_cells", "listed_values", "missing_codes", "near_duplicates"]
+
+_FEW: Final = 5
 
 
 def missing_codes(release: Release) -> dict[str, dict[str, int]]:
@@ -36,6 +41,44 @@ def near_duplicates(release: Release) -> dict[str, int]:
     """Count the values of quasi-identifiers that differ from another only in case, spaces or width."""
     counted = {column.name: count_near_duplicates(column) for column in release.recoding.columns}
     return {name: n for name, n in counted.items() if n}
+
+
+def formula_cells(release: Release) -> dict[str, int]:
+    """Count by column the published cells and names that a spreadsheet would run.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> import hushtable as ht
+    >>> people = pl.DataFrame({"age": [1, 1], "note": ["=1+1", "-5"]})
+    >>> formula_cells(ht.anonymize(people, quasi_identifiers=["age"], models=[ht.KAnonymity(2)]))
+    {'note': 1}
+    """
+    source, edition = release.source, release.edition
+    if not isinstance(source, Frame):
+        return {}
+    hidden = release.pseudonyms.columns if release.pseudonyms else ()
+    kept = {name: source.column(name) for name in edition.columns if name not in (*edition.rewritten, *hidden)}
+    rewritten = {name: frames.gather(each.texts, each.codes) for name, each in edition.rewritten.items()}
+    return formulas.count({**kept, **rewritten})
+
+
+def listed_values(release: Release) -> dict[str, int]:
+    """Count by column the values that published sets list, where the column has fewer than 5 records to a value.
+
+    A set of nearly unique values names the people in a class: whoever knows one of them finds it.
+    """
+    found: dict[str, int] = {}
+    if release.recoding.style == "candidates":
+        # Of small tables, every published value of which is looked at by someone.
+        return found
+    for column in release.recoding.columns:
+        _, labels = release.recoding.labels(column.name)
+        sets = [cells.read(text).members for text in labels if text is not None]
+        n_listed = len({member for members in sets for member in members if len(members) > 1})
+        if n_listed and column.n_values * _FEW > release.partition.n_records:
+            found[column.name] = n_listed
+    return found
 
 
 def as_they_came(release: Release, *, decimal: str) -> tuple[str, ...]:

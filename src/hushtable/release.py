@@ -14,8 +14,9 @@ from hushtable import figures
 from hushtable._types import BoolArray, CodeArray, CountArray, frozen
 from hushtable.cells import SUPPRESSED
 from hushtable.claims import Classes, Matchings, Verdict
+from hushtable.codebook import Codebook
 from hushtable.column import ColumnSpec
-from hushtable.dialect import Writing
+from hushtable.dialect import Formulas, Writing
 from hushtable.edition import Edition, Rewritten
 from hushtable.errors import InputError, with_hint
 from hushtable.exposure import Exposure, ExposureLimit, measure_exposure
@@ -216,9 +217,11 @@ class Release:
         policy: Mapping[str, Any] | None = None,
         encoding: str | None = None,
         decimal: str | None = None,
+        formulas: Formulas | None = None,
+        codebook: bool = True,
         overwrite: bool = False,
     ) -> Verdict:
-        """Write the protected table and its manifest, whole and verified or not at all.
+        """Write the protected table, its manifest and its codebook, whole and verified or not at all.
 
         The draft is read back and verified before it gets its name.
 
@@ -238,6 +241,10 @@ class Release:
         decimal : {".", ","}, optional
             Of a CSV: the mark of numbers in quasi-identifiers, and of what a dataframe holds as floats. The
             policy's, or a point. Other columns of a CSV stay as they came.
+        formulas : {"keep", "escape", "refuse"}, optional
+            Of a CSV: what becomes of cells and names that a spreadsheet would run. The policy's, or kept.
+        codebook : bool
+            Write beside it what its columns and labels mean, to be read and as JSON; see `hushtable.codebook`.
         overwrite : bool
             Replace files of these names. An input is never replaced, nor a link.
 
@@ -252,13 +259,17 @@ class Release:
         """
         if self.exposure is not None and self.exposure.is_enforced:
             self.exposure.raise_if_above()
-        edition = self.edition
+        edition, path = self.edition, Path(path)
+        book = Codebook(edition, self.claim, self.recoding.columns, self.recoding.style, self.removed)
         return edition.write(
-            Path(path),
+            path,
             self.claim,
             {**self.to_dict(), "policy": dict(policy) if policy else None},
             original=self._original(edition),
-            writing=Writing(encoding or self.writing.encoding, decimal or self.writing.decimal),
+            beside=book.texts(path, external=external) if codebook else None,
+            writing=Writing(
+                encoding or self.writing.encoding, decimal or self.writing.decimal, formulas or self.writing.formulas
+            ),
             order="kept" if keep_order else "shuffled",
             audience="external" if external else "internal",
             overwrite=overwrite,

@@ -16,7 +16,16 @@ import polars as pl
 from hushtable.cells import SUPPRESSED
 from hushtable.column import Column, ColumnSpec
 
-__all__ = ["MISSING_CODES", "canonical", "count_missing_codes", "count_near_duplicates", "doubts", "found", "has_time"]
+__all__ = [
+    "MISSING_CODES",
+    "canonical",
+    "count_missing_codes",
+    "count_near_duplicates",
+    "doubts",
+    "fold",
+    "found",
+    "has_time",
+]
 
 MISSING_CODES: Final = (
     *("NA", "N/A", "n/a", "#N/A", "NaN", "nan", "NULL", "null", "None", "none", "nil", "?", "-", "--", ".", "..."),
@@ -25,6 +34,8 @@ MISSING_CODES: Final = (
 """What often stands for a missing value; it stays what it is until someone says so."""
 
 Key = TypeVar("Key")
+
+_SIGNS: Final = re.compile(r"[^\w]|_")
 
 
 class _Marks(NamedTuple):
@@ -174,6 +185,18 @@ def count_near_duplicates(column: Column) -> int:
         return 0
     folded = {" ".join(unicodedata.normalize("NFKC", text).casefold().split()) for text in column.values.tolist()}
     return column.n_values - len(folded)
+
+
+def fold(text: str) -> str:
+    """Return a text without case, accents and marks, words with one space between them.
+
+    Examples
+    --------
+    >>> fold("Côte-d'Ivoire"), fold("?")
+    ('cote d ivoire', '')
+    """
+    plain = unicodedata.normalize("NFKD", unicodedata.normalize("NFKC", text).casefold())
+    return " ".join(_SIGNS.sub(" ", "".join(c for c in plain if not unicodedata.combining(c))).split())
 
 
 def _telling(series: pl.Series, spec: ColumnSpec) -> pl.Series | None:

@@ -1,4 +1,4 @@
-"""Kills in the middle of a write: the output and its manifest are both whole, or both absent."""
+"""Kills in the middle of a write: the output and what goes with it are all whole, or all absent."""
 
 from __future__ import annotations
 
@@ -59,22 +59,23 @@ def case(random: Random, folder: Path) -> Outcome:
         outcome.reproduction += ", --force over an older output"
     was_killed = _kill(command, output.parent, sign, delay, at_write)
     outcome.count("killed" if was_killed else "ended before the kill")
-    manifest = Path(f"{output}.manifest.json")
-    # Between two renames of one write no program can stop; that both are there or none is what is asked.
-    outcome.expect(output.exists() == manifest.exists(), "output and manifest are not both there or both absent")
-    if output.exists() and manifest.exists():
+    written = [output, *(Path(f"{output}.{name}") for name in ("manifest.json", "codebook.md", "codebook.json"))]
+    # Between two renames of one write no program can stop; that all are there or none is what is asked.
+    there = {path.exists() for path in written}
+    outcome.expect(len(there) == 1, "output, manifest and codebook are not all there or all absent")
+    if there == {True}:
         outcome.count("whole")
         verdict = run("verify", output, "-p", folder / "policy.yaml")
         outcome.expect(verdict.code == 0, "a release that a kill left does not verify", verdict)
-    stray = [path for path in output.parent.iterdir() if path not in (output, manifest)]
+    stray = [path for path in output.parent.iterdir() if path not in written]
     _look_at_drafts(outcome, stray, sign)
     if "--force" in command:
         outcome.count("overwrites")
-        outcome.expect(output.exists() and manifest.exists(), "an older output is lost")
+        outcome.expect(there == {True}, "an older output is lost")
     if stray and ("--force" in command or not output.exists()):
         ended = run(*command)
         outcome.expect(ended.code == 0, "after a kill the same command fails", ended)
-        left = [path.name for path in output.parent.iterdir() if path not in (output, manifest)]
+        left = [path.name for path in output.parent.iterdir() if path not in written]
         outcome.expect(not left, "the next write leaves stale drafts", left)
     return outcome
 

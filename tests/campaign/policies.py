@@ -80,8 +80,8 @@ def _work_with(outcome: Outcome, policy: ht.Policy, text: str, folder: Path) -> 
     outcome.reproduction += f", then anonymize {header!r}, {rows!r}"
     key = ["--key-file", folder / "key"] if policy.pseudonymized else []
     output = folder / "out.csv"
-    for path in (output, folder / "out.csv.manifest.json"):
-        path.unlink(missing_ok=True)
+    for path in folder.glob("out.csv*"):
+        path.unlink()
     with outcome.guarded("anonymize", ()):
         ended = []
         command = ("anonymize", folder / "in.csv", "-p", folder / "policy.yaml", "-o", output, *population, *key)

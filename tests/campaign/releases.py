@@ -265,8 +265,12 @@ def write(outcome: Outcome, asked: Request, release: ht.Release, folder: Path, r
     if verdict is None:
         return
     outcome.count(f"written as {path.suffix[1:]}")
-    manifest = Path(f"{path}.manifest.json").read_bytes()
-    outcome.expect(asked.secrets[0].encode() not in manifest, "a manifest tells a person's value")
+    trees = [ladder.whole or ladder for ladder in release.hierarchies.values() if ladder.rule is None]
+    # What a hierarchy lists that somebody gave, a codebook tells: it is taken for a list that anyone may see.
+    is_listed = any(asked.secrets[0] in text for tree in trees for text in (*tree.values, *sum(tree.labels, ())))
+    for name in ("manifest.json", *(() if is_listed else ("codebook.md", "codebook.json"))):
+        told = Path(f"{path}.{name}").read_bytes()
+        outcome.expect(asked.secrets[0].encode() not in told, f"{name} tells a person's value")
     data = path.read_bytes()
     gone = [value for name, made in asked.columns.items() if name in asked.identifiers for value in made.values]
     outcome.expect(not any(value.encode() in data for value in gone), "an identifier is in the written file")

@@ -28,6 +28,7 @@ from hushtable.cli.limits import fail_above, failing, failures, limits_of, scan_
 from hushtable.cli.requests import changed, decided, key_of, policy_of_options
 from hushtable.cli.summary import (
     effort_lines,
+    listed_lines,
     published_lines,
     release_lines,
     risk_lines,
@@ -186,6 +187,9 @@ def anonymize(
     ] = None,
     keep_order: Annotated[bool, typer.Option("--keep-order", help="Do not shuffle the rows.")] = False,
     external: Annotated[bool, typer.Option("--external", help="Write the manifest that may be published.")] = False,
+    codebook: Annotated[
+        bool, typer.Option("--codebook/--no-codebook", help="Write beside it what its columns and labels mean.")
+    ] = True,
     force: Force = False,
     threads: Threads = None,
     encoding: Encoding = None,
@@ -195,14 +199,14 @@ def anonymize(
     """Write a release in which every person hides among k, with its manifest, verified from the written file."""
     use_threads(threads)
     from hushtable import drafts, frames, manifest
+    from hushtable.codebook import codebook_paths
     from hushtable.edition import check_writing
 
     frames.file_kind(output)
     rules = None if policy is None else _read_policy(policy)
     inputs = [place_of(file), *(path for path in (policy, key_file, domains, population) if path is not None)]
-    drafts.check_outputs(
-        (output, manifest.manifest_path(output)), [*inputs, *(rules.inputs if rules else ())], overwrite=force
-    )
+    outputs = (output, manifest.manifest_path(output), *(codebook_paths(output) if codebook else ()))
+    drafts.check_outputs(outputs, [*inputs, *(rules.inputs if rules else ())], overwrite=force)
     with step("reading"):
         frame = table_of(file, encoding, delimiter, None if rules is None else rules.read_as.dialect)
     roles = {"quasi-identifier": qi, "identifier": identifier, "other": other}
@@ -236,24 +240,34 @@ def anonymize(
         release = rules.protect(frame, key=key_of(key_file, rules), progress=progress)
     with step("writing and verifying"):
         verdict = release.write(
-            output, keep_order=keep_order, external=external, policy=rules.to_dict(), overwrite=force
+            output,
+            keep_order=keep_order,
+            external=external,
+            policy=rules.to_dict(),
+            codebook=codebook,
+            overwrite=force,
         )
-    _say_released(output, rules, release, verdict, as_json=as_json)
+    _say_released(output, rules, release, verdict, as_json=as_json, codebook=codebook)
 
 
-def _say_released(output: Path, rules: Policy, release: Release, verdict: Verdict, *, as_json: bool) -> None:
+def _say_released(
+    output: Path, rules: Policy, release: Release, verdict: Verdict, *, as_json: bool, codebook: bool
+) -> None:
     from hushtable import frames, manifest, notes
 
     summary = release.to_dict()
     codes, alike = notes.missing_codes(release), notes.near_duplicates(release)
+    listed = notes.listed_values(release)
+    formulas = notes.formula_cells(release) if frames.file_kind(output) == "csv" else {}
     if as_json:
-        looks = {"missing_codes": codes, "near_duplicates": alike}
+        looks = {"missing_codes": codes, "near_duplicates": alike, "listed_values": listed, "formulas": formulas}
         print_json({"file": str(output), "verified": verdict.to_dict(), **summary, **looks})
         return
     kept = notes.as_they_came(release, decimal=release.writing.decimal)
     say(
-        *release_lines(output, rules, verdict, summary, release.exposure),
-        *spelling_lines(release.writing, codes, alike, kept),
+        *release_lines(output, rules, verdict, summary, release.exposure, codebook=codebook),
+        *listed_lines(listed),
+        *spelling_lines(release.writing, codes, alike, kept, formulas),
     )
     if release.trace.effort is not None:
         say(*effort_lines(release.trace), *published_lines(frames.read(output, dialect=manifest.dialect_of(output))))

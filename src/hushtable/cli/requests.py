@@ -120,10 +120,9 @@ def decided(rules: Policy, role: str | None) -> Policy:
     asked = rules.with_role("ask")
     if not asked:
         raise InputError(with_hint("--ask has no effect: the policy asks for no role.", "leave it out."))
-    if role in ("identifier", "other"):
-        # How such a column would be cut or judged has no effect then.
-        return rules.changed({("columns", name): role for name in asked})
-    return rules.changed({("columns", name, "role"): role for name in asked})
+    # How values are read and generalized has no effect on columns that are left out or kept as they are.
+    is_whole = role in ("identifier", "other")
+    return rules.changed({("columns", name) if is_whole else ("columns", name, "role"): role for name in asked})
 
 
 def key_of(path: Path | None, rules: Policy) -> bytes | None:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "effort_lines",
+    "listed_lines",
     "mpuccs_lines",
     "published_lines",
     "release_lines",
@@ -89,18 +90,25 @@ def risk_lines(risk: Mapping[str, Any], roles: Roles) -> list[str]:
 
 
 def release_lines(
-    output: Path, rules: Policy, verdict: Verdict, summary: Mapping[str, Any], exposure: Exposure | None
+    output: Path,
+    rules: Policy,
+    verdict: Verdict,
+    summary: Mapping[str, Any],
+    exposure: Exposure | None,
+    *,
+    codebook: bool,
 ) -> list[str]:
     """Say what was written, and what it cost."""
     compared = rules.person in rules.removed or any(model.needs.original for model in rules.models)
     sizes = f"smallest {verdict.smallest_class:,}" + (" persons" if rules.person else "")
     lines = [
-        f"Wrote {output} and its manifest.",
+        f"Wrote {output}{', its codebook' if codebook else ''} and its manifest.",
         f"On {', '.join(verdict.quasi_identifiers)}, verified from the file{' and its original' if compared else ''}:",
         *(f"  {condition}" for condition in verdict.conditions),
         f"  {summary['n_records']:,} records in {summary['n_classes']:,} classes, {sizes}; "
         f"{summary['n_suppressed']:,} suppressed",
-        f"  information loss {summary['loss']:.4f} ({_LOSS_WORDS.get(rules.loss.name, rules.loss.name)})",
+        f"  information loss {summary['loss']:.4f} ({_LOSS_WORDS.get(rules.loss.name, rules.loss.name)}) of the "
+        f"published cells, recoding {summary['recoding']}: {_span(summary['quality']['set_ncp'])}",
     ]
     if summary["removed"]:
         lines.append(f"  left out: {', '.join(summary['removed'])}")
@@ -113,8 +121,17 @@ def release_lines(
     return [*lines, *_homogeneity_lines(verdict), *_margin_lines(rules)]
 
 
+def _span(share: float) -> str:
+    """Say in words what the mean published share of a column means."""
+    return f"a typical cell spans {100 * share:.{1 if share < 0.1 else 0}f} % of its column"
+
+
 def spelling_lines(
-    writing: Writing, codes: Mapping[str, Mapping[str, int]], alike: Mapping[str, int], kept: Sequence[str]
+    writing: Writing,
+    codes: Mapping[str, Mapping[str, int]],
+    alike: Mapping[str, int],
+    kept: Sequence[str],
+    formulas: Mapping[str, int],
 ) -> list[str]:
     """Say how a file is written, and which of its cells look like other ones.
 
@@ -127,12 +144,20 @@ def spelling_lines(
         Values that nearly are another.
     kept : sequence of str
         Columns that stay as they came, beside quasi-identifiers that do not.
+    formulas : mapping of column to count
+        Cells that a spreadsheet would run.
     """
     lines = []
     if writing.encoding != "utf-8":
         lines.append(f"  written as {writing.encoding}")
     if writing.decimal == ",":
         lines.append("  quasi-identifiers are written with decimal commas")
+    if formulas:
+        told = [f"{name} {n:,}" for name, n in formulas.items()]
+        done = "got an apostrophe" if writing.formulas == "escape" else "stay as they are (write: {formulas: escape})"
+        lines.append(
+            f"  careful: cells that a spreadsheet would run, beginning with =, +, - or @, {done}: {_few(told)}"
+        )
     if kept:
         form = "a decimal point" if writing.decimal == "." else "a decimal comma"
         lines.append(
@@ -148,6 +173,15 @@ def spelling_lines(
             f"  careful: cells that look like a missing value stay what they are (missing_values): {_few(told)}"
         )
     return lines
+
+
+def listed_lines(listed: Mapping[str, int]) -> list[str]:
+    """Say which columns list values that few records have."""
+    return [
+        f"  careful: the sets of {name} list {n:,} values that are nearly unique: who knows one finds its class; "
+        "recoding cut or a hierarchy shows less"
+        for name, n in listed.items()
+    ]
 
 
 def _few(names: Sequence[str]) -> str:

@@ -111,7 +111,10 @@ def _read(source: Table | frames.Frame, name: str, words: Lexicon) -> _Read:
     by_code = np.bincount(codes + 1, weights=table.counts, minlength=column.n_values + 1).astype(np.int64)
     found = finding(cells_of(column, by_code[1:], int(by_code[0])), words)
     about = "it holds no value" if not column.n_values else _NO_PERSONS
-    proposed = ProposedRole(name, "other", about, column.kind, column.n_values, int(by_code[0]), _warning(column))
+    topic = "" if found.topic is None else found.topic.name
+    proposed = ProposedRole(
+        name, "other", about, column.kind, column.n_values, int(by_code[0]), _warning(column), topic=topic
+    )
     return _Read(proposed, codes, found)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -20,7 +20,7 @@ from hushtable.hierarchy.grid import Intervals, Number, plain, to_exact
 from hushtable.hierarchy.ladder import Ladder, Level, Rule
 from hushtable.hierarchy.propose import propose
 from hushtable.hierarchy.reading import check_labels
-from hushtable.hierarchy.rules import Dates, Frequency, Prefix, Runs, Suppression
+from hushtable.hierarchy.rules import Dates, Dictionary, Frequency, Prefix, Runs, Suppression
 
 __all__ = ["Hierarchy", "Rule"]
 
@@ -49,6 +49,8 @@ class Hierarchy:
     siblings : tuple of ndarrays of int64, by level, read-only
         How many nodes the parent of each node has under it in the whole list, the node
         itself included; nothing for the values and for ``*``.
+    whole : Hierarchy, optional
+        The list that it was aligned from, with the values that the column does not hold.
 
     Notes
     -----
@@ -77,6 +79,7 @@ class Hierarchy:
     shares: tuple[FloatArray, ...] = field(repr=False)
     rule: Rule | None = None
     siblings: tuple[CountArray, ...] = field(default=(), repr=False)
+    whole: Hierarchy | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         frozen(self.level_codes)
@@ -168,7 +171,8 @@ class Hierarchy:
         if len(missed) and unknown != "suppress":
             raise self._unlisted(column, missed)
         levels = [self._aligned(level, places_of_texts) for level in range(1, self.n_levels - 1)]
-        return _of(column.name, texts, Ladder(levels, self.leaf_share), self.rule)
+        aligned = _of(column.name, texts, Ladder(levels, self.leaf_share), self.rule)
+        return replace(aligned, whole=self.whole or self)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the rule, or else the whole tree, as plain values: what a policy holds and `from_dict` reads."""
@@ -321,6 +325,11 @@ class Hierarchy:
     def dates(levels: Sequence[str] = ("month", "quarter", "year", "decade")) -> Dates:
         """Return the rule of calendar units; see `hushtable.hierarchy.rules.Dates`."""
         return Dates(tuple(levels))
+
+    @staticmethod
+    def dictionary(of: str) -> Dictionary:
+        """Return the rule of a dictionary of this package; see `hushtable.hierarchy.dictionaries.Dictionary`."""
+        return Dictionary(of)
 
     @staticmethod
     def frequency(fanout: int = 4) -> Frequency:

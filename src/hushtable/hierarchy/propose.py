@@ -13,7 +13,7 @@ from hushtable.hierarchy.grid import Exact, Intervals, Number, exact_numbers, pl
 from hushtable.hierarchy.ladder import Rule
 from hushtable.hierarchy.rules import Dates, Frequency, Prefix, Runs, Suppression
 
-__all__ = ["propose"]
+__all__ = ["code_lengths", "prefix_lengths", "propose"]
 
 _MOST_LISTED: Final = 256  # beyond it, a label that lists its values is no longer read by anyone
 _TAIL: Final = 0.01
@@ -44,7 +44,7 @@ def propose(column: Column, counts: CountArray | None = None) -> Rule:
         return Dates(("month", "quarter", "year", "decade"))
     if column.kind == "datetime":
         return Dates(("day", "month", "year", "decade"))
-    lengths = _code_lengths(column) if column.kind == "category" else ()
+    lengths = code_lengths(column) if column.kind == "category" else ()
     if lengths:
         return Prefix(lengths)
     if column.n_values > _MOST_LISTED:
@@ -54,12 +54,17 @@ def propose(column: Column, counts: CountArray | None = None) -> Rule:
     return Frequency(max(2, int(np.ceil(column.n_values ** (1 / 3))))) if column.n_values > 2 else Suppression()
 
 
-def _code_lengths(column: Column) -> tuple[int, ...]:
+def code_lengths(column: Column) -> tuple[int, ...]:
     """Return the prefix lengths of codes, such as ZIPs: texts of digits, all of one length."""
     texts = column.texts()
     length = len(texts[0])
     if length < 3 or not all(len(text) == length and text.isascii() and text.isdigit() for text in texts):
         return ()
+    return prefix_lengths(length)
+
+
+def prefix_lengths(length: int) -> tuple[int, ...]:
+    """Return up to four lengths below that of a code, from long to short."""
     steps = range(1, min(length, _N_WIDTHS + 1))
     return tuple(sorted({round(length * step / len(steps)) if length > 5 else step for step in steps} - {length}))[::-1]
 

@@ -18,10 +18,22 @@ from hushtable import cells, entries
 from hushtable._types import CountArray, ValueArray
 from hushtable.column import Column
 from hushtable.errors import HierarchyError, listed, with_hint
+from hushtable.hierarchy.dictionaries import Dictionary
 from hushtable.hierarchy.grid import Intervals
 from hushtable.hierarchy.ladder import Ladder, Level, Rule, as_tuple, by_label, empty, unfit
 
-__all__ = ["RULES", "Dates", "Frequency", "Intervals", "Prefix", "Runs", "Suppression", "from_dict", "to_dict"]
+__all__ = [
+    "RULES",
+    "Dates",
+    "Dictionary",
+    "Frequency",
+    "Intervals",
+    "Prefix",
+    "Runs",
+    "Suppression",
+    "from_dict",
+    "to_dict",
+]
 
 _MONTHS: Final = MappingProxyType({"day": 0, "month": 1, "quarter": 3, "year": 12, "decade": 120})
 
@@ -229,7 +241,7 @@ def _grouped(column: Column, rank: CountArray, fanout: int) -> Ladder:
 
 
 RULES: Final[Mapping[str, Callable[..., Rule]]] = MappingProxyType(
-    {rule.name: rule for rule in (Intervals, Prefix, Dates, Frequency, Runs, Suppression)}
+    {rule.name: rule for rule in (Intervals, Prefix, Dates, Dictionary, Frequency, Runs, Suppression)}
 )
 
 

@@ -13,7 +13,7 @@ from hushtable import entries, plain_yaml
 from hushtable.anonymizers import METHODS, Method
 from hushtable.column import ColumnSpec, Kind
 from hushtable.column import Role as Decided
-from hushtable.dialect import Dialect, Writing
+from hushtable.dialect import Dialect, Formulas, Writing
 from hushtable.errors import HushError, PolicyError
 from hushtable.exposure import ExposureLimit
 from hushtable.hierarchy import Hierarchy
@@ -289,6 +289,7 @@ class PolicyWriting(Record):
 
     encoding: str = "utf-8"
     decimal: str = "."
+    formulas: Formulas = "keep"
 
     @model_validator(mode="after")
     def _is_known(self) -> PolicyWriting:
@@ -298,7 +299,7 @@ class PolicyWriting(Record):
     @property
     def made(self) -> Writing:
         """What a release carries."""
-        return Writing(self.encoding, self.decimal)
+        return Writing(self.encoding, self.decimal, self.formulas)
 
 
 class PolicyBudget(Record):
@@ -346,7 +347,13 @@ _PARTS: Final[Mapping[Any, type[Record]]] = {
     ("write",): PolicyWriting,
     ("budget",): PolicyBudget,
 }
-_WORDS: Final[Mapping[str, Any]] = {"role": Role, "kind": Kind, "action": Action, "unknown": Unknown}
+_WORDS: Final[Mapping[str, Any]] = {
+    "role": Role,
+    "kind": Kind,
+    "action": Action,
+    "unknown": Unknown,
+    "formulas": Formulas,
+}
 
 
 def _near(word: Any, allowed: Iterable[str]) -> str:

@@ -11,8 +11,12 @@ from hushtable.column import ColumnSpec
 from hushtable.discover.recognise import ProposedRole, Roles
 from hushtable.errors import PolicyError
 from hushtable.frames import Frame
+from hushtable.hierarchy.ladder import Rule
+from hushtable.hierarchy.rules import Dates, to_dict
+from hushtable.policy.ladders import proposed_rule
 from hushtable.policy.parts import ASK, MEANINGS
 from hushtable.spellings import count_missing_codes
+from hushtable.table import Table
 
 __all__ = ["proposed"]
 
@@ -34,7 +38,8 @@ _OPTIONS: Final = """\
 # accept: {COLUMN: "a reason"}    # columns of role other that the limit above does not look at, and why
 # budget: {seconds: 60}           # the best release found until then
 # Of a column: {role: quasi-identifier, kind: category, hierarchy: {prefix: [4, 3]}}: how it is read, and generalized by
-#   auto, a file of ARX's, or a rule (intervals, prefix, dates); order: [low, high] of a category;
+#   auto, a file of ARX's, or a rule (intervals, prefix, dates, dictionary: countries or education);
+#   order: [low, high] of a category; method: {mondrian: {grid: {COLUMN: 5}}} cuts numbers at multiples of 5;
 #   format: '%d.%m.%Y', decimal, thousands, missing_values where they are not those of the file;
 #   {role: identifier, action: pseudonym} keeps a keyed pseudonym.
 """
@@ -105,6 +110,12 @@ def _column(frame: Frame, column: ProposedRole) -> Iterator[str]:
     if column.role not in ("identifier", "other"):
         own = {"format": ASK if formats else said.format, "decimal": said.decimal, "thousands": said.thousands}
         entries |= {entry: value for entry, value in own.items() if value is not None}
+    rule = _rule(frame, column)
+    is_dated = isinstance(rule, Dates)
+    if rule is not None and not is_dated:
+        # Of numbers no text is the beginning of another.
+        entries |= {"kind": "category"} if column.kind == "integer" else {}
+        entries["hierarchy"] = _flow(rule)
     name = _key(column.name)
     if len(name) > _LONGEST_KEY:
         yield f"? {name}"
@@ -115,11 +126,28 @@ def _column(frame: Frame, column: ProposedRole) -> Iterator[str]:
         yield _noted(f"{name}:", _why(frame, column))
         for entry, value in entries.items():
             yield _noted(
-                f"  {entry}: {value if value.isalpha() or value == column.role else json.dumps(value)}",
+                f"  {entry}: {value if value.isalpha() or value == column.role or value[0] == '{' else json.dumps(value)}",
                 f"one of {', '.join(map(repr, formats))}" if value == ASK and entry == "format" else "",
             )
+    if rule is not None and is_dated:
+        # Not asked for: a class that spans two decades would publish `*`, where a cut has two round days for ends.
+        yield f"  # hierarchy: {_flow(rule)}  # to publish these units only; cuts at round days lose less"
     if marks:
         yield f"  # its numbers could be read in {len(marks)} ways: say decimal: '.' or ','; until then they are text"
+
+
+def _rule(frame: Frame, column: ProposedRole) -> Rule | None:
+    """Return what a column may be generalized by, where others may know it."""
+    if column.role not in ("quasi-identifier", ASK) or not column.n_distinct:
+        return None
+    return proposed_rule(Table.encode(frame, [column.name]).column(column.name), column.topic)
+
+
+def _flow(rule: Rule) -> str:
+    """Write a rule on one line; of those that are proposed, the first option says it all."""
+    ((option, *_),) = (options.values() for options in to_dict(rule).values())
+    said = option if isinstance(option, str) else f"[{', '.join(map(str, option))}]"
+    return f"{{{rule.name}: {said}}}"
 
 
 def _why(frame: Frame, column: ProposedRole) -> str:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from hushtable._types import BoolArray, CountArray, FloatArray
 from hushtable.column import Column, from_texts
-from hushtable.discover.roles.topics import fold
+from hushtable.spellings import fold
 
 __all__ = ["Cells", "cells_of"]
 

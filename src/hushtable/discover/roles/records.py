@@ -38,6 +38,8 @@ class ProposedRole:
     power : float
         Its share, in [0, 1], of what the columns that others can know tell about who is who; 0 for other columns.
         Columns that say the same one to one have one share between them, which each of them shows.
+    topic : str
+        What it is about, as ``discover/roles/data/topics.tsv`` names it; empty where nothing tells.
     """
 
     name: str
@@ -50,6 +52,7 @@ class ProposedRole:
     score: float = 0.0
     knowable_by: str = "unclear"
     power: float = 0.0
+    topic: str = ""
 
 
 @dataclass(frozen=True, slots=True)

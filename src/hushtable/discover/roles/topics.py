@@ -5,20 +5,16 @@ A list has a line for each topic and language: words or values with commas betwe
 
 from __future__ import annotations
 
-import re
-import unicodedata
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from types import MappingProxyType
-from typing import Final, cast
+from typing import cast
 
 from hushtable.column import Role
 
-__all__ = ["Topic", "entries", "fold", "packaged", "rows", "topics"]
-
-_MARKS: Final = re.compile(r"[^\w]|_")
+__all__ = ["Topic", "entries", "packaged", "rows", "topics"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,12 +65,6 @@ def entries(text: str) -> Iterator[tuple[int, str, str]]:
     for line, (words, *topic) in rows(text):
         for word in words.split(","):
             yield line, word.strip(), topic[0].strip() if len(topic) == 1 else ""
-
-
-def fold(text: str) -> str:
-    """Return a text without case, accents and marks, words with one space between them."""
-    plain = unicodedata.normalize("NFKD", unicodedata.normalize("NFKC", text).casefold())
-    return " ".join(_MARKS.sub(" ", "".join(c for c in plain if not unicodedata.combining(c))).split())
 
 
 def rows(text: str) -> Iterator[tuple[int, list[str]]]:

@@ -7,7 +7,8 @@ from functools import cache
 from typing import Final, NamedTuple
 
 from hushtable.discover.roles.cells import Cells
-from hushtable.discover.roles.topics import entries, fold, packaged
+from hushtable.discover.roles.topics import entries, packaged
+from hushtable.spellings import fold
 
 __all__ = ["listed_topic"]
 
