@@ -60,8 +60,13 @@ class Axis:
 
     @property
     def is_ordered(self) -> bool:
-        """Whether a run of places means something."""
+        """Whether the lowest and highest place of a class tell what it publishes."""
         return self.column.is_ordered or self.hierarchy is not None
+
+    @property
+    def is_cut_in_order(self) -> bool:
+        """Whether a cut sends the lower places left, and not any set of them."""
+        return self.column.is_ordered and self.hierarchy is None
 
     def code_at(self) -> CodeArray:
         """Return a code of every place but the missing value's, shape (n_places - 1,)."""
@@ -119,16 +124,17 @@ def places(table: Table, axes: Sequence[Axis]) -> CodeArray:
 def pack(axes: Sequence[Axis], weights: Mapping[str, float]) -> profile.Axes:
     """Put axes into arrays for the kernels."""
     offsets = np.cumsum([0, *(axis.n_places for axis in axes)])
-    depths = [axis.hierarchy.n_levels if axis.hierarchy else 0 for axis in axes]
-    n_levels = max(depths)
-    nodes = np.zeros((n_levels, offsets[-1]), dtype=np.int32)
-    starts, ends = np.zeros(nodes.shape), np.zeros(nodes.shape)
-    for axis, begin in zip(axes, offsets, strict=False):
-        if axis.hierarchy:
-            # Entry 0, the missing value's, is never looked up.
-            run = slice(begin + 1, begin + axis.n_places)
-            for level, runs in enumerate(_runs(axis)):
-                nodes[level, run], starts[level, run], ends[level, run] = runs
+    trees = [axis.hierarchy for axis in axes]
+    depths = [tree.n_levels if tree else 0 for tree in trees]
+    nodes = np.full((max(depths), offsets[-1]), -1, dtype=np.int32)
+    shares = np.zeros(nodes.shape)
+    for axis, tree, begin in zip(axes, trees, offsets, strict=False):
+        # Entry 0 is the missing value's, which no node but the top holds.
+        run, codes = slice(begin + 1, begin + axis.n_places), axis.code_at()
+        for level in range(tree.n_levels if tree else 0):
+            nodes[level, run] = tree.level_codes[level, codes]
+            shares[level, run] = tree.shares[level][nodes[level, run]]
+    most = [[axis.n_places, 0] for axis in axes]
     return profile.Axes(
         is_ordered=np.array([axis.is_ordered for axis in axes]),
         offsets=offsets,
@@ -137,8 +143,9 @@ def pack(axes: Sequence[Axis], weights: Mapping[str, float]) -> profile.Axes:
         weights=relative([weights.get(axis.column.name, 1.0) for axis in axes]),
         depths=np.array(depths, dtype=np.int64),
         nodes=nodes,
-        starts=starts,
-        ends=ends,
+        shares=shares,
+        most=np.array(most, dtype=np.int64),
+        chars=np.zeros(offsets[-1], dtype=np.int64),
     )
 
 
@@ -148,20 +155,6 @@ def _tree(column: Column, domain: int, hierarchy: Hierarchy) -> Axis:
     place = np.zeros(column.n_values + 1, dtype=np.int32)
     place[order + 1] = np.arange(1, column.n_values + 1)
     return Axis(column, place, len(place), np.zeros(len(place)), domain, hierarchy)
-
-
-def _runs(axis: Axis) -> list[tuple[CodeArray, FloatArray, FloatArray]]:
-    """Return the node of every place at every level, and the shares before and up to it among its siblings."""
-    assert axis.hierarchy is not None
-    codes = axis.code_at()
-    runs = []
-    for level in range(axis.hierarchy.n_levels):
-        nodes = axis.hierarchy.level_codes[level, codes]
-        is_first = np.append(True, nodes[1:] != nodes[:-1])[: len(nodes)]
-        shares = axis.hierarchy.shares[level][nodes]
-        ends = np.cumsum(np.where(is_first, shares, 0.0))
-        runs.append((nodes, ends - shares, ends))
-    return runs
 
 
 def _grid(column: Column, domain: int, step: float) -> Axis:

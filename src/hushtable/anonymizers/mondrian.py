@@ -173,12 +173,13 @@ class Mondrian:
             f"telling the cells of {partition.n_classes} classes over {n_values} categories",
             'choose recoding="tight", or give columns of many categories a hierarchy.',
         )
-        cells = [
-            replay.cell_ranges(*tree, place[name], axis.n_places - 1, partition.n_classes)
-            if axis.is_ordered
+        cells = {
+            name: replay.cell_ranges(*tree, place[name], axis.n_places - 1, partition.n_classes)
+            if axis.is_cut_in_order
             else replay.cell_sets(*tree, place[name], np.unique(table.codes[table.index(name)]), partition.n_classes)
             for name, axis in zip(problem.columns, axes, strict=True)
-        ]
+            if axis.hierarchy is None
+        }
         return publish.from_cells(table, partition, axes, cells, "cut")
 
 
@@ -220,6 +221,9 @@ def _work(points: split.Points, axes: split.Axes, n_rescored: int, order: CountA
         records=np.empty(n_codes, dtype=np.int64),
         n_codes=np.empty(n_columns, dtype=np.int64),
         shares=np.empty(n_columns),
+        left=np.empty(n_codes),
+        right=np.empty(n_codes),
+        levels=np.zeros(n_columns, dtype=np.int64),
         run_ends=np.empty(n_codes, dtype=np.int64),
         bins=np.zeros(n_codes, dtype=np.int64),
         low=np.empty(n_columns, dtype=np.int32),

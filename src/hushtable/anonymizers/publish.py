@@ -33,12 +33,19 @@ def from_cells(
     table: Table,
     partition: Partition,
     axes: Sequence[Axis],
-    found: Sequence[tuple[CodeArray | CountArray, CodeArray]],
+    found: Mapping[str, tuple[CodeArray | CountArray, CodeArray]],
     style: Style,
 ) -> Recoding:
-    """Publish the cells that cuts left: of an ordered axis its lowest and highest place, else offsets and codes."""
+    """Publish the cells that cuts left: of an ordered column its lowest and highest place, else offsets and codes.
+
+    A column with a hierarchy publishes nodes, which tell no ends: those over its records.
+    """
     made: list[Cells] = []
-    for axis, (first, second) in zip(axes, found, strict=True):
+    for axis in axes:
+        if axis.hierarchy:
+            made.append(_tight(table, partition, axis))
+            continue
+        first, second = found[axis.column.name]
         if axis.is_ordered:
             _, highest, has_missing = _known_ranges(table, partition, axis)
             low = np.where(highest < 0, -1, np.maximum(first, 0)).astype(np.int32)
