@@ -85,6 +85,8 @@ class Mondrian:
     margin: int = 0
     grid: Mapping[str, float] = field(default_factory=dict)
     exchange: bool = False
+    max_listed: int = 4
+    max_length: int = 60
 
     name: ClassVar[str] = "mondrian"
 
@@ -133,7 +135,8 @@ class Mondrian:
         """
         table, clock = problem.table, problem.clock
         # Of equal cuts the first one is made, so columns come by name and rows by content, however they were given.
-        axes = lay_out(table, sorted(problem.columns), problem.ladders, self.grid)
+        limits = (self.max_listed, self.max_length) if self.recoding == "readable" else None
+        axes = lay_out(table, sorted(problem.columns), problem.ladders, self.grid, limits)
         packed = pack(axes, problem.loss.weights)
         points = split.Points(places(table, axes), table.counts, problem.judge.codes())
         if problem.judge.population is not None:

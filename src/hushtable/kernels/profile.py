@@ -16,7 +16,7 @@ import numpy as np
 from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray
 from hushtable.kernels._jit import jit
 
-__all__ = ["Axes", "Points", "Work", "may_cut", "profile", "share_of"]
+__all__ = ["Axes", "Points", "Work", "may_cut", "profile", "roundness", "share_of"]
 
 
 class Points(NamedTuple):
@@ -48,6 +48,9 @@ class Axes(NamedTuple):
     shares : float64 (n_levels, all codes), the share of the domain under that node
     most : int64 (n_columns, 2), how many values a list holds, and characters (columns that are not ordered)
     chars : int64, what a value adds to the length of a list
+    rounds : int64 (n_columns,), levels of round units that intervals are widened to, 0 where there are none
+    steps : float64 (n_levels, n_columns), how wide a class is at least that is widened to units of a level
+    starts, ends : float64 (n_levels, all codes), where the unit over a code begins and ends
     """
 
     is_ordered: BoolArray
@@ -60,6 +63,10 @@ class Axes(NamedTuple):
     shares: FloatArray
     most: CountArray
     chars: CountArray
+    rounds: CountArray
+    steps: FloatArray
+    starts: FloatArray
+    ends: FloatArray
 
 
 class Work(NamedTuple):
@@ -238,14 +245,31 @@ def share_of(axes: Axes, j: int, low: int, high: int, n_distinct: int, n_chars: 
             return 0.0
         if n_distinct <= axes.most[j, 0] and n_chars <= axes.most[j, 1]:
             return n_distinct / axes.domain[j]
-    elif low == high:
+    elif low == high and (axes.rounds[j] == 0 or low == 0):
         return 0.0
-    begin = axes.offsets[j]
+    if low == 0:
+        # Neither an interval nor a node but the top holds the missing value beside others: the cell becomes "*".
+        return 1.0
+    low, high = axes.offsets[j] + low, axes.offsets[j] + high
     if axes.depths[j] > 0:
-        # No node but the top holds the missing value beside others: the cell becomes "*".
-        return float(axes.shares[cut_level(axes.nodes, begin + low, begin + high) + 1, begin + low]) if low > 0 else 1.0
-    # Nor does any interval.
-    return float(axes.positions[begin + high] - axes.positions[begin + low]) if axes.is_ordered[j] and low > 0 else 1.0
+        return float(axes.shares[cut_level(axes.nodes, low, high) + 1, low])
+    width = axes.positions[high] - axes.positions[low]
+    if axes.rounds[j] > 0:
+        level = axes.rounds[j] - 1
+        while level > 0 and width < axes.steps[level, j]:
+            level -= 1
+        return float(axes.ends[level, high] - axes.starts[level, low])
+    return float(width)
+
+
+@jit
+def roundness(axes: Axes, j: int, left: int, right: int) -> int:
+    """Return the level of the roundest point between two codes of a column; 0 where none is rounder than others."""
+    level = axes.rounds[j] - 1
+    left, right = axes.offsets[j] + left, axes.offsets[j] + right
+    while level > 0 and axes.starts[level, left] == axes.starts[level, right]:
+        level -= 1
+    return max(level, 0)
 
 
 @jit
