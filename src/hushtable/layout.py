@@ -171,7 +171,7 @@ def pack(axes: Sequence[Axis], weights: Mapping[str, float]) -> profile.Axes:
     starts, ends = np.zeros((max(rounds), offsets[-1])), np.zeros((max(rounds), offsets[-1]))
     steps = np.zeros((max(rounds), len(axes)))
     chars = np.zeros(offsets[-1], dtype=np.int64)
-    most = [[axis.n_places, 0] for axis in axes]
+    most = [[0, 0] if axis.hierarchy else [axis.n_places, 0] for axis in axes]
     for j, (axis, tree, begin) in enumerate(zip(axes, trees, offsets, strict=False)):
         # Entry 0 is the missing value's, which no node but the top holds.
         run, codes = slice(begin + 1, begin + axis.n_places), axis.code_at()

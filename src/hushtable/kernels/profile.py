@@ -2,9 +2,10 @@
 
 The *profile* of a column lists its distinct codes in the order in which cuts take
 them from the right side to the left: by code where the column is ordered, by
-falling frequency where it is not, and where it has a hierarchy child by child of the
-lowest node over the class, the most frequent first. Codes are shifted by one here: 0
-is missing, and comes first where a column is ordered.
+falling frequency where it is not. Where a class publishes a node of a tree they come
+child by child, the most frequent child first: those of a hierarchy are only cut apart
+between children. Codes are shifted by one here: 0 is missing, and comes first where
+a column is ordered.
 """
 
 from __future__ import annotations
@@ -186,12 +187,12 @@ def _profile_by_sorting(points: Points, axes: Axes, work: Work, j: int, start: i
 
 @jit
 def _sort(axes: Axes, work: Work, j: int) -> None:
-    """Sort a profile by falling records, that of a column with a hierarchy by those of the children."""
+    """Sort a profile by falling records; where it publishes a node, by those of the children."""
     begin, n_codes = axes.offsets[j], work.n_codes[j]
     codes, records = work.codes[begin : begin + n_codes], work.records[begin : begin + n_codes]
     keys = work.run_ends[begin : begin + n_codes]
     keys[:] = records
-    if axes.is_ordered[j]:
+    if axes.depths[j] > 0 and not (n_codes <= axes.most[j, 0] and _n_chars(axes, j, codes) <= axes.most[j, 1]):
         first = int(codes[0] == 0)
         work.levels[j] = cut_level(axes.nodes, begin + codes[first], begin + codes[-1])
         _add_up(axes.nodes[work.levels[j], begin:], codes, keys)
@@ -208,6 +209,15 @@ def _sort(axes: Axes, work: Work, j: int) -> None:
         order = np.argsort(-keys, kind="mergesort")
         codes[:] = codes[order]
         records[:] = records[order]
+
+
+@jit
+def _n_chars(axes: Axes, j: int, codes: CodeArray) -> int:
+    """Count the characters of a list."""
+    total = 0
+    for code in codes:
+        total += axes.chars[axes.offsets[j] + code]
+    return total
 
 
 @jit
