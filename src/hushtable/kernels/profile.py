@@ -17,7 +17,9 @@ import numpy as np
 from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray
 from hushtable.kernels._jit import jit
 
-__all__ = ["Axes", "Points", "Work", "may_cut", "profile", "roundness", "share_of"]
+__all__ = ["Axes", "Points", "Work", "may_cut", "preference", "profile", "share_of"]
+
+ROUNDER = 0.01  # of its gain: by how much a cut may fall short that falls between wider units, level by level
 
 
 class Points(NamedTuple):
@@ -273,13 +275,15 @@ def share_of(axes: Axes, j: int, low: int, high: int, n_distinct: int, n_chars: 
 
 
 @jit
-def roundness(axes: Axes, j: int, left: int, right: int) -> int:
-    """Return the level of the roundest point between two codes of a column; 0 where none is rounder than others."""
-    level = axes.rounds[j] - 1
-    left, right = axes.offsets[j] + left, axes.offsets[j] + right
+def preference(axes: Axes, work: Work, j: int, length: int) -> float:
+    """Return the factor by which a cut after a prefix is preferred: the more, the rounder the point where it falls."""
+    if axes.rounds[j] == 0:
+        return 1.0
+    begin, level = axes.offsets[j], axes.rounds[j] - 1
+    left, right = begin + work.codes[begin + length - 1], begin + work.codes[begin + length]
     while level > 0 and axes.starts[level, left] == axes.starts[level, right]:
         level -= 1
-    return max(level, 0)
+    return 1.0 + ROUNDER * level
 
 
 @jit

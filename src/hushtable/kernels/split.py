@@ -19,13 +19,11 @@ import numpy as np
 from hushtable._types import CodeArray, CountArray, FloatArray
 from hushtable.kernels._jit import jit
 from hushtable.kernels.judge import Rules, passes
-from hushtable.kernels.profile import Axes, Points, Work, may_cut, profile, roundness, share_of
+from hushtable.kernels.profile import Axes, Points, Work, may_cut, preference, profile, share_of
 
 __all__ = ["DONE", "NEEDS_ROOM", "PAUSED", "Axes", "Node", "Options", "Points", "Tree", "Work", "finish", "grow"]
 
 DONE, PAUSED, NEEDS_ROOM = 0, 1, 2
-
-ROUNDER = 0.01  # of its gain, what a cut may fall short for falling between wider units
 
 # Where `Tree.cursor` keeps its counters.
 STACKED, NODES, LEAVES, MEMBERS, STAMP = 0, 1, 2, 3, 4
@@ -170,8 +168,7 @@ def _best_by_gain(
                 continue
             gain = size * work.shares[j] - n_left * work.left[begin + length - 1] - n_right * work.right[begin + length]
             score = axes.weights[j] * gain * math.sqrt(math.sqrt(min(n_left, n_right) / size))
-            if axes.rounds[j] > 0:
-                score *= _preference(axes, work, j, length)
+            score *= preference(axes, work, j, length)
             if score <= work.scores[-1] or (is_tree and not may_cut(axes, work, j, length)):
                 continue
             if work.n_held.shape[1] > 0 or points.population.size > 0:
@@ -189,17 +186,10 @@ def _best_by_gain(
     for i in range(work.scores.size):
         if work.scores[i] >= 0:
             score = _gain_of_all(points, axes, work, cursor, i, node)
-            score *= _preference(axes, work, work.cuts[i, 0], work.cuts[i, 1])
+            score *= preference(axes, work, work.cuts[i, 0], work.cuts[i, 1])
             if score > most:
                 best, most = i, score
     return best
-
-
-@jit
-def _preference(axes: Axes, work: Work, j: int, length: int) -> float:
-    """Return the factor by which a cut at a round point is preferred."""
-    begin = axes.offsets[j]
-    return 1 + ROUNDER * roundness(axes, j, work.codes[begin + length - 1], work.codes[begin + length])
 
 
 @jit
