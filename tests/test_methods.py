@@ -191,6 +191,28 @@ def test_exceptions_are_of_methods_and_laws_that_exist():
 
 
 @pytest.fixture
+def readable():
+    """Mondrian as policies and the command have it."""
+
+    @register
+    @dataclass(frozen=True)
+    class Readable:
+        name: ClassVar[str] = "readable"
+        offers: ClassVar[Offers] = ht.Mondrian(recoding="readable").offers
+
+        def search(self, problem: Problem) -> Found:
+            return ht.Mondrian(recoding="readable", max_listed=2).search(problem)
+
+    yield "readable"
+    del METHODS["readable"]
+
+
+@pytest.mark.parametrize("law", LAWS)
+def test_readable_recoding_keeps_every_law(readable, law, tmp_path):
+    LAWS[law](readable, tmp_path)
+
+
+@pytest.fixture
 def everything():
     """A method of a dozen lines: everything is one class."""
 

@@ -163,46 +163,61 @@ def places(table: Table, axes: Sequence[Axis]) -> CodeArray:
 def pack(axes: Sequence[Axis], weights: Mapping[str, float]) -> profile.Axes:
     """Put axes into arrays for the kernels."""
     offsets = np.cumsum([0, *(axis.n_places for axis in axes)])
-    trees = [axis.tree for axis in axes]
-    depths = [tree.n_levels if tree else 0 for tree in trees]
-    nodes = np.full((max(depths), offsets[-1]), -1, dtype=np.int32)
-    shares = np.zeros(nodes.shape)
-    rounds = [len(axis.rounding.steps) if axis.rounding else 0 for axis in axes]
-    starts, ends = np.zeros((max(rounds), offsets[-1])), np.zeros((max(rounds), offsets[-1]))
-    steps = np.zeros((max(rounds), len(axes)))
-    chars = np.zeros(offsets[-1], dtype=np.int64)
+    nodes, shares = _trees(axes, offsets)
+    steps, starts, ends = _units(axes, offsets)
     most = [[0, 0] if axis.hierarchy else [axis.n_places, 0] for axis in axes]
-    for j, (axis, tree, begin) in enumerate(zip(axes, trees, offsets, strict=False)):
-        # Entry 0 is the missing value's, which no node but the top holds.
-        run, codes = slice(begin + 1, begin + axis.n_places), axis.code_at()
-        for level in range(tree.n_levels if tree else 0):
-            nodes[level, run] = tree.level_codes[level, codes]
-            shares[level, run] = tree.shares[level][nodes[level, run]]
+    chars = np.zeros(offsets[-1], dtype=np.int64)
+    for j, axis in enumerate(axes):
         if axis.listing:
-            chars[begin : begin + axis.n_places] = axis.listing.lengths
             most[j] = [axis.listing.max_listed, axis.listing.max_length]
-        if axis.rounding:
-            width = axis.rounding.width
-            starts[: rounds[j], run] = axis.rounding.starts / width
-            ends[: rounds[j], run] = (axis.rounding.ends - axis.rounding.value_width) / width
-            # Half a cell below what goes into an interval twice, past all noise of floats.
-            steps[: rounds[j], j] = (2 * axis.rounding.steps - 1.5) / width
+            chars[offsets[j] : offsets[j + 1]] = axis.listing.lengths
     return profile.Axes(
         is_ordered=np.array([axis.is_ordered for axis in axes]),
         offsets=offsets,
         positions=np.concatenate([axis.positions for axis in axes]),
         domain=np.array([axis.domain for axis in axes], dtype=np.float64),
         weights=relative([weights.get(axis.column.name, 1.0) for axis in axes]),
-        depths=np.array(depths, dtype=np.int64),
+        depths=np.array([axis.tree.n_levels if axis.tree else 0 for axis in axes], dtype=np.int64),
         nodes=nodes,
         shares=shares,
         most=np.array(most, dtype=np.int64),
         chars=chars,
-        rounds=np.array(rounds, dtype=np.int64),
+        rounds=np.array([len(axis.rounding.steps) if axis.rounding else 0 for axis in axes], dtype=np.int64),
         steps=steps,
         starts=starts,
         ends=ends,
     )
+
+
+def _trees(axes: Sequence[Axis], offsets: CountArray) -> tuple[CodeArray, FloatArray]:
+    """Return the node of every place at every level of its axis' tree, and its share."""
+    n_levels = max(axis.tree.n_levels if axis.tree else 0 for axis in axes)
+    nodes = np.full((n_levels, offsets[-1]), -1, dtype=np.int32)
+    shares = np.zeros(nodes.shape)
+    for axis, begin in zip(axes, offsets, strict=False):
+        if axis.tree:
+            # Entry 0 is the missing value's, which no node but the top holds.
+            run, codes = slice(begin + 1, begin + axis.n_places), axis.code_at()
+            for level in range(axis.tree.n_levels):
+                nodes[level, run] = axis.tree.level_codes[level, codes]
+                shares[level, run] = axis.tree.shares[level][nodes[level, run]]
+    return nodes, shares
+
+
+def _units(axes: Sequence[Axis], offsets: CountArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return how wide a class is at least that is rounded to each level, and where the unit over every place ends."""
+    n_levels = max(len(axis.rounding.steps) if axis.rounding else 0 for axis in axes)
+    steps = np.zeros((n_levels, len(axes)))
+    starts, ends = np.zeros((n_levels, offsets[-1])), np.zeros((n_levels, offsets[-1]))
+    for j, axis in enumerate(axes):
+        if axis.rounding:
+            rounding, run = axis.rounding, slice(offsets[j] + 1, offsets[j + 1])
+            levels = slice(len(rounding.steps))
+            # Half a cell below what goes into an interval twice, past all noise of floats.
+            steps[levels, j] = (2 * rounding.steps - 1.5) / rounding.width
+            starts[levels, run] = rounding.starts / rounding.width
+            ends[levels, run] = (rounding.ends - rounding.value_width) / rounding.width
+    return steps, starts, ends
 
 
 def _listing(table: Table, column: Column, domain: int, most: tuple[int, int]) -> Axis:

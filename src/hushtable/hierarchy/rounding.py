@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from decimal import Decimal
 from fractions import Fraction
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
 from hushtable import cells
 from hushtable._types import CodeArray, CountArray, FloatArray
-from hushtable.column import Column, Kind
-from hushtable.hierarchy.grid import Exact, exact_numbers, plain
+from hushtable.column import Column, Kind, value_text
+from hushtable.hierarchy.grid import Exact, plain, to_exact
 from hushtable.hierarchy.rules import UNITS, first_day, unit_label, unit_of
 
 __all__ = ["Rounding", "finest_grid"]
 
 _MOST_CELLS: Final = 200
+_MOST_DECIMALS: Final = 9
 _DAYS: Final = (1, 30, 91, 365, 3_652)  # about as many as a calendar unit has
+
+_Units = Callable[[CountArray, int, Exact], tuple[CountArray, CountArray, CountArray]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -71,15 +74,16 @@ class Rounding:
         if column.kind in ("date", "datetime"):
             days = column.values.astype("datetime64[D]").astype(np.int64)
             return cls._of(column, 1, days, 1.0 if column.kind == "date" else 0.0, _calendar)
-        numbers = exact_numbers(column)
+        low, high = (_exact(column.values[end]) for end in (0, -1))
         finest = _resolution(column)
-        width = grid or max(finest, finest_grid(numbers[0], numbers[-1]))
-        return cls._of(column, width, numbers // width, min(1.0, float(Fraction(finest) / width)), _round_numbers)
+        width = grid or max(finest, finest_grid(low, high))
+        index = _cells(column, width)
+        return cls._of(column, width, index, min(1.0, float(Fraction(finest) / width)), _round_numbers)
 
     @classmethod
-    def _of(cls, column, grid, index, value_width, units) -> Rounding:
+    def _of(cls, column: Column, grid: Exact, index: CountArray, value_width: float, units: _Units) -> Rounding:
         first = int(index[0])
-        found, place = np.unique((index - first).astype(np.int64), return_inverse=True)
+        found, place = np.unique(index - first, return_inverse=True)
         steps, starts, ends = units(found, first, grid)
         ends = np.minimum(ends, found[-1] + 1)
         return cls(
@@ -154,11 +158,32 @@ def finest_grid(low: Exact, high: Exact) -> Exact:
     return found.numerator if found.denominator == 1 else found
 
 
+def _exact(value: Any) -> Exact:
+    return int(value) if isinstance(value, np.integer) else to_exact(value_text("decimal", value))
+
+
 def _resolution(column: Column) -> Exact:
-    """Return the power of ten that all values are multiples of, at most 1."""
+    """Return the power of ten that all values are multiples of, at most 1; 0 where they have too many decimals."""
+    values = column.values
     if column.kind == "integer":
         return 1
-    return min(1, Fraction(10) ** min(int(Decimal(text).as_tuple().exponent) for text in column.texts()))
+    most = np.abs(values[[0, -1]]).max()
+    # Further out, several decimals of that length are one float.
+    shown = (n for n in range(_MOST_DECIMALS) if most * 10.0**n < 2**53 and (np.round(values, n) == values).all())
+    n_decimals = next(shown, None)
+    return 0 if n_decimals is None else Fraction(1, 10**n_decimals)
+
+
+def _cells(column: Column, width: Exact) -> CountArray:
+    """Number the cells of all values: exactly, where rounding could put one on the wrong side of an edge."""
+    if column.kind == "integer" and isinstance(width, int) and width < 2**62:
+        return np.asarray(column.values.astype(np.int64) // width)
+    about = column.values / float(width)
+    cells_ = np.floor(about).astype(np.int64)
+    is_near = np.abs(about - np.round(about)) <= np.maximum(1.0, np.abs(about)) * 1e-9
+    for code in np.flatnonzero(is_near).tolist():
+        cells_[code] = _exact(column.values[code]) // width
+    return cells_
 
 
 def _round_numbers(found: CountArray, first: int, grid: Exact) -> tuple[CountArray, CountArray, CountArray]:

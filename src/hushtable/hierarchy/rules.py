@@ -138,6 +138,7 @@ def unit_of(days: ValueArray, unit: str) -> CountArray:
 
 
 def first_day(units: CountArray, unit: str) -> CountArray:
+    """Return the first day, from 1970 on, of calendar units by number."""
     if unit == "day":
         return units
     months = (units * UNITS[unit] - 1970 * 12).astype("datetime64[M]")
@@ -145,6 +146,7 @@ def first_day(units: CountArray, unit: str) -> CountArray:
 
 
 def unit_label(number: int, unit: str) -> str:
+    """Write a calendar unit by number."""
     if unit == "day":
         return str(np.datetime64(number, "D"))
     if unit == "month":

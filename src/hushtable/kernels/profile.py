@@ -256,7 +256,7 @@ def share_of(axes: Axes, j: int, low: int, high: int, n_distinct: int, n_chars: 
         if n_distinct == 1:
             return 0.0
         if n_distinct <= axes.most[j, 0] and n_chars <= axes.most[j, 1]:
-            return n_distinct / axes.domain[j]
+            return float(n_distinct / axes.domain[j])
     elif low == high and (axes.rounds[j] == 0 or low == 0):
         return 0.0
     if low == 0:
@@ -283,7 +283,7 @@ def preference(axes: Axes, work: Work, j: int, length: int) -> float:
     left, right = begin + work.codes[begin + length - 1], begin + work.codes[begin + length]
     while level > 0 and axes.starts[level, left] == axes.starts[level, right]:
         level -= 1
-    return 1.0 + ROUNDER * level
+    return float(1.0 + ROUNDER * level)
 
 
 @jit

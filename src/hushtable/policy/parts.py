@@ -89,7 +89,7 @@ def reading(make: Callable[[Any], Any]) -> Callable[[Any], Any]:
 
 
 _DEFAULTS: Final = {"mondrian": {"recoding": "readable"}}
-"""Options of methods whose default in a policy is not Python's: a file is read by people, and exact endpoints belong to some."""
+"""Options of methods whose default in a policy is not Python's: people read a file, and exact ends belong to some."""
 
 
 def read_loss(given: Any) -> Loss:

@@ -23,7 +23,7 @@ _OPTIONS: Final = """\
 # write: {encoding: cp1252}       # of the release, UTF-8 as now; decimal: ',' writes numbers with a comma
 # missing: category               # a missing value is a value of its own, as now
 # unknown: suppress               # values that a hierarchy does not list: error (as now), or *
-# method: {mondrian: {cut: gain, recoding: readable}}   # as now; or mingen, genetic: docs/anonymize.md lists their options
+# method: {mondrian: {cut: gain, recoding: readable}}   # as now; or mingen, genetic: see docs/anonymize.md
 # loss: {ncp: {weights: {COLUMN: 2}}}              # what is kept small, and which columns count more
 # limits:
 #   highest_risk: 0.2             # of any record: 1 / the size of its class
