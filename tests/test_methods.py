@@ -5,6 +5,7 @@ A method joins by being registered, a law by being a function of this file whose
 
 import itertools
 import json
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -137,8 +138,10 @@ def share(cell: str | None, column: pl.Series) -> float:
     n_values = column.n_unique()
     if cell == "*":
         return 1.0
-    if cell is not None and cell.startswith("[") and column.dtype.is_integer():
-        low, high = map(int, cell[1:-1].split(", "))
+    if cell is not None and column.dtype.is_integer():
+        ends = [int(end) for end in re.findall(r"\d+", cell)]
+        low = column.min() if cell.startswith("<") else ends[0]
+        high = column.max() if cell.startswith(">") else ends[-1] - (cell.startswith("<") or cell.endswith(")"))
         return (high - low) / (column.max() - column.min())
     return len(json.loads(cell)) / n_values if cell is not None and cell.startswith("[") else 0.0
 
@@ -188,6 +191,28 @@ def test_a_method_keeps_the_law(method, law, tmp_path):
 
 def test_exceptions_are_of_methods_and_laws_that_exist():
     assert all(method in METHODS and law in LAWS and reason for (method, law), reason in EXCEPTIONS.items())
+
+
+@pytest.fixture
+def readable():
+    """Mondrian as policies and the command have it."""
+
+    @register
+    @dataclass(frozen=True)
+    class Readable:
+        name: ClassVar[str] = "readable"
+        offers: ClassVar[Offers] = ht.Mondrian(recoding="readable").offers
+
+        def search(self, problem: Problem) -> Found:
+            return ht.Mondrian(recoding="readable", max_listed=2).search(problem)
+
+    yield "readable"
+    del METHODS["readable"]
+
+
+@pytest.mark.parametrize("law", LAWS)
+def test_readable_recoding_keeps_every_law(readable, law, tmp_path):
+    LAWS[law](readable, tmp_path)
 
 
 @pytest.fixture

@@ -212,10 +212,10 @@ def test_pitfall_10_the_external_manifest_tells_no_objective(here: Path) -> None
 
 
 def test_pitfall_11_the_command_does_not_recode_tightly(here: Path) -> None:
-    """A minimal local recoding can be undone from its own endpoints: files get the cells of the cuts by default."""
+    """A minimal local recoding can be undone from its own endpoints: files get round intervals by default."""
     pl.DataFrame({"age": [17, 23, 29, 31, 47, 58, 63, 94]}).write_csv("in.csv")
     made = json.loads(done("anonymize", "in.csv", "--qi", "age", "--k", "2", "-o", "out.csv", "--json").out)
-    assert made["recoding"] == "cut"
+    assert made["recoding"] == "readable"
     tight = json.loads(
         done("anonymize", "in.csv", "--qi", "age", "--k", "2", "-o", "tight.csv", "--recoding", "tight", "--json").out
     )

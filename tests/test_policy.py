@@ -78,7 +78,7 @@ def test_whole_policy():
 
 def test_defaults():
     policy = Policy.parse("columns: {age: quasi-identifier}\nmodels: [k-anonymity: 5]")
-    assert (policy.method, policy.loss, policy.missing) == (Mondrian(recoding="cut"), SetNCP(), "category")
+    assert (policy.method, policy.loss, policy.missing) == (Mondrian(recoding="readable"), SetNCP(), "category")
     assert policy.limits == PolicyLimits()
     assert (policy.budget, policy.person, policy.population, policy.domains) == (None,) * 4
 
@@ -623,7 +623,7 @@ def test_the_policy_of_the_quickstart_is_one(tmp_path):
     page = (Path(__file__).parents[1] / "docs" / "quickstart.md").read_text(encoding="utf-8")
     (text,) = re.findall(r"```yaml\n(.*?)```", page, re.DOTALL)
     policy = Policy.parse(text, folder=tmp_path)
-    assert policy.method == Mondrian(recoding="cut", margin=2)
+    assert policy.method == Mondrian(recoding="readable", margin=2)
     assert Policy.parse(policy.to_yaml(), folder=tmp_path) == policy
 
 

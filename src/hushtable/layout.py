@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 import numbers
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 import numpy as np
@@ -21,12 +21,35 @@ from hushtable.column import Column
 from hushtable.errors import InputError, check_columns, listed, with_hint
 from hushtable.hierarchy import Hierarchy
 from hushtable.hierarchy.grid import plain
+from hushtable.hierarchy.groups import groups_of
+from hushtable.hierarchy.rounding import Rounding
 from hushtable.kernels import group, profile
+from hushtable.readable import length_in_list
 from hushtable.table import Table
 
 __all__ = ["Axis", "by_content", "check_grid", "lay_out", "pack", "places", "relative"]
 
 _MOST_CELLS = 1_000_000
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Listing:
+    """How a category without a hierarchy is published to be read.
+
+    Attributes
+    ----------
+    groups : Hierarchy
+        Of the column; its nodes are runs of places.
+    lengths : ndarray of int64, shape (n_places,)
+        How many characters every value, the missing one first, adds to a list.
+    max_listed, max_length : int
+        How many values a list has at most, and how many characters.
+    """
+
+    groups: Hierarchy = field(repr=False)
+    lengths: CountArray = field(repr=False)
+    max_listed: int
+    max_length: int
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -48,6 +71,10 @@ class Axis:
         Aligned to the column.
     edges : tuple of str
         Of a grid: where every cell begins, and where the last one ends; empty without one.
+    rounding : Rounding or None
+        Of numbers and dates that are published to be read.
+    listing : Listing or None
+        Of categories without a hierarchy that are published to be read.
     """
 
     column: Column
@@ -57,11 +84,23 @@ class Axis:
     domain: int
     hierarchy: Hierarchy | None = None
     edges: tuple[str, ...] = field(default=(), repr=False)
+    rounding: Rounding | None = None
+    listing: Listing | None = None
+
+    @property
+    def tree(self) -> Hierarchy | None:
+        """What a class publishes the lowest node of: always, or where its values are no short list."""
+        return self.listing.groups if self.listing else self.hierarchy
 
     @property
     def is_ordered(self) -> bool:
-        """Whether a run of places means something."""
-        return self.column.is_ordered or self.hierarchy is not None
+        """Whether the lowest and highest place of a class tell what it publishes."""
+        return (self.column.is_ordered and self.listing is None) or self.hierarchy is not None
+
+    @property
+    def is_cut_in_order(self) -> bool:
+        """Whether a cut sends the lower places left, and not any set of them."""
+        return self.is_ordered and self.hierarchy is None
 
     def code_at(self) -> CodeArray:
         """Return a code of every place but the missing value's, shape (n_places - 1,)."""
@@ -86,8 +125,9 @@ def lay_out(
     quasi_identifiers: Sequence[str],
     hierarchies: Mapping[str, Hierarchy],
     grid: Mapping[str, float],
+    readable: tuple[int, int] | None = None,
 ) -> tuple[Axis, ...]:
-    """Lay out the quasi-identifiers of a table."""
+    """Lay out the quasi-identifiers of a table; to be read, with at most so many values and characters in a list."""
     check_columns(tuple(grid), quasi_identifiers, "grid")
     both = [name for name in grid if name in hierarchies]
     if both:
@@ -99,6 +139,10 @@ def lay_out(
         domain = column.n_values + int(bool((table.codes[table.index(name)] < 0).any()))
         if name in hierarchies:
             axes.append(_tree(column, domain, hierarchies[name]))
+        elif readable and not column.is_measured:
+            axes.append(_listing(table, column, domain, readable))
+        elif readable and column.n_values > 1:
+            axes.append(_rounding(column, domain, grid.get(name)))
         elif name in grid:
             axes.append(_grid(column, domain, grid[name]))
         else:
@@ -119,27 +163,81 @@ def places(table: Table, axes: Sequence[Axis]) -> CodeArray:
 def pack(axes: Sequence[Axis], weights: Mapping[str, float]) -> profile.Axes:
     """Put axes into arrays for the kernels."""
     offsets = np.cumsum([0, *(axis.n_places for axis in axes)])
-    depths = [axis.hierarchy.n_levels if axis.hierarchy else 0 for axis in axes]
-    n_levels = max(depths)
-    nodes = np.zeros((n_levels, offsets[-1]), dtype=np.int32)
-    starts, ends = np.zeros(nodes.shape), np.zeros(nodes.shape)
-    for axis, begin in zip(axes, offsets, strict=False):
-        if axis.hierarchy:
-            # Entry 0, the missing value's, is never looked up.
-            run = slice(begin + 1, begin + axis.n_places)
-            for level, runs in enumerate(_runs(axis)):
-                nodes[level, run], starts[level, run], ends[level, run] = runs
+    nodes, shares = _trees(axes, offsets)
+    steps, starts, ends = _units(axes, offsets)
+    most = [[0, 0] if axis.hierarchy else [axis.n_places, 0] for axis in axes]
+    chars = np.zeros(offsets[-1], dtype=np.int64)
+    for j, axis in enumerate(axes):
+        if axis.listing:
+            most[j] = [axis.listing.max_listed, axis.listing.max_length]
+            chars[offsets[j] : offsets[j + 1]] = axis.listing.lengths
     return profile.Axes(
         is_ordered=np.array([axis.is_ordered for axis in axes]),
         offsets=offsets,
         positions=np.concatenate([axis.positions for axis in axes]),
         domain=np.array([axis.domain for axis in axes], dtype=np.float64),
         weights=relative([weights.get(axis.column.name, 1.0) for axis in axes]),
-        depths=np.array(depths, dtype=np.int64),
+        depths=np.array([axis.tree.n_levels if axis.tree else 0 for axis in axes], dtype=np.int64),
         nodes=nodes,
+        shares=shares,
+        most=np.array(most, dtype=np.int64),
+        chars=chars,
+        rounds=np.array([len(axis.rounding.steps) if axis.rounding else 0 for axis in axes], dtype=np.int64),
+        steps=steps,
         starts=starts,
         ends=ends,
     )
+
+
+def _trees(axes: Sequence[Axis], offsets: CountArray) -> tuple[CodeArray, FloatArray]:
+    """Return the node of every place at every level of its axis' tree, and its share."""
+    n_levels = max(axis.tree.n_levels if axis.tree else 0 for axis in axes)
+    nodes = np.full((n_levels, offsets[-1]), -1, dtype=np.int32)
+    shares = np.zeros(nodes.shape)
+    for axis, begin in zip(axes, offsets, strict=False):
+        if axis.tree:
+            # Entry 0 is the missing value's, which no node but the top holds.
+            run, codes = slice(begin + 1, begin + axis.n_places), axis.code_at()
+            for level in range(axis.tree.n_levels):
+                nodes[level, run] = axis.tree.level_codes[level, codes]
+                shares[level, run] = axis.tree.shares[level][nodes[level, run]]
+    return nodes, shares
+
+
+def _units(axes: Sequence[Axis], offsets: CountArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return how wide a class is at least that is rounded to each level, and where the unit over every place ends."""
+    n_levels = max(len(axis.rounding.steps) if axis.rounding else 0 for axis in axes)
+    steps = np.zeros((n_levels, len(axes)))
+    starts, ends = np.zeros((n_levels, offsets[-1])), np.zeros((n_levels, offsets[-1]))
+    for j, axis in enumerate(axes):
+        if axis.rounding:
+            rounding, run = axis.rounding, slice(offsets[j] + 1, offsets[j + 1])
+            levels = slice(len(rounding.steps))
+            # Half a cell below what goes into an interval twice, past all noise of floats.
+            steps[levels, j] = (2 * rounding.steps - 1.5) / rounding.width
+            starts[levels, run] = rounding.starts / rounding.width
+            ends[levels, run] = (rounding.ends - rounding.value_width) / rounding.width
+    return steps, starts, ends
+
+
+def _listing(table: Table, column: Column, domain: int, most: tuple[int, int]) -> Axis:
+    codes = table.codes[table.index(column.name)]
+    # Sums of whole numbers below 2^53 are exact in bincount's floats.
+    counts = np.bincount(codes + 1, weights=table.counts, minlength=column.n_values + 1)[1:].astype(np.int64)
+    axis = _tree(column, domain, groups_of(column, counts))
+    assert axis.hierarchy is not None
+    lengths = np.zeros(axis.n_places, dtype=np.int64)
+    lengths[axis.place] = [length_in_list(text) for text in (None, *column.texts())]
+    return replace(axis, hierarchy=None, listing=Listing(axis.hierarchy, lengths, *most))
+
+
+def _rounding(column: Column, domain: int, step: float | None) -> Axis:
+    if step is not None:
+        _check_cells(column, step)
+    rounding = Rounding.of(column, None if step is None else Fraction(str(step)))
+    place = np.append(0, rounding.place + 1).astype(np.int32)
+    positions = np.append(0.0, rounding.cells / rounding.width)
+    return Axis(column, place, len(positions), positions, domain, rounding=rounding)
 
 
 def _tree(column: Column, domain: int, hierarchy: Hierarchy) -> Axis:
@@ -150,39 +248,31 @@ def _tree(column: Column, domain: int, hierarchy: Hierarchy) -> Axis:
     return Axis(column, place, len(place), np.zeros(len(place)), domain, hierarchy)
 
 
-def _runs(axis: Axis) -> list[tuple[CodeArray, FloatArray, FloatArray]]:
-    """Return the node of every place at every level, and the shares before and up to it among its siblings."""
-    assert axis.hierarchy is not None
-    codes = axis.code_at()
-    runs = []
-    for level in range(axis.hierarchy.n_levels):
-        nodes = axis.hierarchy.level_codes[level, codes]
-        is_first = np.append(True, nodes[1:] != nodes[:-1])[: len(nodes)]
-        shares = axis.hierarchy.shares[level][nodes]
-        ends = np.cumsum(np.where(is_first, shares, 0.0))
-        runs.append((nodes, ends - shares, ends))
-    return runs
-
-
 def _grid(column: Column, domain: int, step: float) -> Axis:
     """Put the values that lie between the same two multiples of a step in one place."""
+    _check_cells(column, step)
+    width = Fraction(str(step))
+    cells = np.array([Fraction(text) // width for text in column.texts()], dtype=object)
+    first = int(cells[0]) if len(cells) else 0
+    n_cells = int(cells[-1]) - first + 1 if len(cells) else 0
+    place = np.append(0, (cells - first + 1).astype(np.int32)).astype(np.int32)
+    edges = tuple(plain((first + i) * width) for i in range(n_cells + 1))
+    positions = np.append(0.0, np.arange(n_cells) / max(1, n_cells))
+    return Axis(column, place, n_cells + 1, positions, domain, None, edges)
+
+
+def _check_cells(column: Column, step: float) -> None:
     if column.kind not in ("integer", "decimal"):
         msg = with_hint(
             f"column {column.name!r} of kind {column.kind} was given the grid {step!r}.",
             "a grid is for columns of numbers; give dates a hierarchy.",
         )
         raise InputError(msg)
-    width = Fraction(str(step))
-    cells = np.array([Fraction(text) // width for text in column.texts()], dtype=object)
-    first = int(cells[0]) if len(cells) else 0
-    n_cells = int(cells[-1]) - first + 1 if len(cells) else 0
+    ends = [Fraction(column.text(code)) // Fraction(str(step)) for code in (0, -1) if column.n_values]
+    n_cells = ends[-1] - ends[0] + 1 if ends else 0
     if n_cells > _MOST_CELLS:
         msg = with_hint(f"the grid {step!r} cuts column {column.name!r} into {n_cells} cells.", "take a wider one.")
         raise InputError(msg)
-    place = np.append(0, (cells - first + 1).astype(np.int32)).astype(np.int32)
-    edges = tuple(plain((first + i) * width) for i in range(n_cells + 1))
-    positions = np.append(0.0, np.arange(n_cells) / max(1, n_cells))
-    return Axis(column, place, n_cells + 1, positions, domain, None, edges)
 
 
 def relative(weights: Sequence[float]) -> FloatArray:

@@ -14,12 +14,10 @@ import numpy as np
 from hushtable import cells
 from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray
 from hushtable.column import Column, value_text
-from hushtable.hierarchy import Hierarchy
+from hushtable.hierarchy import Hierarchy, Rule
+from hushtable.readable import Labels, Listed, Rounded
 
 __all__ = ["Centres", "GridCells", "Intervals", "Labels", "NodeSets", "Nodes", "Recoding", "Sets"]
-
-Labels = tuple[CodeArray, list[str | None]]
-"""The label of every class, as an index into distinct texts; None is a published missing value."""
 
 _ROUND_STEPS: Final = (
     *(("Y", 10), ("Y", 1), ("M", 1), ("D", 1), ("h", 1)),
@@ -305,7 +303,7 @@ def label_runs(offsets: CountArray, members: CodeArray, write: Callable[[CodeArr
     return label_of_class, texts
 
 
-Cells = Intervals | Sets | Nodes | NodeSets | GridCells | Centres
+Cells = Intervals | Sets | Nodes | NodeSets | GridCells | Centres | Rounded | Listed
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -316,7 +314,7 @@ class Recoding:
     ----------
     columns : tuple of Column
         The quasi-identifiers.
-    cells : tuple of Intervals, Sets, Nodes, NodeSets, GridCells or Centres, one a column
+    cells : tuple of one of `Cells` a column
     style : str
         The method's word for it: ``"tight"``, ``"cut"`` ...
     """
@@ -333,6 +331,12 @@ class Recoding:
         """Return what some columns publish, in this order."""
         places = [[column.name for column in self.columns].index(name) for name in names]
         return replace(self, columns=tuple(self.columns[j] for j in places), cells=tuple(self.cells[j] for j in places))
+
+    def meanings(self) -> dict[str, Hierarchy | Rule]:
+        """Return what the labels mean of columns that publish such without a hierarchy of their own."""
+        pairs = zip(self.columns, self.cells, strict=True)
+        found = {column.name: cell.meaning() for column, cell in pairs if isinstance(cell, (Rounded, Listed))}
+        return {name: meaning for name, meaning in found.items() if meaning is not None}
 
     def labels(self, name: str) -> Labels:
         """Write what a column publishes: an index for every class into distinct texts."""

@@ -1,5 +1,6 @@
 """Cuts along hierarchies, and the relaxed rule: the search against slow twins, class by class."""
 
+from collections import Counter
 from typing import NamedTuple
 
 import numpy as np
@@ -35,35 +36,50 @@ def lowest_level_over(column, present):
 
 
 def tree_share(column, present):
-    """Share of the children, below the lowest node over the codes, from that of the first to that of the last."""
+    """Share of the lowest node over the codes, which is what they publish."""
     if len(present) <= 1:
         return 0.0
     if naive.MISSING in present:
         return 1.0
-    below = lowest_level_over(column, present) - 1
-    reached = {column.nodes[below][code] for code in range(min(present), max(present) + 1)}
-    return sum(column.shares[below][node] for node in reached)
+    level = lowest_level_over(column, present)
+    return column.shares[level][column.nodes[level][min(present)]]
+
+
+def child_of(column, present):
+    """Return what tells the children of the lowest node over the codes apart; a missing value is a child of its own."""
+    below = max(0, lowest_level_over(column, present) - 1)
+    return lambda code: naive.MISSING if code < 0 else column.nodes[below][code]
+
+
+def tree_order(column, frequency):
+    """Child by child, that of the most records first, ties in the order of the tree."""
+    child = child_of(column, frequency)
+    total = Counter()
+    for code, count in frequency.items():
+        total[child(code)] += count
+    return sorted(frequency, key=lambda code: (-total[child(code)], code))
 
 
 def tree_cuts(cuts, column, order):
     """Keep the cuts that fall between two children of the lowest node over the class."""
-    if len([code for code in order if code >= 0]) < 2:
+    if not any(code >= 0 for code in order):
         return cuts
-    below = lowest_level_over(column, order) - 1
-    return [
-        cut
-        for cut in cuts
-        if order[cut.length - 1] < 0
-        or column.nodes[below][order[cut.length - 1]] != column.nodes[below][order[cut.length]]
-    ]
+    child = child_of(column, order)
+    return [cut for cut in cuts if child(order[cut.length - 1]) != child(order[cut.length])]
 
 
 @pytest.fixture
 def trees(monkeypatch):
-    share, allowable_cuts = naive.share, naive.allowable_cuts
+    share, cut_order, allowable_cuts = naive.share, naive.cut_order, naive.allowable_cuts
 
     def share_of_any(column, present):
         return tree_share(column, present) if isinstance(column, NaiveTree) else share(column, present)
+
+    def order_of_any(rows, counts, column, j, node):
+        if not isinstance(column, NaiveTree):
+            return cut_order(rows, counts, column, j, node)
+        frequency = naive.histogram(node, counts, [row[j] for row in rows])
+        return tree_order(column, frequency) if set(frequency) - {naive.MISSING} else list(frequency)
 
     def cuts_of_any(rows, counts, columns, judge, j, node):
         cuts = allowable_cuts(rows, counts, columns, judge, j, node)
@@ -72,6 +88,7 @@ def trees(monkeypatch):
         return tree_cuts(cuts, columns[j], naive.cut_order(rows, counts, columns[j], j, node))
 
     monkeypatch.setattr(naive, "share", share_of_any)
+    monkeypatch.setattr(naive, "cut_order", order_of_any)
     monkeypatch.setattr(naive, "allowable_cuts", cuts_of_any)
 
 

@@ -97,6 +97,11 @@ def searched(made, cut="gain", n_rescored=4, chunk=10_000, room=None, n_chunks=N
         weights=np.ones(len(made.columns)),
         depths=np.zeros(len(made.columns), dtype=np.int64),
         nodes=np.zeros((0, 0), dtype=np.int32),
+        shares=np.zeros((0, 0)),
+        most=np.array([[column.domain, 0] for column in made.columns], dtype=np.int64),
+        chars=np.zeros(sum(n + 1 for n in made.n_values), dtype=np.int64),
+        rounds=np.zeros(len(made.columns), dtype=np.int64),
+        steps=np.zeros((0, 0)),
         starts=np.zeros((0, 0)),
         ends=np.zeros((0, 0)),
     )

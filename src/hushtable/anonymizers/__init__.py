@@ -292,7 +292,7 @@ def _release(source: Frame | Table, whole: Judge, asked: Request, found: Found, 
         asked.quasi_identifiers,
         asked.models,
         sensitive=asked.judged,
-        hierarchies=whole.ladders,
+        hierarchies={**whole.ladders, **recoding.meanings()},
         **of_classes,
     )
     release = Release(

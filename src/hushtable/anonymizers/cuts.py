@@ -62,6 +62,6 @@ class CutTree:
                 n_leaves += 1
                 continue
             members, at = self.members[self.starts[node] : self.starts[node + 1]], points[rows, column]
-            left = at <= members[-1] if self.axes[column].is_ordered else np.isin(at, members)
+            left = at <= members[-1] if self.axes[column].is_cut_in_order else np.isin(at, members)
             waiting += [rows[~left], rows[left]]
         return labels

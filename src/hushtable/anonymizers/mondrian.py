@@ -28,6 +28,8 @@ __all__ = ["Mondrian"]
 _PAUSE: Final = 4_096  # settled classes between two looks at the clock
 _PAUSE_CELLS: Final = 4_000_000  # and cells of all of them
 _N_RESCORED: Final = 4
+_MAX_LISTED: Final = 4
+_MAX_LENGTH: Final = 60
 _MOST_RESCORED: Final = 1_000_000
 _MOST_MARGIN: Final = 10**15  # records; with any k it still fits the kernels' numbers
 
@@ -43,12 +45,14 @@ class Mondrian:
         ``"gain"`` looks at all allowable cuts of all columns for the one that lowers
         the set-NCP most. ``"median"`` is the paper's rule: the widest column, nearest
         its median.
-    recoding : {"tight", "cut", "label", "set", "central"}
-        What a class publishes: the interval or set its own records span; the cell
+    recoding : {"tight", "readable", "cut", "label", "set", "central"}
+        What a class publishes: the interval or set its own records span; what people read and
+        use (round intervals, calendar units, short lists, names of groups; the default of
+        policies and of the command); the cell
         that the cuts left it, whose ends belong to no one; the label of the lowest
         hierarchy node over its records (columns without a hierarchy: tight); the set
         of values, or of hierarchy nodes, that it reaches; one central value (median or
-        mode). A column with a hierarchy publishes labels in the first two styles too.
+        mode). A column with a hierarchy publishes labels in the first three styles too.
     n_rescored : int
         With ``"gain"``: cuts are ranked by what they gain in their own column (times
         the fourth root of the smaller side's share, which keeps the tree from lopping
@@ -62,10 +66,16 @@ class Mondrian:
         learn of sensitive values from the cuts that models of them forbade. The release
         claims what the models ask.
     grid : mapping of column to float
-        Cuts of these number columns fall on multiples of a width, whatever the data.
+        Cuts of these number columns fall on multiples of a width, whatever the data. With
+        ``"readable"`` all do: by 1, 2 or 5 times a power of ten, at most about 200 cells.
     exchange : bool
         Afterwards move and swap records between neighbouring classes while that lowers
         the set-NCP; not with ``recoding="cut"``, whose cells it would leave.
+    max_listed, max_length : int
+        With ``"readable"``: a class lists the values of a category that it holds where they are at most
+        so many, and the list at most so many characters. Else it publishes the smallest
+        group by frequency that holds them, ``other (10 values)``, or ``*``. A list tells
+        which values a class does not hold; ``"cut"`` hides that.
 
     Notes
     -----
@@ -85,6 +95,8 @@ class Mondrian:
     margin: int = 0
     grid: Mapping[str, float] = field(default_factory=dict)
     exchange: bool = False
+    max_listed: int = _MAX_LISTED
+    max_length: int = _MAX_LENGTH
 
     name: ClassVar[str] = "mondrian"
 
@@ -108,6 +120,12 @@ class Mondrian:
                 raise InputError(msg)
         check_whole("Mondrian was given n_rescored", self.n_rescored, 1, _MOST_RESCORED)
         check_whole("Mondrian was given margin", self.margin, 0, _MOST_MARGIN)
+        check_whole("Mondrian was given max_listed", self.max_listed, 1, _MOST_RESCORED)
+        check_whole("Mondrian was given max_length", self.max_length, 1, _MOST_RESCORED)
+        for name, usual in (("max_listed", _MAX_LISTED), ("max_length", _MAX_LENGTH)):
+            if self.recoding != "readable" and getattr(self, name) != usual:
+                msg = f"Mondrian was given {name} = {getattr(self, name)!r}, which has no effect."
+                raise InputError(with_hint(msg, 'it goes with recoding="readable".'))
         if self.cut != "gain" and self.n_rescored != _N_RESCORED:
             msg = with_hint(
                 f"Mondrian was given n_rescored = {self.n_rescored!r}, which has no effect.", 'it goes with cut="gain".'
@@ -133,7 +151,8 @@ class Mondrian:
         """
         table, clock = problem.table, problem.clock
         # Of equal cuts the first one is made, so columns come by name and rows by content, however they were given.
-        axes = lay_out(table, sorted(problem.columns), problem.ladders, self.grid)
+        limits = (self.max_listed, self.max_length) if self.recoding == "readable" else None
+        axes = lay_out(table, sorted(problem.columns), problem.ladders, self.grid, limits)
         packed = pack(axes, problem.loss.weights)
         points = split.Points(places(table, axes), table.counts, problem.judge.codes())
         if problem.judge.population is not None:
@@ -173,12 +192,13 @@ class Mondrian:
             f"telling the cells of {partition.n_classes} classes over {n_values} categories",
             'choose recoding="tight", or give columns of many categories a hierarchy.',
         )
-        cells = [
-            replay.cell_ranges(*tree, place[name], axis.n_places - 1, partition.n_classes)
-            if axis.is_ordered
+        cells = {
+            name: replay.cell_ranges(*tree, place[name], axis.n_places - 1, partition.n_classes)
+            if axis.is_cut_in_order
             else replay.cell_sets(*tree, place[name], np.unique(table.codes[table.index(name)]), partition.n_classes)
             for name, axis in zip(problem.columns, axes, strict=True)
-        ]
+            if axis.hierarchy is None
+        }
         return publish.from_cells(table, partition, axes, cells, "cut")
 
 
@@ -220,6 +240,9 @@ def _work(points: split.Points, axes: split.Axes, n_rescored: int, order: CountA
         records=np.empty(n_codes, dtype=np.int64),
         n_codes=np.empty(n_columns, dtype=np.int64),
         shares=np.empty(n_columns),
+        left=np.empty(n_codes),
+        right=np.empty(n_codes),
+        levels=np.zeros(n_columns, dtype=np.int64),
         run_ends=np.empty(n_codes, dtype=np.int64),
         bins=np.zeros(n_codes, dtype=np.int64),
         low=np.empty(n_columns, dtype=np.int32),

@@ -62,6 +62,7 @@ def _covered(
         published.append(texts)
         codes.append(np.array([texts.index(label) for label in labels])[label_of_class])
         rows.append(table.codes[table.index(column.name)] + 1)
+    meanings = {**hierarchies, **recoding.meanings()}
     cells, cell_of_class = np.unique(np.stack(codes), axis=1, return_inverse=True)
     covered, _ = count_covered(
         published,
@@ -73,7 +74,7 @@ def _covered(
             ColumnSpec(column.kind, tuple(column.texts()) if column.kind == "ordered" else None)
             for column in recoding.columns
         ],
-        [hierarchies.get(column.name) for column in recoding.columns],
+        [meanings.get(column.name) for column in recoding.columns],
     )
     # Sums of whole numbers below 2^53 are exact in bincount's floats.
     sizes = np.bincount(cell_of_class, weights=found.sizes, minlength=cells.shape[1]).astype(np.int64)

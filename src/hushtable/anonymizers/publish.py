@@ -11,16 +11,18 @@ import numpy as np
 from hushtable import cells
 from hushtable import recoding as recodings
 from hushtable._types import BoolArray, CodeArray, CountArray
+from hushtable.hierarchy import Hierarchy
 from hushtable.kernels import histogram
 from hushtable.layout import Axis
 from hushtable.partition import Partition
+from hushtable.readable import Listed, Rounded
 from hushtable.recoding import Cells, Recoding
 from hushtable.table import Table
 
 __all__ = ["STYLES", "Style", "from_cells", "from_classes"]
 
-Style = Literal["tight", "cut", "label", "set", "central"]
-STYLES: Final[tuple[Style, ...]] = ("tight", "cut", "label", "set", "central")
+Style = Literal["tight", "readable", "cut", "label", "set", "central"]
+STYLES: Final[tuple[Style, ...]] = ("tight", "readable", "cut", "label", "set", "central")
 
 
 def from_classes(table: Table, partition: Partition, axes: Sequence[Axis], style: Style) -> Recoding:
@@ -33,12 +35,19 @@ def from_cells(
     table: Table,
     partition: Partition,
     axes: Sequence[Axis],
-    found: Sequence[tuple[CodeArray | CountArray, CodeArray]],
+    found: Mapping[str, tuple[CodeArray | CountArray, CodeArray]],
     style: Style,
 ) -> Recoding:
-    """Publish the cells that cuts left: of an ordered axis its lowest and highest place, else offsets and codes."""
+    """Publish the cells that cuts left: of an ordered column its lowest and highest place, else offsets and codes.
+
+    A column with a hierarchy publishes nodes, which tell no ends: those over its records.
+    """
     made: list[Cells] = []
-    for axis, (first, second) in zip(axes, found, strict=True):
+    for axis in axes:
+        if axis.hierarchy:
+            made.append(_tight(table, partition, axis))
+            continue
+        first, second = found[axis.column.name]
         if axis.is_ordered:
             _, highest, has_missing = _known_ranges(table, partition, axis)
             low = np.where(highest < 0, -1, np.maximum(first, 0)).astype(np.int32)
@@ -52,13 +61,17 @@ def from_cells(
 def _run(axis: Axis, low: CodeArray, high: CodeArray, has_missing: BoolArray, *, are_cells: bool) -> Cells:
     """Publish runs of places (0 the first known one; -1 where there is none) as the axis writes them."""
     if axis.hierarchy:
-        return recodings.Nodes(*_covering(axis, low, high), has_missing, axis.hierarchy)
+        return recodings.Nodes(*_covering(axis.hierarchy, axis, low, high), has_missing, axis.hierarchy)
+    if axis.rounding:
+        return Rounded(low, high, has_missing, axis.rounding)
     if axis.edges:
         return recodings.GridCells(low, high, has_missing, axis.edges)
     return recodings.Intervals(low, high, has_missing, are_cells)
 
 
 def _tight(table: Table, partition: Partition, axis: Axis) -> Cells:
+    if axis.listing:
+        return _short_list(table, partition, axis)
     if not axis.is_ordered:
         return _value_set(table, partition, axis)
     return _run(axis, *_known_ranges(table, partition, axis), are_cells=False)
@@ -68,6 +81,23 @@ def _value_set(table: Table, partition: Partition, axis: Axis) -> Cells:
     codes = table.codes[table.index(axis.column.name)]
     members_of_class = _class_members(table, partition, codes, axis.column.n_values)
     return recodings.Sets(*members_of_class, axis.domain)
+
+
+def _short_list(table: Table, partition: Partition, axis: Axis) -> Cells:
+    """List what each class holds where that is short; else publish the lowest group over it."""
+    assert axis.listing is not None
+    codes = table.codes[table.index(axis.column.name)]
+    offsets, members = _class_members(table, partition, codes, axis.column.n_values)
+    lengths = np.add.reduceat(axis.listing.lengths[axis.place[members + 1]], offsets[:-1])
+    is_short = np.diff(offsets) <= axis.listing.max_listed
+    is_short &= lengths <= axis.listing.max_length
+    is_listed = is_short | (np.diff(offsets) == 1)
+    low, high, has_missing = _known_ranges(table, partition, axis)
+    groups = axis.listing.groups
+    level, node = _covering(groups, axis, low, high)
+    level, node = np.where(has_missing, groups.n_levels - 1, level), np.where(has_missing, 0, node)
+    level, node = (np.where(is_listed, -1, each).astype(np.int32) for each in (level, node))
+    return Listed(offsets, members, axis.domain, level, node, groups)
 
 
 def _class_members(table: Table, partition: Partition, codes: CodeArray, n_codes: int) -> tuple[CountArray, CodeArray]:
@@ -84,7 +114,7 @@ def _node_set(table: Table, partition: Partition, axis: Axis) -> Cells:
         return _value_set(table, partition, axis)
     ladder = axis.hierarchy
     low, high, _ = _known_ranges(table, partition, axis)
-    level, node = _covering(axis, low, high)
+    level, node = _covering(ladder, axis, low, high)
     offsets = np.cumsum([0, *(ladder.n_nodes(i) for i in range(ladder.n_levels))])
     at_level = np.stack([ladder.level_codes[i] + offsets[i] for i in range(ladder.n_levels)])
     codes = table.codes[table.index(axis.column.name)]
@@ -127,13 +157,12 @@ def _known_ranges(table: Table, partition: Partition, axis: Axis) -> tuple[CodeA
     return np.minimum(low, high), high, lowest < 0
 
 
-def _covering(axis: Axis, low: CodeArray, high: CodeArray) -> tuple[CodeArray, CodeArray]:
+def _covering(tree: Hierarchy, axis: Axis, low: CodeArray, high: CodeArray) -> tuple[CodeArray, CodeArray]:
     """Return the level and node of the lowest node over each run of places; -1 where there is none."""
-    assert axis.hierarchy is not None
     level, node = np.full(len(low), -1, dtype=np.int32), np.full(len(low), -1, dtype=np.int32)
     codes = axis.code_at()
-    for i in reversed(range(axis.hierarchy.n_levels)):
-        nodes = axis.hierarchy.level_codes[i, codes]
+    for i in reversed(range(tree.n_levels)):
+        nodes = tree.level_codes[i, codes]
         covers = (high >= 0) & (np.append(nodes, -1)[low] == np.append(nodes, -1)[high])
         level[covers], node[covers] = i, nodes[low[covers]]
     return level, node
@@ -141,5 +170,5 @@ def _covering(axis: Axis, low: CodeArray, high: CodeArray) -> tuple[CodeArray, C
 
 _Maker = Callable[[Table, Partition, Axis], Cells]
 _MAKERS: Final[Mapping[str, _Maker]] = MappingProxyType(
-    {"tight": _tight, "label": _tight, "set": _node_set, "central": _centre}
+    {"tight": _tight, "readable": _tight, "label": _tight, "set": _node_set, "central": _centre}
 )

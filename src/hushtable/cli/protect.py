@@ -147,7 +147,7 @@ def anonymize(
         str | None, typer.Option(metavar="COLUMN", help="Whose record a row is: count persons.", show_default=False)
     ] = None,
     recoding: Annotated[
-        str | None, typer.Option(help="cut (default), tight, label, set or central.", show_default=False)
+        str | None, typer.Option(help="readable (default), cut, tight, label, set or central.", show_default=False)
     ] = None,
     method: Annotated[
         str | None, typer.Option(help="mondrian (default), mingen or genetic.", show_default=False)

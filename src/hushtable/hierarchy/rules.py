@@ -24,6 +24,7 @@ from hushtable.hierarchy.ladder import Ladder, Level, Rule, as_tuple, by_label, 
 
 __all__ = [
     "RULES",
+    "UNITS",
     "Dates",
     "Dictionary",
     "Frequency",
@@ -31,11 +32,14 @@ __all__ = [
     "Prefix",
     "Runs",
     "Suppression",
+    "first_day",
     "from_dict",
     "to_dict",
+    "unit_label",
+    "unit_of",
 ]
 
-_MONTHS: Final = MappingProxyType({"day": 0, "month": 1, "quarter": 3, "year": 12, "decade": 120})
+UNITS: Final = MappingProxyType({"day": 0, "month": 1, "quarter": 3, "year": 12, "decade": 120})
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,9 +102,9 @@ class Dates:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "levels", as_tuple(self.levels))
-        places = [list(_MONTHS).index(unit) if unit in _MONTHS else -1 for unit in self.levels]
+        places = [list(UNITS).index(unit) if unit in UNITS else -1 for unit in self.levels]
         if not places or -1 in places or places != sorted(set(places)):
-            msg = with_hint(f"dates: levels = {list(self.levels)}.", f"choose among {listed(_MONTHS)}, in this order.")
+            msg = with_hint(f"dates: levels = {list(self.levels)}.", f"choose among {listed(UNITS)}, in this order.")
             raise HierarchyError(msg)
 
     def ladder(self, column: Column, counts: CountArray | None = None) -> Ladder:
@@ -115,9 +119,9 @@ class Dates:
         leaf_share = float(1 / (end - begin)) if column.kind == "date" else 0.0
         levels = []
         for unit in self.levels:
-            units, codes = np.unique(_unit_of(days, unit), return_inverse=True)
-            starts, ends = (_first_day(each, unit).clip(begin, end) for each in (units, units + 1))
-            labels = tuple(_unit_label(number, unit) for number in units.tolist())
+            units, codes = np.unique(unit_of(days, unit), return_inverse=True)
+            starts, ends = (first_day(each, unit).clip(begin, end) for each in (units, units + 1))
+            labels = tuple(unit_label(number, unit) for number in units.tolist())
             levels.append(Level(codes.astype(np.int32), labels, (ends - starts) / (end - begin)))
         return Ladder(levels, leaf_share)
 
@@ -127,22 +131,24 @@ class Dates:
         return list(self.levels)
 
 
-def _unit_of(days: ValueArray, unit: str) -> CountArray:
+def unit_of(days: ValueArray, unit: str) -> CountArray:
     """Number the calendar units, from year 0 on; days from 1970 on."""
     if unit == "day":
         return days.astype(np.int64)
     months = days.astype("datetime64[M]").astype(np.int64) + 1970 * 12
-    return np.asarray(months // _MONTHS[unit])
+    return np.asarray(months // UNITS[unit])
 
 
-def _first_day(units: CountArray, unit: str) -> CountArray:
+def first_day(units: CountArray, unit: str) -> CountArray:
+    """Return the first day, from 1970 on, of calendar units by number."""
     if unit == "day":
         return units
-    months = (units * _MONTHS[unit] - 1970 * 12).astype("datetime64[M]")
+    months = (units * UNITS[unit] - 1970 * 12).astype("datetime64[M]")
     return np.asarray(months.astype("datetime64[D]").astype(np.int64))
 
 
-def _unit_label(number: int, unit: str) -> str:
+def unit_label(number: int, unit: str) -> str:
+    """Write a calendar unit by number."""
     if unit == "day":
         return str(np.datetime64(number, "D"))
     if unit == "month":

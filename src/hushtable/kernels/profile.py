@@ -2,8 +2,10 @@
 
 The *profile* of a column lists its distinct codes in the order in which cuts take
 them from the right side to the left: by code where the column is ordered, by
-falling frequency where it is not. Codes are shifted by one here: 0 is missing,
-and comes first where a column is ordered.
+falling frequency where it is not. Where a class publishes a node of a tree they come
+child by child, the most frequent child first: those of a hierarchy are only cut apart
+between children. Codes are shifted by one here: 0 is missing, and comes first where
+a column is ordered.
 """
 
 from __future__ import annotations
@@ -15,7 +17,9 @@ import numpy as np
 from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray
 from hushtable.kernels._jit import jit
 
-__all__ = ["Axes", "Points", "Work", "may_cut", "profile", "share", "share_of"]
+__all__ = ["Axes", "Points", "Work", "may_cut", "preference", "profile", "share_of"]
+
+ROUNDER = 0.01  # of its gain: by how much a cut may fall short that falls between wider units, level by level
 
 
 class Points(NamedTuple):
@@ -37,14 +41,19 @@ class Points(NamedTuple):
 class Axes(NamedTuple):
     """What the codes of each column are worth.
 
-    is_ordered : bool (n_columns,)
+    is_ordered : bool (n_columns,), whether the lowest and highest code tell what is published
     offsets : int64 (n_columns + 1,), column j owns entries offsets[j] to offsets[j + 1]
     positions : float64, entry offsets[j] + shifted code, in [0, 1] (ordered columns)
     domain : float64 (n_columns,), how many values the whole column has, missing included
     weights : float64 (n_columns,)
-    depths : int64 (n_columns,), levels of the column's hierarchy, 0 where it has none
-    nodes : int32 (n_levels, all codes), the node of a code at a level
-    starts, ends : float64 (n_levels, all codes), the share of the domain before and up to that node
+    depths : int64 (n_columns,), levels of the column's tree, 0 where it has none
+    nodes : int32 (n_levels, all codes), the node of a code at a level; -1 for missing
+    shares : float64 (n_levels, all codes), the share of the domain under that node
+    most : int64 (n_columns, 2), how many values a list holds, and characters (columns that are not ordered)
+    chars : int64, what a value adds to the length of a list
+    rounds : int64 (n_columns,), levels of round units that intervals are widened to, 0 where there are none
+    steps : float64 (n_levels, n_columns), how wide a class is at least that is widened to units of a level
+    starts, ends : float64 (n_levels, all codes), where the unit over a code begins and ends
     """
 
     is_ordered: BoolArray
@@ -54,6 +63,11 @@ class Axes(NamedTuple):
     weights: FloatArray
     depths: CountArray
     nodes: CodeArray
+    shares: FloatArray
+    most: CountArray
+    chars: CountArray
+    rounds: CountArray
+    steps: FloatArray
     starts: FloatArray
     ends: FloatArray
 
@@ -68,6 +82,9 @@ class Work(NamedTuple):
     records: CountArray  # profile: records of each
     n_codes: CountArray  # (n_columns,) profile: how many
     shares: FloatArray  # (n_columns,) published share of the class
+    left: FloatArray  # profile: published share of the entries up to each
+    right: FloatArray  # profile: published share of the entries from each on
+    levels: CountArray  # (n_columns,) profile: the level of the children that are cut apart
     run_ends: CountArray  # profile: where the rows of each end, once sorted
     bins: CountArray  # (all codes,) zero between uses
     low: CodeArray  # (n_columns,) lowest code in the class
@@ -118,10 +135,11 @@ def profile(points: Points, axes: Axes, work: Work, start: int, end: int) -> Non
     for c in range(n_counted):
         _collect(axes, work, work.counted[c])
     for j in range(n_columns):
-        begin, n_codes = axes.offsets[j], work.n_codes[j]
-        if n_codes > 1 and not axes.is_ordered[j]:
-            _by_falling_records(work.codes[begin : begin + n_codes], work.records[begin : begin + n_codes])
-        work.shares[j] = share(axes, work, j, 0, n_codes)
+        work.shares[j] = 0.0
+        if work.n_codes[j] > 1:
+            if not axes.is_ordered[j] or axes.depths[j] > 0:
+                _sort(axes, work, j)
+            _price(axes, work, j)
 
 
 @jit
@@ -170,53 +188,102 @@ def _profile_by_sorting(points: Points, axes: Axes, work: Work, j: int, start: i
 
 
 @jit
-def _by_falling_records(codes: CodeArray, records: CountArray) -> None:
-    """Sort stably by falling records, so that ties stay in code order."""
-    if codes.size <= 48:
-        for i in range(1, codes.size):
-            code, count = codes[i], records[i]
+def _sort(axes: Axes, work: Work, j: int) -> None:
+    """Sort a profile by falling records; where it publishes a node, by those of the children."""
+    begin, n_codes = axes.offsets[j], work.n_codes[j]
+    codes, records = work.codes[begin : begin + n_codes], work.records[begin : begin + n_codes]
+    keys = work.run_ends[begin : begin + n_codes]
+    keys[:] = records
+    if axes.depths[j] > 0 and not (n_codes <= axes.most[j, 0] and _n_chars(axes, j, codes) <= axes.most[j, 1]):
+        first = int(codes[0] == 0)
+        work.levels[j] = cut_level(axes.nodes, begin + codes[first], begin + codes[-1])
+        _add_up(axes.nodes[work.levels[j], begin:], codes, keys)
+    if n_codes <= 48:
+        for i in range(1, n_codes):
+            code, count, key = codes[i], records[i], keys[i]
             place = i
-            while place > 0 and records[place - 1] < count:
-                codes[place], records[place] = codes[place - 1], records[place - 1]
+            while place > 0 and keys[place - 1] < key:
+                codes[place], records[place], keys[place] = codes[place - 1], records[place - 1], keys[place - 1]
                 place -= 1
-            codes[place], records[place] = code, count
+            codes[place], records[place], keys[place] = code, count, key
     else:
-        order = np.argsort(-records, kind="mergesort")
+        # Stable: ties stay in code order, and the codes of a child together.
+        order = np.argsort(-keys, kind="mergesort")
         codes[:] = codes[order]
         records[:] = records[order]
 
 
 @jit
-def share(axes: Axes, work: Work, j: int, first: int, last: int) -> float:
-    """Return the share of the column that entries first to last (excluded) of its profile publish."""
-    begin = axes.offsets[j]
-    return share_of(axes, j, work.codes[begin + first], work.codes[begin + last - 1], last - first)
+def _n_chars(axes: Axes, j: int, codes: CodeArray) -> int:
+    """Count the characters of a list."""
+    total = 0
+    for code in codes:
+        total += axes.chars[axes.offsets[j] + code]
+    return total
 
 
 @jit
-def share_of(axes: Axes, j: int, low: int, high: int, n_distinct: int) -> float:
-    """Return the share that a class publishes, from its lowest and highest code or its number of codes."""
+def _add_up(nodes: CodeArray, codes: CodeArray, keys: CountArray) -> None:
+    """Give every code, ascending, the sum of the keys of its node."""
+    first = 0
+    for i in range(1, codes.size + 1):
+        if i == codes.size or nodes[codes[i]] != nodes[codes[first]]:
+            keys[first:i] = keys[first:i].sum()
+            first = i
+
+
+@jit
+def _price(axes: Axes, work: Work, j: int) -> None:
+    """Set what every prefix of a profile publishes, what follows it, and all of it."""
+    begin, n_codes = axes.offsets[j], work.n_codes[j]
+    low, high, n_chars = work.codes[begin], work.codes[begin], 0
+    for i in range(n_codes):
+        code = work.codes[begin + i]
+        low, high, n_chars = min(low, code), max(high, code), n_chars + axes.chars[begin + code]
+        work.left[begin + i] = share_of(axes, j, low, high, i + 1, n_chars)
+    work.shares[j] = work.left[begin + n_codes - 1]
+    low, high, n_chars = work.codes[begin + n_codes - 1], work.codes[begin + n_codes - 1], 0
+    for i in range(n_codes - 1, -1, -1):
+        code = work.codes[begin + i]
+        low, high, n_chars = min(low, code), max(high, code), n_chars + axes.chars[begin + code]
+        work.right[begin + i] = share_of(axes, j, low, high, n_codes - i, n_chars)
+
+
+@jit
+def share_of(axes: Axes, j: int, low: int, high: int, n_distinct: int, n_chars: int) -> float:
+    """Return the share that a class publishes, from its lowest and highest code, how many codes, and their texts."""
     if not axes.is_ordered[j]:
-        return n_distinct / axes.domain[j] if n_distinct > 1 else 0.0
-    if low == high:
+        if n_distinct == 1:
+            return 0.0
+        if n_distinct <= axes.most[j, 0] and n_chars <= axes.most[j, 1]:
+            return float(n_distinct / axes.domain[j])
+    elif low == high and (axes.rounds[j] == 0 or low == 0):
         return 0.0
     if low == 0:
-        # No interval holds the missing value beside others: the cell becomes "*".
+        # Neither an interval nor a node but the top holds the missing value beside others: the cell becomes "*".
         return 1.0
-    begin = axes.offsets[j]
+    low, high = axes.offsets[j] + low, axes.offsets[j] + high
     if axes.depths[j] > 0:
-        return float(_branch_share(axes.nodes, axes.starts, axes.ends, begin + low, begin + high))
-    return float(axes.positions[begin + high] - axes.positions[begin + low])
+        return float(axes.shares[cut_level(axes.nodes, low, high) + 1, low])
+    width = axes.positions[high] - axes.positions[low]
+    if axes.rounds[j] > 0:
+        level = axes.rounds[j] - 1
+        while level > 0 and width < axes.steps[level, j]:
+            level -= 1
+        return float(axes.ends[level, high] - axes.starts[level, low])
+    return float(width)
 
 
 @jit
-def _branch_share(nodes: CodeArray, starts: FloatArray, ends: FloatArray, low: int, high: int) -> float:
-    """Return the share of the run of children, below the lowest node over the class, from its first to its last.
-
-    That is what the class publishes once further cuts have left one child.
-    """
-    level = cut_level(nodes, low, high)
-    return float(ends[level, high] - starts[level, low])
+def preference(axes: Axes, work: Work, j: int, length: int) -> float:
+    """Return the factor by which a cut after a prefix is preferred: the more, the rounder the point where it falls."""
+    if axes.rounds[j] == 0:
+        return 1.0
+    begin, level = axes.offsets[j], axes.rounds[j] - 1
+    left, right = begin + work.codes[begin + length - 1], begin + work.codes[begin + length]
+    while level > 0 and axes.starts[level, left] == axes.starts[level, right]:
+        level -= 1
+    return float(1.0 + ROUNDER * level)
 
 
 @jit
@@ -232,10 +299,5 @@ def cut_level(nodes: CodeArray, low: int, high: int) -> int:
 def may_cut(axes: Axes, work: Work, j: int, length: int) -> bool:
     """Tell whether a prefix of a hierarchical column's profile ends between two children of its node."""
     begin = axes.offsets[j]
-    if work.codes[begin + length - 1] == 0:
-        return True
-    first = begin if work.codes[begin] > 0 else begin + 1
-    low, high = begin + work.codes[first], begin + work.codes[begin + work.n_codes[j] - 1]
-    level = cut_level(axes.nodes, low, high)
-    left, right = work.codes[begin + length - 1], work.codes[begin + length]
-    return bool(axes.nodes[level, begin + left] != axes.nodes[level, begin + right])
+    nodes = axes.nodes[work.levels[j]]
+    return bool(nodes[begin + work.codes[begin + length - 1]] != nodes[begin + work.codes[begin + length]])

@@ -19,7 +19,7 @@ import numpy as np
 from hushtable._types import CodeArray, CountArray, FloatArray
 from hushtable.kernels._jit import jit
 from hushtable.kernels.judge import Rules, passes
-from hushtable.kernels.profile import Axes, Points, Work, may_cut, profile, share, share_of
+from hushtable.kernels.profile import Axes, Points, Work, may_cut, preference, profile, share_of
 
 __all__ = ["DONE", "NEEDS_ROOM", "PAUSED", "Axes", "Node", "Options", "Points", "Tree", "Work", "finish", "grow"]
 
@@ -158,6 +158,7 @@ def _best_by_gain(
     for j in range(axes.domain.size):
         n_codes = work.n_codes[j]
         begin = axes.offsets[j]
+        is_tree = axes.is_ordered[j] and axes.depths[j] > 0
         n_left = 0
         n_swept = -1
         for length in range(1, n_codes):
@@ -165,10 +166,10 @@ def _best_by_gain(
             n_right = size - n_left
             if n_left < options.min_size or n_right < options.min_size:
                 continue
-            gain = size * work.shares[j] - n_left * share(axes, work, j, 0, length)
-            gain -= n_right * share(axes, work, j, length, n_codes)
+            gain = size * work.shares[j] - n_left * work.left[begin + length - 1] - n_right * work.right[begin + length]
             score = axes.weights[j] * gain * math.sqrt(math.sqrt(min(n_left, n_right) / size))
-            if score <= work.scores[-1] or (axes.depths[j] > 0 and not may_cut(axes, work, j, length)):
+            score *= preference(axes, work, j, length)
+            if score <= work.scores[-1] or (is_tree and not may_cut(axes, work, j, length)):
                 continue
             if work.n_held.shape[1] > 0 or points.population.size > 0:
                 n_swept = _sweep(points, axes, work, j, node, Cut(length, 0), n_swept)
@@ -185,6 +186,7 @@ def _best_by_gain(
     for i in range(work.scores.size):
         if work.scores[i] >= 0:
             score = _gain_of_all(points, axes, work, cursor, i, node)
+            score *= preference(axes, work, work.cuts[i, 0], work.cuts[i, 1])
             if score > most:
                 best, most = i, score
     return best
@@ -216,6 +218,7 @@ def _gain_of_all(points: Points, axes: Axes, work: Work, cursor: CountArray, cut
     low = np.full((2, n_columns), np.iinfo(np.int32).max, np.int32)
     high = np.full((2, n_columns), np.int32(-1), np.int32)
     n_distinct = np.zeros((2, n_columns), np.int64)
+    n_chars = np.zeros((2, n_columns), np.int64)
     cursor[STAMP] += 1
     for i in range(start, end):
         codes = points.codes[work.order[i]]
@@ -223,20 +226,21 @@ def _gain_of_all(points: Points, axes: Axes, work: Work, cursor: CountArray, cut
         for j in range(n_columns):
             if work.n_codes[j] == 1:
                 continue
-            if axes.is_ordered[j]:
-                low[side, j] = min(low[side, j], codes[j])
-                high[side, j] = max(high[side, j], codes[j])
-            elif work.stamps[side, axes.offsets[j] + codes[j]] != cursor[STAMP]:
-                work.stamps[side, axes.offsets[j] + codes[j]] = cursor[STAMP]
+            low[side, j] = min(low[side, j], codes[j])
+            high[side, j] = max(high[side, j], codes[j])
+            entry = axes.offsets[j] + codes[j]
+            if not axes.is_ordered[j] and work.stamps[side, entry] != cursor[STAMP]:
+                work.stamps[side, entry] = cursor[STAMP]
                 n_distinct[side, j] += 1
+                n_chars[side, j] += axes.chars[entry]
     for i in range(length):
         work.side[work.codes[begin + i]] = 0
     total = 0.0
     n_right = size - n_left
     for j in range(n_columns):
         if work.n_codes[j] > 1:
-            left = share_of(axes, j, low[0, j], high[0, j], n_distinct[0, j])
-            right = share_of(axes, j, low[1, j], high[1, j], n_distinct[1, j])
+            left = share_of(axes, j, low[0, j], high[0, j], n_distinct[0, j], n_chars[0, j])
+            right = share_of(axes, j, low[1, j], high[1, j], n_distinct[1, j], n_chars[1, j])
             total += axes.weights[j] * (size * work.shares[j] - n_left * left - n_right * right)
     return total
 
@@ -251,6 +255,7 @@ def _best_by_median(points: Points, axes: Axes, rules: Rules, options: Options, 
             return 0
         n_codes = work.n_codes[j]
         begin = axes.offsets[j]
+        is_tree = axes.is_ordered[j] and axes.depths[j] > 0
         n_left = 0
         n_swept = -1
         nearest = np.int64(2 * size)
@@ -258,7 +263,7 @@ def _best_by_median(points: Points, axes: Axes, rules: Rules, options: Options, 
             n_left += work.records[begin + length - 1]
             if n_left < options.min_size or size - n_left < options.min_size or abs(2 * n_left - size) >= nearest:
                 continue
-            if axes.depths[j] > 0 and not may_cut(axes, work, j, length):
+            if is_tree and not may_cut(axes, work, j, length):
                 continue
             if work.n_held.shape[1] > 0 or points.population.size > 0:
                 n_swept = _sweep(points, axes, work, j, node, Cut(length, 0), n_swept)

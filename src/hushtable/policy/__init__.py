@@ -17,7 +17,7 @@
     models:
       - k-anonymity: 5
       - distinct-l-diversity: {l: 2, sensitive: diagnosis}
-    method: {mondrian: {cut: gain, recoding: cut}}
+    method: {mondrian: {cut: gain, recoding: readable}}
     loss: {ncp: {weights: {age: 2}}}
     limits: {highest_risk: 0.2, suppression: 0.01, exposure: {columns: 2, rate: 0.05}}
     accept: {visit: "nobody outside knows the day"} # other, and yet nearly unique: docs/anonymize.md

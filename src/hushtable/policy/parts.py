@@ -88,8 +88,8 @@ def reading(make: Callable[[Any], Any]) -> Callable[[Any], Any]:
     return read
 
 
-_DEFAULTS: Final = {"mondrian": {"recoding": "cut"}}
-"""Options of methods whose default in a policy is not Python's: exact endpoints belong to people."""
+_DEFAULTS: Final = {"mondrian": {"recoding": "readable"}}
+"""Options of methods whose default in a policy is not Python's: people read a file, and exact ends belong to some."""
 
 
 def read_loss(given: Any) -> Loss:

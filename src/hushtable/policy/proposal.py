@@ -28,7 +28,7 @@ _OPTIONS: Final = """\
 # write: {encoding: cp1252}       # of the release, UTF-8 as now; decimal: ',' writes numbers with a comma
 # missing: category               # a missing value is a value of its own, as now
 # unknown: suppress               # values that a hierarchy does not list: error (as now), or *
-# method: {mondrian: {cut: gain, recoding: cut}}   # as now; or mingen, genetic: docs/anonymize.md lists their options
+# method: {mondrian: {cut: gain, recoding: readable}}   # as now; or mingen, genetic: see docs/anonymize.md
 # loss: {ncp: {weights: {COLUMN: 2}}}              # what is kept small, and which columns count more
 # limits:
 #   highest_risk: 0.2             # of any record: 1 / the size of its class
@@ -125,10 +125,10 @@ def _column(frame: Frame, column: ProposedRole) -> Iterator[str]:
     else:
         yield _noted(f"{name}:", _why(frame, column))
         for entry, value in entries.items():
-            yield _noted(
-                f"  {entry}: {value if value.isalpha() or value == column.role or value[0] == '{' else json.dumps(value)}",
-                f"one of {', '.join(map(repr, formats))}" if value == ASK and entry == "format" else "",
-            )
+            candidates = f"one of {', '.join(map(repr, formats))}" if value == ASK and entry == "format" else ""
+            # Marks and formats are texts to be quoted, all else are words or written as YAML already.
+            text = json.dumps(value) if entry in ("format", "decimal", "thousands") and value != ASK else value
+            yield _noted(f"  {entry}: {text}", candidates)
     if rule is not None and is_dated:
         # Not asked for: a class that spans two decades would publish `*`, where a cut has two round days for ends.
         yield f"  # hierarchy: {_flow(rule)}  # to publish these units only; cuts at round days lose less"

@@ -1,0 +1,254 @@
+"""Readable cells: priced as they are written, never finer than their grid, and read back as what they cover."""
+
+import datetime as dt
+import json
+from fractions import Fraction
+from itertools import pairwise
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import hushtable as ht
+from hushtable import cells
+from hushtable.anonymizers import publish
+from hushtable.column import from_texts
+from hushtable.hierarchy.groups import groups_of
+from hushtable.hierarchy.rounding import Rounding, finest_grid
+from hushtable.hierarchy.rules import UNITS, Dates
+from hushtable.kernels import profile
+from hushtable.layout import lay_out, pack, places
+from hushtable.partition import Partition
+from hushtable.table import Table
+
+MOST = (3, 30)
+WORDS = [f"{'long ' * (i % 4)}word {i}" for i in range(14)]
+DAYS = [dt.date(1959, 12, 28) + dt.timedelta(days=i * i * 3) for i in range(60)]
+GRADES = ["none", "some", "much", "very much", "all", "more", "most"]
+
+ROWS = st.lists(
+    st.tuples(
+        st.sampled_from(WORDS) | st.none(),
+        st.integers(-30, 1_200) | st.integers(0, 9) | st.none(),
+        st.sampled_from(DAYS) | st.none(),
+        st.sampled_from(GRADES) | st.none(),
+        st.integers(0, 40).map(lambda tenths: tenths / 10),
+    ),
+    min_size=2,
+    max_size=30,
+)
+NAMES = ["word", "size", "day", "grade", "dose"]
+
+
+def frame_of(rows):
+    types = [pl.String, pl.Int64, pl.Date, pl.Enum(GRADES), pl.Float64]
+    return pl.DataFrame(rows, schema=dict(zip(NAMES, types, strict=True)), orient="row")
+
+
+def released(frame, names, k):
+    method = ht.Mondrian(recoding="readable")
+    return ht.anonymize(frame, quasi_identifiers=names, models=[ht.KAnonymity(k)], method=method, roles="trust")
+
+
+def naive_price(text, values, present, axis):
+    """Price a written cell by what it reads as."""
+    if text == cells.SUPPRESSED:
+        return 1.0
+    if len(present) == 1 and (None in present or axis.rounding is None):
+        return 0.0
+    if axis.rounding is None:
+        read = cells.read(text)
+        if read.form == "set":
+            return len(read.members) / axis.domain
+        held = [v for v in values if _group_holds(axis.listing.groups, text, v)]
+        return len(held) / len(values)
+    grid, unit = Fraction(axis.rounding.grid), axis.rounding.value_width
+    first, last = (_cell(v, grid) for v in (min(values), max(values)))
+    begin, end = _ends(text, grid, first, last)
+    return (end - begin - unit) / max(last + 1 - first - unit, 1e-9)
+
+
+def _group_holds(groups, label, value):
+    code = groups.values.index(value)
+    return any(groups.labels[i][groups.level_codes[i, code]] == label for i in range(1, groups.n_levels))
+
+
+def _cell(value, grid):
+    number = (value - dt.date(1970, 1, 1)).days if isinstance(value, dt.date) else Fraction(str(value))
+    return number // grid
+
+
+def _edge(text, grid):
+    is_day = text.count("-") == 2 and text[0] != "-"
+    number = (dt.date.fromisoformat(text) - dt.date(1970, 1, 1)).days if is_day else Fraction(text)
+    assert (number / grid).denominator == 1, "an end is finer than the grid"
+    return number // grid
+
+
+def _ends(text, grid, first, last):
+    bounds = cells.read(text).ends
+    if bounds is not None:
+        low = first if bounds.low is None else _edge(bounds.low, grid)
+        return low, last + 1 if bounds.high is None else _edge(bounds.high, grid)
+    if text[-1] == "s":
+        begin, end = dt.date(int(text[:4]), 1, 1), dt.date(int(text[:4]) + 10, 1, 1)
+    elif "Q" in text:
+        month = 3 * int(text[-1]) - 2
+        begin, end = dt.date(int(text[:4]), month, 1), dt.date(int(text[:4]) + (month == 10), (month + 2) % 12 + 1, 1)
+    elif text.count("-") == 1 and len(text) == 7:
+        month = int(text[5:])
+        begin, end = dt.date(int(text[:4]), month, 1), dt.date(int(text[:4]) + (month == 12), month % 12 + 1, 1)
+    elif text.count("-") == 2:
+        begin = dt.date.fromisoformat(text)
+        end = begin + dt.timedelta(days=1)
+    elif len(text) == 4 and grid == 1 and first < last and last > 3_000 and int(text) > 1_900:
+        begin, end = dt.date(int(text), 1, 1), dt.date(int(text) + 1, 1, 1)
+    else:
+        return _edge(text, grid), _edge(text, grid) + 1
+    return _cell(begin, grid), _cell(end, grid)
+
+
+def kernel_price(packed, j, codes):
+    distinct = sorted(set(codes))
+    n_chars = sum(int(packed.chars[packed.offsets[j] + code]) for code in distinct)
+    return profile.share_of(packed, j, distinct[0], distinct[-1], len(distinct), n_chars)
+
+
+@settings(max_examples=150)
+@given(ROWS, st.randoms(use_true_random=False))
+def test_a_class_is_priced_as_it_is_written(rows, random):
+    frame = frame_of(rows)
+    table = Table.encode(frame)
+    axes = lay_out(table, NAMES, {}, {}, MOST)
+    packed = pack(axes, {})
+    labels = np.array([random.randrange(1 + len(rows) // 3) for _ in rows])
+    labels = np.unique(labels, return_inverse=True)[1].astype(np.int32)
+    partition = Partition.from_labels(labels, int(labels.max()) + 1, table.counts)
+    recoding = publish.from_classes(table, partition, axes, "readable")
+    points = places(table, axes)
+    for j, (axis, shares) in enumerate(zip(axes, recoding.shares(), strict=True)):
+        column = frame[axis.column.name].to_list()
+        values = sorted(set(column) - {None}) if axis.rounding else list(axis.column.texts())
+        label_of_class, texts = recoding.labels(axis.column.name)
+        for label in range(partition.n_classes):
+            members = np.flatnonzero(labels == label)
+            present = {column[i] for i in members}
+            text = texts[label_of_class[label]]
+            assert kernel_price(packed, j, points[members, j].tolist()) == pytest.approx(shares[label], abs=1e-9)
+            if axis.rounding is None and axis.listing is None:
+                continue
+            wanted = 0.0 if text is None else naive_price(text, values, present, axis)
+            assert shares[label] == pytest.approx(wanted, abs=1e-9), text
+            listed = cells.read(text).members if text else ()
+            assert len(listed) <= MOST[0]
+            assert len(listed) < 2 or len(text) <= MOST[1]
+
+
+@settings(max_examples=40)
+@given(ROWS, st.integers(2, 4))
+def test_every_class_covers_its_records(rows, k):
+    """Everyone of the input is covered by a class of as many records, told from the written cells alone."""
+    frame = frame_of([*rows, *rows])
+    release = released(frame, NAMES, k)
+    assert release.verify().passed
+    verdict = ht.verify(
+        release.frame,
+        quasi_identifiers=NAMES,
+        models=[ht.KMap(k)],
+        population=frame,
+        specs=release.specs,
+        hierarchies={**release.recoding.meanings()},
+        suppressed=None,
+    )
+    assert verdict.passed, verdict.failures
+
+
+def test_months_quarters_years_and_decades_have_labels():
+    column, _ = from_texts("day", [str(dt.date(1955, 3, 4) + dt.timedelta(days=each)) for each in range(9_000)])
+    rounding = Rounding.of(column)
+    first = {text: column.texts().index(text) for text in ("1960-01-01", "1960-04-01", "1960-02-01", "1961-01-01")}
+    begin = first["1960-01-01"]
+    ends = [first["1960-02-01"], first["1960-04-01"], first["1961-01-01"], column.texts().index("1970-01-01")]
+    assert [rounding.text(begin, end) for end in ends] == ["1960-01", "1960-Q1", "1960", "1960s"]
+    assert rounding.text(begin, begin + 1) == "1960-01-01"
+    assert rounding.text(begin, begin + 3) == "[1960-01-01, 1960-01-04)"
+    assert rounding.text(0, begin) == "<1960-01-01"
+    assert rounding.text(begin, rounding.n_cells) == ">=1960-01-01"
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "grid"),
+    [
+        (17, 90, Fraction(1, 2)),
+        (0, 200, 1),
+        (0, 201, 2),
+        (0, 1_000, 5),
+        (-5, 100_000, 1_000),
+        (0, Fraction(1, 7), Fraction(1, 1000)),
+    ],
+)
+def test_the_grid_is_a_two_hundredth_of_the_range_rounded_up(low, high, grid):
+    assert finest_grid(low, high) == grid
+
+
+def test_a_grid_is_no_finer_than_the_values_are_written():
+    ages, _ = from_texts("age", [str(age) for age in range(17, 91)])
+    assert Rounding.of(ages).grid == 1
+    assert Rounding.of(ages, 5).grid == 5
+    doses, _ = from_texts("dose", ["0.5", "1", "2.5"])
+    assert Rounding.of(doses).grid == Fraction(1, 10)
+
+
+def test_calendar_labels_are_declared_and_told(tmp_path):
+    days = pl.DataFrame({"day": [dt.date(1950, 1, 1) + dt.timedelta(days=i * 20) for i in range(400)]})
+    release = released(days, ["day"], 30)
+    assert release.recoding.meanings() == {"day": Dates(tuple(UNITS))}
+    release.write(tmp_path / "out.csv")
+    manifest = json.loads((tmp_path / "out.csv.manifest.json").read_text())
+    assert manifest["recoding"] == "readable"
+    assert manifest["claim"]["hierarchies"] == {"day": {"dates": {"levels": list(UNITS)}}}
+    covered = ht.verify(
+        tmp_path / "out.csv",
+        quasi_identifiers=["day"],
+        models=[ht.KMap(30)],
+        population=days,
+        specs=release.specs,
+        hierarchies={"day": {"dates": {"levels": list(UNITS)}}},
+    )
+    assert covered.passed
+
+
+def test_labels_of_groups_are_no_values():
+    column, _ = from_texts("x", ["other (5 values)", *(f"v{i:02}" for i in range(20))])
+    groups = groups_of(column, np.ones(21, dtype=np.int64))
+    labels = [label for level in groups.labels[1:-1] for label in level]
+    assert "any other (5 values)" in labels
+    # A group of one value is that value.
+    assert not {label for label in labels if label.startswith("any")} & set(column.texts())
+    for lower, upper in pairwise(groups.labels[1:-1]):
+        assert not {each for each in lower if each.startswith("any")} & set(upper)
+
+
+def test_a_manifest_does_not_tell_groups(tmp_path):
+    rows = pl.DataFrame({"x": [f"canary{i % 37:02}" for i in range(400)], "y": [i % 3 for i in range(400)]})
+    release = released(rows, ["x", "y"], 60)
+    assert any("values" in text for text in release.frame["x"])
+    release.write(tmp_path / "out.csv")
+    text = (tmp_path / "out.csv.manifest.json").read_text()
+    assert json.loads(text)["claim"]["hierarchies"] == {"x": None}
+    assert "canary" not in text
+
+
+@pytest.mark.parametrize("options", [{"max_listed": 2}, {"max_length": 9}])
+def test_limits_of_lists_go_with_readable(options):
+    with pytest.raises(ht.InputError, match="has no effect"):
+        ht.Mondrian(**options)
+    assert ht.Mondrian(recoding="readable", **options)
+
+
+@pytest.mark.parametrize("options", [{"max_listed": 0}, {"max_length": 1.5}, {"max_listed": True}])
+def test_limits_of_lists_are_whole_numbers(options):
+    with pytest.raises(ht.InputError, match="a whole number"):
+        ht.Mondrian(recoding="readable", **options)
