@@ -136,7 +136,11 @@ def test_a_class_is_priced_as_it_is_written(rows, random):
             members = np.flatnonzero(labels == label)
             present = {column[i] for i in members}
             text = texts[label_of_class[label]]
-            assert kernel_price(packed, j, points[members, j].tolist()) == pytest.approx(shares[label], abs=1e-9)
+            listed = sorted(present, key=str) if axis.listing and 1 < len(present) <= MOST[0] else []
+            written = cells.one_of(listed, between=",")
+            toll = profile.LETTER * (len(written) - 1) if listed and len(written) <= MOST[1] else 0.0
+            priced = kernel_price(packed, j, points[members, j].tolist())
+            assert priced == pytest.approx(shares[label] + toll, abs=1e-9)
             if axis.rounding is None and axis.listing is None:
                 continue
             wanted = 0.0 if text is None else naive_price(text, values, present, axis)

@@ -129,9 +129,9 @@ def at_least(low: str) -> str:
     return f">={low}"
 
 
-def one_of(texts: Iterable[str | None]) -> str:
+def one_of(texts: Iterable[str | None], *, between: Literal[", ", ","] = ", ") -> str:
     """Write a set of values; None stands for the missing value."""
-    return json.dumps(list(texts), ensure_ascii=False)
+    return json.dumps(list(texts), ensure_ascii=False, separators=(between, ":"))
 
 
 def with_comma(text: str) -> str:

@@ -30,6 +30,7 @@ from hushtable.table import Table
 __all__ = ["Axis", "by_content", "check_grid", "lay_out", "pack", "places", "relative"]
 
 _MOST_CELLS = 1_000_000
+_TO_READ = 2.1  # how much more a list weighs than an interval of the same share: it is several times as long
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -165,18 +166,19 @@ def pack(axes: Sequence[Axis], weights: Mapping[str, float]) -> profile.Axes:
     offsets = np.cumsum([0, *(axis.n_places for axis in axes)])
     nodes, shares = _trees(axes, offsets)
     steps, starts, ends = _units(axes, offsets)
+    given = [weights.get(axis.column.name, 1.0) * (_TO_READ if axis.listing else 1.0) for axis in axes]
     most = [[0, 0] if axis.hierarchy else [axis.n_places, 0] for axis in axes]
     chars = np.zeros(offsets[-1], dtype=np.int64)
     for j, axis in enumerate(axes):
         if axis.listing:
-            most[j] = [axis.listing.max_listed, axis.listing.max_length]
+            most[j] = [axis.listing.max_listed, axis.listing.max_length - 1]
             chars[offsets[j] : offsets[j + 1]] = axis.listing.lengths
     return profile.Axes(
         is_ordered=np.array([axis.is_ordered for axis in axes]),
         offsets=offsets,
         positions=np.concatenate([axis.positions for axis in axes]),
         domain=np.array([axis.domain for axis in axes], dtype=np.float64),
-        weights=relative([weights.get(axis.column.name, 1.0) for axis in axes]),
+        weights=relative(given),
         depths=np.array([axis.tree.n_levels if axis.tree else 0 for axis in axes], dtype=np.int64),
         nodes=nodes,
         shares=shares,

@@ -112,7 +112,7 @@ class Listed:
             return None if run[0] < 0 else cells.value(column.text(run[0]))
         if len(run) == self.domain:
             return cells.SUPPRESSED
-        return cells.one_of(None if code < 0 else column.text(code) for code in run)
+        return cells.one_of((None if code < 0 else column.text(code) for code in run), between=",")
 
     def meaning(self) -> Hierarchy | Rule | None:
         """Return what the labels among the cells mean; None where there are none."""
@@ -121,5 +121,5 @@ class Listed:
 
 
 def length_in_list(text: str | None) -> int:
-    """Return how many characters a value adds to a list: its own and a separator's."""
-    return len(cells.one_of([text]))
+    """Return how many characters a value adds to a list, a comma included; the list has one more than all of them."""
+    return len(cells.one_of([text])) - 1

@@ -90,7 +90,7 @@ def _short_list(table: Table, partition: Partition, axis: Axis) -> Cells:
     offsets, members = _class_members(table, partition, codes, axis.column.n_values)
     lengths = np.add.reduceat(axis.listing.lengths[axis.place[members + 1]], offsets[:-1])
     is_short = np.diff(offsets) <= axis.listing.max_listed
-    is_short &= lengths <= axis.listing.max_length
+    is_short &= lengths < axis.listing.max_length
     is_listed = is_short | (np.diff(offsets) == 1)
     low, high, has_missing = _known_ranges(table, partition, axis)
     groups = axis.listing.groups

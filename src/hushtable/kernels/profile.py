@@ -19,6 +19,7 @@ from hushtable.kernels._jit import jit
 
 __all__ = ["Axes", "Points", "Work", "may_cut", "preference", "profile", "share_of"]
 
+LETTER = 0.002  # of the domain: what a character of a list costs, so that of equal cuts the shorter text wins
 ROUNDER = 0.01  # of its gain: by how much a cut may fall short that falls between wider units, level by level
 
 
@@ -251,12 +252,15 @@ def _price(axes: Axes, work: Work, j: int) -> None:
 
 @jit
 def share_of(axes: Axes, j: int, low: int, high: int, n_distinct: int, n_chars: int) -> float:
-    """Return the share that a class publishes, from its lowest and highest code, how many codes, and their texts."""
+    """Return what a class costs, from its lowest and highest code, how many codes, and how long their texts are.
+
+    That is the share of the column that it publishes, and something for the length of a list.
+    """
     if not axes.is_ordered[j]:
         if n_distinct == 1:
             return 0.0
         if n_distinct <= axes.most[j, 0] and n_chars <= axes.most[j, 1]:
-            return float(n_distinct / axes.domain[j])
+            return float(n_distinct / axes.domain[j] + LETTER * n_chars)
     elif low == high and (axes.rounds[j] == 0 or low == 0):
         return 0.0
     if low == 0:
