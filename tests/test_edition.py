@@ -338,3 +338,13 @@ def test_masking_writes_another_encoding_and_commas(tmp_path):
     assert set(column(tmp_path / "out.csv", "pay", encoding="cp1252")) == {"1,5", "2,5"}
     assert "größe" in (tmp_path / "values.csv").read_text(encoding="cp1252")
     assert "holds" in done("verify", tmp_path / "out.csv").out
+
+
+def test_central_integers_beside_missing_cells_keep_their_name_in_pandas():
+    pandas = pytest.importorskip("pandas")
+    data = pandas.DataFrame({"age": pandas.array([1, 1, None, None], dtype="Int64"), "x y": list("aabb")})
+    release = ht.anonymize(
+        data, quasi_identifiers=["age", "x y"], models=[ht.KAnonymity(2)], method=ht.Mondrian(recoding="central")
+    )
+    assert list(release.frame.columns) == ["age", "x y"]
+    assert release.verify().passed

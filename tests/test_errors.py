@@ -71,3 +71,8 @@ def test_without_a_near_name_the_columns_are_listed():
 def test_a_column_named_twice():
     with pytest.raises(errors.ColumnError, match="quasi_identifiers names 'age' more than once"):
         check_columns(["age", "sex", "age"], ["age", "sex"], "quasi_identifiers")
+
+
+def test_names_that_are_no_text_are_listed_too():
+    assert listed([None, "a", 7]) == "None, 'a', 7"
+    assert listed(["x" * 1_000]).endswith("…")

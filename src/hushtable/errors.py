@@ -104,11 +104,10 @@ def with_hint(message: str, hint: str) -> str:
 
 
 def listed(names: Iterable[str], limit: int = 8) -> str:
-    """Quote names for a message, and say how many more there are."""
-    names = list(names)
-    shown = ", ".join(
-        repr(name if len(name) <= _LONGEST_NAME else f"{name[:_LONGEST_NAME]}…") for name in names[:limit]
-    )
+    """Quote names for a message, long ones in part, and say how many more there are."""
+    # A name that somebody typed may be no text.
+    names = [repr(name) for name in names]
+    shown = ", ".join(name if len(name) <= _LONGEST_NAME else f"{name[:_LONGEST_NAME]}…" for name in names[:limit])
     return shown if len(names) <= limit else f"{shown} and {len(names) - limit} more"
 
 

@@ -284,7 +284,7 @@ def _series_of(backend: Any, column: pl.Series) -> nw.Series[Any]:
     dtype = known.dtype
     if backend.is_pandas_like() and dtype.is_integer() and column.null_count():
         # The integers of numpy, which narwhals would take, have no missing cell.
-        native = backend.to_native_namespace().Series(column.to_list(), dtype="Int64")
+        native = backend.to_native_namespace().Series(column.to_list(), dtype="Int64", name=column.name)
         return nw.from_native(native, series_only=True)
     return nw.new_series(column.name, column.to_list(), dtype, backend=backend)
 
