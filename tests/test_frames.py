@@ -687,3 +687,22 @@ def test_names_that_hold_a_delimiter_split_no_written_header(tmp_path):
     frame = frames.read(pl.DataFrame({"x,y": ["a,b", "c,d"], "b": ["1", "2"]}))
     frames.write(dataclasses.replace(frame, dialect=Dialect(delimiter=";")), tmp_path / "out.csv")
     assert frames.read(tmp_path / "out.csv").columns == ("x,y", "b")
+
+
+@pytest.mark.parametrize(
+    ("text", "is_read"),
+    [
+        ("41,M,x\n41,F,y\n41,M,z\n", False),
+        ("0,1,target\n0,1,a\n1,0,b\n", True),
+        ("1990,1991,x\n5,6,a\n7,8,b\n", True),
+        ("age,sex\nage,sex\n", True),
+        ("41,name\n41,Ann\n", True),
+    ],
+)
+def test_a_first_line_that_is_a_record_is_no_header(write_csv, text, is_read):
+    if is_read:
+        assert frames.read(write_csv(text)).n_rows == text.count("\n") - 1
+        return
+    with pytest.raises(InputError, match="looks like a record") as caught:
+        frames.read(write_csv(text))
+    assert "41" not in str(caught.value)

@@ -293,7 +293,12 @@ def _check_not_a_record(path: Path, data: pl.DataFrame) -> None:
     """Raise InputError where the first line holds cells of a person: they would be published as names."""
     if data.width < 2 or not any(_VALUE.fullmatch(name) for name in data.columns):
         return
-    n_alike = sum(bool((data[:, place] == name).any()) for place, name in enumerate(data.columns))
+    # Columns that are only numbered are named so by pandas, and may hold small numbers.
+    n_alike = sum(
+        bool((data[:, place] == name).any())
+        for place, name in enumerate(data.columns)
+        if name not in (str(place), str(place + 1))
+    )
     if n_alike > 1 and 2 * n_alike >= data.width:
         msg = (
             f"the first line of {str(path)!r} looks like a record: {n_alike} of its {data.width} cells are found below."

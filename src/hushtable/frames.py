@@ -140,14 +140,13 @@ class Frame:
         spelled = {name: self.spelling(name) for name in self.columns}
         marks = {(spec.decimal, spec.thousands) for spec in spelled.values() if spec.decimal is not None}
         of_all = [each for each in marks if each[0] == ","] or list(marks)
-        if of_all:
-            thousands = {each for _, each in of_all if each is not None}
-            digits = thousands.pop() if len(thousands) == 1 else None
-            dialect = replace(self.dialect, decimal=of_all[0][0], thousands=digits)
-        else:
-            dialect = self.dialect
         own = {name: ColumnSpec(format=spec.format) for name, spec in spelled.items() if spec.format is not None}
-        learned = replace(self.told(own), dialect=dialect)
+        learned = self.told(own)
+        if not of_all:
+            return learned
+        thousands = {each for _, each in of_all if each is not None}
+        digits = thousands.pop() if len(thousands) == 1 else None
+        learned = replace(learned, dialect=replace(self.dialect, decimal=of_all[0][0], thousands=digits))
         for name, spec in spelled.items():
             is_settled = spec.format is None and self.doubts(name) == ((), ())
             if is_settled and not learned.values(name).equals(self.values(name)):
