@@ -138,9 +138,12 @@ _A_MOMENT: Final = dt.datetime(2003, 11, 25, 13, 14, 15)
 
 def names_a_day(format_: Any) -> bool:
     """Tell whether a format of strptime names day, month and year."""
+    # Without a year, Python warns of what it makes of a day and month.
+    if not isinstance(format_, str) or not any(sign in format_ for sign in ("%Y", "%y", "%G", "%x", "%c")):
+        return False
     try:
         return dt.datetime.strptime(_A_MOMENT.strftime(format_), format_).date() == _A_MOMENT.date()
-    except (ValueError, TypeError):
+    except ValueError:
         return False
 
 

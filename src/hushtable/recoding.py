@@ -390,9 +390,11 @@ def _roundest_moment(low: np.datetime64, high: np.datetime64) -> np.datetime64:
 
 def _multiples(moment: np.datetime64, unit: str, step: int) -> tuple[Any, ...]:
     """Return the last multiple of a step up to a moment; of a moment that is one, the one before as well."""
-    whole = moment.astype(f"datetime64[{unit}]")
-    last = whole - whole.astype(np.int64) % step
-    return (last - step, last) if last == moment else (last,)
+    kind = f"datetime64[{unit}]"
+    number = moment.astype(kind).astype(np.int64)
+    # Counted in units, since numpy guesses the unit of a bare number no more.
+    before, last = np.array([number - number % step - step, number - number % step]).astype(kind)
+    return (before, last) if last == moment else (last,)
 
 
 def _cell_ends(column: Column) -> FloatArray:

@@ -265,7 +265,11 @@ def tree(
     """One row per combination, size by size; where no delta is given nothing is pruned."""
     sizes = allowed_sizes(n_cols, len(table.names))
     combos = combos_in_order(table, n_cols)
-    entropies = {combo: entropy(projected(table, table.synthetic, combo, "category"), alpha) for combo in combos}
+    entropies = {}
+    for combo in combos:
+        # What matches nothing is in no class.
+        rows = projected(table, table.synthetic, combo, missing)
+        entropies[combo] = entropy([row for row in rows if row is not None], alpha)
     pruned: set[Combo] = set()
     for combo in combos:
         base = base_of(combo, sizes)

@@ -187,11 +187,10 @@ def test_tree_is_that_of_the_slow_twin(data, tables, missing, alpha):
         assert row["is_pruned"] is False
         assert row["field_weighted"] == row["total_weighted"] == 0.5 ** (len(twin.combo) - 1)
         assert row["weighted_mpuccs_collision_cnt"] == row["field_weighted"] * twin.n_collisions
-        if missing == "category":
-            assert row["combo_entropy"] == pytest.approx(twin.entropy, abs=1e-12)
-            if twin.base is not None:
-                assert row["base_entropy"] == pytest.approx(twin.base_entropy, abs=1e-12)
-                assert row["entropy_gain"] == pytest.approx(twin.gain, abs=1e-12)
+        assert row["combo_entropy"] == pytest.approx(twin.entropy, abs=1e-12)
+        if twin.base is not None:
+            assert row["base_entropy"] == pytest.approx(twin.base_entropy, abs=1e-12)
+            assert row["entropy_gain"] == pytest.approx(twin.gain, abs=1e-12)
 
 
 @given(st.data(), pairs(kinds=("number", "text", "constant")), st.sampled_from([-0.1, -0.0137, 0.0531]))

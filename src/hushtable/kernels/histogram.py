@@ -44,8 +44,6 @@ def class_values(
             if counts[rows[i]] == 0:
                 continue
             code = codes[rows[i]]
-            if counts[rows[i]] == 0:
-                continue
             if records[code + 1] == 0:
                 found_codes[n_found] = code
                 n_found += 1
