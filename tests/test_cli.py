@@ -684,11 +684,11 @@ WRITERS = {
     "uniques": ("out.csv", ["uniques", "in.csv", "--details", "out.csv"]),
     "mask-dependence": (
         "out.csv",
-        ["mask-dependence", "in.csv", "--a", "sex", "--b", "age", "--clusters", "2", "-o", "out.csv"],
+        ["mask-dependence", "in.csv", "--a", "sex", "--b", "age", "--clusters", "2", "--c", "illness", "-o", "out.csv"],
     ),
     "mask-dependence, clusters": (
         "out.clusters.csv",
-        ["mask-dependence", "in.csv", "--a", "sex", "--b", "age", "--clusters", "2", "-o", "out.csv"],
+        ["mask-dependence", "in.csv", "--a", "sex", "--b", "age", "--clusters", "2", "--c", "illness", "-o", "out.csv"],
     ),
 }
 

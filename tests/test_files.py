@@ -144,7 +144,7 @@ def test_commands_take_what_comes_in(stream):
     stream(ROWS)
     assert '"file": "-"' in done("scan", "-", "--json").out
     stream(ROWS)
-    done("mask-dependence", "-", "--a", "sex", "--b", "age", "--clusters", "2", "-o", "masked.csv")
+    done("mask-dependence", "-", "--a", "sex", "--b", "age", "--clusters", "2", "--c", "", "-o", "masked.csv")
     stream(Path("out.csv").read_text())
     outcome = run("verify", "-")
     assert (outcome.code, "manifest" in outcome.err) == (2, True)

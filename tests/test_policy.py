@@ -714,7 +714,6 @@ def test_all_faulty_columns_are_named_in_one_run_with_their_lines():
         ("version: 1", "population: people.csv", "population: has no effect: no model counts a population"),
         ("nodes: 7", "", "budget: has no effect: give seconds or nodes"),
         ("ssn: {role: identifier, action: remove}", "ssn: {role: identifier, kind: integer}", "kind goes with role"),
-        ("visit: other", "visit: {role: other, format: '%d.%m.%Y'}", "format goes with role"),
         ("visit: other", "visit: {role: other, order: [a, b]}", "order goes with role"),
         ("visit: other", "visit: {role: other, hierarchy: auto}", "hierarchy goes with role"),
         ("visit: other", "visit: {role: other, action: remove}", "action: remove goes with role: identifier"),

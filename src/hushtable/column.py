@@ -103,11 +103,21 @@ class ColumnSpec:
             )
             raise InputError(msg)
 
+    @property
+    def spelling(self) -> ColumnSpec:
+        """What it says of how cells are spelled, not what their values are."""
+        return ColumnSpec(None, None, self.format, self.decimal, self.thousands, self.missing_values)
+
     def completed(self, other: ColumnSpec) -> ColumnSpec:
-        """Return this spec, with what it does not say taken from another."""
+        """Return this spec, with what it does not say taken from another; texts that mean missing are those of both."""
         said = {name: getattr(other if getattr(self, name) is None else self, name) for name in self.__slots__}
+        if self.decimal is not None or self.thousands is not None:
+            # The two marks are one statement.
+            said |= {"decimal": self.decimal, "thousands": self.thousands}
         is_date = said["order"] is None and said["kind"] in (None, "date", "datetime")
-        return ColumnSpec(**{**said, "format": said["format"] if is_date else None})
+        missing = dict.fromkeys((*(self.missing_values or ()), *(other.missing_values or ())))
+        said |= {"format": said["format"] if is_date else None, "missing_values": tuple(missing) or None}
+        return ColumnSpec(**said)
 
     def _check_reading(self) -> None:
         check_marks(self.decimal, self.thousands, self.missing_values)

@@ -34,6 +34,9 @@ _HEAD: Final = 1_000_000  # characters looked at for the delimiter, bytes for th
 _ENCODINGS: Final = ("cp1252", "gb18030", "big5", "cp932")
 """Tried where a text is not UTF-8. Others, which western letters would pass for, are to be named."""
 _CONTROL: Final = re.compile(r"[\x00-\x08\x0e-\x1f\x7f]")
+_VALUE: Final = re.compile(r"[+-]?[0-9][0-9.,:/ -]*")
+"""Numbers and dates, which are seldom names."""
+_LONGEST_LINE: Final = 100_000  # characters of a header without a record
 _SEPARATOR: Final = re.compile(r'"?sep=([^"\r\n])"?\r?\n')
 """A first line by which Excel says how to split the others."""
 
@@ -69,6 +72,7 @@ def read_csv(path: Path, raw: bytes, dialect: Dialect) -> tuple[pl.DataFrame, Di
     data, header = data[1:, 1:] if has_index else data[1:], header[1:] if has_index else header
     check_header(path, header)
     data.columns = header
+    _check_not_a_record(path, data)
     return data, replace(dialect, encoding=encoding, delimiter=delimiter, index=has_index)
 
 
@@ -264,8 +268,8 @@ def _check_first_line(path: Path, text: str) -> None:
         msg = with_hint(f"{str(path)!r} is empty.", "the first line must hold the column names.")
         raise InputError(msg)
     first, newline, _ = text.partition("\n")
-    # UTF-16 that is read as UTF-8 has line ends; most that is no text at all has none.
-    if "\0" in first or (not newline and _CONTROL.search(first)):
+    # UTF-16 that is read as UTF-8 has line ends; most that is no text at all has none, or is read in too wide letters.
+    if "\0" in first or (not newline and (_CONTROL.search(first) or len(first) > _LONGEST_LINE)):
         msg = with_hint(f"{str(path)!r} is no text, or of another encoding.", "pass its encoding, such as utf-16.")
         raise InputError(msg)
 
@@ -279,6 +283,18 @@ def _has_index(path: Path, header: Sequence[str], asked: bool | None) -> bool:
         )
         raise ColumnError(msg)
     return looks and asked is not False
+
+
+def _check_not_a_record(path: Path, data: pl.DataFrame) -> None:
+    """Raise InputError where the first line holds cells of a person: they would be published as names."""
+    if data.width < 2 or not any(_VALUE.fullmatch(name) for name in data.columns):
+        return
+    n_alike = sum(bool((data[:, place] == name).any()) for place, name in enumerate(data.columns))
+    if n_alike > 1 and 2 * n_alike >= data.width:
+        msg = (
+            f"the first line of {str(path)!r} looks like a record: {n_alike} of its {data.width} cells are found below."
+        )
+        raise InputError(with_hint(msg, "put the names of the columns into the first line."))
 
 
 def check_header(path: Path, header: Sequence[str], *, hint: str = "name every column in the first line.") -> None:

@@ -51,6 +51,11 @@ class Dialect:
             decimal=self.decimal, thousands=self.thousands, missing_values=tuple(self.missing_values) or None
         )
 
+    @property
+    def marks(self) -> Dialect:
+        """What it says of cells, in whatever file or frame they are."""
+        return Dialect(decimal=self.decimal, thousands=self.thousands, missing_values=self.missing_values)
+
     def to_dict(self) -> dict[str, Any]:
         """Return what it says as plain values."""
         said = {each.name: getattr(self, each.name) for each in fields(self)}

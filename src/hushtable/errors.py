@@ -41,6 +41,9 @@ __all__ = [
 ]
 
 
+_LONGEST_NAME = 100  # characters; of what is read wrong, the whole table may look like a name
+
+
 class HushError(Exception):
     """Base of all errors of hushtable; ``exit_code`` is what the command returns for it."""
 
@@ -103,7 +106,9 @@ def with_hint(message: str, hint: str) -> str:
 def listed(names: Iterable[str], limit: int = 8) -> str:
     """Quote names for a message, and say how many more there are."""
     names = list(names)
-    shown = ", ".join(repr(name) for name in names[:limit])
+    shown = ", ".join(
+        repr(name if len(name) <= _LONGEST_NAME else f"{name[:_LONGEST_NAME]}…") for name in names[:limit]
+    )
     return shown if len(names) <= limit else f"{shown} and {len(names) - limit} more"
 
 

@@ -21,7 +21,7 @@ import numpy as np
 
 from hushtable import lattice, series
 from hushtable._types import BoolArray, CodeArray, CountArray
-from hushtable.errors import ColumnError, ExposureError, listed, with_hint
+from hushtable.errors import ColumnError, ExposureError, InputError, check_whole, listed, with_hint
 from hushtable.frames import Frame
 from hushtable.kernels import group
 from hushtable.lattice.listing import partitions
@@ -60,6 +60,11 @@ class ExposureLimit:
 
     columns: int = 2
     rate: float = 0.05
+
+    def __post_init__(self) -> None:
+        check_whole("an exposure limit was given columns", self.columns, 1)
+        if not 0 <= self.rate <= 1:
+            raise InputError(with_hint(f"an exposure limit was given rate = {self.rate!r}.", "a share, from 0 to 1."))
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,6 +186,7 @@ def measure_exposure(
     others: Sequence[str],
     sensitive: Sequence[str] = (),
     starred: BoolArray | None = None,
+    person: str | None = None,
     limit: ExposureLimit = _AS_USUAL,
     accepted: Mapping[str, str] | None = None,
     is_enforced: bool = False,
@@ -199,6 +205,8 @@ def measure_exposure(
         Columns that are told of, and never counted alone.
     starred : ndarray of bool, shape (n_rows,), optional
         Rows that publish ``*`` in every sensitive column.
+    person : str, optional
+        The column that says whose record a row is: records are found where no second person has their cells.
     limit : ExposureLimit
     accepted : mapping of column to str, optional
         Columns of ``others`` that are not counted alone either, and why.
@@ -233,8 +241,13 @@ def measure_exposure(
             codes[name] = np.where(starred[rows], codes[name].max(initial=-1) + 1, codes[name])
     reasons = dict(accepted or {})
     tested = {name: codes[name] for name in others if name not in reasons}
-    n_unique, sets, complete_to = _alone(tested, counts, limit.columns)
-    told, told_to = _told(classes[rows], codes, counts)
+    persons = None if person is None else _codes(source, person)[rows]
+    n_unique, sets, complete_to = (
+        _alone(tested, counts, limit.columns)
+        if persons is None
+        else _alone_of_persons(tested, counts, persons, limit.columns)
+    )
+    told, told_to = _told(classes[rows], codes, counts, persons)
     return Exposure(
         n_records=int(counts.sum()),
         columns=tuple(tested),
@@ -286,7 +299,29 @@ def _alone(codes: Mapping[str, CodeArray], counts: CountArray, max_size: int) ->
     return len(walked.rows), tuple(sorted(found, key=_small_first)), walked.complete_to
 
 
-def _told(classes: CodeArray, codes: Mapping[str, CodeArray], counts: CountArray) -> tuple[tuple[Uniques, ...], int]:
+def _alone_of_persons(
+    codes: Mapping[str, CodeArray], counts: CountArray, persons: CodeArray, max_size: int
+) -> tuple[int, tuple[Uniques, ...], int]:
+    """Count the records whose cells in few columns no second person has; else as `_alone`."""
+    names, n_rows = sorted(codes), len(counts)
+    n_sets = np.cumsum([math.comb(len(names), size) for size in range(1, min(max_size, len(names)) + 1)])
+    kept = [size for size, n in enumerate(n_sets.tolist(), start=1) if n * n_rows <= _MOST_WALKED]
+    if not kept:
+        return 0, (), 0
+    sets = sorted(path for size in kept for path in combinations(range(len(names)), size))
+    stacked = np.array([codes[name] for name in names])
+    found, hit = [], np.zeros(n_rows, dtype=bool)
+    for path, (labels, n_classes) in zip(sets, partitions(stacked, _widths(stacked), sets), strict=True):
+        lone = _of_one(labels, n_classes, counts, persons)[labels]
+        hit |= lone
+        found.append(Uniques(tuple(names[j] for j in path), int(counts[lone].sum())))
+    most = sorted((each for each in found if each.n_records), key=lambda each: (-each.n_records, _small_first(each)))
+    return int(counts[hit].sum()), tuple(sorted(most[:_HANDFUL], key=_small_first)), kept[-1]
+
+
+def _told(
+    classes: CodeArray, codes: Mapping[str, CodeArray], counts: CountArray, persons: CodeArray | None
+) -> tuple[tuple[Uniques, ...], int]:
     """Count the records that are unique in a class by one column, and by a few pairs; return also to what size."""
     names = sorted(codes)
     told_to = 2 if math.comb(len(names), 2) * len(classes) <= _MOST_PAIRED else 1
@@ -296,7 +331,7 @@ def _told(classes: CodeArray, codes: Mapping[str, CodeArray], counts: CountArray
     parted = partitions(stacked, _widths(stacked), [(0, *path) for path in sets])
     found = sorted(
         (
-            Uniques(tuple(names[j - 1] for j in path), _n_alone(*each, counts))
+            Uniques(tuple(names[j - 1] for j in path), _n_alone(*each, counts, persons))
             for path, each in zip(sets, parted, strict=True)
         ),
         key=_small_first,
@@ -311,8 +346,19 @@ def _distinct(codes: CodeArray, counts: CountArray) -> tuple[CodeArray, CountArr
     return np.ascontiguousarray(codes[:, first]), group.class_sizes(labels, counts, n_classes)
 
 
-def _n_alone(labels: CodeArray, n_classes: int, counts: CountArray) -> int:
-    return int((group.class_sizes(labels, counts, n_classes) == 1).sum())
+def _n_alone(labels: CodeArray, n_classes: int, counts: CountArray, persons: CodeArray | None = None) -> int:
+    sizes = group.class_sizes(labels, counts, n_classes)
+    return int(sizes[_of_one(labels, n_classes, counts, persons)].sum())
+
+
+def _of_one(labels: CodeArray, n_classes: int, counts: CountArray, persons: CodeArray | None) -> BoolArray:
+    """Tell which classes are one record, or the records of one person; nobody's are nobody else's."""
+    if persons is None:
+        return np.asarray(group.class_sizes(labels, counts, n_classes) == 1)
+    apart = np.empty_like(labels)
+    n_apart = group.refine(labels, n_classes, persons, int(persons.max(initial=-1)) + 1, apart)
+    n_persons = np.bincount(labels[group.first_rows(apart, n_apart)], minlength=n_classes)
+    return np.asarray(n_persons <= 1)
 
 
 def _widths(codes: CodeArray) -> list[int]:

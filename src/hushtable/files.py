@@ -55,7 +55,7 @@ def read_file(path: Path, dialect: Dialect) -> Read:
         if kind == "parquet":
             # Opened here: as a name it would be a pattern, or a folder of files.
             with path.open("rb") as file:
-                return _parquet(path, file)
+                return _parquet(path, file, dialect)
         return _read(path, path.read_bytes(), kind, dialect)
     except OSError as error:
         message = f"cannot read {str(path)!r}: {error.strerror or type(error).__name__}."
@@ -66,7 +66,7 @@ def read_bytes(raw: bytes, name: str, dialect: Dialect) -> Read:
     """Read what is in no file of a name, such as a stream: what kind it is, its first bytes say."""
     kind = next((kind for magic, kind in _MAGIC if raw.startswith(magic)), "csv")
     path = Path(name)
-    return _parquet(path, io.BytesIO(raw)) if kind == "parquet" else _read(path, raw, kind, dialect)
+    return _parquet(path, io.BytesIO(raw), dialect) if kind == "parquet" else _read(path, raw, kind, dialect)
 
 
 def write_csv(data: pl.DataFrame, names: Sequence[str], path: Path, delimiter: str, encoding: str) -> None:
@@ -88,9 +88,9 @@ def _read(path: Path, raw: bytes, kind: str, dialect: Dialect) -> Read:
     return cells, True, dialect
 
 
-def _parquet(path: Path, file: Any) -> Read:
+def _parquet(path: Path, file: Any, dialect: Dialect) -> Read:
     try:
-        return pl.read_parquet(file), False, Dialect()
+        return pl.read_parquet(file), False, dialect.marks
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException):
         # Polars panics over some damage.
         msg = with_hint(f"{str(path)!r} is not a Parquet file.", "check the ending: a CSV is named .csv.")

@@ -28,6 +28,7 @@ from hushtable.spellings import canonical, doubts
 
 __all__ = [
     "Frame",
+    "alike",
     "assemble",
     "check_writable",
     "digits",
@@ -104,43 +105,55 @@ class Frame:
 
         Text is looked at where it is typed by its looks, as a CSV's is.
         """
-        column, looks = self.column(name), self.is_text if is_typed is None else is_typed
-        is_text = isinstance(column.dtype, pl.String)
-        return settled(column, self.spec(name), is_typed=looks) if is_text else self.spec(name)
+        column, looks = self.text(name), self.is_text if is_typed is None else is_typed
+        return self.spec(name) if column is None else settled(column, self.spec(name), is_typed=looks)
 
     def values(self, name: str) -> pl.Series:
         """Return one column with its text rewritten as values are written here; see `hushtable.spellings`."""
-        column = self.column(name)
-        return canonical(column, self.spelling(name)) if isinstance(column.dtype, pl.String) else column
+        column = self.text(name)
+        return self.column(name) if column is None else canonical(column, self.spelling(name))
 
     def doubts(self, name: str) -> tuple[tuple[str, ...], tuple[tuple[str, str | None], ...]]:
         """Return what the cells of a column could mean where nothing settles it; see `hushtable.spellings.doubts`."""
+        column, spec = self.text(name), self.spec(name)
+        if column is None:
+            return (), ()
+        # Where semicolons part cells, a comma may be the decimal mark, and a point what groups digits.
+        is_continental = self.is_text and self.dialect.delimiter == ";" and spec.decimal is None
+        return doubts(column, spec, points_may_group=is_continental)
+
+    def text(self, name: str) -> pl.Series | None:
+        """Return one column as text; None where it holds no texts."""
         column = self.column(name)
-        return doubts(column, self.spec(name)) if isinstance(column.dtype, pl.String) else ((), ())
+        is_text = isinstance(column.dtype, (pl.String, pl.Categorical, pl.Enum))
+        return column.cast(pl.String) if is_text else None
 
     def learned(self) -> Frame:
         """Return a file's frame with all said of it that its cells leave no doubt of.
 
         Formats of dates are said column by column. A comma as decimal mark holds for the whole file, so
-        that a column that could be read in two ways is read as its neighbours are.
+        that a column that could be read in two ways is read as its neighbours are; a column that it would
+        read otherwise than its own cells say keeps marks of its own.
         """
         if not self.is_text:
             return self
         spelled = {name: self.spelling(name) for name in self.columns}
         marks = {(spec.decimal, spec.thousands) for spec in spelled.values() if spec.decimal is not None}
         of_all = [each for each in marks if each[0] == ","] or list(marks)
-        thousands = {each for _, each in of_all if each is not None}
-        dialect = self.dialect
-        if of_all and len(thousands) < 2:
-            dialect = replace(dialect, decimal=of_all[0][0], thousands=next(iter(thousands), None))
-        own = {
-            name: ColumnSpec(format=spec.format)
-            if spec.format is not None
-            else ColumnSpec(decimal=spec.decimal, thousands=spec.thousands)
-            for name, spec in spelled.items()
-            if spec.format is not None or (spec.decimal not in (None, dialect.decimal))
-        }
-        return replace(self.told(own), dialect=dialect)
+        if of_all:
+            thousands = {each for _, each in of_all if each is not None}
+            digits = thousands.pop() if len(thousands) == 1 else None
+            dialect = replace(self.dialect, decimal=of_all[0][0], thousands=digits)
+        else:
+            dialect = self.dialect
+        own = {name: ColumnSpec(format=spec.format) for name, spec in spelled.items() if spec.format is not None}
+        learned = replace(self.told(own), dialect=dialect)
+        for name, spec in spelled.items():
+            is_settled = spec.format is None and self.doubts(name) == ((), ())
+            if is_settled and not learned.values(name).equals(self.values(name)):
+                plain = ColumnSpec(decimal=spec.decimal or ".", thousands=spec.thousands)
+                learned = learned.told({name: plain})
+        return learned
 
     def told(self, specs: Mapping[str, ColumnSpec]) -> Frame:
         """Return the frame with more said of how its columns are read."""
@@ -221,7 +234,7 @@ def read(
     if isinstance(data, (str, os.PathLike)):
         return _frame_of(*read_file(Path(data), dialect))
     try:
-        frame = Frame(nw.from_native(data, eager_only=True))
+        frame = Frame(nw.from_native(data, eager_only=True), dialect=dialect.marks)
         names = frame.columns
     except nw.exceptions.DuplicateError:
         msg = with_hint("the dataframe has columns of the same name.", "give every column its own name.")
@@ -245,6 +258,22 @@ def read_stream(raw: bytes, name: str, dialect: Dialect) -> Frame:
 
 def _frame_of(cells: pl.DataFrame, is_text: bool, dialect: Dialect) -> Frame:
     return Frame(nw.from_native(cells, eager_only=True), is_text=is_text, dialect=dialect)
+
+
+def alike(tables: Sequence[Frame]) -> tuple[Frame, ...]:
+    """Return tables in which a column that could be read in two ways is read as another table's is that cannot."""
+    told = list(tables)
+    for name in dict.fromkeys(name for table in tables for name in table.columns):
+        holders = [place for place, table in enumerate(tables) if table.is_text and name in table.columns]
+        doubtful = {place: tables[place].doubts(name) for place in holders}
+        settled = [tables[place].spelling(name) for place in holders if doubtful[place] == ((), ())]
+        for place, (formats, marks) in doubtful.items():
+            decimals = [decimal for decimal, _ in marks]
+            format_ = next((spec.format for spec in settled if spec.format in formats), None)
+            decimal = next((spec.decimal for spec in settled if spec.decimal in decimals), None)
+            if format_ is not None or decimal is not None:
+                told[place] = told[place].told({name: ColumnSpec(format=format_, decimal=decimal)})
+    return tuple(told)
 
 
 def _series_of(backend: Any, column: pl.Series) -> nw.Series[Any]:

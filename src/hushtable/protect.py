@@ -14,7 +14,7 @@ from hushtable._types import Missing, Progress
 from hushtable.anonymizers import METHODS, Method, Request, check_roles, protect
 from hushtable.claims import Limits
 from hushtable.column import ColumnSpec, check_specs
-from hushtable.discover.recognise import find_quasi_identifiers
+from hushtable.discover.recognise import looks_identifying
 from hushtable.errors import ColumnError, ExposureWarning, InputError, check_type, listed, names_in, with_hint
 from hushtable.exposure import FEWEST_RECORDS, ExposureLimit
 from hushtable.frames import Frame
@@ -198,12 +198,11 @@ def _check_identifiers(source: Frame | Table, asked: Request) -> None:
     if n_records < FEWEST_RECORDS or not undeclared:
         return
     # Who names quasi-identifiers says that the rows are persons.
-    proposed = find_quasi_identifiers(source, of_persons=True).columns
-    looks = [each for each in proposed if each.role == "identifier" and each.name in undeclared]
+    looks = looks_identifying(source, undeclared)
     if looks:
         msg = with_hint(
-            f"column {looks[0].name!r} looks like a direct identifier ({looks[0].reason}) and was given no role.",
-            f'identifiers={[each.name for each in looks]!r} leaves it out, roles="trust" keeps it.',
+            f"column {looks[0][0]!r} looks like a direct identifier ({looks[0][1]}) and was given no role.",
+            f'identifiers={[name for name, _ in looks]!r} leaves it out, roles="trust" keeps it.',
         )
         raise ColumnError(msg)
 

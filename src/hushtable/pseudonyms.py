@@ -6,14 +6,15 @@ import hashlib
 import hmac
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
 from hushtable import frames
-from hushtable.column import from_texts
+from hushtable.column import ColumnSpec, from_texts
 from hushtable.errors import InputError, check_columns, with_hint
 from hushtable.frames import Frame
+from hushtable.spellings import canonical
 from hushtable.table import Table
 
 __all__ = ["Pseudonyms", "pseudonymize", "pseudonymize_table"]
@@ -67,10 +68,16 @@ def pseudonymize(frame: Frame, pseudonyms: Pseudonyms) -> Frame:
     check_columns(pseudonyms.columns, frame.columns, "pseudonyms")
     return frame.with_columns(
         {
-            name: frames.map_texts(frame.column(name), partial(_pseudonym, pseudonyms.key, name), name)
+            name: frames.map_texts(_known(frame, name), partial(_pseudonym, pseudonyms.key, name), name)
             for name in pseudonyms.columns
         }
     )
+
+
+def _known(frame: Frame, name: str) -> Any:
+    """Return a column's cells, without those that mean missing: nobody has no pseudonym."""
+    text, missing = frame.text(name), frame.spec(name).missing_values
+    return frame.column(name) if text is None else canonical(text, ColumnSpec(missing_values=missing))
 
 
 def pseudonymize_table(table: Table, pseudonyms: Pseudonyms) -> Table:

@@ -170,6 +170,7 @@ class Release:
             others=[name for name in names if name not in named],
             sensitive=self.sensitive,
             starred=suppressed,
+            person=getattr(self.claim, "person", None),
             limit=limit,
             accepted=accepted,
             is_enforced=is_enforced,

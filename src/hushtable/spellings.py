@@ -34,6 +34,7 @@ class _Marks(NamedTuple):
     thousands: str | None
 
 
+_PLAIN: Final = _Marks(".", None)
 _SPACES: Final = " \u00a0\u202f"
 _MARKS: Final = tuple(_Marks(d, t) for d in ".," for t in (None, ".", ",", " ", "'") if t != d)
 _NUMBERLIKE: Final = re.compile(rf"[+-]?[0-9][0-9.,'{_SPACES}]*([eE][+-]?[0-9]+)?", re.ASCII)
@@ -97,11 +98,20 @@ def found(series: pl.Series, spec: ColumnSpec) -> ColumnSpec:
         is_settled = len(formats) == 1 and "%y" not in formats[0]
         return replace(spec, format=formats[0]) if is_settled else spec
     marks = _marks(texts, spec)
-    return replace(spec, decimal=marks[0].decimal, thousands=marks[0].thousands) if len(marks) == 1 else spec
+    if len(marks) != 1 or marks[0] == _PLAIN:
+        return spec
+    return replace(spec, decimal=marks[0].decimal, thousands=marks[0].thousands)
 
 
-def doubts(series: pl.Series, spec: ColumnSpec) -> tuple[tuple[str, ...], tuple[tuple[str, str | None], ...]]:
-    """Return what the cells of a text column could mean where it is not settled: formats of dates, marks of numbers."""
+def doubts(
+    series: pl.Series, spec: ColumnSpec, *, points_may_group: bool = False
+) -> tuple[tuple[str, ...], tuple[tuple[str, str | None], ...]]:
+    """Return what the cells of a text column could mean where it is not settled: formats of dates, marks of numbers.
+
+    ``1.234`` is a number with a decimal point, unless points may group digits: then it may be 1234 as well.
+    """
+    if points_may_group and _is_grouped_by_points(series, spec):
+        return (), (_PLAIN, _Marks(",", "."))
     texts = _telling(series, spec)
     if texts is None:
         return (), ()
@@ -124,7 +134,8 @@ def canonical(series: pl.Series, spec: ColumnSpec) -> pl.Series:
     """
     if spec.missing_values:
         series = series.set(series.str.strip_chars().is_in(list(spec.missing_values)).fill_null(False), None)
-    if spec.format is None and spec.decimal is None and spec.thousands is None:
+    is_category = spec.order is not None or spec.kind in ("category", "ordered")
+    if is_category or (spec.format is None and spec.decimal is None and spec.thousands is None):
         return series
     texts = series.drop_nulls().unique()
     if spec.format is not None:
@@ -171,13 +182,11 @@ def _telling(series: pl.Series, spec: ColumnSpec) -> pl.Series | None:
         return None
     if spec.missing_values:
         series = canonical(series, ColumnSpec(missing_values=spec.missing_values))
-    first = next((text for text in series.head(100).drop_nulls().to_list() if _tells(text)), None)
-    if first is None:
-        place = series.is_not_null().arg_max()
-        first = None if place is None else series[place]
-    if first is None:
+    series = series.str.strip_chars()
+    place = ((series != "") & (series != SUPPRESSED)).arg_max()
+    first = None if place is None else series[place]
+    if not first or first == SUPPRESSED:
         return None
-    first = first.strip()
     if _NUMBERLIKE.fullmatch(first) and not series.str.contains(_MARKED).any():
         return None
     if not _NUMBERLIKE.fullmatch(first) and not any(re.fullmatch(pattern, first) for pattern in _DATES):
@@ -185,8 +194,16 @@ def _telling(series: pl.Series, spec: ColumnSpec) -> pl.Series | None:
     return _filled(series.drop_nulls().unique())
 
 
-def _tells(text: str) -> bool:
-    return bool(text.strip()) and text != SUPPRESSED
+def _is_grouped_by_points(series: pl.Series, spec: ColumnSpec) -> bool:
+    """Tell whether all texts are whole numbers if points group their digits, some of them only then."""
+    if (
+        spec.kind not in (None, "integer", "decimal")
+        or spec.order is not None
+        or not series.str.contains(".", literal=True).any()
+    ):
+        return False
+    texts = _filled(canonical(series, ColumnSpec(missing_values=spec.missing_values)).drop_nulls().unique())
+    return bool(texts.str.contains(r"^[+-]?[1-9][0-9]{0,2}(\.[0-9]{3})*$").all())
 
 
 def _filled(texts: pl.Series) -> pl.Series:
@@ -246,7 +263,8 @@ def _parsed(texts: pl.Series, format_: str) -> pl.Series:
 
 def _moments(texts: pl.Series, format_: str) -> pl.Series:
     """Write dates and moments in ISO; null where a text is none of the format."""
-    return _parsed(texts, format_).dt.to_string("%Y-%m-%d %H:%M:%S" if has_time(format_) else "%Y-%m-%d")
+    clock = (" %H:%M:%S%.6f" if "%f" in format_ else " %H:%M:%S") if has_time(format_) else ""
+    return _parsed(texts, format_).dt.to_string(f"%Y-%m-%d{clock}")
 
 
 def _replaced(series: pl.Series, texts: pl.Series, new: pl.Series) -> pl.Series:

@@ -64,7 +64,21 @@ def matched(*options: object) -> None:
 
 
 def masked(*options: object) -> None:
-    done("mask-dependence", "in.csv", "--a", "illness", "--b", "age", "--clusters", "5", "-o", "out.csv", *options)
+    done(
+        "mask-dependence",
+        "in.csv",
+        "--a",
+        "illness",
+        "--b",
+        "age",
+        "--clusters",
+        "5",
+        "--c",
+        "",
+        "-o",
+        "out.csv",
+        *options,
+    )
 
 
 def spoil(path: Path, column: str) -> None:

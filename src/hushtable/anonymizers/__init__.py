@@ -159,6 +159,8 @@ def protect(data: Any, asked: Request) -> Release:
         asked = replace(asked, population=frames.read(asked.population).told(asked.specs), inputs=inputs)
     check_memory(_COMPILER, "compiling the kernels", "end other programs, or use a machine with more memory.")
     source, table = _read(data, asked)
+    if isinstance(source, Frame) and isinstance(asked.population, Frame):
+        asked = replace(asked, population=frames.alike((source, asked.population))[1])
     _warn(source, asked)
     people = _population(asked)
     everyone = table if people is None else table.with_population(people)
@@ -183,11 +185,12 @@ def protect(data: Any, asked: Request) -> Release:
     judge.check_classes(found.partition)
 
     inputs = (*asked.inputs, *drafts.paths_among(data, asked.population, asked.hierarchies))
+    origins = {} if isinstance(source, Table) else {n: source.spelling(n).spelling for n in asked.quasi_identifiers}
     typed = {column.name: _spec_of(column, source, asked) for column in everyone.columns}
 
     def released(found: Found) -> Release:
         release = _release(source, whole, asked, found, _spread(found.partition.labels, inverse, suppressed))
-        claim = replace(release.claim, specs={**asked.specs, **typed})
+        claim = replace(release.claim, specs={**asked.specs, **typed}, origins=origins)
         return replace(release, claim=claim, inputs=inputs)
 
     release = released(found)
@@ -208,7 +211,9 @@ def _read(data: Any, asked: Request) -> tuple[Frame | Table, Table]:
     judged = asked.judged
     persons = () if asked.person is None else (asked.person,)
     if not isinstance(source, Table):
-        _check_spelling(source, asked.quasi_identifiers)
+        # Whoever reads the file tells persons apart by their cells.
+        source = source.told({name: ColumnSpec("category") for name in persons if source.text(name) is not None})
+        _check_spelling(source, asked.quasi_identifiers if source.is_text else (), judged)
     table = Table.encode(source, (*asked.quasi_identifiers, *judged, *persons), asked.specs, typed=judged)
     _check_cells(table)
     if not asked.method.offers.parts_equal_records:
@@ -317,7 +322,7 @@ def _release(source: Frame | Table, whole: Judge, asked: Request, found: Found, 
 def _spec_of(column: Column, source: Frame | Table, asked: Request) -> ColumnSpec:
     """Say how a column was typed, so that whoever reads its texts types them alike."""
     spec = ColumnSpec(column.kind, (tuple(column.texts()) or None) if column.kind == "ordered" else None)
-    if isinstance(source, Table) or column.name not in asked.judged:
+    if isinstance(source, Table) or column.name not in (*asked.judged, asked.person):
         return spec
     # A sensitive column is published as it came.
     return spec.completed(source.spelling(column.name, is_typed=True))
@@ -362,22 +367,22 @@ def check_roles(available: Sequence[str], asked: Request) -> None:
             raise ColumnError(msg)
 
 
-def _check_spelling(source: Frame, names: Sequence[str]) -> None:
-    """Raise ColumnError where the cells of a quasi-identifier in a file could mean different dates or numbers."""
-    for name in names if source.is_text else ():
+def _check_spelling(source: Frame, names: Sequence[str], judged: Sequence[str] = ()) -> None:
+    """Raise ColumnError where the cells of a column that is typed by its looks could mean two dates or numbers."""
+    for name in (*names, *judged):
         formats, marks = source.doubts(name)
         if formats:
-            msg = with_hint(
-                f"the dates of column {name!r} fit several formats: {', '.join(formats)}.",
-                "say which is meant, `format:` in a policy or ColumnSpec(format=...), or that it is a category.",
+            what = (
+                f"the dates of column {name!r} fit several formats, or have years of two digits: {', '.join(formats)}."
             )
-            raise ColumnError(msg)
-        if marks:
-            msg = with_hint(
-                f"the numbers of column {name!r} could be read in {len(marks)} ways.",
-                "say its decimal mark, `decimal:` in a policy or ColumnSpec(decimal=...), or that it is a category.",
-            )
-            raise ColumnError(msg)
+            entry, example = "format", formats[0]
+        elif marks:
+            what = f"the numbers of column {name!r} could be read in {len(marks)} ways."
+            entry, example = "decimal", "','"
+        else:
+            continue
+        how = f"`{entry}:` in a policy, --set columns.{name}.{entry}={example}, ColumnSpec({entry}=...) in Python"
+        raise ColumnError(with_hint(what, f"say which is meant: {how}; or that it is of kind category."))
 
 
 def _check_cells(table: Table) -> None:
@@ -404,6 +409,8 @@ def _population(asked: Request) -> Table | None:
         raise InputError(msg)
     if asked.population is None:
         return None
+    if isinstance(asked.population, Frame) and asked.population.is_text:
+        _check_spelling(asked.population, asked.quasi_identifiers)
     people = Table.encode(asked.population, asked.quasi_identifiers)
     _check_cells(people)
     return people

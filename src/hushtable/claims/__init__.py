@@ -74,18 +74,20 @@ def of_models(
     sensitive: Sequence[str] = (),
     specs: Mapping[str, ColumnSpec] | None = None,
     hierarchies: Mapping[str, Any] | None = None,
+    origins: Mapping[str, ColumnSpec] | None = None,
     **of_classes: Any,
 ) -> Classes | Matchings:
     """Return the claim that models make: of classes, or of rows where a matching notion is asked.
 
     Parameters
     ----------
-    columns, models, sensitive, specs, hierarchies
+    columns, models, sensitive, specs, hierarchies, origins
         See `Classes`.
     of_classes
         Further attributes of `Classes`, which a matching notion has no use for.
     """
     shared: dict[str, Any] = {"sensitive": tuple(sensitive), "specs": specs or {}, "hierarchies": hierarchies or {}}
+    shared["origins"] = origins or {}
     notions = tuple(model for model in models if isinstance(model, MatchingNotion))
     if notions and len(notions) == len(models):
         return Matchings(tuple(columns), notions, **shared)

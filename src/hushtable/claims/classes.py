@@ -13,7 +13,18 @@ import numpy as np
 from hushtable import frames
 from hushtable._types import CodeArray, CountArray, Missing
 from hushtable.cells import SUPPRESSED
-from hushtable.claims.columns import joined, kinds_of, orderless, rules_in, rules_of, specs_in, spellings_of, untold
+from hushtable.claims.columns import (
+    joined,
+    kinds_of,
+    marks_of,
+    orderless,
+    origins_in,
+    rules_in,
+    rules_of,
+    specs_in,
+    spellings_of,
+    untold,
+)
 from hushtable.claims.coverage import count_covered
 from hushtable.claims.grouping import Grouped, Held, cover, ground, group, hold, listed_cells, published_cells, spec_of
 from hushtable.claims.readings import count_values, label_rows, match_classes
@@ -22,6 +33,7 @@ from hushtable.column import ColumnSpec
 from hushtable.errors import InputError, check_columns, with_hint
 from hushtable.models import from_dict
 from hushtable.models.base import ClassStats, Histogram, PrivacyModel, describe, model_to_dict
+from hushtable.spellings import canonical
 
 __all__ = ["Classes", "Limits", "class_figures", "spelling_failures"]
 
@@ -79,6 +91,8 @@ class Classes:
         Columns whose diversity is reported, those that a model judges among them.
     specs : mapping of column to ColumnSpec
         The kinds that columns had before they were published.
+    origins : mapping of column to ColumnSpec
+        How quasi-identifiers are spelled in the input, and in a population: published, they have one spelling.
     hierarchies : mapping of column to Hierarchy, rule, path, "auto" or None
         What labels mean where a population is counted, how far apart sensitive values are; None
         where there is one that a manifest does not tell.
@@ -100,6 +114,7 @@ class Classes:
     models: tuple[PrivacyModel, ...]
     sensitive: tuple[str, ...] = ()
     specs: Mapping[str, ColumnSpec] = field(default_factory=dict, repr=False)
+    origins: Mapping[str, ColumnSpec] = field(default_factory=dict, repr=False)
     hierarchies: Mapping[str, Any] = field(default_factory=dict, repr=False)
     population: Any = field(default=None, repr=False)
     person: str | None = None
@@ -147,6 +162,7 @@ class Classes:
         return replace(
             self,
             specs=joined(self.specs, asked.specs),
+            origins={**asked.origins, **self.origins},
             hierarchies={**self.hierarchies, **asked.hierarchies},
             population=asked.population,
         )
@@ -177,7 +193,7 @@ class Classes:
             A bound such as ``<50`` is published of categories, or the kind of a column has to be given.
         """
         frame = frames.read(data)
-        source = None if original is None else frames.read(original)
+        source = None if original is None else frames.read(original).told(self.origins)
         check_columns(self.columns, frame.columns, "quasi_identifiers")
         check_columns(self.sensitive, frame.columns, "sensitive columns")
         counts_people = any(model.needs.population for model in self.models)
@@ -202,6 +218,10 @@ class Classes:
         unchecked = {**self._unpersoned(source, persons), **unjudged}
         return Verdict(self.conditions, tuple(failures), self.columns, frame.n_rows, unchecked, figures)
 
+    @property
+    def _told_of(self) -> tuple[str, ...]:
+        return (*self.columns, *self.sensitive, *(() if self.person is None else (self.person,)))
+
     def to_dict(self) -> dict[str, Any]:
         """Return the conditions, columns and kinds, and the hierarchies as far as they may be told."""
         return {
@@ -210,8 +230,9 @@ class Classes:
             "columns": list(self.columns),
             "models": [model_to_dict(model) for model in self.models],
             "sensitive": list(self.sensitive),
-            "kinds": kinds_of((*self.columns, *self.sensitive), self.specs),
-            "spellings": spellings_of((*self.columns, *self.sensitive), self.specs),
+            "kinds": kinds_of(self._told_of, self.specs),
+            "spellings": spellings_of(self._told_of, self.specs),
+            "origins": marks_of(self.origins),
             "hierarchies": rules_of(self.hierarchies),
             "person": self.person,
             "limits": {"highest_risk": self.limits.highest_risk, "average_risk": self.limits.average_risk},
@@ -233,6 +254,7 @@ class Classes:
             models=tuple(from_dict(model) for model in entries["models"]),
             sensitive=tuple(entries["sensitive"]),
             specs=specs_in(entries["kinds"], entries["spellings"]),
+            origins=origins_in(entries["origins"]),
             hierarchies=rules_in(entries["hierarchies"]),
             person=entries["person"],
             limits=Limits(**entries["limits"]),
@@ -270,7 +292,7 @@ class Classes:
 
     def _population(self, grouped: Grouped) -> tuple[CountArray, int]:
         """Count the population of every class, and those whom no class covers."""
-        everyone = frames.read(self.population)
+        everyone = frames.read(self.population).told(self.origins)
         check_columns(self.columns, everyone.columns, "quasi_identifiers of the population")
         published, classes = zip(
             *(published_cells(grouped.frame, name, self.specs.get(name)) for name in self.columns), strict=True
@@ -293,19 +315,28 @@ class Classes:
         if self.person is None:
             return None, None
         if self.person in grouped.frame.columns:
-            codes = frames.text_codes(grouped.frame.column(self.person), self.person)
+            codes = self._person_codes(grouped.frame)
             hidden = codes[grouped.hidden]
             persons = count_values(grouped.labels, codes[~grouped.hidden], grouped.n_classes).n_distinct()
             return persons, len(np.unique(hidden[hidden >= 0]))
         if source is None or untold(self.columns, self.hierarchies):
             return None, None
         check_columns((self.person,), source.columns, "the person column of the original")
-        codes = frames.text_codes(source.column(self.person), self.person)
+        codes = self._person_codes(source)
         classes, rows = cover(grouped, source, self.columns, self.specs, self.hierarchies)
         persons = _fewest_persons(classes, codes[rows], grouped.records)
         everyone = np.zeros(len(codes), dtype=np.int64)
         (hidden_persons,) = _fewest_persons(everyone, codes, np.array([grouped.n_suppressed])).tolist()
         return persons, hidden_persons
+
+    def _person_codes(self, frame: frames.Frame) -> CodeArray:
+        """Code the person column by its cells; those that mean missing are nobody."""
+        assert self.person is not None
+        said = frame.told(self.specs).spec(self.person)
+        text = frame.text(self.person)
+        if text is None:
+            return frames.text_codes(frame.column(self.person), self.person)
+        return frames.text_codes(canonical(text, ColumnSpec(missing_values=said.missing_values)), self.person)
 
     def _model_failures(
         self, stats: ClassStats, counted: ClassStats, records: CountArray, unjudged: Container[str]

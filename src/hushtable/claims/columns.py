@@ -15,7 +15,18 @@ from hushtable.errors import InputError, listed, with_hint
 from hushtable.hierarchy import Hierarchy
 from hushtable.hierarchy.rules import to_dict as rule_to_dict
 
-__all__ = ["joined", "kinds_of", "orderless", "rules_in", "rules_of", "specs_in", "spellings_of", "untold"]
+__all__ = [
+    "joined",
+    "kinds_of",
+    "marks_of",
+    "orderless",
+    "origins_in",
+    "rules_in",
+    "rules_of",
+    "specs_in",
+    "spellings_of",
+    "untold",
+]
 
 _SPELLINGS: Final = ("format", "decimal", "thousands", "missing_values")
 _UNTOLD: Final = {"frequency", "runs", "tree"}
@@ -30,8 +41,27 @@ def kinds_of(columns: Sequence[str], specs: Mapping[str, ColumnSpec]) -> dict[st
 
 def spellings_of(columns: Sequence[str], specs: Mapping[str, ColumnSpec]) -> dict[str, dict[str, Any]]:
     """Return how columns whose kinds are told are spelled, where that was said or found."""
-    kinds = kinds_of(columns, specs)
-    told = {name: {each: getattr(specs[name], each) for each in _SPELLINGS} for name in kinds}
+    return marks_of({name: specs[name] for name in kinds_of(columns, specs)})
+
+
+def origins_in(spellings: Any) -> dict[str, ColumnSpec]:
+    """Read how columns of the input are spelled as a claim holds them.
+
+    Raises
+    ------
+    InputError
+        Some are no spellings.
+    """
+    try:
+        return {name: ColumnSpec(**_as_told(marks)) for name, marks in spellings.items()}
+    except (AttributeError, TypeError):
+        msg = with_hint("the manifest holds spellings of columns that are none.", "it is written by anonymize.")
+        raise InputError(msg) from None
+
+
+def marks_of(specs: Mapping[str, ColumnSpec]) -> dict[str, dict[str, Any]]:
+    """Return how columns are spelled, where that was said or found."""
+    told = {name: {each: getattr(spec, each) for each in _SPELLINGS} for name, spec in specs.items()}
     spelled = {name: {each: mark for each, mark in marks.items() if mark is not None} for name, marks in told.items()}
     return {name: marks for name, marks in spelled.items() if marks}
 
@@ -82,6 +112,11 @@ def orderless(columns: Sequence[str], specs: Mapping[str, ColumnSpec]) -> str | 
     return f"it asks for the order of the values of {listed(names)}: verify with the policy" if names else None
 
 
+def _as_told(marks: Mapping[str, Any]) -> dict[str, Any]:
+    # JSON has lists only.
+    return {name: tuple(mark) if isinstance(mark, list) else mark for name, mark in marks.items()}
+
+
 def specs_in(kinds: Any, spellings: Any) -> dict[str, ColumnSpec]:
     """Read the kinds of columns, and how they are spelled, as a claim holds them.
 
@@ -95,7 +130,7 @@ def specs_in(kinds: Any, spellings: Any) -> dict[str, ColumnSpec]:
         raise InputError(msg)
     try:
         # A column whose spelling is told has a kind.
-        spelled = {name: ColumnSpec(kinds[name], **marks) for name, marks in spellings.items()}
+        spelled = {name: ColumnSpec(kinds[name], **_as_told(marks)) for name, marks in spellings.items()}
         return {**{name: ColumnSpec(kind) for name, kind in kinds.items()}, **spelled}
     except (AttributeError, KeyError, TypeError):
         msg = with_hint("the manifest holds spellings of columns that are none.", "it is written by anonymize.")

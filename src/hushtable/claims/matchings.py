@@ -15,7 +15,18 @@ from hushtable import frames
 from hushtable._types import CountArray
 from hushtable.cells import SUPPRESSED
 from hushtable.claims.classes import class_figures, spelling_failures
-from hushtable.claims.columns import joined, kinds_of, orderless, rules_in, rules_of, specs_in, spellings_of, untold
+from hushtable.claims.columns import (
+    joined,
+    kinds_of,
+    marks_of,
+    orderless,
+    origins_in,
+    rules_in,
+    rules_of,
+    specs_in,
+    spellings_of,
+    untold,
+)
 from hushtable.claims.grouping import Grouped, cover, group, hold
 from hushtable.claims.readings import count_values
 from hushtable.claims.verdict import Claim, Failure, Verdict
@@ -41,6 +52,8 @@ class Matchings:
         Columns whose diversity in classes of equal cells is reported.
     specs : mapping of column to ColumnSpec
         The kinds that columns had before they were published.
+    origins : mapping of column to ColumnSpec
+        How quasi-identifiers are spelled in the input, and in a population: published, they have one spelling.
     hierarchies : mapping of column to Hierarchy, rule, path, "auto" or None
         What labels mean; None where a manifest does not tell.
     """
@@ -49,6 +62,7 @@ class Matchings:
     models: tuple[MatchingNotion, ...]
     sensitive: tuple[str, ...] = ()
     specs: Mapping[str, ColumnSpec] = field(default_factory=dict, repr=False)
+    origins: Mapping[str, ColumnSpec] = field(default_factory=dict, repr=False)
     hierarchies: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
     kind: ClassVar[str] = "matchings"
@@ -71,7 +85,10 @@ class Matchings:
         if not isinstance(asked, Matchings):
             return self
         return replace(
-            self, specs=joined(self.specs, asked.specs), hierarchies={**self.hierarchies, **asked.hierarchies}
+            self,
+            specs=joined(self.specs, asked.specs),
+            origins={**asked.origins, **self.origins},
+            hierarchies={**self.hierarchies, **asked.hierarchies},
         )
 
     def compares(self, columns: Sequence[str]) -> bool:
@@ -99,7 +116,7 @@ class Matchings:
         if original is not None:
             lack = untold(self.columns, self.hierarchies) or orderless(self.columns, self.specs)
         if lack is None:
-            failures += self._failures(grouped, frames.read(original))
+            failures += self._failures(grouped, frames.read(original).told(self.origins))
         unchecked = {} if lack is None else dict.fromkeys(self.conditions, lack)
         figures = {**class_figures(stats, grouped), "missing": "category"}
         return Verdict(self.conditions, tuple(failures), self.columns, frame.n_rows, unchecked, figures)
@@ -114,6 +131,7 @@ class Matchings:
             "sensitive": list(self.sensitive),
             "kinds": kinds_of((*self.columns, *self.sensitive), self.specs),
             "spellings": spellings_of((*self.columns, *self.sensitive), self.specs),
+            "origins": marks_of(self.origins),
             "hierarchies": rules_of(self.hierarchies),
         }
 
@@ -125,6 +143,7 @@ class Matchings:
             models=tuple(from_dict(model) for model in entries["models"]),  # type: ignore[misc]  # notions, by their names
             sensitive=tuple(entries["sensitive"]),
             specs=specs_in(entries["kinds"], entries["spellings"]),
+            origins=origins_in(entries["origins"]),
             hierarchies=rules_in(entries["hierarchies"]),
         )
 

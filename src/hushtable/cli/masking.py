@@ -9,6 +9,7 @@ import typer
 
 from hushtable.cli.arguments import AsJson, Delimiter, Encoding, Force, InFile, names_of, place_of, table_of
 from hushtable.cli.terminal import print_json, say, step
+from hushtable.errors import InputError, with_hint
 
 __all__ = ["mask_dependence"]
 
@@ -48,6 +49,7 @@ def mask_dependence(
 ) -> None:
     """Write a table in which some columns are exactly independent of others, and the others' values by cluster."""
     from hushtable import drafts, frames
+    from hushtable.discover.recognise import looks_identifying
     from hushtable.masking import mask_dependence as mask
     from hushtable.search import Budget
 
@@ -57,6 +59,17 @@ def mask_dependence(
     drafts.check_outputs((output, values), (place_of(file),), overwrite=force)
     with step("reading"):
         frame = table_of(file, encoding, delimiter)
+    if c is None:
+        # Whatever is not named would be written as it is.
+        named = (*names_of(a), *names_of(b))
+        looks = looks_identifying(frame, [name for name in frame.columns if name not in named])
+        if looks:
+            name, reason = looks[0]
+            msg = with_hint(
+                f"column {name!r} looks like a direct identifier ({reason}) and would be written as it is.",
+                "name the other columns to write with --c.",
+            )
+            raise InputError(msg)
     with step("masking"):
         release = mask(
             frame,

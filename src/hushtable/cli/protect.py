@@ -36,7 +36,7 @@ from hushtable.cli.summary import (
     verdict_lines,
 )
 from hushtable.cli.terminal import bar, leaving, print_json, say, step
-from hushtable.errors import InputError, with_hint
+from hushtable.errors import InputError, listed, with_hint
 
 if TYPE_CHECKING:
     from hushtable.claims import Claim, Verdict
@@ -48,6 +48,12 @@ if TYPE_CHECKING:
 __all__ = ["anonymize", "scan", "verify"]
 
 _SCAN_FIGURES: Final = ("rate", "highest", "average")
+
+
+Ask = Annotated[
+    str | None,
+    typer.Option("--ask", metavar="ROLE", help="The role of all columns that the policy asks for.", show_default=False),
+]
 
 
 def scan(
@@ -98,9 +104,15 @@ def scan(
         else:
             say(role_table(roles), *risk_lines(risk.to_dict(), roles))
         if policy is not None:
-            run = _next(file, policy, roles)
+            undated = [name for name in known if frame.doubts(name) != ((), ())]
+            run = None if undated or not known else _next(file, policy, roles)
             _write_policy(policy, proposed(frame, roles, k=k, source=file.name, run=run))
-            typer.echo(f"\nWrote {policy}. Check every role in it, then:\n  {run}", err=True)
+            then = f", then:\n  {run}" if run else "."
+            if undated:
+                then = (
+                    f". First say what the dates or numbers of {listed(undated)} mean: the policy names the candidates."
+                )
+            typer.echo(f"\nWrote {policy}. Check every role in it{then}", err=True)
 
 
 def anonymize(
@@ -146,10 +158,7 @@ def anonymize(
     weights: Annotated[
         str, typer.Option(metavar="A=20,B=0", help="How much the loss of a column counts.", show_default=False)
     ] = "",
-    ask: Annotated[
-        str | None,
-        typer.Option(metavar="ROLE", help="The role of all columns that a policy asks for.", show_default=False),
-    ] = None,
+    ask: Ask = None,
     domains: Domains = None,
     n_best: Annotated[int | None, typer.Option(help="mingen: tables of the least loss.", show_default=False)] = None,
     iterations: Annotated[int | None, typer.Option(help="mingen: draw so many tables.", show_default=False)] = None,
@@ -261,6 +270,7 @@ def verify(
         Path | None,
         typer.Option(help="The input, where a condition compares with it.", show_default=False),
     ] = None,
+    ask: Ask = None,
     domains: Domains = None,
     no_manifest: Annotated[bool, typer.Option("--no-manifest", help="Judge by the policy alone.")] = False,
     encoding: Encoding = None,
@@ -274,7 +284,7 @@ def verify(
     from hushtable import manifest
     from hushtable.claims import told
 
-    rules = None if policy is None else _read_policy(policy)
+    rules = None if policy is None else decided(_read_policy(policy), ask)
     if no_manifest and rules is None:
         msg = with_hint("neither a manifest nor a policy says what to judge.", "pass -p policy.yaml.")
         raise InputError(msg)
@@ -345,7 +355,8 @@ def _next(file: Path, policy: Path, roles: Roles) -> str:
     """Return what to run after a scan, from the same folder; where the input is, nobody may be able to write."""
     ending = ".parquet" if file.suffix.lower() in (".parquet", ".pq") else ".csv"
     stem = file.name.partition(".")[0] if file.name != "-" else "table"
-    run = ["hushtable", "anonymize", str(file), "-p", str(policy), "-o", f"{stem}.release{ending}"]
+    table = f"./{file}" if str(file).startswith("-") and str(file) != "-" else str(file)
+    run = ["hushtable", "anonymize", table, "-p", str(policy), "-o", f"{stem.lstrip('-') or 'table'}.release{ending}"]
     return shlex.join([*run, *(["--ask", "quasi-identifier"] if roles.ask else [])])
 
 

@@ -47,7 +47,7 @@ def policy_of_options(
     diversity : sequence of str
         Each ``L:COLUMN``.
     """
-    from hushtable.discover.recognise import find_quasi_identifiers
+    from hushtable.discover.recognise import looks_identifying
     from hushtable.policy import Policy
 
     if not roles["quasi-identifier"] or k is None:
@@ -64,12 +64,12 @@ def policy_of_options(
     undeclared = [name for name in frame.columns if name not in given]
     if undeclared:
         # Who names quasi-identifiers says that the rows are persons.
-        proposed = find_quasi_identifiers(frame, of_persons=True).columns
-        looks = [column for column in proposed if column.role == "identifier" and column.name in undeclared]
+        looks = looks_identifying(frame, undeclared)
         if looks:
+            name, reason = looks[0]
             msg = with_hint(
-                f"column {looks[0].name!r} looks like a direct identifier ({looks[0].reason}) and was given no role.",
-                f"--identifier {looks[0].name} leaves it out, --other {looks[0].name} keeps it.",
+                f"column {name!r} looks like a direct identifier ({reason}) and was given no role.",
+                f"--identifier {name} leaves it out, --other {name} keeps it.",
             )
             raise InputError(msg)
         typer.echo(f"Kept as they are, taken for unknown to anyone: {', '.join(undeclared)}.", err=True)
@@ -120,6 +120,9 @@ def decided(rules: Policy, role: str | None) -> Policy:
     asked = rules.with_role("ask")
     if not asked:
         raise InputError(with_hint("--ask has no effect: the policy asks for no role.", "leave it out."))
+    if role in ("identifier", "other"):
+        # How such a column would be cut or judged has no effect then.
+        return rules.changed({("columns", name): role for name in asked})
     return rules.changed({("columns", name, "role"): role for name in asked})
 
 
@@ -183,4 +186,7 @@ def _place_of(rules: Policy, option: str) -> _Place:
 def _value(text: str, entry: str) -> Any:
     from hushtable import plain_yaml
 
+    if text.startswith("%"):
+        # A format of dates, which YAML would have in quotes.
+        return text
     return plain_yaml.read(text, f"--set {entry}")[0]

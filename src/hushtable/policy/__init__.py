@@ -280,7 +280,8 @@ class Policy(Record):
             raise PolicyError(msg)
 
     def claim(self) -> Classes | Matchings:
-        """Return what a release by this policy claims."""
+        """Return what a release by this policy claims; where something is yet to be decided, it claims nothing."""
+        self.check_decided()
         of_classes: dict[str, Any] = {}
         if not any(model.needs.original for model in self.models):
             limits = Limits(self.limits.highest_risk, self.limits.average_risk)
@@ -290,6 +291,7 @@ class Policy(Record):
             self.models,
             sensitive=self.with_role("sensitive"),
             specs=self._published_specs(),
+            origins={name: self.columns[name].spec.spelling for name in self.quasi_identifiers},
             hierarchies=self._ladders(),
             **of_classes,
         )
@@ -429,8 +431,11 @@ class Policy(Record):
         return plain_yaml.write(self.to_dict())
 
     def _published_specs(self) -> dict[str, ColumnSpec]:
-        """Say how a release is typed: its quasi-identifiers are spelled as it is written, not as the input was."""
+        """Say how a release is typed: quasi-identifiers are spelled as it is written, what is judged as it came."""
         specs = self.specs
+        persons = () if self.person is None else (self.person,)
+        for name in (*self.with_role("sensitive"), *persons):
+            specs[name] = specs.get(name, ColumnSpec()).completed(self.read_as.dialect.spec)
         for name in self.quasi_identifiers:
             kind, order = self.columns[name].kind, self.columns[name].order
             holds_numbers = kind in (None, "integer", "decimal") and order is None

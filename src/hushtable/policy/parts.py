@@ -57,7 +57,7 @@ MEANINGS: Final = {
 }
 """What each role means, in a line."""
 
-_OF_VALUES: Final = ("hierarchy", "kind", "order", "format", "decimal", "thousands", "missing_values")
+_OF_VALUES: Final = ("hierarchy", "kind", "order")
 
 Role = Literal[Decided, "ask"]
 Action = Literal["remove", "pseudonym"]
@@ -135,7 +135,7 @@ def reasons(given: Any) -> Any:
         msg = 'expected a column and a reason, for instance {visit: "nobody outside knows the day"}'
         raise MisplacedError(msg, ("accept",))
     for name, reason in given.items():
-        if not isinstance(reason, str) or not reason.strip():
+        if not isinstance(reason, str) or not any(sign.isalnum() for sign in reason):
             msg = "expected a reason in words why nobody knows the column"
             raise MisplacedError(msg, ("accept", name))
     return given

@@ -7,10 +7,12 @@ from collections.abc import Iterator
 from typing import Final
 
 from hushtable import plain_yaml
+from hushtable.column import ColumnSpec
 from hushtable.discover.recognise import ProposedRole, Roles
 from hushtable.errors import PolicyError
 from hushtable.frames import Frame
 from hushtable.policy.parts import ASK, MEANINGS
+from hushtable.spellings import count_missing_codes
 
 __all__ = ["proposed"]
 
@@ -19,7 +21,6 @@ _OPTIONS: Final = """\
 # person: COLUMN                  # whose record a row is, where a person has several: classes count persons
 # population: people.csv          # the people among whom the records are, for k-map and delta-presence
 # domains: domains.txt            # hierarchies of several columns, a line `column/node: value, value` each
-# read: {missing_values: [NA]}    # texts that mean a missing value; also encoding, delimiter, decimal, thousands, index
 # write: {encoding: cp1252}       # of the release, UTF-8 as now; decimal: ',' writes numbers with a comma
 # missing: category               # a missing value is a value of its own, as now
 # unknown: suppress               # values that a hierarchy does not list: error (as now), or *
@@ -37,10 +38,11 @@ _OPTIONS: Final = """\
 #   format: '%d.%m.%Y', decimal, thousands, missing_values where they are not those of the file;
 #   {role: identifier, action: pseudonym} keeps a keyed pseudonym.
 """
+_MISSING: Final = "texts that mean a missing value; beside a column for it alone"
 _LONGEST_KEY: Final = 1_000  # characters; of a longer one YAML wants to be told that it is a key
 
 
-def proposed(frame: Frame, roles: Roles, *, k: int, source: str, run: str) -> str:
+def proposed(frame: Frame, roles: Roles, *, k: int, source: str, run: str | None) -> str:
     """Write a policy to start from, with a reason beside every column and a line for every option.
 
     Parameters
@@ -51,8 +53,8 @@ def proposed(frame: Frame, roles: Roles, *, k: int, source: str, run: str) -> st
     k : int
     source : str
         The name of what was scanned.
-    run : str
-        What to run next.
+    run : str, optional
+        What to run next, where it can be run before anything is decided.
 
     Returns
     -------
@@ -65,15 +67,18 @@ def proposed(frame: Frame, roles: Roles, *, k: int, source: str, run: str) -> st
         "version: 1\n",
         _reading(frame),
         "columns:\n" + "".join(f"  {line}\n" for line in columns),
+        _person(frame, roles),
         _models(roles, k),
         _OPTIONS,
     ]
     return "\n".join(section for section in sections if section)
 
 
-def _head(frame: Frame, roles: Roles, source: str, run: str) -> str:
-    lines = [f"Proposed for {source}: {frame.n_rows:,} records of {len(roles.columns)} columns. Check every role, then"]
-    lines.append(f"  {run}")
+def _head(frame: Frame, roles: Roles, source: str, run: str | None) -> str:
+    then = ", then" if run else "."
+    size = f"{frame.n_rows:,} records of {len(roles.columns)} columns"
+    lines = [f"Proposed for {source}: {size}. Check every role{then}"]
+    lines += [f"  {run}"] if run else []
     lines.append(f"{'A table of persons' if roles.of_persons else 'No table of persons'}: {roles.persons_reason}")
     lines += [f"  {role}: {meaning}" for role, meaning in MEANINGS.items()]
     if roles.ask:
@@ -82,13 +87,13 @@ def _head(frame: Frame, roles: Roles, source: str, run: str) -> str:
 
 
 def _reading(frame: Frame) -> str:
-    said = frame.dialect.to_dict() if frame.is_text else {}
-    said = {name: value for name, value in said.items() if value is not False}
-    if not said:
-        return ""
+    if not frame.is_text:
+        return f"# read: {{missing_values: [NA]}}    # {_MISSING}\n"
+    said = {name: value for name, value in frame.dialect.to_dict().items() if value is not False}
     is_sure = str(said.get("encoding")).startswith("utf")
     notes = {} if is_sure else {"encoding": "guessed: look whether all letters are right"}
     entries = [_noted(f"  {name}: {json.dumps(value)}", notes.get(name, "")) for name, value in said.items()]
+    entries.append(f"  # missing_values: [NA]  # {_MISSING}")
     return "\n".join([_noted("read:", "how the file spells its table"), *entries, ""])
 
 
@@ -96,30 +101,28 @@ def _column(frame: Frame, column: ProposedRole) -> Iterator[str]:
     """Write the lines of a column."""
     formats, marks = frame.doubts(column.name) if frame.is_text else ((), ())
     entries: dict[str, str] = {"role": column.role}
-    format_ = frame.spec(column.name).format
+    said = frame.specs.get(column.name, ColumnSpec())
     if column.role not in ("identifier", "other"):
-        if formats:
-            entries["format"] = ASK
-        elif format_ is not None:
-            entries["format"] = format_
+        own = {"format": ASK if formats else said.format, "decimal": said.decimal, "thousands": said.thousands}
+        entries |= {entry: value for entry, value in own.items() if value is not None}
     name = _key(column.name)
     if len(name) > _LONGEST_KEY:
         yield f"? {name}"
         name = ""
     if len(entries) == 1:
-        yield _noted(f"{name}: {column.role}", _why(column))
+        yield _noted(f"{name}: {column.role}", _why(frame, column))
     else:
-        yield _noted(f"{name}:", _why(column))
+        yield _noted(f"{name}:", _why(frame, column))
         for entry, value in entries.items():
             yield _noted(
-                f"  {entry}: {json.dumps(value) if '%' in value else value}",
+                f"  {entry}: {value if value.isalpha() or value == column.role else json.dumps(value)}",
                 f"one of {', '.join(map(repr, formats))}" if value == ASK and entry == "format" else "",
             )
     if marks:
         yield f"  # its numbers could be read in {len(marks)} ways: say decimal: '.' or ','; until then they are text"
 
 
-def _why(column: ProposedRole) -> str:
+def _why(frame: Frame, column: ProposedRole) -> str:
     parts = [column.reason, f"{column.n_distinct:,} distinct"]
     if column.role in ("quasi-identifier", ASK) and column.knowable_by != "unclear":
         parts.append(f"known to {column.knowable_by}")
@@ -127,9 +130,23 @@ def _why(column: ProposedRole) -> str:
         parts.append(f"{column.n_missing:,} missing")
     if column.power:
         parts.append(f"{column.power:.0%} of the identifying power")
+    codes = count_missing_codes(frame.column(column.name)) if column.n_distinct else {}
+    if codes and column.role != "identifier":
+        looks = ", ".join(f"{code} {n:,}" for code, n in codes.items())
+        parts.append(f"careful, cells that look like a missing value: {looks}")
     if column.warning:
         parts.append(column.warning)
     return "; ".join(parts)
+
+
+def _person(frame: Frame, roles: Roles) -> str:
+    """Write whose record a row is, where every identifier repeats: so many rows need not be so many people."""
+    named = [column for column in roles.columns if column.role == "identifier" and column.n_distinct]
+    if not named or any(column.n_distinct >= frame.n_rows - column.n_missing for column in named):
+        return ""
+    most = max(named, key=lambda column: column.n_distinct)
+    note = f"it repeats ({most.n_distinct:,} values in {frame.n_rows:,} records): classes count persons, not records"
+    return f"{_noted(f'person: {_key(most.name)}', note)}\n"
 
 
 def _models(roles: Roles, k: int) -> str:
@@ -143,7 +160,7 @@ def _key(name: str) -> str:
     """Write a column's name as a key of YAML; in quotes wherever it could be taken for something else."""
     signs = (f"\\{sign}" if sign in '"\\' else sign if sign.isprintable() else f"\\U{ord(sign):08x}" for sign in name)
     quoted = f'"{"".join(signs)}"'
-    if any(sign in name for sign in "{}[],&*#?|<>=!%@`:'\"") or name != name.strip():
+    if any(sign in name for sign in "{}[],&*#?|<>=!%@`:'\"") or name != name.strip() or not name.isprintable():
         return quoted
     try:
         is_plain = plain_yaml.read(f"{name}: x", "name")[0] == {name: "x"}

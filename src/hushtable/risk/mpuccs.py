@@ -12,7 +12,7 @@ import numpy as np
 
 from hushtable import frames
 from hushtable._types import CountArray
-from hushtable.column import ColumnSpec
+from hushtable.column import ColumnSpec, check_specs
 from hushtable.errors import ColumnError, InputError, check_whole, listed, with_hint
 from hushtable.joint import Joint, code_together
 from hushtable.lattice import Coverage, WalkProgress
@@ -303,7 +303,11 @@ def encoded(
     """Encode tables, which an error calls by their names; all have the columns of the second, in its order."""
     if columns is not None and not len(columns):
         raise InputError(with_hint("columns names no column.", "name some, or leave it out for all."))
-    tables = [Table.encode(data, columns, specs) for data in given.values()]
+    check_specs(specs)
+    read = [what for what, data in given.items() if not isinstance(data, Table)]
+    spelled = frames.alike([frames.read(given[what]).told(specs or {}) for what in read])
+    whole = {**given, **dict(zip(read, spelled, strict=True))}
+    tables = [Table.encode(whole[what], columns, specs) for what in given]
     # The synthetic table's order of columns rules, as in the source.
     names = tables[min(1, len(tables) - 1)].names
     for what, table in zip(given, tables, strict=True):

@@ -115,7 +115,7 @@ def _patterns() -> tuple[_Pattern, ...]:
 
 
 def _are_ages(cells: Cells) -> bool:
-    ends = [int(number) for text in cells.texts for number in re.findall(r"\d+", text)]
+    ends = [int(number) for text in cells.texts for number in re.findall(r"\d{1,4}", text)]
     return max(ends) <= 120 and cells.n_values >= 2
 
 
@@ -175,8 +175,11 @@ def _is_body(cells: Cells) -> bool:
     if not len(cells.numbers):
         return True
     in_metres = 1.2 <= cells.middle() <= 2.3 and float(cells.numbers.max()) <= 2.6
-    is_size = 15 <= cells.middle() <= 300 or (in_metres and not cells.is_whole)
-    return is_size and cells.n_values < max(50, 0.5 * cells.n_records)
+    if in_metres and not cells.is_whole:
+        return True
+    # Weights of a sample spread further than people do.
+    is_narrow = float(cells.numbers.max()) <= 300 and float(cells.numbers.min()) >= 1
+    return 15 <= cells.middle() <= 300 and (is_narrow or cells.n_values < max(50, 0.5 * cells.n_records))
 
 
 def _is_code(cells: Cells) -> bool:
