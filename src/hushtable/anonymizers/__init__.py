@@ -173,10 +173,12 @@ def protect(data: Any, asked: Request) -> Release:
         suppressed = offending_rows(table, asked.models, most, source)
     kept = table.take(np.flatnonzero(~suppressed))
     judge, inverse = _judge(kept, people, whole, apart=asked.method.offers.parts_equal_records)
-    left = most - int(table.counts[suppressed].sum()) if asked.method.offers.suppresses else 0
+    n_gone = int(table.counts[suppressed].sum())
+    left = most - n_gone if asked.method.offers.suppresses else 0
     # Columns by name and rows by content, so that ties and draws do not depend on how they were given.
     names = tuple(sorted(asked.quasi_identifiers))
-    problem = Problem(names, judge, ladders, asked.loss, asked.clock, left, notion)
+    average = asked.limits.average_risk
+    problem = Problem(names, judge, ladders, asked.loss, asked.clock, left, notion, n_gone, average)
     check_asked(asked.method, problem)
     if notion is None:
         judge.check_feasible()

@@ -102,6 +102,8 @@ def release_lines(
         f"{summary['n_suppressed']:,} suppressed",
         f"  information loss {summary['loss']:.4f} ({_LOSS_WORDS.get(rules.loss.name, rules.loss.name)})",
     ]
+    if trade := summary["trace"].get("trade"):
+        lines.append(_trade_line(trade, summary["n_records"]))
     if summary["removed"]:
         lines.append(f"  left out: {', '.join(summary['removed'])}")
     if summary["pseudonymized"]:
@@ -111,6 +113,16 @@ def release_lines(
     if exposure is not None:
         lines += [f"  {line}" for line in exposure.lines()]
     return [*lines, *_homogeneity_lines(verdict), *_margin_lines(rules)]
+
+
+def _trade_line(trade: Mapping[str, Any], n_records: int) -> str:
+    """Say what suppressing records gained; for those who make the release, not for those who receive it."""
+    if trade["n_suppressed"] == 0:
+        return "  no suppression lowers the loss, in which a suppressed record counts as wholly lost"
+    return (
+        f"  {trade['n_suppressed'] / n_records:.2%} suppressed lowers the loss from {trade['loss_before']:.4f} "
+        f"to {trade['loss_after']:.4f}, those wholly lost included"
+    )
 
 
 def spelling_lines(
