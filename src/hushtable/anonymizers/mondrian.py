@@ -17,7 +17,7 @@ from hushtable.anonymizers.method import Found, Offers, Problem, register
 from hushtable.anonymizers.overlap import undo_overlaps
 from hushtable.anonymizers.publish import STYLES, Style
 from hushtable.anonymizers.trade import suppress_for_loss
-from hushtable.errors import InputError, check_whole, with_hint
+from hushtable.errors import InputError, check_whole, listed, with_hint
 from hushtable.kernels import judge, profile, replay, split
 from hushtable.layout import Axis, by_content, check_grid, lay_out, pack, places
 from hushtable.partition import Partition
@@ -158,7 +158,15 @@ class Mondrian:
     def _axes(self, problem: Problem) -> tuple[Axis, ...]:
         # Of equal cuts the first one is made, so columns come by name and rows by content, however they were given.
         limits = (self.max_listed, self.max_length) if self.recoding == "readable" else None
-        return lay_out(problem.table, sorted(problem.columns), problem.ladders, self.grid, limits)
+        axes = lay_out(problem.table, sorted(problem.columns), problem.ladders, self.grid, limits)
+        ranked = [axis.column.name for axis in axes if axis.column.by_rank and (axis.rounding or axis.edges)]
+        if ranked:
+            msg = with_hint(
+                f"columns {listed(ranked)} are measured on ranks and published on a grid of values.",
+                "choose recoding 'tight' or 'cut' without a grid, or the scale 'value'.",
+            )
+            raise InputError(msg)
+        return axes
 
     def _cut(self, problem: Problem) -> Found:
         """Cut, and suppress nothing."""

@@ -28,6 +28,7 @@ from hushtable.cli.limits import fail_above, failing, failures, limits_of, scan_
 from hushtable.cli.requests import changed, decided, key_of, policy_of_options
 from hushtable.cli.summary import (
     effort_lines,
+    far_out_lines,
     published_lines,
     release_lines,
     risk_lines,
@@ -246,13 +247,15 @@ def _say_released(output: Path, rules: Policy, release: Release, verdict: Verdic
 
     summary = release.to_dict()
     codes, alike = notes.missing_codes(release), notes.near_duplicates(release)
+    far_out = notes.far_out(release)
     if as_json:
-        looks = {"missing_codes": codes, "near_duplicates": alike}
+        looks = {"missing_codes": codes, "near_duplicates": alike, "far_out": far_out}
         print_json({"file": str(output), "verified": verdict.to_dict(), **summary, **looks})
         return
     kept = notes.as_they_came(release, decimal=release.writing.decimal)
     say(
         *release_lines(output, rules, verdict, summary, release.exposure),
+        *far_out_lines(far_out),
         *spelling_lines(release.writing, codes, alike, kept),
     )
     if release.trace.effort is not None:

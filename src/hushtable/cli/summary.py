@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "effort_lines",
+    "far_out_lines",
     "mpuccs_lines",
     "published_lines",
     "release_lines",
@@ -101,6 +102,7 @@ def release_lines(
         f"  {summary['n_records']:,} records in {summary['n_classes']:,} classes, {sizes}; "
         f"{summary['n_suppressed']:,} suppressed",
         f"  information loss {summary['loss']:.4f} ({_LOSS_WORDS.get(rules.loss.name, rules.loss.name)})",
+        f"  set-NCP {summary['quality']['set_ncp']:.4f} by value, {summary['quality']['set_ncp_by_rank']:.4f} by rank",
     ]
     if trade := summary["trace"].get("trade"):
         lines.append(_trade_line(trade, summary["n_records"]))
@@ -113,6 +115,16 @@ def release_lines(
     if exposure is not None:
         lines += [f"  {line}" for line in exposure.lines()]
     return [*lines, *_homogeneity_lines(verdict), *_margin_lines(rules)]
+
+
+def far_out_lines(shares: Mapping[str, float]) -> list[str]:
+    """Name the columns whose loss by value says little of most records, and what to do."""
+    return [
+        f"  careful: 1 % of the records hold {share:.0%} of the range of {name}, so that its loss by value is small "
+        "whatever the others lose; measure it on ranks (`loss: {ncp: {scale: rank}}`, with `recoding: tight` or `cut`), "
+        "or code its ends into one group each with a hierarchy"
+        for name, share in shares.items()
+    ]
 
 
 def _trade_line(trade: Mapping[str, Any], n_records: int) -> str:
