@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import hushtable as ht
+from command import done
 from hushtable.anonymizers import Mondrian, Problem
 from hushtable.anonymizers.judging import Judge
 from hushtable.anonymizers.trade import worth_suppressing
@@ -199,3 +200,14 @@ def test_records_that_the_models_cannot_be_met_with_count_on_both_sides():
     trade = release.trace.trade
     assert trade.loss_after == release.loss <= trade.loss_before
     assert release.n_suppressed > trade.n_suppressed
+
+
+def test_the_command_says_what_was_gained_and_who_lies_far_out(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    OUTLIER.write_csv("in.csv")
+    options = ("--qi", "income", "--k", 3, "--set", "limits.suppression=0.05")
+    said = done("anonymize", "in.csv", "-o", "out.csv", *options).out
+    assert "0.33% suppressed lowers the loss from 1.0000 to " in said
+    assert "by rank" in said
+    assert "1 % of the records hold 100% of the range of income" in said
+    assert "1000000" not in said

@@ -121,7 +121,7 @@ def far_out_lines(shares: Mapping[str, float]) -> list[str]:
     """Name the columns whose loss by value says little of most records, and what to do."""
     return [
         f"  careful: 1 % of the records hold {share:.0%} of the range of {name}, so that its loss by value is small "
-        "whatever the others lose; measure it on ranks (`loss: {ncp: {scale: rank}}`, with `recoding: tight` or `cut`), "
+        "whatever the others lose; measure it on ranks (`loss: {ncp: {scale: rank}}`, with `recoding: tight` or `cut`) "
         "or code its ends into one group each with a hierarchy"
         for name, share in shares.items()
     ]
