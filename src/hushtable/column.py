@@ -178,6 +178,8 @@ class Column:
     values : ndarray, shape (n_values,), read-only
         Code ``i`` means ``values[i]``; code -1 is a missing value. Distinct, and
         in the order of the kind, so that codes keep the order of the values.
+    by_rank : bool
+        Whether values lie as far apart as their ranks, and not their differences, say.
 
     Examples
     --------
@@ -191,6 +193,7 @@ class Column:
     name: str
     kind: Kind
     values: ValueArray = field(repr=False)
+    by_rank: bool = False
 
     def __post_init__(self) -> None:
         frozen(self.values)
@@ -214,10 +217,10 @@ class Column:
         return self.kind in _MEASURED
 
     def positions(self) -> FloatArray:
-        """Place every value of an ordered kind on [0, 1]: by value where measured, else by rank."""
+        """Place every value of an ordered kind on [0, 1]: by value where measured, else or where asked by rank."""
         if self.n_values <= 1:
             return np.zeros(self.n_values)
-        if not self.is_measured:
+        if not self.is_measured or self.by_rank:
             return np.arange(self.n_values) / (self.n_values - 1)
         if self.kind == "decimal" and (np.abs(self.values).max() > 2**53 or (self.values % 1 != 0).any()):
             # Scaling first keeps a range near the largest float from overflowing.

@@ -4,14 +4,20 @@ from __future__ import annotations
 
 from typing import Final
 
+import numpy as np
+
 from hushtable import cells, formulas, frames
 from hushtable.frames import Frame
+from hushtable.recoding import Nodes, NodeSets
 from hushtable.release import Release
 from hushtable.spellings import count_missing_codes, count_near_duplicates
+from hushtable.table import Table
 
-__all__ = ["as_they_came", "formula_cells", "listed_values", "missing_codes", "near_duplicates"]
+__all__ = ["as_they_came", "far_out", "formula_cells", "listed_values", "missing_codes", "near_duplicates"]
 
-_FEW: Final = 5
+_FEW_RECORDS: Final = 5  # to a value
+_FEW: Final = 0.01  # of the records
+_MOST: Final = 0.5  # of the range
 
 
 def missing_codes(release: Release) -> dict[str, dict[str, int]]:
@@ -76,9 +82,46 @@ def listed_values(release: Release) -> dict[str, int]:
         _, labels = release.recoding.labels(column.name)
         sets = [cells.read(text).members for text in labels if text is not None]
         n_listed = len({member for members in sets for member in members if len(members) > 1})
-        if n_listed and column.n_values * _FEW > release.partition.n_records:
+        if n_listed and column.n_values * _FEW_RECORDS > release.partition.n_records:
             found[column.name] = n_listed
     return found
+
+
+def far_out(release: Release) -> dict[str, float]:
+    """Return the share of its range that the rest of a column leaves to 1 % of the records, where that is most of it.
+
+    By value such a column hardly loses anything, whatever most of its records lose.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> import hushtable as ht
+    >>> people = pl.DataFrame({"income": [*range(199), 1_990]})
+    >>> release = ht.anonymize(people, quasi_identifiers=["income"], models=[ht.KAnonymity(2)])
+    >>> {name: round(share, 2) for name, share in far_out(release).items()}
+    {'income': 0.9}
+    """
+    pairs = zip(release.recoding.columns, release.recoding.cells, strict=True)
+    names = [column.name for column, cell in pairs if column.is_measured and not isinstance(cell, (Nodes, NodeSets))]
+    if not names:
+        return {}
+    table = Table.encode(release.source, names, release.specs)
+    shares = {name: _share_of_few(table, name) for name in names}
+    return {name: share for name, share in shares.items() if share > _MOST}
+
+
+def _share_of_few(table: Table, name: str) -> float:
+    """Return how much of a column's range only the 1 % of its records hold that lie farthest out."""
+    codes = table.codes[table.index(name)]
+    is_known = codes >= 0
+    where = np.sort(np.repeat(table.column(name).positions()[codes[is_known]], table.counts[is_known]))
+    n_few = int(_FEW * len(where))
+    if n_few == 0:
+        return 0.0
+    # So many at the low end, the others at the high one.
+    low = np.arange(n_few + 1)
+    width = where[len(where) - 1 - n_few + low] - where[low]
+    return float(1 - width.min()) if where[-1] > where[0] else 0.0
 
 
 def as_they_came(release: Release, *, decimal: str) -> tuple[str, ...]:

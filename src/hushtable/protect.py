@@ -82,8 +82,9 @@ def anonymize(
         The objective; the objects take weights. Mondrian cuts by the set-NCP only, see
         `hushtable.quality.loss.set_ncp`.
     suppression_limit : float
-        Share of the records that may be suppressed, in [0, 1]. None are where a release
-        of all records can satisfy the models; else as few as it takes. Suppressed records
+        Share of the records that may be suppressed, in [0, 1]. As few as it takes where no
+        release of all records can satisfy the models; with Mondrian also those without which
+        the loss falls, which counts them as wholly lost. Suppressed records
         publish ``*`` in every quasi-identifier and sensitive column where they are enough
         to satisfy the models as a class of their own, and are dropped where they are not.
     missing : {"category"}

@@ -13,7 +13,18 @@ from typing import Any, Final
 from hushtable._types import Progress
 from hushtable.errors import InputError, check_type, with_hint
 
-__all__ = ["THREADS", "Budget", "Clock", "Effort", "Trace", "check_budget", "check_memory", "free_memory", "n_threads"]
+__all__ = [
+    "THREADS",
+    "Budget",
+    "Clock",
+    "Effort",
+    "Trace",
+    "Trade",
+    "check_budget",
+    "check_memory",
+    "free_memory",
+    "n_threads",
+]
 
 THREADS: Final = "HUSHTABLE_THREADS"
 _NEGLIGIBLE: Final = 1e-7  # of a loss: what rounding does to a sum
@@ -101,6 +112,23 @@ class Effort:
 
 
 @dataclass(frozen=True, slots=True)
+class Trade:
+    """What suppressing records changed; those that the models cannot be met with are not counted.
+
+    Attributes
+    ----------
+    n_suppressed : int
+        Records that went because the loss falls without them.
+    loss_before, loss_after : float
+        Without and with that; a suppressed record loses everything.
+    """
+
+    n_suppressed: int
+    loss_before: float
+    loss_after: float
+
+
+@dataclass(frozen=True, slots=True)
 class Trace:
     """How a search went.
 
@@ -124,6 +152,8 @@ class Trace:
         None where nothing is random.
     effort : Effort or None
         Of methods that prove what they find, and of those that draw lots.
+    trade : Trade or None
+        Of a method that was allowed to suppress records.
     """
 
     method: str
@@ -135,13 +165,12 @@ class Trace:
     gap: float | None = None
     seed: int | None = None
     effort: Effort | None = None
+    trade: Trade | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the trace as plain values; no effort where none was recorded."""
+        """Return the trace as plain values; no effort and no trade where none was recorded."""
         entries = dataclasses.asdict(self)
-        if self.effort is None:
-            del entries["effort"]
-        return entries
+        return {name: entry for name, entry in entries.items() if entry is not None or name not in ("effort", "trade")}
 
 
 Moment = tuple[float, float | None, float]

@@ -225,7 +225,7 @@ def _joint(ours: Column, theirs: Column) -> Column:
         )
         raise ColumnError(msg)
     if ours.kind != "ordered":
-        return Column(ours.name, ours.kind, np.union1d(ours.values, theirs.values))
+        return replace(ours, values=np.union1d(ours.values, theirs.values))
     few, many = sorted((ours.values.tolist(), theirs.values.tolist()), key=len)
     if [value for value in many if value in set(few)] != few:
         msg = with_hint(
@@ -233,7 +233,7 @@ def _joint(ours: Column, theirs: Column) -> Column:
             "declare one order for both, and keep to values that one of them holds.",
         )
         raise ColumnError(msg)
-    return Column(ours.name, ours.kind, np.array(many, dtype=object))
+    return replace(ours, values=np.array(many, dtype=object))
 
 
 def _recoded(codes: CodeArray, column: Column, joint: Column) -> CodeArray:

@@ -45,7 +45,7 @@ class Priced:
         levels += [np.array([priced.get(label, 0.0) for label in labels]) for labels in hierarchy.labels[1:-1]]
         return (*levels, np.ones(1))
 
-    def scale(self, names: Sequence[str], n_records: int) -> float:
+    def factor(self, names: Sequence[str], n_records: int) -> float:
         return 1.0
 
 

@@ -173,10 +173,12 @@ def protect(data: Any, asked: Request) -> Release:
         suppressed = offending_rows(table, asked.models, most, source)
     kept = table.take(np.flatnonzero(~suppressed))
     judge, inverse = _judge(kept, people, whole, apart=asked.method.offers.parts_equal_records)
-    left = most - int(table.counts[suppressed].sum()) if asked.method.offers.suppresses else 0
+    n_gone = int(table.counts[suppressed].sum())
+    left = most - n_gone if asked.method.offers.suppresses else 0
     # Columns by name and rows by content, so that ties and draws do not depend on how they were given.
     names = tuple(sorted(asked.quasi_identifiers))
-    problem = Problem(names, judge, ladders, asked.loss, asked.clock, left, notion)
+    average = asked.limits.average_risk
+    problem = Problem(names, judge, ladders, asked.loss, asked.clock, left, notion, n_gone, average)
     check_asked(asked.method, problem)
     if notion is None:
         judge.check_feasible()
@@ -216,6 +218,9 @@ def _read(data: Any, asked: Request) -> tuple[Frame | Table, Table]:
         _check_spelling(source, asked.quasi_identifiers if source.is_text else (), judged)
     table = Table.encode(source, (*asked.quasi_identifiers, *judged, *persons), asked.specs, typed=judged)
     _check_cells(table)
+    if isinstance(asked.loss, SetNCP):
+        columns = (replace(each, by_rank=asked.loss.is_by_rank(each.name)) for each in table.columns)
+        table = replace(table, columns=tuple(columns))
     if not asked.method.offers.parts_equal_records:
         return source, table
     return source.one_by_one() if isinstance(source, Table) else source, table.one_by_one()
@@ -333,6 +338,8 @@ def _ladders(table: Table, asked: Request) -> dict[str, Hierarchy]:
     columns = (*asked.quasi_identifiers, *asked.judged)
     check_columns(tuple(asked.hierarchies), columns, "hierarchies of quasi-identifiers and sensitive columns")
     check_columns(tuple(asked.loss.weights), asked.quasi_identifiers, "weights")
+    if isinstance(asked.loss, SetNCP) and isinstance(asked.loss.scale, Mapping):
+        check_columns(tuple(asked.loss.scale), asked.quasi_identifiers, "scale")
     return {
         name: Hierarchy.build(ladder, table.column(name), totals(table, name)[1:], unknown=asked.unknown)
         for name, ladder in asked.hierarchies.items()

@@ -79,6 +79,10 @@ class Problem:
         Records that the search may suppress.
     notion : MatchingNotion, optional
         Asked of the rows instead of models.
+    n_gone : int
+        Records that were suppressed before, because the models cannot be met with them.
+    average_risk : float, optional
+        How many classes there may be for each record that is published.
     """
 
     columns: tuple[str, ...]
@@ -88,6 +92,8 @@ class Problem:
     clock: Clock = field(default_factory=Clock)
     most_suppressed: int = 0
     notion: MatchingNotion | None = None
+    n_gone: int = 0
+    average_risk: float | None = None
 
     @property
     def table(self) -> Table:

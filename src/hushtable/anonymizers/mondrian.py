@@ -16,9 +16,10 @@ from hushtable.anonymizers.exchange import improve
 from hushtable.anonymizers.method import Found, Offers, Problem, register
 from hushtable.anonymizers.overlap import undo_overlaps
 from hushtable.anonymizers.publish import STYLES, Style
-from hushtable.errors import InputError, check_whole, with_hint
+from hushtable.anonymizers.trade import suppress_for_loss
+from hushtable.errors import InputError, check_whole, listed, with_hint
 from hushtable.kernels import judge, profile, replay, split
-from hushtable.layout import by_content, check_grid, lay_out, pack, places
+from hushtable.layout import Axis, by_content, check_grid, lay_out, pack, places
 from hushtable.partition import Partition
 from hushtable.recoding import Recoding
 from hushtable.search import Clock, check_memory
@@ -106,6 +107,7 @@ class Mondrian:
         return Offers(
             parts_equal_records=not self.strict,
             counts_population=self.recoding != "central",
+            suppresses=True,
             keeps_apart=self.strict and not self.exchange,
         )
 
@@ -149,10 +151,27 @@ class Mondrian:
         What is not yet cut when the budget ends is published as it stands, which is safe.
         Distinct rows with counts are best (`hushtable.Table.collapse`).
         """
-        table, clock = problem.table, problem.clock
+        if problem.most_suppressed == 0 or problem.judge.population is not None:
+            return self._cut(problem)
+        return suppress_for_loss(problem, self._cut, self._axes(problem))
+
+    def _axes(self, problem: Problem) -> tuple[Axis, ...]:
         # Of equal cuts the first one is made, so columns come by name and rows by content, however they were given.
         limits = (self.max_listed, self.max_length) if self.recoding == "readable" else None
-        axes = lay_out(table, sorted(problem.columns), problem.ladders, self.grid, limits)
+        axes = lay_out(problem.table, sorted(problem.columns), problem.ladders, self.grid, limits)
+        ranked = [axis.column.name for axis in axes if axis.column.by_rank and (axis.rounding or axis.edges)]
+        if ranked:
+            msg = with_hint(
+                f"columns {listed(ranked)} are measured on ranks and published on a grid of values.",
+                "choose recoding 'tight' or 'cut' without a grid, or the scale 'value'.",
+            )
+            raise InputError(msg)
+        return axes
+
+    def _cut(self, problem: Problem) -> Found:
+        """Cut, and suppress nothing."""
+        table, clock = problem.table, problem.clock
+        axes = self._axes(problem)
         packed = pack(axes, problem.loss.weights)
         points = split.Points(places(table, axes), table.counts, problem.judge.codes())
         if problem.judge.population is not None:

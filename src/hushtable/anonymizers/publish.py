@@ -19,7 +19,7 @@ from hushtable.readable import Listed, Rounded
 from hushtable.recoding import Cells, Recoding
 from hushtable.table import Table
 
-__all__ = ["STYLES", "Style", "from_cells", "from_classes"]
+__all__ = ["STYLES", "Style", "from_cells", "from_classes", "run"]
 
 Style = Literal["tight", "readable", "cut", "label", "set", "central"]
 STYLES: Final[tuple[Style, ...]] = ("tight", "readable", "cut", "label", "set", "central")
@@ -52,13 +52,13 @@ def from_cells(
             _, highest, has_missing = _known_ranges(table, partition, axis)
             low = np.where(highest < 0, -1, np.maximum(first, 0)).astype(np.int32)
             high = np.where(highest < 0, -1, second).astype(np.int32)
-            made.append(_run(axis, low, high, has_missing, are_cells=True))
+            made.append(run(axis, low, high, has_missing, are_cells=True))
         else:
             made.append(recodings.Sets(first.astype(np.int64), second, axis.domain))
     return Recoding(tuple(axis.column for axis in axes), tuple(made), style)
 
 
-def _run(axis: Axis, low: CodeArray, high: CodeArray, has_missing: BoolArray, *, are_cells: bool) -> Cells:
+def run(axis: Axis, low: CodeArray, high: CodeArray, has_missing: BoolArray, *, are_cells: bool = False) -> Cells:
     """Publish runs of places (0 the first known one; -1 where there is none) as the axis writes them."""
     if axis.hierarchy:
         return recodings.Nodes(*_covering(axis.hierarchy, axis, low, high), has_missing, axis.hierarchy)
@@ -74,7 +74,7 @@ def _tight(table: Table, partition: Partition, axis: Axis) -> Cells:
         return _short_list(table, partition, axis)
     if not axis.is_ordered:
         return _value_set(table, partition, axis)
-    return _run(axis, *_known_ranges(table, partition, axis), are_cells=False)
+    return run(axis, *_known_ranges(table, partition, axis))
 
 
 def _value_set(table: Table, partition: Partition, axis: Axis) -> Cells:

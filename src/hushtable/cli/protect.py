@@ -28,6 +28,7 @@ from hushtable.cli.limits import fail_above, failing, failures, limits_of, scan_
 from hushtable.cli.requests import changed, decided, key_of, policy_of_options
 from hushtable.cli.summary import (
     effort_lines,
+    far_out_lines,
     listed_lines,
     published_lines,
     release_lines,
@@ -258,15 +259,20 @@ def _say_released(
     summary = release.to_dict()
     codes, alike = notes.missing_codes(release), notes.near_duplicates(release)
     listed = notes.listed_values(release)
+    far_out = notes.far_out(release)
     formulas = notes.formula_cells(release) if frames.file_kind(output) == "csv" else {}
     if as_json:
-        looks = {"missing_codes": codes, "near_duplicates": alike, "listed_values": listed, "formulas": formulas}
+        looks = {
+            **{"missing_codes": codes, "near_duplicates": alike, "listed_values": listed},
+            **{"far_out": far_out, "formulas": formulas},
+        }
         print_json({"file": str(output), "verified": verdict.to_dict(), **summary, **looks})
         return
     kept = notes.as_they_came(release, decimal=release.writing.decimal)
     say(
         *release_lines(output, rules, verdict, summary, release.exposure, codebook=codebook),
         *listed_lines(listed),
+        *far_out_lines(far_out),
         *spelling_lines(release.writing, codes, alike, kept, formulas),
     )
     if release.trace.effort is not None:

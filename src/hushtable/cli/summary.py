@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "effort_lines",
+    "far_out_lines",
     "listed_lines",
     "mpuccs_lines",
     "published_lines",
@@ -109,7 +110,10 @@ def release_lines(
         f"{summary['n_suppressed']:,} suppressed",
         f"  information loss {summary['loss']:.4f} ({_LOSS_WORDS.get(rules.loss.name, rules.loss.name)}) of the "
         f"published cells, recoding {summary['recoding']}: {_span(summary['quality']['set_ncp'])}",
+        f"  set-NCP {summary['quality']['set_ncp']:.4f} by value, {summary['quality']['set_ncp_by_rank']:.4f} by rank",
     ]
+    if trade := summary["trace"].get("trade"):
+        lines.append(_trade_line(trade, summary["n_records"]))
     if summary["removed"]:
         lines.append(f"  left out: {', '.join(summary['removed'])}")
     if summary["pseudonymized"]:
@@ -124,6 +128,26 @@ def release_lines(
 def _span(share: float) -> str:
     """Say in words what the mean published share of a column means."""
     return f"a typical cell spans {100 * share:.{1 if share < 0.1 else 0}f} % of its column"
+
+
+def far_out_lines(shares: Mapping[str, float]) -> list[str]:
+    """Name the columns whose loss by value says little of most records, and what to do."""
+    return [
+        f"  careful: 1 % of the records hold {share:.0%} of the range of {name}, so that its loss by value is small "
+        "whatever the others lose; measure it on ranks (`loss: {ncp: {scale: rank}}`, with `recoding: tight` or `cut`) "
+        "or code its ends into one group each with a hierarchy"
+        for name, share in shares.items()
+    ]
+
+
+def _trade_line(trade: Mapping[str, Any], n_records: int) -> str:
+    """Say what suppressing records gained; for those who make the release, not for those who receive it."""
+    if trade["n_suppressed"] == 0:
+        return "  no suppression lowers the loss, in which a suppressed record counts as wholly lost"
+    return (
+        f"  {trade['n_suppressed'] / n_records:.2%} suppressed lowers the loss from {trade['loss_before']:.4f} "
+        f"to {trade['loss_after']:.4f}, those wholly lost included"
+    )
 
 
 def spelling_lines(

@@ -273,7 +273,7 @@ class PolicyLimits(Record):
     average_risk : float, optional
         Over all records: classes / records.
     suppression : float
-        Share of the records that may be suppressed.
+        Share of the records that may be suppressed, where the models ask for it or the loss falls.
     exposure : PolicyExposure
         Share of the records that may be unique on a few of the columns with the role other.
     """

@@ -62,7 +62,7 @@ class MinimalDistortion:
         """Return 1 for every node above the values."""
         return tuple(np.full(hierarchy.n_nodes(level), float(level > 0)) for level in range(hierarchy.n_levels))
 
-    def scale(self, names: Sequence[str], n_records: int) -> float:
+    def factor(self, names: Sequence[str], n_records: int) -> float:
         """Return 1: the loss is the sum."""
         return 1.0
 
@@ -129,7 +129,7 @@ class Certainty:
         is_star = np.array([label == hierarchy.labels[-1][0] for label in hierarchy.labels[level]], dtype=bool)
         return np.asarray(np.where(is_star, 1.0, costs))
 
-    def scale(self, names: Sequence[str], n_records: int) -> float:
+    def factor(self, names: Sequence[str], n_records: int) -> float:
         """Return 1: the loss is the sum."""
         return 1.0
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
-from typing import Any, ClassVar, Final, Protocol, runtime_checkable
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any, ClassVar, Final, Literal, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -30,6 +30,7 @@ __all__ = [
 ]
 
 
+Scale = Literal["value", "rank"]
 _LEAST_WEIGHT: Final = 1e-100
 
 
@@ -63,7 +64,7 @@ class Loss(Protocol):
         """
         ...
 
-    def scale(self, names: Sequence[str], n_records: int) -> float:
+    def factor(self, names: Sequence[str], n_records: int) -> float:
         """Return the factor from the sum of weighted cells to the loss."""
         ...
 
@@ -91,34 +92,45 @@ class SetNCP:
     ----------
     weights : mapping of column to float
         How much the loss of a quasi-identifier counts; 1 where none is given.
+    scale : {"value", "rank"} or mapping of column to one of them
+        What the width of an interval of numbers or dates is: the difference of its ends,
+        or how many of the column's distinct values lie between them. Where few values lie far out, nearly all
+        intervals are narrow by value, however little they tell of most records.
     """
 
     weights: Mapping[str, float] = field(default_factory=dict)
+    scale: Scale | Mapping[str, Scale] = "value"
 
     name: ClassVar[str] = "ncp"
     by_width: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         check_weights(self.weights)
+        for given in self.scale.values() if isinstance(self.scale, Mapping) else (self.scale,):
+            if given not in ("value", "rank"):
+                msg = with_hint(f"SetNCP was given scale = {self.scale!r}.", "'value', 'rank', or one for a column.")
+                raise InputError(msg)
+
+    def is_by_rank(self, name: str) -> bool:
+        """Tell whether a column is measured on ranks."""
+        return (self.scale.get(name) if isinstance(self.scale, Mapping) else self.scale) == "rank"
 
     def of(self, recoding: Recoding, sizes: CountArray, n_suppressed: int = 0) -> float:
         """Return the weighted mean over columns of what a release lost."""
-        return self.value(measure(recoding, sizes, n_suppressed))
+        names = [column.name for column in recoding.columns]
+        lost = _ncp_by_column(_measured(recoding, self.is_by_rank), sizes, n_suppressed)
+        weights = relative([self.weights.get(name, 1.0) for name in names]).tolist()
+        # Rounded once, so that the order of the columns does not matter.
+        weighted = math.fsum(weight * share for weight, share in zip(weights, lost, strict=True))
+        return weighted / math.fsum(weights) if any(weights) else 0.0
 
     def node_costs(self, hierarchy: Hierarchy, n_values: int) -> tuple[FloatArray, ...]:
         """Return the share of the domain under every node; a value costs nothing."""
         return (np.zeros(hierarchy.n_nodes(0)), *hierarchy.shares[1:])
 
-    def scale(self, names: Sequence[str], n_records: int) -> float:
+    def factor(self, names: Sequence[str], n_records: int) -> float:
         """Return the factor that makes a mean of a sum of weighted cells."""
         return 1 / max(1e-300, n_records * sum(self.weights.get(name, 1.0) for name in names))
-
-    def value(self, quality: Quality) -> float:
-        """Return the weighted mean over columns of what a release lost."""
-        weights = relative([self.weights.get(name, 1.0) for name in quality.by_column]).tolist()
-        # Rounded once, so that the order of the columns does not matter.
-        lost = math.fsum(weight * share for weight, share in zip(weights, quality.by_column.values(), strict=True))
-        return lost / math.fsum(weights) if any(weights) else 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +141,8 @@ class Quality:
     ----------
     set_ncp : float
         Mean published share, 0 (nothing lost) to 1 (everything).
+    set_ncp_by_rank : float
+        The same where intervals are as wide as they hold ranks of the column's values.
     by_column : dict of column to float
         The same for every quasi-identifier.
     discernibility : int
@@ -139,6 +153,7 @@ class Quality:
     """
 
     set_ncp: float
+    set_ncp_by_rank: float
     by_column: dict[str, float]
     discernibility: int
     average_class_size: float
@@ -161,9 +176,11 @@ def measure(recoding: Recoding, sizes: CountArray, n_suppressed: int = 0) -> Qua
         Records that publish ``*`` everywhere; they lose everything.
     """
     names = [column.name for column in recoding.columns]
-    by_column = _ncp_by_column(recoding, sizes, n_suppressed)
+    by_column = _ncp_by_column(_measured(recoding, lambda _: False), sizes, n_suppressed)
+    by_rank = _ncp_by_column(_measured(recoding, lambda _: True), sizes, n_suppressed)
     return Quality(
-        set_ncp(recoding, sizes, n_suppressed),
+        math.fsum(by_column) / len(names),
+        math.fsum(by_rank) / len(names),
         dict(zip(names, by_column, strict=True)),
         discernibility(sizes, n_suppressed),
         average_class_size(sizes),
@@ -185,6 +202,12 @@ def set_ncp(recoding: Recoding, sizes: CountArray, n_suppressed: int = 0) -> flo
     section 3, on sets rather than hierarchy nodes.
     """
     return math.fsum(_ncp_by_column(recoding, sizes, n_suppressed)) / len(recoding.columns)
+
+
+def _measured(recoding: Recoding, is_by_rank: Callable[[str], bool]) -> Recoding:
+    """Return the recoding with every column measured on ranks, or on values."""
+    columns = tuple(replace(column, by_rank=is_by_rank(column.name)) for column in recoding.columns)
+    return replace(recoding, columns=columns)
 
 
 def _ncp_by_column(recoding: Recoding, sizes: CountArray, n_suppressed: int) -> list[float]:

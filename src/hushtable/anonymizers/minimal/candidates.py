@@ -232,7 +232,7 @@ def lay_out(
         costs if second is None else _pack(axes, chosen, ties, again, second),
         tuple(chosen),
         tuple(priced),
-        math.ldexp(objective.scale(quasi_identifiers, table.n_rows), exponent),
+        math.ldexp(objective.factor(quasi_identifiers, table.n_rows), exponent),
     )
 
 
