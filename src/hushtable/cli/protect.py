@@ -263,8 +263,11 @@ def _say_released(
     formulas = notes.formula_cells(release) if frames.file_kind(output) == "csv" else {}
     if as_json:
         looks = {
-            **{"missing_codes": codes, "near_duplicates": alike, "listed_values": listed},
-            **{"far_out": far_out, "formulas": formulas},
+            "missing_codes": codes,
+            "near_duplicates": alike,
+            "listed_values": listed,
+            "far_out": far_out,
+            "formulas": formulas,
         }
         print_json({"file": str(output), "verified": verdict.to_dict(), **summary, **looks})
         return
