@@ -16,6 +16,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from hushtable import cells
 from hushtable._types import CodeArray, CountArray, FloatArray
 from hushtable.column import Column
 from hushtable.errors import InputError, check_columns, listed, with_hint
@@ -35,20 +36,29 @@ _TO_READ = 2.1  # how much more a list weighs than an interval of the same share
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Listing:
-    """How a category without a hierarchy is published to be read.
+    """What short lists of a category hold: its values, or the labels below the top of its hierarchy.
 
     Attributes
     ----------
-    groups : Hierarchy
-        Of the column; its nodes are runs of places.
-    lengths : ndarray of int64, shape (n_places,)
-        How many characters every value, the missing one first, adds to a list.
+    tree : Hierarchy
+        What is published where no list is: groups by frequency, or the hierarchy. Its nodes are runs of places.
+    unit : ndarray of int32, shape (n_values + 1,)
+        The entry of the missing value (0, always 0) and of every code in a list.
+    texts : tuple of str or None
+        Of every entry.
+    lengths : ndarray of int64
+        How many characters it adds to a list.
+    widths : ndarray of float64
+        The share of the column under it.
     max_listed, max_length : int
-        How many values a list has at most, and how many characters.
+        How many entries a list has at most, and how many characters.
     """
 
-    groups: Hierarchy = field(repr=False)
+    tree: Hierarchy = field(repr=False)
+    unit: CodeArray = field(repr=False)
+    texts: tuple[str | None, ...] = field(repr=False)
     lengths: CountArray = field(repr=False)
+    widths: FloatArray = field(repr=False)
     max_listed: int
     max_length: int
 
@@ -75,7 +85,7 @@ class Axis:
     rounding : Rounding or None
         Of numbers and dates that are published to be read.
     listing : Listing or None
-        Of categories without a hierarchy that are published to be read.
+        Of categories that are published to be read, where they have no hierarchy or one made by a rule.
     """
 
     column: Column
@@ -90,13 +100,13 @@ class Axis:
 
     @property
     def tree(self) -> Hierarchy | None:
-        """What a class publishes the lowest node of: always, or where its values are no short list."""
-        return self.listing.groups if self.listing else self.hierarchy
+        """What a class publishes the lowest node of: always, or where it has no short list."""
+        return self.listing.tree if self.listing else self.hierarchy
 
     @property
     def is_ordered(self) -> bool:
         """Whether the lowest and highest place of a class tell what it publishes."""
-        return (self.column.is_ordered and self.listing is None) or self.hierarchy is not None
+        return self.hierarchy is not None or (self.column.is_ordered and self.listing is None)
 
     @property
     def is_cut_in_order(self) -> bool:
@@ -139,7 +149,7 @@ def lay_out(
         column = table.column(name)
         domain = column.n_values + int(bool((table.codes[table.index(name)] < 0).any()))
         if name in hierarchies:
-            axes.append(_tree(column, domain, hierarchies[name]))
+            axes.append(_tree(column, domain, hierarchies[name], readable))
         elif readable and not column.is_measured:
             axes.append(_listing(table, column, domain, readable))
         elif readable and column.n_values > 1:
@@ -165,14 +175,9 @@ def pack(axes: Sequence[Axis], weights: Mapping[str, float]) -> profile.Axes:
     """Put axes into arrays for the kernels."""
     offsets = np.cumsum([0, *(axis.n_places for axis in axes)])
     nodes, shares = _trees(axes, offsets)
-    steps, starts, ends = _units(axes, offsets)
-    given = [weights.get(axis.column.name, 1.0) * (_TO_READ if axis.listing else 1.0) for axis in axes]
-    most = [[0, 0] if axis.hierarchy else [axis.n_places, 0] for axis in axes]
-    chars = np.zeros(offsets[-1], dtype=np.int64)
-    for j, axis in enumerate(axes):
-        if axis.listing:
-            most[j] = [axis.listing.max_listed, axis.listing.max_length - 1]
-            chars[offsets[j] : offsets[j + 1]] = axis.listing.lengths
+    most, units, chars, listed = _lists(axes, offsets)
+    steps, starts, ends = _rounds(axes, offsets)
+    given = [weights.get(axis.column.name, 1.0) * (1.0 if axis.is_ordered else _to_read(axis)) for axis in axes]
     return profile.Axes(
         is_ordered=np.array([axis.is_ordered for axis in axes]),
         offsets=offsets,
@@ -182,8 +187,10 @@ def pack(axes: Sequence[Axis], weights: Mapping[str, float]) -> profile.Axes:
         depths=np.array([axis.tree.n_levels if axis.tree else 0 for axis in axes], dtype=np.int64),
         nodes=nodes,
         shares=shares,
-        most=np.array(most, dtype=np.int64),
+        most=most,
+        units=units,
         chars=chars,
+        listed=listed,
         rounds=np.array([len(axis.rounding.steps) if axis.rounding else 0 for axis in axes], dtype=np.int64),
         steps=steps,
         starts=starts,
@@ -206,7 +213,30 @@ def _trees(axes: Sequence[Axis], offsets: CountArray) -> tuple[CodeArray, FloatA
     return nodes, shares
 
 
-def _units(axes: Sequence[Axis], offsets: CountArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+def _to_read(axis: Axis) -> float:
+    return _TO_READ if axis.listing else 1.0
+
+
+def _lists(axes: Sequence[Axis], offsets: CountArray) -> tuple[CountArray, CodeArray, CountArray, CountArray]:
+    """Return how much lists hold at most, and of every place what they write of it, how long it is, and its share."""
+    most = np.array([[0 if axis.is_ordered else axis.n_places, 0] for axis in axes], dtype=np.int64)
+    units = np.concatenate([np.arange(axis.n_places, dtype=np.int32) for axis in axes])
+    chars, listed = np.zeros((2, offsets[-1]), dtype=np.int64)
+    for j, axis in enumerate(axes):
+        if axis.listing:
+            listing, run = axis.listing, slice(offsets[j], offsets[j + 1])
+            # The list has one character more than all entries with their separators.
+            most[j] = listing.max_listed, listing.max_length - 1
+            entry = np.empty(axis.n_places, dtype=np.int32)
+            entry[axis.place] = listing.unit
+            _, first, inverse = np.unique(entry, return_index=True, return_inverse=True)
+            units[run] = first[inverse]
+            chars[run] = listing.lengths[entry]
+            listed[run] = np.rint(listing.widths[entry] * profile.WHOLE)
+    return most, units, chars, listed
+
+
+def _rounds(axes: Sequence[Axis], offsets: CountArray) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return how wide a class is at least that is rounded to each level, and where the unit over every place ends."""
     n_levels = max(len(axis.rounding.steps) if axis.rounding else 0 for axis in axes)
     steps = np.zeros((n_levels, len(axes)))
@@ -228,9 +258,17 @@ def _listing(table: Table, column: Column, domain: int, most: tuple[int, int]) -
     counts = np.bincount(codes + 1, weights=table.counts, minlength=column.n_values + 1)[1:].astype(np.int64)
     axis = _tree(column, domain, groups_of(column, counts))
     assert axis.hierarchy is not None
-    lengths = np.zeros(axis.n_places, dtype=np.int64)
-    lengths[axis.place] = [length_in_list(text) for text in (None, *column.texts())]
-    return replace(axis, hierarchy=None, listing=Listing(axis.hierarchy, lengths, *most))
+    texts = (None, *column.texts())
+    unit = np.arange(len(texts), dtype=np.int32)
+    widths = np.full(len(texts), 1 / max(1, domain))
+    return replace(axis, hierarchy=None, listing=_listed(axis.hierarchy, unit, texts, widths, most))
+
+
+def _listed(
+    tree: Hierarchy, unit: CodeArray, texts: tuple[str | None, ...], widths: FloatArray, most: tuple[int, int]
+) -> Listing:
+    lengths = np.array([length_in_list(text) for text in texts])
+    return Listing(tree, unit, texts, lengths, widths, *most)
 
 
 def _rounding(column: Column, domain: int, step: float | None) -> Axis:
@@ -242,12 +280,25 @@ def _rounding(column: Column, domain: int, step: float | None) -> Axis:
     return Axis(column, place, len(positions), positions, domain, rounding=rounding)
 
 
-def _tree(column: Column, domain: int, hierarchy: Hierarchy) -> Axis:
+def _tree(column: Column, domain: int, hierarchy: Hierarchy, most: tuple[int, int] | None = None) -> Axis:
     # The last key is the first to sort by: the top of the hierarchy.
     order = np.lexsort(hierarchy.level_codes) if column.n_values else np.empty(0, dtype=np.int64)
     place = np.zeros(column.n_values + 1, dtype=np.int32)
     place[order + 1] = np.arange(1, column.n_values + 1)
-    return Axis(column, place, len(place), np.zeros(len(place)), domain, hierarchy)
+    is_listed = hierarchy.rule is not None and hierarchy.n_levels > 2 and not column.is_measured
+    listing = _below_top(hierarchy, most) if most and is_listed else None
+    return Axis(column, place, len(place), np.zeros(len(place)), domain, hierarchy, listing=listing)
+
+
+def _below_top(hierarchy: Hierarchy, most: tuple[int, int]) -> Listing | None:
+    """List the labels below the top of a rule's hierarchy, where they are no lists or intervals."""
+    level = hierarchy.n_levels - 2
+    labels = hierarchy.labels[level]
+    if any(cells.read(label).form != "value" for label in labels):
+        return None
+    unit = np.append(0, hierarchy.level_codes[level] + 1).astype(np.int32)
+    widths = np.append(hierarchy.leaf_share, hierarchy.shares[level])
+    return _listed(hierarchy, unit, (None, *labels), widths, most)
 
 
 def _grid(column: Column, domain: int, step: float) -> Axis:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Final
 
 import numpy as np
 
@@ -14,6 +15,8 @@ from hushtable.hierarchy.rounding import Rounding
 from hushtable.hierarchy.rules import UNITS, Dates
 
 __all__ = ["Labels", "Listed", "Rounded", "length_in_list"]
+
+_ROUNDING: Final = 1e-9  # what rounding does to a sum of shares
 
 Labels = tuple[CodeArray, list[str | None]]
 """The label of every class, as an index into distinct texts; None is a published missing value."""
@@ -70,35 +73,40 @@ class Rounded:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Listed:
-    """What classes publish of a category without a hierarchy: a short list of the values they hold, or a group.
+    """What classes publish of a category: a short list of what they hold, else a node of a tree.
 
     Attributes
     ----------
     offsets : ndarray of int64, shape (n_classes + 1,)
-    codes : ndarray of int32
-        Class c holds ``codes[offsets[c]:offsets[c + 1]]``, ascending; -1 is the missing value.
-    domain : int
-        How many values the whole column has, the missing one included.
+    members : ndarray of int32
+        Class c holds ``members[offsets[c]:offsets[c + 1]]``, ascending, indices into ``texts``.
+    texts : tuple of str or None
+        What lists are made of: the missing value, and all values or the labels below the top of a hierarchy.
+    widths : ndarray of float64
+        The share of the column under each of them.
     level, node : ndarray of int32, shape (n_classes,)
-        The group that a class publishes; -1 where it lists what it holds.
-    groups : Hierarchy
-        Of the column.
+        The node that a class publishes; -1 where it lists what it holds.
+    tree : Hierarchy
+        Groups of the column by frequency, or its hierarchy.
     """
 
     offsets: CountArray = field(repr=False)
-    codes: CodeArray = field(repr=False)
-    domain: int
+    members: CodeArray = field(repr=False)
+    texts: tuple[str | None, ...] = field(repr=False)
+    widths: FloatArray = field(repr=False)
     level: CodeArray = field(repr=False)
     node: CodeArray = field(repr=False)
-    groups: Hierarchy = field(repr=False)
+    tree: Hierarchy = field(repr=False)
 
     def shares(self, column: Column) -> FloatArray:
-        """Return the values that every class publishes over all values; 0 for a single value."""
-        n_values = np.diff(self.offsets)
-        shares = np.where(n_values > 1, n_values / max(1, self.domain), 0.0)
-        for level in range(self.groups.n_levels):
+        """Return the share of the column that every class publishes; 0 for a single value."""
+        n_listed = np.diff(self.offsets)
+        shares = np.minimum(1.0, np.add.reduceat(self.widths[self.members], self.offsets[:-1]))
+        shares = np.where(n_listed > 1, shares, 0.0)
+        for level in range(self.tree.n_levels):
             at = self.level == level
-            shares[at] = self.groups.shares[level][self.node[at]]
+            # A single value is not coarser than itself.
+            shares[at] = self.tree.shares[level][self.node[at]] if level else 0.0
         return shares
 
     def labels(self, column: Column) -> Labels:
@@ -107,24 +115,25 @@ class Listed:
         texts: list[str | None] = []
         label_of_class = np.empty(len(self.level), dtype=np.int32)
         for label, (level, node) in enumerate(zip(self.level.tolist(), self.node.tolist(), strict=True)):
-            run = self.codes[self.offsets[label] : self.offsets[label + 1]]
+            run = self.members[self.offsets[label] : self.offsets[label + 1]]
             key = (level, node, run.tobytes() if level < 0 else b"")
             label_of_class[label] = seen.setdefault(key, len(texts))
             if label_of_class[label] == len(texts):
-                texts.append(self._listed(column, run) if level < 0 else self.groups.labels[level][node])
+                texts.append(self._listed(run) if level < 0 else self.tree.labels[level][node])
         return label_of_class, texts
 
-    def _listed(self, column: Column, run: CodeArray) -> str | None:
-        if len(run) == 1:
-            return None if run[0] < 0 else cells.value(column.text(run[0]))
-        if len(run) == self.domain:
+    def _listed(self, run: CodeArray) -> str | None:
+        listed = [self.texts[member] for member in run]
+        if len(listed) == 1:
+            return listed[0] if listed[0] is None else cells.value(listed[0])
+        if self.widths[run].sum() > 1 - _ROUNDING:
             return cells.SUPPRESSED
-        return cells.one_of((None if code < 0 else column.text(code) for code in run), between=",")
+        return cells.one_of(listed, between=",")
 
     def meaning(self) -> Hierarchy | Rule | None:
         """Return what the labels among the cells mean; None where there are none."""
-        is_label = (self.level >= 0) & (self.level < self.groups.n_levels - 1)
-        return self.groups if is_label.any() else None
+        is_label = (self.level >= 0) & (self.level < self.tree.n_levels - 1)
+        return self.tree if is_label.any() or self.tree.rule else None
 
 
 def length_in_list(text: str | None) -> int:

@@ -84,20 +84,21 @@ def _value_set(table: Table, partition: Partition, axis: Axis) -> Cells:
 
 
 def _short_list(table: Table, partition: Partition, axis: Axis) -> Cells:
-    """List what each class holds where that is short; else publish the lowest group over it."""
+    """List what each class holds where that is short; else publish the lowest node over it."""
     assert axis.listing is not None
-    codes = table.codes[table.index(axis.column.name)]
-    offsets, members = _class_members(table, partition, codes, axis.column.n_values)
-    lengths = np.add.reduceat(axis.listing.lengths[axis.place[members + 1]], offsets[:-1])
-    is_short = np.diff(offsets) <= axis.listing.max_listed
-    is_short &= lengths < axis.listing.max_length
-    is_listed = is_short | (np.diff(offsets) == 1)
+    listing = axis.listing
+    unit = listing.unit[table.codes[table.index(axis.column.name)] + 1]
+    offsets, members = _class_members(table, partition, unit, len(listing.texts))
     low, high, has_missing = _known_ranges(table, partition, axis)
-    groups = axis.listing.groups
-    level, node = _covering(groups, axis, low, high)
-    level, node = np.where(has_missing, groups.n_levels - 1, level), np.where(has_missing, 0, node)
+    level, node = _covering(listing.tree, axis, low, high)
+    is_short = np.diff(offsets) <= listing.max_listed
+    is_short &= np.add.reduceat(listing.lengths[members], offsets[:-1]) < listing.max_length
+    is_one = np.diff(offsets) == 1
+    # One value stands for itself, one branch of a hierarchy for the lowest node over its values.
+    is_listed = (level < 0) | (is_short & ~is_one) | (is_one & (axis.hierarchy is None))
+    level, node = np.where(has_missing, listing.tree.n_levels - 1, level), np.where(has_missing, 0, node)
     level, node = (np.where(is_listed, -1, each).astype(np.int32) for each in (level, node))
-    return Listed(offsets, members, axis.domain, level, node, groups)
+    return Listed(offsets, members, listing.texts, listing.widths, level, node, listing.tree)
 
 
 def _class_members(table: Table, partition: Partition, codes: CodeArray, n_codes: int) -> tuple[CountArray, CodeArray]:

@@ -184,7 +184,7 @@ def _best_swap(
                         n_codes += _count_bits(bits[i])
                     word = classes.words[j] + (code >> 6)
                     n_codes += int(bits[word] & (np.uint64(1) << np.uint64(code & 63)) == 0)
-                after += axes.weights[j] * share_of(axes, j, min(low[j], code), max(high[j], code), n_codes, 0)
+                after += axes.weights[j] * share_of(axes, j, min(low[j], code), max(high[j], code), n_codes, 0, 0)
             gain = before - n_source * after
             if gain - n_target * (classes.without[partner] + growth) > best:
                 gain -= n_target * _span(points, axes, classes, scratch, target, (partner, row))
@@ -216,9 +216,9 @@ def _span(points: Points, axes: Axes, classes: Classes, scratch: Scratch, label:
                 code = points.codes[scratch.rows[i], j]
                 low, high = min(low, code), max(high, code)
             scratch.low[j], scratch.high[j] = low, high
-            total += axes.weights[j] * share_of(axes, j, low, high, 0, 0)
+            total += axes.weights[j] * share_of(axes, j, low, high, 0, 0, 0)
         else:
-            total += axes.weights[j] * share_of(axes, j, 0, 0, _count_codes(points, classes, scratch, j, n_rows), 0)
+            total += axes.weights[j] * share_of(axes, j, 0, 0, _count_codes(points, classes, scratch, j, n_rows), 0, 0)
     return total
 
 
@@ -260,8 +260,8 @@ def _grow_neighbours(
             if axes.is_ordered[j]:
                 low, high = classes.low[target, j], classes.high[target, j]
                 if code < low or code > high:
-                    wider = share_of(axes, j, min(low, code), max(high, code), 0, 0)
-                    total += axes.weights[j] * (wider - share_of(axes, j, low, high, 0, 0))
+                    wider = share_of(axes, j, min(low, code), max(high, code), 0, 0, 0)
+                    total += axes.weights[j] * (wider - share_of(axes, j, low, high, 0, 0, 0))
             else:
                 word = classes.words[j] + (code >> 6)
                 if classes.bits[target, word] & (np.uint64(1) << np.uint64(code & 63)) == 0:

@@ -17,9 +17,10 @@ import numpy as np
 from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray
 from hushtable.kernels._jit import jit
 
-__all__ = ["Axes", "Points", "Work", "may_cut", "preference", "profile", "share_of"]
+__all__ = ["WHOLE", "Axes", "Points", "Work", "may_cut", "preference", "profile", "share_of"]
 
 LETTER = 0.002  # of the domain: what a character of a list costs, so that of equal cuts the shorter text wins
+WHOLE = 2**40  # what shares of a domain are counted in
 ROUNDER = 0.01  # of its gain: by how much a cut may fall short that falls between wider units, level by level
 
 
@@ -50,8 +51,11 @@ class Axes(NamedTuple):
     depths : int64 (n_columns,), levels of the column's tree, 0 where it has none
     nodes : int32 (n_levels, all codes), the node of a code at a level; -1 for missing
     shares : float64 (n_levels, all codes), the share of the domain under that node
-    most : int64 (n_columns, 2), how many values a list holds, and characters (columns that are not ordered)
-    chars : int64, what a value adds to the length of a list
+    most : int64 (n_columns, 2), how many units a list holds, and characters; 0 where nothing is listed
+    units : int32 (all codes), the code that stands for what a list writes of a code: itself, or the first one of
+        the node below the top of a hierarchy
+    chars : int64 (all codes), what a unit adds to the length of a list
+    listed : int64 (all codes), the share of a unit of a hierarchy, times `WHOLE`: sums of it are exact
     rounds : int64 (n_columns,), levels of round units that intervals are widened to, 0 where there are none
     steps : float64 (n_levels, n_columns), how wide a class is at least that is widened to units of a level
     starts, ends : float64 (n_levels, all codes), where the unit over a code begins and ends
@@ -66,7 +70,9 @@ class Axes(NamedTuple):
     nodes: CodeArray
     shares: FloatArray
     most: CountArray
+    units: CodeArray
     chars: CountArray
+    listed: CountArray
     rounds: CountArray
     steps: FloatArray
     starts: FloatArray
@@ -195,7 +201,8 @@ def _sort(axes: Axes, work: Work, j: int) -> None:
     codes, records = work.codes[begin : begin + n_codes], work.records[begin : begin + n_codes]
     keys = work.run_ends[begin : begin + n_codes]
     keys[:] = records
-    if axes.depths[j] > 0 and not (n_codes <= axes.most[j, 0] and _n_chars(axes, j, codes) <= axes.most[j, 1]):
+    is_list = not axes.is_ordered[j] and n_codes <= axes.most[j, 0] and _n_chars(axes, j, codes) <= axes.most[j, 1]
+    if axes.depths[j] > 0 and not is_list:
         first = int(codes[0] == 0)
         work.levels[j] = cut_level(axes.nodes, begin + codes[first], begin + codes[-1])
         _add_up(axes.nodes[work.levels[j], begin:], codes, keys)
@@ -237,32 +244,46 @@ def _add_up(nodes: CodeArray, codes: CodeArray, keys: CountArray) -> None:
 def _price(axes: Axes, work: Work, j: int) -> None:
     """Set what every prefix of a profile publishes, what follows it, and all of it."""
     begin, n_codes = axes.offsets[j], work.n_codes[j]
-    low, high, n_chars = work.codes[begin], work.codes[begin], 0
-    for i in range(n_codes):
-        code = work.codes[begin + i]
-        low, high, n_chars = min(low, code), max(high, code), n_chars + axes.chars[begin + code]
-        work.left[begin + i] = share_of(axes, j, low, high, i + 1, n_chars)
+    _price_runs(axes, j, work.codes[begin : begin + n_codes], work.left[begin : begin + n_codes])
+    _price_runs(axes, j, work.codes[begin : begin + n_codes][::-1], work.right[begin : begin + n_codes][::-1])
     work.shares[j] = work.left[begin + n_codes - 1]
-    low, high, n_chars = work.codes[begin + n_codes - 1], work.codes[begin + n_codes - 1], 0
-    for i in range(n_codes - 1, -1, -1):
-        code = work.codes[begin + i]
-        low, high, n_chars = min(low, code), max(high, code), n_chars + axes.chars[begin + code]
-        work.right[begin + i] = share_of(axes, j, low, high, n_codes - i, n_chars)
 
 
 @jit
-def share_of(axes: Axes, j: int, low: int, high: int, n_distinct: int, n_chars: int) -> float:
-    """Return what a class costs, from its lowest and highest code, how many codes, and how long their texts are.
+def _price_runs(axes: Axes, j: int, codes: CodeArray, prices: FloatArray) -> None:
+    """Set what the first code publishes, the first two, and so on. The codes of a unit stand together."""
+    begin, last = axes.offsets[j], -1
+    low, high, n_units, n_chars, listed = codes[0], codes[0], 0, 0, 0
+    for i in range(codes.size):
+        low, high = min(low, codes[i]), max(high, codes[i])
+        unit = axes.units[begin + codes[i]]
+        if unit != last:
+            n_units, n_chars, listed = (
+                n_units + 1,
+                n_chars + axes.chars[begin + unit],
+                listed + axes.listed[begin + unit],
+            )
+            last = unit
+        prices[i] = share_of(axes, j, low, high, n_units, n_chars, listed)
 
-    That is the share of the column that it publishes, and something for the length of a list.
+
+@jit
+def share_of(axes: Axes, j: int, low: int, high: int, n_units: int, n_chars: int, listed: int) -> float:
+    """Return what a class costs, from its lowest and highest code, and from what a list of it would hold.
+
+    That is the share of the column that it publishes, and something for the length of a list. Without units
+    it is not listed.
     """
+    is_short = 0 < n_units <= axes.most[j, 0] and n_chars <= axes.most[j, 1]
     if not axes.is_ordered[j]:
-        if n_distinct == 1:
+        if n_units == 1:
             return 0.0
-        if n_distinct <= axes.most[j, 0] and n_chars <= axes.most[j, 1]:
-            return float(n_distinct / axes.domain[j] + LETTER * n_chars)
+        if is_short:
+            return float(n_units / axes.domain[j] + LETTER * n_chars)
     elif low == high and (axes.rounds[j] == 0 or low == 0):
         return 0.0
+    elif is_short and n_units > 1:
+        return float(min(1.0, listed / WHOLE) + LETTER * n_chars)
     if low == 0:
         # Neither an interval nor a node but the top holds the missing value beside others: the cell becomes "*".
         return 1.0

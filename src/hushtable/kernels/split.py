@@ -217,8 +217,7 @@ def _gain_of_all(points: Points, axes: Axes, work: Work, cursor: CountArray, cut
         n_left += work.records[begin + i]
     low = np.full((2, n_columns), np.iinfo(np.int32).max, np.int32)
     high = np.full((2, n_columns), np.int32(-1), np.int32)
-    n_distinct = np.zeros((2, n_columns), np.int64)
-    n_chars = np.zeros((2, n_columns), np.int64)
+    n_units, n_chars, listed = np.zeros((3, 2, n_columns), np.int64)
     cursor[STAMP] += 1
     for i in range(start, end):
         codes = points.codes[work.order[i]]
@@ -228,19 +227,21 @@ def _gain_of_all(points: Points, axes: Axes, work: Work, cursor: CountArray, cut
                 continue
             low[side, j] = min(low[side, j], codes[j])
             high[side, j] = max(high[side, j], codes[j])
-            entry = axes.offsets[j] + codes[j]
-            if not axes.is_ordered[j] and work.stamps[side, entry] != cursor[STAMP]:
-                work.stamps[side, entry] = cursor[STAMP]
-                n_distinct[side, j] += 1
-                n_chars[side, j] += axes.chars[entry]
+            if axes.most[j, 0] > 0:
+                unit = axes.offsets[j] + axes.units[axes.offsets[j] + codes[j]]
+                if work.stamps[side, unit] != cursor[STAMP]:
+                    work.stamps[side, unit] = cursor[STAMP]
+                    n_units[side, j] += 1
+                    n_chars[side, j] += axes.chars[unit]
+                    listed[side, j] += axes.listed[unit]
     for i in range(length):
         work.side[work.codes[begin + i]] = 0
     total = 0.0
     n_right = size - n_left
     for j in range(n_columns):
         if work.n_codes[j] > 1:
-            left = share_of(axes, j, low[0, j], high[0, j], n_distinct[0, j], n_chars[0, j])
-            right = share_of(axes, j, low[1, j], high[1, j], n_distinct[1, j], n_chars[1, j])
+            left = share_of(axes, j, low[0, j], high[0, j], n_units[0, j], n_chars[0, j], listed[0, j])
+            right = share_of(axes, j, low[1, j], high[1, j], n_units[1, j], n_chars[1, j], listed[1, j])
             total += axes.weights[j] * (size * work.shares[j] - n_left * left - n_right * right)
     return total
 
