@@ -26,6 +26,7 @@ from hushtable.table import Table
 MOST = (3, 30)
 WORDS = [f"{'long ' * (i % 4)}word {i}" for i in range(14)]
 DAYS = [dt.date(1959, 12, 28) + dt.timedelta(days=i * i * 3) for i in range(60)]
+CODES = [f"{area}{place}{house}" for area in "abcdefg" for place in "12" for house in "xy"]
 GRADES = ["none", "some", "much", "very much", "all", "more", "most"]
 
 ROWS = st.lists(
@@ -35,21 +36,25 @@ ROWS = st.lists(
         st.sampled_from(DAYS) | st.none(),
         st.sampled_from(GRADES) | st.none(),
         st.integers(0, 40).map(lambda tenths: tenths / 10),
+        st.sampled_from(CODES) | st.none(),
     ),
     min_size=2,
     max_size=30,
 )
-NAMES = ["word", "size", "day", "grade", "dose"]
+NAMES = ["word", "size", "day", "grade", "dose", "code"]
+RULE = ht.Hierarchy.prefix([2, 1])
 
 
 def frame_of(rows):
-    types = [pl.String, pl.Int64, pl.Date, pl.Enum(GRADES), pl.Float64]
+    types = [pl.String, pl.Int64, pl.Date, pl.Enum(GRADES), pl.Float64, pl.String]
     return pl.DataFrame(rows, schema=dict(zip(NAMES, types, strict=True)), orient="row")
 
 
 def released(frame, names, k):
     method = ht.Mondrian(recoding="readable")
-    return ht.anonymize(frame, quasi_identifiers=names, models=[ht.KAnonymity(k)], method=method, roles="trust")
+    ladders = {"code": RULE} if "code" in names else {}
+    asked = {"quasi_identifiers": names, "models": [ht.KAnonymity(k)], "hierarchies": ladders}
+    return ht.anonymize(frame, **asked, method=method, roles="trust")
 
 
 def naive_price(text, values, present, axis):
@@ -60,9 +65,13 @@ def naive_price(text, values, present, axis):
         return 0.0
     if axis.rounding is None:
         read = cells.read(text)
+        if axis.hierarchy is not None:
+            labels = read.members if read.form == "set" else [text]
+            held = {value for value in values for label in labels if label and value.startswith(label[:-1])}
+            return (len(held) + (None in labels)) / len(values)
         if read.form == "set":
             return len(read.members) / axis.domain
-        held = [v for v in values if _group_holds(axis.listing.groups, text, v)]
+        held = [v for v in values if _group_holds(axis.listing.tree, text, v)]
         return len(held) / len(values)
     grid, unit = Fraction(axis.rounding.grid), axis.rounding.value_width
     first, last = (_cell(v, grid) for v in (min(values), max(values)))
@@ -111,9 +120,10 @@ def _ends(text, grid, first, last):
 
 
 def kernel_price(packed, j, codes):
-    distinct = sorted(set(codes))
-    n_chars = sum(int(packed.chars[packed.offsets[j] + code]) for code in distinct)
-    return profile.share_of(packed, j, distinct[0], distinct[-1], len(distinct), n_chars)
+    begin, distinct = packed.offsets[j], sorted(set(codes))
+    units = {int(packed.units[begin + code]) for code in distinct}
+    n_chars, listed = (sum(int(each[begin + unit]) for unit in units) for each in (packed.chars, packed.listed))
+    return profile.share_of(packed, j, distinct[0], distinct[-1], len(units), n_chars, listed)
 
 
 @settings(max_examples=150)
@@ -121,7 +131,7 @@ def kernel_price(packed, j, codes):
 def test_a_class_is_priced_as_it_is_written(rows, random):
     frame = frame_of(rows)
     table = Table.encode(frame)
-    axes = lay_out(table, NAMES, {}, {}, MOST)
+    axes = lay_out(table, NAMES, {"code": ht.Hierarchy.build(RULE, table.column("code"))}, {}, MOST)
     packed = pack(axes, {})
     labels = np.array([random.randrange(1 + len(rows) // 3) for _ in rows])
     labels = np.unique(labels, return_inverse=True)[1].astype(np.int32)
@@ -136,7 +146,11 @@ def test_a_class_is_priced_as_it_is_written(rows, random):
             members = np.flatnonzero(labels == label)
             present = {column[i] for i in members}
             text = texts[label_of_class[label]]
-            listed = sorted(present, key=str) if axis.listing and 1 < len(present) <= MOST[0] else []
+            if axis.hierarchy is None:
+                entries = present if axis.listing else set()
+            else:
+                entries = {each and f"{each[0]}*" for each in present}
+            listed = list(entries) if 1 < len(entries) <= MOST[0] else []
             written = cells.one_of(listed, between=",")
             toll = profile.LETTER * (len(written) - 1) if listed and len(written) <= MOST[1] else 0.0
             priced = kernel_price(packed, j, points[members, j].tolist())
@@ -163,7 +177,7 @@ def test_every_class_covers_its_records(rows, k):
         models=[ht.KMap(k)],
         population=frame,
         specs=release.specs,
-        hierarchies={**release.recoding.meanings()},
+        hierarchies={"code": RULE, **release.recoding.meanings()},
         suppressed=None,
     )
     assert verdict.passed, verdict.failures
