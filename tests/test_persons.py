@@ -5,7 +5,7 @@ from collections import defaultdict
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import hushtable as ht
@@ -228,3 +228,34 @@ def test_assess_counts_persons():
     assert (by_record.n_records, by_person.n_records) == (4, 4)
     assert by_record.average_risk == pytest.approx(2 / 4)
     assert by_person.average_risk == pytest.approx((3 / 2 + 1) / 4)
+
+
+@settings(max_examples=40)
+@given(
+    rows=st.lists(
+        st.tuples(
+            st.sampled_from(["a1", "a2", "b1", "b2", "c1", None]),
+            st.integers(20, 60) | st.none(),
+            st.sampled_from(["P", "Q", "R", "S", "T", None]),
+        ),
+        min_size=6,
+        max_size=40,
+    ),
+    recoding=st.sampled_from(["readable", "tight", "cut", "label"]),
+)
+def test_hidden_persons_are_enough_by_what_the_cells_cover(rows, recoding):
+    """A class has as many persons as its cells cannot do without, whichever classes overlap it."""
+    frame = pl.DataFrame(rows, schema={"area": pl.String, "age": pl.Int64, "patient": pl.String}, orient="row")
+    assume(frame["patient"].drop_nulls().n_unique() >= 2)
+    release = ht.anonymize(
+        frame,
+        quasi_identifiers=["area", "age"],
+        models=[ht.KAnonymity(2)],
+        identifiers=["patient"],
+        person="patient",
+        hierarchies={"area": ht.Hierarchy.prefix(1)},
+        method=ht.Mondrian(recoding=recoding),
+        roles="trust",
+    )
+    assert release.verify().passed
+    assert release.verify().complete

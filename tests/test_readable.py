@@ -19,11 +19,11 @@ from hushtable.hierarchy.groups import groups_of
 from hushtable.hierarchy.rounding import Rounding, finest_grid
 from hushtable.hierarchy.rules import UNITS, Dates
 from hushtable.kernels import profile
-from hushtable.layout import lay_out, pack, places
+from hushtable.layout import Lists, lay_out, pack, places
 from hushtable.partition import Partition
 from hushtable.table import Table
 
-MOST = (3, 30)
+MOST = Lists(3, 30)
 WORDS = [f"{'long ' * (i % 4)}word {i}" for i in range(14)]
 DAYS = [dt.date(1959, 12, 28) + dt.timedelta(days=i * i * 3) for i in range(60)]
 CODES = [f"{area}{place}{house}" for area in "abcdefg" for place in "12" for house in "xy"]
@@ -150,9 +150,9 @@ def test_a_class_is_priced_as_it_is_written(rows, random):
                 entries = present if axis.listing else set()
             else:
                 entries = {each and f"{each[0]}*" for each in present}
-            listed = list(entries) if 1 < len(entries) <= MOST[0] else []
+            listed = list(entries) if 1 < len(entries) <= MOST.max_listed else []
             written = cells.one_of(listed, between=",")
-            toll = profile.LETTER * (len(written) - 1) if listed and len(written) <= MOST[1] else 0.0
+            toll = profile.LETTER * (len(written) - 1) if listed and len(written) <= MOST.max_length else 0.0
             priced = kernel_price(packed, j, points[members, j].tolist())
             assert priced == pytest.approx(shares[label] + toll, abs=1e-9)
             if axis.rounding is None and axis.listing is None:
@@ -160,8 +160,8 @@ def test_a_class_is_priced_as_it_is_written(rows, random):
             wanted = 0.0 if text is None else naive_price(text, values, present, axis)
             assert shares[label] == pytest.approx(wanted, abs=1e-9), text
             listed = cells.read(text).members if text else ()
-            assert len(listed) <= MOST[0]
-            assert len(listed) < 2 or len(text) <= MOST[1]
+            assert len(listed) <= MOST.max_listed
+            assert len(listed) < 2 or len(text) <= MOST.max_length
 
 
 @settings(max_examples=40)

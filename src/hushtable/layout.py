@@ -13,6 +13,7 @@ import numbers
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from typing import NamedTuple
 
 import numpy as np
 
@@ -24,14 +25,26 @@ from hushtable.hierarchy import Hierarchy
 from hushtable.hierarchy.grid import plain
 from hushtable.hierarchy.groups import groups_of
 from hushtable.hierarchy.rounding import Rounding
+from hushtable.hierarchy.rules import Suppression
 from hushtable.kernels import group, profile
 from hushtable.readable import length_in_list
 from hushtable.table import Table
 
-__all__ = ["Axis", "by_content", "check_grid", "lay_out", "pack", "places", "relative"]
+__all__ = ["Axis", "Lists", "by_content", "check_grid", "lay_out", "pack", "places", "relative"]
 
 _MOST_CELLS = 1_000_000
 _TO_READ = 2.1  # how much more a list weighs than an interval of the same share: it is several times as long
+
+
+class Lists(NamedTuple):
+    """What lists hold at most, and whether groups by frequency are named where one is longer.
+
+    Nobody who has only the published table knows whom a group holds.
+    """
+
+    max_listed: int
+    max_length: int
+    names_groups: bool = True
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -50,8 +63,7 @@ class Listing:
         How many characters it adds to a list.
     widths : ndarray of float64
         The share of the column under it.
-    max_listed, max_length : int
-        How many entries a list has at most, and how many characters.
+    most : Lists
     """
 
     tree: Hierarchy = field(repr=False)
@@ -59,8 +71,7 @@ class Listing:
     texts: tuple[str | None, ...] = field(repr=False)
     lengths: CountArray = field(repr=False)
     widths: FloatArray = field(repr=False)
-    max_listed: int
-    max_length: int
+    most: Lists
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -136,9 +147,9 @@ def lay_out(
     quasi_identifiers: Sequence[str],
     hierarchies: Mapping[str, Hierarchy],
     grid: Mapping[str, float],
-    readable: tuple[int, int] | None = None,
+    readable: Lists | None = None,
 ) -> tuple[Axis, ...]:
-    """Lay out the quasi-identifiers of a table; to be read, with at most so many values and characters in a list."""
+    """Lay out the quasi-identifiers of a table; to be read, with lists of so much at most."""
     check_columns(tuple(grid), quasi_identifiers, "grid")
     both = [name for name in grid if name in hierarchies]
     if both:
@@ -226,7 +237,7 @@ def _lists(axes: Sequence[Axis], offsets: CountArray) -> tuple[CountArray, CodeA
         if axis.listing:
             listing, run = axis.listing, slice(offsets[j], offsets[j + 1])
             # The list has one character more than all entries with their separators.
-            most[j] = listing.max_listed, listing.max_length - 1
+            most[j] = listing.most.max_listed, listing.most.max_length - 1
             entry = np.empty(axis.n_places, dtype=np.int32)
             entry[axis.place] = listing.unit
             _, first, inverse = np.unique(entry, return_index=True, return_inverse=True)
@@ -252,11 +263,12 @@ def _rounds(axes: Sequence[Axis], offsets: CountArray) -> tuple[FloatArray, Floa
     return steps, starts, ends
 
 
-def _listing(table: Table, column: Column, domain: int, most: tuple[int, int]) -> Axis:
+def _listing(table: Table, column: Column, domain: int, most: Lists) -> Axis:
     codes = table.codes[table.index(column.name)]
     # Sums of whole numbers below 2^53 are exact in bincount's floats.
     counts = np.bincount(codes + 1, weights=table.counts, minlength=column.n_values + 1)[1:].astype(np.int64)
-    axis = _tree(column, domain, groups_of(column, counts))
+    tree = groups_of(column, counts) if most.names_groups else Hierarchy.build(Suppression(), column)
+    axis = _tree(column, domain, tree)
     assert axis.hierarchy is not None
     texts = (None, *column.texts())
     unit = np.arange(len(texts), dtype=np.int32)
@@ -265,10 +277,10 @@ def _listing(table: Table, column: Column, domain: int, most: tuple[int, int]) -
 
 
 def _listed(
-    tree: Hierarchy, unit: CodeArray, texts: tuple[str | None, ...], widths: FloatArray, most: tuple[int, int]
+    tree: Hierarchy, unit: CodeArray, texts: tuple[str | None, ...], widths: FloatArray, most: Lists
 ) -> Listing:
     lengths = np.array([length_in_list(text) for text in texts])
-    return Listing(tree, unit, texts, lengths, widths, *most)
+    return Listing(tree, unit, texts, lengths, widths, most)
 
 
 def _rounding(column: Column, domain: int, step: float | None) -> Axis:
@@ -280,7 +292,7 @@ def _rounding(column: Column, domain: int, step: float | None) -> Axis:
     return Axis(column, place, len(positions), positions, domain, rounding=rounding)
 
 
-def _tree(column: Column, domain: int, hierarchy: Hierarchy, most: tuple[int, int] | None = None) -> Axis:
+def _tree(column: Column, domain: int, hierarchy: Hierarchy, most: Lists | None = None) -> Axis:
     # The last key is the first to sort by: the top of the hierarchy.
     order = np.lexsort(hierarchy.level_codes) if column.n_values else np.empty(0, dtype=np.int64)
     place = np.zeros(column.n_values + 1, dtype=np.int32)
@@ -290,7 +302,7 @@ def _tree(column: Column, domain: int, hierarchy: Hierarchy, most: tuple[int, in
     return Axis(column, place, len(place), np.zeros(len(place)), domain, hierarchy, listing=listing)
 
 
-def _below_top(hierarchy: Hierarchy, most: tuple[int, int]) -> Listing | None:
+def _below_top(hierarchy: Hierarchy, most: Lists) -> Listing | None:
     """List the labels below the top of a rule's hierarchy, where they are no lists or intervals."""
     level = hierarchy.n_levels - 2
     labels = hierarchy.labels[level]

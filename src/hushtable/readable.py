@@ -133,7 +133,7 @@ class Listed:
     def meaning(self) -> Hierarchy | Rule | None:
         """Return what the labels among the cells mean; None where there are none."""
         is_label = (self.level >= 0) & (self.level < self.tree.n_levels - 1)
-        return self.tree if is_label.any() or self.tree.rule else None
+        return self.tree if is_label.any() and self.tree.rule is None else None
 
 
 def length_in_list(text: str | None) -> int:

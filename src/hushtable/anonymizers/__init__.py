@@ -178,7 +178,8 @@ def protect(data: Any, asked: Request) -> Release:
     # Columns by name and rows by content, so that ties and draws do not depend on how they were given.
     names = tuple(sorted(asked.quasi_identifiers))
     average = asked.limits.average_risk
-    problem = Problem(names, judge, ladders, asked.loss, asked.clock, left, notion, n_gone, average)
+    hides = asked.person in asked.identifiers
+    problem = Problem(names, judge, ladders, asked.loss, asked.clock, left, notion, n_gone, average, hides)
     check_asked(asked.method, problem)
     if notion is None:
         judge.check_feasible()
@@ -196,11 +197,11 @@ def protect(data: Any, asked: Request) -> Release:
         return replace(release, claim=claim, inputs=inputs)
 
     release = released(found)
-    if asked.person in asked.identifiers and release.verify().failures:
+    if hides and release.verify().failures:
         msg = with_hint(
             f"the cells of the classes overlap, so that without {asked.person!r} nobody could check whose records they "
             "hold.",
-            f"publish {asked.person!r} as a pseudonym (pseudonyms=, or `action: pseudonym`), or use method='mondrian'.",
+            f"publish {asked.person!r} as a pseudonym (pseudonyms=, `action: pseudonym`), or take mondrian as it is.",
         )
         raise InputError(msg)
     return replace(release, alternatives=tuple(released(other) for other in found.others))

@@ -83,6 +83,8 @@ class Problem:
         Records that were suppressed before, because the models cannot be met with them.
     average_risk : float, optional
         How many classes there may be for each record that is published.
+    hides_persons : bool
+        Whether no reader is told whose record a row is, where persons are counted.
     """
 
     columns: tuple[str, ...]
@@ -94,6 +96,7 @@ class Problem:
     notion: MatchingNotion | None = None
     n_gone: int = 0
     average_risk: float | None = None
+    hides_persons: bool = False
 
     @property
     def table(self) -> Table:

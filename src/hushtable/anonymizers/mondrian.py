@@ -19,7 +19,7 @@ from hushtable.anonymizers.publish import STYLES, Style
 from hushtable.anonymizers.trade import suppress_for_loss
 from hushtable.errors import InputError, check_whole, listed, with_hint
 from hushtable.kernels import judge, profile, replay, split
-from hushtable.layout import Axis, by_content, check_grid, lay_out, pack, places
+from hushtable.layout import Axis, Lists, by_content, check_grid, lay_out, pack, places
 from hushtable.partition import Partition
 from hushtable.recoding import Recoding
 from hushtable.search import Clock, check_memory
@@ -157,8 +157,11 @@ class Mondrian:
 
     def _axes(self, problem: Problem) -> tuple[Axis, ...]:
         # Of equal cuts the first one is made, so columns come by name and rows by content, however they were given.
-        limits = (self.max_listed, self.max_length) if self.recoding == "readable" else None
-        axes = lay_out(problem.table, sorted(problem.columns), problem.ladders, self.grid, limits)
+        # Whoever asks a file whom its cells cover has to know it from the file and the manifest.
+        is_covering = problem.judge.population is not None or problem.hides_persons
+        lists = Lists(self.max_listed, self.max_length, names_groups=not is_covering)
+        readable = lists if self.recoding == "readable" else None
+        axes = lay_out(problem.table, sorted(problem.columns), problem.ladders, self.grid, readable)
         ranked = [axis.column.name for axis in axes if axis.column.by_rank and (axis.rounding or axis.edges)]
         if ranked:
             msg = with_hint(

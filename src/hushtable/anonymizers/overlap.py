@@ -3,22 +3,23 @@
 A search counts the people on either side of a cut, a reader those whom the published cells cover. They
 are the same people until a class publishes a node of a hierarchy with children on both sides,
 or ``*`` for missing values beside others. Who covers more people than it has is safe by
-k-map, but not by delta-presence: the share of them that is in the table falls.
+k-map, but not by delta-presence: the share of them that is in the table falls. And where nobody
+tells a reader whose record a row is, a class has as many persons as its cells cannot do without.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from hushtable._types import BoolArray, CountArray
+from hushtable._types import BoolArray, CodeArray, CountArray
 from hushtable.anonymizers.cuts import CutTree
 from hushtable.anonymizers.method import Problem, is_bounded_below
-from hushtable.claims.coverage import count_covered
+from hushtable.claims.coverage import count_covered, fewest_persons, pair_rows
 from hushtable.column import ColumnSpec
-from hushtable.hierarchy import Hierarchy
-from hushtable.models.base import ClassStats
+from hushtable.models.base import ClassStats, PrivacyModel
 from hushtable.partition import Partition
 from hushtable.recoding import Recoding
 from hushtable.table import Table
@@ -40,45 +41,80 @@ def undo_overlaps(
     problem : Problem
         Every class that was cut satisfied its models, and so does what is undone.
     """
-    models, people = [model for model in problem.judge.models if is_bounded_below(model)], problem.judge.population
-    while people is not None and models:
-        sizes, covered, cell_of_class = _covered(problem.table, found, recode(found, cuts), people, problem.ladders)
-        stats = ClassStats(sizes, population=covered)
-        failed = ~np.all([model.passes(stats) for model in models], axis=0)[cell_of_class]
-        if not failed.any() or found.n_classes == 1:
+    failing = _failing(problem)
+    while failing is not None and found.n_classes > 1:
+        covering, cell_of_class = _cover(problem, recode(found, cuts))
+        # Sums of whole numbers below 2^53 are exact in bincount's floats.
+        failed = failing(covering, np.bincount(cell_of_class, weights=found.sizes).astype(np.int64))
+        if not failed.any():
             break
-        found, cuts = _without_last_cut(problem.table, found, cuts, failed)
+        found, cuts = _without_last_cut(problem.table, found, cuts, failed[cell_of_class])
     return found, cuts
 
 
-def _covered(
-    table: Table, found: Partition, recoding: Recoding, people: CountArray, hierarchies: Mapping[str, Hierarchy]
-) -> tuple[CountArray, CountArray, CountArray]:
-    """Return records and people by distinct published cells, and the cells of every class."""
-    published, codes, rows = [], [], []
+class _Covering(NamedTuple):
+    """What distinct classes publish, and whom that may cover; as `hushtable.claims.coverage` asks."""
+
+    published: list[list[str | None]]
+    classes: CodeArray
+    people: list[list[str | None]]
+    rows: CodeArray
+    specs: list[ColumnSpec]
+    meanings: list[Any]
+    names: list[str]
+
+
+def _failing(problem: Problem) -> Callable[[_Covering, CountArray], BoolArray] | None:
+    """Return what tells which published classes, of so many records, fail; None where overlaps are harmless."""
+    judge, table = problem.judge, problem.table
+    people, bounded = judge.population, [model for model in judge.models if is_bounded_below(model)]
+    if people is not None and bounded:
+        return lambda covering, sizes: _fail_by_population(covering, sizes, people, bounded)
+    if problem.hides_persons and judge.person is not None:
+        persons = table.codes[table.index(judge.person)]
+        return lambda covering, sizes: _n_persons(covering, sizes, persons, table.counts) < judge.min_size
+    return None
+
+
+def _fail_by_population(
+    covering: _Covering, sizes: CountArray, people: CountArray, models: Sequence[PrivacyModel]
+) -> BoolArray:
+    published, classes, texts, rows, *told = covering
+    covered, _ = count_covered(published, classes, texts, rows, people, *told)
+    stats = ClassStats(sizes, population=covered)
+    return np.asarray(~np.all([model.passes(stats) for model in models], axis=0))
+
+
+def _n_persons(covering: _Covering, sizes: CountArray, persons: CodeArray, counts: CountArray) -> CountArray:
+    classes, rows = pair_rows(*covering)
+    return fewest_persons(classes, persons[rows], sizes, counts[rows])
+
+
+def _cover(problem: Problem, recoding: Recoding) -> tuple[_Covering, CountArray]:
+    """Return the distinct published cells with the rows that they may cover, and the cells of every class."""
+    table, published, codes, rows = problem.table, [], [], []
     for column in recoding.columns:
         label_of_class, labels = recoding.labels(column.name)
         texts = list(dict.fromkeys(labels))
+        places = {text: place for place, text in enumerate(texts)}
         published.append(texts)
-        codes.append(np.array([texts.index(label) for label in labels])[label_of_class])
+        codes.append(np.array([places[label] for label in labels])[label_of_class])
         rows.append(table.codes[table.index(column.name)] + 1)
-    meanings = {**hierarchies, **recoding.meanings()}
-    cells, cell_of_class = np.unique(np.stack(codes), axis=1, return_inverse=True)
-    covered, _ = count_covered(
+    meanings = {**problem.ladders, **recoding.meanings()}
+    classes, cell_of_class = np.unique(np.stack(codes), axis=1, return_inverse=True)
+    covering = _Covering(
         published,
-        cells,
+        classes,
         [[None, *column.texts()] for column in recoding.columns],
         np.stack(rows),
-        people,
         [
             ColumnSpec(column.kind, tuple(column.texts()) if column.kind == "ordered" else None)
             for column in recoding.columns
         ],
         [meanings.get(column.name) for column in recoding.columns],
+        [column.name for column in recoding.columns],
     )
-    # Sums of whole numbers below 2^53 are exact in bincount's floats.
-    sizes = np.bincount(cell_of_class, weights=found.sizes, minlength=cells.shape[1]).astype(np.int64)
-    return sizes, covered, cell_of_class
+    return covering, cell_of_class
 
 
 def _without_last_cut(table: Table, found: Partition, cuts: CutTree, failed: BoolArray) -> tuple[Partition, CutTree]:

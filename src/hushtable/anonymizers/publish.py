@@ -91,8 +91,8 @@ def _short_list(table: Table, partition: Partition, axis: Axis) -> Cells:
     offsets, members = _class_members(table, partition, unit, len(listing.texts))
     low, high, has_missing = _known_ranges(table, partition, axis)
     level, node = _covering(listing.tree, axis, low, high)
-    is_short = np.diff(offsets) <= listing.max_listed
-    is_short &= np.add.reduceat(listing.lengths[members], offsets[:-1]) < listing.max_length
+    is_short = np.diff(offsets) <= listing.most.max_listed
+    is_short &= np.add.reduceat(listing.lengths[members], offsets[:-1]) < listing.most.max_length
     is_one = np.diff(offsets) == 1
     # One value stands for itself, one branch of a hierarchy for the lowest node over its values.
     is_listed = (level < 0) | (is_short & ~is_one) | (is_one & (axis.hierarchy is None))

@@ -25,7 +25,7 @@ from hushtable.claims.columns import (
     spellings_of,
     untold,
 )
-from hushtable.claims.coverage import count_covered
+from hushtable.claims.coverage import count_covered, fewest_persons
 from hushtable.claims.grouping import Grouped, Held, cover, ground, group, hold, listed_cells, published_cells, spec_of
 from hushtable.claims.readings import count_values, label_rows, match_classes
 from hushtable.claims.verdict import Claim, Failure, Verdict
@@ -324,9 +324,9 @@ class Classes:
         check_columns((self.person,), source.columns, "the person column of the original")
         codes = self._person_codes(source)
         classes, rows = cover(grouped, source, self.columns, self.specs, self.hierarchies)
-        persons = _fewest_persons(classes, codes[rows], grouped.records)
+        persons = fewest_persons(classes, codes[rows], grouped.records)
         everyone = np.zeros(len(codes), dtype=np.int64)
-        (hidden_persons,) = _fewest_persons(everyone, codes, np.array([grouped.n_suppressed])).tolist()
+        (hidden_persons,) = fewest_persons(everyone, codes, np.array([grouped.n_suppressed])).tolist()
         return persons, hidden_persons
 
     def _person_codes(self, frame: frames.Frame) -> CodeArray:
@@ -420,26 +420,6 @@ def spelling_failures(frame: frames.Frame, columns: Sequence[str]) -> Iterator[F
             ways = "two" if n_ways == 2 else str(n_ways)
             told = f"column {name!r} writes its missing value in {ways} ways: {n_cells} cells"
             yield Failure(told, 0, n_cells, float(n_ways))
-
-
-def _fewest_persons(classes: CountArray, persons: CodeArray, records: CountArray) -> CountArray:
-    """Count the fewest persons whose rows can fill each class.
-
-    Which of the rows that a class's cells cover are its own, nothing tells where other classes cover
-    them too: so those with the most rows are taken first. A missing person (-1) is nobody,
-    and takes as many rows as there are.
-    """
-    fewest = np.zeros(len(records), dtype=np.int64)
-    pairs, counts = np.unique(np.stack((classes, persons)), axis=1, return_counts=True)
-    # Within a class, nobody's rows first, then the persons with the most.
-    order = np.lexsort((-counts, pairs[1] >= 0, pairs[0]))
-    label, person, counts = pairs[0][order], pairs[1][order], counts[order]
-    before = np.cumsum(counts) - counts
-    starts = np.searchsorted(label, np.arange(len(records)))
-    taken = before - before[np.minimum(starts[label], max(0, len(before) - 1))]
-    needed = (taken < records[label]) & (person >= 0)
-    np.add.at(fewest, label[needed], 1)
-    return fewest
 
 
 def _with_empty_class(histogram: Histogram) -> Histogram:

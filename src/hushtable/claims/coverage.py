@@ -16,7 +16,7 @@ from hushtable.hierarchy import Hierarchy
 from hushtable.hierarchy.grid import to_exact
 from hushtable.search import check_memory
 
-__all__ = ["count_covered", "pair_rows"]
+__all__ = ["count_covered", "fewest_persons", "pair_rows"]
 
 _HINT: Final = "compare fewer rows at a time, or verify without the population or the original table."
 
@@ -87,6 +87,38 @@ def pair_rows(
     class_of_prefix = np.empty(int(prefix_of_class.max(initial=-1)) + 1, dtype=np.int64)
     class_of_prefix[prefix_of_class] = np.arange(len(prefix_of_class))
     return class_of_prefix[prefix], row
+
+
+def fewest_persons(
+    classes: CountArray, persons: CodeArray, records: CountArray, counts: CountArray | None = None
+) -> CountArray:
+    """Count the fewest persons whose rows can fill each class.
+
+    Which of the rows that a class's cells cover are its own, nothing tells where other classes cover
+    them too: so those with the most rows are taken first. A missing person (-1) is nobody,
+    and takes as many rows as there are.
+
+    Parameters
+    ----------
+    classes, persons : ndarray of int, shape (n_pairs,)
+        A class, and the person of a row that it covers.
+    records : ndarray of int64, shape (n_classes,)
+    counts : ndarray of int64, shape (n_pairs,), optional
+        Records of the rows; 1 each when not given.
+    """
+    fewest = np.zeros(len(records), dtype=np.int64)
+    pairs, inverse = np.unique(np.stack((classes, persons)), axis=1, return_inverse=True)
+    # Sums of whole numbers below 2^53 are exact in bincount's floats.
+    held = np.bincount(inverse.reshape(-1), weights=counts, minlength=pairs.shape[1]).astype(np.int64)
+    # Within a class, nobody's rows first, then the persons with the most.
+    order = np.lexsort((-held, pairs[1] >= 0, pairs[0]))
+    label, person, held = pairs[0][order], pairs[1][order], held[order]
+    before = np.cumsum(held) - held
+    starts = np.searchsorted(label, np.arange(len(records)))
+    taken = before - before[np.minimum(starts[label], max(0, len(before) - 1))]
+    needed = (taken < records[label]) & (person >= 0)
+    np.add.at(fewest, label[needed], 1)
+    return fewest
 
 
 def _walk(

@@ -399,7 +399,7 @@ class Hierarchy:
         star = labels.index(cells.SUPPRESSED)
         nodes = np.where(found < 0, star, np.append(self.level_codes[level], star)[found])
         kept, codes = np.unique(nodes, return_inverse=True)
-        siblings = np.append(self.siblings[level], 1)[kept]
+        siblings = np.append(self.siblings[level], 1)[kept] if self.siblings else None
         return Level(codes.astype(np.int32), tuple(labels[node] for node in kept.tolist()), shares[kept], siblings)
 
 
