@@ -114,3 +114,35 @@ def test_the_command_warns_of_lists_and_says_what_the_loss_means(source):
     loss = json.loads(done("anonymize", *asked, "--force", "--json").out)["quality"]["set_ncp"]
     assert f"of the published cells, recoding set: a typical cell spans {100 * loss:.1f} % of its column\n" in made.out
     assert "careful: the sets" not in done("anonymize", *asked[:-2], "--force").out
+
+
+def test_hundreds_of_values_without_a_hierarchy_are_named_before_the_search() -> None:
+    people = pl.DataFrame(
+        {"code": [f"{i % 150:03}x" for i in range(600)], "job": [f"job {i % 120}" for i in range(600)]}
+    )
+    method = ht.Mondrian(recoding="readable")
+    asked = {"quasi_identifiers": ["code", "job"], "models": [ht.KAnonymity(2)], "method": method}
+    with pytest.warns(UserWarning) as told:
+        ht.anonymize(people, **asked)
+    messages = [str(warning.message) for warning in told]
+    assert [message.split()[1] for message in messages] == ["'code'", "'job'"]
+    assert "150 values and no hierarchy" in messages[0]
+    assert "`hierarchy: {prefix: [3, 2, 1]}`" in messages[0]
+    assert "value;group;..." in messages[1]
+    ht.anonymize(
+        people.select("code"),
+        quasi_identifiers=["code"],
+        models=[ht.KAnonymity(2)],
+        hierarchies={"code": ht.Hierarchy.prefix([3, 2, 1])},
+        method=method,
+    )
+
+
+def test_a_tight_release_says_what_its_intervals_tell(tmp_path: Path) -> None:
+    people = pl.DataFrame({"age": [21, 25, 30, 41]})
+    tight = ht.anonymize(people, quasi_identifiers=["age"], models=[ht.KAnonymity(2)])
+    with pytest.warns(UserWarning, match="values that somebody has"):
+        tight.write(tmp_path / "out.csv")
+    ht.anonymize(
+        people, quasi_identifiers=["age"], models=[ht.KAnonymity(2)], method=ht.Mondrian(recoding="readable")
+    ).write(tmp_path / "readable.csv")

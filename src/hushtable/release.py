@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -26,7 +27,7 @@ from hushtable.models.base import PrivacyModel, model_to_dict
 from hushtable.partition import Partition
 from hushtable.pseudonyms import Pseudonyms
 from hushtable.quality.loss import Quality, average_class_size, discernibility, measure
-from hushtable.recoding import Recoding
+from hushtable.recoding import Intervals, Recoding
 from hushtable.search import Trace
 from hushtable.table import Table
 
@@ -259,6 +260,12 @@ class Release:
         """
         if self.exposure is not None and self.exposure.is_enforced:
             self.exposure.raise_if_above()
+        if self.recoding.style == "tight" and any(isinstance(cell, Intervals) for cell in self.recoding.cells):
+            warnings.warn(
+                "tight intervals begin and end with values that somebody has: for readers who must not learn them, "
+                'take recoding="readable" or "cut".',
+                stacklevel=2,
+            )
         edition, path = self.edition, Path(path)
         book = Codebook(edition, self.claim, self.recoding.columns, self.recoding.style, self.removed)
         return edition.write(

@@ -25,6 +25,7 @@ from hushtable.dialect import Writing
 from hushtable.errors import ColumnError, InfeasibleError, InputError, check_columns, listed, with_hint
 from hushtable.frames import Frame
 from hushtable.hierarchy import Hierarchy
+from hushtable.hierarchy.propose import prefix_lengths_of
 from hushtable.layout import by_content
 from hushtable.models.base import PrivacyModel
 from hushtable.models.identity import DeltaPresence, KAnonymity
@@ -51,6 +52,7 @@ __all__ = [
     "register",
 ]
 
+_HUNDREDS: Final = 100  # of values of a category, from where nobody remembers which group holds which
 _COMPILER: Final = 3e8  # bytes; where it has fewer, LLVM ends the process
 
 
@@ -161,7 +163,7 @@ def protect(data: Any, asked: Request) -> Release:
     source, table = _read(data, asked)
     if isinstance(source, Frame) and isinstance(asked.population, Frame):
         asked = replace(asked, population=frames.alike((source, asked.population))[1])
-    _warn(source, asked)
+    _warn(source, table, asked)
     people = _population(asked)
     everyone = table if people is None else table.with_population(people)
     ladders = _ladders(everyone, asked)
@@ -227,10 +229,20 @@ def _read(data: Any, asked: Request) -> tuple[Frame | Table, Table]:
     return source.one_by_one() if isinstance(source, Table) else source, table.one_by_one()
 
 
-def _warn(source: Frame | Table, asked: Request) -> None:
+def _warn(source: Frame | Table, table: Table, asked: Request) -> None:
     """Warn of what is carried out as it was asked, and probably not meant."""
     if any(model == KAnonymity(1) for model in asked.models) and asked.limits.smallest_class == 1:
         warnings.warn("k-anonymity (k = 1) asks nothing: every record may be alone in its class.", stacklevel=4)
+    if isinstance(asked.method, Mondrian) and asked.method.recoding == "readable":
+        for name in asked.quasi_identifiers:
+            column = table.column(name)
+            if name not in asked.hierarchies and not column.is_measured and column.n_values >= _HUNDREDS:
+                warnings.warn(
+                    f"column {name!r} has {column.n_values} values and no hierarchy: a class of more than "
+                    f"{asked.method.max_listed} of them publishes a group by frequency, which tells little. "
+                    f"{_proposal(column)}",
+                    stacklevel=4,
+                )
     named = (*asked.identifiers, *(asked.pseudonyms.columns if asked.pseudonyms else ()))
     if asked.person is not None or not named:
         return
@@ -241,6 +253,12 @@ def _warn(source: Frame | Table, asked: Request) -> None:
             f"records, pass person={named[0]!r}, so that classes count persons.",
             stacklevel=4,
         )
+
+
+def _proposal(column: Column) -> str:
+    lengths = prefix_lengths_of(column)
+    rule = f"`hierarchy: {{prefix: {list(lengths)}}}`" if lengths else "a file with a line `value;group;...` for each"
+    return f"Give it one: {rule}."
 
 
 def _tells_apart(source: Frame | Table, name: str) -> bool:

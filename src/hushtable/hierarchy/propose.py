@@ -13,7 +13,7 @@ from hushtable.hierarchy.grid import Exact, Intervals, Number, exact_numbers, pl
 from hushtable.hierarchy.ladder import Rule
 from hushtable.hierarchy.rules import Dates, Frequency, Prefix, Runs, Suppression
 
-__all__ = ["code_lengths", "prefix_lengths", "propose"]
+__all__ = ["code_lengths", "prefix_lengths", "prefix_lengths_of", "propose"]
 
 _MOST_LISTED: Final = 256  # beyond it, a label that lists its values is no longer read by anyone
 _TAIL: Final = 0.01
@@ -57,10 +57,15 @@ def propose(column: Column, counts: CountArray | None = None) -> Rule:
 def code_lengths(column: Column) -> tuple[int, ...]:
     """Return the prefix lengths of codes, such as ZIPs: texts of digits, all of one length."""
     texts = column.texts()
-    length = len(texts[0])
-    if length < 3 or not all(len(text) == length and text.isascii() and text.isdigit() for text in texts):
-        return ()
-    return prefix_lengths(length)
+    is_number = len(texts[0]) > 2 and all(text.isascii() and text.isdigit() for text in texts)
+    return prefix_lengths_of(column) if is_number else ()
+
+
+def prefix_lengths_of(column: Column) -> tuple[int, ...]:
+    """Return the prefix lengths of codes of digits or letters, all of one length and without spaces."""
+    texts = column.texts()
+    is_code = len({len(text) for text in texts}) == 1 and all(text.isalnum() for text in texts)
+    return prefix_lengths(len(texts[0])) if is_code and len(texts[0]) > 1 else ()
 
 
 def prefix_lengths(length: int) -> tuple[int, ...]:
