@@ -122,13 +122,19 @@ def test_hundreds_of_values_without_a_hierarchy_are_named_before_the_search() ->
     )
     method = ht.Mondrian(recoding="readable")
     asked = {"quasi_identifiers": ["code", "job"], "models": [ht.KAnonymity(2)], "method": method}
-    with pytest.warns(UserWarning) as told:
+    with pytest.warns(UserWarning, match="no hierarchy") as told:
         ht.anonymize(people, **asked)
     messages = [str(warning.message) for warning in told]
     assert [message.split()[1] for message in messages] == ["'code'", "'job'"]
     assert "150 values and no hierarchy" in messages[0]
     assert "`hierarchy: {prefix: [3, 2, 1]}`" in messages[0]
     assert "value;group;..." in messages[1]
+    jobs = people.select("job").with_columns(job=pl.col("job").str.slice(0, 5))
+    assert notes.lacking_values(ht.anonymize(jobs, **{**asked, "quasi_identifiers": ["job"]})) == ()
+    few = pl.DataFrame({"job": ["cook", "nurse", "pilot", "judge"] * 2 + ["vicar"]})
+    both = {"quasi_identifiers": ["job"], "models": [ht.KAnonymity(3)]}
+    assert notes.lacking_values(ht.anonymize(few, **both, method=method)) == ("job",)
+    assert notes.lacking_values(ht.anonymize(few, **both, method=ht.Mondrian(recoding="cut"))) == ()
     ht.anonymize(
         people.select("code"),
         quasi_identifiers=["code"],

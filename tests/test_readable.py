@@ -2,6 +2,7 @@
 
 import datetime as dt
 import json
+from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
 
@@ -76,6 +77,8 @@ def naive_price(text, values, present, axis):
     grid, unit = Fraction(axis.rounding.grid), axis.rounding.value_width
     first, last = (_cell(v, grid) for v in (min(values), max(values)))
     begin, end = _ends(text, grid, first, last)
+    if axis.column.by_rank:
+        return (sum(begin <= _cell(v, grid) < end for v in values) - 1) / (len(values) - 1)
     return (end - begin - unit) / max(last + 1 - first - unit, 1e-9)
 
 
@@ -127,10 +130,11 @@ def kernel_price(packed, j, codes):
 
 
 @settings(max_examples=150)
-@given(ROWS, st.randoms(use_true_random=False))
-def test_a_class_is_priced_as_it_is_written(rows, random):
+@given(ROWS, st.randoms(use_true_random=False), st.booleans())
+def test_a_class_is_priced_as_it_is_written(rows, random, by_rank):
     frame = frame_of(rows)
     table = Table.encode(frame)
+    table = replace(table, columns=tuple(replace(column, by_rank=by_rank) for column in table.columns))
     axes = lay_out(table, NAMES, {"code": ht.Hierarchy.build(RULE, table.column("code"))}, {}, MOST)
     packed = pack(axes, {})
     labels = np.array([random.randrange(1 + len(rows) // 3) for _ in rows])

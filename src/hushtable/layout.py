@@ -258,9 +258,19 @@ def _rounds(axes: Sequence[Axis], offsets: CountArray) -> tuple[FloatArray, Floa
             levels = slice(len(rounding.steps))
             # Half a cell below what goes into an interval twice, past all noise of floats.
             steps[levels, j] = (2 * rounding.steps - 1.5) / rounding.width
-            starts[levels, run] = rounding.starts / rounding.width
-            ends[levels, run] = (rounding.ends - rounding.value_width) / rounding.width
+            starts[levels, run], ends[levels, run] = _edges(axis.column, rounding)
     return steps, starts, ends
+
+
+def _edges(column: Column, rounding: Rounding) -> tuple[FloatArray, FloatArray]:
+    """Return where the unit over every place begins and ends, on the scale that the column is measured on."""
+    if not column.by_rank:
+        starts, ends = rounding.starts / rounding.width, (rounding.ends - rounding.value_width) / rounding.width
+        return np.asarray(starts), np.asarray(ends, dtype=np.float64)
+    cell_of_code = rounding.cells[rounding.place]
+    first, after = (np.searchsorted(cell_of_code, edge) for edge in (rounding.starts, rounding.ends))
+    last = float(column.n_values - 1)
+    return np.asarray(first / last), np.asarray((after - 1) / last)
 
 
 def _listing(table: Table, column: Column, domain: int, most: Lists) -> Axis:

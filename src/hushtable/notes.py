@@ -13,7 +13,15 @@ from hushtable.release import Release
 from hushtable.spellings import count_missing_codes, count_near_duplicates
 from hushtable.table import Table
 
-__all__ = ["as_they_came", "far_out", "formula_cells", "listed_values", "missing_codes", "near_duplicates"]
+__all__ = [
+    "as_they_came",
+    "far_out",
+    "formula_cells",
+    "lacking_values",
+    "listed_values",
+    "missing_codes",
+    "near_duplicates",
+]
 
 _FEW_RECORDS: Final = 5  # to a value
 _FEW: Final = 0.01  # of the records
@@ -74,16 +82,30 @@ def listed_values(release: Release) -> dict[str, int]:
 
     A set of nearly unique values names the people in a class: whoever knows one of them finds it.
     """
+    n_values = {column.name: column.n_values for column in release.recoding.columns}
+    n_records = release.partition.n_records
+    return {name: n for name, n in _n_listed(release).items() if n_values[name] * _FEW_RECORDS > n_records}
+
+
+def lacking_values(release: Release) -> tuple[str, ...]:
+    """Return the columns of which classes list what they hold, which shows what they lack.
+
+    The lists of cuts hold what lies between cuts, whether anybody has it or not.
+    """
+    return () if release.recoding.style == "cut" else tuple(_n_listed(release))
+
+
+def _n_listed(release: Release) -> dict[str, int]:
+    """Count by column the values and labels that lists of several hold."""
     found: dict[str, int] = {}
     if release.recoding.style == "candidates":
         # Of small tables, every published value of which is looked at by someone.
         return found
     for column in release.recoding.columns:
         _, labels = release.recoding.labels(column.name)
-        sets = [cells.read(text).members for text in labels if text is not None]
-        n_listed = len({member for members in sets for member in members if len(members) > 1})
-        if n_listed and column.n_values * _FEW_RECORDS > release.partition.n_records:
-            found[column.name] = n_listed
+        lists = [cells.read(text).members for text in labels if text is not None]
+        if n := len({member for members in lists for member in members if len(members) > 1}):
+            found[column.name] = n
     return found
 
 

@@ -71,10 +71,17 @@ def test_readable_intervals_are_told_on_ranks():
     assert release.quality.set_ncp_by_rank == pytest.approx(1 / 7)
 
 
-def test_what_is_published_on_a_grid_is_not_searched_on_ranks():
-    for options in ({"recoding": "readable"}, {"grid": {"income": 10}}):
-        with pytest.raises(ht.InputError, match=r"'income'.*ranks"):
-            protected(FAR, {"income": "rank"}, **options)
+def test_what_is_cut_on_a_grid_is_not_searched_on_ranks():
+    with pytest.raises(ht.InputError, match=r"'income'.*ranks"):
+        protected(FAR, {"income": "rank"}, grid={"income": 10})
+
+
+def test_readable_intervals_are_searched_on_ranks_too():
+    """The grid stays that of the range, which values far out make wide."""
+    options = {"recoding": "readable", "grid": {"income": 2}}
+    by_value, by_rank = (protected(FAR, {"income": scale}, **options) for scale in ("value", "rank"))
+    assert by_rank.quality.set_ncp_by_rank < 0.8 * by_value.quality.set_ncp_by_rank
+    assert by_rank.verify().passed
 
 
 def test_options():

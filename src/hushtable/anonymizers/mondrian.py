@@ -162,11 +162,11 @@ class Mondrian:
         lists = Lists(self.max_listed, self.max_length, names_groups=not is_covering)
         readable = lists if self.recoding == "readable" else None
         axes = lay_out(problem.table, sorted(problem.columns), problem.ladders, self.grid, readable)
-        ranked = [axis.column.name for axis in axes if axis.column.by_rank and (axis.rounding or axis.edges)]
+        ranked = [axis.column.name for axis in axes if axis.column.by_rank and axis.edges]
         if ranked:
             msg = with_hint(
-                f"columns {listed(ranked)} are measured on ranks and published on a grid of values.",
-                "choose recoding 'tight' or 'cut' without a grid, or the scale 'value'.",
+                f"columns {listed(ranked)} are measured on ranks, and cut on a grid of values.",
+                "choose recoding 'readable', no grid, or the scale 'value'.",
             )
             raise InputError(msg)
         return axes

@@ -258,7 +258,7 @@ def _say_released(
 
     summary = release.to_dict()
     codes, alike = notes.missing_codes(release), notes.near_duplicates(release)
-    listed = notes.listed_values(release)
+    listed, lacking = notes.listed_values(release), notes.lacking_values(release)
     far_out = notes.far_out(release)
     formulas = notes.formula_cells(release) if frames.file_kind(output) == "csv" else {}
     if as_json:
@@ -266,6 +266,7 @@ def _say_released(
             "missing_codes": codes,
             "near_duplicates": alike,
             "listed_values": listed,
+            "lacking_values": lacking,
             "far_out": far_out,
             "formulas": formulas,
         }
@@ -274,7 +275,7 @@ def _say_released(
     kept = notes.as_they_came(release, decimal=release.writing.decimal)
     say(
         *release_lines(output, rules, verdict, summary, release.exposure, codebook=codebook),
-        *listed_lines(listed),
+        *listed_lines(listed, lacking),
         *far_out_lines(far_out),
         *spelling_lines(release.writing, codes, alike, kept, formulas),
     )

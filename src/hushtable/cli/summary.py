@@ -134,7 +134,7 @@ def far_out_lines(shares: Mapping[str, float]) -> list[str]:
     """Name the columns whose loss by value says little of most records, and what to do."""
     return [
         f"  careful: 1 % of the records hold {share:.0%} of the range of {name}, so that its loss by value is small "
-        "whatever the others lose; measure it on ranks (`loss: {ncp: {scale: rank}}`, with `recoding: tight` or `cut`) "
+        "whatever the others lose; measure it on ranks (`loss: {ncp: {scale: rank}}`) "
         "or code its ends into one group each with a hierarchy"
         for name, share in shares.items()
     ]
@@ -199,9 +199,10 @@ def spelling_lines(
     return lines
 
 
-def listed_lines(listed: Mapping[str, int]) -> list[str]:
-    """Say which columns list values that few records have."""
-    return [
+def listed_lines(listed: Mapping[str, int], lacking: Sequence[str]) -> list[str]:
+    """Say which columns list what a class holds, and which of them values that few records have."""
+    hint = f"  lists in {_few(lacking)} show which values a class lacks; recoding cut hides that"
+    return [hint] * bool(lacking) + [
         f"  careful: the sets of {name} list {n:,} values that are nearly unique: who knows one finds its class; "
         "recoding cut or a hierarchy shows less"
         for name, n in listed.items()
