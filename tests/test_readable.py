@@ -274,3 +274,26 @@ def test_limits_of_lists_go_with_readable(options):
 def test_limits_of_lists_are_whole_numbers(options):
     with pytest.raises(ht.InputError, match="a whole number"):
         ht.Mondrian(recoding="readable", **options)
+
+
+@settings(max_examples=60)
+@given(ROWS, st.booleans())
+def test_prefixes_of_a_class_are_priced_one_by_one(rows, by_rank):
+    """All prefixes in one call cost what each costs by itself."""
+    table = Table.encode(frame_of(rows))
+    table = replace(table, columns=tuple(replace(column, by_rank=by_rank) for column in table.columns))
+    axes = lay_out(table, NAMES, {"code": ht.Hierarchy.build(RULE, table.column("code"))}, {}, MOST)
+    packed, points = pack(axes, {}), places(table, axes)
+    held = [np.unique(points[:, j]) for j in range(len(axes))]
+    codes, n_codes = np.zeros(packed.offsets[-1], dtype=np.int32), np.array([len(each) for each in held])
+    for begin, each in zip(packed.offsets, held, strict=False):
+        codes[begin : begin + len(each)] = each
+    for from_end in (False, True):
+        prices = np.full(len(codes), np.nan)
+        profile.price_prefixes(packed, codes, n_codes, prices, from_end)
+        for j, each in enumerate(held):
+            for n in range(1, len(each) + 1):
+                part = each[-n:] if from_end else each[:n]
+                place = packed.offsets[j] + (len(each) - n if from_end else n - 1)
+                expected = kernel_price(packed, j, part.tolist())
+                assert np.isnan(prices[place]) if len(each) == 1 else prices[place] == expected

@@ -273,6 +273,7 @@ def _work(points: split.Points, axes: split.Axes, n_rescored: int, order: CountA
         side=np.zeros(widest, dtype=np.int32),
         rank=np.empty(widest, dtype=np.int32),
         stamps=np.zeros((2, n_codes), dtype=np.int64),
+        spans=np.empty((2, n_columns, 5), dtype=np.int64),
         held=np.zeros((2, n_sensitive, widest_sensitive), dtype=np.int64),
         n_held=np.zeros((2, n_sensitive), dtype=np.int64),
         population=np.zeros(2, dtype=np.int64),

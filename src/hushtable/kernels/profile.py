@@ -100,6 +100,7 @@ class Work(NamedTuple):
     side: CodeArray  # (widest column,) zero between uses
     rank: CodeArray  # (widest column,) place of a code in the profile
     stamps: CountArray  # (2, all codes) when a code was last seen on a side
+    spans: CountArray  # (2, n_columns, 5) lowest and highest code, units, characters, shares listed on a side
     held: CountArray  # (2, n_sensitive, widest) records of each sensitive value, left and right
     n_held: CountArray  # (2, n_sensitive) distinct known values, left and right
     population: CountArray  # (2,) records of the population, left and right
@@ -143,10 +144,13 @@ def profile(points: Points, axes: Axes, work: Work, start: int, end: int) -> Non
         _collect(axes, work, work.counted[c])
     for j in range(n_columns):
         work.shares[j] = 0.0
+        if work.n_codes[j] > 1 and (not axes.is_ordered[j] or axes.depths[j] > 0):
+            _sort(axes, work, j)
+    price_prefixes(axes, work.codes, work.n_codes, work.left, False)
+    price_prefixes(axes, work.codes, work.n_codes, work.right, True)
+    for j in range(n_columns):
         if work.n_codes[j] > 1:
-            if not axes.is_ordered[j] or axes.depths[j] > 0:
-                _sort(axes, work, j)
-            _price(axes, work, j)
+            work.shares[j] = work.left[axes.offsets[j] + work.n_codes[j] - 1]
 
 
 @jit
@@ -201,7 +205,12 @@ def _sort(axes: Axes, work: Work, j: int) -> None:
     codes, records = work.codes[begin : begin + n_codes], work.records[begin : begin + n_codes]
     keys = work.run_ends[begin : begin + n_codes]
     keys[:] = records
-    is_list = not axes.is_ordered[j] and n_codes <= axes.most[j, 0] and _n_chars(axes, j, codes) <= axes.most[j, 1]
+    is_list = not axes.is_ordered[j] and n_codes <= axes.most[j, 0]
+    if is_list:
+        n_chars = 0
+        for code in codes:
+            n_chars += axes.chars[begin + code]
+        is_list = n_chars <= axes.most[j, 1]
     if axes.depths[j] > 0 and not is_list:
         first = int(codes[0] == 0)
         work.levels[j] = cut_level(axes.nodes, begin + codes[first], begin + codes[-1])
@@ -222,15 +231,6 @@ def _sort(axes: Axes, work: Work, j: int) -> None:
 
 
 @jit
-def _n_chars(axes: Axes, j: int, codes: CodeArray) -> int:
-    """Count the characters of a list."""
-    total = 0
-    for code in codes:
-        total += axes.chars[axes.offsets[j] + code]
-    return total
-
-
-@jit
 def _add_up(nodes: CodeArray, codes: CodeArray, keys: CountArray) -> None:
     """Give every code, ascending, the sum of the keys of its node."""
     first = 0
@@ -241,30 +241,73 @@ def _add_up(nodes: CodeArray, codes: CodeArray, keys: CountArray) -> None:
 
 
 @jit
-def _price(axes: Axes, work: Work, j: int) -> None:
-    """Set what every prefix of a profile publishes, what follows it, and all of it."""
-    begin, n_codes = axes.offsets[j], work.n_codes[j]
-    _price_runs(axes, j, work.codes[begin : begin + n_codes], work.left[begin : begin + n_codes])
-    _price_runs(axes, j, work.codes[begin : begin + n_codes][::-1], work.right[begin : begin + n_codes][::-1])
-    work.shares[j] = work.left[begin + n_codes - 1]
+def price_prefixes(axes: Axes, codes: CodeArray, n_codes: CountArray, prices: FloatArray, from_end: bool) -> None:
+    """Set what the first code of each column costs, the first two, and so on; or the last, the last two.
+
+    Columns of one code are left out; codes of a unit come together. This is `share_of`, written out, because every
+    call hands over all arrays of a record: calling it for each prefix takes twice as long.
+    """
+    for j in range(axes.domain.size):
+        if n_codes[j] == 1:
+            continue
+        begin, is_ordered, domain = axes.offsets[j], axes.is_ordered[j], axes.domain[j]
+        depth, n_rounds = axes.depths[j], axes.rounds[j]
+        most_units, most_chars = axes.most[j, 0], axes.most[j, 1]
+        place, step = (begin + n_codes[j] - 1, -1) if from_end else (begin, 1)
+        low, high, last, level = codes[place], codes[place], -1, 0
+        n_units, n_chars, listed = 0, 0, 0
+        for _ in range(n_codes[j]):
+            code = codes[place]
+            low, high = min(low, code), max(high, code)
+            if most_units > 0:
+                unit = axes.units[begin + code]
+                if unit != last:
+                    n_units, last = n_units + 1, unit
+                    n_chars, listed = n_chars + axes.chars[begin + unit], listed + axes.listed[begin + unit]
+            is_short = 0 < n_units <= most_units and n_chars <= most_chars
+            if not is_ordered and n_units == 1:
+                price = 0.0
+            elif not is_ordered and is_short:
+                price = n_units / domain + LETTER * n_chars
+            elif is_ordered and low == high and (n_rounds == 0 or low == 0):
+                price = 0.0
+            elif is_ordered and is_short and n_units > 1:
+                price = min(1.0, listed / WHOLE) + LETTER * n_chars
+            elif low == 0:
+                price = 1.0
+            elif depth > 0:
+                # A run that grows never finds its node lower, nor its round unit.
+                while axes.nodes[level + 1, begin + low] != axes.nodes[level + 1, begin + high]:
+                    level += 1
+                price = axes.shares[level + 1, begin + low]
+            else:
+                price = axes.positions[begin + high] - axes.positions[begin + low]
+                if n_rounds > 0:
+                    while level + 1 < n_rounds and price >= axes.steps[level + 1, j]:
+                        level += 1
+                    price = axes.ends[level, begin + high] - axes.starts[level, begin + low]
+            prices[place] = price
+            place += step
 
 
 @jit
-def _price_runs(axes: Axes, j: int, codes: CodeArray, prices: FloatArray) -> None:
-    """Set what the first code publishes, the first two, and so on. The codes of a unit stand together."""
-    begin, last = axes.offsets[j], -1
-    low, high, n_units, n_chars, listed = codes[0], codes[0], 0, 0, 0
-    for i in range(codes.size):
-        low, high = min(low, codes[i]), max(high, codes[i])
-        unit = axes.units[begin + codes[i]]
-        if unit != last:
-            n_units, n_chars, listed = (
-                n_units + 1,
-                n_chars + axes.chars[begin + unit],
-                listed + axes.listed[begin + unit],
-            )
-            last = unit
-        prices[i] = share_of(axes, j, low, high, n_units, n_chars, listed)
+def gain_of_cut(axes: Axes, work: Work, column: int, length: int, n_left: int, n_right: int) -> float:
+    """Return what a cut after a prefix of a column spares in all columns; the others' spans on its sides are set."""
+    begin, c, total = axes.offsets[column], 0, 0.0
+    for j in range(axes.domain.size):
+        if work.n_codes[j] == 1:
+            continue
+        gain = (n_left + n_right) * work.shares[j]
+        for side in range(2):
+            if j == column:
+                share = work.right[begin + length] if side else work.left[begin + length - 1]
+            else:
+                low, high, n_units = work.spans[side, c, 0], work.spans[side, c, 1], work.spans[side, c, 2]
+                share = share_of(axes, j, low, high, n_units, work.spans[side, c, 3], work.spans[side, c, 4])
+            gain -= (n_right if side else n_left) * share
+        c += int(j != column)
+        total += axes.weights[j] * gain
+    return total
 
 
 @jit

@@ -19,11 +19,12 @@ import numpy as np
 from hushtable._types import CodeArray, CountArray, FloatArray
 from hushtable.kernels._jit import jit
 from hushtable.kernels.judge import Rules, passes
-from hushtable.kernels.profile import Axes, Points, Work, may_cut, preference, profile, share_of
+from hushtable.kernels.profile import ROUNDER, Axes, Points, Work, gain_of_cut, may_cut, preference, profile
 
 __all__ = ["DONE", "NEEDS_ROOM", "PAUSED", "Axes", "Node", "Options", "Points", "Tree", "Work", "finish", "grow"]
 
 DONE, PAUSED, NEEDS_ROOM = 0, 1, 2
+_MANY = 2**31 - 1
 
 # Where `Tree.cursor` keeps its counters.
 STACKED, NODES, LEAVES, MEMBERS, STAMP = 0, 1, 2, 3, 4
@@ -158,7 +159,8 @@ def _best_by_gain(
     for j in range(axes.domain.size):
         n_codes = work.n_codes[j]
         begin = axes.offsets[j]
-        is_tree = axes.is_ordered[j] and axes.depths[j] > 0
+        is_tree, is_round = axes.is_ordered[j] and axes.depths[j] > 0, axes.rounds[j] > 0
+        most_preferred = 1.0 + ROUNDER * axes.rounds[j]
         n_left = 0
         n_swept = -1
         for length in range(1, n_codes):
@@ -168,7 +170,8 @@ def _best_by_gain(
                 continue
             gain = size * work.shares[j] - n_left * work.left[begin + length - 1] - n_right * work.right[begin + length]
             score = axes.weights[j] * gain * math.sqrt(math.sqrt(min(n_left, n_right) / size))
-            score *= preference(axes, work, j, length)
+            if is_round and score * most_preferred > work.scores[-1]:
+                score *= preference(axes, work, j, length)
             if score <= work.scores[-1] or (is_tree and not may_cut(axes, work, j, length)):
                 continue
             if work.n_held.shape[1] > 0 or points.population.size > 0:
@@ -207,43 +210,40 @@ def _enter(scores: FloatArray, cuts: CountArray, score: float, j: int, length: i
 @jit
 def _gain_of_all(points: Points, axes: Axes, work: Work, cursor: CountArray, cut: int, node: Node) -> float:
     """Return what a cut gains in all columns, not only in its own."""
-    start, end, size = node
     column, length = work.cuts[cut, 0], work.cuts[cut, 1]
-    n_columns = axes.domain.size
-    begin = axes.offsets[column]
-    n_left = 0
+    begin, n_left, n_others = axes.offsets[column], 0, 0
     for i in range(length):
         work.side[work.codes[begin + i]] = 1
         n_left += work.records[begin + i]
-    low = np.full((2, n_columns), np.iinfo(np.int32).max, np.int32)
-    high = np.full((2, n_columns), np.int32(-1), np.int32)
-    n_units, n_chars, listed = np.zeros((3, 2, n_columns), np.int64)
+    for j in range(axes.domain.size):
+        if work.n_codes[j] > 1 and j != column:
+            for side in range(2):
+                work.spans[side, n_others, 0], work.spans[side, n_others, 1] = _MANY, -1
+                work.spans[side, n_others, 2:] = 0
+            work.counted[n_others] = j
+            n_others += 1
     cursor[STAMP] += 1
-    for i in range(start, end):
+    stamp = cursor[STAMP]
+    for i in range(node.start, node.end):
         codes = points.codes[work.order[i]]
         side = 1 - work.side[codes[column]]
-        for j in range(n_columns):
-            if work.n_codes[j] == 1:
-                continue
-            low[side, j] = min(low[side, j], codes[j])
-            high[side, j] = max(high[side, j], codes[j])
+        for c in range(n_others):
+            j = work.counted[c]
+            code = codes[j]
+            if code < work.spans[side, c, 0]:
+                work.spans[side, c, 0] = code
+            if code > work.spans[side, c, 1]:
+                work.spans[side, c, 1] = code
             if axes.most[j, 0] > 0:
-                unit = axes.offsets[j] + axes.units[axes.offsets[j] + codes[j]]
-                if work.stamps[side, unit] != cursor[STAMP]:
-                    work.stamps[side, unit] = cursor[STAMP]
-                    n_units[side, j] += 1
-                    n_chars[side, j] += axes.chars[unit]
-                    listed[side, j] += axes.listed[unit]
+                unit = axes.offsets[j] + axes.units[axes.offsets[j] + code]
+                if work.stamps[side, unit] != stamp:
+                    work.stamps[side, unit] = stamp
+                    work.spans[side, c, 2] += 1
+                    work.spans[side, c, 3] += axes.chars[unit]
+                    work.spans[side, c, 4] += axes.listed[unit]
     for i in range(length):
         work.side[work.codes[begin + i]] = 0
-    total = 0.0
-    n_right = size - n_left
-    for j in range(n_columns):
-        if work.n_codes[j] > 1:
-            left = share_of(axes, j, low[0, j], high[0, j], n_units[0, j], n_chars[0, j], listed[0, j])
-            right = share_of(axes, j, low[1, j], high[1, j], n_units[1, j], n_chars[1, j], listed[1, j])
-            total += axes.weights[j] * (size * work.shares[j] - n_left * left - n_right * right)
-    return total
+    return gain_of_cut(axes, work, column, length, n_left, node.size - n_left)
 
 
 @jit
