@@ -22,6 +22,7 @@ from hushtable.hierarchy.dates import Dates
 from hushtable.hierarchy.dictionaries import Dictionary
 from hushtable.hierarchy.grid import Intervals
 from hushtable.hierarchy.ladder import Ladder, Level, Rule, as_tuple, by_label
+from hushtable.hierarchy.tails import Tails
 
 __all__ = [
     "RULES",
@@ -32,6 +33,7 @@ __all__ = [
     "Prefix",
     "Runs",
     "Suppression",
+    "Tails",
     "from_dict",
     "to_dict",
 ]
@@ -166,7 +168,7 @@ def _grouped(column: Column, rank: CountArray, fanout: int) -> Ladder:
 
 
 RULES: Final[Mapping[str, Callable[..., Rule]]] = MappingProxyType(
-    {rule.name: rule for rule in (Intervals, Prefix, Dates, Dictionary, Frequency, Runs, Suppression)}
+    {rule.name: rule for rule in (Intervals, Tails, Prefix, Dates, Dictionary, Frequency, Runs, Suppression)}
 )
 
 
