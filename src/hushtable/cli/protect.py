@@ -266,7 +266,7 @@ def _say_released(
             "missing_codes": codes,
             "near_duplicates": alike,
             "listed_values": listed,
-            "far_out": far_out,
+            "far_out": {name: each.to_dict() for name, each in far_out.items()},
             "formulas": formulas,
         }
         print_json({"file": str(output), "verified": verdict.to_dict(), **summary, **looks})
