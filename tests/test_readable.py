@@ -16,9 +16,9 @@ import hushtable as ht
 from hushtable import cells
 from hushtable.anonymizers import publish
 from hushtable.column import from_texts
+from hushtable.hierarchy.dates import UNITS, Dates
 from hushtable.hierarchy.groups import groups_of
 from hushtable.hierarchy.rounding import Rounding, finest_grid
-from hushtable.hierarchy.rules import UNITS, Dates
 from hushtable.kernels import profile
 from hushtable.layout import Lists, lay_out, pack, places
 from hushtable.partition import Partition

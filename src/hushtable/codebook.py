@@ -24,7 +24,7 @@ from hushtable.column import Column
 from hushtable.edition import Edition, Rewritten
 from hushtable.hierarchy import Hierarchy
 from hushtable.hierarchy.dictionaries import OTHER, Dictionary, listed
-from hushtable.hierarchy.rules import Dates, Intervals, Prefix
+from hushtable.hierarchy.rules import Dates, Intervals, Prefix, Tails
 from hushtable.table import Table
 
 __all__ = ["Codebook", "codebook_paths"]
@@ -224,6 +224,9 @@ def _words(ladder: Hierarchy) -> str:
         return _joined([_UNITS[level] for level in rule.levels])
     if isinstance(rule, Intervals):
         return f"intervals {_joined(rule.width)} wide"
+    if isinstance(rule, Tails):
+        ends = [f"below {rule.low}"] * (rule.low is not None) + [f"from {rule.high} on"] * (rule.high is not None)
+        return f"one group {' and one '.join(ends)}; elsewhere values, round intervals or calendar units"
     if isinstance(rule, Dictionary):
         return f"{_joined(rule.titles(0))}, as hushtable's dictionary of {rule.of} has them"
     return "labels of its hierarchy" if rule is None else _RULES.get(rule.name, rule.name)

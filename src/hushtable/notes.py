@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Final
+from dataclasses import dataclass
+from typing import Any, Final
 
 import numpy as np
 
-from hushtable import cells, formulas, frames
+from hushtable import cells, entries, formulas, frames
 from hushtable.frames import Frame
+from hushtable.hierarchy.propose import propose_tails
+from hushtable.hierarchy.tails import LEAST, Tails
 from hushtable.recoding import Nodes, NodeSets
 from hushtable.release import Release
 from hushtable.spellings import count_missing_codes, count_near_duplicates
 from hushtable.table import Table
 
 __all__ = [
+    "FarOut",
     "as_they_came",
     "far_out",
     "formula_cells",
@@ -109,8 +113,29 @@ def _n_listed(release: Release) -> dict[str, int]:
     return found
 
 
-def far_out(release: Release) -> dict[str, float]:
-    """Return the share of its range that the rest of a column leaves to 1 % of the records, where that is most of it.
+@dataclass(frozen=True, slots=True)
+class FarOut:
+    """A column of which few records hold most of the range.
+
+    Attributes
+    ----------
+    share : float
+        Of the range, what the rest of the column leaves to 1 % of the records.
+    rule : Tails or None
+        A hierarchy that codes the side on which they lie, or both, at round ends; None where too few records
+        would be left between the ends.
+    """
+
+    share: float
+    rule: Tails | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain values, the rule as a policy has it."""
+        return {"share": self.share, **({"hierarchy": entries.write(self.rule)} if self.rule else {})}
+
+
+def far_out(release: Release) -> dict[str, FarOut]:
+    """Find the columns of which 1 % of the records hold most of the range, and what would code their ends.
 
     By value such a column hardly loses anything, whatever most of its records lose.
 
@@ -120,30 +145,40 @@ def far_out(release: Release) -> dict[str, float]:
     >>> import hushtable as ht
     >>> people = pl.DataFrame({"income": [*range(199), 1_990]})
     >>> release = ht.anonymize(people, quasi_identifiers=["income"], models=[ht.KAnonymity(2)])
-    >>> {name: round(share, 2) for name, share in far_out(release).items()}
-    {'income': 0.9}
+    >>> found = far_out(release)["income"]
+    >>> round(found.share, 2), found.rule
+    (0.9, Tails(low=None, high=195, least=5))
     """
     pairs = zip(release.recoding.columns, release.recoding.cells, strict=True)
     names = [column.name for column, cell in pairs if column.is_measured and not isinstance(cell, (Nodes, NodeSets))]
     if not names:
         return {}
     table = Table.encode(release.source, names, release.specs)
-    shares = {name: _share_of_few(table, name) for name in names}
-    return {name: share for name, share in shares.items() if share > _MOST}
+    least = max([LEAST, *(model.min_size for model in release.claim.models)])
+    found = {name: _far_out(table, name, least) for name in names}
+    return {name: each for name, each in found.items() if each is not None}
 
 
-def _share_of_few(table: Table, name: str) -> float:
-    """Return how much of a column's range only the 1 % of its records hold that lie farthest out."""
-    codes = table.codes[table.index(name)]
+def _far_out(table: Table, name: str, least: int) -> FarOut | None:
+    """Look at the 1 % of a column's records that lie farthest out; None where they do not hold most of its range."""
+    column, codes = table.column(name), table.codes[table.index(name)]
     is_known = codes >= 0
-    where = np.sort(np.repeat(table.column(name).positions()[codes[is_known]], table.counts[is_known]))
+    where = np.sort(np.repeat(column.positions()[codes[is_known]], table.counts[is_known]))
     n_few = int(_FEW * len(where))
-    if n_few == 0:
-        return 0.0
+    if n_few == 0 or where[-1] == where[0]:
+        return None
     # So many at the low end, the others at the high one.
     low = np.arange(n_few + 1)
-    width = where[len(where) - 1 - n_few + low] - where[low]
-    return float(1 - width.min()) if where[-1] > where[0] else 0.0
+    begin, end = where[low], where[len(where) - 1 - n_few + low]
+    narrowest = int(np.argmin(end - begin))
+    sides = begin[narrowest], 1 - end[narrowest]
+    share = float(sum(sides))
+    if share <= _MOST:
+        return None
+    # Where the share is more than a half, one side at least holds more than a quarter.
+    n_low, n_high = (max(n_few, least) if side > _MOST / 2 else 0 for side in sides)
+    counts = np.bincount(codes[is_known], weights=table.counts[is_known], minlength=column.n_values).astype(np.int64)
+    return FarOut(share, propose_tails(column, counts, n_low, n_high, least))
 
 
 def as_they_came(release: Release, *, decimal: str) -> tuple[str, ...]:

@@ -11,8 +11,8 @@ from hushtable import cells
 from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray
 from hushtable.column import Column
 from hushtable.hierarchy import Hierarchy, Rule
+from hushtable.hierarchy.dates import UNITS, Dates
 from hushtable.hierarchy.rounding import Rounding
-from hushtable.hierarchy.rules import UNITS, Dates
 
 __all__ = ["Labels", "Listed", "Rounded", "length_in_list"]
 

@@ -123,6 +123,8 @@ def _node_set(table: Table, partition: Partition, axis: Axis) -> Cells:
     is_star = np.array([label == cells.SUPPRESSED for labels in ladder.labels for label in labels])
     is_closed = (level > 0) & (level < ladder.n_levels - 1) & is_star[offsets[level] + node]
     below = np.where(is_closed, level, np.maximum(level - 1, 0))[partition.labels]
+    if ladder.lowest is not None:
+        below = np.maximum(below, ladder.lowest[codes])
     members = np.where(codes < 0, offsets[-1], at_level[below, codes]).astype(np.int32)
     members_of_class = _class_members(table, partition, members, int(offsets[-1]) + 1)
     texts: list[str | None] = [*axis.column.texts(), *(text for labels in ladder.labels[1:] for text in labels), None]
@@ -166,6 +168,10 @@ def _covering(tree: Hierarchy, axis: Axis, low: CodeArray, high: CodeArray) -> t
         nodes = tree.level_codes[i, codes]
         covers = (high >= 0) & (np.append(nodes, -1)[low] == np.append(nodes, -1)[high])
         level[covers], node[covers] = i, nodes[low[covers]]
+    if tree.lowest is not None:
+        is_value = np.flatnonzero(level == 0)
+        level[is_value] = tree.lowest[node[is_value]]
+        node[is_value] = tree.level_codes[level[is_value], node[is_value]]
     return level, node
 
 

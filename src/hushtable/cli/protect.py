@@ -267,7 +267,7 @@ def _say_released(
             "near_duplicates": alike,
             "listed_values": listed,
             "lacking_values": lacking,
-            "far_out": far_out,
+            "far_out": {name: each.to_dict() for name, each in far_out.items()},
             "formulas": formulas,
         }
         print_json({"file": str(output), "verified": verdict.to_dict(), **summary, **looks})

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from hushtable import entries
 from hushtable.cli.terminal import aligned
 
 if TYPE_CHECKING:
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
     from hushtable.discover.recognise import Roles
     from hushtable.exposure import Exposure
     from hushtable.frames import Frame
+    from hushtable.hierarchy.tails import Tails
+    from hushtable.notes import FarOut
     from hushtable.policy import Policy
     from hushtable.risk.mpuccs import Mpuccs
     from hushtable.risk.petsard import PetsardMpuccs
@@ -130,14 +133,22 @@ def _span(share: float) -> str:
     return f"a typical cell spans {100 * share:.{1 if share < 0.1 else 0}f} % of its column"
 
 
-def far_out_lines(shares: Mapping[str, float]) -> list[str]:
+def far_out_lines(found: Mapping[str, FarOut]) -> list[str]:
     """Name the columns whose loss by value says little of most records, and what to do."""
-    return [
-        f"  careful: 1 % of the records hold {share:.0%} of the range of {name}, so that its loss by value is small "
-        "whatever the others lose; measure it on ranks (`loss: {ncp: {scale: rank}}`) "
-        "or code its ends into one group each with a hierarchy"
-        for name, share in shares.items()
-    ]
+    lines = []
+    for name, each in found.items():
+        coded = f", or code who lies far out as one group (`hierarchy: {_entry(each.rule)}`)" if each.rule else ""
+        lines.append(
+            f"  careful: 1 % of the records hold {each.share:.0%} of the range of {name}, so that its loss by value is "
+            f"small whatever the others lose; measure it on ranks (`loss: {{ncp: {{scale: rank}}}}`){coded}"
+        )
+    return lines
+
+
+def _entry(rule: Tails) -> str:
+    """Write top and bottom coding on one line, as a policy has it."""
+    options = ", ".join(f"{name}: {value}" for name, value in entries.write(rule)[rule.name].items())
+    return f"{{{rule.name}: {{{options}}}}}"
 
 
 def _trade_line(trade: Mapping[str, Any], n_records: int) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import datetime as dt
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -21,6 +22,7 @@ from hushtable.hierarchy.ladder import Ladder, Level, Rule
 from hushtable.hierarchy.propose import propose
 from hushtable.hierarchy.reading import check_labels
 from hushtable.hierarchy.rules import Dates, Dictionary, Frequency, Prefix, Runs, Suppression
+from hushtable.hierarchy.tails import LEAST, Tails
 
 __all__ = ["Hierarchy", "Rule"]
 
@@ -51,6 +53,8 @@ class Hierarchy:
         itself included; nothing for the values and for ``*``.
     whole : Hierarchy, optional
         The list that it was aligned from, with the values that the column does not hold.
+    lowest : ndarray of int32, shape (n_values,), read-only, optional
+        The lowest level that each value may be published at; without it, every value as itself.
 
     Notes
     -----
@@ -80,11 +84,14 @@ class Hierarchy:
     rule: Rule | None = None
     siblings: tuple[CountArray, ...] = field(default=(), repr=False)
     whole: Hierarchy | None = field(default=None, repr=False)
+    lowest: CodeArray | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         frozen(self.level_codes)
         for array in (*self.shares, *self.siblings):
             frozen(array)
+        if self.lowest is not None:
+            frozen(self.lowest)
         self._check_shape()
         self._check_nested()
         check_labels(self.column, self.values, self.level_codes, self.labels, are_forms=self.rule is None)
@@ -171,7 +178,8 @@ class Hierarchy:
         if len(missed) and unknown != "suppress":
             raise self._unlisted(column, missed)
         levels = [self._aligned(level, places_of_texts) for level in range(1, self.n_levels - 1)]
-        aligned = _of(column.name, texts, Ladder(levels, self.leaf_share), self.rule)
+        lowest = None if self.lowest is None else np.append(self.lowest, np.int32(0))[places_of_texts]
+        aligned = _of(column.name, texts, Ladder(levels, self.leaf_share, lowest), self.rule)
         return replace(aligned, whole=self.whole or self)
 
     def to_dict(self) -> dict[str, Any]:
@@ -206,7 +214,7 @@ class Hierarchy:
             A mapping is read by `from_dict`, a path by `from_csv`.
         column : Column
         counts : ndarray of int64, shape (n_values,), optional
-            Records of each value, for `frequency` and `auto`.
+            Records of each value, for `frequency`, `auto`, and for `tails` to count those beyond its ends.
         unknown : {"error", "suppress"}
             See `align`.
 
@@ -315,6 +323,11 @@ class Hierarchy:
     def intervals(width: Number | Sequence[Number], low: Number | None = None, high: Number | None = None) -> Intervals:
         """Return the rule of a fixed grid; see `hushtable.hierarchy.grid.Intervals`."""
         return Intervals(width, low, high)  # type: ignore[arg-type]  # made a tuple there
+
+    @staticmethod
+    def tails(low: Number | dt.date | None = None, high: Number | dt.date | None = None, least: int = LEAST) -> Tails:
+        """Return the rule of top and bottom coding; see `hushtable.hierarchy.tails.Tails`."""
+        return Tails(low, high, least)
 
     @staticmethod
     def prefix(lengths: int | Sequence[int]) -> Prefix:
@@ -432,11 +445,12 @@ def _of(column: str, values: tuple[str, ...], ladder: Ladder, rule: Rule | None 
         (cells.SUPPRESSED,),
     )
     nothing = np.empty(0, dtype=np.int64)
-    siblings = (
+    between = (
         _siblings(codes, place) if level.siblings is None else level.siblings
         for place, level in enumerate(ladder.levels, start=1)
     )
-    return Hierarchy(column, values, codes, labels, (*shares, np.ones(1)), rule, (nothing, *siblings, nothing))
+    siblings = (nothing, *between, nothing)
+    return Hierarchy(column, values, codes, labels, (*shares, np.ones(1)), rule, siblings, lowest=ladder.lowest)
 
 
 def _siblings(level_codes: CodeArray, level: int) -> CountArray:

@@ -31,6 +31,8 @@ class Ladder(NamedTuple):
     levels: list[Level]
     leaf_share: float | None = None
     """Share of one value; None: one of the listed leaves."""
+    lowest: CodeArray | None = None
+    """The lowest level that each value may be published at; None: itself."""
 
 
 @runtime_checkable

@@ -12,8 +12,8 @@ import numpy as np
 from hushtable import cells
 from hushtable._types import CodeArray, CountArray, FloatArray
 from hushtable.column import Column, Kind, value_text
+from hushtable.hierarchy.dates import UNITS, first_day, unit_label, unit_of
 from hushtable.hierarchy.grid import Exact, plain, to_exact
-from hushtable.hierarchy.rules import UNITS, first_day, unit_label, unit_of
 
 __all__ = ["Rounding", "finest_grid"]
 
@@ -143,15 +143,15 @@ class Rounding:
         return None
 
 
-def finest_grid(low: Exact, high: Exact) -> Exact:
-    """Return the smallest of 1, 2 and 5 times a power of ten that is not below a 200th of a range.
+def finest_grid(low: Exact, high: Exact, most_cells: int = _MOST_CELLS) -> Exact:
+    """Return the smallest of 1, 2 and 5 times a power of ten that is not below a 200th (or so) of a range.
 
     Examples
     --------
     >>> finest_grid(17, 90), finest_grid(0, 100_000)
     (Fraction(1, 2), 500)
     """
-    least = Fraction(high - low) / _MOST_CELLS
+    least = Fraction(high - low) / most_cells
     power = len(str(least.numerator)) - len(str(least.denominator)) - 1
     candidates = (digit * Fraction(10) ** (power + shift) for shift in range(3) for digit in (1, 2, 5))
     found = next(each for each in candidates if each >= least)

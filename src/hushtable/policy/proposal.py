@@ -38,7 +38,8 @@ _OPTIONS: Final = """\
 # accept: {COLUMN: "a reason"}    # columns of role other that the limit above does not look at, and why
 # budget: {seconds: 60}           # the best release found until then
 # Of a column: {role: quasi-identifier, kind: category, hierarchy: {prefix: [4, 3]}}: how it is read, and generalized by
-#   auto, a file of ARX's, or a rule (intervals, prefix, dates, dictionary: countries or education);
+#   auto, a file of ARX's, or a rule (intervals, prefix, dates, dictionary: countries or education;
+#   tails: {high: 200000} puts who lies far out into one group);
 #   order: [low, high] of a category; method: {mondrian: {grid: {COLUMN: 5}}} cuts numbers at multiples of 5;
 #   format: '%d.%m.%Y', decimal, thousands, missing_values where they are not those of the file;
 #   {role: identifier, action: pseudonym} keeps a keyed pseudonym.
