@@ -703,6 +703,7 @@ def test_a_first_line_that_is_a_record_is_no_header(write_csv, text, is_read):
     if is_read:
         assert frames.read(write_csv(text)).n_rows == text.count("\n") - 1
         return
+    path = write_csv(text)
     with pytest.raises(InputError, match="looks like a record") as caught:
-        frames.read(write_csv(text))
-    assert "41" not in str(caught.value)
+        frames.read(path)
+    assert "41" not in str(caught.value).replace(str(path), "")

@@ -73,11 +73,11 @@ def datetime_precisions(tables: Sequence[Table], given: str | Mapping[str, str] 
 
 
 def _columns_of(tables: Sequence[Table], kinds: tuple[str, str]) -> dict[str, list[Column]]:
-    """Return the columns that hold values of two kinds only, as they are in the tables that have values there."""
+    """Return the columns that hold values of two kinds only, or none, as they are in tables that have values there."""
     columns = {}
     for name in tables[0].names:
         valued = [column for column in (table.column(name) for table in tables) if column.n_values]
-        if valued and all(column.kind in kinds for column in valued):
+        if all(column.kind in kinds for column in valued):
             columns[name] = valued
     return columns
 
