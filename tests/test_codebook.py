@@ -251,3 +251,19 @@ def test_a_release_that_fails_leaves_no_codebook(tmp_path: Path, monkeypatch: py
     with pytest.raises(ht.InputError):
         released().write(tmp_path / "out.csv")
     assert not list(tmp_path.iterdir())
+
+
+def test_what_a_frequency_group_holds_is_told_but_for_rare_values(tmp_path: Path) -> None:
+    rare = [f"hamlet {i}" for i in range(20)]
+    data = pl.DataFrame({"town": [f"town {i % 15}" for i in range(600)] + rare, "age": [i % 40 for i in range(620)]})
+    method = ht.Mondrian(recoding="readable")
+    asked = {"quasi_identifiers": ["town", "age"], "models": [ht.KAnonymity(5)], "method": method, "roles": "trust"}
+    for external in (False, True):
+        out = tmp_path / f"out{external}.csv"
+        ht.anonymize(data, **asked).write(out, external=external)
+        assert "other (" in out.read_text(encoding="utf-8")
+        for path in codebook_paths(out):
+            told = path.read_text(encoding="utf-8")
+            assert "other (" in told
+            assert not [town for town in rare if town in told]
+        assert "rare values" in codebook_paths(out)[0].read_text(encoding="utf-8")

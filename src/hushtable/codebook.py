@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -35,7 +35,7 @@ _SHOWN: Final = 12
 _FORMS: Final = {
     "value": "a value, as it was",
     "interval": "`[17, 25)`: from 17 to below 25; `[17, 24]`: from 17 to 24; `<20`: below 20; `>=90`: 90 or above",
-    "set": '`["a", "b"]`: one of these values; `null` is a missing one',
+    "set": '`["a", "b"]`: one of these values or labels; `null` is a missing value',
     "label": "a label: what it covers stands below, or beside its column",
     "any": "`*`: any value, the missing one included",
     "missing": "an empty cell: a missing value",
@@ -49,7 +49,7 @@ _STYLES: Final = {
     "set": "a cell lists what the records of its class hold",
     "central": "a cell is one central value for all records of its class, and not their own",
     "candidates": "a cell is the cheapest text that covers the records of its class",
-    "readable": "cut at round points: a cell is what lies between two cuts, a short list, or a label",
+    "readable": "cut at round points: a cell is a round interval; of a category a short list, or a group by frequency",
 }
 _RULES: Final = {
     "frequency": "groups of values that are about as frequent",
@@ -85,6 +85,8 @@ class Codebook:
         The recoding.
     removed : tuple of str
         Columns that the release leaves out.
+    grouped : collection of str
+        Columns with labels of groups that were made from the data.
     """
 
     edition: Edition
@@ -92,6 +94,7 @@ class Codebook:
     columns: tuple[Column, ...]
     style: str
     removed: tuple[str, ...] = ()
+    grouped: Collection[str] = ()
 
     def texts(self, path: Path, *, external: bool) -> dict[Path, str]:
         """Return the texts of both files.
@@ -123,7 +126,8 @@ class Codebook:
         column = next((each for each in self.columns if each.name == name), None)
         if column is None:
             return {"name": name, **self._kept(name)}
-        ladder, rewritten = self.claim.hierarchies.get(name), self.edition.rewritten[name]
+        ladder = None if name in self.grouped else self.claim.hierarchies.get(name)
+        rewritten = self.edition.rewritten[name]
         labels = self._groups(column, rewritten) if ladder is None else _labels(ladder)
         return {
             "name": name,

@@ -22,6 +22,7 @@ from hushtable.edition import Edition, Rewritten
 from hushtable.errors import InputError, with_hint
 from hushtable.exposure import Exposure, ExposureLimit, measure_exposure
 from hushtable.frames import Frame
+from hushtable.hierarchy import Hierarchy
 from hushtable.lattice.listing import partitions
 from hushtable.models.base import PrivacyModel, model_to_dict
 from hushtable.partition import Partition
@@ -267,7 +268,8 @@ class Release:
                 stacklevel=2,
             )
         edition, path = self.edition, Path(path)
-        book = Codebook(edition, self.claim, self.recoding.columns, self.recoding.style, self.removed)
+        grouped = [name for name, meaning in self.recoding.meanings().items() if isinstance(meaning, Hierarchy)]
+        book = Codebook(edition, self.claim, self.recoding.columns, self.recoding.style, self.removed, grouped)
         return edition.write(
             path,
             self.claim,
