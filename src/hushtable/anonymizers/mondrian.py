@@ -75,8 +75,9 @@ class Mondrian:
     max_listed, max_length : int
         With ``"readable"``: a class lists the values of a category that it holds where they are at most
         so many, and the list at most so many characters. Else it publishes the smallest
-        group by frequency that holds them, ``other (10 values)``, or ``*``. A list tells
-        which values a class does not hold; ``"cut"`` hides that.
+        group by frequency that holds them, ``other (10 values)``, or ``*``. Of a hierarchy made
+        by a rule, it lists as few labels below the top instead of ``*``. A list tells which
+        values a class does not hold; ``"cut"`` hides that.
 
     Notes
     -----
