@@ -19,7 +19,7 @@ import numpy as np
 from hushtable._types import CodeArray, CountArray, FloatArray
 from hushtable.kernels._jit import jit
 from hushtable.kernels.judge import Rules, passes
-from hushtable.kernels.profile import Axes, Points, Work, may_cut, preference, profile, share_of
+from hushtable.kernels.profile import Axes, Points, Work, foresee, may_cut, preference, profile, share_of
 
 __all__ = ["DONE", "NEEDS_ROOM", "PAUSED", "Axes", "Node", "Options", "Points", "Tree", "Work", "finish", "grow"]
 
@@ -159,6 +159,8 @@ def _best_by_gain(
         n_codes = work.n_codes[j]
         begin = axes.offsets[j]
         is_tree = axes.is_ordered[j] and axes.depths[j] > 0
+        if is_tree and n_codes > 1:
+            foresee(axes, work, j, options.min_size)
         n_left = 0
         n_swept = -1
         for length in range(1, n_codes):
@@ -167,7 +169,9 @@ def _best_by_gain(
             if n_left < options.min_size or n_right < options.min_size:
                 continue
             gain = size * work.shares[j] - n_left * work.left[begin + length - 1] - n_right * work.right[begin + length]
-            score = axes.weights[j] * gain * math.sqrt(math.sqrt(min(n_left, n_right) / size))
+            score = axes.weights[j] * gain
+            if not is_tree:
+                score *= math.sqrt(math.sqrt(min(n_left, n_right) / size))
             score *= preference(axes, work, j, length)
             if score <= work.scores[-1] or (is_tree and not may_cut(axes, work, j, length)):
                 continue
@@ -206,11 +210,12 @@ def _enter(scores: FloatArray, cuts: CountArray, score: float, j: int, length: i
 
 @jit
 def _gain_of_all(points: Points, axes: Axes, work: Work, cursor: CountArray, cut: int, node: Node) -> float:
-    """Return what a cut gains in all columns, not only in its own."""
+    """Return what a cut gains in all columns, not only in its own; per bit where its own has a hierarchy."""
     start, end, size = node
     column, length = work.cuts[cut, 0], work.cuts[cut, 1]
     n_columns = axes.domain.size
     begin = axes.offsets[column]
+    is_tree = axes.is_ordered[column] and axes.depths[column] > 0
     n_left = 0
     for i in range(length):
         work.side[work.codes[begin + i]] = 1
@@ -239,10 +244,15 @@ def _gain_of_all(points: Points, axes: Axes, work: Work, cursor: CountArray, cut
     total = 0.0
     n_right = size - n_left
     for j in range(n_columns):
-        if work.n_codes[j] > 1:
+        if j == column and is_tree:
+            left, right = work.left[begin + length - 1], work.right[begin + length]
+            total += axes.weights[j] * (size * work.shares[j] - n_left * left - n_right * right)
+        elif work.n_codes[j] > 1:
             left = share_of(axes, j, low[0, j], high[0, j], n_units[0, j], n_chars[0, j], listed[0, j])
             right = share_of(axes, j, low[1, j], high[1, j], n_units[1, j], n_chars[1, j], listed[1, j])
             total += axes.weights[j] * (size * work.shares[j] - n_left * left - n_right * right)
+    if is_tree and n_left > 0 and n_right > 0:
+        total /= (n_left * math.log2(size / n_left) + n_right * math.log2(size / n_right)) / size
     return total
 
 
