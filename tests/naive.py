@@ -293,7 +293,19 @@ def column_gain(
     return weight * (n * share_node - nl * share_left - nr * share_right)
 
 
-def cut_balance(counts: list[int], node: list[int], cut: Cut) -> float:
+def own_gain(
+    rows: list[Row], counts: list[int], column: NaiveColumn, weight: float, j: int, node: list[int], cut: Cut
+) -> float:
+    """Gain of a cut in the column that it cuts."""
+    return column_gain(rows, counts, column, weight, j, node, cut)
+
+
+def cut_cost(counts: list[int], column: NaiveColumn, node: list[int], cut: Cut) -> float:
+    """What gains in all columns are divided by."""
+    return 1.0
+
+
+def cut_balance(counts: list[int], column: NaiveColumn, node: list[int], cut: Cut) -> float:
     """Fourth root of the smaller side's share of the node's records."""
     n, nl, nr = records(node, counts), records(cut.left, counts), records(cut.right, counts)
     return math.sqrt(math.sqrt(min(nl, nr) / n))
@@ -314,13 +326,15 @@ def best_gain_cut(
 
     def marginal(cut: Cut) -> float:
         j = cut.column
-        return column_gain(rows, counts, columns[j], weights[j], j, node, cut) * cut_balance(counts, node, cut)
+        gain = own_gain(rows, counts, columns[j], weights[j], j, node, cut)
+        return gain * cut_balance(counts, columns[j], node, cut)
 
     def full(cut: Cut) -> float:
         total = 0.0
         for i, column in enumerate(columns):
-            total += column_gain(rows, counts, column, weights[i], i, node, cut)
-        return total
+            gain = own_gain if i == cut.column else column_gain
+            total += gain(rows, counts, column, weights[i], i, node, cut)
+        return total / cut_cost(counts, columns[cut.column], node, cut)
 
     cuts = [cut for j in range(len(columns)) for cut in allowable_cuts(rows, counts, columns, judge, j, node)]
     ranked = sorted(cuts, key=lambda cut: (-marginal(cut), cut.column, cut.length))

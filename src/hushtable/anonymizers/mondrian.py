@@ -58,6 +58,10 @@ class Mondrian:
         With ``"gain"``: cuts are ranked by what they gain in their own column (times
         the fourth root of the smaller side's share, which keeps the tree from lopping
         off slivers), and this many of the best compared by what they gain in all columns.
+        In a column that publishes nodes of a hierarchy, a cut between some of a node's many children counts
+        its share of what cutting all of them apart will gain, and the best are compared by what they gain per
+        bit, the entropy of their two sides: few cuts pay there, and a rare child can be
+        cut off only while it is enough records for a class.
     strict : bool
         False deals the records that hold the median to both sides (``"median"`` only):
         classes of nearly equal size, which overlap. Equal records may then part.

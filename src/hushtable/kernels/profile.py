@@ -10,6 +10,7 @@ a column is ordered.
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -17,7 +18,7 @@ import numpy as np
 from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray
 from hushtable.kernels._jit import jit
 
-__all__ = ["WHOLE", "Axes", "Points", "Work", "may_cut", "preference", "profile", "share_of"]
+__all__ = ["WHOLE", "Axes", "Points", "Work", "foresee", "may_cut", "preference", "profile", "share_of"]
 
 LETTER = 0.002  # of the domain: what a character of a list costs, so that of equal cuts the shorter text wins
 WHOLE = 2**40  # what shares of a domain are counted in
@@ -308,6 +309,58 @@ def gain_of_cut(axes: Axes, work: Work, column: int, length: int, n_left: int, n
         c += int(j != column)
         total += axes.weights[j] * gain
     return total
+
+
+@jit
+def foresee(axes: Axes, work: Work, j: int, min_size: int) -> None:
+    """Lower the prices of a hierarchical column's prefixes, and of what follows them, by what later cuts will gain.
+
+    A run of several children still publishes the node over all of them, so that the first cuts between them
+    gain nothing. What cutting all children apart will gain, of those that are large enough for a class, is
+    therefore credited to the cuts that lead there, in proportion to the entropy of the children they take away.
+    """
+    begin, n_codes = axes.offsets[j], work.n_codes[j]
+    codes, records = work.codes[begin : begin + n_codes], work.records[begin : begin + n_codes]
+    nodes, shares = axes.nodes[work.levels[j], begin:], axes.shares[work.levels[j], begin:]
+    entropy, n, n_child = 0.0, records.sum(), 0
+    for i in range(n_codes):
+        n_child += records[i]
+        if i + 1 == n_codes or nodes[codes[i]] != nodes[codes[i + 1]]:
+            entropy += n_child * math.log(n / n_child) if n_child > 0 else 0.0
+            n_child = 0
+    if entropy > 0:
+        entropy /= n
+        prices = work.left[begin : begin + n_codes]
+        _foresee_runs(nodes, shares, codes, records, entropy, min_size, work.shares[j], prices)
+        codes, records, prices = codes[::-1], records[::-1], work.right[begin : begin + n_codes][::-1]
+        _foresee_runs(nodes, shares, codes, records, entropy, min_size, work.shares[j], prices)
+
+
+@jit
+def _foresee_runs(
+    nodes: CodeArray,
+    shares: FloatArray,
+    codes: CodeArray,
+    records: CountArray,
+    entropy: float,
+    min_size: int,
+    share: float,
+    prices: FloatArray,
+) -> None:
+    """Lower the price of the first two children, the first three, and so on."""
+    n, n_child, largest, first, gain, logs = 0, 0, 0, 0, 0.0, 0.0
+    for i in range(codes.size):
+        n_child += records[i]
+        if i + 1 < codes.size and nodes[codes[i]] == nodes[codes[i + 1]]:
+            continue
+        n, largest = n + n_child, max(largest, n_child)
+        logs += n_child * math.log(n_child) if n_child > 0 else 0.0
+        if n_child >= min_size:
+            gain += n_child * (share - (0.0 if first == i or codes[i] == 0 else shares[codes[i]]))
+        # Two classes at least must come of it.
+        if gain > 0 and n - largest >= min_size:
+            prices[i] = min(prices[i], share - gain / n * (1.0 - (math.log(n) - logs / n) / entropy))
+        n_child, first = 0, i + 1
 
 
 @jit

@@ -19,7 +19,7 @@ import numpy as np
 from hushtable._types import CodeArray, CountArray, FloatArray
 from hushtable.kernels._jit import jit
 from hushtable.kernels.judge import Rules, passes
-from hushtable.kernels.profile import ROUNDER, Axes, Points, Work, gain_of_cut, may_cut, preference, profile
+from hushtable.kernels.profile import ROUNDER, Axes, Points, Work, foresee, gain_of_cut, may_cut, preference, profile
 
 __all__ = ["DONE", "NEEDS_ROOM", "PAUSED", "Axes", "Node", "Options", "Points", "Tree", "Work", "finish", "grow"]
 
@@ -161,6 +161,8 @@ def _best_by_gain(
         begin = axes.offsets[j]
         is_tree, is_round = axes.is_ordered[j] and axes.depths[j] > 0, axes.rounds[j] > 0
         most_preferred = 1.0 + ROUNDER * axes.rounds[j]
+        if is_tree and n_codes > 1:
+            foresee(axes, work, j, options.min_size)
         n_left = 0
         n_swept = -1
         for length in range(1, n_codes):
@@ -169,7 +171,9 @@ def _best_by_gain(
             if n_left < options.min_size or n_right < options.min_size:
                 continue
             gain = size * work.shares[j] - n_left * work.left[begin + length - 1] - n_right * work.right[begin + length]
-            score = axes.weights[j] * gain * math.sqrt(math.sqrt(min(n_left, n_right) / size))
+            score = axes.weights[j] * gain
+            if not is_tree:
+                score *= math.sqrt(math.sqrt(min(n_left, n_right) / size))
             if is_round and score * most_preferred > work.scores[-1]:
                 score *= preference(axes, work, j, length)
             if score <= work.scores[-1] or (is_tree and not may_cut(axes, work, j, length)):
@@ -209,7 +213,7 @@ def _enter(scores: FloatArray, cuts: CountArray, score: float, j: int, length: i
 
 @jit
 def _gain_of_all(points: Points, axes: Axes, work: Work, cursor: CountArray, cut: int, node: Node) -> float:
-    """Return what a cut gains in all columns, not only in its own."""
+    """Return what a cut gains in all columns, not only in its own; per bit where its own has a hierarchy."""
     column, length = work.cuts[cut, 0], work.cuts[cut, 1]
     begin, n_left, n_others = axes.offsets[column], 0, 0
     for i in range(length):
@@ -243,7 +247,11 @@ def _gain_of_all(points: Points, axes: Axes, work: Work, cursor: CountArray, cut
                     work.spans[side, c, 4] += axes.listed[unit]
     for i in range(length):
         work.side[work.codes[begin + i]] = 0
-    return gain_of_cut(axes, work, column, length, n_left, node.size - n_left)
+    n_right = node.size - n_left
+    gain = gain_of_cut(axes, work, column, length, n_left, n_right)
+    if axes.is_ordered[column] and axes.depths[column] > 0 and n_left > 0 and n_right > 0:
+        gain /= (n_left * math.log2(node.size / n_left) + n_right * math.log2(node.size / n_right)) / node.size
+    return gain
 
 
 @jit
