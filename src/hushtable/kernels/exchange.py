@@ -2,8 +2,8 @@
 
 Classes are numbered depth first by the search, so that neighbours in number are
 neighbours in space. The rows of a class are a linked list. What a class spans is
-kept as its lowest and highest code of every ordered column and as a bit set of
-every other one.
+kept as its lowest and highest code of every column, and as a bit set of every
+unordered one. How long the texts of a list are is not looked at here.
 """
 
 from __future__ import annotations
@@ -210,15 +210,13 @@ def _span(points: Points, axes: Axes, classes: Classes, scratch: Scratch, label:
         n_rows += 1
     total = 0.0
     for j in range(axes.domain.size):
-        if axes.is_ordered[j]:
-            low = high = points.codes[scratch.rows[0], j]
-            for i in range(1, n_rows):
-                code = points.codes[scratch.rows[i], j]
-                low, high = min(low, code), max(high, code)
-            scratch.low[j], scratch.high[j] = low, high
-            total += axes.weights[j] * share_of(axes, j, low, high, 0, 0, 0)
-        else:
-            total += axes.weights[j] * share_of(axes, j, 0, 0, _count_codes(points, classes, scratch, j, n_rows), 0, 0)
+        low = high = points.codes[scratch.rows[0], j]
+        for i in range(1, n_rows):
+            code = points.codes[scratch.rows[i], j]
+            low, high = min(low, code), max(high, code)
+        scratch.low[j], scratch.high[j] = low, high
+        n_codes = 0 if axes.is_ordered[j] else _count_codes(points, classes, scratch, j, n_rows)
+        total += axes.weights[j] * share_of(axes, j, low, high, n_codes, 0, 0)
     return total
 
 
@@ -257,19 +255,17 @@ def _grow_neighbours(
         total = 0.0
         for j in range(axes.domain.size):
             code = points.codes[row, j]
-            if axes.is_ordered[j]:
-                low, high = classes.low[target, j], classes.high[target, j]
-                if code < low or code > high:
-                    wider = share_of(axes, j, min(low, code), max(high, code), 0, 0, 0)
-                    total += axes.weights[j] * (wider - share_of(axes, j, low, high, 0, 0, 0))
-            else:
+            low, high = classes.low[target, j], classes.high[target, j]
+            n_codes, n_more = 0, 0
+            if not axes.is_ordered[j]:
                 word = classes.words[j] + (code >> 6)
-                if classes.bits[target, word] & (np.uint64(1) << np.uint64(code & 63)) == 0:
-                    n_codes = 0
+                n_more = int(classes.bits[target, word] & (np.uint64(1) << np.uint64(code & 63)) == 0)
+                if n_more:
                     for i in range(classes.words[j], classes.words[j + 1]):
                         n_codes += _count_bits(classes.bits[target, i])
-                    total += axes.weights[j] * (n_codes + 1) / axes.domain[j]
-                    total -= axes.weights[j] * (n_codes / axes.domain[j] if n_codes > 1 else 0.0)
+            if n_more or code < low or code > high:
+                wider = share_of(axes, j, min(low, code), max(high, code), n_codes + n_more, 0, 0)
+                total += axes.weights[j] * (wider - share_of(axes, j, low, high, n_codes, 0, 0))
             if total >= limit:
                 break
         scratch.growths[target - first] = total
