@@ -256,8 +256,8 @@ def _rounds(axes: Sequence[Axis], offsets: CountArray) -> tuple[FloatArray, Floa
         if axis.rounding:
             rounding, run = axis.rounding, slice(offsets[j] + 1, offsets[j + 1])
             levels = slice(len(rounding.steps))
-            # Half a cell below what goes into an interval twice, past all noise of floats.
-            steps[levels, j] = (2 * rounding.steps - 1.5) / rounding.width
+            # Half a cell below, past all noise of floats; from the first cell to the last is one less than there are.
+            steps[levels, j] = (rounding.least - 1.5) / rounding.width
             starts[levels, run], ends[levels, run] = _edges(axis.column, rounding)
     return steps, starts, ends
 

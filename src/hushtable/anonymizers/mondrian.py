@@ -55,10 +55,10 @@ class Mondrian:
         of values, or of hierarchy nodes, that it reaches; one central value (median or
         mode). A column with a hierarchy publishes labels in the first three styles too.
     n_rescored : int
-        With ``"gain"``: cuts are ranked by what they gain in their own column (times
-        the fourth root of the smaller side's share, which keeps the tree from lopping
+        With ``"gain"``: cuts are ranked by what they gain in their own column (where that publishes intervals or
+        sets, times the fourth root of the smaller side's share, which keeps the tree from lopping
         off slivers), and this many of the best compared by what they gain in all columns.
-        In a column that publishes nodes of a hierarchy, a cut between some of a node's many children counts
+        In a column with a hierarchy, a cut between some of a node's many children counts
         its share of what cutting all of them apart will gain, and the best are compared by what they gain per
         bit, the entropy of their two sides: few cuts pay there, and a rare child can be
         cut off only while it is enough records for a class.

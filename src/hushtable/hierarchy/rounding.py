@@ -18,6 +18,7 @@ from hushtable.hierarchy.grid import Exact, plain, to_exact
 __all__ = ["Rounding", "finest_grid"]
 
 _MOST_CELLS: Final = 200
+_FITS: Final = 3  # times that a step goes into the intervals that are rounded to it
 _MOST_DECIMALS: Final = 9
 _DAYS: Final = (1, 30, 91, 365, 3_652)  # about as many as a calendar unit has
 
@@ -28,8 +29,8 @@ _Units = Callable[[CountArray, int, Exact], tuple[CountArray, CountArray, CountA
 class Rounding:
     """A column of numbers or dates on a grid, and the round steps that its intervals begin and end with.
 
-    An interval is rounded outwards to the widest step that goes into it twice: ages 23 to 27 stay
-    ``[23, 28)``, 23 to 36 become ``[20, 40)``, dates of three years become whole years.
+    An interval is rounded outwards to the widest step that goes into it three times: ages 23 to 27 stay
+    ``[23, 28)``, 23 to 41 become ``[20, 45)``, dates of three years become whole years.
 
     Attributes
     ----------
@@ -105,9 +106,14 @@ class Rounding:
         """The width of the column in cells, a single value counting nothing; at least something."""
         return max(self.n_cells - self.value_width, 1e-9)
 
+    @property
+    def least(self) -> CountArray:
+        """How many cells an interval has at least that is rounded to each level, shape (n_levels,)."""
+        return np.asarray(_FITS * self.steps)
+
     def rounded(self, low: CodeArray, high: CodeArray) -> tuple[CountArray, CountArray]:
         """Return the cell that the round interval over each run of places begins with, and the one after its last."""
-        level = np.searchsorted(2 * self.steps, self.cells[high] - self.cells[low] + 1, side="right") - 1
+        level = np.searchsorted(self.least, self.cells[high] - self.cells[low] + 1, side="right") - 1
         level = np.maximum(level, 0)
         return self.starts[level, low], self.ends[level, high]
 

@@ -172,7 +172,7 @@ def _best_by_gain(
                 continue
             gain = size * work.shares[j] - n_left * work.left[begin + length - 1] - n_right * work.right[begin + length]
             score = axes.weights[j] * gain
-            if not is_tree:
+            if axes.depths[j] == 0:
                 score *= math.sqrt(math.sqrt(min(n_left, n_right) / size))
             if is_round and score * most_preferred > work.scores[-1]:
                 score *= preference(axes, work, j, length)
