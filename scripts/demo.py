@@ -1,5 +1,7 @@
 """The whole job on made-up people: write a table, scan it, protect it, verify the written file."""
 
+import csv
+import itertools
 import subprocess
 import sys
 import time
@@ -25,6 +27,13 @@ def say(text: str) -> None:
     print(f"\n{text}", flush=True)
 
 
+def first_rows(name: str) -> dict[str, list[str]]:
+    """Return the first two cells of every column of a file."""
+    with (FOLDER / name).open(encoding="utf-8", newline="") as file:
+        columns, *rows = itertools.islice(csv.reader(file), 3)
+    return {column: [row[j] for row in rows] for j, column in enumerate(columns)}
+
+
 def main() -> None:
     """Run the demo."""
     FOLDER.mkdir(exist_ok=True)
@@ -48,10 +57,6 @@ def main() -> None:
     say("4. Anyone who has the file and its manifest can check it, without trusting the code that made it:")
     run("verify", "release.csv")
 
-    before = (FOLDER / "people.csv").read_text(encoding="utf-8").splitlines()[1:3]
-    after = (FOLDER / "release.csv").read_text(encoding="utf-8").splitlines()[1:3]
-    say("Two made-up people before:\n  " + "\n  ".join(before))
-    say("Two rows of the release (shuffled, so not the same people):\n  " + "\n  ".join(after))
     say(
         "In words: name and e-mail are gone, the columns that others may know were made coarser until every\n"
         "combination fits at least 5 people, and all other cells are as they were. This is k-anonymity and\n"
@@ -61,6 +66,11 @@ def main() -> None:
         "column and label means), demo/release.csv.manifest.json (what is claimed),\n"
         "docs/quickstart.md (the same in Python), docs/how_it_works.md (the one idea behind all of it)."
     )
+    before, after = first_rows("people.csv"), first_rows("release.csv")
+    say("Two made-up people before, and two of the release (shuffled, so not the same people):\n")
+    for name, published in after.items():
+        shown = [cell or "(missing)" for cell in (*before[name], *published)]
+        print("  {:15} {:16} {:16} -> {:26} {}".format(name, *shown))
 
 
 if __name__ == "__main__":

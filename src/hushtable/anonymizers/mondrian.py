@@ -198,7 +198,7 @@ class Mondrian:
         publish_ = partial(self._published, problem)
         if self.exchange:
             improved = improve(table, partition, work.order, points, packed, rules, min_size, clock)
-            # The kernels measure a run of a hierarchy's children, a release publishes the node over it.
+            # The kernel measures spans and sets, and not what is written of them.
             made = [(each, publish_(each, cuts)) for each in (partition, improved)]
             partition, recoding = min(made, key=lambda each: problem.loss.of(each[1], each[0].sizes))
             return Found(partition, recoding, clock.trace(repr(self), n_settled, complete=complete))

@@ -2,8 +2,9 @@
 
 Classes are numbered depth first by the search, so that neighbours in number are
 neighbours in space. The rows of a class are a linked list. What a class spans is
-kept as its lowest and highest code of every column, and as a bit set of every
-unordered one. How long the texts of a list are is not looked at here.
+kept as its lowest and highest code of every ordered column and as a bit set of
+every other one. Neither round ends nor lists are looked at: what is gained in the
+end, whoever knows what is published has to ask.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import numpy as np
 from hushtable._types import CodeArray, CountArray, FloatArray
 from hushtable.kernels._jit import jit
 from hushtable.kernels.judge import Rules, passes
-from hushtable.kernels.profile import Axes, Points, share_of
+from hushtable.kernels.profile import Axes, Points, cut_level
 
 __all__ = ["Classes", "Scratch", "span_all", "sweep"]
 
@@ -184,7 +185,7 @@ def _best_swap(
                         n_codes += _count_bits(bits[i])
                     word = classes.words[j] + (code >> 6)
                     n_codes += int(bits[word] & (np.uint64(1) << np.uint64(code & 63)) == 0)
-                after += axes.weights[j] * share_of(axes, j, min(low[j], code), max(high[j], code), n_codes, 0, 0)
+                after += axes.weights[j] * _share(axes, j, min(low[j], code), max(high[j], code), n_codes)
             gain = before - n_source * after
             if gain - n_target * (classes.without[partner] + growth) > best:
                 gain -= n_target * _span(points, axes, classes, scratch, target, (partner, row))
@@ -192,6 +193,22 @@ def _best_swap(
                     best, best_partner = gain, partner
         partner = classes.next_[partner]
     return (best, best_partner) if best_partner >= 0 else (0.0, -1)
+
+
+@jit
+def _share(axes: Axes, j: int, low: int, high: int, n_codes: int) -> float:
+    """Return the share of a column that a class spans, from its lowest and highest code or its number of codes."""
+    if not axes.is_ordered[j]:
+        return float(n_codes / axes.domain[j] if n_codes > 1 else 0.0)
+    if low == high:
+        return 0.0
+    if low == 0:
+        # Neither an interval nor a node but the top holds the missing value beside others: the cell becomes "*".
+        return 1.0
+    low, high = axes.offsets[j] + low, axes.offsets[j] + high
+    if axes.depths[j] > 0:
+        return float(axes.shares[cut_level(axes.nodes, low, high) + 1, low])
+    return float(axes.positions[high] - axes.positions[low])
 
 
 @jit
@@ -210,13 +227,15 @@ def _span(points: Points, axes: Axes, classes: Classes, scratch: Scratch, label:
         n_rows += 1
     total = 0.0
     for j in range(axes.domain.size):
-        low = high = points.codes[scratch.rows[0], j]
-        for i in range(1, n_rows):
-            code = points.codes[scratch.rows[i], j]
-            low, high = min(low, code), max(high, code)
-        scratch.low[j], scratch.high[j] = low, high
-        n_codes = 0 if axes.is_ordered[j] else _count_codes(points, classes, scratch, j, n_rows)
-        total += axes.weights[j] * share_of(axes, j, low, high, n_codes, 0, 0)
+        if axes.is_ordered[j]:
+            low = high = points.codes[scratch.rows[0], j]
+            for i in range(1, n_rows):
+                code = points.codes[scratch.rows[i], j]
+                low, high = min(low, code), max(high, code)
+            scratch.low[j], scratch.high[j] = low, high
+            total += axes.weights[j] * _share(axes, j, low, high, 0)
+        else:
+            total += axes.weights[j] * _share(axes, j, 0, 0, _count_codes(points, classes, scratch, j, n_rows))
     return total
 
 
@@ -255,17 +274,19 @@ def _grow_neighbours(
         total = 0.0
         for j in range(axes.domain.size):
             code = points.codes[row, j]
-            low, high = classes.low[target, j], classes.high[target, j]
-            n_codes, n_more = 0, 0
-            if not axes.is_ordered[j]:
+            if axes.is_ordered[j]:
+                low, high = classes.low[target, j], classes.high[target, j]
+                if code < low or code > high:
+                    wider = _share(axes, j, min(low, code), max(high, code), 0)
+                    total += axes.weights[j] * (wider - _share(axes, j, low, high, 0))
+            else:
                 word = classes.words[j] + (code >> 6)
-                n_more = int(classes.bits[target, word] & (np.uint64(1) << np.uint64(code & 63)) == 0)
-                if n_more:
+                if classes.bits[target, word] & (np.uint64(1) << np.uint64(code & 63)) == 0:
+                    n_codes = 0
                     for i in range(classes.words[j], classes.words[j + 1]):
                         n_codes += _count_bits(classes.bits[target, i])
-            if n_more or code < low or code > high:
-                wider = share_of(axes, j, min(low, code), max(high, code), n_codes + n_more, 0, 0)
-                total += axes.weights[j] * (wider - share_of(axes, j, low, high, n_codes, 0, 0))
+                    total += axes.weights[j] * (n_codes + 1) / axes.domain[j]
+                    total -= axes.weights[j] * (n_codes / axes.domain[j] if n_codes > 1 else 0.0)
             if total >= limit:
                 break
         scratch.growths[target - first] = total

@@ -7,11 +7,13 @@ from collections.abc import Iterator
 from typing import Final
 
 from hushtable import plain_yaml
-from hushtable.column import ColumnSpec
+from hushtable.column import Column, ColumnSpec
 from hushtable.discover.recognise import ProposedRole, Roles
 from hushtable.errors import PolicyError
 from hushtable.frames import Frame
+from hushtable.hierarchy.grid import plain
 from hushtable.hierarchy.ladder import Rule
+from hushtable.hierarchy.rounding import Rounding
 from hushtable.hierarchy.rules import Dates, to_dict
 from hushtable.policy.ladders import proposed_rule
 from hushtable.policy.parts import ASK, MEANINGS
@@ -67,15 +69,17 @@ def proposed(frame: Frame, roles: Roles, *, k: int, source: str, run: str | None
     str
         YAML that `Policy.parse` reads, as soon as some column is a quasi-identifier or yet to be decided.
     """
+    person = _person(frame, roles)
+    options = [line for line in _OPTIONS.splitlines(keepends=True) if not (person and line.startswith("# person:"))]
     columns = [line for column in roles.columns for line in _column(frame, column)]
     sections = [
         _head(frame, roles, source, run),
         "version: 1\n",
         _reading(frame),
         "columns:\n" + "".join(f"  {line}\n" for line in columns),
-        _person(frame, roles),
+        person,
         _models(roles, k),
-        _OPTIONS,
+        "".join(options),
     ]
     return "\n".join(section for section in sections if section)
 
@@ -111,7 +115,8 @@ def _column(frame: Frame, column: ProposedRole) -> Iterator[str]:
     if column.role not in ("identifier", "other"):
         own = {"format": ASK if formats else said.format, "decimal": said.decimal, "thousands": said.thousands}
         entries |= {entry: value for entry, value in own.items() if value is not None}
-    rule = _rule(frame, column)
+    values = _values(frame, column)
+    rule = proposed_rule(values, column.topic) if values else None
     is_dated = isinstance(rule, Dates)
     if rule is not None and not is_dated:
         # Of numbers no text is the beginning of another.
@@ -133,15 +138,19 @@ def _column(frame: Frame, column: ProposedRole) -> Iterator[str]:
     if rule is not None and is_dated:
         # Not asked for: a class that spans two decades would publish `*`, where a cut has two round days for ends.
         yield f"  # hierarchy: {_flow(rule)}  # to publish these units only; cuts at round days lose less"
+    if values and rule is None and values.kind in ("integer", "decimal") and values.n_values > 1:
+        grid = Rounding.of(values).grid
+        coarser = f"method: {{mondrian: {{grid: {{{_key(column.name)}: {plain(5 * grid)}}}}}}}"
+        yield f"  # published in intervals whose ends are multiples of {plain(grid)}; coarser: {coarser}"
     if marks:
         yield f"  # its numbers could be read in {len(marks)} ways: say decimal: '.' or ','; until then they are text"
 
 
-def _rule(frame: Frame, column: ProposedRole) -> Rule | None:
-    """Return what a column may be generalized by, where others may know it."""
+def _values(frame: Frame, column: ProposedRole) -> Column | None:
+    """Return the values of a column that others may know."""
     if column.role not in ("quasi-identifier", ASK) or not column.n_distinct:
         return None
-    return proposed_rule(Table.encode(frame, [column.name]).column(column.name), column.topic)
+    return Table.encode(frame, [column.name]).column(column.name)
 
 
 def _flow(rule: Rule) -> str:
