@@ -28,7 +28,6 @@ from hushtable.spellings import canonical, doubts
 
 __all__ = [
     "Frame",
-    "alike",
     "assemble",
     "check_writable",
     "digits",
@@ -40,6 +39,7 @@ __all__ = [
     "mask",
     "missing_texts",
     "read",
+    "read_alike",
     "read_stream",
     "spelled",
     "strings",
@@ -259,7 +259,7 @@ def _frame_of(cells: pl.DataFrame, is_text: bool, dialect: Dialect) -> Frame:
     return Frame(nw.from_native(cells, eager_only=True), is_text=is_text, dialect=dialect)
 
 
-def alike(tables: Sequence[Frame]) -> tuple[Frame, ...]:
+def read_alike(tables: Sequence[Frame]) -> tuple[Frame, ...]:
     """Return tables in which a column that could be read in two ways is read as another table's is that cannot."""
     told = list(tables)
     for name in dict.fromkeys(name for table in tables for name in table.columns):

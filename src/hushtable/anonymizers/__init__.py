@@ -162,7 +162,7 @@ def protect(data: Any, asked: Request) -> Release:
     check_memory(_COMPILER, "compiling the kernels", "end other programs, or use a machine with more memory.")
     source, table = _read(data, asked)
     if isinstance(source, Frame) and isinstance(asked.population, Frame):
-        asked = replace(asked, population=frames.alike((source, asked.population))[1])
+        asked = replace(asked, population=frames.read_alike((source, asked.population))[1])
     _warn(source, table, asked)
     people = _population(asked)
     everyone = table if people is None else table.with_population(people)

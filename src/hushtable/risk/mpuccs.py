@@ -305,7 +305,7 @@ def encoded(
         raise InputError(with_hint("columns names no column.", "name some, or leave it out for all."))
     check_specs(specs)
     read = [what for what, data in given.items() if not isinstance(data, Table)]
-    spelled = frames.alike([frames.read(given[what]).told(specs or {}) for what in read])
+    spelled = frames.read_alike([frames.read(given[what]).told(specs or {}) for what in read])
     whole = {**given, **dict(zip(read, spelled, strict=True))}
     tables = [Table.encode(whole[what], columns, specs) for what in given]
     # The synthetic table's order of columns rules, as in the source.
