@@ -93,7 +93,8 @@ def test_whose_record_a_row_is_may_repeat(name):
     table = pl.DataFrame({name: [f"P{i % 40}" for i in range(100)]})
     (column,) = find_quasi_identifiers(table).columns
     assert column.role == "identifier"
-    assert "write `person:" in column.warning
+    assert f"`person: {name}`" in column.warning
+    assert find_quasi_identifiers(table).person == name
 
 
 @pytest.mark.parametrize("name", ["patient_type", "zip_id", "member", "code"])

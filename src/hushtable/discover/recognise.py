@@ -73,8 +73,10 @@ def find_quasi_identifiers(
         about_persons, reason = of_persons, f"declared as {'' if of_persons else 'not '}about persons"
     n_records = source.n_records if isinstance(source, Table) else source.n_rows
     columns = _decided(read, source, n_records) if about_persons else tuple(each.proposed for each in read)
+    person = _person(columns, n_records)
+    columns = tuple(_warned(column, n_records) if column.name == person else column for column in columns)
     library = "polars" if isinstance(source, Table) else frames.library(source)
-    return Roles(columns, about_persons, reason, library)
+    return Roles(columns, about_persons, reason, library, person)
 
 
 def looks_identifying(data: Any, names: Sequence[str]) -> tuple[tuple[str, str], ...]:
@@ -125,13 +127,12 @@ def _decided(read: Sequence[_Read], source: Table | frames.Frame, n_records: int
     counts = source.counts if isinstance(source, Table) else np.ones(n_records, dtype=np.int64)
     codes = np.array([each.codes for each in open_ones], dtype=np.int32).reshape(len(open_ones), len(counts))
     decisions = decide(found, Table(tuple(each.cells.column for each in found.values()), codes, counts), len(read))
-    columns = [
+    return tuple(
         replace(each.proposed, **asdict(decisions[each.proposed.name]))
         if each.proposed.name in decisions
         else each.proposed
         for each in read
-    ]
-    return _with_persons(columns, n_records)
+    )
 
 
 def _warning(column: Column) -> str:
@@ -140,18 +141,15 @@ def _warning(column: Column) -> str:
     return f"{alike} values differ from another only in case, spaces or width" if alike else ""
 
 
-def _with_persons(columns: Sequence[ProposedRole], n_records: int) -> tuple[ProposedRole, ...]:
-    """Warn at identifiers where every one of them repeats: a person may have several records."""
-    named = [column for column in columns if column.role == "identifier"]
-    if not all(column.n_distinct < n_records - column.n_missing for column in named):
-        return tuple(columns)
-    return tuple(
-        replace(
-            column,
-            warning=f"it repeats ({column.n_distinct} values in {n_records} records): if a person has several records, "
-            f"write `person: {column.name}` into the policy, so that classes count persons",
-        )
-        if column.role == "identifier"
-        else column
-        for column in columns
-    )
+def _person(columns: Sequence[ProposedRole], n_records: int) -> str | None:
+    """Return the identifier of most values, where every identifier repeats: so many rows need not be so many people."""
+    named = [column for column in columns if column.role == "identifier" and column.n_distinct]
+    if not named or any(column.n_distinct >= n_records - column.n_missing for column in named):
+        return None
+    return max(named, key=lambda column: column.n_distinct).name
+
+
+def _warned(column: ProposedRole, n_records: int) -> ProposedRole:
+    """Warn at the column that says whose record a row may be."""
+    told = f"it repeats ({column.n_distinct:,} values in {n_records:,} records)"
+    return replace(column, warning=f"{told}: `person: {column.name}` in a policy counts persons, not records")

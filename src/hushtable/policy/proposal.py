@@ -69,15 +69,16 @@ def proposed(frame: Frame, roles: Roles, *, k: int, source: str, run: str | None
     str
         YAML that `Policy.parse` reads, as soon as some column is a quasi-identifier or yet to be decided.
     """
-    person = _person(frame, roles)
-    options = [line for line in _OPTIONS.splitlines(keepends=True) if not (person and line.startswith("# person:"))]
+    options = [
+        line for line in _OPTIONS.splitlines(keepends=True) if not (roles.person and line.startswith("# person:"))
+    ]
     columns = [line for column in roles.columns for line in _column(frame, column)]
     sections = [
         _head(frame, roles, source, run),
         "version: 1\n",
         _reading(frame),
         "columns:\n" + "".join(f"  {line}\n" for line in columns),
-        person,
+        _noted(f"person: {_key(roles.person)}", "classes count persons, not records") + "\n" if roles.person else "",
         _models(roles, k),
         "".join(options),
     ]
@@ -175,16 +176,6 @@ def _why(frame: Frame, column: ProposedRole) -> str:
     if column.warning:
         parts.append(column.warning)
     return "; ".join(parts)
-
-
-def _person(frame: Frame, roles: Roles) -> str:
-    """Write whose record a row is, where every identifier repeats: so many rows need not be so many people."""
-    named = [column for column in roles.columns if column.role == "identifier" and column.n_distinct]
-    if not named or any(column.n_distinct >= frame.n_rows - column.n_missing for column in named):
-        return ""
-    most = max(named, key=lambda column: column.n_distinct)
-    note = f"it repeats ({most.n_distinct:,} values in {frame.n_rows:,} records): classes count persons, not records"
-    return f"{_noted(f'person: {_key(most.name)}', note)}\n"
 
 
 def _models(roles: Roles, k: int) -> str:

@@ -69,12 +69,15 @@ class Roles:
         Why.
     source : str
         The dataframe library that `to_frame` answers in.
+    person : str, optional
+        The column that says whose record a row may be, where every identifier repeats.
     """
 
     columns: tuple[ProposedRole, ...]
     of_persons: bool = True
     persons_reason: str = ""
     source: str = field(default="polars", compare=False, repr=False)
+    person: str | None = None
 
     @property
     def roles(self) -> Mapping[str, Proposal]:
