@@ -19,7 +19,7 @@ from hushtable.column import from_texts
 from hushtable.hierarchy.dates import UNITS, Dates
 from hushtable.hierarchy.groups import groups_of
 from hushtable.hierarchy.rounding import Rounding, finest_grid
-from hushtable.kernels import profile
+from hushtable.kernels.shares import LETTER, price_prefixes, share_of
 from hushtable.layout import Lists, lay_out, pack, places
 from hushtable.partition import Partition
 from hushtable.table import Table
@@ -126,7 +126,7 @@ def kernel_price(packed, j, codes):
     begin, distinct = packed.offsets[j], sorted(set(codes))
     units = {int(packed.units[begin + code]) for code in distinct}
     n_chars, listed = (sum(int(each[begin + unit]) for unit in units) for each in (packed.chars, packed.listed))
-    return profile.share_of(packed, j, distinct[0], distinct[-1], len(units), n_chars, listed)
+    return share_of(packed, j, distinct[0], distinct[-1], len(units), n_chars, listed)
 
 
 @settings(max_examples=150)
@@ -156,7 +156,7 @@ def test_a_class_is_priced_as_it_is_written(rows, random, by_rank):
                 entries = {each and f"{each[0]}*" for each in present}
             listed = list(entries) if 1 < len(entries) <= MOST.max_listed else []
             written = cells.one_of(listed, between=",")
-            toll = profile.LETTER * (len(written) - 1) if listed and len(written) <= MOST.max_length else 0.0
+            toll = LETTER * (len(written) - 1) if listed and len(written) <= MOST.max_length else 0.0
             priced = kernel_price(packed, j, points[members, j].tolist())
             assert priced == pytest.approx(shares[label] + toll, abs=1e-9)
             if axis.rounding is None and axis.listing is None:
@@ -290,7 +290,7 @@ def test_prefixes_of_a_class_are_priced_one_by_one(rows, by_rank):
         codes[begin : begin + len(each)] = each
     for from_end in (False, True):
         prices = np.full(len(codes), np.nan)
-        profile.price_prefixes(packed, codes, n_codes, prices, from_end)
+        price_prefixes(packed, codes, n_codes, prices, from_end)
         for j, each in enumerate(held):
             for n in range(1, len(each) + 1):
                 part = each[-n:] if from_end else each[:n]

@@ -26,7 +26,8 @@ from hushtable.hierarchy.grid import plain
 from hushtable.hierarchy.groups import groups_of
 from hushtable.hierarchy.rounding import Rounding
 from hushtable.hierarchy.rules import Suppression
-from hushtable.kernels import group, profile
+from hushtable.kernels import group
+from hushtable.kernels.shares import WHOLE, Axes
 from hushtable.readable import length_in_list
 from hushtable.table import Table
 
@@ -182,14 +183,14 @@ def places(table: Table, axes: Sequence[Axis]) -> CodeArray:
     return rows
 
 
-def pack(axes: Sequence[Axis], weights: Mapping[str, float]) -> profile.Axes:
+def pack(axes: Sequence[Axis], weights: Mapping[str, float]) -> Axes:
     """Put axes into arrays for the kernels."""
     offsets = np.cumsum([0, *(axis.n_places for axis in axes)])
     nodes, shares = _trees(axes, offsets)
     most, units, chars, listed = _lists(axes, offsets)
     steps, starts, ends = _rounds(axes, offsets)
     given = [weights.get(axis.column.name, 1.0) * (1.0 if axis.is_ordered else _to_read(axis)) for axis in axes]
-    return profile.Axes(
+    return Axes(
         is_ordered=np.array([axis.is_ordered for axis in axes]),
         offsets=offsets,
         positions=np.concatenate([axis.positions for axis in axes]),
@@ -243,7 +244,7 @@ def _lists(axes: Sequence[Axis], offsets: CountArray) -> tuple[CountArray, CodeA
             _, first, inverse = np.unique(entry, return_index=True, return_inverse=True)
             units[run] = first[inverse]
             chars[run] = listing.lengths[entry]
-            listed[run] = np.rint(listing.widths[entry] * profile.WHOLE)
+            listed[run] = np.rint(listing.widths[entry] * WHOLE)
     return most, units, chars, listed
 
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final, Literal
@@ -12,6 +11,7 @@ import numpy as np
 
 from hushtable import drafts, frames
 from hushtable._types import BoolArray, CodeArray
+from hushtable.anonymizers.checks import check_cells, check_roles, check_spelling, warn_of_doubts
 from hushtable.anonymizers.judging import Judge
 from hushtable.anonymizers.method import METHODS, Found, Method, Offers, Problem, check_asked, register
 from hushtable.anonymizers.minimal.genetic import Genetic
@@ -22,10 +22,9 @@ from hushtable.cells import SUPPRESSED
 from hushtable.claims import Limits, of_models
 from hushtable.column import Column, ColumnSpec
 from hushtable.dialect import Writing
-from hushtable.errors import ColumnError, InfeasibleError, InputError, check_columns, listed, with_hint
+from hushtable.errors import InfeasibleError, InputError, check_columns, listed, with_hint
 from hushtable.frames import Frame
 from hushtable.hierarchy import Hierarchy
-from hushtable.hierarchy.propose import prefix_lengths_of
 from hushtable.layout import by_content
 from hushtable.models.base import PrivacyModel
 from hushtable.models.identity import DeltaPresence, KAnonymity
@@ -52,7 +51,6 @@ __all__ = [
     "register",
 ]
 
-_HUNDREDS: Final = 100  # of values of a category, from where nobody remembers which group holds which
 _COMPILER: Final = 3e8  # bytes; where it has fewer, LLVM ends the process
 
 
@@ -163,7 +161,7 @@ def protect(data: Any, asked: Request) -> Release:
     source, table = _read(data, asked)
     if isinstance(source, Frame) and isinstance(asked.population, Frame):
         asked = replace(asked, population=frames.read_alike((source, asked.population))[1])
-    _warn(source, table, asked)
+    warn_of_doubts(source, table, asked)
     people = _population(asked)
     everyone = table if people is None else table.with_population(people)
     ladders = _ladders(everyone, asked)
@@ -218,59 +216,15 @@ def _read(data: Any, asked: Request) -> tuple[Frame | Table, Table]:
     if not isinstance(source, Table):
         # Whoever reads the file tells persons apart by their cells.
         source = source.told({name: ColumnSpec("category") for name in persons if source.text(name) is not None})
-        _check_spelling(source, asked.quasi_identifiers if source.is_text else (), judged)
+        check_spelling(source, asked.quasi_identifiers if source.is_text else (), judged)
     table = Table.encode(source, (*asked.quasi_identifiers, *judged, *persons), asked.specs, typed=judged)
-    _check_cells(table)
+    check_cells(table)
     if isinstance(asked.loss, SetNCP):
         columns = (replace(each, by_rank=asked.loss.is_by_rank(each.name)) for each in table.columns)
         table = replace(table, columns=tuple(columns))
     if not asked.method.offers.parts_equal_records:
         return source, table
     return source.one_by_one() if isinstance(source, Table) else source, table.one_by_one()
-
-
-def _warn(source: Frame | Table, table: Table, asked: Request) -> None:
-    """Warn of what is carried out as it was asked, and probably not meant."""
-    if any(model == KAnonymity(1) for model in asked.models) and asked.limits.smallest_class == 1:
-        warnings.warn("k-anonymity (k = 1) asks nothing: every record may be alone in its class.", stacklevel=4)
-    if isinstance(asked.method, Mondrian) and asked.method.recoding == "readable":
-        for name in asked.quasi_identifiers:
-            column = table.column(name)
-            if name not in asked.hierarchies and not column.is_measured and column.n_values >= _HUNDREDS:
-                warnings.warn(
-                    f"column {name!r} has {column.n_values} values and no hierarchy: a class of more than "
-                    f"{asked.method.max_listed} of them publishes a group by frequency, which tells little. "
-                    f"{_proposal(column)}",
-                    stacklevel=4,
-                )
-    named = (*asked.identifiers, *(asked.pseudonyms.columns if asked.pseudonyms else ()))
-    if asked.person is not None or not named:
-        return
-    # Where one identifier tells the records apart, every record may be a person's only one.
-    if not any(_tells_apart(source, name) for name in named):
-        warnings.warn(
-            f"no identifier tells the {source.n_rows} records apart ({listed(named)}): where a person has several "
-            f"records, pass person={named[0]!r}, so that classes count persons.",
-            stacklevel=4,
-        )
-
-
-def _proposal(column: Column) -> str:
-    lengths = prefix_lengths_of(column)
-    rule = f"`hierarchy: {{prefix: {list(lengths)}}}`" if lengths else "a file with a line `value;group;...` for each"
-    return f"Give it one: {rule}."
-
-
-def _tells_apart(source: Frame | Table, name: str) -> bool:
-    """Tell whether no value of a column repeats, where most cells have one; lists and the like are not looked at."""
-    if isinstance(source, Table):
-        n_known = int(source.counts[source.codes[source.index(name)] >= 0].sum())
-        return source.n_records < 2 * n_known and source.column(name).n_values == n_known
-    try:
-        known = frames.texts(source.column(name), name).drop_nulls()
-    except ColumnError:
-        return True
-    return source.n_rows < 2 * len(known) and known.n_unique() == len(known)
 
 
 def _judge(kept: Table, people: Table | None, whole: Judge, *, apart: bool) -> tuple[Judge, CodeArray]:
@@ -365,65 +319,6 @@ def _ladders(table: Table, asked: Request) -> dict[str, Hierarchy]:
     }
 
 
-def check_roles(available: Sequence[str], asked: Request) -> None:
-    """Raise ColumnError where a request names a column that does not exist, or one in two roles."""
-    pseudonymized = asked.pseudonyms.columns if asked.pseudonyms else ()
-    roles = {
-        "quasi_identifiers": asked.quasi_identifiers,
-        "sensitive columns": asked.judged,
-        "identifiers": (*asked.identifiers, *pseudonymized),
-    }
-    for what, names in roles.items():
-        check_columns(names, available, what)
-    named = [name for names in roles.values() for name in names]
-    doubled = sorted({name for name in named if named.count(name) > 1})
-    if doubled:
-        msg = with_hint(
-            f"columns {listed(doubled)} have more than one role.",
-            "a column is an identifier, a quasi-identifier or sensitive; copy it where it must be two of them.",
-        )
-        raise ColumnError(msg)
-    if asked.person is not None:
-        check_columns((asked.person,), available, "person")
-        if asked.person in (*asked.quasi_identifiers, *asked.judged):
-            msg = with_hint(
-                f"column {asked.person!r} says whose record a row is, and has another role.",
-                "it is an identifier (left out, or a pseudonym), or has no role.",
-            )
-            raise ColumnError(msg)
-
-
-def _check_spelling(source: Frame, names: Sequence[str], judged: Sequence[str] = ()) -> None:
-    """Raise ColumnError where the cells of a column that is typed by its looks could mean two dates or numbers."""
-    for name in (*names, *judged):
-        formats, marks = source.doubts(name)
-        if formats:
-            what = (
-                f"the dates of column {name!r} fit several formats, or have years of two digits: {', '.join(formats)}."
-            )
-            entry, example = "format", formats[0]
-        elif marks:
-            what = f"the numbers of column {name!r} could be read in {len(marks)} ways."
-            entry, example = "decimal", "','"
-        else:
-            continue
-        how = f"`{entry}:` in a policy, --set columns.{name}.{entry}={example}, ColumnSpec({entry}=...) in Python"
-        raise ColumnError(with_hint(what, f"say which is meant: {how}; or that it is of kind category."))
-
-
-def _check_cells(table: Table) -> None:
-    if table.n_rows == 0 or table.n_records == 0:
-        msg = with_hint("the table is empty.", "there is nothing to protect; check the file and its first line.")
-        raise InputError(msg)
-    for column in table.columns:
-        if not column.is_measured and SUPPRESSED in column.values:
-            msg = with_hint(
-                f"column {column.name!r} holds a literal '*', which in a release means any value.",
-                "replace it by a missing value or another text first; was this table anonymized before?",
-            )
-            raise ColumnError(msg)
-
-
 def _population(asked: Request) -> Table | None:
     """Return the quasi-identifiers of the population, where a model counts one."""
     needed = [model.name for model in asked.models if model.needs.population]
@@ -436,7 +331,7 @@ def _population(asked: Request) -> Table | None:
     if asked.population is None:
         return None
     if isinstance(asked.population, Frame) and asked.population.is_text:
-        _check_spelling(asked.population, asked.quasi_identifiers)
+        check_spelling(asked.population, asked.quasi_identifiers)
     people = Table.encode(asked.population, asked.quasi_identifiers)
-    _check_cells(people)
+    check_cells(people)
     return people

@@ -16,7 +16,8 @@ import numpy as np
 from hushtable._types import CodeArray, CountArray, FloatArray
 from hushtable.kernels._jit import jit
 from hushtable.kernels.judge import Rules, passes
-from hushtable.kernels.profile import Axes, Points, cut_level
+from hushtable.kernels.profile import Points
+from hushtable.kernels.shares import Axes, cut_level
 
 __all__ = ["Classes", "Scratch", "span_all", "sweep"]
 

@@ -1,0 +1,128 @@
+"""What is looked at before a search: what cannot be carried out as it was asked, and what was probably not meant."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
+
+from hushtable import frames
+from hushtable.anonymizers.mondrian import Mondrian
+from hushtable.cells import SUPPRESSED
+from hushtable.column import Column
+from hushtable.errors import ColumnError, InputError, check_columns, listed, with_hint
+from hushtable.frames import Frame
+from hushtable.hierarchy.propose import prefix_lengths_of
+from hushtable.models.identity import KAnonymity
+from hushtable.table import Table
+
+if TYPE_CHECKING:
+    from hushtable.anonymizers import Request
+
+__all__ = ["check_cells", "check_roles", "check_spelling", "warn_of_doubts"]
+
+_HUNDREDS: Final = 100  # of values of a category, from where nobody remembers which group holds which
+
+
+def check_roles(available: Sequence[str], asked: Request) -> None:
+    """Raise ColumnError where a request names a column that does not exist, or one in two roles."""
+    pseudonymized = asked.pseudonyms.columns if asked.pseudonyms else ()
+    roles = {
+        "quasi_identifiers": asked.quasi_identifiers,
+        "sensitive columns": asked.judged,
+        "identifiers": (*asked.identifiers, *pseudonymized),
+    }
+    for what, names in roles.items():
+        check_columns(names, available, what)
+    named = [name for names in roles.values() for name in names]
+    doubled = sorted({name for name in named if named.count(name) > 1})
+    if doubled:
+        msg = with_hint(
+            f"columns {listed(doubled)} have more than one role.",
+            "a column is an identifier, a quasi-identifier or sensitive; copy it where it must be two of them.",
+        )
+        raise ColumnError(msg)
+    if asked.person is not None:
+        check_columns((asked.person,), available, "person")
+        if asked.person in (*asked.quasi_identifiers, *asked.judged):
+            msg = with_hint(
+                f"column {asked.person!r} says whose record a row is, and has another role.",
+                "it is an identifier (left out, or a pseudonym), or has no role.",
+            )
+            raise ColumnError(msg)
+
+
+def check_spelling(source: Frame, names: Sequence[str], judged: Sequence[str] = ()) -> None:
+    """Raise ColumnError where the cells of a column that is typed by its looks could mean two dates or numbers."""
+    for name in (*names, *judged):
+        formats, marks = source.doubts(name)
+        if formats:
+            what = (
+                f"the dates of column {name!r} fit several formats, or have years of two digits: {', '.join(formats)}."
+            )
+            entry, example = "format", formats[0]
+        elif marks:
+            what = f"the numbers of column {name!r} could be read in {len(marks)} ways."
+            entry, example = "decimal", "','"
+        else:
+            continue
+        how = f"`{entry}:` in a policy, --set columns.{name}.{entry}={example}, ColumnSpec({entry}=...) in Python"
+        raise ColumnError(with_hint(what, f"say which is meant: {how}; or that it is of kind category."))
+
+
+def check_cells(table: Table) -> None:
+    """Raise InputError where there is nothing to protect, or a cell already means any value."""
+    if table.n_rows == 0 or table.n_records == 0:
+        msg = with_hint("the table is empty.", "there is nothing to protect; check the file and its first line.")
+        raise InputError(msg)
+    for column in table.columns:
+        if not column.is_measured and SUPPRESSED in column.values:
+            msg = with_hint(
+                f"column {column.name!r} holds a literal '*', which in a release means any value.",
+                "replace it by a missing value or another text first; was this table anonymized before?",
+            )
+            raise ColumnError(msg)
+
+
+def warn_of_doubts(source: Frame | Table, table: Table, asked: Request) -> None:
+    """Warn of what is carried out as it was asked, and probably not meant."""
+    if any(model == KAnonymity(1) for model in asked.models) and asked.limits.smallest_class == 1:
+        warnings.warn("k-anonymity (k = 1) asks nothing: every record may be alone in its class.", stacklevel=4)
+    if isinstance(asked.method, Mondrian) and asked.method.recoding == "readable":
+        for name in asked.quasi_identifiers:
+            column = table.column(name)
+            if name not in asked.hierarchies and not column.is_measured and column.n_values >= _HUNDREDS:
+                warnings.warn(
+                    f"column {name!r} has {column.n_values} values and no hierarchy: a class of more than "
+                    f"{asked.method.max_listed} of them publishes a group by frequency, which tells little. "
+                    f"{_proposal(column)}",
+                    stacklevel=4,
+                )
+    named = (*asked.identifiers, *(asked.pseudonyms.columns if asked.pseudonyms else ()))
+    if asked.person is not None or not named:
+        return
+    # Where one identifier tells the records apart, every record may be a person's only one.
+    if not any(_tells_apart(source, name) for name in named):
+        warnings.warn(
+            f"no identifier tells the {source.n_rows} records apart ({listed(named)}): where a person has several "
+            f"records, pass person={named[0]!r}, so that classes count persons.",
+            stacklevel=4,
+        )
+
+
+def _proposal(column: Column) -> str:
+    lengths = prefix_lengths_of(column)
+    rule = f"`hierarchy: {{prefix: {list(lengths)}}}`" if lengths else "a file with a line `value;group;...` for each"
+    return f"Give it one: {rule}."
+
+
+def _tells_apart(source: Frame | Table, name: str) -> bool:
+    """Tell whether no value of a column repeats, where most cells have one; lists and the like are not looked at."""
+    if isinstance(source, Table):
+        n_known = int(source.counts[source.codes[source.index(name)] >= 0].sum())
+        return source.n_records < 2 * n_known and source.column(name).n_values == n_known
+    try:
+        known = frames.texts(source.column(name), name).drop_nulls()
+    except ColumnError:
+        return True
+    return source.n_rows < 2 * len(known) and known.n_unique() == len(known)
