@@ -114,8 +114,9 @@ def test_a_rule_stands_on_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert "hierarchy: {prefix: [4, 3, 2, 1]}" in lines
     assert lines[lines.index("hierarchy: {prefix: [4, 3, 2, 1]}") - 1] == "kind: category"
     assert "hierarchy: {dictionary: countries}" in lines
-    (dated,) = [line for line in lines if line.startswith("# hierarchy: {dates: [month, quarter, year, decade]}")]
-    assert "lose less" in dated
+    dated = lines.index("# hierarchy: {dates: [month, quarter, year, decade]}")
+    assert "lose less" in lines[dated - 1]
+    assert max(map(len, Path("policy.yaml").read_text().splitlines())) <= 80
     assert "birth date" not in Policy.read("policy.yaml").hierarchies()
 
 

@@ -111,9 +111,10 @@ def release_lines(
         *(f"  {condition}" for condition in verdict.conditions),
         f"  {summary['n_records']:,} records in {summary['n_classes']:,} classes, {sizes}; "
         f"{summary['n_suppressed']:,} suppressed",
-        f"  information loss {summary['loss']:.4f} ({_LOSS_WORDS.get(rules.loss.name, rules.loss.name)}) of the "
-        f"published cells, recoding {summary['recoding']}: {_span(summary['quality']['set_ncp'])}",
-        f"  set-NCP {summary['quality']['set_ncp']:.4f} by value, {summary['quality']['set_ncp_by_rank']:.4f} by rank",
+        f"  information loss {summary['loss']:.4f} ({_LOSS_WORDS.get(rules.loss.name, rules.loss.name)}), "
+        f"recoding {summary['recoding']}",
+        f"  set-NCP {summary['quality']['set_ncp']:.4f} (by rank {summary['quality']['set_ncp_by_rank']:.4f}): "
+        f"{_span(summary['quality']['set_ncp'])}",
     ]
     if trade := summary["trace"].get("trade"):
         lines.append(_trade_line(trade, summary["n_records"]))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from textwrap import fill, indent
 from typing import Final
 
 from hushtable import plain_yaml
@@ -24,28 +25,52 @@ __all__ = ["proposed"]
 
 _OPTIONS: Final = """\
 # Whatever stands below behind a # is not asked for; remove the # to ask for it.
-# person: COLUMN                  # whose record a row is, where a person has several: classes count persons
-# population: people.csv          # the people among whom the records are, for k-map and delta-presence
-# domains: domains.txt            # hierarchies of several columns, a line `column/node: value, value` each
-# write: {encoding: cp1252}       # of the release, UTF-8 as now; decimal: ',' writes numbers with a comma
-# missing: category               # a missing value is a value of its own, as now
-# unknown: suppress               # values that a hierarchy does not list: error (as now), or *
-# method: {mondrian: {cut: gain, recoding: readable}}   # as now; or mingen, genetic: see docs/anonymize.md
-# loss: {ncp: {weights: {COLUMN: 2}}}              # what is kept small, and which columns count more
+#
+#   whose record a row is, where a person has several: classes count persons
+# person: COLUMN
+#   the people among whom the records are, for k-map and delta-presence
+# population: people.csv
+#   hierarchies of several columns, a line `column/node: value, value` each
+# domains: domains.txt
+#   of the release, UTF-8 as now; decimal: ',' writes numbers with a comma
+# write: {encoding: cp1252}
+#   a missing value is a value of its own, as now
+# missing: category
+#   values that a hierarchy does not list: error (as now), or *
+# unknown: suppress
+#   as now; or mingen, genetic: see docs/anonymize.md
+# method: {mondrian: {cut: gain, recoding: readable}}
+#   what is kept small, and which columns count more
+# loss: {ncp: {weights: {COLUMN: 2}}}
+#   of any record 1 / the size of its class; classes / records; the share of the
+#   records that may be left out (none as now); of the records, who may be
+#   unique on so many columns of role other (as now)
 # limits:
-#   highest_risk: 0.2             # of any record: 1 / the size of its class
-#   average_risk: 0.1             # classes / records
-#   suppression: 0.01             # share of the records that may be left out; none as now
-#   exposure: {columns: 2, rate: 0.05}   # as now: of the records, who may be unique on so many columns of role other
-# accept: {COLUMN: "a reason"}    # columns of role other that the limit above does not look at, and why
-# budget: {seconds: 60}           # the best release found until then
-# Of a column: {role: quasi-identifier, kind: category, hierarchy: {prefix: [4, 3]}}: how it is read, and generalized by
-#   auto, a file of ARX's, or a rule (intervals, prefix, dates, dictionary: countries or education;
-#   tails: {high: 200000} puts who lies far out into one group);
-#   order: [low, high] of a category; method: {mondrian: {grid: {COLUMN: 5}}} cuts numbers at multiples of 5;
-#   format: '%d.%m.%Y', decimal, thousands, missing_values where they are not those of the file;
-#   {role: identifier, action: pseudonym} keeps a keyed pseudonym.
+#   highest_risk: 0.2
+#   average_risk: 0.1
+#   suppression: 0.01
+#   exposure: {columns: 2, rate: 0.05}
+#   columns of role other that the last limit does not look at, and why
+# accept: {COLUMN: "a reason"}
+#   the best release found until then
+# budget: {seconds: 60}
+#
+# Of a column,
+# {role: quasi-identifier, kind: category, hierarchy: {prefix: [4, 3]}}
+# says how it is read and generalized: by auto, a file of ARX's, or a rule
+# (intervals, prefix, dates, dictionary: countries or education;
+# tails: {high: 200000} puts who lies far out into one group);
+# order: [low, high] of a category;
+# method: {mondrian: {grid: {COLUMN: 5}}} cuts numbers at multiples of 5;
+# format: '%d.%m.%Y', decimal, thousands, missing_values where they are not
+# those of the file;
+# {role: identifier, action: pseudonym} keeps a keyed pseudonym.
 """
+_PERSON: Final = """\
+#   whose record a row is, where a person has several: classes count persons
+# person: COLUMN
+"""
+_WIDTH: Final = 80  # of a line
 _MISSING: Final = "texts that mean a missing value; beside a column for it alone"
 _LONGEST_KEY: Final = 1_000  # characters; of a longer one YAML wants to be told that it is a key
 
@@ -69,18 +94,15 @@ def proposed(frame: Frame, roles: Roles, *, k: int, source: str, run: str | None
     str
         YAML that `Policy.parse` reads, as soon as some column is a quasi-identifier or yet to be decided.
     """
-    options = [
-        line for line in _OPTIONS.splitlines(keepends=True) if not (roles.person and line.startswith("# person:"))
-    ]
-    columns = [line for column in roles.columns for line in _column(frame, column)]
+    columns = "\n".join(line for column in roles.columns for line in _column(frame, column))
     sections = [
         _head(frame, roles, source, run),
         "version: 1\n",
         _reading(frame),
-        "columns:\n" + "".join(f"  {line}\n" for line in columns),
+        f"columns:\n{indent(columns, '  ')}\n",
         _noted(f"person: {_key(roles.person)}", "classes count persons, not records") + "\n" if roles.person else "",
         _models(roles, k),
-        "".join(options),
+        _OPTIONS.replace(_PERSON, "") if roles.person else _OPTIONS,
     ]
     return "\n".join(section for section in sections if section)
 
@@ -94,17 +116,20 @@ def _head(frame: Frame, roles: Roles, source: str, run: str | None) -> str:
     lines += [f"  {role}: {meaning}" for role, meaning in MEANINGS.items()]
     if roles.ask:
         lines.append("  ask: decide for one of these; nothing is written until then")
-    return "".join(f"# {_plain(line)}\n" for line in lines)
+    # A command is one line, to be copied.
+    return "".join(
+        f"# {_plain(line)}\n" if line.strip() == run else f"{_comment(line, width=_WIDTH)}\n" for line in lines
+    )
 
 
 def _reading(frame: Frame) -> str:
     if not frame.is_text:
-        return f"# read: {{missing_values: [NA]}}    # {_MISSING}\n"
+        return _noted("# read: {missing_values: [NA]}", _MISSING) + "\n"
     said = {name: value for name, value in frame.dialect.to_dict().items() if value is not False}
     is_sure = str(said.get("encoding")).startswith("utf")
     notes = {} if is_sure else {"encoding": "guessed: look whether all letters are right"}
     entries = [_noted(f"  {name}: {json.dumps(value)}", notes.get(name, "")) for name, value in said.items()]
-    entries.append(f"  # missing_values: [NA]  # {_MISSING}")
+    entries.append(_noted("  # missing_values: [NA]", _MISSING))
     return "\n".join([_noted("read:", "how the file spells its table"), *entries, ""])
 
 
@@ -138,13 +163,14 @@ def _column(frame: Frame, column: ProposedRole) -> Iterator[str]:
             yield _noted(f"  {entry}: {text}", candidates)
     if rule is not None and is_dated:
         # Not asked for: a class that spans two decades would publish `*`, where a cut has two round days for ends.
-        yield f"  # hierarchy: {_flow(rule)}  # to publish these units only; cuts at round days lose less"
+        yield _noted(f"  # hierarchy: {_flow(rule)}", "to publish these units only; cuts at round days lose less")
     if values and rule is None and values.kind in ("integer", "decimal") and values.n_values > 1:
         grid = Rounding.of(values).grid
         coarser = f"method: {{mondrian: {{grid: {{{_key(column.name)}: {plain(5 * grid)}}}}}}}"
-        yield f"  # published in intervals whose ends are multiples of {plain(grid)}; coarser: {coarser}"
+        yield _comment(f"published in intervals whose ends are multiples of {plain(grid)}; coarser: {coarser}", "  ")
     if marks:
-        yield f"  # its numbers could be read in {len(marks)} ways: say decimal: '.' or ','; until then they are text"
+        told = f"its numbers could be read in {len(marks)} ways: say decimal: '.' or ','; until then they are text"
+        yield _comment(told, "  ")
 
 
 def _values(frame: Frame, column: ProposedRole) -> Column | None:
@@ -199,7 +225,26 @@ def _key(name: str) -> str:
 
 
 def _noted(line: str, note: str) -> str:
-    return f"{line}  # {_plain(note)}" if note else line
+    """Write a comment behind a line, or above it where that would be too long."""
+    if not note:
+        return line
+    whole = f"{line}  # {_plain(note)}"
+    # Lines of columns stand two further in.
+    return whole if len(whole) + 2 <= _WIDTH else f"{_comment(note, line[: len(line) - len(line.lstrip())])}\n{line}"
+
+
+def _comment(text: str, margin: str = "", width: int = _WIDTH - 2) -> str:
+    """Write a comment of several lines; how far in its first line begins, all do."""
+    inner = text[: len(text) - len(text.lstrip())]
+    begin = f"{margin}# {inner}"
+    return fill(
+        _plain(text).strip(),
+        width,
+        initial_indent=begin,
+        subsequent_indent=begin,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
 
 
 def _plain(text: str) -> str:
