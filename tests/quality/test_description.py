@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 
 from hushtable.column import Column
-from hushtable.quality.description import describe
+from hushtable.quality.description import describe, pearson
 from hushtable.table import Table
 from strategies import counted_tables, tables
 
@@ -195,3 +195,8 @@ def test_no_value_is_in_the_repr():
     assert "48151623" not in shown
     assert "spy" not in shown
     assert repr(described.columns["salary"]) == "ColumnDescription(kind='integer', n_missing=0, n_distinct=1)"
+
+
+def test_rounding_takes_no_correlation_past_one():
+    first = np.array([0.0, 0.2, 0.7])
+    assert pearson(first, first * 3, np.ones(3, dtype=np.int64)) == 1.0

@@ -283,9 +283,9 @@ def test_bins_of_the_synthetic_range_would_be_of_another_unit():
 
 
 def test_a_range_of_one_value_is_one_wide():
-    """As numpy has it: beside 5, 5.05 is in the same bin, 4 and 6 are not."""
+    """As numpy has it: beside 5, 5.05 is in the same bin, 4 and 5.15 are not."""
     ours = {"a": [5.0, 5.0, 5.0], "b": ["x"] * 3}
-    assert trend(ours, {"a": [5.05, 4.0, 6.0], "b": ["x"] * 3}) == ("ContingencySimilarity", pytest.approx(1 / 3))
+    assert trend(ours, {"a": [5.05, 4.0, 5.15], "b": ["x"] * 3}) == ("ContingencySimilarity", pytest.approx(1 / 3))
 
 
 def test_a_number_that_only_the_synthetic_table_has_is_no_missing_cell():

@@ -127,9 +127,9 @@ def similarity(original: Table, synthetic: Table) -> Similarity:
 
     The figures are those of sdmetrics 0.32 (its KSComplement rounds numbers to 14 decimals first). Its *report* departs
     from its own ContingencySimilarity, and we do not follow: it cuts each table by the table's own range, so that ages
-    in months are as good as in years, and counts a missing number as the largest one. It also takes the mean over
-    pairs alone of which the original's correlation is above 0.5, or Cramer's V above 0.3, as of a sample of 50,000
-    records; ours is over all, as in 0.14.
+    in months are as good as in years, and counts a missing number as the largest one. It also takes the mean over those
+    pairs alone whose correlation in the original is above 0.5, or Cramer's V above 0.3, and a sample of 50,000 records;
+    ours is over all, as in 0.14.
 
     O(n) for a column or a pair, however many values they have.
 
