@@ -63,17 +63,21 @@ if TYPE_CHECKING:
     from hushtable.risk.petsard import PetsardMpuccs, petsard_mpuccs
     from hushtable.risk.uniques import MinimalUniques, minimal_uniques
     from hushtable.search import Budget, Effort, Trace
+    from hushtable.splitting import split
+    from hushtable.synthesizers import Bootstrap, Copula, Independent, synthesize
     from hushtable.table import Table
 
 __all__ = [
     "AlphaKAnonymity",
     "BetaLikeness",
+    "Bootstrap",
     "Budget",
     "BudgetExceeded",
     "Certainty",
     "Column",
     "ColumnError",
     "ColumnSpec",
+    "Copula",
     "DeltaDisclosure",
     "DeltaPresence",
     "DistinctLDiversity",
@@ -87,6 +91,7 @@ __all__ = [
     "Hierarchy",
     "HierarchyError",
     "HushError",
+    "Independent",
     "InfeasibleError",
     "InputError",
     "KAnonymity",
@@ -131,18 +136,22 @@ __all__ = [
     "mpuccs",
     "petsard_mpuccs",
     "select_columns",
+    "split",
+    "synthesize",
     "verify",
 ]
 
 _HOMES = {
     "AlphaKAnonymity": "models",
     "BetaLikeness": "models",
+    "Bootstrap": "synthesizers",
     "Budget": "search",
     "BudgetExceeded": "errors",
     "Certainty": "quality.certainty",
     "Column": "column",
     "ColumnError": "errors",
     "ColumnSpec": "column",
+    "Copula": "synthesizers",
     "DeltaDisclosure": "models",
     "DeltaPresence": "models",
     "DistinctLDiversity": "models",
@@ -156,6 +165,7 @@ _HOMES = {
     "Hierarchy": "hierarchy",
     "HierarchyError": "errors",
     "HushError": "errors",
+    "Independent": "synthesizers",
     "InfeasibleError": "errors",
     "InputError": "errors",
     "KAnonymity": "models",
@@ -200,6 +210,8 @@ _HOMES = {
     "mpuccs": "risk.mpuccs",
     "petsard_mpuccs": "risk.petsard",
     "select_columns": "discover.select",
+    "split": "splitting",
+    "synthesize": "synthesizers",
     "verify": "claims",
 }
 

@@ -178,6 +178,17 @@ class Frame:
             msg = with_hint(f"{library(self)} cannot pick rows of columns {listed(odd)}.", "cast them to another type.")
             raise ColumnError(msg) from None
 
+    def dealt(self, rows: Mapping[str, CountArray]) -> Frame:
+        """Return a frame whose columns take the cells of rows of their own, equally many, in the order given."""
+        columns = [nw.maybe_reset_index(self.select([name]).take(rows[name]).data) for name in self.columns]
+        return replace(self, data=nw.concat(columns, how="horizontal"))
+
+    def with_cells(self, name: str, rows: CountArray, cells: pl.Series) -> Frame:
+        """Return the frame with some cells of a column replaced; it keeps its type."""
+        column = self.data.get_column(name)
+        changed = column.scatter(rows, _series_of(self.data.implementation, cells))
+        return replace(self, data=self.data.with_columns(changed))
+
     def with_columns(self, columns: Mapping[str, pl.Series]) -> Frame:
         """Return the frame with whole columns replaced, in place and in the rows' order, or put behind the others."""
         backend = self.data.implementation

@@ -1,0 +1,146 @@
+"""The synthesizers that are here, by name, and what one has to be."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Final, Protocol, TypeVar, get_args, runtime_checkable
+
+import numpy as np
+
+from hushtable._types import CountArray, FloatArray
+from hushtable.errors import InputError, with_hint
+from hushtable.synthesizers import copula
+from hushtable.synthesizers.places import Values, within
+from hushtable.table import Table
+
+__all__ = ["METHODS", "Bootstrap", "Copula", "Independent", "Method", "register"]
+
+
+@runtime_checkable
+class Method(Protocol):
+    """A way to draw new records; a frozen dataclass whose fields are its options."""
+
+    name: ClassVar[str]
+    """As it is written: ``"copula"``."""
+
+    @property
+    def values(self) -> Values:
+        """Whether numbers and times may lie between those of two records."""
+        ...
+
+    def places(self, table: Table, n: int, rng: np.random.Generator) -> FloatArray:
+        """Draw new records: for each a place in the line of every column, shape (n_columns, n)."""
+        ...
+
+
+METHODS: Final[dict[str, type[Method]]] = {}
+"""Every synthesizer by the name that it is asked for by."""
+
+MethodT = TypeVar("MethodT", bound=Method)
+
+
+def register(method: type[MethodT]) -> type[MethodT]:
+    """Make a synthesizer known by its name; usable as a decorator.
+
+    Raises
+    ------
+    InputError
+        Another synthesizer has that name.
+    """
+    known = METHODS.setdefault(method.name, method)
+    if known is not method:
+        msg = with_hint(f"there is a synthesizer {method.name!r} already.", "give this one another name.")
+        raise InputError(msg)
+    return method
+
+
+@register
+@dataclass(frozen=True, slots=True)
+class Copula:
+    """Columns as they are, and of each pair of them how their orders go together: a Gaussian copula.
+
+    Attributes
+    ----------
+    values : {"interpolated", "observed"}
+        Whether numbers, dates and moments may lie between those of two records next to one another, rounded
+        and written as the column's own. ``"observed"`` publishes values that people have: the greatest income too.
+
+    Notes
+    -----
+    A normal variable behind each column, of which a cell tells the range. The correlations are estimated
+    from the means of the variables within cells (a first-order correction for what cells do not tell); see
+    `hushtable.synthesizers.copula`. Categories get an order by optimal scaling. What three columns do together, and
+    what is not monotone in two, is lost.
+    """
+
+    name: ClassVar[str] = "copula"
+    values: Values = "interpolated"
+
+    def __post_init__(self) -> None:
+        _check_values(self.values)
+
+    def places(self, table: Table, n: int, rng: np.random.Generator) -> FloatArray:
+        """Draw places that go together as the columns do."""
+        codes = table.codes + np.int32(1)
+        lines = copula.lines(codes, table.counts, [column.kind == "category" for column in table.columns])
+        correlation = copula.nearest_correlations(copula.correlations(codes, table.counts, lines))
+        drawn = np.empty((len(lines), n))
+        for rows, places in copula.places(correlation, lines, n, rng):
+            drawn[:, rows] = places
+        return drawn
+
+
+@register
+@dataclass(frozen=True, slots=True)
+class Independent:
+    """Columns as they are, and nothing of what they say of one another.
+
+    Attributes
+    ----------
+    values : {"interpolated", "observed"}
+        As for `Copula`.
+    """
+
+    name: ClassVar[str] = "independent"
+    values: Values = "interpolated"
+
+    def __post_init__(self) -> None:
+        _check_values(self.values)
+
+    def places(self, table: Table, n: int, rng: np.random.Generator) -> FloatArray:
+        """Draw every cell for itself."""
+        return np.array([within(rng.random(n), table.n_records) for _ in table.columns])
+
+
+@register
+@dataclass(frozen=True, slots=True)
+class Bootstrap:
+    """Whole records, drawn with replacement: it gives everything away, so that others can be compared to it.
+
+    Attributes
+    ----------
+    values : {"observed"}
+        No option: records are copied.
+    """
+
+    name: ClassVar[str] = "bootstrap"
+    values: ClassVar[Values] = "observed"
+
+    def places(self, table: Table, n: int, rng: np.random.Generator) -> FloatArray:
+        """Draw records, and return where each stands in the line of every column."""
+        records = rng.integers(table.n_records, size=n)
+        return np.array([_stands(table, j)[records] + 0.5 for j in range(len(table.columns))])
+
+
+def _stands(table: Table, j: int) -> CountArray:
+    """Return where each record stands in the line of a column; equal ones as they follow one another."""
+    codes = np.repeat(table.codes[j], table.counts)
+    stands = np.empty(len(codes), dtype=np.int64)
+    stands[np.argsort(codes, kind="stable")] = np.arange(len(codes))
+    return stands
+
+
+def _check_values(values: str) -> None:
+    if values not in get_args(Values):
+        msg = with_hint(f"values = {values!r}.", "choose 'interpolated' or 'observed'.")
+        raise InputError(msg)
