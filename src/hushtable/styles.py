@@ -60,16 +60,12 @@ class _Moments:
     ----------
     format : str
         As polars has it.
-    is_padded : bool
-        Whether days and months below 10 begin with a zero.
     """
 
     format: str
-    is_padded: bool = True
 
     def write(self, values: ValueArray) -> pl.Series:
-        written = pl.Series(values).dt.to_string(self.format)
-        return written if self.is_padded else written.str.replace_all(r"(^|[^0-9:])0([0-9])", "${1}${2}")
+        return pl.Series(values).cast(pl.Datetime("us")).dt.to_string(self.format)
 
 
 def cells_like(
@@ -155,8 +151,10 @@ def _styles(own: pl.Series, column: Column, spec: ColumnSpec) -> Iterator[_Numbe
             _Numbers(min(lengths, default=0), mark, groups) for groups in ("", spec.thousands) if groups is not None
         )
         return
-    formats = _ISO if spec.format is None else (spec.format.replace("%f", "%6f"),)
-    yield from (_Moments(each, is_padded) for each in formats for is_padded in (True, False))
+    for each in _ISO if spec.format is None else (spec.format.replace("%f", "%6f"),):
+        yield _Moments(each)
+        # Days and months without a zero before them.
+        yield _Moments(each.replace("%d", "%-d").replace("%m", "%-m"))
 
 
 def _is_alike(column: Column, other: Column) -> bool:
