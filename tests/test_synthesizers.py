@@ -17,7 +17,6 @@ from scipy.stats import spearmanr
 
 import hushtable as ht
 from hushtable import frames
-from hushtable.column import value_text
 from hushtable.synthesizers import METHODS, register, synthesize_frame
 from hushtable.synthesizers.installed import GROUP
 from hushtable.synthesizers.places import draw, ends_of
@@ -29,7 +28,7 @@ EVERY = ["copula", "independent", "bootstrap", {"copula": {"values": "observed"}
 LIBRARIES = {"pandas": pl.DataFrame.to_pandas, "polars": pl.DataFrame.clone, "pyarrow": pl.DataFrame.to_arrow}
 CSV = """zip;born;seen;pay;n;note
 01234;01.02.1980;01.02.2020 10:30;1,50;1;NA
-01234;31.12.1999;02.02.2020 08:15;1234,25;200;
+01234;31.12.1999;22.02.2020 08:15;1234,25;200;
 99999;15.06.1970;03.02.2020 23:59;7,00;30;"a;b"
 10115;28.02.2001;04.02.2020 00:00;;4;NA
 ;;05.02.2020 12:00;12,75;5000;x
@@ -60,16 +59,15 @@ def test_places_are_those_of_the_twin(numbers, decimals, data):
     table = ht.Table.encode(series.to_frame())
     found = data.draw(st.lists(st.floats(0, len(values), exclude_max=True), min_size=1, max_size=5))
     cells = table_at(table, "interpolated", np.array([found])).decode()["a"].to_list()
-    digits = max(
-        (len(value_text("decimal", value).partition(".")[2]) for value in values if value is not None), default=0
-    )
+    # Whole numbers may be counted in tens.
+    digits = next(d for d in range(-1, 3) if all(round(value, d) == value for value in values if value is not None))
     for cell, place in zip(cells, found, strict=True):
         expected = naive_cell(values, place, digits)
         n_present = len(values) - values.count(None)
         if n_present == 1 or expected is None:
             expected = sorted(values, key=lambda value: (value is not None, value or 0))[int(place)]
         # Where rounding meets a half, the last digit may go either way.
-        assert cell == expected or cell == pytest.approx(expected, abs=1.01 / 10**digits)
+        assert cell == expected or cell == pytest.approx(expected, abs=1.01 * 10.0**-digits)
 
 
 @given(tables(min_rows=1), st.data())
@@ -129,7 +127,8 @@ def test_libraries_give_equal_tables(library, method):
     made = ht.synthesize(data, method=method, n=300, seed=5)
     assert type(made) is type(data)
     expected = ht.synthesize(PEOPLE.drop("education"), method=method, n=300, seed=5)
-    assert ht.Table.encode(made).decode().equals(ht.Table.encode(expected).decode())
+    # pandas has dates as moments.
+    assert ht.Table.encode(made).decode().cast(expected.schema).equals(expected)
     if library == "pandas":
         assert made.index.tolist() == list(range(300))
         assert (made.dtypes == data.dtypes).all()
@@ -177,13 +176,18 @@ def test_margins_and_ranks_are_kept():
             )
             assert sum(abs(one[key] - other.get(key, 0)) for key in one) / 2 < 0.03
         assert made[name].null_count() / 20_000 == pytest.approx(PEOPLE[name].null_count() / 2_000, abs=0.01)
-    pairs = [("income", "birth_date"), ("blood_pressure", "birth_date"), ("income", "blood_pressure")]
-    for pair in pairs:
-        ranks = [
-            spearmanr(*(each.drop_nulls(pair)[name].to_physical().to_numpy() for name in pair)).statistic
-            for each in (PEOPLE, made)
-        ]
-        assert ranks[0] == pytest.approx(ranks[1], abs=0.05)
+
+
+@pytest.mark.parametrize("rho", [-0.9, -0.3, 0.5, 0.95])
+def test_rank_correlations_are_kept(rho):
+    rng = np.random.default_rng(4)
+    one = rng.standard_normal(5_000)
+    other = np.exp(rho * one + np.sqrt(1 - rho**2) * rng.standard_normal(5_000))
+    data = pl.DataFrame({"one": one.round(3), "other": other.round(3), "level": np.digitize(one, [-1, 0, 1])})
+    made = ht.synthesize(data, seed=6)
+    for pair in (["one", "other"], ["one", "level"], ["other", "level"]):
+        before, after = (spearmanr(*each.select(pair).to_numpy().T).statistic for each in (data, made))
+        assert before == pytest.approx(after, abs=0.03)
 
 
 def test_interpolated_numbers_are_not_those_of_people():
@@ -451,11 +455,8 @@ def test_an_installed_synthesizer_is_known_by_its_name(plugin):
 
 
 def test_adult_is_alike(shared_file):
-    path = shared_file("data/adult/adult_ori.csv")
-    one, other = ht.Table.encode(path), ht.Table.encode(frames.read(ht.synthesize(path)), specs=None)
-    assert one.names == other.names
+    frame = frames.read(shared_file("data/adult/adult_ori.csv"))
     numbers = ["age", "fnlwgt", "education_num", "capital_gain", "capital_loss", "hr_per_week"]
-    made = synthesize_frame(frames.read(path), "copula", one.n_records, 0)
-    tables_ = [each.select(numbers).decode().to_numpy() for each in (one, ht.Table.encode(made))]
-    changes = np.abs(np.corrcoef(tables_[0].T) - np.corrcoef(tables_[1].T))[np.triu_indices(6, 1)]
-    assert changes.mean() < 0.035
+    made = synthesize_frame(frame, "copula", frame.n_rows, 0)
+    before, after = (np.corrcoef(ht.Table.encode(each, numbers).decode().to_numpy().T) for each in (frame, made))
+    assert np.abs(before - after)[np.triu_indices(6, 1)].mean() < 0.02

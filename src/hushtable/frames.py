@@ -291,6 +291,9 @@ def _series_of(backend: Any, column: pl.Series) -> nw.Series[Any]:
     known = nw.from_native(column, series_only=True)
     if backend.is_polars():
         return known
+    if backend.is_pyarrow() and isinstance(column.dtype, pl.Enum):
+        # narwhals makes no dictionary of pyarrow.
+        known = known.cast(nw.String)
     dtype = known.dtype
     if backend.is_pandas_like() and dtype.is_integer() and column.null_count():
         # The integers of numpy, which narwhals would take, have no missing cell.

@@ -157,9 +157,13 @@ def _styles(own: pl.Series, column: Column, spec: ColumnSpec) -> Iterator[_Numbe
         yield _Moments(each.replace("%d", "%-d").replace("%m", "%-m"))
 
 
-def _is_alike(column: Column, other: Column) -> bool:
-    """Tell whether values of two columns are numbers, or dates, or moments."""
-    return column.is_measured and (column.kind == other.kind or {column.kind, other.kind} == {"integer", "decimal"})
+def _is_alike(known: Column, column: Column) -> bool:
+    """Tell whether the values of one column can be written as those of another."""
+    if known.kind == "datetime" and column.kind == "date":
+        # pandas has dates as moments at midnight.
+        return bool((known.values == known.values.astype("datetime64[D]")).all())
+    numbers, times = {"integer", "decimal"}, {"date", "datetime"}
+    return any({known.kind, column.kind} <= kinds for kinds in (numbers, times))
 
 
 def _of_type(values: ValueArray, dtype: pl.DataType) -> pl.Series | None:

@@ -7,7 +7,7 @@ a number in [0, n_records): the cell of the record that stands there, or one bet
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
 import numpy as np
 
@@ -90,7 +90,7 @@ def draw(column: Column, ends: CountArray, places: FloatArray, values: Values, d
 
 def _between(column: Column, low: CountArray, high: CountArray, share: FloatArray, decimals: int) -> ValueArray:
     """Interpolate between values, as finely as the column has them."""
-    if column.kind == "decimal":
+    if column.kind == "decimal" and not _are_whole(column.values):
         below, above = column.values[low], column.values[high]
         # Their difference may be past the largest float.
         met = to_decimals(below * (1 - share) + above * share, min(decimals, _MOST_DECIMALS))
@@ -104,7 +104,12 @@ def _between(column: Column, low: CountArray, high: CountArray, share: FloatArra
     return np.asarray(met.astype(np.int64).astype(column.values.dtype))
 
 
+def _are_whole(values: FloatArray) -> bool:
+    """Tell whether decimals are whole numbers, which pandas holds as such beside missing cells."""
+    return bool((values % 1 == 0).all() and np.abs(values).max() < 2**53)
+
+
 def _unit(column: Column, whole: CountArray) -> int:
     """Return the step in which a column counts: a power of ten, days, or a unit of time."""
-    units: dict[Any, tuple[int, ...]] = {"integer": _OF_WHOLES, "date": (1,), "datetime": _OF_TIME}
-    return next(unit for unit in units[column.kind] if not (whole % unit).any())
+    units = {"date": (1,), "datetime": _OF_TIME}.get(column.kind, _OF_WHOLES)
+    return int(next(unit for unit in units if not (whole % unit).any()))
