@@ -15,9 +15,11 @@ __all__ = ["are_formulas", "count", "hidden", "shown"]
 
 _TEXTS: Final = (pl.String, pl.Categorical, pl.Enum)
 
-_SIGNED: Final = r"^\s*[=+\-@＝＋－＠]"
-_NUMBER: Final = r"^\s*[+\-＋－]?(?:[0-9][0-9.,'\s]*|[.,][0-9]+)(?:[eE][+\-]?[0-9]+)?\s*%?$"
-_SIGNS: Final = r"^\W*$"
+# What a spreadsheet may pass over; control characters are no blanks to everyone.
+_BLANK: Final = r"[\s\x00-\x1f]"
+_SIGNED: Final = rf"^{_BLANK}*[=+\-@＝＋－＠]"
+_NUMBER: Final = rf"^{_BLANK}*[+\-＋－]?(?:[0-9](?:[0-9.,']|{_BLANK})*|[.,][0-9]+)(?:[eE][+\-]?[0-9]+)?{_BLANK}*%?$"
+_SIGNS: Final = r"^[\s\x00-\x1f\p{S}[\p{P}--_]]*$"
 """Nothing to run: ``-`` and ``--`` often stand for a missing value."""
 
 
