@@ -17,7 +17,7 @@ from typing import Annotated, Final, NoReturn
 
 import typer
 
-from hushtable.cli import discover, masking, protect, risks
+from hushtable.cli import discover, masking, protect, risks, run
 from hushtable.errors import HushError
 
 __all__ = ["app", "main"]
@@ -38,6 +38,7 @@ _EXAMPLES: Final[Mapping[Callable[..., None], str]] = {
     risks.uniques: "hushtable uniques people.csv --columns age,sex,postcode",
     discover.scores: "hushtable scores people.csv --columns age,sex --columns age,sex,postcode",
     discover.select: "hushtable select people.csv --objective distinction=1,attribute_length_penalty=-0.5",
+    run.run: "hushtable run pipeline.yaml --out results",
     masking.mask_dependence: "hushtable mask-dependence people.csv --a job --b income --clusters 5 -o masked.csv",
 }
 for command, example in _EXAMPLES.items():
@@ -64,11 +65,14 @@ def _ending_in_order() -> Iterator[None]:
         # Only the main thread may say what becomes of a signal.
         yield
         return
-    before = signal.signal(signal.SIGTERM, _leave)
+    # Windows has no terminal that hangs up.
+    asking = [signal.SIGTERM, *([signal.SIGHUP] if hasattr(signal, "SIGHUP") else [])]
+    before = {each: signal.signal(each, _leave) for each in asking if signal.getsignal(each) != signal.SIG_IGN}
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, before)
+        for each, handler in before.items():
+            signal.signal(each, handler)
 
 
 def _tell(message: Warning | str, *_: object, **__: object) -> None:

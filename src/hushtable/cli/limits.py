@@ -5,20 +5,18 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import typer
 
 from hushtable.cli.terminal import leaving
 from hushtable.errors import InputError, listed, with_hint
+from hushtable.limits import Figure
 
 __all__ = [
-    "Figure",
     "fail_above",
     "failing",
-    "failures",
     "limits_of",
-    "mpuccs_figures",
     "scan_figures",
     "uniques_figures",
 ]
@@ -30,14 +28,6 @@ _RANGES: Final = {
     "average": (0.0, 1.0),
     "count": (0.0, math.inf),
 }
-
-
-class Figure(NamedTuple):
-    """A figure that has limits: its value, what it is, and why it may be higher in truth, where it may."""
-
-    value: float
-    what: str
-    doubt: str = ""
 
 
 def fail_above(names: Sequence[str]) -> Any:
@@ -63,23 +53,6 @@ def limits_of(given: Sequence[str] | None, names: Sequence[str]) -> dict[str, fl
     return limits
 
 
-def failures(figures: Mapping[str, Figure], limits: Mapping[str, float]) -> list[dict[str, Any]]:
-    """Return, as plain values, the limits that figures are above, or are not known to be at most."""
-    failed = []
-    for name, limit in limits.items():
-        value, what, doubt = figures[name]
-        if value > limit:
-            because = f"{name} is {value}, above the limit of {limit}: {what}"
-        elif doubt or math.isnan(value):
-            because = f"{name} cannot be said to be at most {limit}: {doubt or 'it could not be computed'}"
-        else:
-            continue
-        failed.append(
-            {"figure": name, "value": None if math.isnan(value) else value, "limit": limit, "because": because}
-        )
-    return failed
-
-
 @contextmanager
 def failing(failed: Sequence[Mapping[str, Any]]) -> Iterator[None]:
     """Leave with exit 1 after what is printed meanwhile, also where its reader has gone."""
@@ -89,34 +62,6 @@ def failing(failed: Sequence[Mapping[str, Any]]) -> Iterator[None]:
         finally:
             for each in failed:
                 typer.echo(f"hushtable: failed: {each['because']}.", err=True)
-
-
-def mpuccs_figures(summary: Mapping[str, Any], limits: Mapping[str, float]) -> dict[str, Figure]:
-    """Return what `hushtable mpuccs` can limit.
-
-    Of the excess, the upper end of its interval: an estimate from few records must not pass for being uncertain.
-    """
-    # PETsARD's own figures, which say nothing of being complete, are judged as that program has them.
-    doubt = "" if summary.get("complete", True) else "the budget ended before all column sets were looked at"
-    if "complete" in summary and summary["total_combinations_pruned"]:
-        doubt = "column sets were skipped for their entropy, and records with them"
-    figures = {
-        "rate": Figure(summary["identification_rate"], "the share of the records that are identified", doubt),
-        "count": Figure(summary["total_identified"], "the number of records that are identified", doubt),
-    }
-    if "excess" not in limits:
-        return figures
-    if "control" not in summary:
-        return {**figures, "excess": Figure(math.nan, "", "the budget ended before the control was compared")}
-    control, n_attacks = summary["control"], summary["total_syn_records"]
-    most = control["n_compared"] / n_attacks
-    if most <= limits["excess"]:
-        doubt = (
-            f"the control is too small; {n_attacks:,} records that copy each of the {control['n_compared']:,} "
-            f"originals compared once would show an excess of {most:.4g}"
-        )
-    what = f"the upper end of the 95 % interval of the excess risk, which is {control['excess_risk']:.4g}"
-    return {**figures, "excess": Figure(control["interval"][1], what, doubt)}
 
 
 def uniques_figures(summary: Mapping[str, Any]) -> dict[str, Figure]:

@@ -24,7 +24,7 @@ from hushtable.cli.arguments import (
     table_of,
     use_threads,
 )
-from hushtable.cli.limits import fail_above, failing, failures, limits_of, scan_figures
+from hushtable.cli.limits import fail_above, failing, limits_of, scan_figures
 from hushtable.cli.requests import changed, decided, key_of, policy_of_options
 from hushtable.cli.summary import (
     effort_lines,
@@ -39,6 +39,7 @@ from hushtable.cli.summary import (
 )
 from hushtable.cli.terminal import bar, leaving, print_json, say, step
 from hushtable.errors import InputError, listed, with_hint
+from hushtable.limits import failures
 
 if TYPE_CHECKING:
     from hushtable.claims import Claim, Verdict

@@ -23,10 +23,11 @@ from hushtable.cli.arguments import (
     table_of,
     use_threads,
 )
-from hushtable.cli.limits import fail_above, failing, failures, limits_of, mpuccs_figures, uniques_figures
+from hushtable.cli.limits import fail_above, failing, limits_of, uniques_figures
 from hushtable.cli.summary import mpuccs_lines, uniques_lines
 from hushtable.cli.terminal import print_json, say, sets_bar, step
 from hushtable.errors import InputError, with_hint
+from hushtable.limits import failures, mpuccs_figures
 
 if TYPE_CHECKING:
     from hushtable.frames import Frame
