@@ -95,6 +95,13 @@ def test_a_path_gives_the_cells_of_the_file(tmp_path):
     assert cells == {("01234", "01.02.2020", "1,50"), (None, None, None), ("99999", "31.12.1999", "2,00")}
 
 
+def test_the_parts_of_a_file_are_typed_where_no_cell_changes_by_it(tmp_path):
+    path = tmp_path / "people.csv"
+    path.write_text("age,zip,price\n31,01234,1.50\n44,20001,2.25\n,30001,3.00\n", encoding="utf-8")
+    train, _ = split(path, 0.5)
+    assert [str(dtype) for dtype in train.dtypes] == ["Int64", "String", "String"]
+
+
 def test_rows_without_a_person_fall_for_themselves():
     together = Counter()
     for seed in range(40):

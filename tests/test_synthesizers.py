@@ -231,7 +231,8 @@ def test_a_csv_is_written_as_it_was(tmp_path):
     path.write_text(CSV, encoding="utf-8")
     made = ht.synthesize(path, n=300, seed=3)
     assert made.columns == ["zip", "born", "seen", "pay", "n", "note"]
-    assert set(made.dtypes) == {pl.String}
+    # Typed where no cell changes by it.
+    assert {name: dtype for name, dtype in made.schema.items() if dtype != pl.String} == {"n": pl.Int64}
     assert set(made["zip"]) == {"01234", "99999", "10115", None}
     assert set(made["note"]) == {"NA", None, "a;b", "x"}
     for name, pattern in {
@@ -240,7 +241,7 @@ def test_a_csv_is_written_as_it_was(tmp_path):
         "pay": r"^\d+,\d{2}$",
         "n": r"^\d+$",
     }.items():
-        cells = made[name].drop_nulls()
+        cells = made[name].drop_nulls().cast(pl.String)
         assert cells.str.contains(pattern).all(), name
         assert cells.n_unique() > 10
     assert made["born"].null_count() > 0
@@ -414,7 +415,7 @@ def test_an_installed_synthesizer_writes_a_file_as_it_was(plugin, tmp_path):
     path = tmp_path / "people.csv"
     path.write_text(CSV, encoding="utf-8")
     made = ht.synthesize(path, method="theirs", n=2)
-    assert made.rows() == [("01234", "01.02.1980", "01.02.2020 10:30", "1,50", "1", "NA")] * 2
+    assert made.rows() == [("01234", "01.02.1980", "01.02.2020 10:30", "1,50", 1, "NA")] * 2
 
 
 def test_an_installed_synthesizer_of_a_table(plugin):

@@ -27,7 +27,7 @@ from hushtable.hierarchy.dictionaries import OTHER, Dictionary, listed
 from hushtable.hierarchy.rules import Dates, Intervals, Prefix, Tails
 from hushtable.table import Table
 
-__all__ = ["Codebook", "codebook_paths"]
+__all__ = ["Codebook", "codebook_paths", "renamed"]
 
 _LEAST: Final = 2
 _SHOWN: Final = 12
@@ -70,6 +70,24 @@ def codebook_paths(release: Path) -> tuple[Path, Path]:
     return release.with_name(f"{release.name}.codebook.md"), release.with_name(f"{release.name}.codebook.json")
 
 
+def renamed(data: Path, release: Path) -> dict[Path, str]:
+    """Return the texts of both files for a copy of a release under another name.
+
+    Parameters
+    ----------
+    data : path
+        The codebook that there is, as JSON.
+    release : path
+        The copy.
+    """
+    return _texts({**json.loads(data.read_text(encoding="utf-8")), "file": release.name}, release)
+
+
+def _texts(entries: Mapping[str, Any], release: Path) -> dict[Path, str]:
+    to_read, data = codebook_paths(release)
+    return {to_read: _markdown(entries), data: json.dumps(entries, indent=2, ensure_ascii=False) + "\n"}
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Codebook:
     """What a release's readers need to know of its columns.
@@ -106,9 +124,7 @@ class Codebook:
         external : bool
             Leave out which columns are not there.
         """
-        entries = self.to_dict(path.name, external=external)
-        to_read, data = codebook_paths(path)
-        return {to_read: _markdown(entries), data: json.dumps(entries, indent=2, ensure_ascii=False) + "\n"}
+        return _texts(self.to_dict(path.name, external=external), path)
 
     def to_dict(self, file: str, *, external: bool) -> dict[str, Any]:
         """Return all of it as plain values."""

@@ -27,7 +27,7 @@ from hushtable.dialect import Dialect
 from hushtable.errors import ColumnError, InputError, listed, with_hint
 from hushtable.formulas import shown
 
-__all__ = ["check_header", "header_line", "read_csv"]
+__all__ = ["DELIMITERS", "check_header", "header_line", "read_csv"]
 
 DELIMITERS: Final = ",;\t|"
 _SNIFFED_RECORDS: Final = 50

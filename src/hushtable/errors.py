@@ -8,6 +8,7 @@
         HierarchyError            a generalization hierarchy is not nested, complete or readable
         ModelError                a privacy model was given a parameter outside its range
         PolicyError               a policy file does not say what it must
+        PipelineError             a pipeline's file does not say what it must, or asks for what is not built
       InfeasibleError             no release can satisfy the models
       BudgetExceeded              the budget ended before any feasible release was found
       VerificationError           a published table does not hold what it claims
@@ -36,6 +37,7 @@ __all__ = [
     "InfeasibleError",
     "InputError",
     "ModelError",
+    "PipelineError",
     "PolicyError",
     "VerificationError",
 ]
@@ -68,6 +70,10 @@ class ModelError(InputError):
 
 class PolicyError(InputError):
     """A policy file does not say what it must."""
+
+
+class PipelineError(InputError):
+    """A pipeline's file does not say what it must, or asks for what is not built or not there."""
 
 
 class InfeasibleError(HushError):

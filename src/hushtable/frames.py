@@ -41,6 +41,7 @@ __all__ = [
     "read",
     "read_alike",
     "read_stream",
+    "replaced",
     "spelled",
     "strings",
     "text_codes",
@@ -178,6 +179,11 @@ class Frame:
             msg = with_hint(f"{library(self)} cannot pick rows of columns {listed(odd)}.", "cast them to another type.")
             raise ColumnError(msg) from None
 
+    def with_rows(self, others: Sequence[Frame]) -> Frame:
+        """Return the frame with the rows of others, which have its columns, below its own."""
+        rows = [self.data, *(other.select(self.columns).data for other in others)]
+        return replace(self, data=nw.maybe_reset_index(nw.concat(rows, how="vertical")))
+
     def dealt(self, rows: Mapping[str, CountArray]) -> Frame:
         """Return a frame whose columns take the cells of rows of their own, equally many, in the order given."""
         columns = [nw.maybe_reset_index(self.select([name]).take(rows[name]).data) for name in self.columns]
@@ -208,6 +214,10 @@ class Frame:
         texts = {name: self.column(name) for name in specs}
         texts = {name: each for name, each in texts.items() if isinstance(each.dtype, pl.String)}
         return self.with_columns({name: typed(each, specs[name] or self.spec(name)) for name, each in texts.items()})
+
+    def typed_by_looks(self) -> Frame:
+        """Return the frame of a file of text with its columns typed where no cell would change, else as it is."""
+        return self.typed(dict.fromkeys(self.columns)) if self.is_text else self
 
     def alike(self, columns: Sequence[pl.Series]) -> Frame:
         """Return a new frame of the same library, with none of this one's rows, index or types."""
@@ -461,6 +471,20 @@ def missing_texts(series: pl.Series) -> tuple[int, int]:
     cells = series.cast(pl.String)
     blank = cells.filter(cells.is_null() | (cells.str.strip_chars() == ""))
     return blank.n_unique(), len(blank)
+
+
+def replaced(series: pl.Series, rows: BoolArray, other: pl.Series | None = None) -> pl.Series:
+    """Return a column with the cells of another one of its type in some rows, or with none there.
+
+    Parameters
+    ----------
+    series : polars.Series
+    rows : ndarray of bool, shape (n_rows,)
+        Which cells change.
+    other : polars.Series, optional
+        None makes the cells missing.
+    """
+    return series.zip_with(pl.Series(~rows), series.clear(len(series)) if other is None else other)
 
 
 def integers(name: str, values: CountArray) -> pl.Series:

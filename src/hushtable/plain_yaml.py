@@ -1,6 +1,6 @@
 """YAML as people write it by hand: plain values, of a limited size and depth, each with its line.
 
-Anchors, aliases, tags and merge keys are refused: a policy has no use for them, and a few
+Anchors, aliases, tags and merge keys are refused: a policy or pipeline has no use for them, and a few
 lines of them can stand for more than a machine holds, or for other than they seem to say.
 """
 
@@ -11,9 +11,9 @@ from typing import Any, Final, NoReturn
 
 import yaml
 
-from hushtable.errors import PolicyError, with_hint
+from hushtable.errors import InputError, PolicyError, with_hint
 
-__all__ = ["LARGEST", "Node", "line_of", "read", "write"]
+__all__ = ["LARGEST", "Node", "line_of", "part_of", "read", "write"]
 
 Node = yaml.Node
 
@@ -27,34 +27,34 @@ _MERGE: Final = "tag:yaml.org,2002:merge"
 _QUOTE: Final = "write the entry out, or put it in quotes where it is meant as text."
 
 
-def read(text: str, name: str) -> tuple[Any, Node | None]:
+def read(text: str, name: str, error: type[InputError] = PolicyError) -> tuple[Any, Node | None]:
     """Read the one document of a text as plain values, and as the tree that knows their lines.
 
     Raises
     ------
-    PolicyError
-        The text is too large, not YAML, or YAML that is refused: in which line of ``name``.
+    InputError
+        Of the type asked for: the text is too large, not YAML, or YAML that is refused: in which line of ``name``.
     """
     if len(text) > LARGEST:
         msg = with_hint(f"{name}: more than {LARGEST:,} characters.", "keep long hierarchies in files of their own.")
-        raise PolicyError(msg)
+        raise error(msg)
     try:
-        loader = _Loader(text, name)
-    except yaml.reader.ReaderError as error:
-        line = text.count("\n", 0, error.position) + 1
-        raise _fault(name, line, "a character that is not printable", "save the file as plain text.") from None
+        loader = _Loader(text, name, error)
+    except yaml.reader.ReaderError as fault:
+        line = text.count("\n", 0, fault.position) + 1
+        raise error(_fault(name, line, "a character that is not printable", "save the file as plain text.")) from None
     try:
         tree = loader.get_single_node()
         return (None, None) if tree is None else (loader.construct_document(tree), tree)
-    except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
+    except yaml.MarkedYAMLError as fault:
+        mark = fault.problem_mark or fault.context_mark
         line = mark.line + 1 if mark else 1
-        raise _fault(name, line, error.problem or "unreadable", "check the indents.") from None
-    except PolicyError:
+        raise error(_fault(name, line, fault.problem or "unreadable", "check the indents.")) from None
+    except error:
         raise
     except (ValueError, OverflowError):
         what = "a number, date or character that does not exist"
-        raise _fault(name, loader.line + 1, what, "put it in quotes where it is meant as text.") from None
+        raise error(_fault(name, loader.line + 1, what, "put it in quotes where it is meant as text.")) from None
 
 
 def line_of(tree: Node | None, location: Sequence[int | str]) -> int:
@@ -74,14 +74,22 @@ def line_of(tree: Node | None, location: Sequence[int | str]) -> int:
     return line
 
 
+def part_of(tree: Node | None, location: Sequence[str]) -> Node | None:
+    """Return the tree of an entry; None where there is none."""
+    for step in location:
+        pairs = tree.value if isinstance(tree, yaml.MappingNode) else ()
+        tree = next((node for key, node in pairs if key.value == step), None)
+    return tree
+
+
 def write(entries: Mapping[str, Any]) -> str:
     """Write plain values so that `read` takes them back."""
     text: str = yaml.dump(entries, Dumper=_Dumper, sort_keys=False, allow_unicode=True)
     return text
 
 
-def _fault(name: str, line: int, what: str, hint: str) -> PolicyError:
-    return PolicyError(with_hint(f"{name} line {line}: not YAML that can be read here: {what}.", hint))
+def _fault(name: str, line: int, what: str, hint: str) -> str:
+    return with_hint(f"{name} line {line}: not YAML that can be read here: {what}.", hint)
 
 
 class _Dumper(yaml.SafeDumper):
@@ -90,13 +98,14 @@ class _Dumper(yaml.SafeDumper):
 
 
 class _Loader(yaml.SafeLoader):
-    def __init__(self, text: str, name: str) -> None:
+    def __init__(self, text: str, name: str, error: type[InputError]) -> None:
         super().__init__(text)
         self.name = name
+        self.error = error
         self.depth = 0
 
     def refuse(self, mark: yaml.Mark, what: str, hint: str = _QUOTE) -> NoReturn:
-        raise _fault(self.name, mark.line + 1, what, hint)
+        raise self.error(_fault(self.name, mark.line + 1, what, hint))
 
     def compose_node(self, parent: Node | None, index: Any) -> Node | None:
         event = self.peek_event()  # type: ignore[no-untyped-call]
@@ -105,7 +114,7 @@ class _Loader(yaml.SafeLoader):
         if event.tag is not None:
             self.refuse(event.start_mark, "a tag (!)")
         if self.depth == _DEEPEST:
-            self.refuse(event.start_mark, f"entries more than {_DEEPEST} deep", "a policy needs no more than a few.")
+            self.refuse(event.start_mark, f"entries more than {_DEEPEST} deep", "a few are enough.")
         self.depth += 1
         node = super().compose_node(parent, index)
         self.depth -= 1
@@ -123,7 +132,7 @@ class _Loader(yaml.SafeLoader):
                 self.refuse(key.start_mark, "a key that is no plain text")
             if key.value in seen:
                 msg = f"{self.name} line {key.start_mark.line + 1}: {key.value!r} stands twice."
-                raise PolicyError(with_hint(msg, "keep one of them."))
+                raise self.error(with_hint(msg, "keep one of them."))
             seen.add(key.value)
 
     def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:

@@ -18,7 +18,7 @@ from hushtable.table import Table
 __all__ = ["persons_of", "split", "split_rows"]
 
 
-def split(data: Any, *, ratio: float = 0.8, seed: int = 0, person: str | None = None) -> tuple[Any, Any]:
+def split(data: Any, ratio: float = 0.8, seed: int = 0, *, person: str | None = None) -> tuple[Any, Any]:
     """Part the records of a table at random: what may be used, and a control that nobody has seen.
 
     Parameters
@@ -35,7 +35,7 @@ def split(data: Any, *, ratio: float = 0.8, seed: int = 0, person: str | None = 
     Returns
     -------
     train, control : the same kind of table twice
-        Rows in their old order, columns of their old types. Of a path, polars frames with the cells of the file.
+        Rows in their old order, columns of their old types. Of a path, polars frames.
 
     Raises
     ------
@@ -68,6 +68,7 @@ def split(data: Any, *, ratio: float = 0.8, seed: int = 0, person: str | None = 
     frame = frames.read(data)
     persons = None if person is None else persons_of(frame, person)
     train, control = split_rows(frame.n_rows, ratio, rng, persons)
+    frame = frame.typed_by_looks()
     return frame.take(train).native, frame.take(control).native
 
 

@@ -41,8 +41,7 @@ def synthesize(
     Returns
     -------
     the same kind of table
-        Cells in the spelling and of the types of the original. Of a path, a polars frame whose cells are texts
-        as in the file.
+        Cells in the spelling and of the types of the original; of a path, a polars frame.
 
     Raises
     ------
@@ -76,7 +75,7 @@ def synthesize(
     n = _n_records(source) if n is None else n
     if isinstance(source, Table):
         return _table(source, asked, n, seed)
-    return synthesize_frame(source, asked, n, seed).native
+    return synthesize_frame(source, asked, n, seed).typed_by_looks().native
 
 
 def synthesize_frame(frame: Frame, method: str | Mapping[str, Any] | Method | Installed, n: int, seed: int) -> Frame:

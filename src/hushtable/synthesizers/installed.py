@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 import importlib.metadata
+import importlib.util
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, ClassVar, Final, NoReturn, TypeVar
 
 from hushtable import frames
@@ -38,14 +41,28 @@ class Installed:
             It is no such class, or what it returns has other columns or another number of rows.
         """
         synthesizer = self._made()
-        synthesizer.fit(table, seed)
-        found = self.written(frames.read, synthesizer.sample(n, seed))
+        try:
+            synthesizer.fit(table, seed)
+            drawn = synthesizer.sample(n, seed)
+        except Exception as error:
+            # Its message may hold what it was given.
+            self._refuse(f"failed: {type(error).__name__}.")
+        found = self.written(frames.read, drawn)
         lacking, more = {*table.columns} - {*found.columns}, {*found.columns} - {*table.columns}
         if lacking or more:
             self._refuse(f"lacks {len(lacking)} columns ({listed(sorted(lacking))}) and adds {len(more)}.")
         if found.n_rows != n:
             self._refuse(f"returned {found.n_rows} rows instead of {n}.")
         return found.select(table.columns)
+
+    @classmethod
+    def fingerprint(cls) -> str:
+        """Tell its code from that of another version: the package's version, and a hash of the module's file."""
+        package = "" if cls.entry.dist is None else f"{cls.entry.dist.name} {cls.entry.dist.version}"
+        found = importlib.util.find_spec(cls.entry.module)
+        place = None if found is None or found.origin is None else Path(found.origin)
+        code = hashlib.sha256(place.read_bytes()).hexdigest() if place is not None and place.is_file() else ""
+        return f"{package} {code}"
 
     def written(self, write: Callable[[Any], Written], found: Any) -> Written:
         """Return what is made of a table that it returned, and say whose table it was where that cannot be."""
