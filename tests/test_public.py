@@ -96,9 +96,10 @@ def test_functions_document_every_parameter(name: str) -> None:
         assert parameter in section
     assert ">>> " in function.__doc__
     kinds = [each.kind for each in inspect.signature(function).parameters.values()]
-    # mpuccs and petsard_mpuccs compare two tables; all other verbs have one.
+    # mpuccs and petsard_mpuccs compare two tables; all other verbs have one. Of split, ratio and seed go without names.
     n_tables = 2 if parameters[:2] == ["original", "synthetic"] else 1
-    assert all(kind is inspect.Parameter.KEYWORD_ONLY for kind in kinds[n_tables:])
+    n_plain = 3 if name == "split" else n_tables
+    assert all(kind is inspect.Parameter.KEYWORD_ONLY for kind in kinds[n_plain:])
     assert n_tables == 2 or parameters[0] == "data"
 
 
@@ -181,6 +182,8 @@ def results() -> dict[str, Any]:
         "Objective": ht.Objective.paper(),
         "Partition": release.partition,
         "PetsardMpuccs": ht.petsard_mpuccs(people[["sex"]], people[["sex"]]),
+        "Pipeline": ht.Pipeline.parse("Loader: {people: {filepath: people.csv}}"),
+        "PipelineRun": ht.PipelineRun((), ("excess_risk is 1, above the limit of 0",), ()),
         "Policy": ht.Policy.parse("columns: {age: quasi-identifier}\nmodels: [k-anonymity: 5]"),
         "Pseudonyms": release.pseudonyms,
         "Release": release,
@@ -217,6 +220,7 @@ RESULTS = [
     "MinimalUniques",
     "Mpuccs",
     "PetsardMpuccs",
+    "PipelineRun",
     "Release",
     "RiskAssessment",
     "Roles",

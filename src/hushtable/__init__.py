@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         InfeasibleError,
         InputError,
         ModelError,
+        PipelineError,
         PolicyError,
         VerificationError,
     )
@@ -52,6 +53,7 @@ if TYPE_CHECKING:
         TCloseness,
     )
     from hushtable.partition import Partition
+    from hushtable.pipeline import Pipeline, PipelineRun
     from hushtable.policy import Policy
     from hushtable.protect import anonymize
     from hushtable.pseudonyms import Pseudonyms
@@ -110,6 +112,9 @@ __all__ = [
     "Objective",
     "Partition",
     "PetsardMpuccs",
+    "Pipeline",
+    "PipelineError",
+    "PipelineRun",
     "Policy",
     "PolicyError",
     "PrivacyModel",
@@ -184,6 +189,9 @@ _HOMES = {
     "Objective": "discover.objective",
     "Partition": "partition",
     "PetsardMpuccs": "risk.petsard",
+    "Pipeline": "pipeline",
+    "PipelineError": "errors",
+    "PipelineRun": "pipeline",
     "Policy": "policy",
     "PolicyError": "errors",
     "PrivacyModel": "models",

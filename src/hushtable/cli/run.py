@@ -1,0 +1,52 @@
+"""run: a pipeline's file, from tables to reports."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from hushtable.cli.arguments import Threads, check_effects, use_threads
+from hushtable.cli.terminal import leaving, say
+
+__all__ = ["run"]
+
+
+def run(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="Pipeline (YAML).", show_default=False)],
+    out: Annotated[Path, typer.Option(metavar="FOLDER", help="Where files are written; made if need be.")] = Path(),
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Show the steps, and which have results from before; do nothing.")
+    ] = False,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Make anew what was kept from before.")] = False,
+    no_cache: Annotated[bool, typer.Option("--no-cache", help="Use and keep no results between runs.")] = False,
+    clean: Annotated[
+        bool, typer.Option("--clean", help="Remove what was kept between runs (people's data), and do nothing else.")
+    ] = False,
+    threads: Threads = None,
+) -> None:
+    """Carry out a pipeline: load, split, synthesize or protect, evaluate, report."""
+    use_threads(threads)
+    from hushtable.pipeline import Pipeline, store
+
+    given = {"--clean": clean, "--dry-run": dry_run, "--fresh": fresh, "--no-cache": no_cache}
+    check_effects(given, {}, {"--clean": ("--dry-run", "--fresh", "--no-cache"), "--no-cache": ("--fresh",)})
+    if clean:
+        # Whatever the file says: it may be broken by now.
+        say("Removed what was kept." if store.clean(file.parent / store.FOLDER) else "Nothing was kept.")
+        return
+    pipeline = Pipeline.read(file)
+    if dry_run:
+        for line in pipeline.left_out:
+            say(line)
+        plan = pipeline.plan(cache=not (fresh or no_cache))
+        say(*(f"{name}{'  (kept from before)' if is_kept else ''}" for name, is_kept in plan))
+        return
+    done = pipeline.run(out, fresh=fresh, cache=not no_cache, tell=lambda line: typer.echo(line, err=True))
+    with leaving(0 if done.passed else 1):
+        try:
+            say("Wrote:" if done.files else "Nothing was asked for: no file.", *(f"  {path}" for path in done.files))
+        finally:
+            for failure in done.failures:
+                typer.echo(f"hushtable: failed: {failure}.", err=True)

@@ -1,0 +1,187 @@
+"""Preprocessor and Postprocessor: rows that are left out where that is asked by name, and words without effect.
+
+Synthesizers take columns as they are here. What PETsARD does to columns before and after them makes no difference
+where a Gaussian copula does the same itself: it encodes categories uniformly, and looks at ranks, which no monotone
+scaler changes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Any, Final, Literal, NamedTuple
+
+import numpy as np
+from pydantic import Field, model_validator
+
+from hushtable._types import BoolArray, FloatArray
+from hushtable.errors import ColumnError, check_columns, with_hint
+from hushtable.frames import Frame
+from hushtable.policy.parts import MisplacedError, Record
+from hushtable.table import Table
+
+__all__ = ["Cleaning", "cleaned", "is_incomplete", "is_outlier"]
+
+_SPREADS: Final = 1.5  # interquartile ranges beyond the quartiles
+_DEVIATIONS: Final = 3.0
+
+
+class _Words(NamedTuple):
+    """What may be asked of a step: what is done, what is done anyway, and what is not built."""
+
+    done: tuple[str, ...] = ()
+    idle: tuple[str, ...] = ()
+    unbuilt: tuple[str, ...] = ()
+
+
+_WORDS: Final[Mapping[str, _Words]] = {
+    "missing": _Words(done=("drop",), unbuilt=("mean", "median", "mode", "simple")),
+    "outlier": _Words(done=("iqr", "zscore"), unbuilt=("isolationforest", "lof")),
+    "encoder": _Words(idle=("uniform",), unbuilt=("label", "onehot", "date", "datediff", "minguodate")),
+    "scaler": _Words(idle=("standard", "minmax", "zerocenter", "log", "log1p"), unbuilt=("timeanchor",)),
+    "discretizing": _Words(unbuilt=("kbins",)),
+}
+_PREFIX: Final = re.compile(r"(missing|outlier|encod(er|ing)|scaler|discretizing)[_-]")
+_Step = Literal["missing", "outlier", "encoder", "scaler", "discretizing"]
+
+
+class Cleaning(Record):
+    """What is asked before or after a synthesis.
+
+    Attributes
+    ----------
+    method : "default"
+        Changes nothing.
+    sequence : tuple of str
+        Steps by their own defaults, which change nothing either.
+    config : dict
+        The entries below, one deeper.
+    missing, outlier, encoder, scaler, discretizing : str or dict of column to str
+        What is done to all columns, or to some.
+    """
+
+    method: Literal["default"] = "default"
+    sequence: tuple[_Step, ...] = ()
+    config: dict[_Step, Any] = Field(default_factory=dict)
+    missing: str | dict[str, Any] | None = None
+    outlier: str | dict[str, Any] | None = None
+    encoder: str | dict[str, Any] | None = None
+    scaler: str | dict[str, Any] | None = None
+    discretizing: str | dict[str, Any] | None = None
+
+    @model_validator(mode="after")
+    def _asks_what_there_is(self) -> Cleaning:
+        for step, words in _WORDS.items():
+            if step in self.config and getattr(self, step) is not None:
+                msg = f"{step} stands here and under config: keep one of them"
+                raise MisplacedError(msg, (step,))
+            for column, word in self.asked(step).items():
+                if word not in (None, *words.done, *words.idle, *words.unbuilt):
+                    known = ", ".join((*words.done, *words.idle, *words.unbuilt))
+                    place = ("config", step) if step in self.config else (step,)
+                    msg = f"no such word; known, with or without {step}_ before it: {known}"
+                    raise MisplacedError(msg, place if column is None else (*place, column))
+        return self
+
+    def asked(self, step: str) -> dict[str | None, str | None]:
+        """Return what is asked of a step by column, without the prefix; of all columns under None."""
+        given = self.config.get(step, getattr(self, step))  # type: ignore[call-overload]  # any step
+        if given is None:
+            return {}
+        by_column = given if isinstance(given, Mapping) else {None: given}
+        return {column: _word(each) for column, each in by_column.items()}
+
+    @property
+    def obstacle(self) -> str | None:
+        """What is asked and not built."""
+        for step, words in _WORDS.items():
+            odd = [word for word in self.asked(step).values() if word in words.unbuilt]
+            if odd or (step in self.sequence and not words.done and not words.idle):
+                instead = f", or take {' or '.join((*words.done, *words.idle))}" if words.done or words.idle else ""
+                return f"{step} {odd[0] if odd else 'in sequence'} is not built: leave it out{instead}"
+        return None
+
+    @property
+    def idle(self) -> tuple[str, ...]:
+        """The steps that are named and change nothing here."""
+        named = {step for step in _WORDS if step in self.sequence or self.asked(step)}
+        return tuple(
+            step for step in _WORDS if step in named and not set(self.asked(step).values()) & {*_WORDS[step].done}
+        )
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that are named where nothing is done."""
+        named = (name for step in self.idle for name in self.asked(step) if name is not None)
+        return tuple(dict.fromkeys(named))
+
+
+def _word(given: Any) -> str | None:
+    word = given.get("method") if isinstance(given, Mapping) else given
+    return None if word in (None, "none", "None") else _PREFIX.sub("", str(word), count=1)
+
+
+def cleaned(frame: Frame, asked: Cleaning) -> tuple[Frame, dict[str, int]]:
+    """Return the rows that stay, and how many each step left out.
+
+    Raises
+    ------
+    ColumnError
+        A column that is named does not exist, or an outlier is sought among texts.
+    """
+    counts = {}
+    for step, is_left_out in (("missing", is_incomplete), ("outlier", is_outlier)):
+        by_column = {name: word for name, word in asked.asked(step).items() if word is not None}
+        if by_column:
+            leaves = is_left_out(frame, by_column)
+            counts[f"rows_left_out_{step}"] = int(leaves.sum())
+            frame = frame.take(np.flatnonzero(~leaves))
+    return frame, counts
+
+
+def is_incomplete(frame: Frame, by_column: Mapping[str | None, str]) -> BoolArray:
+    """Tell of every row whether one of the columns is missing there; of all columns where None is named."""
+    table = Table.encode(frame, _columns(frame, by_column))
+    return np.asarray((table.codes < 0).any(axis=0))
+
+
+def is_outlier(frame: Frame, by_column: Mapping[str | None, str]) -> BoolArray:
+    """Tell of every row whether one of its numbers lies far out.
+
+    ``iqr``: more than 1.5 interquartile ranges beyond a quartile (Tukey's fences); ``zscore``: more than 3 standard
+    deviations (of the population, as scikit-learn scales) from the mean. Missing numbers are none.
+    """
+    names = _columns(frame, by_column)
+    table = Table.encode(frame, names)
+    far = np.zeros(frame.n_rows, dtype=np.bool_)
+    for name, codes in zip(names, table.codes, strict=True):
+        column = table.column(name)
+        if column.kind not in ("integer", "decimal"):
+            if name in by_column:
+                msg = with_hint(f"outliers are sought in {name!r}, which holds no numbers.", "leave that column out.")
+                raise ColumnError(msg)
+            continue
+        present = codes >= 0
+        values = column.values[codes[present]].astype(np.float64)
+        if len(values):
+            far[present] |= _FAR[by_column.get(name, by_column.get(None, ""))](values)
+    return far
+
+
+def _columns(frame: Frame, by_column: Mapping[str | None, str]) -> list[str]:
+    named = [name for name in by_column if name is not None]
+    check_columns(named, frame.columns, "columns of a Preprocessor or Postprocessor")
+    return list(frame.columns) if None in by_column else named
+
+
+def _beyond_fences(values: FloatArray) -> BoolArray:
+    low, high = np.quantile(values, [0.25, 0.75])
+    reach = _SPREADS * (high - low)
+    return np.asarray((values < low - reach) | (values > high + reach))
+
+
+def _far_from_mean(values: FloatArray) -> BoolArray:
+    return np.asarray(np.abs(values - values.mean()) > _DEVIATIONS * values.std())
+
+
+_FAR: Final[Mapping[str, Callable[[FloatArray], BoolArray]]] = {"iqr": _beyond_fences, "zscore": _far_from_mean}

@@ -1,0 +1,387 @@
+"""Evaluators: what is asked of a table that was synthesized or protected. An open registry: see `EVALUATORS`."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, Final, Literal
+
+from pydantic import Field, field_validator, model_validator
+
+from hushtable import frames, manifest
+from hushtable.claims import Classes, Matchings, Verdict
+from hushtable.discover.compare import DEFAULT_SCORES, compare_sets
+from hushtable.errors import InputError, with_hint
+from hushtable.frames import Frame
+from hushtable.limits import failures, mpuccs_figures
+from hushtable.pipeline.modules import Names
+from hushtable.pipeline.results import Columns, Evaluation, Files, Tables
+from hushtable.policy import Policy
+from hushtable.policy.parts import MisplacedError, Record
+from hushtable.quality.similarity import diagnosis, similarity
+from hushtable.risk.mpuccs import encoded, mpuccs
+from hushtable.risk.petsard import petsard_mpuccs
+from hushtable.table import Table
+
+__all__ = ["EVALUATORS", "Evaluator", "LeftOut"]
+
+_OF_CONTROL: Final = ("control_rate", "excess_risk", "interval_low", "interval_high", "p_value")
+_TOTALS: Final = (
+    "total_syn_records",
+    "total_ori_records",
+    "total_identified",
+    "identification_rate",
+    "weighted_identification_rate",
+    "total_combinations_checked",
+    "total_combinations_pruned",
+)
+_SETTINGS: Final = (
+    "config_n_cols",
+    "config_min_entropy_delta",
+    "config_field_decay_factor",
+    "config_renyi_alpha",
+    "config_numeric_precision",
+    "config_datetime_precision",
+)
+
+
+# Above a NaN nothing is; and True is no number.
+Limit = Annotated[float, Field(allow_inf_nan=False, strict=True)]
+
+
+_LIMITED: Final = {
+    "identification_rate": "rate",
+    "weighted_identification_rate": "weighted",
+    "total_identified": "count",
+    "excess_risk": "excess",
+}
+"""Figures that can be limited, and what --fail-above calls them."""
+
+_JUDGED: Final = (*_TOTALS, "complete", "control")
+
+
+class Evaluator(Record):
+    """Parameters of an evaluator, and how it evaluates.
+
+    Attributes
+    ----------
+    limit : dict of figure to float
+        What figures of its global report may be at most; one that is above, or not known, makes the run fail.
+    """
+
+    figures: ClassVar[tuple[str, ...]] = ()
+    """Figures that a limit may name."""
+
+    method: str
+    limit: dict[str, Limit] = Field(default_factory=dict)
+
+    @field_validator("limit")
+    @classmethod
+    def _names_figures(cls, limit: dict[str, float]) -> dict[str, float]:
+        odd = [name for name in limit if name not in cls.figures]
+        if odd:
+            allowed = f"it may name {', '.join(cls.figures)}" if cls.figures else "this method has no figure to limit"
+            msg = f"limit names {odd[0]!r}; {allowed}"
+            raise ValueError(msg)
+        return limit
+
+    def inputs(self, files: Files) -> tuple[Path, ...]:
+        """Return the files that it reads."""
+        return ()
+
+    def evaluate(self, tables: Tables, files: Files, seed: int, wanted: Collection[str]) -> Evaluation:
+        """Look at tables; of what takes long, only the granularities that are wanted are made."""
+        raise NotImplementedError
+
+    def failures(self, found: Evaluation) -> list[str]:
+        """Say what makes the run fail."""
+        return []
+
+
+class MpuccsEvaluator(Evaluator):
+    """Who is singled out on which columns: `hushtable.mpuccs`, or what PETsARD 1.6.0 would report."""
+
+    figures = tuple(_LIMITED)
+
+    method: Literal["mpuccs"]
+    n_cols: int | tuple[int, ...] | None = None
+    min_entropy_delta: float | None = None
+    field_decay_factor: float = 0.5
+    renyi_alpha: float = 2.0
+    numeric_precision: int | dict[str, int] | Literal["auto", "exact"] | None = None
+    datetime_precision: str | dict[str, str] | None = None
+    compat: Literal["petsard-1.6"] | None = None
+    control: str | None = None
+    columns: Names | None = None
+    missing: Literal["category", "never"] = "category"
+    values: bool = Field(default=False, strict=True)
+    n_draws: int = Field(default=5, ge=1, strict=True)
+    n_permutations: int = Field(default=199, ge=20, strict=True)
+
+    @model_validator(mode="after")
+    def _has_effect(self) -> MpuccsEvaluator:
+        idle = self.model_fields_set & {"control", "missing", "n_draws", "n_permutations"}
+        if self.compat is not None and idle:
+            msg = f"{min(idle)} has no effect with compat"
+            raise MisplacedError(msg, (min(idle),))
+        return self
+
+    def inputs(self, files: Files) -> tuple[Path, ...]:
+        """Return the control's file."""
+        return () if self.control is None else (files.find(self.control),)
+
+    def evaluate(self, tables: Tables, files: Files, seed: int, wanted: Collection[str]) -> Evaluation:
+        """Count the records that are unique on few columns and equal one original there."""
+        found = self._as_petsard(tables) if self.compat else self._exactly(tables, files, seed)
+        reports: dict[str, Columns] = {"global": {name: [cell] for name, cell in self._figures(found.summary).items()}}
+        if "details" in wanted:
+            reports["details"] = _columns(found.details)
+        if "tree" in wanted:
+            reports["tree"] = _columns(found.tree)
+        judged = {name: found.summary[name] for name in _JUDGED if name in found.summary}
+        return Evaluation.of(reports, judged)
+
+    def failures(self, found: Evaluation) -> list[str]:
+        """Say which limits do not hold, as the command's --fail-above does."""
+        limits = {_LIMITED[name]: limit for name, limit in self.limit.items()}
+        return [each["because"] for each in failures(mpuccs_figures(found.judged, limits), limits)]
+
+    def _exactly(self, tables: Tables, files: Files, seed: int) -> Any:
+        control = tables.control if self.control is None else _read_control(files.find(self.control), tables.people)
+        made = tables.current if tables.is_made else None
+        if control is not None:
+            control = control.drop(tables.removed)
+        return mpuccs(
+            tables.people,
+            made,
+            n_cols=self.n_cols,
+            columns=self.columns,
+            control=None if made is None else control,
+            missing=self.missing,
+            numeric_precision=_precision(self.numeric_precision),
+            datetime_precision=_precision(self.datetime_precision),
+            field_decay_factor=self.field_decay_factor,
+            renyi_alpha=self.renyi_alpha,
+            min_entropy_delta=self.min_entropy_delta,
+            values=self.values,
+            n_draws=self.n_draws,
+            n_permutations=self.n_permutations,
+            seed=seed,
+        )
+
+    def _as_petsard(self, tables: Tables) -> Any:
+        for name in ("numeric_precision", "datetime_precision"):
+            if isinstance(getattr(self, name), dict):
+                msg = with_hint(f"{name} with compat is one precision for all columns.", "give one, or leave it out.")
+                raise InputError(msg)
+        tables.check_made()
+        original, made = tables.people, tables.current
+        if self.columns is not None:
+            original, made = original.select(self.columns), made.select(self.columns)
+        return petsard_mpuccs(
+            original,
+            made,
+            n_cols=list(self.n_cols) if isinstance(self.n_cols, tuple) else self.n_cols,
+            min_entropy_delta=self.min_entropy_delta or 0.0,
+            field_decay_factor=self.field_decay_factor,
+            renyi_alpha=self.renyi_alpha,
+            numeric_precision=self.numeric_precision,  # type: ignore[arg-type]  # checked by the callee
+            datetime_precision=self.datetime_precision,  # type: ignore[arg-type]  # no mapping, as just checked
+            values=self.values,
+        )
+
+    def _figures(self, summary: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the source's figures in its order, and those of the control behind them."""
+        figures = {name: summary[name] for name in (*_TOTALS, *_SETTINGS)}
+        figures["config_n_cols"] = str(list(self.n_cols) if isinstance(self.n_cols, tuple) else self.n_cols)
+        compared = summary.get("control")
+        if compared:
+            low, high = compared["interval"]
+            told = {**compared, "interval_low": low, "interval_high": high}
+            figures |= {name: told[name] for name in _OF_CONTROL}
+        return figures
+
+
+class ScoresEvaluator(Evaluator):
+    """Scores of column sets of the table as it is: `hushtable.discover.compare_sets`."""
+
+    method: Literal["scores"]
+    columns: tuple[Names, ...] = ()
+    scores: Names = ()
+
+    def evaluate(self, tables: Tables, files: Files, seed: int, wanted: Collection[str]) -> Evaluation:
+        """Score each set; of one set, the global report has the scores too."""
+        sets = [list(names) for names in self.columns] or [list(tables.current.columns)]
+        compared = compare_sets(tables.current, sets, scores=list(self.scores) or DEFAULT_SCORES)
+        values: Columns = {score.label: [row.values[score.label] for row in compared.rows] for score in compared.scores}
+        details: Columns = {"field_combo": [row.columns for row in compared.rows], **values}
+        reports: dict[str, Columns] = {"details": details}
+        return Evaluation.of({"global": values, **reports} if len(sets) == 1 else reports)
+
+
+class VerifyEvaluator(Evaluator):
+    """Whether a released table holds what it claims: its own manifest, or a policy. What fails makes the run fail."""
+
+    method: Literal["verify"]
+    policy: str | None = None
+
+    def inputs(self, files: Files) -> tuple[Path, ...]:
+        """Return the policy's file, and those that it names."""
+        if self.policy is None:
+            return ()
+        path = files.find(self.policy)
+        return path, *Policy.read(path).inputs
+
+    def evaluate(self, tables: Tables, files: Files, seed: int, wanted: Collection[str]) -> Evaluation:
+        """Judge the published cells anew."""
+        verdict = self._verdict(tables, files)
+        failed = {failure.condition: failure for failure in verdict.failures}
+        states = {
+            name: "fails" if name in failed else "not judged" if name in verdict.unchecked else "holds"
+            for name in dict.fromkeys((*verdict.conditions, *failed))
+        }
+        totals = {
+            "passed": verdict.passed and verdict.complete,
+            "n_conditions": len(states),
+            "n_failures": len(failed),
+            "n_unchecked": len(verdict.unchecked),
+            "n_records": verdict.n_records,
+            **verdict.figures,
+        }
+        details: Columns = {
+            "condition": list(states),
+            "state": list(states.values()),
+            "n_classes": [failed[name].n_classes if name in failed else 0 for name in states],
+            "n_records": [failed[name].n_records if name in failed else 0 for name in states],
+        }
+        return Evaluation.of({"global": {name: [each] for name, each in totals.items()}, "details": details})
+
+    def _verdict(self, tables: Tables, files: Files) -> Verdict:
+        """Judge a table by a policy, by its manifest, or by both; where that compares, with what was protected."""
+        rules = None if self.policy is None else Policy.read(files.find(self.policy))
+        claim = None if tables.release is None else manifest.claim_of(tables.release)
+        if rules is not None:
+            asked = rules.claim()
+            rules.check_release(tables.current.columns)
+            if claim is not None:
+                rules.check_agrees(claim)
+            claim = asked if claim is None else claim.completed(asked)
+        if claim is None:
+            msg = with_hint("nothing was claimed of this table.", "name a policy, or verify what an Anonymizer made.")
+            raise InputError(msg)
+        compares = isinstance(claim, (Classes, Matchings)) and claim.compares(tables.current.columns)
+        return claim.verify(tables.current, original=tables.protected if compares else None)
+
+    def failures(self, found: Evaluation) -> list[str]:
+        """Say how much does not hold, or could not be judged."""
+        n_failures, n_unchecked = found.figures["n_failures"], found.figures["n_unchecked"]
+        if found.figures["passed"]:
+            return []
+        return [f"of {found.figures['n_conditions']} conditions {n_failures} fail, and {n_unchecked} were not judged"]
+
+
+class SimilarityEvaluator(Evaluator):
+    """How alike two tables are: the four formulas of sdmetrics' quality report."""
+
+    method: Literal["default", "quality", "sdmetrics-qualityreport"]
+
+    def evaluate(self, tables: Tables, files: Files, seed: int, wanted: Collection[str]) -> Evaluation:
+        """Compare columns and pairs of columns."""
+        tables.check_made()
+        found = similarity(*encoded({"original": tables.people, "synthetic": tables.current}))
+        return Evaluation.of(
+            {
+                "global": {
+                    "Score": [found.score],
+                    "Column Shapes": [found.column_shapes],
+                    "Column Pair Trends": [found.column_pair_trends],
+                },
+                "columnwise": {"column": list(found.columns), **_scored("Column Shapes", found.columns.values())},
+                "pairwise": {
+                    "column1": [first for first, _ in found.pairs],
+                    "column2": [second for _, second in found.pairs],
+                    **_scored("Column Pair Trends", found.pairs.values()),
+                },
+            }
+        )
+
+
+class DiagnosisEvaluator(Evaluator):
+    """Whether a synthetic table could be one of the original's: sdmetrics' diagnostic report."""
+
+    method: Literal["diagnosis", "sdmetrics-diagnosticreport"]
+
+    def evaluate(self, tables: Tables, files: Files, seed: int, wanted: Collection[str]) -> Evaluation:
+        """Compare ranges, categories and columns."""
+        tables.check_made()
+        read = frames.read_alike([tables.people, tables.current])
+        found = diagnosis(*(Table.encode(frame) for frame in read))
+        return Evaluation.of(
+            {
+                "global": {
+                    "Score": [found.score],
+                    "Data Validity": [found.data_validity],
+                    "Data Structure": [found.data_structure],
+                },
+                "columnwise": {"column": list(found.columns), **_scored("Data Validity", found.columns.values())},
+            }
+        )
+
+
+class LeftOut(Evaluator):
+    """An evaluator of PETsARD's that is not built: its parameters are read, and a run says that it was left out."""
+
+    n_attacks: Any = None
+    n_cols: Any = None
+    max_attempts: Any = None
+    aux_cols: Any = None
+    n_neighbors: Any = None
+    secret: Any = None
+    n_jobs: Any = None
+    target: Any = None
+    n_clusters: Any = None
+    stats_method: Any = None
+    compare_method: Any = None
+    aggregated_method: Any = None
+    summary_method: Any = None
+    eval_method: Any = None
+    custom_method: Any = None
+    module_path: Any = None
+    class_name: Any = None
+
+
+EVALUATORS: Final[dict[str, type[Evaluator]]] = {
+    "mpuccs": MpuccsEvaluator,
+    "scores": ScoresEvaluator,
+    "verify": VerifyEvaluator,
+    **dict.fromkeys(("default", "quality", "sdmetrics-qualityreport"), SimilarityEvaluator),
+    **dict.fromkeys(("diagnosis", "sdmetrics-diagnosticreport"), DiagnosisEvaluator),
+    **dict.fromkeys(("anonymeter-singlingout", "anonymeter-linkability", "anonymeter-inference"), LeftOut),
+    **dict.fromkeys(("mlutility-classification", "mlutility-regression", "mlutility-cluster"), LeftOut),
+    **dict.fromkeys(("stats", "custom_method"), LeftOut),
+}
+"""What evaluates, by the word for it. What is put in here may stand in a file."""
+
+
+def _scored(what: str, found: Collection[tuple[str, float | None]]) -> Columns:
+    """Return metrics and their values as that report names them."""
+    return {
+        "Property": [what] * len(found),
+        "Metric": [metric for metric, _ in found],
+        "Score": [score for _, score in found],
+    }
+
+
+def _precision(given: Any) -> Any:
+    """Return a precision as `hushtable.mpuccs` takes it: nothing said is what the tables show."""
+    return "auto" if given is None else None if given == "exact" else given
+
+
+def _read_control(path: Path, original: Frame) -> Frame:
+    """Read people who were kept out, as the originals are read."""
+    return frames.read(path, dialect=original.dialect.marks).told(original.specs)
+
+
+def _columns(table: Any) -> Columns:
+    frame = frames.read(table)
+    return {name: frame.column(name).to_list() for name in frame.columns}

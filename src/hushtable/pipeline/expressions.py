@@ -1,0 +1,349 @@
+"""Expressions that rows keep to, ``age >= 18 & age <= 65``: read into nodes, never run as code.
+
+===========  ========================================================================
+part         what it is
+===========  ========================================================================
+expression   all-of ``|`` all-of ...
+all-of       comparison ``&`` comparison ...
+comparison   sum sign sum; or ``(expression) == (expression)``, ``!=``
+sign         ``==  !=  <  <=  >  >=  IS  IS NOT``; ``pd.NA`` goes with the last two
+sum          operand ``+`` operand ``-`` operand ...; a minus has spaces around it
+operand      column, number, text, ``DATE(2020-01-31)``, ``pd.NA``; or in parentheses
+column       letters of any script, digits, ``_ - .``; anything in backticks
+text         in single or double quotes; a quote inside is doubled
+===========  ========================================================================
+
+Where a comparison names no column, its first text is one: ``'hours per week' >= 20``. Line breaks are spaces.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+import re
+import unicodedata
+from collections.abc import Callable, Iterator
+from typing import Final, NamedTuple, NoReturn
+
+from hushtable.errors import PipelineError, listed, with_hint
+from hushtable.pipeline.conditions import (
+    Agreement,
+    Cell,
+    Comparison,
+    Condition,
+    Day,
+    Every,
+    Missing,
+    Number,
+    Operand,
+    Some,
+    Sum,
+    Text,
+    columns_of,
+)
+
+__all__ = ["number", "read"]
+
+_DEEPEST: Final = 64  # parentheses within one another; each takes a few calls
+_LARGEST_WHOLE: Final = 2**63
+_JOINING: Final = ("&", "|")
+_SIGNS: Final = ("==", "!=", "<", "<=", ">", ">=")
+_MEANT: Final = {"and": "&", "or": "|", "&&": "&", "||": "|", "is": "IS", "=": "==", "<>": "!=", "=>": ">=", "=<": "<="}
+"""What other languages write, and what it is here."""
+_EMPTY: Final = ("na", "nan", "none", "null")
+
+_TOKEN: Final = re.compile(
+    r"""(?P<space>\s+)
+    | (?P<column>`(?:[^`]|``)+`)
+    | (?P<text>'(?:[^']|'')*' | "(?:[^"]|"")*")
+    | (?P<number>-?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?(?![\w.-]))
+    | (?P<word>[\w.][\w.-]*)
+    | (?P<sign>[<>=!&|]+ | [()+] | -(?=\s))
+    """,
+    re.VERBOSE,
+)
+_DAY: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", re.ASCII)
+_WHOLE: Final = re.compile(r"-?[0-9]+", re.ASCII)
+
+
+def read(text: str, name: str) -> Condition:
+    """Read an expression.
+
+    Parameters
+    ----------
+    text : str
+    name : str
+        What messages call it: ``"field_constraints 2"``.
+
+    Raises
+    ------
+    PipelineError
+        It is none: at which character, and what was expected there.
+
+    Examples
+    --------
+    >>> read("age >= 18", "rule")
+    Comparison(left=Cell(name='age'), sign='>=', right=Number(value=18))
+    >>> read("job IS pd.NA | `hours per week` < 40", "rule").parts[1]
+    Comparison(left=Cell(name='hours per week'), sign='<', right=Number(value=40))
+    """
+    return _Reader(text, name).whole()
+
+
+def number(text: str) -> int | float | None:
+    """Read a number as it is written here; None where a text is none, or one that is too large."""
+    found = _TOKEN.fullmatch(text)
+    if found is None or found.lastgroup != "number" or not math.isfinite(float(text)):
+        return None
+    is_whole = _WHOLE.fullmatch(text) is not None and abs(int(text)) < _LARGEST_WHOLE
+    return int(text) if is_whole else float(text)
+
+
+class _Token(NamedTuple):
+    """A piece of the text: its kind is a group of ``_TOKEN``, ``end``, or ``keyword``."""
+
+    kind: str
+    value: str
+    at: int
+
+    @property
+    def shown(self) -> str:
+        """What messages call it; numbers and texts may be somebody's."""
+        if self.kind in ("word", "column"):
+            return f"the name {listed([self.value])}"
+        return {"number": "a number", "text": "a text", "end": "the end"}.get(self.kind, repr(self.value))
+
+
+class _Part(NamedTuple):
+    """What was read of the text, and where it begins."""
+
+    node: Condition | Operand
+    at: int
+
+    @property
+    def is_condition(self) -> bool:
+        return isinstance(self.node, Condition)
+
+
+class _Reader:
+    """Reads one text from left to right: a method for each part of the grammar."""
+
+    def __init__(self, text: str, name: str) -> None:
+        self.text, self.name = text, name
+        self.tokens = list(self.split())
+        self.place = 0
+        self.depth = 0
+
+    def split(self) -> Iterator[_Token]:
+        at = 0
+        while at < len(self.text):
+            found = _TOKEN.match(self.text, at)
+            if found is None:
+                self.fail_at_sign(at)
+            kind, value = str(found.lastgroup), found.group()
+            if kind in ("text", "column"):
+                value = value[1:-1].replace(value[0] * 2, value[0])
+            elif kind == "sign" and value not in (*_SIGNS, *_JOINING, *"()+-"):
+                self.fail(at, f"no sign {value!r} is known", _hint(value))
+            elif kind == "word" and value in ("IS", "NOT", "pd.NA"):
+                kind = "keyword"
+            if kind != "space":
+                yield _Token(kind, value, at)
+            at = found.end()
+        yield _Token("end", "", len(self.text))
+
+    @property
+    def token(self) -> _Token:
+        return self.tokens[self.place]
+
+    def takes(self, *values: str) -> bool:
+        """Go past a sign or keyword if it is one of these."""
+        is_one = self.token.kind in ("sign", "keyword") and self.token.value in values
+        self.place += is_one
+        return is_one
+
+    def whole(self) -> Condition:
+        if self.token.kind == "end":
+            self.fail(0, "it is empty", "for instance: age >= 18 & age <= 65")
+        part = self.some()
+        if self.token.kind != "end":
+            self.fail_after(part, "the end" if part.is_condition else "")
+        return self.condition(part)
+
+    def some(self) -> _Part:
+        return self.joined("|", self.every, Some)
+
+    def every(self) -> _Part:
+        return self.joined("&", self.comparison, Every)
+
+    def joined(self, sign: str, next_: Callable[[], _Part], kind: type[Every | Some]) -> _Part:
+        first = next_()
+        if self.token.value != sign or self.token.kind != "sign":
+            return first
+        parts = [self.condition(first)]
+        while self.takes(sign):
+            parts.append(self.condition(next_()))
+        return _Part(kind(tuple(parts)), first.at)
+
+    def condition(self, part: _Part) -> Condition:
+        """Return what was just read, if it is a condition."""
+        if not isinstance(part.node, Condition):
+            if self.token.kind not in ("end", "sign"):
+                self.fail_after(part, "")
+            self.fail(part.at, "expected a comparison", "for instance: age >= 18")
+        return part.node
+
+    def comparison(self) -> _Part:
+        left = self.sum()
+        sign = self.sign()
+        if sign is None:
+            return left
+        right = self.sum()
+        at = self.token.at
+        if self.sign() is not None:
+            self.fail(at, "a second comparison in a row", "join two by &: 18 <= age & age <= 65")
+        if left.is_condition or right.is_condition:
+            return self.agreement(left, sign, right)
+        return self.compared(left, sign, right)
+
+    def sign(self) -> str | None:
+        """Go past a sign of comparison, if there is one."""
+        found = self.token.value
+        if self.takes(*_SIGNS):
+            return found
+        if not self.takes("IS"):
+            return None
+        sign = "IS NOT" if self.takes("NOT") else "IS"
+        if self.token.kind == "word" and self.token.value.lower() in _EMPTY:
+            self.fail(
+                self.token.at, f"expected pd.NA, found {self.token.shown}", "a column of that name is in backticks"
+            )
+        return sign
+
+    def agreement(self, left: _Part, sign: str, right: _Part) -> _Part:
+        if sign not in ("==", "!="):
+            self.fail(
+                right.at,
+                f"comparisons go with == and !=, not with {sign}",
+                "write one comparison for each, joined by &",
+            )
+        for part in (left, right):
+            if not part.is_condition:
+                self.fail(part.at, "expected a comparison in parentheses", "for instance: (age < 18) == (job IS pd.NA)")
+        return _Part(Agreement(self.condition(left), self.condition(right), sign == "=="), left.at)
+
+    def compared(self, left: _Part, sign: str, right: _Part) -> _Part:
+        sides = [self.operand_of(left), self.operand_of(right)]
+        for side, part in zip(sides, (left, right), strict=True):
+            if isinstance(side, Missing) and not sign.startswith("IS"):
+                self.fail(part.at, f"pd.NA goes with IS and IS NOT, not with {sign}", "for instance: job IS NOT pd.NA")
+        if not any(map(columns_of, sides)):
+            text = next((place for place, side in enumerate(sides) if isinstance(side, Text)), None)
+            if text is None:
+                self.fail(
+                    left.at, "expected a column on one side", "names that look like numbers are in backticks: `2020`"
+                )
+            sides[text] = _as_cell(sides[text])
+        return _Part(Comparison(sides[0], sign, sides[1]), left.at)
+
+    def sum(self) -> _Part:
+        first = self.operand()
+        added, taken = [first], list[_Part]()
+        while self.token.kind == "sign" and self.token.value in ("+", "-"):
+            terms = added if self.token.value == "+" else taken
+            self.place += 1
+            terms.append(self.operand())
+        if len(added) + len(taken) == 1:
+            return first
+        return _Part(Sum(tuple(map(self.term, added)), tuple(map(self.term, taken))), first.at)
+
+    def term(self, part: _Part) -> Operand:
+        operand = _as_cell(self.operand_of(part))
+        if isinstance(operand, (Day, Missing)):
+            self.fail(part.at, "expected a column or number to add", "for instance: net + tax <= gross")
+        return operand
+
+    def operand_of(self, part: _Part) -> Operand:
+        if isinstance(part.node, Condition):
+            self.fail(part.at, "expected a column or number to add", "for instance: net + tax <= gross")
+        return part.node
+
+    def operand(self) -> _Part:
+        token = self.token
+        if self.takes("("):
+            return _Part(self.within(token.at).node, token.at)
+        if self.takes("pd.NA"):
+            return _Part(Missing(), token.at)
+        if token.kind not in ("word", "column", "number", "text"):
+            what = "expected a column, number, text in quotes, DATE(2020-01-31), pd.NA or ("
+            self.fail(token.at, f"{what}, found {token.shown}", "names that hold spaces or signs are in backticks")
+        self.place += 1
+        if token.kind == "word" and token.value == "DATE" and self.takes("("):
+            return _Part(self.day(), token.at)
+        if token.kind == "number":
+            return _Part(Number(self.number_of(token)), token.at)
+        return _Part(Text(token.value) if token.kind == "text" else Cell(token.value), token.at)
+
+    def within(self, at: int) -> _Part:
+        """Read what is in parentheses, after the first."""
+        self.depth += 1
+        if self.depth > _DEEPEST:
+            self.fail(at, f"parentheses more than {_DEEPEST} deep", "split the rule: all rules must hold")
+        part = self.some()
+        if not self.takes(")"):
+            self.fail_after(part, f") for the ( at character {at + 1}")
+        self.depth -= 1
+        return part
+
+    def day(self) -> Day:
+        """Read a day, after ``DATE(``."""
+        token = self.token
+        self.place += 1
+        try:
+            if not _DAY.fullmatch(token.value):
+                raise ValueError
+            day = dt.date.fromisoformat(token.value)
+        except ValueError:
+            self.fail(token.at, "expected a day that exists", "year, month and day: DATE(2020-01-31)")
+        if not self.takes(")"):
+            self.fail(self.token.at, f"expected ) after the day, found {self.token.shown}", "write DATE(2020-01-31)")
+        return Day(day)
+
+    def number_of(self, token: _Token) -> int | float:
+        value = number(token.value)
+        if value is None:
+            self.fail(token.at, "a number that is too large", "at most 1.8e308")
+        return value
+
+    def fail_after(self, part: _Part, closing: str) -> NoReturn:
+        """Tell what could stand here instead."""
+        signs = _JOINING if part.is_condition else (*_SIGNS, "IS", "IS NOT")
+        known = ", ".join(signs) + (f" or {closing}" if closing else "")
+        self.fail(self.token.at, f"expected {known}, found {self.token.shown}", _hint(self.token.value))
+
+    def fail_at_sign(self, at: int) -> NoReturn:
+        sign = self.text[at]
+        if sign in "'\"`":
+            self.fail(at, "a quote that is not closed", f"end what is quoted by the sign it begins with, {sign}")
+        # Chinese keyboards have wide signs, too.
+        narrow = unicodedata.normalize("NFKC", sign)
+        self.fail(at, f"no sign {sign!r} is known", _hint(sign) if narrow == sign else f"did you mean {narrow}?")
+
+    def fail(self, at: int, what: str, hint: str) -> NoReturn:
+        line, before = self.text.count("\n", 0, at) + 1, self.text.rfind("\n", 0, at)
+        place = f"line {line}, character {at - before}" if "\n" in self.text.rstrip() else f"character {at + 1}"
+        raise PipelineError(with_hint(f"{self.name}, {place}: {what}.", hint if hint.endswith("?") else f"{hint}."))
+
+
+def _as_cell(operand: Operand) -> Operand:
+    return Cell(operand.value) if isinstance(operand, Text) else operand
+
+
+def _hint(found: str) -> str:
+    """Return what helps where something else than what was found is expected."""
+    meant = _MEANT.get(found.lower())
+    if meant is not None:
+        return f"did you mean {meant}? Known: {', '.join((*_SIGNS, 'IS', 'IS NOT', *_JOINING))}"
+    if found in ("", ")"):
+        return "every ( has its ), and every sign something on both sides"
+    return "names that hold spaces or signs are in backticks, texts in quotes; + and - have spaces around them"

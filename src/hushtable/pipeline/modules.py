@@ -1,0 +1,304 @@
+"""What may stand in a pipeline's file: a record of parameters for each method of each module.
+
+The words are those of PETsARD 1.6.0, so that its files are read as they are; what is ours besides is
+`Anonymizer`, ``values``, ``limit`` and the names without a prefix.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Annotated, Any, ClassVar, Final, Literal, get_args
+
+from pydantic import AfterValidator, BeforeValidator, Field, model_validator
+
+from hushtable.policy.parts import Record
+
+__all__ = [
+    "GRANULARITIES",
+    "Constraining",
+    "Deep",
+    "Describing",
+    "Executor",
+    "GivenSplit",
+    "GivenTable",
+    "Loading",
+    "OwnSynthesizer",
+    "Reading",
+    "Releasing",
+    "SaveData",
+    "SaveReport",
+    "SaveTiming",
+    "Schema",
+    "Splitting",
+    "Synthesis",
+    "several",
+]
+
+Granularity = Literal["global", "columnwise", "pairwise", "details", "tree"]
+GRANULARITIES: Final[tuple[str, ...]] = get_args(Granularity)
+Type = Literal["int", "integer", "float", "str", "string", "bool", "boolean", "datetime", "date", "category"]
+Naming = Literal["traditional", "compact", "plain"]
+
+
+def several(given: Any) -> Any:
+    """Take one for a list of one."""
+    return given if given is None or isinstance(given, (list, tuple, Mapping)) else [given]
+
+
+def _cell(given: Any) -> Any:
+    # What means missing may look like a number; of 12.50, YAML keeps 12.5.
+    if type(given) is float:
+        msg = "put a number with decimals in quotes, as it stands in the cells: '12.50'"
+        raise ValueError(msg)
+    return str(given) if type(given) is int else given
+
+
+def _beginning(given: str) -> str:
+    if not re.fullmatch(r"[^/\\\x00-\x1f]+", given) or given.startswith("."):
+        msg = "expected the beginning of a file's name: text without / or \\ that does not start with a point"
+        raise ValueError(msg)
+    return given
+
+
+Output = Annotated[str, AfterValidator(_beginning)]
+Cells = Annotated[tuple[Annotated[str, BeforeValidator(_cell)], ...], BeforeValidator(several)]
+Names = Annotated[tuple[str, ...], BeforeValidator(several)]
+
+
+class Executor(Record):
+    """Where a log goes; without one of these entries, none is written."""
+
+    log_output_type: Literal["stdout", "file", "both"] = "file"
+    log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"] = "INFO"
+    log_dir: str = "."
+    log_filename: Output = "hushtable_{timestamp}.log"
+
+
+class FieldSchema(Record):
+    """What a column is. How it is stored (``category_method``, ``logical_type`` ...) makes no difference here."""
+
+    type: Type | None = None
+    na_values: Cells = ()
+    datetime_format: str | None = None
+    precision: int | None = None
+    category_method: Any = None
+    logical_type: Any = None
+    leading_zeros: Any = None
+    nullable_int: Any = None
+    datetime_precision: Any = None
+    description: Any = None
+    enable_null: Any = None
+    enable_stats: Any = None
+
+
+class Schema(Record):
+    """What is known of a table's columns; but for ``fields`` it says how they are stored, which makes no difference."""
+
+    fields: dict[str, FieldSchema] = Field(default_factory=dict)
+    schema_id: Any = None
+    id: Any = None
+    name: Any = None
+    description: Any = None
+    compute_stats: Any = None
+    optimize_dtypes: Any = None
+    nullable_int: Any = None
+    sample_size: Any = None
+    infer_logical_types: Any = None
+    leading_zeros: Any = None
+
+
+class Reading(Record):
+    """How a file is read: shared by everything that names one."""
+
+    column_types: dict[str, Names] = Field(default_factory=dict)
+    na_values: Cells | dict[str, Cells] = ()
+    header_names: tuple[str, ...] | None = None
+    schema_: str | Schema | None = Field(default=None, alias="schema")
+
+    @model_validator(mode="after")
+    def _types_are_known(self) -> Reading:
+        odd = [name for name in self.column_types if name.lower() not in ("category", "datetime")]
+        if odd:
+            msg = f"column_types names {odd[0]!r}; it may name category and datetime"
+            raise ValueError(msg)
+        return self
+
+
+class Loading(Reading):
+    """Loader: the table of people."""
+
+    filepath: str | None = None
+    method: Literal["default"] | None = None
+
+    @model_validator(mode="after")
+    def _names_a_table(self) -> Loading:
+        if (self.filepath is None) == (self.method is None):
+            msg = "give filepath, the table to read (method: default, which downloads one, is read but not carried out)"
+            raise ValueError(msg)
+        return self
+
+
+class GivenTable(Reading):
+    """Synthesizer, ``method: custom_data``: a table that was made elsewhere; never cut unless asked."""
+
+    method: Literal["custom_data"]
+    filepath: str
+    sample_num_rows: int | None = Field(default=None, ge=1, strict=True)
+
+
+class SplitPaths(Record):
+    """The two tables of a split that was made elsewhere."""
+
+    ori: str
+    control: str
+
+
+class SplitSchemas(Record):
+    """What is known of them."""
+
+    ori: str | Schema | None = None
+    control: str | Schema | None = None
+
+
+class GivenSplit(Record):
+    """Splitter, ``method: custom_data``: originals and a control set, each in a file."""
+
+    method: Literal["custom_data"]
+    filepath: SplitPaths
+    na_values: Cells | dict[str, Cells] = ()
+    column_types: dict[str, Names] = Field(default_factory=dict)
+    schema_: SplitSchemas = Field(default_factory=SplitSchemas, alias="schema")
+
+    @property
+    def reading(self) -> Reading:
+        """How the originals are read."""
+        return Reading(na_values=self.na_values, column_types=self.column_types, schema=self.schema_.ori)
+
+
+class Splitting(Record):
+    """Splitter: some of the people are kept out of the synthesis, as a control."""
+
+    method: None = None
+    num_samples: int = Field(default=1, ge=1, le=1000, strict=True)
+    train_split_ratio: float = Field(default=0.8, gt=0, lt=1)
+    random_state: int | float | str | None = None
+    max_overlap_ratio: float = Field(default=1.0, ge=0, le=1)
+    max_attempts: int = Field(default=30, ge=1, strict=True)
+    person: str | None = None
+
+
+class Synthesis(Record):
+    """Synthesizer: a table made up here; see `hushtable.synthesize`."""
+
+    method: str = "default"
+    sample_num_rows: int | None = Field(default=None, ge=1, strict=True)
+    values: Literal["interpolated", "observed"] | None = None
+
+    @property
+    def name(self) -> str:
+        """The method as `hushtable.synthesize` calls it."""
+        return {"default": "copula", "sdv-single_table-gaussiancopula": "copula"}.get(self.method, self.method)
+
+    @model_validator(mode="after")
+    def _values_are_of_use(self) -> Synthesis:
+        if self.values is not None and self.name not in ("copula", "independent"):
+            msg = f"values has no effect with {self.method}"
+            raise ValueError(msg)
+        return self
+
+
+class OwnSynthesizer(Record):
+    """Synthesizer, ``method: custom_method``: somebody's class, an installed entry point of that name."""
+
+    method: Literal["custom_method"]
+    class_name: str
+    module_path: str | None = None
+    sample_num_rows: int | None = Field(default=None, ge=1, strict=True)
+
+
+class Deep(Record):
+    """Synthesizers that learn deeply: read, and not built."""
+
+    obstacle: ClassVar[str] = (
+        "deep-learning synthesizers are not built: take method: default (a Gaussian copula), or install a package with "
+        "an entry point in hushtable.synthesizers and give its name as the method"
+    )
+
+    method: str
+    sample_num_rows: int | None = Field(default=None, ge=1, strict=True)
+
+
+class Constraining(Record):
+    """Constrainer: rules that the rows of a synthetic table keep to; see `hushtable.pipeline.constraining`."""
+
+    method: Literal["default"] | None = None
+    nan_groups: dict[str, Any] = Field(default_factory=dict)
+    field_constraints: tuple[str, ...] = ()
+    field_combinations: tuple[Any, ...] = ()
+    field_proportions: Any = None
+    target_rows: int | None = Field(default=None, ge=1, strict=True)
+    sampling_ratio: float = Field(default=10.0, gt=0)
+    max_trials: int = Field(default=300, ge=1, strict=True)
+    verbose_step: int = Field(default=10, ge=1, strict=True)
+
+    @property
+    def obstacle(self) -> str | None:
+        """What is asked and not built."""
+        return "field_proportions is not built: leave it out" if self.field_proportions else None
+
+
+class Releasing(Record):
+    """Anonymizer: a release by a policy, whose entries stand here or in a file of their own.
+
+    Attributes
+    ----------
+    rules : Policy
+        The entries that stand here.
+    policy : str, optional
+        The file.
+    key_file : str, optional
+        Of pseudonyms.
+    external : bool
+        Whether the manifest is the one that goes with a published file.
+    """
+
+    rules: Any = None
+    policy: str | None = None
+    key_file: str | None = None
+    external: bool = Field(default=False, strict=True)
+
+
+class Describing(Record):
+    """Describer: statistics of the table as it is by then."""
+
+    method: Literal["default"] = "default"
+
+
+class SaveData(Record):
+    """Reporter, ``save_data``: tables as files."""
+
+    method: Literal["save_data"]
+    source: Names
+    output: Output = "hushtable"
+    naming_strategy: Naming | None = None
+
+
+class SaveReport(Record):
+    """Reporter, ``save_report``: what evaluators and describers found, a file for each granularity."""
+
+    method: Literal["save_report"]
+    granularity: Annotated[tuple[Granularity, ...], BeforeValidator(several)] = ("global",)
+    eval: Names | None = None
+    output: Output = "hushtable"
+    naming_strategy: Naming | None = None
+
+
+class SaveTiming(Record):
+    """Reporter, ``save_timing``: how long each step took."""
+
+    method: Literal["save_timing"]
+    time_unit: Literal["seconds", "minutes", "hours", "days"] = "seconds"
+    module: Names = ()
+    output: Output = "hushtable"
+    naming_strategy: Naming | None = None

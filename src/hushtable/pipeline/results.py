@@ -1,0 +1,135 @@
+"""What the steps of a pipeline hand on: tables, and what was found in them."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Final, Protocol
+
+from hushtable.errors import InputError, with_hint
+from hushtable.frames import Frame
+
+__all__ = ["Columns", "Evaluation", "Files", "Tables"]
+
+Columns = Mapping[str, Sequence[Any]]
+"""A table of results: columns of one length, of plain values."""
+
+_NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
+
+
+class Files(Protocol):
+    """Where the files are that a pipeline names."""
+
+    def find(self, path: str) -> Path:
+        """Return where a file is; InputError where it is not."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Tables:
+    """The tables of one line of experiments, as they are after a step.
+
+    Attributes
+    ----------
+    current : Frame
+        What the next step works on.
+    original : Frame, optional
+        The people whom `current` is, or was made from; None where only a made-up table was given.
+    control : Frame, optional
+        People who were kept out.
+    is_made : bool
+        Whether `current` was synthesized, or protected.
+    protected : Frame, optional
+        Of a protected table: what it was made from.
+    release : path, optional
+        Of a protected table: the verified file, its manifest and its codebook beside it.
+    removed : tuple of str
+        Columns that a release left out: `current` has none of them, and is compared without them.
+    redraw : callable, optional
+        Of a synthesized table: draws so many more rows, anew for each number of a trial.
+    counts : mapping
+        What steps counted, for the global report: rows left out.
+    """
+
+    current: Frame
+    original: Frame | None = None
+    control: Frame | None = None
+    is_made: bool = False
+    protected: Frame | None = None
+    release: Path | None = None
+    removed: tuple[str, ...] = ()
+    redraw: Callable[[int, int], Frame] | None = None
+    counts: Mapping[str, int] = field(default_factory=lambda: _NOTHING)
+
+    def check_made(self) -> None:
+        """Raise InputError where `current` are the originals themselves, which are as like them as can be."""
+        if not self.is_made:
+            msg = with_hint("there is no synthetic or protected table to compare.", "add a Synthesizer or Anonymizer.")
+            raise InputError(msg)
+
+    @property
+    def people(self) -> Frame:
+        """The originals, as far as `current` may be compared with them.
+
+        Raises
+        ------
+        InputError
+            There are none.
+        """
+        if self.original is None:
+            msg = with_hint("there is no table of originals to compare with.", "add a Loader with their filepath.")
+            raise InputError(msg)
+        return self.original.drop(self.removed)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Evaluation:
+    """What an evaluator or describer found.
+
+    Attributes
+    ----------
+    tables : mapping of granularity to columns
+        The one of ``"columnwise"`` has a column ``column``, that of ``"pairwise"`` ``column1`` and ``column2``.
+    judged : mapping
+        What limits are held against, where that is more than the figures of the whole.
+    """
+
+    tables: Mapping[str, Columns]
+    judged: Mapping[str, Any] = field(default_factory=lambda: _NOTHING)
+
+    @classmethod
+    def of(cls, tables: Mapping[str, Columns], judged: Mapping[str, Any] = _NOTHING) -> Evaluation:
+        """Make one of any plain values: what is kept and read again is the same as what was found."""
+        plain = {
+            granularity: {name: [*map(_plain, cells)] for name, cells in columns.items()}
+            for granularity, columns in tables.items()
+        }
+        return cls(plain, judged)
+
+    @property
+    def figures(self) -> dict[str, Any]:
+        """The figures of the whole."""
+        return {name: cells[0] for name, cells in self.tables.get("global", {}).items()}
+
+    def to_json(self) -> str:
+        """Write it."""
+        return json.dumps([self.tables, dict(self.judged)], ensure_ascii=False, allow_nan=False)
+
+    @classmethod
+    def from_json(cls, text: str) -> Evaluation:
+        """Read it again."""
+        return cls(*json.loads(text))
+
+
+def _plain(cell: Any) -> Any:
+    """Return a cell as a CSV has it: no lists, and nothing where a number is not defined."""
+    if isinstance(cell, float) and not math.isfinite(cell):
+        return None if math.isnan(cell) else str(cell)
+    if isinstance(cell, (list, tuple)):
+        return str(tuple(cell))
+    if isinstance(cell, Mapping):
+        return json.dumps(cell, ensure_ascii=False)
+    return cell

@@ -1,0 +1,285 @@
+"""A run: every step once, in the product's order, and the files at its end."""
+
+from __future__ import annotations
+
+import contextlib
+import datetime as dt
+import difflib
+import html
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from time import perf_counter
+from typing import TYPE_CHECKING, Any, Final
+
+from hushtable import drafts, frames
+from hushtable.errors import HushError, InputError, with_hint
+from hushtable.pipeline import reports, writing
+from hushtable.pipeline.cleaning import Cleaning
+from hushtable.pipeline.evaluators import Evaluator
+from hushtable.pipeline.modules import Releasing, SaveData, SaveReport, SaveTiming
+from hushtable.pipeline.product import Branch, Step, seed_of
+from hushtable.pipeline.reports import Naming, Timing
+from hushtable.pipeline.results import Columns, Evaluation, Tables
+from hushtable.pipeline.steps import Doing, looked_at, made
+from hushtable.pipeline.store import Store
+from hushtable.policy.parts import Record
+
+if TYPE_CHECKING:
+    from hushtable.pipeline import Pipeline
+
+__all__ = ["PipelineRun", "carried_out"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PipelineRun:
+    """What a run left behind.
+
+    Attributes
+    ----------
+    files : tuple of path
+        What was written.
+    failures : tuple of str
+        Limits that do not hold, and releases that do not hold what they claim.
+    timings : tuple of Timing
+        Of every step, in order.
+    columns : mapping of str to mapping of str to sequence
+        The reports, by the names of their files, as plain columns.
+    """
+
+    files: tuple[Path, ...]
+    failures: tuple[str, ...]
+    timings: tuple[Timing, ...] = field(repr=False)
+    columns: Mapping[str, Columns] = field(default_factory=dict, repr=False)
+
+    @property
+    def passed(self) -> bool:
+        """Whether every limit holds."""
+        return not self.failures
+
+    @property
+    def reports(self) -> dict[str, Any]:
+        """The reports as polars frames, by the names of their files."""
+        return {name: frames.assemble(columns) for name, columns in self.columns.items()}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what was written, what failed and how long it took as plain values."""
+        return {
+            "files": [str(path) for path in self.files],
+            "failures": list(self.failures),
+            "steps": [
+                {"name": each.step.name, "seconds": each.seconds, "status": each.status} for each in self.timings
+            ],
+        }
+
+    def _repr_html_(self) -> str:
+        lines = [f"{len(self.timings)} steps, {len(self.files)} files", *(f"failed: {each}" for each in self.failures)]
+        return f"<b>Pipeline</b>: {'<br>'.join(map(html.escape, lines))}"
+
+
+_LONGEST_NAME: Final = 230
+"""Bytes of a file's name: file systems take 255, and a draft's name is longer."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Done:
+    """What steps have made so far: grown while a run goes on, and read at its end."""
+
+    tables: dict[Branch, Tables] = field(default_factory=dict)
+    found: list[tuple[Step, Evaluation]] = field(default_factory=list)
+    by_key: dict[str, Evaluation] = field(default_factory=dict)
+    timings: list[Timing] = field(default_factory=list)
+    lines: list[str] = field(default_factory=list)
+
+
+def carried_out(pipeline: Pipeline, out: Path, kept: Store, tell: Callable[[str], None]) -> PipelineRun:
+    """Carry out a pipeline; see `hushtable.Pipeline.run`."""
+    plan, keys, done = pipeline.steps, pipeline.keys(), _Done()
+    naming = _naming(pipeline)
+    inputs = pipeline.inputs
+    _check_outputs(pipeline, out, inputs, naming)
+
+    def say(line: str) -> None:
+        done.lines.append(line)
+        tell(line)
+
+    if kept.is_new:
+        say(f"Results are kept in {kept.folder}, which holds people's data from now on; --clean removes it.")
+    for line in pipeline.left_out:
+        say(line)
+    for place, step in enumerate(plan, 1):
+        doing = Doing(pipeline, kept, seed_of(pipeline.seed, step), keys[step.path])
+        try:
+            _do(step, pipeline.wanted(step), doing, done)
+            _check_unchanged(step, pipeline, doing)
+        except HushError as error:
+            msg = f"step {place} of {len(plan)}, {step.name}, failed: {error}"
+            raise type(error)(msg) from None
+        for line in _lines(done, step):
+            say(line)
+    return _reported(pipeline, out, inputs, naming, done)
+
+
+def _do(step: Step, wanted: Sequence[str], doing: Doing, done: _Done) -> None:
+    is_kept = doing.store.find(doing.key) is not None or doing.key in done.by_key
+    start, began = dt.datetime.now().astimezone(), perf_counter()
+    before = done.tables.get(step.parent)
+    if not step.looks:
+        done.tables[step.path] = made(step, before, doing)
+    else:
+        assert before is not None, "a pipeline begins with a table"
+        found = done.by_key.get(doing.key) or _found(step, before, wanted, doing)
+        done.by_key[doing.key] = found
+        done.found.append((step, found))
+    seconds = perf_counter() - began
+    end = start + dt.timedelta(seconds=seconds)
+    status = "reused" if is_kept else "completed"
+    done.timings.append(
+        Timing(step, start.isoformat(timespec="milliseconds"), end.isoformat(timespec="milliseconds"), seconds, status)
+    )
+
+
+def _found(step: Step, tables: Tables, wanted: Sequence[str], doing: Doing) -> Evaluation:
+    """Look at tables, or read what was found before."""
+    folder = doing.store.find(doing.key)
+    if folder is not None:
+        # What is damaged is made anew.
+        with contextlib.suppress(OSError, ValueError, TypeError):
+            return Evaluation.from_json((folder / _EVALUATION).read_text(encoding="utf-8"))
+    found = looked_at(step, tables, doing, wanted)
+    if doing.store.lasts:
+        with doing.store.making(doing.key) as folder:
+            (folder / _EVALUATION).write_text(found.to_json(), encoding="utf-8")
+    return found
+
+
+_EVALUATION: Final = "evaluation.json"
+
+
+def _check_unchanged(step: Step, pipeline: Pipeline, doing: Doing) -> None:
+    """Raise InputError where a file is not the one any more that its key was made of; its result is not kept."""
+    if pipeline.keys()[step.path] != doing.key:
+        doing.store.drop(doing.key)
+        msg = "a file that it reads was changed meanwhile."
+        raise InputError(with_hint(msg, "run again when nobody writes to it."))
+
+
+def _lines(done: _Done, step: Step) -> list[str]:
+    """Say what a step took, and how many rows it left out."""
+    last = done.timings[-1]
+    took = "kept from before" if last.status == "reused" else f"{last.seconds:.2f} s"
+    lines = [f"{step.name}: {took}"]
+    if isinstance(step.parameters, Cleaning):
+        frame = done.tables[step.path].current
+        own = f"{step.module}_{step.experiment}_"
+        counts = done.tables[step.path].counts
+        lines += [f"  {name.removeprefix(own)}: {count:,}" for name, count in counts.items() if name.startswith(own)]
+        lines += [
+            f"  there is no column {name!r}{_near(name, frame.columns)}; what was said of it has no effect"
+            for name in step.parameters.columns
+            if name not in frame.columns
+        ]
+    return lines
+
+
+def _near(name: str, known: Sequence[str]) -> str:
+    near = difflib.get_close_matches(name, known, n=1)
+    return f" (did you mean {near[0]!r}?)" if near else ""
+
+
+def _naming(pipeline: Pipeline) -> Naming:
+    modules: dict[str, set[str]] = {}
+    for step in pipeline.steps:
+        modules.setdefault(step.module, set()).add(step.experiment)
+    varied = frozenset(module for module, experiments in modules.items() if len(experiments) > 1)
+    return Naming("traditional" if pipeline.version is None else "plain", varied)
+
+
+def _check_outputs(pipeline: Pipeline, out: Path, inputs: Sequence[Path], naming: Naming) -> None:
+    """Raise InputError where a file could not be written in the end, before anything is done."""
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except (OSError, ValueError) as error:
+        msg = f"cannot make the folder {str(out)!r}: {getattr(error, 'strerror', None) or type(error).__name__}."
+        raise InputError(with_hint(msg, "name another with --out.")) from None
+    names = [name for reporter in pipeline.reporters.values() for name in _names_of(reporter, pipeline, naming)]
+    long = [name for name in names if len(os.fsencode(name)) > _LONGEST_NAME]
+    if long:
+        msg = f"the name of a file would have {len(os.fsencode(long[0]))} bytes: {long[0]!r}."
+        raise InputError(with_hint(msg, "take naming_strategy: plain, or shorter names of experiments."))
+    if not os.access(out, os.W_OK):
+        raise InputError(with_hint(f"nothing can be written to {str(out)!r}.", "name another folder with --out."))
+    drafts.check_outputs([*(out / name for name in names), *_log_of(pipeline, out)], inputs, overwrite=True)
+
+
+def _names_of(reporter: Record, pipeline: Pipeline, naming: Naming) -> list[str]:
+    """Return the names that a reporter's files may have."""
+    if isinstance(reporter, SaveData):
+        return [name for name, _, _ in reports.data_files(reporter, pipeline.steps, naming)]
+    if isinstance(reporter, SaveReport):
+        return [reports.report_name(reporter, granularity, naming) for granularity in reporter.granularity]
+    assert isinstance(reporter, SaveTiming), "there are three kinds of reporters"
+    return [reports.timing_name(reporter, naming)]
+
+
+def _log_of(pipeline: Pipeline, out: Path) -> list[Path]:
+    """Return the file of a log where one is asked for, in a folder that is made where it is not there."""
+    log = pipeline.log
+    if log is None or log.log_output_type == "stdout":
+        return []
+    path = out / log.log_dir / log.log_filename.replace("{timestamp}", dt.datetime.now().strftime("%Y%m%d-%H%M%S"))
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except (OSError, ValueError):
+        msg = with_hint(f"cannot make the folder of the log, {log.log_dir!r}.", "name another as log_dir.")
+        raise InputError(msg) from None
+    return [path]
+
+
+def _reported(pipeline: Pipeline, out: Path, inputs: Sequence[Path], naming: Naming, done: _Done) -> PipelineRun:
+    """Write all files together, and say which limits fail."""
+    files: dict[Path, Any] = {}
+    found: dict[str, Columns] = {}
+    for reporter in pipeline.reporters.values():
+        if isinstance(reporter, SaveData):
+            for name, step, what in reports.data_files(reporter, pipeline.steps, naming):
+                files |= _table(out / name, done.tables[step.path], step, what)
+        else:
+            told = _tables_of(reporter, naming, done)
+            found |= told
+            for name, columns in told.items():
+                files |= writing.of_columns(out / name, columns)
+    for path in _log_of(pipeline, out):
+        files |= writing.of_text(path, "\n".join(done.lines) + "\n")
+    failures = tuple(
+        f"{step.name}: {failure}"
+        for step, evaluation in done.found
+        if isinstance(step.parameters, Evaluator)
+        for failure in step.parameters.failures(evaluation)
+    )
+    return PipelineRun(writing.write(files, inputs), failures, tuple(done.timings), found)
+
+
+def _tables_of(reporter: Record, naming: Naming, done: _Done) -> dict[str, Columns]:
+    """Return the reports of a reporter, by the names of their files."""
+    if isinstance(reporter, SaveTiming):
+        return {reports.timing_name(reporter, naming): reports.timing(reporter, done.timings)}
+    assert isinstance(reporter, SaveReport), "there are three kinds of reporters"
+    told = {
+        reports.report_name(reporter, granularity, naming): reports.report(
+            reporter, granularity, done.found, done.tables
+        )
+        for granularity in reporter.granularity
+    }
+    return {name: columns for name, columns in told.items() if columns is not None}
+
+
+def _table(path: Path, tables: Tables, step: Step, what: str) -> writing.Writing:
+    """Write a table of a step; a release as it was verified."""
+    if what == "control":
+        assert tables.control is not None, "a Splitter makes one"
+        return writing.of_frame(path, tables.control)
+    if isinstance(step.parameters, Releasing) and tables.release is not None:
+        return writing.of_release(path, tables.release)
+    return writing.of_frame(path, tables.current)

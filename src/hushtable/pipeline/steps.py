@@ -1,0 +1,306 @@
+"""What each module does: a function from the tables before it to the tables after it."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+from hushtable import frames, manifest
+from hushtable._types import CountArray
+from hushtable.codebook import codebook_paths
+from hushtable.errors import InputError, VerificationError, with_hint
+from hushtable.frames import Frame
+from hushtable.pipeline.cleaning import Cleaning, cleaned
+from hushtable.pipeline.constraining import constrained, rules_of
+from hushtable.pipeline.evaluators import Evaluator
+from hushtable.pipeline.loading import load
+from hushtable.pipeline.modules import (
+    Constraining,
+    GivenSplit,
+    GivenTable,
+    Loading,
+    OwnSynthesizer,
+    Reading,
+    Releasing,
+    Schema,
+    Splitting,
+    Synthesis,
+)
+from hushtable.pipeline.product import Step
+from hushtable.pipeline.results import Evaluation, Files, Tables
+from hushtable.pipeline.store import Store
+from hushtable.policy import Policy
+from hushtable.quality.description import describe
+from hushtable.splitting import persons_of, split_rows
+from hushtable.synthesizers import synthesize_frame
+from hushtable.table import Table
+
+__all__ = ["Doing", "files_of", "looked_at", "made", "policy_of"]
+
+_TABLE: Final = "table.parquet"
+_RELEASE: Final = "release.csv"
+"""The names of what is kept; what is saved gets others."""
+
+
+@dataclass(frozen=True, slots=True)
+class Doing:
+    """What a step is given besides the tables.
+
+    Attributes
+    ----------
+    files : Files
+    store : Store
+    seed : int
+        The step's own.
+    key : str
+        Under which its result is kept.
+    """
+
+    files: Files
+    store: Store
+    seed: int
+    key: str
+
+
+def made(step: Step, before: Tables | None, doing: Doing) -> Tables:
+    """Carry out a step that makes tables."""
+    parameters = step.parameters
+    if isinstance(parameters, Loading):
+        return _loaded(parameters, doing.files)
+    if isinstance(parameters, GivenSplit):
+        return _given_split(parameters, before, doing.files)
+    if isinstance(parameters, GivenTable):
+        return _given(parameters, before, doing.files)
+    assert before is not None, "a pipeline begins with a table"
+    if isinstance(parameters, Splitting):
+        return _split(parameters, before, step.sample, doing.seed)
+    if isinstance(parameters, Cleaning):
+        return _with_counts(_cleaning(before, parameters), step, *cleaned(before.current, parameters))
+    if isinstance(parameters, Constraining):
+        return _with_counts(before, step, *constrained(before.current, rules_of(parameters), before.redraw))
+    if isinstance(parameters, Releasing):
+        return _released(parameters, before, doing)
+    return _synthesized(parameters, before, doing)
+
+
+def looked_at(step: Step, tables: Tables, doing: Doing, wanted: Sequence[str]) -> Evaluation:
+    """Carry out a step that looks at tables."""
+    if isinstance(step.parameters, Evaluator):
+        return step.parameters.evaluate(tables, doing.files, doing.seed, wanted)
+    return _described(tables.current)
+
+
+def files_of(step: Step, files: Files) -> list[Path]:
+    """Return the files that a step reads."""
+    parameters = step.parameters
+    if isinstance(parameters, Evaluator):
+        return [*parameters.inputs(files)]
+    named: list[str | None] = []
+    if isinstance(parameters, GivenSplit):
+        schemas = (parameters.schema_.ori, parameters.schema_.control)
+        named += [parameters.filepath.ori, parameters.filepath.control, *map(_path_of, schemas)]
+    elif isinstance(parameters, (Loading, GivenTable)):
+        named += [parameters.filepath, _path_of(parameters.schema_)]
+    elif isinstance(parameters, Releasing):
+        named += [parameters.policy, parameters.key_file]
+    found = [files.find(each) for each in named if each is not None]
+    if isinstance(parameters, Releasing):
+        found += policy_of(parameters, files).inputs
+    return found
+
+
+def policy_of(parameters: Releasing, files: Files) -> Policy:
+    """Return the policy of an Anonymizer."""
+    if parameters.policy is not None:
+        return Policy.read(files.find(parameters.policy))
+    rules: Policy = parameters.rules
+    return rules
+
+
+def _path_of(schema: str | Schema | None) -> str | None:
+    return schema if isinstance(schema, str) else None
+
+
+def _loaded(parameters: Loading, files: Files) -> Tables:
+    assert parameters.filepath is not None, "a download is refused before"
+    frame = load(parameters.filepath, files, parameters)
+    return Tables(frame, frame)
+
+
+def _cleaning(before: Tables, parameters: Cleaning) -> Tables:
+    """Have rows that are drawn again cleaned as those before."""
+    draw = before.redraw
+    return before if draw is None else replace(before, redraw=lambda n, trial: cleaned(draw(n, trial), parameters)[0])
+
+
+def _with_counts(before: Tables, step: Step, current: Frame, counts: Mapping[str, int]) -> Tables:
+    told = {f"{step.module}_{step.experiment}_{name}": count for name, count in counts.items()}
+    # A release with rows left out is another table, of which nothing was verified.
+    release = before.release if current is before.current else None
+    return replace(before, current=current, release=release, counts={**before.counts, **told})
+
+
+def _given_split(parameters: GivenSplit, before: Tables | None, files: Files) -> Tables:
+    like = None if before is None else before.original
+    original = load(parameters.filepath.ori, files, parameters.reading, like)
+    control = load(parameters.filepath.control, files, Reading(schema=parameters.schema_.control), original)
+    return Tables(original, original, control)
+
+
+def _given(parameters: GivenTable, before: Tables | None, files: Files) -> Tables:
+    frame = load(parameters.filepath, files, parameters, None if before is None else before.original)
+    if parameters.sample_num_rows is not None:
+        frame = frame.take(np.arange(min(parameters.sample_num_rows, frame.n_rows)))
+    if before is None:
+        return Tables(frame, is_made=True)
+    return replace(before, current=frame, is_made=True, protected=None, release=None, redraw=None)
+
+
+def _split(parameters: Splitting, before: Tables, sample: int, seed: int) -> Tables:
+    frame = before.current
+    persons = None if parameters.person is None else persons_of(frame, parameters.person)
+    given = parameters.random_state
+    rng = np.random.default_rng(seed if given is None else _seed_of(given))
+    train, control = _samples(parameters, frame.n_rows, rng, persons)[sample]
+    original, kept_out = frame.take(train), frame.take(control)
+    return replace(before, current=original, original=original, control=kept_out, redraw=None)
+
+
+def _samples(
+    parameters: Splitting, n_rows: int, rng: np.random.Generator, persons: Any
+) -> list[tuple[CountArray, CountArray]]:
+    """Draw all samples, each of which shares no more of its rows with one before than is allowed."""
+    drawn: list[tuple[CountArray, CountArray]] = []
+    while len(drawn) < parameters.num_samples:
+        for _ in range(parameters.max_attempts):
+            rows = split_rows(n_rows, parameters.train_split_ratio, rng, persons)
+            most = parameters.max_overlap_ratio * len(rows[0])
+            if all(len(np.intersect1d(rows[0], train)) <= most for train, _ in drawn):
+                break
+        else:
+            msg = (
+                f"no sample {len(drawn) + 1} shares at most {parameters.max_overlap_ratio} of its rows with the others."
+            )
+            raise InputError(with_hint(msg, "raise max_overlap_ratio, or lower num_samples or train_split_ratio."))
+        drawn.append(rows)
+    return drawn
+
+
+def _seed_of(given: int | float | str) -> int:
+    if type(given) is int and given >= 0:
+        return given
+    return int.from_bytes(hashlib.sha256(repr(given).encode()).digest()[:8], "big")
+
+
+def _synthesized(parameters: Any, before: Tables, doing: Doing) -> Tables:
+    source, method = before.current, _method_of(parameters)
+
+    def draw(n: int, trial: int) -> Frame:
+        return synthesize_frame(source, method, n, doing.seed + trial)
+
+    table = _kept_table(source, doing)
+    if table is None:
+        table = draw(parameters.sample_num_rows or source.n_rows, 0)
+        if doing.store.lasts:
+            with doing.store.making(doing.key) as folder:
+                frames.write(table, folder / _TABLE)
+    # Nothing was claimed of what is made up of a release.
+    return replace(before, current=table, is_made=True, protected=None, release=None, redraw=draw)
+
+
+def _kept_table(source: Frame, doing: Doing) -> Frame | None:
+    """Read a table that was drawn before; None where there is none, or it is damaged."""
+    kept = doing.store.find(doing.key)
+    if kept is None:
+        return None
+    try:
+        return replace(source, data=frames.read(kept / _TABLE).data)
+    except InputError:
+        return None
+
+
+def _method_of(parameters: Synthesis | OwnSynthesizer) -> str | Mapping[str, Any]:
+    if isinstance(parameters, OwnSynthesizer):
+        return parameters.class_name
+    return {parameters.name: {"values": parameters.values}} if parameters.values else parameters.name
+
+
+def _released(parameters: Releasing, before: Tables, doing: Doing) -> Tables:
+    """Protect a table; what is published is read from the verified file, as anyone would."""
+    path = doing.store.folder / doing.key / _RELEASE
+    if not _is_whole(path, doing):
+        rules = policy_of(parameters, doing.files)
+        release = rules.protect(before.current, key=_key_of(parameters, doing.files))
+        with doing.store.making(doing.key) as folder:
+            release.write(folder / _RELEASE, external=parameters.external, policy=rules.to_dict())
+    current = frames.read(path, dialect=manifest.dialect_of(path))
+    removed = tuple(name for name in before.current.columns if name not in current.columns)
+    return replace(
+        before,
+        current=current,
+        is_made=True,
+        protected=before.current,
+        release=path,
+        removed=(*before.removed, *removed),
+        # Rows that are drawn again would not be protected.
+        redraw=None,
+    )
+
+
+def _is_whole(release: Path, doing: Doing) -> bool:
+    """Tell whether a release is kept, and is the file that was verified."""
+    if doing.store.find(doing.key) is None:
+        return False
+    try:
+        manifest.check_hash(release, manifest.read(release))
+    except (InputError, VerificationError):
+        return False
+    return codebook_paths(release)[1].is_file()
+
+
+def _key_of(parameters: Releasing, files: Files) -> bytes | None:
+    return None if parameters.key_file is None else files.find(parameters.key_file).read_bytes()
+
+
+def _described(frame: Frame) -> Evaluation:
+    found = describe(Table.encode(frame))
+    names = list(found.columns)
+    return Evaluation.of(
+        {
+            "global": {
+                "row_count": [found.n_rows],
+                "col_count": [found.n_columns],
+                "na_count": [found.n_incomplete],
+            },
+            "columnwise": {
+                "column": names,
+                **{word: [getattr(found.columns[name], figure) for name in names] for figure, word in _FIGURES.items()},
+            },
+            "pairwise": {
+                "column1": [first for first, _ in found.correlations],
+                "column2": [second for _, second in found.correlations],
+                "corr": list(found.correlations.values()),
+            },
+        }
+    )
+
+
+_FIGURES: Final[Mapping[str, str]] = {
+    "mean": "mean",
+    "median": "median",
+    "std": "std",
+    "minimum": "min",
+    "maximum": "max",
+    "kurtosis": "kurtosis",
+    "skewness": "skew",
+    "q1": "q1",
+    "q3": "q3",
+    "n_missing": "na_count",
+    "n_distinct": "nunique",
+}
+"""Figures of a column, and what PETsARD calls them."""

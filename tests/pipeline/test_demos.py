@@ -1,0 +1,89 @@
+"""The source's own file, and the shapes of its demos: read, and those that need nothing more carried out."""
+
+from pathlib import Path
+
+import made_up
+import polars as pl
+import pytest
+from demos import DEMOS, WITH_A_COPULA, WITH_MORE, WITHOUT_SYNTHESIS
+
+import hushtable as ht
+from command import run
+
+# What each lacks, and what it says of it.
+LACKS = {
+    "comparing-synthesizers": "Synthesizer[ctgan]: deep-learning synthesizers are not built",
+    "multi-timestamp": "scaler timeanchor is not built",
+    "benchmark-datasets": "put the table at a path, such as benchmark/adult-income.csv",
+    "custom-synthesis": "MySynthesizer_Shuffle is not installed",
+}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    made_up.lay_out(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize("name", DEMOS)
+def test_every_demo_is_read(name: str) -> None:
+    assert ht.Pipeline.parse(DEMOS[name]).modules
+
+
+@pytest.mark.parametrize("name", [*WITHOUT_SYNTHESIS, *WITH_A_COPULA])
+def test_demos_that_need_nothing_more_run(name: str, folder: Path) -> None:
+    (folder / "demo.yaml").write_text(DEMOS[name], encoding="utf-8")
+    outcome = run("run", folder / "demo.yaml", "--out", folder / "out")
+    assert outcome.code == 0, outcome.err
+    # Of the one that asks for nothing but an evaluator that is not built, there is nothing to write.
+    assert ("Wrote:" in outcome.out) == (name != "custom-evaluation")
+
+
+@pytest.mark.parametrize("name", WITH_MORE)
+def test_demos_that_need_more_say_what(name: str, folder: Path) -> None:
+    (folder / "demo.yaml").write_text(DEMOS[name], encoding="utf-8")
+    outcome = run("run", folder / "demo.yaml", "--out", folder / "out")
+    assert outcome.code == 2
+    assert LACKS[name] in outcome.err
+    assert not (folder / "out").exists()
+
+
+def test_the_source_s_own_file_writes_what_it_says(folder: Path) -> None:
+    (folder / "mpuccs.yaml").write_text(DEMOS["mpuccs"], encoding="utf-8")
+    done = ht.Pipeline.read(folder / "mpuccs.yaml").run(folder / "out")
+    stem = "Loader[data]_Splitter[demo_[1-1]]_Preprocessor[demo]_Synthesizer[demo]"
+    assert [path.name for path in done.files] == [f"hushtable_{stem}.csv", "hushtable[Report]_[global].csv"]
+    table = pl.read_csv(done.files[0].read_bytes())
+    original = made_up.adult()
+    assert table.shape == (240, 15)
+    assert table.columns == original.columns
+    (row,) = pl.read_csv(done.files[1].read_bytes()).rows(named=True)
+    assert row["full_expt_name"] == f"{stem}_Postprocessor[demo]_Evaluator[global]"
+    places = ["Loader", "Splitter", "Preprocessor", "Synthesizer", "Postprocessor", "Evaluator"]
+    assert [row[name] for name in places] == ["data", "demo_[1-1]", "demo", "demo", "demo", "[global]"]
+    source = [
+        *("total_syn_records", "total_ori_records", "total_identified", "identification_rate"),
+        *("weighted_identification_rate", "total_combinations_checked", "total_combinations_pruned"),
+        *("config_n_cols", "config_min_entropy_delta", "config_field_decay_factor", "config_renyi_alpha"),
+        *("config_numeric_precision", "config_datetime_precision"),
+    ]
+    control = ["control_rate", "excess_risk", "interval_low", "interval_high", "p_value"]
+    assert list(row) == ["full_expt_name", *places, *(f"demo-mpuccs_{name}" for name in (*source, *control))]
+    assert row["demo-mpuccs_total_ori_records"] == 240
+    assert row["demo-mpuccs_config_n_cols"] == "[1, 2, 3, 4, 5]"
+
+
+def test_a_column_that_does_not_exist_is_told(folder: Path) -> None:
+    (folder / "demo.yaml").write_text(DEMOS["categorical"], encoding="utf-8")
+    outcome = run("run", folder / "demo.yaml", "--out", folder / "out")
+    assert "no column 'deparment_code' (did you mean 'department_code'?)" in outcome.err
+    assert "encoder has no effect" in outcome.err
+
+
+def test_evaluators_that_are_not_built_are_told_and_not_in_the_report(folder: Path) -> None:
+    (folder / "demo.yaml").write_text(DEMOS["external-synthesis-default-evaluation"], encoding="utf-8")
+    outcome = run("run", folder / "demo.yaml", "--out", folder / "out")
+    assert "Evaluator[demo-singlingout] is left out: anonymeter-singlingout is not built" in outcome.err
+    (row,) = pl.read_csv((folder / "out/hushtable[Report]_[global].csv").read_bytes()).rows(named=True)
+    assert row["demo-quality_Score"] > 0
+    assert not any("singlingout" in name for name in row)
