@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from hushtable.pipeline.evaluators import LeftOut
 from hushtable.pipeline.modules import Describing, SaveReport
-from hushtable.pipeline.product import Step, keys, product, seed_of
+from hushtable.pipeline.product import Step, key_of, product, seed_of
 from hushtable.pipeline.reports import Naming, report, report_name
 from hushtable.pipeline.results import Evaluation, Tables
 
@@ -91,9 +91,10 @@ def test_the_product_is_depth_first_and_looks_change_no_seed():
     assert len(steps) == 8
     assert steps[2].parent == (("Loader", "a"),)
     assert len({seed_of(seed, step) for seed in (0, 1) for step in steps}) == 16
-    found = keys(steps, 0, lambda step: [], lambda step: ["global"])
-    assert len(set(found.values())) == 9
-    assert found == keys(steps, 0, lambda step: [], lambda step: ["global"])
+    found = [key_of(step, 0, [], ["global"], "") for step in steps]
+    assert len(set(found)) == 8
+    assert found == [key_of(step, 0, [], ["global"], "") for step in steps]
+    assert key_of(steps[0], 0, [], ["global"], "other") not in found
 
 
 def test_what_was_found_is_the_same_when_it_is_read_again():

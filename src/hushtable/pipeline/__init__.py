@@ -33,7 +33,7 @@ from hushtable.pipeline import steps, store
 from hushtable.pipeline.cleaning import Cleaning
 from hushtable.pipeline.evaluators import LeftOut
 from hushtable.pipeline.modules import GRANULARITIES, Executor, Loading, OwnSynthesizer, SaveReport
-from hushtable.pipeline.product import Branch, Step, keys, product
+from hushtable.pipeline.product import Branch, Step, key_of, product
 from hushtable.pipeline.reading import STEPS, experiments_of, read_text
 from hushtable.pipeline.run import PipelineRun, carried_out
 from hushtable.policy.parts import Record
@@ -253,4 +253,11 @@ class Pipeline:
 
     def keys(self) -> dict[Branch, str]:
         """Return under which key the result of every step is kept."""
-        return keys(self.steps, self.seed, lambda step: steps.files_of(step, self), self.wanted)
+        found: dict[Branch, str] = {(): ""}
+        for step in self.steps:
+            found[step.path] = self.key_of(step, found[step.parent])
+        return found
+
+    def key_of(self, step: Step, parent: str) -> str:
+        """Return the key of one step, behind a step of a key."""
+        return key_of(step, self.seed, steps.files_of(step, self), self.wanted(step), parent)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import inspect
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import version
@@ -16,7 +16,7 @@ from hushtable.pipeline.modules import Splitting
 from hushtable.policy.parts import Record
 from hushtable.synthesizers.installed import installed
 
-__all__ = ["Branch", "Step", "full_name", "keys", "product", "seed_of"]
+__all__ = ["Branch", "Step", "full_name", "key_of", "product", "seed_of"]
 
 Branch = tuple[tuple[str, str], ...]
 """A module and its experiment after another."""
@@ -107,30 +107,23 @@ def seed_of(seed: int, step: Step) -> int:
     return int.from_bytes(_digest([seed, step.parent, step.module, step.label]).digest()[:8], "big") >> 1
 
 
-def keys(
-    steps: Sequence[Step],
-    seed: int,
-    content: Callable[[Step], Sequence[Path]],
-    wanted: Callable[[Step], Sequence[str]],
-) -> dict[Branch, str]:
-    """Return the key of every step: a hash of all that its result depends on.
+def key_of(step: Step, seed: int, content: Sequence[Path], wanted: Sequence[str], parent: str) -> str:
+    """Return the key of a step: a hash of all that its result depends on.
 
     Parameters
     ----------
-    steps : sequence of Step
+    step : Step
     seed : int
-    content : callable
-        The files that a step reads; their bytes count, not their names.
-    wanted : callable
-        The granularities that are asked of a step.
+    content : sequence of path
+        The files that it reads; their bytes count, not their names.
+    wanted : sequence of str
+        The granularities that are asked of it.
+    parent : str
+        The key of the step before; empty for the first.
     """
-    found: dict[Branch, str] = {(): ""}
-    for step in steps:
-        files = [sha256(path) for path in content(step)]
-        parts = [_code(), _code_of(step.parameters), step.module, _plain(step.parameters), step.sample]
-        parts += [seed_of(seed, step), files, list(wanted(step)), found[step.parent]]
-        found[step.path] = _digest(parts).hexdigest()
-    return found
+    files = [sha256(path) for path in content]
+    own = [_code(), _code_of(step.parameters), step.module, _plain(step.parameters), step.sample, seed_of(seed, step)]
+    return str(_digest([*own, files, list(wanted), parent]).hexdigest())
 
 
 def _plain(parameters: Record) -> Any:

@@ -112,7 +112,8 @@ def carried_out(pipeline: Pipeline, out: Path, kept: Store, tell: Callable[[str]
         doing = Doing(pipeline, kept, seed_of(pipeline.seed, step), keys[step.path])
         try:
             _do(step, pipeline.wanted(step), doing, done)
-            _check_unchanged(step, pipeline, doing)
+            if pipeline.key_of(step, keys[step.parent]) != doing.key:
+                raise _changed(doing)
         except HushError as error:
             msg = f"step {place} of {len(plan)}, {step.name}, failed: {error}"
             raise type(error)(msg) from None
@@ -157,12 +158,10 @@ def _found(step: Step, tables: Tables, wanted: Sequence[str], doing: Doing) -> E
 _EVALUATION: Final = "evaluation.json"
 
 
-def _check_unchanged(step: Step, pipeline: Pipeline, doing: Doing) -> None:
-    """Raise InputError where a file is not the one any more that its key was made of; its result is not kept."""
-    if pipeline.keys()[step.path] != doing.key:
-        doing.store.drop(doing.key)
-        msg = "a file that it reads was changed meanwhile."
-        raise InputError(with_hint(msg, "run again when nobody writes to it."))
+def _changed(doing: Doing) -> InputError:
+    """Return the error of a step of which a file is not the one any more that its key was made of; nothing is kept."""
+    doing.store.drop(doing.key)
+    return InputError(with_hint("a file that it reads was changed meanwhile.", "run again when nobody writes to it."))
 
 
 def _lines(done: _Done, step: Step) -> list[str]:
