@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import naive
 from hushtable._types import RULE_DISTINCT, RULE_SIZE
-from hushtable.anonymizers import mondrian
+from hushtable.anonymizers import growing
 from hushtable.kernels import judge, split
 
 
@@ -113,8 +113,8 @@ def searched(made, cut="gain", n_rescored=4, chunk=10_000, room=None, n_chunks=N
         thresholds=np.array([made.k, *made.diversities], dtype=float),
     )
     options = split.Options(cut == "gain", max([made.k, *made.diversities]), n_rescored)
-    work = mondrian._work(points, axes, n_rescored, np.arange(len(made.rows)))
-    tree = mondrian._new_tree(len(made.rows))
+    work = growing._work(points, axes, n_rescored, np.arange(len(made.rows)))
+    tree = growing._new_tree(len(made.rows))
     if room is not None:
         tree = tree._replace(members=np.empty(room, dtype=np.int32))
     status, n_run = split.PAUSED, 0

@@ -9,25 +9,23 @@ from typing import ClassVar, Final, Literal
 
 import numpy as np
 
-from hushtable._types import CountArray
 from hushtable.anonymizers import publish
 from hushtable.anonymizers.cuts import CutTree
 from hushtable.anonymizers.exchange import improve
+from hushtable.anonymizers.growing import grow
 from hushtable.anonymizers.method import Found, Offers, Problem, register
 from hushtable.anonymizers.overlap import undo_overlaps
 from hushtable.anonymizers.publish import STYLES, Style
 from hushtable.anonymizers.trade import suppress_for_loss
 from hushtable.errors import InputError, check_whole, listed, with_hint
-from hushtable.kernels import judge, profile, replay, split
+from hushtable.kernels import replay, split
 from hushtable.layout import Axis, Lists, by_content, check_grid, lay_out, pack, places
 from hushtable.partition import Partition
 from hushtable.recoding import Recoding
-from hushtable.search import Clock, check_memory
+from hushtable.search import check_memory
 
 __all__ = ["Mondrian"]
 
-_PAUSE: Final = 4_096  # settled classes between two looks at the clock
-_PAUSE_CELLS: Final = 4_000_000  # and cells of all of them
 _N_RESCORED: Final = 4
 _MAX_LISTED: Final = 4
 _MAX_LENGTH: Final = 60
@@ -188,22 +186,21 @@ class Mondrian:
         options = split.Options(self.cut == "gain", min_size, self.n_rescored, not self.strict)
         is_sorted = self.exchange or not self.strict
         order = by_content(table, problem.judge.population) if is_sorted else np.arange(table.n_rows)
-        work = _work(points, packed, self.n_rescored, order)
-        tree, n_settled, complete = _grow(points, packed, rules, options, work, clock)
-        n_leaves = int(tree.cursor[split.LEAVES])
+        grown = grow(points, packed, rules, options, self.n_rescored, order, clock)
+        tree, n_leaves = grown.tree, int(grown.tree.cursor[split.LEAVES])
         labels = np.empty(table.n_rows, dtype=np.int32)
-        labels[work.order] = np.repeat(np.arange(n_leaves, dtype=np.int32), np.diff(tree.leaf_starts[: n_leaves + 1]))
+        labels[grown.order] = np.repeat(np.arange(n_leaves, dtype=np.int32), np.diff(tree.leaf_starts[: n_leaves + 1]))
         partition = Partition.from_labels(labels, n_leaves, table.counts)
         cuts = CutTree.of(tree, axes)
         publish_ = partial(self._published, problem)
         if self.exchange:
-            improved = improve(table, partition, work.order, points, packed, rules, min_size, clock)
+            improved = improve(table, partition, grown.order, points, packed, rules, min_size, clock)
             # The kernel measures spans and sets, and not what is written of them.
             made = [(each, publish_(each, cuts)) for each in (partition, improved)]
             partition, recoding = min(made, key=lambda each: problem.loss.of(each[1], each[0].sizes))
-            return Found(partition, recoding, clock.trace(repr(self), n_settled, complete=complete))
+            return Found(partition, recoding, clock.trace(repr(self), grown.n_settled, complete=grown.is_complete))
         partition, cuts = undo_overlaps(partition, cuts, publish_, problem)
-        trace = clock.trace(repr(self), n_settled, complete=complete)
+        trace = clock.trace(repr(self), grown.n_settled, complete=grown.is_complete)
         return Found(partition, publish_(partition, cuts), trace, cuts if self.strict else None)
 
     def _published(self, problem: Problem, partition: Partition, cuts: CutTree) -> Recoding:
@@ -227,73 +224,3 @@ class Mondrian:
             if axis.hierarchy is None
         }
         return publish.from_cells(table, partition, axes, cells, "cut")
-
-
-def _grow(
-    points: split.Points,
-    axes: profile.Axes,
-    rules: judge.Rules,
-    options: split.Options,
-    work: split.Work,
-    clock: Clock,
-) -> tuple[split.Tree, int, bool]:
-    """Grow the tree until it is done or the clock says so; return it, the nodes settled, and whether it is done."""
-    n_rows, nodes = len(points.codes), clock.budget.nodes
-    tree, status = _new_tree(n_rows), split.PAUSED
-    while status != split.DONE and not clock.is_over(int(tree.cursor[split.NODES])):
-        chunk = _PAUSE if nodes is None else min(_PAUSE, nodes - int(tree.cursor[split.NODES]))
-        status = split.grow(points, axes, rules, options, work, tree, chunk, _PAUSE_CELLS // len(axes.domain))
-        if status == split.NEEDS_ROOM:
-            tree = tree._replace(members=np.append(tree.members, np.empty_like(tree.members)))
-        clock.tell(int(tree.leaf_starts[tree.cursor[split.LEAVES]]) / n_rows)
-    n_settled = int(tree.cursor[split.NODES])
-    split.finish(work, tree)
-    return tree, n_settled, status == split.DONE
-
-
-def _work(points: split.Points, axes: split.Axes, n_rescored: int, order: CountArray) -> split.Work:
-    n_rows, n_columns = points.codes.shape
-    n_sensitive = len(points.sensitive)
-    n_codes = int(axes.offsets[-1])
-    widest = int(np.diff(axes.offsets).max())
-    widest_sensitive = int(points.sensitive.max(initial=0)) + 1
-    stack = np.zeros((n_rows + 1, 2), dtype=np.int32)
-    stack[0] = 0, n_rows
-    return split.Work(
-        order=order.astype(np.int32),
-        scratch=np.empty(n_rows, dtype=np.int64),
-        stack=stack,
-        codes=np.empty(n_codes, dtype=np.int32),
-        records=np.empty(n_codes, dtype=np.int64),
-        n_codes=np.empty(n_columns, dtype=np.int64),
-        shares=np.empty(n_columns),
-        left=np.empty(n_codes),
-        right=np.empty(n_codes),
-        levels=np.zeros(n_columns, dtype=np.int64),
-        run_ends=np.empty(n_codes, dtype=np.int64),
-        bins=np.zeros(n_codes, dtype=np.int64),
-        low=np.empty(n_columns, dtype=np.int32),
-        high=np.empty(n_columns, dtype=np.int32),
-        counted=np.empty(n_columns, dtype=np.int64),
-        side=np.zeros(widest, dtype=np.int32),
-        rank=np.empty(widest, dtype=np.int32),
-        stamps=np.zeros((2, n_codes), dtype=np.int64),
-        spans=np.empty((2, n_columns, 5), dtype=np.int64),
-        held=np.zeros((2, n_sensitive, widest_sensitive), dtype=np.int64),
-        n_held=np.zeros((2, n_sensitive), dtype=np.int64),
-        population=np.zeros(2, dtype=np.int64),
-        scores=np.empty(n_rescored),
-        cuts=np.empty((n_rescored, 3), dtype=np.int64),
-    )
-
-
-def _new_tree(n_rows: int) -> split.Tree:
-    cursor = np.zeros(5, dtype=np.int64)
-    cursor[split.STACKED] = 1
-    return split.Tree(
-        columns=np.empty(2 * n_rows, dtype=np.int32),
-        lengths=np.zeros(2 * n_rows, dtype=np.int32),
-        members=np.empty(4 * n_rows + 1_024, dtype=np.int32),
-        leaf_starts=np.zeros(n_rows + 1, dtype=np.int32),
-        cursor=cursor,
-    )

@@ -37,12 +37,14 @@ class Options(NamedTuple):
     min_size : records that every class needs
     n_rescored : how many cuts are compared by the gain over all columns (gain rule only)
     deals_ties : whether records that hold the median go to both sides (median rule only); rows must count 1
+    most_left : classes of so few rows are left whole, for whoever cuts them further
     """
 
     by_gain: bool
     min_size: int
     n_rescored: int
     deals_ties: bool = False
+    most_left: int = 1
 
 
 class Cut(NamedTuple):
@@ -104,7 +106,7 @@ def grow(
         for i in range(start, end):
             size += points.counts[work.order[i]]
         best = -1
-        if size >= 2 * options.min_size and end - start > 1:
+        if size >= 2 * options.min_size and end - start > options.most_left:
             profile(points, axes, work, start, end)
             node = Node(start, end, size)
             if options.by_gain:
