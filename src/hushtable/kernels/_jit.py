@@ -13,7 +13,7 @@ from typing import Any, TypeVar, cast
 
 import numba
 
-__all__ = ["jit"]
+__all__ = ["inlined", "jit"]
 
 KernelT = TypeVar("KernelT", bound=Callable[..., Any])
 
@@ -21,3 +21,8 @@ KernelT = TypeVar("KernelT", bound=Callable[..., Any])
 def jit(kernel: KernelT) -> KernelT:
     """Compile a kernel on first use."""
     return cast("KernelT", numba.njit(cache=True, nogil=True)(kernel))
+
+
+def inlined(kernel: KernelT) -> KernelT:
+    """Write a kernel out wherever it is called: a call hands over all arrays of a record, which may take longer."""
+    return cast("KernelT", numba.njit(inline="always", nogil=True)(kernel))

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray
-from hushtable.kernels._jit import jit
+from hushtable.kernels._jit import inlined, jit
 
 __all__ = ["LETTER", "WHOLE", "Axes", "cut_level", "price_prefixes", "share_of"]
 
@@ -55,7 +55,7 @@ class Axes(NamedTuple):
     ends: FloatArray
 
 
-@jit
+@inlined
 def share_of(axes: Axes, j: int, low: int, high: int, n_units: int, n_chars: int, listed: int) -> float:
     """Return what a class costs, from its lowest and highest code, and from what a list of it would hold.
 
@@ -91,8 +91,8 @@ def share_of(axes: Axes, j: int, low: int, high: int, n_units: int, n_chars: int
 def price_prefixes(axes: Axes, codes: CodeArray, n_codes: CountArray, prices: FloatArray, from_end: bool) -> None:
     """Set what the first code of each column costs, the first two, and so on; or the last, the last two.
 
-    Columns of one code are left out; codes of a unit come together. This is `share_of`, written out, because every
-    call hands over all arrays of a record: calling it for each prefix takes twice as long.
+    Columns of one code are left out; codes of a unit come together. This is `share_of`, written out: here levels and
+    units are found by going on from the prefix before.
     """
     for j in range(axes.domain.size):
         if n_codes[j] == 1:
