@@ -14,13 +14,12 @@ The classes are frozen dataclasses whose fields are their options; each checks i
 from __future__ import annotations
 
 import dataclasses
-import difflib
 import inspect
 from collections.abc import Callable, Mapping
 from decimal import Decimal
 from typing import Any, Final
 
-from hushtable.errors import InputError, listed, with_hint
+from hushtable.errors import InputError, listed, nearest, with_hint
 
 __all__ = ["given", "read", "write"]
 
@@ -144,8 +143,8 @@ def _parts(entry: Any, kinds: Mapping[str, Any], what: str, error: type[InputErr
 
 
 def _misnamed(problem: str, name: str, known: Any) -> str:
-    near = difflib.get_close_matches(name, list(known), n=1)
-    hint = f"did you mean {near[0]!r}? " if near else ""
+    near = nearest(name, known)
+    hint = "" if near is None else f"did you mean {near!r}? "
     return with_hint(f"{problem}.", f"{hint}known: {', '.join(known) or 'none'}.")
 
 

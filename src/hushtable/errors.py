@@ -117,12 +117,17 @@ def listed(names: Iterable[str], limit: int = 8) -> str:
     return shown if len(names) <= limit else f"{shown} and {len(names) - limit} more"
 
 
+def nearest(word: object, known: Iterable[str]) -> str | None:
+    """Return the known word that may be meant by another, for `did you mean`; None where none is near."""
+    return next(iter(difflib.get_close_matches(str(word), list(known), n=1)), None)
+
+
 def check_columns(wanted: Sequence[str], available: Sequence[str], what: str) -> None:
     """Raise ColumnError where a wanted column does not exist or is named twice."""
     wanted = names_in(wanted, what)
     unknown = [name for name in wanted if name not in available]
     if unknown:
-        near = [match for name in unknown for match in difflib.get_close_matches(str(name), available, n=1)]
+        near = [match for name in unknown if (match := nearest(name, available)) is not None]
         hint = f"did you mean {listed(near)}?" if near else f"the columns are {listed(available, limit=20)}."
         msg = with_hint(f"no column {listed(map(str, unknown))} among the {len(available)} columns ({what}).", hint)
         raise ColumnError(msg)

@@ -6,25 +6,41 @@ lines of them can stand for more than a machine holds, or for other than they se
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any, Final, NoReturn
 
 import yaml
 
 from hushtable.errors import InputError, PolicyError, with_hint
 
-__all__ = ["LARGEST", "Node", "line_of", "part_of", "read", "write"]
+__all__ = ["Node", "line_of", "part_of", "read", "text_of", "write"]
 
 Node = yaml.Node
 
-LARGEST: Final = 1_000_000
-"""Characters that a text may have."""
+_LARGEST: Final = 1_000_000  # characters
 
 _DEEPEST: Final = 32
 _LONGEST_NUMBER: Final = 100  # characters; of longer ones the reading takes time, not to speak of a sense
 _TEXT: Final = "tag:yaml.org,2002:str"
 _MERGE: Final = "tag:yaml.org,2002:merge"
 _QUOTE: Final = "write the entry out, or put it in quotes where it is meant as text."
+
+
+def text_of(path: str | os.PathLike[str], what: str, hint: str, error: type[InputError]) -> str:
+    """Return the text of a file; of one that is too large as much as `read` needs to refuse it.
+
+    Raises
+    ------
+    InputError
+        Of the type asked for: there is no such file, or it is not UTF-8.
+    """
+    try:
+        with Path(path).open(encoding="utf-8") as file:
+            return file.read(_LARGEST + 1)
+    except (OSError, ValueError):
+        raise error(with_hint(f"cannot read the {what} {str(path)!r}.", hint)) from None
 
 
 def read(text: str, name: str, error: type[InputError] = PolicyError) -> tuple[Any, Node | None]:
@@ -35,8 +51,8 @@ def read(text: str, name: str, error: type[InputError] = PolicyError) -> tuple[A
     InputError
         Of the type asked for: the text is too large, not YAML, or YAML that is refused: in which line of ``name``.
     """
-    if len(text) > LARGEST:
-        msg = with_hint(f"{name}: more than {LARGEST:,} characters.", "keep long hierarchies in files of their own.")
+    if len(text) > _LARGEST:
+        msg = with_hint(f"{name}: more than {_LARGEST:,} characters.", "keep long hierarchies in files of their own.")
         raise error(msg)
     try:
         loader = _Loader(text, name, error)

@@ -34,9 +34,9 @@ from hushtable.pipeline.cleaning import Cleaning
 from hushtable.pipeline.evaluators import LeftOut
 from hushtable.pipeline.modules import GRANULARITIES, Executor, Loading, OwnSynthesizer, SaveReport
 from hushtable.pipeline.product import Branch, Step, key_of, product
-from hushtable.pipeline.reading import STEPS, experiments_of, read_text
+from hushtable.pipeline.reading import STEPS, experiments_of
 from hushtable.pipeline.run import PipelineRun, carried_out
-from hushtable.policy.parts import Record
+from hushtable.records import Record
 from hushtable.synthesizers.installed import installed
 
 __all__ = ["Pipeline", "PipelineRun"]
@@ -87,18 +87,14 @@ class Pipeline:
         PipelineError
             Every fault, with its line and the words that are allowed.
         """
-        try:
-            with Path(path).open(encoding="utf-8") as file:
-                text = file.read(plain_yaml.LARGEST + 1)
-        except (OSError, ValueError):
-            msg = with_hint(f"cannot read the pipeline {str(path)!r}.", "it is YAML in UTF-8; see docs/run.md.")
-            raise PipelineError(msg) from None
+        text = plain_yaml.text_of(path, "pipeline", "it is YAML in UTF-8; see docs/run.md.", PipelineError)
         return replace(cls.parse(text, str(path), Path(path).parent), file=Path(path))
 
     @classmethod
     def parse(cls, text: str, name: str = "pipeline", folder: str | os.PathLike[str] = ".") -> Pipeline:
         """Read a pipeline from YAML; files are looked for in ``folder``."""
-        return cls._of(read_text(text, name, Path(folder)), Path(folder))
+        given, tree = plain_yaml.read(text, name, PipelineError)
+        return cls._of(experiments_of(given, name, tree, Path(folder)), Path(folder))
 
     @classmethod
     def make(cls, entries: Mapping[str, Any], folder: str | os.PathLike[str] = ".") -> Pipeline:

@@ -17,7 +17,7 @@ from pydantic import Field, model_validator
 from hushtable._types import BoolArray, FloatArray
 from hushtable.errors import ColumnError, check_columns, with_hint
 from hushtable.frames import Frame
-from hushtable.policy.parts import MisplacedError, Record
+from hushtable.records import MisplacedError, Record
 from hushtable.table import Table
 
 __all__ = ["Cleaning", "cleaned", "is_incomplete", "is_outlier"]

@@ -17,8 +17,8 @@ from hushtable.limits import failures, mpuccs_figures
 from hushtable.pipeline.modules import Names
 from hushtable.pipeline.results import Columns, Evaluation, Files, Tables
 from hushtable.policy import Policy
-from hushtable.policy.parts import MisplacedError, Record
 from hushtable.quality.similarity import diagnosis, similarity
+from hushtable.records import MisplacedError, Record
 from hushtable.risk.mpuccs import encoded, mpuccs
 from hushtable.risk.petsard import petsard_mpuccs
 from hushtable.table import Table

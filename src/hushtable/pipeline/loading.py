@@ -89,11 +89,7 @@ def _decided(frame: Frame) -> Frame:
 def _read_schema(schema: str | Schema | None, files: Files) -> Schema:
     if not isinstance(schema, str):
         return schema or Schema()
-    path = files.find(schema)
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, ValueError):
-        raise InputError(with_hint(f"cannot read the schema {schema!r}.", "it is YAML in UTF-8.")) from None
+    text = plain_yaml.text_of(files.find(schema), "schema", "it is YAML in UTF-8.", PipelineError)
     given, tree = plain_yaml.read(text, schema, PipelineError)
     known = validated(Schema, given, schema, tree)
     return known if isinstance(known, Schema) else Schema()

@@ -12,7 +12,7 @@ from typing import Annotated, Any, ClassVar, Final, Literal, get_args
 
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
-from hushtable.policy.parts import Record
+from hushtable.records import Record
 
 __all__ = [
     "GRANULARITIES",

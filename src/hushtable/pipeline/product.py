@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from hushtable.manifest import sha256
 from hushtable.pipeline.modules import Splitting
-from hushtable.policy.parts import Record
+from hushtable.records import Record
 from hushtable.synthesizers.installed import installed
 
 __all__ = ["Branch", "Step", "full_name", "key_of", "product", "seed_of"]

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from itertools import accumulate
 from pathlib import Path
-from typing import Any, Final, get_args
+from typing import Any, Final
 
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 
 from hushtable import plain_yaml
 from hushtable.errors import HushError, PipelineError, with_hint
@@ -33,11 +32,11 @@ from hushtable.pipeline.modules import (
     Synthesis,
 )
 from hushtable.policy import Policy
-from hushtable.policy.parts import MisplacedError, Record
+from hushtable.records import Place, Record, fault_line, faults_of, no_such
 from hushtable.synthesizers import METHODS
 from hushtable.synthesizers.installed import installed
 
-__all__ = ["STEPS", "experiments_of", "read_text", "validated"]
+__all__ = ["STEPS", "experiments_of", "validated"]
 
 _DEEP: Final = ("sdv-single_table-ctgan", "sdv-single_table-copulagan", "sdv-single_table-tvae")
 STEPS: Final = (
@@ -65,20 +64,14 @@ _RANKS: Final = {"Loader": 0, "Splitter": 1, "Synthesizer": 2, "Constrainer": 2,
 _NAME: Final = re.compile(r"(?!.*_\[[^\]]*\]$)[^/\\\x00-\x1f]+")
 
 
-def read_text(text: str, name: str, folder: Path) -> dict[str, Any]:
-    """Read YAML as the entries of a pipeline: modules with their experiments, in the file's order.
+def experiments_of(given: Any, name: str, tree: plain_yaml.Node | None, folder: Path) -> dict[str, Any]:
+    """Read plain values as the entries of a pipeline: modules with their experiments, in the file's order.
 
     Raises
     ------
     PipelineError
-        Every fault, with its line.
+        Every fault; with the tree of the file, with its line.
     """
-    given, tree = plain_yaml.read(text, name, PipelineError)
-    return experiments_of(given, name, tree, folder)
-
-
-def experiments_of(given: Any, name: str, tree: plain_yaml.Node | None, folder: Path) -> dict[str, Any]:
-    """Read plain values as the entries of a pipeline."""
     if not isinstance(given, Mapping) or not given:
         msg = with_hint(f"{name}: expected modules, such as Loader, each with experiments.", _EXAMPLE)
         raise PipelineError(msg)
@@ -92,7 +85,7 @@ def experiments_of(given: Any, name: str, tree: plain_yaml.Node | None, folder: 
         elif module in _TOP:
             read[module] = _experiments(faults, str(module), experiments, folder)
         else:
-            faults.add((module,), "no such module", module, _TOP)
+            faults.add((module,), no_such("no such module", module, _TOP))
     if not faults.found:
         _check_order(faults, read)
     if faults.found:
@@ -114,61 +107,17 @@ class _Faults:
         self.name, self.tree = name, tree
         self.found: list[str] = []
 
-    def add(self, location: Sequence[Any], what: str, word: Any = None, allowed: Iterable[str] = ()) -> None:
-        """Note one; nothing of a value is shown but the names of entries."""
-        known = list(allowed)
-        near = difflib.get_close_matches(str(word), known, n=1) if word is not None else []
-        line = plain_yaml.line_of(self.tree, location)
-        where = f"{self.name} line {line}" if self.tree else self.name
-        ends = (f" Did you mean {near[0]!r}?" if near else "") + (f" Known: {', '.join(known)}." if known else "")
-        self.found.append(f"{where}: {'.'.join(map(str, location))}: {what}.{ends}")
+    def add(self, location: Place, told: str) -> None:
+        """Note one."""
+        self.found.append(fault_line(self.name, self.tree, location, told))
 
-    def record(self, kind: type[Record], given: Any, location: tuple[Any, ...]) -> Record | None:
+    def record(self, kind: type[Record], given: Any, location: Place) -> Record | None:
         """Read one record, or note why it is none."""
         try:
             return kind.model_validate(given)
         except ValidationError as error:
-            for fault in error.errors(include_url=False):
-                # Where a text or a record may stand, the faults of the record are told.
-                if not (fault["type"] == "string_type" and isinstance(fault["input"], Mapping)):
-                    self._of_record(kind, fault, location)
+            self.found += faults_of(error, kind, given, self.name, self.tree, location)
         return None
-
-    def _of_record(self, kind: type[Record], fault: Mapping[str, Any], location: tuple[Any, ...]) -> None:
-        # Where an entry may be of several types, pydantic adds the name of each that it tried.
-        cause = fault.get("ctx", {}).get("error")
-        loc = (*fault["loc"], *cause.location) if isinstance(cause, MisplacedError) else fault["loc"]
-        steps = tuple(step for step in loc if isinstance(step, int) or not _is_type_name(str(step)))
-        if fault["type"] == "extra_forbidden":
-            self.add((*location, *steps), "no such entry", steps[-1], _entries(kind, steps[:-1]))
-        elif fault["type"] == "missing":
-            self.add((*location, *steps), f"{kind.__name__.lower()} needs it")
-        elif fault["type"] == "literal_error":
-            self.add(
-                (*location, *steps), "no such word", fault["input"], re.findall("'([^']*)'", fault["ctx"]["expected"])
-            )
-        else:
-            self.add((*location, *steps), fault["msg"].removeprefix("Value error, "))
-
-
-def _is_type_name(step: str) -> bool:
-    return step in ("int", "float", "str", "bool", "Schema", "SplitSchemas") or "[" in step
-
-
-def _entries(kind: type[BaseModel], steps: Sequence[Any]) -> list[str]:
-    """Return the entries that a record may have, or one of its parts."""
-    for step in steps:
-        field = next((each for name, each in kind.model_fields.items() if step in (name, each.alias)), None)
-        if field is not None:
-            kind = next((part for part in _records_in(field.annotation)), kind)
-    return [each.alias or name for name, each in kind.model_fields.items()]
-
-
-def _records_in(annotation: Any) -> Iterable[type[BaseModel]]:
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        yield annotation
-    for part in get_args(annotation):
-        yield from _records_in(part)
 
 
 def validated(kind: type[Record], given: Any, name: str, tree: plain_yaml.Node | None) -> Record:
@@ -183,21 +132,21 @@ def validated(kind: type[Record], given: Any, name: str, tree: plain_yaml.Node |
 def _whole(faults: _Faults, entry: str, given: Any) -> int | None:
     fits = type(given) is int and (given == 1 if entry == "version" else given >= 0)
     if not fits:
-        faults.add((entry,), "expected 1" if entry == "version" else "expected a whole number, 0 or more")
+        faults.add((entry,), "expected 1." if entry == "version" else "expected a whole number, 0 or more.")
     return given if fits else None
 
 
 def _experiments(faults: _Faults, module: str, given: Any, folder: Path) -> dict[str, Record]:
     if not isinstance(given, Mapping) or not given:
-        faults.add((module,), "expected experiments, each a name and its parameters: `demo: {method: default}`")
+        faults.add((module,), "expected experiments, each a name and its parameters: `demo: {method: default}`.")
         return {}
     read = {}
     for label, parameters in given.items():
         location = (module, label)
         if not isinstance(label, str) or not _NAME.fullmatch(label):
-            faults.add(location, "a name is text without / or \\ that does not end in _[...]")
+            faults.add(location, "a name is text without / or \\ that does not end in _[...].")
         elif not isinstance(parameters, Mapping):
-            faults.add(location, "expected parameters: `method: default`, for instance")
+            faults.add(location, "expected parameters: `method: default`, for instance.")
         else:
             record = _parameters(faults, module, parameters, location, folder)
             if record is not None:
@@ -205,9 +154,7 @@ def _experiments(faults: _Faults, module: str, given: Any, folder: Path) -> dict
     return read
 
 
-def _parameters(
-    faults: _Faults, module: str, given: Mapping[str, Any], location: tuple[Any, ...], folder: Path
-) -> Record | None:
+def _parameters(faults: _Faults, module: str, given: Mapping[str, Any], location: Place, folder: Path) -> Record | None:
     if module == "Anonymizer":
         return _releasing(faults, given, location, folder)
     by_method = _methods(module)
@@ -218,18 +165,18 @@ def _parameters(
     if kind is None:
         words = [word for word in by_method if word]
         what = "method is not given" if method is None else "no such method"
-        faults.add((*location, "method"), what, method, words)
+        faults.add((*location, "method"), no_such(what, method or "", words))
         return None
     return faults.record(kind, given, location)
 
 
-def _checked(faults: _Faults, record: Record | None, location: tuple[Any, ...]) -> Record | None:
+def _checked(faults: _Faults, record: Record | None, location: Place) -> Record | None:
     """Read the rules of a Constrainer, which need no table to be wrong."""
     if isinstance(record, Constraining):
         try:
             rules_of(record)
         except PipelineError as error:
-            faults.add(location, str(error).replace(".\n\nHint: ", "; ").rstrip("."))
+            faults.add(location, str(error).replace(".\n\nHint: ", "; "))
             return None
     return record
 
@@ -261,12 +208,12 @@ def _methods(module: str) -> type[Record] | Mapping[str, type[Record]]:
     return single[module]
 
 
-def _releasing(faults: _Faults, given: Mapping[str, Any], location: tuple[Any, ...], folder: Path) -> Record | None:
+def _releasing(faults: _Faults, given: Mapping[str, Any], location: Place, folder: Path) -> Record | None:
     """Read an Anonymizer: the entries of a policy, or the policy's file; and two entries of its own."""
     own = {name: entry for name, entry in given.items() if name in Releasing.model_fields and name != "rules"}
     entries = {name: entry for name, entry in given.items() if name not in own}
     if entries and own.get("policy") is not None:
-        faults.add((*location, next(iter(entries))), "stands beside policy: put everything into the policy")
+        faults.add((*location, next(iter(entries))), "stands beside policy: put everything into the policy.")
         return None
     if own.get("policy") is None:
         try:
@@ -282,16 +229,16 @@ def _check_order(faults: _Faults, read: Mapping[str, Any]) -> None:
     """Note what no order of steps can mend, and names that reporters do not find."""
     modules = [module for module in read if module in STEPS]
     if not modules:
-        faults.add((), "there is no step: name a Loader, for instance")
+        faults.add((), "there is no step: name a Loader, for instance.")
         return
     first = modules[0]
     makes_tables = {"Loader": Loading, "Splitter": GivenSplit, "Synthesizer": GivenTable}
     if first not in makes_tables or not all(isinstance(each, makes_tables[first]) for each in read[first].values()):
-        faults.add((first,), "there is no table yet: begin with a Loader, or with tables that are given (custom_data)")
+        faults.add((first,), "there is no table yet: begin with a Loader, or with tables that are given (custom_data).")
     ranks = {module: _RANKS[module] for module in modules if module in _RANKS}
     for (module, rank), most in zip(ranks.items(), accumulate(ranks.values(), max), strict=True):
         if rank < most:
-            faults.add((module,), "stands too late: people are loaded, then split, then tables are made of them")
+            faults.add((module,), "stands too late: people are loaded, then split, then tables are made of them.")
     for label, reporter in read.get("Reporter", {}).items():
         names = {"source": [*modules, *(each for module in modules for each in read[module])]}
         names["eval"] = [each for module in ("Evaluator", "Describer") for each in read.get(module, {})]
@@ -299,4 +246,4 @@ def _check_order(faults: _Faults, read: Mapping[str, Any]) -> None:
         for entry, known in names.items():
             for name in getattr(reporter, entry, None) or ():
                 if name not in known:
-                    faults.add(("Reporter", label, entry), f"there is no {name!r}", name, known)
+                    faults.add(("Reporter", label, entry), no_such(f"there is no {name!r}", name, known))

@@ -24,7 +24,7 @@ from hushtable.pipeline.reports import Naming, Timing
 from hushtable.pipeline.results import Columns, Evaluation, Tables
 from hushtable.pipeline.steps import Doing, looked_at, made
 from hushtable.pipeline.store import Store
-from hushtable.policy.parts import Record
+from hushtable.records import Record
 
 if TYPE_CHECKING:
     from hushtable.pipeline import Pipeline

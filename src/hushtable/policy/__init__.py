@@ -31,7 +31,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, PlainSerializer, PrivateAttr, ValidationError, model_validator
 
@@ -49,15 +49,12 @@ from hushtable.policy.parts import (
     ASK,
     MEANINGS,
     ColumnPolicy,
-    MisplacedError,
     PolicyBudget,
     PolicyLimits,
     PolicyReading,
     PolicyWriting,
-    Record,
     Unknown,
     existing,
-    fault_text,
     method_to_dict,
     read_loss,
     read_method,
@@ -67,6 +64,7 @@ from hushtable.policy.parts import (
     some_models,
 )
 from hushtable.pseudonyms import Pseudonyms
+from hushtable.records import MisplacedError, Record, faults_of
 from hushtable.release import Release
 from hushtable.search import Budget, Clock
 from hushtable.table import Table
@@ -359,13 +357,7 @@ class Policy(Record):
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> Policy:
         """Read a policy file."""
-        try:
-            with Path(path).open(encoding="utf-8") as file:
-                # A long text is refused by whoever reads it; it need not be read to its end.
-                text = file.read(plain_yaml.LARGEST + 1)
-        except (OSError, ValueError):
-            msg = with_hint(f"cannot read the policy {str(path)!r}.", "`hushtable scan` writes one.")
-            raise PolicyError(msg) from None
+        text = plain_yaml.text_of(path, "policy", "`hushtable scan` writes one.", PolicyError)
         return cls.parse(text, str(path), Path(path).parent)
 
     @classmethod
@@ -391,8 +383,7 @@ class Policy(Record):
         try:
             policy = cls.model_validate(given, context={"folder": folder})
         except ValidationError as error:
-            told = error.errors(include_url=False)
-            faults = [fault_text(fault, name, tree, _ENTRIES) for fault in told]
+            faults = faults_of(error, cls, given, name, tree)
             msg = with_hint(
                 "\n".join(dict.fromkeys(faults)),
                 "docs/quickstart.md shows a whole policy; `hushtable scan FILE -p policy.yaml` writes one.",
@@ -479,9 +470,6 @@ class Policy(Record):
             )
             raise PolicyError(msg)
         return None if key is None else Pseudonyms(self.pseudonymized, key)
-
-
-_ENTRIES: Final = tuple(each.alias or name for name, each in Policy.model_fields.items())
 
 
 def _put(made: dict[str, Any], steps: Sequence[str], entry: Any) -> None:

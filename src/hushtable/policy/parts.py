@@ -1,15 +1,14 @@
-"""The parts of a policy, how its entries are read, and how its faults are told."""
+"""The parts of a policy, and how its entries are read."""
 
 from __future__ import annotations
 
-import difflib
 import os
-from collections.abc import Callable, Iterable, Mapping
-from typing import Annotated, Any, Final, Literal, get_args
+from collections.abc import Callable, Mapping
+from typing import Annotated, Any, Final, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo, model_validator
+from pydantic import BeforeValidator, Field, ValidationInfo, model_validator
 
-from hushtable import entries, plain_yaml
+from hushtable import entries
 from hushtable.anonymizers import METHODS, Method
 from hushtable.column import ColumnSpec, Kind
 from hushtable.column import Role as Decided
@@ -21,22 +20,20 @@ from hushtable.hierarchy.rules import to_dict as rule_to_dict
 from hushtable.models import PrivacyModel, from_dict
 from hushtable.quality import LOSSES
 from hushtable.quality.loss import Loss
+from hushtable.records import MisplacedError, Record
 
 __all__ = [
     "ASK",
     "MEANINGS",
     "Action",
     "ColumnPolicy",
-    "MisplacedError",
     "PolicyBudget",
     "PolicyExposure",
     "PolicyLimits",
     "PolicyReading",
     "PolicyWriting",
-    "Record",
     "Unknown",
     "existing",
-    "fault_text",
     "method_to_dict",
     "read_loss",
     "read_method",
@@ -62,12 +59,6 @@ _OF_VALUES: Final = ("hierarchy", "kind", "order")
 Role = Literal[Decided, "ask"]
 Action = Literal["remove", "pseudonym"]
 Unknown = Literal["error", "suppress"]
-
-
-class Record(BaseModel):
-    """A frozen part of a policy, in which unknown entries are errors."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
 
 
 def _in_one_line(error: HushError) -> str:
@@ -133,11 +124,11 @@ def reasons(given: Any) -> Any:
     """Refuse what is no mapping of columns to reasons in words."""
     if not isinstance(given, Mapping):
         msg = 'expected a column and a reason, for instance {visit: "nobody outside knows the day"}'
-        raise MisplacedError(msg, ("accept",))
+        raise ValueError(msg)
     for name, reason in given.items():
         if not isinstance(reason, str) or not any(sign.isalnum() for sign in reason):
             msg = "expected a reason in words why nobody knows the column"
-            raise MisplacedError(msg, ("accept", name))
+            raise MisplacedError(msg, (name,))
     return given
 
 
@@ -314,49 +305,3 @@ class PolicyBudget(Record):
             msg = "has no effect: give seconds or nodes"
             raise ValueError(msg)
         return self
-
-
-class MisplacedError(ValueError):
-    """A fault between two entries, and the one to look at."""
-
-    def __init__(self, message: str, location: tuple[int | str, ...]) -> None:
-        super().__init__(message)
-        self.location = location
-
-
-def fault_text(fault: Mapping[str, Any], name: str, tree: plain_yaml.Node | None, known: Iterable[str]) -> str:
-    """Write one fault of a policy with its line, and the words that would be allowed."""
-    cause = fault.get("ctx", {}).get("error")
-    location = cause.location if isinstance(cause, MisplacedError) else fault["loc"]
-    where = f"{name} line {plain_yaml.line_of(tree, location)}" if tree else name
-    place = ".".join(str(step) for step in location)
-    if fault["type"] == "extra_forbidden":
-        part = _PARTS.get(location[:2]) or _PARTS.get(location[:1])
-        allowed = known if part is None else part.model_fields
-        return f"{where}: {place}: no such entry. {_near(location[-1], allowed)}Known: {', '.join(allowed)}."
-    words = get_args(_WORDS.get(str(location[-1]))) if fault["type"] == "literal_error" else ()
-    message = fault["msg"].removeprefix("Value error, ")
-    return f"{where}: {place}: {message}. {_near(fault['input'], words)}".rstrip()
-
-
-_PARTS: Final[Mapping[Any, type[Record]]] = {
-    ("read",): PolicyReading,
-    ("columns",): ColumnPolicy,
-    ("limits",): PolicyLimits,
-    ("limits", "exposure"): PolicyExposure,
-    ("write",): PolicyWriting,
-    ("budget",): PolicyBudget,
-}
-_WORDS: Final[Mapping[str, Any]] = {
-    "role": Role,
-    "kind": Kind,
-    "action": Action,
-    "unknown": Unknown,
-    "formulas": Formulas,
-}
-
-
-def _near(word: Any, allowed: Iterable[str]) -> str:
-    """Ask whether one of the allowed words was meant; nothing of what was given is shown."""
-    near = difflib.get_close_matches(str(word), list(allowed), n=1)
-    return f"Did you mean {near[0]!r}? " if near else ""
