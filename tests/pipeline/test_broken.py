@@ -24,6 +24,11 @@ BROKEN = {
         4,
         ["no such entry", "Did you mean 'na_values'?", "header_names"],
     ),
+    "a path that is a mapping": (
+        "Loader:\n  p:\n    filepath: {a: b}\nDescriber:\n  all: {}\n",
+        3,
+        ["Loader.p.filepath: Input should be a valid string"],
+    ),
     "no table to read": ("Loader:\n  data: {na_values: '?'}\n", 2, ["give filepath"]),
     "a method that there is not": (
         f"{HEAD}Synthesizer:\n  a:\n    method: copulla\n",
@@ -36,7 +41,7 @@ BROKEN = {
     "a granularity that there is not": (
         f"{HEAD}Reporter:\n  a:\n    method: save_report\n    granularity: [global, colum]\n",
         6,
-        ["no such word", "columnwise"],
+        ["Input should be", "columnwise", "Did you mean 'columnwise'?"],
     ),
     "a source that there is not": (
         f"{HEAD}Reporter:\n  a:\n    method: save_data\n    source: Loadr\n",
@@ -92,7 +97,19 @@ BROKEN = {
     "a type that there is not": (
         "Loader:\n  a:\n    filepath: a.csv\n    schema:\n      fields:\n        age: {type: whole}\n",
         6,
-        ["no such word", "int"],
+        ["Input should be", "'int'"],
+    ),
+    "a column named as a kind of record is": (
+        "Loader:\n  a:\n    filepath: a.csv\n    schema:\n      fields:\n        age: {type: int}\n"
+        "        Schema:\n          type: whole\n",
+        8,
+        ["Loader.a.schema.fields.Schema.type: Input should be", "'int'"],
+    ),
+    "a column named as a type is": (
+        "Loader:\n  a:\n    filepath: a.csv\n    schema:\n      fields:\n        age: {type: int}\n"
+        "        int:\n          typ: int\n",
+        8,
+        ["Loader.a.schema.fields.int.typ: no such entry", "Did you mean 'type'?"],
     ),
     "an entry of a schema that there is not": (
         "Loader:\n  a:\n    filepath: a.csv\n    schema:\n      fields:\n        age: {typ: int}\n",
@@ -114,7 +131,7 @@ BROKEN = {
     "two of one name": (f"{HEAD}{HEAD}", 3, ["'Loader' stands twice"]),
     "an anchor": ("Loader: &all\n  data: {filepath: a.csv}\n", 1, ["an anchor or alias"]),
     "a tab": ("Loader:\n\tdata: {filepath: a.csv}\n", 2, ["check the indents"]),
-    "a log level that there is not": (f"Executor:\n  log_level: LOUD\n{HEAD}", 2, ["no such word", "DEBUG"]),
+    "a log level that there is not": (f"Executor:\n  log_level: LOUD\n{HEAD}", 2, ["Input should be", "DEBUG"]),
 }
 
 

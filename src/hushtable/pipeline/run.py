@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import datetime as dt
-import difflib
 import html
 import os
 from collections.abc import Callable, Mapping, Sequence
@@ -14,7 +13,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any, Final
 
 from hushtable import drafts, frames
-from hushtable.errors import HushError, InputError, with_hint
+from hushtable.errors import HushError, InputError, nearest, with_hint
 from hushtable.pipeline import reports, writing
 from hushtable.pipeline.cleaning import Cleaning
 from hushtable.pipeline.evaluators import Evaluator
@@ -183,8 +182,8 @@ def _lines(done: _Done, step: Step) -> list[str]:
 
 
 def _near(name: str, known: Sequence[str]) -> str:
-    near = difflib.get_close_matches(name, known, n=1)
-    return f" (did you mean {near[0]!r}?)" if near else ""
+    near = nearest(name, known)
+    return "" if near is None else f" (did you mean {near!r}?)"
 
 
 def _naming(pipeline: Pipeline) -> Naming:
