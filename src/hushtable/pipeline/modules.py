@@ -216,6 +216,11 @@ class OwnSynthesizer(Record):
     module_path: str | None = None
     sample_num_rows: int | None = Field(default=None, ge=1, strict=True)
 
+    @property
+    def name(self) -> str:
+        """The method as `hushtable.synthesize` calls it."""
+        return self.class_name
+
 
 class Deep(Record):
     """Synthesizers that learn deeply: read, and not built."""

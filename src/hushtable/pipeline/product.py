@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from hushtable.manifest import sha256
-from hushtable.pipeline.modules import Splitting
+from hushtable.pipeline.modules import OwnSynthesizer, Splitting, Synthesis
 from hushtable.records import Record
+from hushtable.synthesizers import METHODS
 from hushtable.synthesizers.installed import installed
 
 __all__ = ["Branch", "Step", "full_name", "key_of", "product", "seed_of"]
@@ -139,8 +140,10 @@ def _digest(parts: Any) -> Any:
 
 def _code_of(parameters: Record) -> str:
     """Hash the code of an evaluator or synthesizer that is not this package's."""
-    asked = [getattr(parameters, name, None) for name in ("method", "class_name")]
-    codes = [kind.fingerprint() for name, kind in installed().items() if name in asked]
+    codes = []
+    # Every step is asked, and entry points take milliseconds.
+    if isinstance(parameters, (Synthesis, OwnSynthesizer)) and parameters.name not in METHODS:
+        codes += [kind.fingerprint() for name, kind in installed().items() if name == parameters.name]
     home = inspect.getsourcefile(type(parameters))
     if home is not None and not type(parameters).__module__.startswith("hushtable."):
         codes.append(sha256(Path(home)))

@@ -225,9 +225,9 @@ def _kept_table(source: Frame, doing: Doing) -> Frame | None:
 
 
 def _method_of(parameters: Synthesis | OwnSynthesizer) -> str | Mapping[str, Any]:
-    if isinstance(parameters, OwnSynthesizer):
-        return parameters.class_name
-    return {parameters.name: {"values": parameters.values}} if parameters.values else parameters.name
+    if isinstance(parameters, Synthesis) and parameters.values:
+        return {parameters.name: {"values": parameters.values}}
+    return parameters.name
 
 
 def _released(parameters: Releasing, before: Tables, doing: Doing) -> Tables:

@@ -1,0 +1,58 @@
+"""Keys: what the result of a step depends on."""
+
+import importlib.metadata
+from pathlib import Path
+
+import pytest
+
+import hushtable as ht
+from hushtable.synthesizers.installed import GROUP
+
+OURS = """
+Loader: {people: {filepath: people.csv}}
+Splitter: {fifth: {}}
+Preprocessor: {nothing: {}}
+Synthesizer:
+  default: {method: default}
+  named: {method: sdv-single_table-gaussiancopula}
+  independent: {method: independent}
+  given: {method: custom_data, filepath: people.csv}
+Constrainer: {rules: {}}
+Evaluator: {likeness: {method: quality}, risk: {method: mpuccs}}
+Describer: {all: {}}
+"""
+THEIRS = """
+Loader: {people: {filepath: people.csv}}
+Synthesizer:
+  by-name: {method: theirs}
+  by-class: {method: custom_method, class_name: theirs}
+  ours: {method: copula}
+Evaluator: {likeness: {method: quality}}
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "people.csv").write_text("age,job\n31,cook\n")
+    return tmp_path
+
+
+def test_no_entry_point_is_looked_for_where_none_is_asked(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = ht.Pipeline.parse(OURS, folder=folder)
+    monkeypatch.delattr(importlib.metadata, "entry_points")
+    assert len(asked.keys()) == len(asked.steps) + 1
+
+
+def test_code_of_another_package_is_part_of_what_it_makes_alone(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # Of a name that is an evaluator's too.
+    entries = [importlib.metadata.EntryPoint(name, "their_package:Theirs", GROUP) for name in ("theirs", "quality")]
+    monkeypatch.setattr(importlib.metadata, "entry_points", lambda group: entries if group == GROUP else [])
+    monkeypatch.syspath_prepend(folder)
+    code = folder / "their_package.py"
+    code.write_text("class Theirs: ...\n")
+    asked = ht.Pipeline.parse(THEIRS, folder=folder)
+    before = asked.keys()
+    assert asked.keys() == before
+    code.write_text("class Theirs:\n    fit = sample = print\n")
+    changed = {path[1][1] for path, key in asked.keys().items() if key != before[path]}
+    assert changed == {"by-name", "by-class"}
