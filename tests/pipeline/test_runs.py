@@ -1,9 +1,13 @@
 """Runs: what travels from step to step, what is kept, resumed and written, and what fails."""
 
+import datetime as dt
+import itertools
 import json
 import os
 import stat
+from collections.abc import Sequence
 from pathlib import Path
+from types import SimpleNamespace
 
 import made_up
 import numpy as np
@@ -12,7 +16,9 @@ import pytest
 
 import hushtable as ht
 from command import run, tree
+from hushtable import drafts
 from hushtable.pipeline import evaluators, steps
+from hushtable.pipeline import run as runs
 
 REPORTS = """
 Reporter:
@@ -610,6 +616,35 @@ def test_a_log_is_written_only_where_asked(folder: Path) -> None:
     (log,) = pipeline(folder, asked).run(folder / "out").files
     assert log == folder / "out/logs/run.log"
     assert "Loader[people]: " in log.read_text()
+
+
+def test_the_log_that_is_checked_is_the_one_that_is_written(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Clock(dt.datetime):
+        ticks = itertools.count()
+
+        @classmethod
+        def now(cls, tz: dt.tzinfo | None = None) -> dt.datetime:
+            return dt.datetime(2026, 1, 1, 12, tzinfo=tz) + dt.timedelta(seconds=next(cls.ticks))
+
+    checked: list[list[Path]] = []
+    check = drafts.check_outputs
+
+    def noted(paths: Sequence[Path], *rest: object, **options: bool) -> None:
+        checked.append([*paths])
+        check(paths, *rest, **options)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(runs, "dt", SimpleNamespace(datetime=Clock, timedelta=dt.timedelta))
+    monkeypatch.setattr(drafts, "check_outputs", noted)
+    text = "Executor: {log_filename: '{timestamp}.log'}\nLoader: {people: {filepath: people.csv}}\n"
+    (log,) = pipeline(folder, text).run(folder / "out").files
+    assert checked == [[log], [log]]
+    assert log.name == "20260101-120000.log"
+
+
+def test_a_log_where_no_folder_can_be_is_told_before_anything_is_done(folder: Path) -> None:
+    text = "Executor: {log_dir: ../people.csv}\nLoader: {people: {filepath: people.csv}}\n"
+    with pytest.raises(ht.InputError, match=r"cannot make the folder .*people\.csv'(?s:.*)name another as log_dir"):
+        pipeline(folder, text).run(folder / "out")
 
 
 def test_a_pipeline_of_plain_values(folder: Path) -> None:

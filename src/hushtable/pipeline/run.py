@@ -97,7 +97,9 @@ def carried_out(pipeline: Pipeline, out: Path, kept: Store, tell: Callable[[str]
     plan, keys, done = pipeline.steps, pipeline.keys(), _Done()
     naming = _naming(pipeline)
     inputs = pipeline.inputs
-    _check_outputs(pipeline, out, inputs, naming)
+    # Once: its name may have the time in it, and what is checked here is what is written in the end.
+    log = _log_of(pipeline, out)
+    _check_outputs(pipeline, out, log, inputs, naming)
 
     def say(line: str) -> None:
         done.lines.append(line)
@@ -118,7 +120,7 @@ def carried_out(pipeline: Pipeline, out: Path, kept: Store, tell: Callable[[str]
             raise type(error)(msg) from None
         for line in _lines(done, step):
             say(line)
-    return _reported(pipeline, out, inputs, naming, done)
+    return _reported(pipeline, out, log, inputs, naming, done)
 
 
 def _do(step: Step, wanted: Sequence[str], doing: Doing, done: _Done) -> None:
@@ -194,13 +196,17 @@ def _naming(pipeline: Pipeline) -> Naming:
     return Naming("traditional" if pipeline.version is None else "plain", varied)
 
 
-def _check_outputs(pipeline: Pipeline, out: Path, inputs: Sequence[Path], naming: Naming) -> None:
+def _log_of(pipeline: Pipeline, out: Path) -> Path | None:
+    """Return the file of a log where one is asked for."""
+    log = pipeline.log
+    if log is None or log.log_output_type == "stdout":
+        return None
+    return out / log.log_dir / log.log_filename.replace("{timestamp}", dt.datetime.now().strftime("%Y%m%d-%H%M%S"))
+
+
+def _check_outputs(pipeline: Pipeline, out: Path, log: Path | None, inputs: Sequence[Path], naming: Naming) -> None:
     """Raise InputError where a file could not be written in the end, before anything is done."""
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-    except (OSError, ValueError) as error:
-        msg = f"cannot make the folder {str(out)!r}: {getattr(error, 'strerror', None) or type(error).__name__}."
-        raise InputError(with_hint(msg, "name another with --out.")) from None
+    _make_folder(out, "name another with --out.")
     names = [name for reporter in pipeline.reporters.values() for name in _names_of(reporter, pipeline, naming)]
     long = [name for name in names if len(os.fsencode(name)) > _LONGEST_NAME]
     if long:
@@ -208,7 +214,19 @@ def _check_outputs(pipeline: Pipeline, out: Path, inputs: Sequence[Path], naming
         raise InputError(with_hint(msg, "take naming_strategy: plain, or shorter names of experiments."))
     if not os.access(out, os.W_OK):
         raise InputError(with_hint(f"nothing can be written to {str(out)!r}.", "name another folder with --out."))
-    drafts.check_outputs([*(out / name for name in names), *_log_of(pipeline, out)], inputs, overwrite=True)
+    files = [out / name for name in names]
+    if log is not None:
+        _make_folder(log.parent, "name another as log_dir.")
+        files.append(log)
+    drafts.check_outputs(files, inputs, overwrite=True)
+
+
+def _make_folder(folder: Path, hint: str) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except (OSError, ValueError) as error:
+        msg = f"cannot make the folder {str(folder)!r}: {getattr(error, 'strerror', None) or type(error).__name__}."
+        raise InputError(with_hint(msg, hint)) from None
 
 
 def _names_of(reporter: Record, pipeline: Pipeline, naming: Naming) -> list[str]:
@@ -221,21 +239,9 @@ def _names_of(reporter: Record, pipeline: Pipeline, naming: Naming) -> list[str]
     return [reports.timing_name(reporter, naming)]
 
 
-def _log_of(pipeline: Pipeline, out: Path) -> list[Path]:
-    """Return the file of a log where one is asked for, in a folder that is made where it is not there."""
-    log = pipeline.log
-    if log is None or log.log_output_type == "stdout":
-        return []
-    path = out / log.log_dir / log.log_filename.replace("{timestamp}", dt.datetime.now().strftime("%Y%m%d-%H%M%S"))
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-    except (OSError, ValueError):
-        msg = with_hint(f"cannot make the folder of the log, {log.log_dir!r}.", "name another as log_dir.")
-        raise InputError(msg) from None
-    return [path]
-
-
-def _reported(pipeline: Pipeline, out: Path, inputs: Sequence[Path], naming: Naming, done: _Done) -> PipelineRun:
+def _reported(
+    pipeline: Pipeline, out: Path, log: Path | None, inputs: Sequence[Path], naming: Naming, done: _Done
+) -> PipelineRun:
     """Write all files together, and say which limits fail."""
     files: dict[Path, Any] = {}
     found: dict[str, Columns] = {}
@@ -248,8 +254,8 @@ def _reported(pipeline: Pipeline, out: Path, inputs: Sequence[Path], naming: Nam
             found |= told
             for name, columns in told.items():
                 files |= writing.of_columns(out / name, columns)
-    for path in _log_of(pipeline, out):
-        files |= writing.of_text(path, "\n".join(done.lines) + "\n")
+    if log is not None:
+        files |= writing.of_text(log, "\n".join(done.lines) + "\n")
     failures = tuple(
         f"{step.name}: {failure}"
         for step, evaluation in done.found
