@@ -152,7 +152,7 @@ class Pipeline:
     @property
     def inputs(self) -> tuple[Path, ...]:
         """All files that it reads, and its own."""
-        named = [path for step in self.steps for path in steps.files_of(step, self)]
+        named = [path for step in self.steps for path in steps.files_of(step.parameters, self)]
         return (*([] if self.file is None else [self.file]), *named)
 
     def obstacles(self) -> tuple[str, ...]:
@@ -176,7 +176,7 @@ class Pipeline:
                 "point of that name in hushtable.synthesizers"
             ]
         try:
-            steps.files_of(Step((("", ""),), parameters), self)
+            steps.files_of(parameters, self)
         except HushError as error:
             return [str(error).replace("\n\nHint: ", " ")]
         return []
@@ -256,4 +256,4 @@ class Pipeline:
 
     def key_of(self, step: Step, parent: str) -> str:
         """Return the key of one step, behind a step of a key."""
-        return key_of(step, self.seed, steps.files_of(step, self), self.wanted(step), parent)
+        return key_of(step, self.seed, steps.files_of(step.parameters, self), self.wanted(step), parent)

@@ -36,6 +36,7 @@ from hushtable.pipeline.results import Evaluation, Files, Tables
 from hushtable.pipeline.store import Store
 from hushtable.policy import Policy
 from hushtable.quality.description import describe
+from hushtable.records import Record
 from hushtable.splitting import persons_of, split_rows
 from hushtable.synthesizers import synthesize_frame
 from hushtable.table import Table
@@ -95,9 +96,8 @@ def looked_at(step: Step, tables: Tables, doing: Doing, wanted: Sequence[str]) -
     return _described(tables.current)
 
 
-def files_of(step: Step, files: Files) -> list[Path]:
-    """Return the files that a step reads."""
-    parameters = step.parameters
+def files_of(parameters: Record, files: Files) -> list[Path]:
+    """Return the files that a step with these parameters reads."""
     if isinstance(parameters, Evaluator):
         return [*parameters.inputs(files)]
     named: list[str | None] = []
