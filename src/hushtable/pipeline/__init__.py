@@ -32,12 +32,11 @@ from hushtable.errors import HushError, PipelineError, with_hint
 from hushtable.pipeline import steps, store
 from hushtable.pipeline.cleaning import Cleaning
 from hushtable.pipeline.evaluators import LeftOut
-from hushtable.pipeline.modules import GRANULARITIES, Executor, Loading, OwnSynthesizer, SaveReport
+from hushtable.pipeline.modules import GRANULARITIES, Executor, SaveReport
 from hushtable.pipeline.product import Branch, Step, key_of, product
 from hushtable.pipeline.reading import STEPS, experiments_of
 from hushtable.pipeline.run import PipelineRun, carried_out
 from hushtable.records import Record
-from hushtable.synthesizers.installed import installed
 
 __all__ = ["Pipeline", "PipelineRun"]
 
@@ -157,29 +156,22 @@ class Pipeline:
 
     def obstacles(self) -> tuple[str, ...]:
         """Say what stands in the way of a run: what is not built, not installed, or not there."""
-        found = []
-        for module, experiments in self.modules.items():
-            for name, parameters in experiments.items():
-                found += [f"{module}[{name}]: {what}" for what in self._obstacles(parameters)]
-        return tuple(found)
+        found = [
+            (f"{module}[{name}]", self._obstacle(parameters))
+            for module, experiments in self.modules.items()
+            for name, parameters in experiments.items()
+        ]
+        return tuple(f"{where}: {what}" for where, what in found if what is not None)
 
-    def _obstacles(self, parameters: Record) -> list[str]:
-        obstacle = getattr(parameters, "obstacle", None)
-        if obstacle is not None:
-            return [obstacle]
-        if isinstance(parameters, Loading) and (parameters.filepath is None or "://" in parameters.filepath):
-            name = (parameters.filepath or "benchmark://adult-income").partition("://")[2]
-            return [f"nothing is downloaded: put the table at a path, such as benchmark/{name}.csv, and name that"]
-        if isinstance(parameters, OwnSynthesizer) and parameters.class_name not in installed():
-            return [
-                f"{parameters.class_name} is not installed: files of code are not run; install a package with an entry "
-                "point of that name in hushtable.synthesizers"
-            ]
+    def _obstacle(self, parameters: Record) -> str | None:
+        own: str | None = getattr(parameters, "obstacle", None)
+        if own is not None:
+            return own
         try:
             steps.files_of(parameters, self)
         except HushError as error:
-            return [str(error).replace("\n\nHint: ", " ")]
-        return []
+            return str(error).replace("\n\nHint: ", " ")
+        return None
 
     def plan(self, *, cache: bool = True) -> list[tuple[str, bool]]:
         """Return the name of every step, and whether a result is kept that a run would use again."""

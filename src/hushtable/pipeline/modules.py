@@ -13,6 +13,7 @@ from typing import Annotated, Any, ClassVar, Final, Literal, get_args
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from hushtable.records import Record
+from hushtable.synthesizers.installed import installed
 
 __all__ = [
     "GRANULARITIES",
@@ -138,6 +139,14 @@ class Loading(Reading):
             raise ValueError(msg)
         return self
 
+    @property
+    def obstacle(self) -> str | None:
+        """What is asked and not built."""
+        if self.filepath is not None and "://" not in self.filepath:
+            return None
+        name = (self.filepath or "benchmark://adult-income").partition("://")[2]
+        return f"nothing is downloaded: put the table at a path, such as benchmark/{name}.csv, and name that"
+
 
 class GivenTable(Reading):
     """Synthesizer, ``method: custom_data``: a table that was made elsewhere; never cut unless asked."""
@@ -220,6 +229,16 @@ class OwnSynthesizer(Record):
     def name(self) -> str:
         """The method as `hushtable.synthesize` calls it."""
         return self.class_name
+
+    @property
+    def obstacle(self) -> str | None:
+        """What is asked and not installed."""
+        if self.class_name in installed():
+            return None
+        return (
+            f"{self.class_name} is not installed: files of code are not run; install a package with an entry point of "
+            "that name in hushtable.synthesizers"
+        )
 
 
 class Deep(Record):
