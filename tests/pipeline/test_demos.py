@@ -30,6 +30,13 @@ def test_every_demo_is_read(name: str) -> None:
     assert ht.Pipeline.parse(DEMOS[name]).modules
 
 
+@pytest.mark.parametrize("name", DEMOS)
+def test_lines_of_steps_fit_a_terminal(name: str) -> None:
+    lines = [step.line for step in ht.Pipeline.parse(DEMOS[name]).steps]
+    assert max(map(len, lines)) + len("  (kept from before)") <= 80
+    assert lines[0] == lines[0].lstrip()
+
+
 @pytest.mark.parametrize("name", [*WITHOUT_SYNTHESIS, *WITH_A_COPULA])
 def test_demos_that_need_nothing_more_run(name: str, folder: Path) -> None:
     (folder / "demo.yaml").write_text(DEMOS[name], encoding="utf-8")
@@ -76,7 +83,7 @@ def test_the_source_s_own_file_writes_what_it_says(folder: Path) -> None:
 def test_a_column_that_does_not_exist_is_told(folder: Path) -> None:
     (folder / "demo.yaml").write_text(DEMOS["categorical"], encoding="utf-8")
     outcome = run("run", folder / "demo.yaml", "--out", folder / "out")
-    assert "no column 'deparment_code' (did you mean 'department_code'?)" in outcome.err
+    assert "\n    there is no column 'deparment_code' (did you mean 'department_code'?)" in outcome.err
     assert "encoder has no effect" in outcome.err
 
 

@@ -38,6 +38,17 @@ Evaluator:
   likeness: {{method: default}}
 {REPORTS}"""
 
+STEPS = [
+    "Loader[people]",
+    "  Splitter[fifth_[1-1]]",
+    "    Synthesizer[copula]",
+    "      Evaluator[risk]",
+    "      Evaluator[likeness]",
+    "    Synthesizer[independent]",
+    "      Evaluator[risk]",
+    "      Evaluator[likeness]",
+]
+
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
@@ -83,7 +94,7 @@ def test_all_granularities_are_written_in_the_product_s_order(folder: Path) -> N
 
 def test_a_rerun_uses_what_was_kept_and_writes_the_same(folder: Path) -> None:
     asked = pipeline(folder, WHOLE)
-    assert not any(is_kept for _, is_kept in asked.plan())
+    assert asked.plan() == [(step, False) for step in asked.steps]
     first = asked.run(folder / "one")
     assert [each.status for each in first.timings] == ["completed"] * 8
     assert [is_kept for _, is_kept in asked.plan()] == [False, False, True, True, True, True, True, True]
@@ -229,16 +240,20 @@ def test_the_dry_run_writes_nothing(folder: Path) -> None:
     before = tree(folder)
     outcome = run("run", folder / "p.yaml", "--dry-run")
     assert outcome.code == 0
-    assert outcome.out.splitlines()[2:4] == [
-        "Loader[people]_Splitter[fifth_[1-1]]_Synthesizer[copula]",
-        "Loader[people]_Splitter[fifth_[1-1]]_Synthesizer[copula]_Evaluator[risk]",
-    ]
+    assert outcome.out.splitlines() == STEPS
     assert tree(folder) == before
     run("run", folder / "p.yaml", "--out", folder / "out")
-    assert "Synthesizer[copula]  (kept from before)" in run("run", folder / "p.yaml", "--dry-run").out
+    kept = [*STEPS[:2], *(f"{line}  (kept from before)" for line in STEPS[2:])]
+    assert run("run", folder / "p.yaml", "--dry-run").out.splitlines() == kept
     assert run("run", folder / "p.yaml", "--clean").out == "Removed what was kept.\n"
     assert not (folder / ".hushtable").exists()
     assert run("run", folder / "p.yaml", "--clean").out == "Nothing was kept.\n"
+
+
+def test_a_run_tells_its_steps_as_a_tree(folder: Path) -> None:
+    asked, lines = pipeline(folder, WHOLE), []
+    asked.run(folder / "out", cache=False, tell=lines.append)
+    assert [line.rpartition(": ")[0] for line in lines] == STEPS
 
 
 def test_a_missing_file_is_told_before_anything_is_done(folder: Path) -> None:
@@ -411,7 +426,9 @@ Reporter: {data: {method: save_data, source: Preprocessor}, all: {method: save_r
     assert report["Preprocessor_complete_rows_left_out_missing"].to_list() == [None, 150 - complete.height, None]
     assert (inside["workclass"] != "?").all()
     assert report["Preprocessor_inside_rows_left_out_outlier"][2] == 1
-    assert any(line.startswith("  rows_left_out_outlier: ") for line in lines)
+    below = lines[next(i for i, line in enumerate(lines) if line.startswith("  Preprocessor[inside]: ")) + 1 :]
+    assert below[0].startswith("    rows_left_out_missing: ")
+    assert below[1] == "    rows_left_out_outlier: 1"
 
 
 def test_header_names_name_the_columns_of_a_file_without_a_header(folder: Path) -> None:

@@ -41,7 +41,7 @@ def run(
         for line in pipeline.left_out:
             say(line)
         plan = pipeline.plan(cache=not (fresh or no_cache))
-        say(*(f"{name}{'  (kept from before)' if is_kept else ''}" for name, is_kept in plan))
+        say(*(f"{step.line}{'  (kept from before)' if is_kept else ''}" for step, is_kept in plan))
         return
     done = pipeline.run(out, fresh=fresh, cache=not no_cache, tell=lambda line: typer.echo(line, err=True))
     with leaving(0 if done.passed else 1):

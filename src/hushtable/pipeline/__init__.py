@@ -173,12 +173,12 @@ class Pipeline:
             return str(error).replace("\n\nHint: ", " ")
         return None
 
-    def plan(self, *, cache: bool = True) -> list[tuple[str, bool]]:
-        """Return the name of every step, and whether a result is kept that a run would use again."""
+    def plan(self, *, cache: bool = True) -> list[tuple[Step, bool]]:
+        """Return every step, and whether a result is kept that a run would use again."""
         self._check()
         kept = store.Store(self._store if cache else None)
         found = self.keys()
-        return [(step.name, kept.find(found[step.path]) is not None) for step in self.steps]
+        return [(step, kept.find(found[step.path]) is not None) for step in self.steps]
 
     def clean(self) -> bool:
         """Remove what is kept between runs; say whether there was anything."""

@@ -59,6 +59,11 @@ class Step:
         return full_name(self.path)
 
     @property
+    def line(self) -> str:
+        """The step alone, below those before it: lines of steps in their order are a tree."""
+        return "  " * len(self.parent) + full_name(self.path[-1:])
+
+    @property
     def parent(self) -> Branch:
         """The path of the step before; empty for the first."""
         return self.path[:-1]

@@ -169,14 +169,16 @@ def _lines(done: _Done, step: Step) -> list[str]:
     """Say what a step took, and how many rows it left out."""
     last = done.timings[-1]
     took = "kept from before" if last.status == "reused" else f"{last.seconds:.2f} s"
-    lines = [f"{step.name}: {took}"]
+    lines = [f"{step.line}: {took}"]
     if isinstance(step.parameters, Cleaning):
-        frame = done.tables[step.path].current
+        frame, indent = done.tables[step.path].current, "  " * len(step.path)
         own = f"{step.module}_{step.experiment}_"
         counts = done.tables[step.path].counts
-        lines += [f"  {name.removeprefix(own)}: {count:,}" for name, count in counts.items() if name.startswith(own)]
         lines += [
-            f"  there is no column {name!r}{_near(name, frame.columns)}; what was said of it has no effect"
+            f"{indent}{name.removeprefix(own)}: {count:,}" for name, count in counts.items() if name.startswith(own)
+        ]
+        lines += [
+            f"{indent}there is no column {name!r}{_near(name, frame.columns)}; what was said of it has no effect"
             for name in step.parameters.columns
             if name not in frame.columns
         ]
