@@ -9,7 +9,7 @@ ALLOWED = {
     "narwhals": {"frames.py", "remnants.py", "series.py", "table.py", "claims/grouping.py", "datasets.py"},
     "polars": {
         *("delimited.py", "files.py", "formulas.py", "frames.py", "remnants.py", "series.py", "spellings.py"),
-        *("claims/grouping.py", "datasets.py", "styles.py", "table.py", "workbooks.py"),
+        *("claims/grouping.py", "datasets.py", "styles.py", "table.py", "texts.py", "workbooks.py"),
     },
     "charset_normalizer": {"delimited.py"},
     "fastexcel": {"workbooks.py"},

@@ -19,6 +19,7 @@ from hushtable.claims import told as telling
 from hushtable.column import ColumnSpec
 from hushtable.errors import InputError
 from hushtable.series import typed
+from hushtable.texts import spelled
 
 SECRET = "canary-7319"
 PEOPLE = "größe;born;city;pay;note\n" + "".join(
@@ -207,7 +208,7 @@ TEXTS += ["12345678901234567890", "9223372036854775807", "9007199254740993", "0.
 def test_a_typed_column_writes_the_same_cells(texts):
     series = pl.Series(texts, dtype=pl.String)
     new = typed(series, ColumnSpec())
-    assert frames.spelled(new, "c").to_list() == texts
+    assert spelled(new, "c").to_list() == texts
     assert new.is_null().to_list() == series.is_null().to_list()
 
 
@@ -293,7 +294,7 @@ def test_central_values_come_back_typed(data, tmp_path):
     release.write(tmp_path / "out.csv", keep_order=True)
     text = frames.read(tmp_path / "out.csv")
     for name in frame.columns:
-        assert frames.spelled(frame.column(name), name).to_list() == text.column(name).to_list()
+        assert spelled(frame.column(name), name).to_list() == text.column(name).to_list()
     assert release.write(tmp_path / "out.parquet").passed
     assert pl.read_parquet(tmp_path / "out.parquet")["pay"].dtype == pl.Float64
 

@@ -504,35 +504,6 @@ def test_columns_and_rows_are_picked(make):
     assert type(frame.native) is type(make({"a": [1]}))
 
 
-def test_labels_are_gathered():
-    codes = np.array([0, 2, 1, 3], dtype=np.int32)
-    assert frames.gather(["x", "y", None, "*"], codes).to_list() == ["x", None, "y", "*"]
-
-
-@pytest.mark.parametrize(
-    ("series", "texts"),
-    [
-        (pl.Series(["a", None, "a", "b"]), ["a!", None, "a!", "b!"]),
-        (pl.Series([1, None]), ["1!", None]),
-        (pl.Series([1.0, None]), ["1!", None]),
-        (pl.Series([1.5, None]), ["1.5!", None]),
-        (pl.Series([1e30, None]), [f"{pl.Series([1e30]).cast(pl.String)[0]}!", None]),
-        (pl.Series([], dtype=pl.String), []),
-        (pl.Series([None, None], dtype=pl.String), [None, None]),
-    ],
-)
-def test_distinct_cells_are_changed_once(series, texts):
-    seen = []
-    changed = frames.map_texts(series, lambda text: seen.append(text) or f"{text}!", "c")
-    assert changed.to_list() == texts
-    assert changed.dtype == pl.String
-    assert len(seen) == len(set(seen))
-
-
-def test_suppressed_cells_are_masked():
-    assert frames.mask(pl.Series([1, None, 3]), np.array([True, True, False]), "c").to_list() == ["*", "*", "3"]
-
-
 def test_the_repr_of_a_frame_shows_no_value():
     assert SECRET not in repr(frames.read(pl.DataFrame({"a": [SECRET]})))
 
@@ -647,25 +618,6 @@ def test_float32_numbers_are_written_in_full(tmp_path):
     numbers = pl.Series([0.1, 1e10, None], dtype=pl.Float32)
     frames.write(frames.read(pl.DataFrame({"c": numbers})), tmp_path / "out.csv")
     assert pl.read_csv(tmp_path / "out.csv")["c"].to_list() == numbers.cast(pl.Float64).to_list()
-
-
-@pytest.mark.parametrize(
-    ("series", "texts"),
-    [
-        (pl.Series([1e16, -0.0, None]), ["10000000000000000", "0", None]),
-        (pl.Series([0.1], dtype=pl.Float32), ["0.10000000149011612"]),
-        (
-            pl.Series([dt.datetime(2024, 3, 31, 1, 30, tzinfo=dt.UTC)]).dt.convert_time_zone("Europe/Berlin"),
-            ["2024-03-31 01:30:00"],
-        ),
-        (pl.Series([dt.datetime(2024, 3, 31)], dtype=pl.Datetime("ns")), ["2024-03-31 00:00:00"]),
-        (pl.Series([True, None]), ["true", None]),
-        (pl.Series([" 1E5 ", "1"]), [" 1E5 ", "1"]),
-    ],
-)
-def test_values_have_one_text_wherever_they_are_spelled_out(series, texts):
-    assert frames.value_texts(series, "c").to_list() == texts
-    assert frames.mask(series, np.zeros(len(series), dtype=bool), "c").to_list() == texts
 
 
 def test_a_file_of_tabs_is_split_at_tabs(tmp_path):

@@ -21,8 +21,9 @@ from hushtable.errors import ColumnError, InputError, listed, with_hint
 from hushtable.frames import Frame
 from hushtable.pseudonyms import Pseudonyms
 from hushtable.remnants import without_remnants
-from hushtable.series import typed
+from hushtable.series import integers, strings, typed
 from hushtable.table import Table
+from hushtable.texts import digits, gather, map_texts, mask, spelled
 
 __all__ = ["Edition", "Rewritten", "check_writing"]
 
@@ -107,8 +108,8 @@ class Edition:
         frame = frame if self.rows is None else frame.take(self.rows)
         columns = {name: _cells(each, kept) for name, each in self.rewritten.items()}
         for name, stars in self.starred.items():
-            columns[name] = frames.mask(frame.column(name), stars[kept], name)
-        added = {name: frames.integers(name, numbers) for name, numbers in self.added.items()}
+            columns[name] = mask(frame.column(name), stars[kept], name)
+        added = {name: integers(name, numbers) for name, numbers in self.added.items()}
         frame = frame.with_columns({**columns, **added})
         frame = pseudonyms.pseudonymize(frame, self.pseudonyms) if self.pseudonyms else frame
         return without_remnants(frame, rows_are_gone=self.rows is not None)
@@ -210,7 +211,7 @@ class Edition:
         frame, texts = self.frame(), self.as_text
         if frames.file_kind(path) == "csv":
             texts = (*texts, *(name for name, each in self.rewritten.items() if each.are_values))
-        frame = frame.with_columns({name: frames.spelled(frame.column(name), name) for name in texts})
+        frame = frame.with_columns({name: spelled(frame.column(name), name) for name in texts})
         if frames.file_kind(path) == "csv" or not frame.is_text:
             return frame
         hidden = self.pseudonyms.columns if self.pseudonyms else ()
@@ -236,7 +237,7 @@ class Edition:
 
 def _cells(rewritten: Rewritten, rows: Any) -> Any:
     """Return what a column publishes in some rows."""
-    cells = frames.gather(rewritten.texts, rewritten.codes[rows])
+    cells = gather(rewritten.texts, rewritten.codes[rows])
     return typed(cells, ColumnSpec(rewritten.kind)) if rewritten.are_values else cells
 
 
@@ -280,8 +281,8 @@ def _with_commas(frame: Frame, names: tuple[str, ...]) -> Frame:
             raise InputError(msg)
         return with_comma(cell)
 
-    texts = {name: frames.digits(frame.column(name), name) for name in names}
-    return frame.with_columns({name: frames.map_texts(each, written, name) for name, each in texts.items()})
+    texts = {name: digits(frame.column(name), name) for name in names}
+    return frame.with_columns({name: map_texts(each, written, name) for name, each in texts.items()})
 
 
 def _without_formulas(frame: Frame, given: Formulas) -> Frame:
@@ -298,7 +299,7 @@ def _without_formulas(frame: Frame, given: Formulas) -> Frame:
             raise InputError(msg)
         return frame
     frame = frame.with_columns({name: formulas.hidden(each) for name, each in columns.items()})
-    names = formulas.hidden(frames.strings("", frame.columns)).to_list()
+    names = formulas.hidden(strings("", frame.columns)).to_list()
     return replace(frame, data=frame.data.rename(dict(zip(frame.columns, names, strict=True))))
 
 

@@ -21,7 +21,7 @@ from typing import Any, Final
 
 from hushtable.errors import InputError, listed, nearest, with_hint
 
-__all__ = ["given", "read", "write"]
+__all__ = ["given", "read", "register", "write"]
 
 _NOTHING: Final[Mapping[str, Any]] = {}
 
@@ -126,6 +126,19 @@ def given(
         )
         raise InputError(msg)
     return asked
+
+
+def register(kind: Any, kinds: dict[str, Any], what: str) -> None:
+    """Make a class with a ``name`` one of those that an entry may name.
+
+    Raises
+    ------
+    InputError
+        Another class has that name.
+    """
+    if kinds.setdefault(kind.name, kind) is not kind:
+        msg = with_hint(f"there is a {what} {kind.name!r} already.", "give this one another name.")
+        raise InputError(msg)
 
 
 def _parts(entry: Any, kinds: Mapping[str, Any], what: str, error: type[InputError]) -> tuple[str, Any]:

@@ -22,12 +22,13 @@ import numpy as np
 from hushtable import lattice, series
 from hushtable._types import BoolArray, CodeArray, CountArray
 from hushtable.errors import ColumnError, ExposureError, InputError, check_whole, listed, with_hint
-from hushtable.frames import Frame, text_codes
+from hushtable.frames import Frame
 from hushtable.kernels import group
 from hushtable.kernels.histogram import class_ranges
 from hushtable.lattice.listing import partitions
 from hushtable.search import Budget
 from hushtable.table import Table
+from hushtable.texts import text_codes
 
 __all__ = ["FEWEST_RECORDS", "Exposure", "ExposureLimit", "Uniques", "measure_exposure"]
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -17,36 +17,23 @@ import narwhals as nw
 import numpy as np
 import polars as pl
 
-from hushtable._types import BoolArray, CodeArray, CountArray
-from hushtable.cells import SUPPRESSED
+from hushtable._types import CountArray
 from hushtable.column import ColumnSpec
 from hushtable.dialect import Dialect
 from hushtable.errors import ColumnError, InputError, listed, with_hint
 from hushtable.files import file_kind, read_bytes, read_file, write_csv
-from hushtable.series import encode, settled, to_polars, typed, without_categories
+from hushtable.series import settled, to_polars, typed, without_categories
 from hushtable.spellings import canonical, doubts
 
 __all__ = [
     "Frame",
     "assemble",
     "check_writable",
-    "digits",
     "file_kind",
-    "gather",
-    "integers",
     "library",
-    "map_texts",
-    "mask",
-    "missing_texts",
     "read",
     "read_alike",
     "read_stream",
-    "replaced",
-    "spelled",
-    "strings",
-    "text_codes",
-    "texts",
-    "value_texts",
     "with_json_lists",
     "write",
     "written_delimiter",
@@ -395,110 +382,3 @@ def _has_characters(name: str, column: pl.Series, encoding: str) -> bool:
     except UnicodeEncodeError:
         return False
     return True
-
-
-def gather(labels: Sequence[str | None], codes: CodeArray) -> pl.Series:
-    """Spell out a text column from its distinct labels."""
-    # A label that no row has would stay in the buffer that all cells share.
-    used = np.bincount(codes, minlength=len(labels)) > 0
-    texts = [text for text, is_used in zip(labels, used, strict=True) if is_used]
-    return pl.Series(texts, dtype=pl.String).gather((np.cumsum(used) - 1)[codes])
-
-
-def map_texts(series: pl.Series, change: Callable[[str], str], name: str) -> pl.Series:
-    """Return a column as text with every distinct cell changed once; missing stays missing."""
-    if series.dtype.is_float() and (series.drop_nulls() % 1 == 0).all() and (series.abs() < 2**53).all():
-        # pandas holds integers beside missing cells as floats.
-        series = series.cast(pl.Int64)
-    texts = _as_text(series, name)
-    distinct = texts.drop_nulls().unique()
-    changed = pl.Series([change(text) for text in distinct.to_list()], dtype=pl.String)
-    return texts.replace_strict(distinct, changed, default=None)
-
-
-def mask(series: pl.Series, suppressed: BoolArray, name: str) -> pl.Series:
-    """Return a column as text, other types in the canonical texts of their values; suppressed rows are ``*``."""
-    cells = zip(spelled(series, name).to_list(), suppressed.tolist(), strict=True)
-    # Made anew, because a changed column shares its buffer with the old one.
-    return pl.Series([SUPPRESSED if is_hidden else cell for cell, is_hidden in cells], dtype=pl.String)
-
-
-def texts(series: pl.Series, name: str) -> pl.Series:
-    """Return a column's cells as text, blank ones as missing.
-
-    Raises
-    ------
-    ColumnError
-        Its cells are lists, structs, bytes or durations.
-    """
-    cells = _as_text(series, name)
-    blank = cells.unique().drop_nulls()
-    blank = blank.filter(blank.str.strip_chars() == "")
-    return cells.set(cells.is_in(blank.implode()).fill_null(False), None) if len(blank) else cells
-
-
-def _as_text(series: pl.Series, name: str) -> pl.Series:
-    if series.dtype.is_nested() or isinstance(series.dtype, (pl.Binary, pl.Duration)):
-        msg = with_hint(
-            f"column {name!r} has the type {without_categories(series.dtype)}, which cannot be grouped.",
-            "turn it into text, a number, a date or a datetime, or leave the column out.",
-        )
-        raise ColumnError(msg)
-    return series.cast(pl.String)
-
-
-def value_texts(series: pl.Series, name: str) -> pl.Series:
-    """Return a column's cells as texts, blank ones as missing; other types as the canonical texts of their values."""
-    return texts(spelled(series, name), name)
-
-
-def spelled(series: pl.Series, name: str) -> pl.Series:
-    """Write the values that a Table codes: floats in full, moments in UTC. Text stays as it is."""
-    if isinstance(series.dtype, (pl.String, pl.Categorical, pl.Enum, pl.Boolean, pl.Null)):
-        return series.cast(pl.String)
-    column, codes = encode(series, ColumnSpec(), is_typed=False, name=name)
-    labels = pl.Series([*column.texts(), None], dtype=pl.String)
-    return labels.gather(np.where(codes < 0, column.n_values, codes))
-
-
-def digits(series: pl.Series, name: str) -> pl.Series:
-    """Write numbers with a point; decimals with all digits, for which floats have no room. Text stays as it is."""
-    return series.cast(pl.String) if series.dtype.is_decimal() else spelled(series, name)
-
-
-def missing_texts(series: pl.Series) -> tuple[int, int]:
-    """Count the ways in which a column writes its missing cells (blank texts, no cell at all), and those cells."""
-    cells = series.cast(pl.String)
-    blank = cells.filter(cells.is_null() | (cells.str.strip_chars() == ""))
-    return blank.n_unique(), len(blank)
-
-
-def replaced(series: pl.Series, rows: BoolArray, other: pl.Series | None = None) -> pl.Series:
-    """Return a column with the cells of another one of its type in some rows, or with none there.
-
-    Parameters
-    ----------
-    series : polars.Series
-    rows : ndarray of bool, shape (n_rows,)
-        Which cells change.
-    other : polars.Series, optional
-        None makes the cells missing.
-    """
-    return series.zip_with(pl.Series(~rows), series.clear(len(series)) if other is None else other)
-
-
-def integers(name: str, values: CountArray) -> pl.Series:
-    """Return a column of whole numbers."""
-    return pl.Series(name, values, dtype=pl.Int64)
-
-
-def strings(name: str, cells: Sequence[str | None]) -> pl.Series:
-    """Return a column of text; None is missing."""
-    return pl.Series(name, cells, dtype=pl.String)
-
-
-def text_codes(series: pl.Series, name: str) -> CodeArray:
-    """Code a column by the bytes of its cells; -1 is missing."""
-    cells = texts(series, name)
-    codes = cells.cast(pl.Enum(cells.drop_nulls().unique().sort())).to_physical()
-    return np.asarray(codes.cast(pl.Int32).fill_null(-1).to_numpy())

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from hushtable import cells, entries, formulas, frames
+from hushtable import cells, entries, formulas
 from hushtable.frames import Frame
 from hushtable.hierarchy.propose import propose_tails
 from hushtable.hierarchy.tails import LEAST, Tails
@@ -15,6 +15,7 @@ from hushtable.recoding import Nodes, NodeSets
 from hushtable.release import Release
 from hushtable.spellings import count_missing_codes, count_near_duplicates
 from hushtable.table import Table
+from hushtable.texts import gather
 
 __all__ = [
     "FarOut",
@@ -77,7 +78,7 @@ def formula_cells(release: Release) -> dict[str, int]:
         return {}
     hidden = release.pseudonyms.columns if release.pseudonyms else ()
     kept = {name: source.column(name) for name in edition.columns if name not in (*edition.rewritten, *hidden)}
-    rewritten = {name: frames.gather(each.texts, each.codes) for name, each in edition.rewritten.items()}
+    rewritten = {name: gather(each.texts, each.codes) for name, each in edition.rewritten.items()}
     return formulas.count({**kept, **rewritten})
 
 

@@ -10,12 +10,12 @@ from typing import Any, Final
 
 import numpy as np
 
-from hushtable import frames
 from hushtable.column import ColumnSpec, from_texts
 from hushtable.errors import InputError, check_columns, with_hint
 from hushtable.frames import Frame
 from hushtable.spellings import canonical
 from hushtable.table import Table
+from hushtable.texts import map_texts
 
 __all__ = ["Pseudonyms", "pseudonymize", "pseudonymize_table"]
 
@@ -68,7 +68,7 @@ def pseudonymize(frame: Frame, pseudonyms: Pseudonyms) -> Frame:
     check_columns(pseudonyms.columns, frame.columns, "pseudonyms")
     return frame.with_columns(
         {
-            name: frames.map_texts(_known(frame, name), partial(_pseudonym, pseudonyms.key, name), name)
+            name: map_texts(_known(frame, name), partial(_pseudonym, pseudonyms.key, name), name)
             for name in pseudonyms.columns
         }
     )

@@ -15,12 +15,22 @@ import narwhals as nw
 import numpy as np
 import polars as pl
 
-from hushtable._types import CodeArray
+from hushtable._types import BoolArray, CodeArray, CountArray
 from hushtable.column import Column, ColumnSpec, Kind, from_texts
 from hushtable.errors import ColumnError, with_hint
 from hushtable.spellings import canonical, found, has_time
 
-__all__ = ["cell_codes", "encode", "settled", "to_polars", "typed", "without_categories"]
+__all__ = [
+    "cell_codes",
+    "encode",
+    "integers",
+    "replaced",
+    "settled",
+    "strings",
+    "to_polars",
+    "typed",
+    "without_categories",
+]
 
 _PER_DAY: Final = {"ms": 86_400_000, "us": 86_400_000_000, "ns": 86_400_000_000_000}
 _MOST_DAYS: Final = 73_000_000  # polars counts further, but has no texts for it
@@ -291,3 +301,27 @@ def without_categories(dtype: pl.DataType) -> pl.DataType:
     if isinstance(dtype, pl.Struct):
         return pl.Struct({each.name: without_categories(each.dtype) for each in dtype.fields})  # type: ignore[arg-type]
     return dtype
+
+
+def integers(name: str, values: CountArray) -> pl.Series:
+    """Return a column of whole numbers."""
+    return pl.Series(name, values, dtype=pl.Int64)
+
+
+def strings(name: str, cells: Sequence[str | None]) -> pl.Series:
+    """Return a column of text; None is missing."""
+    return pl.Series(name, cells, dtype=pl.String)
+
+
+def replaced(series: pl.Series, rows: BoolArray, other: pl.Series | None = None) -> pl.Series:
+    """Return a column with the cells of another one of its type in some rows, or with none there.
+
+    Parameters
+    ----------
+    series : polars.Series
+    rows : ndarray of bool, shape (n_rows,)
+        Which cells change.
+    other : polars.Series, optional
+        None makes the cells missing.
+    """
+    return series.zip_with(pl.Series(~rows), series.clear(len(series)) if other is None else other)

@@ -6,7 +6,6 @@ import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
-from hushtable import frames
 from hushtable.anonymizers.mondrian import Mondrian
 from hushtable.cells import SUPPRESSED
 from hushtable.column import Column
@@ -15,6 +14,7 @@ from hushtable.frames import Frame
 from hushtable.hierarchy.propose import prefix_lengths_of
 from hushtable.models.identity import KAnonymity
 from hushtable.table import Table
+from hushtable.texts import without_blanks
 
 if TYPE_CHECKING:
     from hushtable.anonymizers import Request
@@ -122,7 +122,7 @@ def _tells_apart(source: Frame | Table, name: str) -> bool:
         n_known = int(source.counts[source.codes[source.index(name)] >= 0].sum())
         return source.n_records < 2 * n_known and source.column(name).n_values == n_known
     try:
-        known = frames.texts(source.column(name), name).drop_nulls()
+        known = without_blanks(source.column(name), name).drop_nulls()
     except ColumnError:
         return True
     return source.n_rows < 2 * len(known) and known.n_unique() == len(known)

@@ -11,6 +11,7 @@ from typing import ClassVar, Final, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 
+from hushtable import entries
 from hushtable._types import BoolArray, CodeArray
 from hushtable.anonymizers.judging import Judge
 from hushtable.errors import InputError, listed, with_hint
@@ -175,10 +176,7 @@ def register(method: type[MethodT]) -> type[MethodT]:
     InputError
         Another method has that name.
     """
-    known = METHODS.setdefault(method.name, method)
-    if known is not method:
-        msg = with_hint(f"there is a method {method.name!r} already.", "give this one another name.")
-        raise InputError(msg)
+    entries.register(method, METHODS, "method")
     return method
 
 

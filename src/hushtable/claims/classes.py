@@ -34,6 +34,7 @@ from hushtable.errors import InputError, check_columns, with_hint
 from hushtable.models import from_dict
 from hushtable.models.base import ClassStats, Histogram, PrivacyModel, describe, model_to_dict
 from hushtable.spellings import canonical
+from hushtable.texts import missing_texts, text_codes
 
 __all__ = ["Classes", "Limits", "class_figures", "spelling_failures"]
 
@@ -335,8 +336,8 @@ class Classes:
         said = frame.told(self.specs).spec(self.person)
         text = frame.text(self.person)
         if text is None:
-            return frames.text_codes(frame.column(self.person), self.person)
-        return frames.text_codes(canonical(text, ColumnSpec(missing_values=said.missing_values)), self.person)
+            return text_codes(frame.column(self.person), self.person)
+        return text_codes(canonical(text, ColumnSpec(missing_values=said.missing_values)), self.person)
 
     def _model_failures(
         self, stats: ClassStats, counted: ClassStats, records: CountArray, unjudged: Container[str]
@@ -415,7 +416,7 @@ def class_figures(stats: ClassStats, grouped: Grouped) -> dict[str, Any]:
 def spelling_failures(frame: frames.Frame, columns: Sequence[str]) -> Iterator[Failure]:
     """Say where missing cells, which are one class here, can be told apart in the file."""
     for name in columns:
-        n_ways, n_cells = frames.missing_texts(frame.column(name))
+        n_ways, n_cells = missing_texts(frame.column(name))
         if n_ways > 1:
             ways = "two" if n_ways == 2 else str(n_ways)
             told = f"column {name!r} writes its missing value in {ways} ways: {n_cells} cells"

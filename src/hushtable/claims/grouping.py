@@ -26,6 +26,7 @@ from hushtable.errors import check_columns
 from hushtable.hierarchy import Hierarchy
 from hushtable.models.base import Ground
 from hushtable.series import encode
+from hushtable.texts import map_texts, text_codes, value_texts
 
 __all__ = ["Grouped", "Held", "cover", "ground", "group", "hold", "listed_cells", "published_cells", "spec_of"]
 
@@ -88,7 +89,7 @@ def group(frame: frames.Frame, columns: Sequence[str], sensitive: Sequence[str],
         The cell of suppressed records; None where there are none.
     """
     hidden = _suppressed_rows(frame, (*columns, *sensitive), suppressed)
-    codes = np.array([frames.text_codes(frame.column(name), name)[~hidden] for name in columns])
+    codes = np.array([text_codes(frame.column(name), name)[~hidden] for name in columns])
     return Grouped(frame, hidden, codes, *label_rows(codes))
 
 
@@ -174,8 +175,8 @@ def spec_of(series: pl.Series, given: ColumnSpec | None) -> ColumnSpec:
 
 def listed_cells(series: pl.Series, name: str) -> tuple[list[str | None], CodeArray]:
     """Return a column's distinct cells, the missing one first, and the place of each row's cell among them."""
-    texts = frames.value_texts(series, name)
-    return [None, *texts.drop_nulls().unique().sort().to_list()], frames.text_codes(texts, name) + np.int32(1)
+    texts = value_texts(series, name)
+    return [None, *texts.drop_nulls().unique().sort().to_list()], text_codes(texts, name) + np.int32(1)
 
 
 def published_cells(frame: frames.Frame, name: str, spec: ColumnSpec | None) -> tuple[list[str | None], CodeArray]:
@@ -211,7 +212,7 @@ def _value_codes(
         if suppressed is not None:
             series = series.set((series.cast(pl.String) == suppressed).fill_null(False), None)
         if kind == "datetime":
-            series = frames.map_texts(series, _without_zone, name)
+            series = map_texts(series, _without_zone, name)
     if theirs is None or their_codes is None:
         return encode(series, spec, is_typed=True, name=name)
     order = spec.order or (tuple(theirs.texts()) if kind == "ordered" else ()) or None

@@ -18,6 +18,7 @@ from hushtable._types import CodeArray, CountArray
 from hushtable.claims.readings import label_rows
 from hushtable.claims.verdict import Claim, Failure, Verdict
 from hushtable.errors import InputError, check_columns, listed, names_in, with_hint
+from hushtable.texts import text_codes
 
 __all__ = ["Independence"]
 
@@ -92,8 +93,8 @@ class Independence:
         """
         frame = frames.read(data)
         check_columns((*self.columns, self.label), frame.columns, "columns of a masked table")
-        codes: CodeArray = np.array([frames.text_codes(frame.column(name), name) for name in self.columns])
-        labels, _ = label_rows(frames.text_codes(frame.column(self.label), self.label)[None, :])
+        codes: CodeArray = np.array([text_codes(frame.column(name), name) for name in self.columns])
+        labels, _ = label_rows(text_codes(frame.column(self.label), self.label)[None, :])
         vectors, first = label_rows(codes)
         n_labels = int(labels.max(initial=-1)) + 1
         counts = np.bincount(vectors * n_labels + labels, minlength=len(first) * n_labels).reshape(-1, n_labels)

@@ -22,6 +22,7 @@ from hushtable.errors import ColumnError
 from hushtable.frames import Frame
 from hushtable.masking import kept as measures
 from hushtable.search import Trace
+from hushtable.series import integers, strings
 from hushtable.table import Table
 
 __all__ = ["PUBLISHED", "MaskedRelease", "MaskingTradeoff", "Publish", "TradeoffPoint", "evidence"]
@@ -317,7 +318,7 @@ class MaskedRelease:
         if self.publish == "tuples":
             order = np.lexsort((*b.codes[::-1], self.labels))
             cells = frames.read(b.take(order).decode())
-            numbers = frames.integers(self.label, self.labels[order].astype(np.int64) + 1)
+            numbers = integers(self.label, self.labels[order].astype(np.int64) + 1)
             return like.alike([numbers, *(cells.column(name).alias(name) for name in self.b)])
         return like.alike(_counted(b, self.labels, self.label, in_bins=self.publish == "bins"))
 
@@ -349,10 +350,10 @@ def _counted(b: Table, labels: CodeArray, label: str, *, in_bins: bool) -> list[
         values += [[*texts, None][place] for place in (pairs % (len(texts) + 1)).tolist()]
         counts += n_records.tolist()
     return [
-        frames.integers(label, np.array(clusters, dtype=np.int64)),
-        frames.strings("column", columns),
-        frames.strings("value", values),
-        frames.integers("n", np.array(counts, dtype=np.int64)),
+        integers(label, np.array(clusters, dtype=np.int64)),
+        strings("column", columns),
+        strings("value", values),
+        integers("n", np.array(counts, dtype=np.int64)),
     ]
 
 

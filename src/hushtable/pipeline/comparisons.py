@@ -16,7 +16,6 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from hushtable import frames
 from hushtable._types import BoolArray, CodeArray
 from hushtable.column import ColumnSpec, Kind
 from hushtable.errors import ColumnError, with_hint
@@ -38,6 +37,7 @@ from hushtable.pipeline.conditions import (
     columns_of,
 )
 from hushtable.pipeline.expressions import number
+from hushtable.series import strings
 from hushtable.spellings import canonical
 from hushtable.table import Table
 
@@ -273,7 +273,7 @@ def _read(text: str, other: _Side, sign: str) -> Any:
     """Read a text as a value of its neighbour: as the file spells it, or as values are written here."""
     if other.holds not in ("numbers", "dates"):
         return text
-    written = canonical(frames.strings("", [text]), other.spec)[0]
+    written = canonical(strings("", [text]), other.spec)[0]
     reader = number if other.holds == "numbers" else _moment
     found = None if written is None else reader(written.strip().removeprefix("+"))
     if found is not None:

@@ -17,7 +17,6 @@ from typing import Any, Final, NoReturn
 
 import numpy as np
 
-from hushtable import frames
 from hushtable._types import BoolArray
 from hushtable.column import ColumnSpec
 from hushtable.errors import ColumnError, InputError, PipelineError, check_columns, listed, with_hint
@@ -38,6 +37,7 @@ from hushtable.pipeline.conditions import (
 )
 from hushtable.pipeline.expressions import number, read
 from hushtable.pipeline.modules import Constraining
+from hushtable.series import replaced
 
 __all__ = ["Change", "Demand", "Rules", "check_named", "constrained", "rules_of"]
 
@@ -254,7 +254,7 @@ def _changed(frame: Frame, change: Change) -> Frame:
     if not where.any():
         return frame
     if change.source is None:
-        return frame.with_columns({change.target: frames.replaced(frame.column(change.target), where)})
+        return frame.with_columns({change.target: replaced(frame.column(change.target), where)})
     return _copied(frame, change, rows, where)
 
 
@@ -268,7 +268,7 @@ def _copied(frame: Frame, change: Change, rows: Rows, where: BoolArray) -> Frame
             f"{change.name}: cells of column {source.name!r} cannot be copied into {target.name!r}: their types differ."
         )
         raise ColumnError(with_hint(msg, "copy between columns that hold the same, written in the same way."))
-    return frame.with_columns({target.name: frames.replaced(taking, where, given)})
+    return frame.with_columns({target.name: replaced(taking, where, given)})
 
 
 def _spelling(rows: Rows, name: str) -> tuple[str | None, str, str | None]:

@@ -7,6 +7,7 @@ from typing import ClassVar, Final, Protocol, TypeVar, get_args, runtime_checkab
 
 import numpy as np
 
+from hushtable import entries
 from hushtable._types import CountArray, FloatArray
 from hushtable.errors import InputError, with_hint
 from hushtable.synthesizers import copula
@@ -47,10 +48,7 @@ def register(method: type[MethodT]) -> type[MethodT]:
     InputError
         Another synthesizer has that name.
     """
-    known = METHODS.setdefault(method.name, method)
-    if known is not method:
-        msg = with_hint(f"there is a synthesizer {method.name!r} already.", "give this one another name.")
-        raise InputError(msg)
+    entries.register(method, METHODS, "synthesizer")
     return method
 
 

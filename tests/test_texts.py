@@ -1,0 +1,57 @@
+"""Columns as text: one text for each value, each distinct one changed once."""
+
+import datetime as dt
+
+import numpy as np
+import polars as pl
+import pytest
+
+from hushtable.texts import gather, map_texts, mask, value_texts
+
+
+@pytest.mark.parametrize(
+    ("series", "texts"),
+    [
+        (pl.Series([1e16, -0.0, None]), ["10000000000000000", "0", None]),
+        (pl.Series([0.1], dtype=pl.Float32), ["0.10000000149011612"]),
+        (
+            pl.Series([dt.datetime(2024, 3, 31, 1, 30, tzinfo=dt.UTC)]).dt.convert_time_zone("Europe/Berlin"),
+            ["2024-03-31 01:30:00"],
+        ),
+        (pl.Series([dt.datetime(2024, 3, 31)], dtype=pl.Datetime("ns")), ["2024-03-31 00:00:00"]),
+        (pl.Series([True, None]), ["true", None]),
+        (pl.Series([" 1E5 ", "1"]), [" 1E5 ", "1"]),
+    ],
+)
+def test_values_have_one_text_wherever_they_are_spelled_out(series, texts):
+    assert value_texts(series, "c").to_list() == texts
+    assert mask(series, np.zeros(len(series), dtype=bool), "c").to_list() == texts
+
+
+def test_labels_are_gathered():
+    codes = np.array([0, 2, 1, 3], dtype=np.int32)
+    assert gather(["x", "y", None, "*"], codes).to_list() == ["x", None, "y", "*"]
+
+
+@pytest.mark.parametrize(
+    ("series", "texts"),
+    [
+        (pl.Series(["a", None, "a", "b"]), ["a!", None, "a!", "b!"]),
+        (pl.Series([1, None]), ["1!", None]),
+        (pl.Series([1.0, None]), ["1!", None]),
+        (pl.Series([1.5, None]), ["1.5!", None]),
+        (pl.Series([1e30, None]), [f"{pl.Series([1e30]).cast(pl.String)[0]}!", None]),
+        (pl.Series([], dtype=pl.String), []),
+        (pl.Series([None, None], dtype=pl.String), [None, None]),
+    ],
+)
+def test_distinct_cells_are_changed_once(series, texts):
+    seen = []
+    changed = map_texts(series, lambda text: seen.append(text) or f"{text}!", "c")
+    assert changed.to_list() == texts
+    assert changed.dtype == pl.String
+    assert len(seen) == len(set(seen))
+
+
+def test_suppressed_cells_are_masked():
+    assert mask(pl.Series([1, None, 3]), np.array([True, True, False]), "c").to_list() == ["*", "*", "3"]
