@@ -260,7 +260,11 @@ def test_a_rule_judges_as_its_model(given_people, number):
         distinct = [histogram.n_distinct() for histogram in stats.histograms.values()]
         n_distinct = np.array(distinct, dtype=np.int64).reshape(len(distinct), partition.n_classes)
         judged = [
-            bool(judge.passes(rules, int(size), 0, np.zeros((1, 1), dtype=np.int64), n_distinct[:, label].copy()))
+            bool(
+                judge.passes(
+                    rules, int(size), 0, np.zeros((1, 1), dtype=np.int64), n_distinct[:, label].copy(), np.empty(0)
+                )
+            )
             for label, size in enumerate(partition.sizes)
         ]
         assert judged == model.passes(stats).tolist()

@@ -19,6 +19,7 @@ from hushtable.column import from_texts
 from hushtable.hierarchy.dates import UNITS, Dates
 from hushtable.hierarchy.groups import groups_of
 from hushtable.hierarchy.rounding import Rounding, finest_grid
+from hushtable.kernels.profile import ENTRY
 from hushtable.kernels.shares import LETTER, price_prefixes, share_of
 from hushtable.layout import Lists, lay_out, pack, places
 from hushtable.partition import Partition
@@ -123,9 +124,9 @@ def _ends(text, grid, first, last):
 
 
 def kernel_price(packed, j, codes):
-    begin, distinct = packed.offsets[j], sorted(set(codes))
-    units = {int(packed.units[begin + code]) for code in distinct}
-    n_chars, listed = (sum(int(each[begin + unit]) for unit in units) for each in (packed.chars, packed.listed))
+    begin, distinct = packed.columns["begin"][j], sorted(set(codes))
+    units = {int(packed.places["unit"][begin + code]) for code in distinct}
+    n_chars, listed = (sum(int(packed.places[name][begin + unit]) for unit in units) for name in ("chars", "listed"))
     return share_of(packed, j, distinct[0], distinct[-1], len(units), n_chars, listed)
 
 
@@ -285,18 +286,14 @@ def test_prefixes_of_a_class_are_priced_one_by_one(rows, by_rank):
     axes = lay_out(table, NAMES, {"code": ht.Hierarchy.build(RULE, table.column("code"))}, {}, MOST)
     packed, points = pack(axes, {}), places(table, axes)
     held = [np.unique(points[:, j]) for j in range(len(axes))]
-    codes, n_codes = np.zeros(packed.offsets[-1], dtype=np.int32), np.array([len(each) for each in held])
-    for begin, each in zip(packed.offsets, held, strict=False):
-        codes[begin : begin + len(each)] = each
-    for from_end in (False, True):
-        prices = np.full(len(codes), np.nan)
-        price_prefixes(packed, codes, n_codes, prices, from_end)
-        for j, each in enumerate(held):
-            for n in range(1, len(each) + 1):
-                part = each[-n:] if from_end else each[:n]
-                place = packed.offsets[j] + (len(each) - n if from_end else n - 1)
-                expected = kernel_price(packed, j, part.tolist())
-                assert np.isnan(prices[place]) if len(each) == 1 else prices[place] == expected
+    for j, each in enumerate(held):
+        entries = np.zeros(len(each), dtype=ENTRY)
+        entries["code"] = each
+        price_prefixes(packed, j, entries, False)
+        price_prefixes(packed, j, entries, True)
+        for n in range(1, len(each) + 1):
+            assert entries["left"][n - 1] == kernel_price(packed, j, each[:n].tolist())
+            assert entries["right"][-n] == kernel_price(packed, j, each[-n:].tolist())
 
 
 @settings(max_examples=25)

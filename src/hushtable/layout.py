@@ -11,11 +11,14 @@ from __future__ import annotations
 import math
 import numbers
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import NamedTuple
+from itertools import pairwise
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hushtable import cells
 from hushtable._types import CodeArray, CountArray, FloatArray
@@ -26,13 +29,17 @@ from hushtable.hierarchy.grid import plain
 from hushtable.hierarchy.groups import groups_of
 from hushtable.hierarchy.rounding import Rounding
 from hushtable.hierarchy.rules import Suppression
-from hushtable.kernels import group
+from hushtable.kernels import group, rows, shares
 from hushtable.kernels.shares import WHOLE, Axes
 from hushtable.readable import length_in_list
+from hushtable.search import n_threads
 from hushtable.table import Table
 
-__all__ = ["Axis", "Lists", "by_content", "check_grid", "lay_out", "pack", "places", "relative"]
+_BYTE = 256  # how many codes a byte tells apart
 
+__all__ = ["Axis", "Lists", "by_content", "check_grid", "lay_out", "pack", "packed_rows", "places", "relative"]
+
+_BYTE = 256
 _MOST_CELLS = 1_000_000
 _TO_READ = 2.1  # how much more a list weighs than an interval of the same share: it is several times as long
 
@@ -183,84 +190,89 @@ def places(table: Table, axes: Sequence[Axis]) -> CodeArray:
     return rows
 
 
+def packed_rows(table: Table, axes: Sequence[Axis]) -> NDArray[Any]:
+    """Return the places of a table's rows in the smallest type that kernels know, with zeros up to a whole word."""
+    dtype: type[np.unsignedinteger[Any]] = np.uint8 if max(axis.n_places for axis in axes) <= _BYTE else np.uint32
+    to_word = 8 // np.dtype(dtype).itemsize
+    packed = np.zeros((table.n_rows, -(-len(axes) // to_word) * to_word), dtype=dtype)
+    columns = np.array([table.index(axis.column.name) for axis in axes])
+    begins = np.cumsum([0, *(len(axis.place) for axis in axes[:-1])])
+    places = np.concatenate([axis.place for axis in axes])
+
+    def put(run: tuple[int, int]) -> None:
+        rows.put(table.codes, columns, places, begins, packed, *run)
+
+    with ThreadPoolExecutor(n_threads()) as pool:
+        ends = np.linspace(0, table.n_rows, n_threads() + 1).astype(int).tolist()
+        list(pool.map(put, pairwise(ends)))
+    return packed
+
+
 def pack(axes: Sequence[Axis], weights: Mapping[str, float]) -> Axes:
     """Put axes into arrays for the kernels."""
-    offsets = np.cumsum([0, *(axis.n_places for axis in axes)])
-    nodes, shares = _trees(axes, offsets)
-    most, units, chars, listed = _lists(axes, offsets)
-    steps, starts, ends = _rounds(axes, offsets)
-    given = [weights.get(axis.column.name, 1.0) * (1.0 if axis.is_ordered else _to_read(axis)) for axis in axes]
-    return Axes(
-        is_ordered=np.array([axis.is_ordered for axis in axes]),
-        offsets=offsets,
-        positions=np.concatenate([axis.positions for axis in axes]),
-        domain=np.array([axis.domain for axis in axes], dtype=np.float64),
-        weights=relative(given),
-        depths=np.array([axis.tree.n_levels if axis.tree else 0 for axis in axes], dtype=np.int64),
-        nodes=nodes,
-        shares=shares,
-        most=most,
-        units=units,
-        chars=chars,
-        listed=listed,
-        rounds=np.array([len(axis.rounding.steps) if axis.rounding else 0 for axis in axes], dtype=np.int64),
-        steps=steps,
-        starts=starts,
-        ends=ends,
-    )
-
-
-def _trees(axes: Sequence[Axis], offsets: CountArray) -> tuple[CodeArray, FloatArray]:
-    """Return the node of every place at every level of its axis' tree, and its share."""
-    n_levels = max(axis.tree.n_levels if axis.tree else 0 for axis in axes)
-    nodes = np.full((n_levels, offsets[-1]), -1, dtype=np.int32)
-    shares = np.zeros(nodes.shape)
-    for axis, begin in zip(axes, offsets, strict=False):
+    begins = np.cumsum([0, *(axis.n_places for axis in axes)])
+    n_levels = max((len(axis.rounding.steps) if axis.rounding else _depth(axis) for axis in axes), default=0)
+    columns, places = np.zeros(len(axes), dtype=shares.AXIS), np.zeros(begins[-1], dtype=shares.PLACE)
+    levels = np.zeros((n_levels, begins[-1]), dtype=shares.LEVEL)
+    for j, axis in enumerate(axes):
+        run = slice(begins[j], begins[j + 1])
+        columns[j] = _header(axis, begins[j])
+        places["position"][run] = axis.positions
+        places["unit"][run] = np.arange(axis.n_places)
+        if axis.listing:
+            _list(axis, axis.listing, places[run])
         if axis.tree:
-            # Entry 0 is the missing value's, which no node but the top holds.
-            run, codes = slice(begin + 1, begin + axis.n_places), axis.code_at()
-            for level in range(axis.tree.n_levels):
-                nodes[level, run] = axis.tree.level_codes[level, codes]
-                shares[level, run] = axis.tree.shares[level][nodes[level, run]]
-    return nodes, shares
+            _climb(axis, axis.tree, levels[:, run])
+        if axis.rounding:
+            # Half a cell below, past all noise of floats; from the first cell to the last is one less than there are.
+            rounded = levels[: len(axis.rounding.steps), run]
+            rounded["step"] = ((axis.rounding.least - 1.5) / axis.rounding.width)[:, None]
+            rounded["start"][:, 1:], rounded["end"][:, 1:] = _edges(axis.column, axis.rounding)
+    given = [weights.get(axis.column.name, 1.0) * (1.0 if axis.is_ordered else _to_read(axis)) for axis in axes]
+    columns["weight"] = relative(given)
+    return Axes(columns, places, levels)
+
+
+def _depth(axis: Axis) -> int:
+    return axis.tree.n_levels if axis.tree else 0
+
+
+def _header(axis: Axis, begin: int) -> NDArray[Any]:
+    header = np.zeros((), dtype=shares.AXIS)
+    header["begin"], header["is_ordered"], header["domain"] = begin, axis.is_ordered, axis.domain
+    header["depth"], header["is_plain"] = _depth(axis), not axis.tree and not axis.rounding
+    if axis.rounding:
+        header["n_rounds"] = len(axis.rounding.steps)
+    if axis.listing:
+        # The list has one character more than all entries with their separators.
+        header["most_units"], header["most_chars"] = axis.listing.most.max_listed, axis.listing.most.max_length - 1
+    elif not axis.is_ordered:
+        header["most_units"] = axis.n_places
+    return header
 
 
 def _to_read(axis: Axis) -> float:
     return _TO_READ if axis.listing else 1.0
 
 
-def _lists(axes: Sequence[Axis], offsets: CountArray) -> tuple[CountArray, CodeArray, CountArray, CountArray]:
-    """Return how much lists hold at most, and of every place what they write of it, how long it is, and its share."""
-    most = np.array([[0 if axis.is_ordered else axis.n_places, 0] for axis in axes], dtype=np.int64)
-    units = np.concatenate([np.arange(axis.n_places, dtype=np.int32) for axis in axes])
-    chars, listed = np.zeros((2, offsets[-1]), dtype=np.int64)
-    for j, axis in enumerate(axes):
-        if axis.listing:
-            listing, run = axis.listing, slice(offsets[j], offsets[j + 1])
-            # The list has one character more than all entries with their separators.
-            most[j] = listing.most.max_listed, listing.most.max_length - 1
-            entry = np.empty(axis.n_places, dtype=np.int32)
-            entry[axis.place] = listing.unit
-            _, first, inverse = np.unique(entry, return_index=True, return_inverse=True)
-            units[run] = first[inverse]
-            chars[run] = listing.lengths[entry]
-            listed[run] = np.rint(listing.widths[entry] * WHOLE)
-    return most, units, chars, listed
+def _list(axis: Axis, listing: Listing, places: NDArray[Any]) -> None:
+    """Set what a list writes of every place, how long that is, and its share."""
+    entry = np.empty(axis.n_places, dtype=np.int32)
+    entry[axis.place] = listing.unit
+    _, first, inverse = np.unique(entry, return_index=True, return_inverse=True)
+    places["unit"] = first[inverse]
+    places["chars"] = listing.lengths[entry]
+    places["listed"] = np.rint(listing.widths[entry] * WHOLE)
 
 
-def _rounds(axes: Sequence[Axis], offsets: CountArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return how wide a class is at least that is rounded to each level, and where the unit over every place ends."""
-    n_levels = max(len(axis.rounding.steps) if axis.rounding else 0 for axis in axes)
-    steps = np.zeros((n_levels, len(axes)))
-    starts, ends = np.zeros((n_levels, offsets[-1])), np.zeros((n_levels, offsets[-1]))
-    for j, axis in enumerate(axes):
-        if axis.rounding:
-            rounding, run = axis.rounding, slice(offsets[j] + 1, offsets[j + 1])
-            levels = slice(len(rounding.steps))
-            # Half a cell below, past all noise of floats; from the first cell to the last is one less than there are.
-            steps[levels, j] = (rounding.least - 1.5) / rounding.width
-            starts[levels, run], ends[levels, run] = _edges(axis.column, rounding)
-    return steps, starts, ends
+def _climb(axis: Axis, tree: Hierarchy, levels: NDArray[Any]) -> None:
+    """Set the node of every place at every level of its tree, and its share."""
+    # Entry 0 is the missing value's, which no node but the top holds.
+    levels["node"][: tree.n_levels, 0] = -1
+    known, codes = levels[:, 1:], axis.code_at()
+    for level in range(tree.n_levels):
+        known["node"][level] = tree.level_codes[level, codes]
+        known["share"][level] = tree.shares[level][known["node"][level]]
 
 
 def _edges(column: Column, rounding: Rounding) -> tuple[FloatArray, FloatArray]:

@@ -83,6 +83,13 @@ class Partition:
         """
         labels = np.zeros(table.n_rows, dtype=np.int32)
         n_classes = min(1, table.n_rows)
+        if n_classes and columns is not None and not columns:
+            return cls(
+                labels,
+                np.array([table.n_records]),
+                np.array([0, table.n_rows]),
+                np.arange(table.n_rows, dtype=np.int32),
+            )
         for name in table.names if columns is None else columns:
             labels, n_classes = _refined(labels, n_classes, table, name)
         return cls.from_labels(labels, n_classes, table.counts)
@@ -96,6 +103,13 @@ class Partition:
             msg = "class sizes do not sum to the number of records; this is a fault of hushtable, please report it"
             raise AssertionError(msg)
         return cls(labels, sizes, offsets, rows)
+
+    @classmethod
+    def from_runs(cls, rows: CodeArray, offsets: CountArray, counts: CountArray) -> Partition:
+        """Make a partition of all rows class by class, those of a class ascending."""
+        labels = np.empty(len(rows), dtype=np.int32)
+        labels[rows] = np.repeat(np.arange(len(offsets) - 1, dtype=np.int32), np.diff(offsets))
+        return cls(labels, group.class_sizes(labels, counts, len(offsets) - 1), offsets.astype(np.int64), rows)
 
     def refine(self, table: Table, column: str) -> Partition:
         """Split every class by one more column."""

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import polars as pl
@@ -17,6 +18,8 @@ from hushtable.kernels import group
 from hushtable.search import check_memory
 
 __all__ = ["Table"]
+
+_MOST_KEYS: Final = 2**63  # rows that kernels tell apart by one number
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -141,6 +144,10 @@ class Table:
         inverse : ndarray of int32, shape (n_rows,)
             ``distinct.codes[:, inverse]`` are this table's codes again.
         """
+        widths = [column.n_values + 1 for column in self.columns]
+        if math.prod(widths) < _MOST_KEYS:
+            inverse, first, counts = group.distinct_rows(self.codes, np.array(widths, dtype=np.int64), self.counts)
+            return Table(self.columns, np.take(self.codes, first, axis=1), counts), inverse
         inverse = np.zeros(self.n_rows, dtype=np.int32)
         n_distinct = min(1, self.n_rows)
         for column, codes in zip(self.columns, self.codes, strict=True):

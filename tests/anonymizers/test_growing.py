@@ -67,7 +67,7 @@ def test_a_budget_is_for_one_search(monkeypatch: pytest.MonkeyPatch) -> None:
     def never(*_: object) -> None:
         raise AssertionError
 
-    monkeypatch.setattr(growing, "_below", never)
+    monkeypatch.setattr(growing, "_joined", never)
     with parted(4):
         early = ht.anonymize(PEOPLE, quasi_identifiers=NAMES, models=[K], roles="trust", budget=ht.Budget(nodes=5))
     assert not early.trace.complete
@@ -77,6 +77,6 @@ def test_an_interrupted_search_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(growing._Scratch, "grown", interrupted)
+    monkeypatch.setattr(growing.Scratch, "piece", interrupted)
     with parted(4), pytest.raises(KeyboardInterrupt):
         ht.anonymize(PEOPLE, quasi_identifiers=NAMES, models=[K], roles="trust")

@@ -142,6 +142,7 @@ def test_annealing_keeps_a_partition_and_its_costs(seed: int, is_diverse: bool) 
         ),
         np.zeros((1, 3), np.int64),
         np.zeros(1, np.int64),
+        np.empty(0),
     )
     draws = regroup.Draws(np.array([seed + 1]), 3_000, 3.0, 0.01, 0.3)
     taken = regroup.anneal(places, costs, near, blocks, check, draws)

@@ -14,7 +14,7 @@ def rules(*entries):
 
 def judged(made, size, *n_distinct):
     n_held = np.array(n_distinct, dtype=np.int64)
-    return bool(passes(made, size, 0, np.zeros((len(n_held), 1), dtype=np.int64), n_held))
+    return bool(passes(made, size, 0, np.zeros((len(n_held), 1), dtype=np.int64), n_held, np.empty(0)))
 
 
 @pytest.mark.parametrize(("size", "expected"), [(0, False), (2, False), (3, True), (4, True)])

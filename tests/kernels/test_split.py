@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import naive
 from hushtable._types import RULE_DISTINCT, RULE_SIZE
 from hushtable.anonymizers import growing
-from hushtable.kernels import judge, split
+from hushtable.kernels import judge, shares, split
 
 
 class Case(NamedTuple):
@@ -80,52 +80,53 @@ def expected(made, cut, n_rescored):
     return naive.mondrian(made.rows, made.counts, made.columns, judge_of(made), cut=cut, rescored=n_rescored)
 
 
+def axes_of(made):
+    """Lay out columns that have no hierarchy, no list and no round units."""
+    sizes = [n + 1 for n in made.n_values]
+    columns = np.zeros(len(sizes), dtype=shares.AXIS)
+    columns["begin"] = np.cumsum([0, *sizes[:-1]])
+    columns["is_ordered"] = [column.kind == "ordered" for column in made.columns]
+    columns["is_plain"], columns["weight"] = True, 1.0
+    columns["domain"] = [column.domain for column in made.columns]
+    columns["most_units"] = np.where(columns["is_ordered"], 0, sizes)
+    places = np.zeros(sum(sizes), dtype=shares.PLACE)
+    places["position"] = np.concatenate(
+        [[0.0, *(column.positions or [0.0] * n)] for column, n in zip(made.columns, made.n_values, strict=True)]
+    )
+    places["unit"] = np.concatenate([np.arange(size) for size in sizes])
+    return split.Axes(columns, places, np.zeros((0, len(places)), dtype=shares.LEVEL))
+
+
 def searched(made, cut="gain", n_rescored=4, chunk=10_000, room=None, n_chunks=None):
     """Run the kernel and return its classes and its tree."""
-    points = split.Points(
-        np.array(made.rows, dtype=np.int32) + np.int32(1),
-        np.array(made.counts, dtype=np.int64),
-        np.array(made.sensitive, dtype=np.int32).reshape(len(made.sensitive), len(made.rows)) + np.int32(1),
-    )
-    axes = split.Axes(
-        is_ordered=np.array([column.kind == "ordered" for column in made.columns]),
-        offsets=np.cumsum([0, *(n + 1 for n in made.n_values)]),
-        positions=np.concatenate(
-            [[0.0, *(column.positions or [0.0] * n)] for column, n in zip(made.columns, made.n_values, strict=True)]
-        ),
-        domain=np.array([column.domain for column in made.columns], dtype=float),
-        weights=np.ones(len(made.columns)),
-        depths=np.zeros(len(made.columns), dtype=np.int64),
-        nodes=np.zeros((0, 0), dtype=np.int32),
-        shares=np.zeros((0, 0)),
-        most=np.array([[0 if column.kind == "ordered" else column.domain, 0] for column in made.columns]),
-        units=np.concatenate([np.arange(n + 1, dtype=np.int32) for n in made.n_values]),
-        chars=np.zeros(sum(n + 1 for n in made.n_values), dtype=np.int64),
-        listed=np.zeros(sum(n + 1 for n in made.n_values), dtype=np.int64),
-        rounds=np.zeros(len(made.columns), dtype=np.int64),
-        steps=np.zeros((0, 0)),
-        starts=np.zeros((0, 0)),
-        ends=np.zeros((0, 0)),
-    )
+    axes = axes_of(made)
+    counts = np.array(made.counts, dtype=np.int64)
+    sensitive = np.array(made.sensitive, dtype=np.int32).reshape(len(made.sensitive), len(made.rows)) + np.int32(1)
+    dtype = np.uint8 if max(made.n_values) < 256 else np.uint32
+    codes = np.zeros((len(made.rows), 8), dtype=dtype)
+    codes[:, : len(made.columns)] = np.array(made.rows) + 1
+    rows = growing.side_by_side(codes, counts, np.arange(len(counts)))
     rules = judge.Rules(
         kinds=np.array([RULE_SIZE] + [RULE_DISTINCT] * len(made.diversities), dtype=np.int64),
         columns=np.array([0, *range(len(made.diversities))], dtype=np.int64),
         thresholds=np.array([made.k, *made.diversities], dtype=float),
     )
-    options = split.Options(cut == "gain", max([made.k, *made.diversities]), n_rescored)
-    work = growing._work(points, axes, n_rescored, np.arange(len(made.rows)))
-    tree = growing._new_tree(len(made.rows))
+    options = split.Options(max([made.k, *made.diversities]))
+    deals_ties = None if cut == "gain" else False
+    people = np.empty(0, dtype=np.int64)
+    search = growing.Search(axes, rules, sensitive, people, options, n_rescored, deals_ties)
+    scratch, tree = growing.Scratch(search, rows), growing._new_tree(search, rows)
+    scratch.stack(rows)
     if room is not None:
         tree = tree._replace(members=np.empty(room, dtype=np.int32))
+        scratch.work = scratch.work._replace(stack=scratch.work.stack[:1].copy())
     status, n_run = split.PAUSED, 0
     while status != split.DONE and n_run != n_chunks:
-        status = split.grow(points, axes, rules, options, work, tree, chunk)
+        tree, status = growing._slice(scratch, rows, tree, chunk)
         n_run += 1
-        if status == split.NEEDS_ROOM:
-            tree = tree._replace(members=np.append(tree.members, np.empty_like(tree.members)))
-    split.finish(work, tree)
+    split.finish(scratch.work.stack, tree)
     ends = tree.leaf_starts[: tree.cursor[split.LEAVES] + 1].tolist()
-    return [work.order[a:b].tolist() for a, b in pairwise(ends)], tree
+    return [rows.order[a:b].tolist() for a, b in pairwise(ends)], tree
 
 
 RULES = pytest.mark.parametrize(("cut", "n_rescored"), [("gain", 1), ("gain", 2), ("gain", 4), ("median", 4)])

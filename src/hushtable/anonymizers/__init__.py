@@ -51,6 +51,8 @@ __all__ = [
     "register",
 ]
 
+_SAMPLE: Final = 2**14  # rows from which to guess how many are equal
+_FEW_EQUAL: Final = 0.2  # share of rows that have an equal one
 _COMPILER: Final = 3e8  # bytes; where it has fewer, LLVM ends the process
 
 
@@ -171,10 +173,13 @@ def protect(data: Any, asked: Request) -> Release:
     suppressed = np.zeros(table.n_rows, dtype=bool)
     if most and people is None and not whole.passes_as_one_class():
         suppressed = offending_rows(table, asked.models, most, source)
-    kept = table.take(np.flatnonzero(~suppressed))
-    judge, inverse = _judge(kept, people, whole, apart=asked.method.offers.parts_equal_records)
+    kept = table.take(np.flatnonzero(~suppressed)) if suppressed.any() else table
     n_gone = int(table.counts[suppressed].sum())
     left = most - n_gone if asked.method.offers.suppresses else 0
+    if left == 0 and people is None and asked.method.offers.takes_equal_rows and _is_mostly_distinct(kept):
+        judge, inverse = replace(whole, table=kept, reference=whole.whole), None
+    else:
+        judge, inverse = _judge(kept, people, whole, apart=asked.method.offers.parts_equal_records)
     # Columns by name and rows by content, so that ties and draws do not depend on how they were given.
     names = tuple(sorted(asked.quasi_identifiers))
     average = asked.limits.average_risk
@@ -192,7 +197,11 @@ def protect(data: Any, asked: Request) -> Release:
     typed = {column.name: _spec_of(column, source, asked) for column in everyone.columns}
 
     def released(found: Found) -> Release:
-        release = _release(source, whole, asked, found, _spread(found.partition.labels, inverse, suppressed))
+        partition = found.partition
+        if inverse is not None or n_gone:
+            labels = _spread(partition.labels, inverse, suppressed)
+            partition = Partition.from_labels(labels, partition.n_classes, table.counts)
+        release = _release(source, whole, asked, found, partition)
         claim = replace(release.claim, specs={**asked.specs, **typed}, origins=origins)
         return replace(release, claim=claim, inputs=inputs)
 
@@ -244,16 +253,30 @@ def _judge(kept: Table, people: Table | None, whole: Judge, *, apart: bool) -> t
     return judge, inverse[: kept.n_rows]
 
 
-def _spread(labels: CodeArray, inverse: CodeArray, suppressed: BoolArray) -> CodeArray:
+def _is_mostly_distinct(table: Table) -> bool:
+    """Guess from a sample of a large table that finding its equal rows takes longer than not knowing them."""
+    if table.n_rows < 8 * _SAMPLE:
+        return False
+    sample = table.take(np.sort(np.random.default_rng(0).choice(table.n_rows, _SAMPLE, replace=False)))
+    n_equal = _SAMPLE - sample.collapse()[0].n_rows
+    # A row meets its like in the whole as often as in the sample, times how much larger that is.
+    return n_equal / _SAMPLE * (table.n_rows / _SAMPLE) < _FEW_EQUAL
+
+
+def _spread(labels: CodeArray, inverse: CodeArray | None, suppressed: BoolArray) -> CodeArray:
     """Return the class of every row of the source, -1 where it is suppressed."""
+    if inverse is not None:
+        labels = np.take(labels, inverse)
+    if not suppressed.any():
+        return labels
     spread = np.full(len(suppressed), -1, dtype=np.int32)
-    spread[~suppressed] = labels[inverse]
+    spread[~suppressed] = labels
     return spread
 
 
-def _release(source: Frame | Table, whole: Judge, asked: Request, found: Found, labels: CodeArray) -> Release:
+def _release(source: Frame | Table, whole: Judge, asked: Request, found: Found, partition: Partition) -> Release:
     table, sizes, recoding = whole.table, found.partition.sizes, found.recoding.select(asked.quasi_identifiers)
-    suppressed = np.asarray(labels < 0)
+    suppressed = np.asarray(partition.labels < 0)
     n_suppressed = int(table.counts[suppressed].sum())
     drops = n_suppressed > 0 and not whole.of(suppressed).passes_as_one_class()
     of_classes: dict[str, Any] = {}
@@ -276,7 +299,7 @@ def _release(source: Frame | Table, whole: Judge, asked: Request, found: Found, 
     release = Release(
         source=source,
         claim=claim,
-        partition=Partition.from_labels(labels, found.partition.n_classes, table.counts),
+        partition=partition,
         recoding=recoding,
         loss=asked.loss.of(recoding, sizes, n_suppressed),
         trace=found.trace,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from hushtable._types import CodeArray
-from hushtable.kernels import exchange, judge, profile
+from hushtable.kernels import exchange, judge, shares
 from hushtable.partition import Partition
 from hushtable.search import Clock, check_memory
 from hushtable.table import Table
@@ -22,8 +22,8 @@ def improve(
     table: Table,
     partition: Partition,
     rows: CodeArray,
-    points: profile.Points,
-    axes: profile.Axes,
+    points: exchange.Points,
+    axes: shares.Axes,
     rules: judge.Rules,
     min_size: int,
     clock: Clock,
@@ -51,15 +51,14 @@ def improve(
     among the 32 classes before and after its own; up to 8 sweeps. A local optimum of
     these moves, not of the problem.
     """
-    n_columns = len(axes.domain)
-    n_words = [
-        0 if axes.is_ordered[j] else int(axes.offsets[j + 1] - axes.offsets[j] + 63) // 64 for j in range(n_columns)
-    ]
-    words = np.cumsum([0, *n_words])
+    n_columns = len(axes.columns)
+    n_codes = np.diff(axes.columns["begin"], append=len(axes.places))
+    n_words = np.where(axes.columns["is_ordered"], 0, (n_codes + 63) // 64)
+    words = np.append(0, np.cumsum(n_words))
     n_classes = partition.n_classes
     check_memory(
         8.0 * n_classes * (int(words[-1]) + n_columns + 1),
-        f"exchange=True with {n_classes} classes and columns of up to {int(axes.domain.max())} values",
+        f"exchange=True with {n_classes} classes and columns of up to {int(axes.columns['domain'].max())} values",
         "leave exchange off, or give columns of many values a hierarchy.",
     )
     first, next_ = _linked(partition, rows)
@@ -80,9 +79,13 @@ def improve(
         low=np.empty(n_columns, dtype=np.int32),
         high=np.empty(n_columns, dtype=np.int32),
         bits=np.zeros(words[-1], dtype=np.uint64),
+        rest_low=np.empty(n_columns, dtype=np.int32),
+        rest_high=np.empty(n_columns, dtype=np.int32),
+        rest_bits=np.empty(words[-1], dtype=np.uint64),
         growths=np.empty(2 * _WINDOW + 1),
         held=np.zeros((n_sensitive, int(points.sensitive.max(initial=0)) + 1), dtype=np.int64),
         n_held=np.zeros(n_sensitive, dtype=np.int64),
+        nodes=np.empty(rules.tables.shape[2]),
     )
     exchange.span_all(points, axes, classes, scratch)
     gains: list[float] = []

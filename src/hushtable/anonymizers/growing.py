@@ -1,30 +1,33 @@
 """Growing Mondrian's tree: slice by slice, and of large tables class by class, on all cores.
 
-The cuts of one class depend on its rows alone. So a large table is cut until its classes are small, and what is
-below each of them is grown by itself, on copies of its rows that lie side by side; put where it belongs, it is the
-tree that one search would have grown, number by number.
+The cuts of one class depend on its rows alone. So the two sides of a cut of many rows are cut by whichever core is
+free, and what is below a class of fewer rows is grown in one go; put where they belong, the pieces are the tree that
+one search would have grown, number by number.
 """
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Mapping
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
-from typing import Final
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from dataclasses import dataclass
+from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hushtable._types import CodeArray, CountArray
-from hushtable.kernels import judge, profile, split
+from hushtable.kernels import choose, judge, profile, split
+from hushtable.kernels.rows import BLOCK
 from hushtable.search import Budget, Clock, n_threads
 
-__all__ = ["Grown", "grow"]
+__all__ = ["Grown", "Search", "grow", "side_by_side"]
 
 _PAUSE: Final = 4_096  # settled classes between two looks at the clock
 _PAUSE_CELLS: Final = 4_000_000  # and cells of all of them
-_N_PARTS: Final = 64
-_SMALLEST_PART: Final = 2**10  # rows
+_N_PARTS: Final = 32
+_SMALLEST_PART: Final = 2**15  # rows
+_STACK: Final = 64  # classes waiting to be cut that there is room for at first
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -49,200 +52,224 @@ class Grown:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Search:
-    """What is the same for every part of a table."""
+class Search:
+    """What is the same for every part of a table.
 
-    points: split.Points
-    axes: profile.Axes
+    Attributes
+    ----------
+    axes : Axes
+    rules : Rules
+    sensitive : ndarray of int32, shape (n_sensitive, n_rows)
+        Codes, shifted by one, for the rules.
+    population : ndarray of int64, shape (n_rows,) or (0,)
+        Records of the population; empty where no rule asks.
+    options : Options
+    n_rescored : int
+    deals_ties : bool, optional
+        None for the gain rule; the median rule, strict or relaxed.
+    """
+
+    axes: split.Axes
     rules: judge.Rules
+    sensitive: CodeArray
+    population: CountArray
     options: split.Options
     n_rescored: int
+    deals_ties: bool | None
+
+    @property
+    def looks_at_sizes(self) -> bool:
+        """Whether the records of a class say all."""
+        return len(self.sensitive) == 0 and len(self.population) == 0
 
 
-def grow(
-    points: split.Points,
-    axes: profile.Axes,
-    rules: judge.Rules,
-    options: split.Options,
-    n_rescored: int,
-    order: CountArray,
-    clock: Clock,
-) -> Grown:
-    """Grow the tree until it is done or the clock says so.
+def side_by_side(codes: NDArray[Any], counts: CountArray, order: CountArray | None = None) -> split.Rows:
+    """Put rows in an order for the kernels to move, or leave them in the table's.
+
+    codes : uint8 or uint32, shape (n_rows, width), with zeros up to whole words
+    """
+    words, is_weighted = codes.view(np.int64), not bool((counts == 1).all())
+    if is_weighted:
+        words = np.column_stack([words, counts])
+    if order is None:
+        order = np.arange(len(counts), dtype=np.int32)
+    else:
+        words = words[order]
+    return split.Rows(words, words.view(codes.dtype), order.astype(np.int32), is_weighted)
+
+
+def grow(search: Search, rows: split.Rows, clock: Clock) -> Grown:
+    """Grow the tree until it is done or the clock says so; the rows are put class by class.
 
     A budget ends one search; with one, the table is not parted.
     """
-    search = _Search(points, axes, rules, options, n_rescored)
-    most = len(order) // _N_PARTS
-    if most < _SMALLEST_PART or clock.budget != Budget():
-        return _one(search, order, clock)
-    above = _one(replace(search, options=options._replace(most_left=most)), order, Clock())
-    joined = _joined(above, _below(search, above, clock))
-    clock.tell(1.0)
-    return joined
-
-
-def _one(search: _Search, order: CountArray, clock: Clock) -> Grown:
-    """Grow one tree over some rows."""
-    work, tree = _work(search.points, search.axes, search.n_rescored, order), _new_tree(len(order))
-    nodes, status = clock.budget.nodes, split.PAUSED
-    while status != split.DONE and not clock.is_over(int(tree.cursor[split.NODES])):
-        chunk = _PAUSE if nodes is None else min(_PAUSE, nodes - int(tree.cursor[split.NODES]))
-        tree, status = _slice(search, search.points, work, tree, chunk)
-        clock.tell(int(tree.leaf_starts[tree.cursor[split.LEAVES]]) / len(order))
-    n_settled = int(tree.cursor[split.NODES])
-    split.finish(work, tree)
-    return Grown(tree, work.order, n_settled, status == split.DONE)
-
-
-def _slice(
-    search: _Search, points: split.Points, work: split.Work, tree: split.Tree, n_nodes: int
-) -> tuple[split.Tree, int]:
-    """Grow a tree by some nodes; return it, maybe with more room, and why that stopped."""
-    n_cells = _PAUSE_CELLS // len(search.axes.domain)
-    status = split.grow(points, search.axes, search.rules, search.options, work, tree, n_nodes, n_cells)
-    if status == split.NEEDS_ROOM:
-        tree = tree._replace(members=np.append(tree.members, np.empty_like(tree.members)))
-    return tree, status
-
-
-def _below(search: _Search, above: Grown, clock: Clock) -> dict[int, Grown]:
-    """Grow what is below the classes of a tree that are not finished, by the number of the class."""
-    most = len(above.order) // _N_PARTS
-    ends = above.tree.leaf_starts[: above.tree.cursor[split.LEAVES] + 1]
-    sizes = np.diff(ends)
-    # One row is a class; a larger one than was left whole has no cut.
-    classes = np.flatnonzero((sizes > 1) & (sizes <= most)).tolist()
-    scratch = _Scratch(search, most)
-    done, found = 0, {}
+    n_rows = len(rows.order)
+    most = max(n_rows // _N_PARTS, _SMALLEST_PART)
+    if n_rows <= most or clock.budget != Budget():
+        return _one(search, rows, clock)
+    scratch, pieces, n_done = Scratch(search, rows), {}, 0
     with ThreadPoolExecutor(n_threads()) as pool:
-        runs = (above.order[ends[each] : ends[each + 1]] for each in classes)
+        waiting = {pool.submit(scratch.piece, (0, n_rows), most)}
         try:
-            for each, grown in zip(classes, pool.map(scratch.grown, runs), strict=True):
-                found[each] = grown
-                done += int(sizes[each])
-                clock.tell(done / len(above.order))
+            while waiting:
+                done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
+                for piece in (each.result() for each in done):
+                    pieces[piece.run] = piece
+                    # The largest first: of what is below it, most is left to do.
+                    for run in sorted(piece.parts, key=lambda run: run[0] - run[1]):
+                        waiting.add(pool.submit(scratch.piece, run, most))
+                    n_done += 0 if piece.parts else piece.run[1] - piece.run[0]
+                clock.tell(n_done / n_rows)
         except BaseException:
             pool.shutdown(cancel_futures=True)
             raise
-    return found
+    return _joined(pieces, rows)
 
 
-class _Scratch(threading.local):
-    """What a thread works on: made once, for the largest class that is left whole."""
-
-    def __init__(self, search: _Search, n_rows: int) -> None:
-        self.search = search
-        self.work = _work(search.points, search.axes, search.n_rescored, np.arange(n_rows))
-        self.stamp = 0
-
-    def grown(self, rows: CodeArray) -> Grown:
-        """Grow the tree of some rows, from copies that lie side by side."""
-        points, work, tree = _copied(self.search.points, rows), self.work, _new_tree(len(rows))
-        work.order[: len(rows)] = np.arange(len(rows))
-        work.stack[0] = 0, len(rows)
-        # What another class left on the codes must not be taken for this one's.
-        tree.cursor[split.STAMP], status = self.stamp, split.PAUSED
-        while status != split.DONE:
-            tree, status = _slice(self.search, points, work, tree, _PAUSE)
-        self.stamp = int(tree.cursor[split.STAMP])
-        return Grown(tree, rows[work.order[: len(rows)]], int(tree.cursor[split.NODES]), True)
+def _one(search: Search, rows: split.Rows, clock: Clock) -> Grown:
+    """Grow one tree over some rows."""
+    scratch, tree = Scratch(search, rows), _new_tree(search, rows)
+    scratch.stack(rows)
+    nodes, status = clock.budget.nodes, split.PAUSED
+    while status != split.DONE and not clock.is_over(int(tree.cursor[split.NODES])):
+        chunk = _PAUSE if nodes is None else min(_PAUSE, nodes - int(tree.cursor[split.NODES]))
+        tree, status = _slice(scratch, rows, tree, chunk)
+        clock.tell(int(tree.leaf_starts[tree.cursor[split.LEAVES]]) / len(rows.order))
+    n_settled = int(tree.cursor[split.NODES])
+    split.finish(scratch.work.stack, tree)
+    return Grown(tree, rows.order, n_settled, status == split.DONE)
 
 
-def _copied(points: split.Points, rows: CodeArray) -> split.Points:
-    """Return some rows, arrays of the same types: for others, kernels would be compiled anew."""
-    axis_of = {"codes": 0, "counts": 0, "sensitive": 1, "population": 0}
-    copies = {}
-    for name, axis in axis_of.items():
-        given = getattr(points, name)
-        copies[name] = np.take(given, rows, axis=axis) if given.shape[axis] else given
-        if copies[name] is not given:
-            copies[name].flags.writeable = given.flags.writeable
-    return split.Points(**copies)
+def _slice(scratch: Scratch, rows: split.Rows, tree: split.Tree, n_nodes: int) -> tuple[split.Tree, int]:
+    """Grow a tree by some nodes; return it, maybe with more room, and why that stopped."""
+    search = scratch.search
+    n_cells = _PAUSE_CELLS // len(search.axes.columns)
+    by_gain = True if search.deals_ties is None else None
+    what = search.axes, scratch.judged, by_gain, search.deals_ties, search.options
+    status = split.grow(rows, *what, scratch.work, tree, n_nodes, n_cells)
+    if status == split.NEEDS_ROOM:
+        if tree.cursor[split.STACKED] == len(scratch.work.stack):
+            scratch.work = scratch.work._replace(stack=_doubled(scratch.work.stack))
+        else:
+            tree = tree._replace(members=_doubled(tree.members))
+    return tree, status
 
 
-def _joined(above: Grown, below: Mapping[int, Grown]) -> Grown:
-    """Put trees into the places of the classes that they were grown below."""
+def _doubled(array: NDArray[Any]) -> NDArray[Any]:
+    return np.concatenate([array, np.empty_like(array)])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Piece:
+    """A tree over a run of rows: all that is below it, or the first cut alone."""
+
+    tree: split.Tree
+    run: tuple[int, int]
+    parts: tuple[tuple[int, int], ...]
+    """The two sides of a cut that stands alone."""
+
+
+class Scratch(threading.local):
+    """What a thread works on, made when it first does."""
+
+    def __init__(self, search: Search, rows: split.Rows) -> None:
+        self.search, self.rows = search, rows
+        self.work = _work(search, rows)
+        self.judged = None if search.looks_at_sizes else _judged(search, len(rows.order))
+
+    def piece(self, run: tuple[int, int], most: int) -> _Piece:
+        """Grow the tree of a run of rows; of one of more than so many rows, cut it once."""
+        rows = _run(self.rows, *run)
+        tree, status, is_cut_once = _new_tree(self.search, rows), split.PAUSED, len(rows.order) > most
+        self.stack(rows)
+        while status != split.DONE and not (is_cut_once and tree.cursor[split.NODES] > 0):
+            tree, status = _slice(self, rows, tree, 1 if is_cut_once else _PAUSE)
+        if status == split.DONE:
+            return _Piece(tree, run, ())
+        middle = run[0] + int(self.work.stack[1, 1])
+        return _Piece(tree, run, ((run[0], middle), (middle, run[1])))
+
+    def stack(self, rows: split.Rows) -> None:
+        """Put all rows on the stack, as one class of which nothing is known."""
+        axes, n_words = self.search.axes, rows.words.shape[1]
+        n_records = int(rows.words[:, n_words - 1].sum()) if rows.is_weighted else len(rows.order)
+        highest = np.diff(axes.columns["begin"], append=len(axes.places)) - 1
+        self.work.stack[0, :3] = 0, len(rows.order), n_records
+        self.work.stack[0, 3::2], self.work.stack[0, 4::2] = 0, highest
+
+
+def _run(rows: split.Rows, start: int, end: int) -> split.Rows:
+    return split.Rows(rows.words[start:end], rows.codes[start:end], rows.order[start:end], rows.is_weighted)
+
+
+def _joined(pieces: Mapping[tuple[int, int], _Piece], rows: split.Rows) -> Grown:
+    """Put the pieces of a tree one below the other, depth first, left first."""
     columns, lengths, members, starts = [], [], [], []
-    tree, order = above.tree, above.order.copy()
-    n_leaves = int(tree.cursor[split.LEAVES])
-    leaves = np.flatnonzero(tree.columns[: above.n_settled] < 0)
-    ends = np.append(0, np.cumsum(tree.lengths[: above.n_settled], dtype=np.int64))
-    first = 0
-    for leaf in range(n_leaves):
-        place, begin = leaves[leaf], tree.leaf_starts[leaf]
-        columns.append(tree.columns[first:place])
-        lengths.append(tree.lengths[first:place])
-        members.append(tree.members[ends[first] : ends[place]])
-        first = place + 1
-        part = below.get(leaf)
-        if part is None:
-            columns.append(tree.columns[place:first])
-            lengths.append(tree.lengths[place:first])
-            starts.append(tree.leaf_starts[leaf : leaf + 1])
-            continue
-        n_nodes, n_members, n_parts = part.tree.cursor[[split.NODES, split.MEMBERS, split.LEAVES]].tolist()
-        columns.append(part.tree.columns[:n_nodes])
-        lengths.append(part.tree.lengths[:n_nodes])
-        members.append(part.tree.members[:n_members])
-        starts.append(begin + part.tree.leaf_starts[:n_parts])
-        order[begin : begin + len(part.order)] = part.order
-    starts.append(np.array([len(order)], dtype=np.int32))
-    joined = split.Tree(
-        np.concatenate(columns),
-        np.concatenate(lengths),
-        np.concatenate(members),
-        np.concatenate(starts),
-        np.zeros(5, dtype=np.int64),
-    )
+    waiting = [(0, len(rows.order))]
+    while waiting:
+        piece = pieces[waiting.pop()]
+        waiting += reversed(piece.parts)
+        n_nodes, n_leaves, n_members = piece.tree.cursor[[split.NODES, split.LEAVES, split.MEMBERS]].tolist()
+        columns.append(piece.tree.columns[:n_nodes])
+        lengths.append(piece.tree.lengths[:n_nodes])
+        members.append(piece.tree.members[:n_members])
+        starts.append(np.int32(piece.run[0]) + piece.tree.leaf_starts[:n_leaves])
+    starts.append(np.array([len(rows.order)], dtype=np.int32))
+    cursor = np.zeros(4, dtype=np.int64)
+    joined = split.Tree(*(np.concatenate(each) for each in (columns, lengths, members, starts)), cursor)
     sizes = len(joined.columns), len(joined.leaf_starts) - 1, len(joined.members)
-    joined.cursor[[split.NODES, split.LEAVES, split.MEMBERS]] = sizes
-    return Grown(joined, order, sizes[0], above.is_complete)
+    cursor[[split.NODES, split.LEAVES, split.MEMBERS]] = sizes
+    return Grown(joined, rows.order, sizes[0], is_complete=True)
 
 
-def _work(points: split.Points, axes: split.Axes, n_rescored: int, order: CountArray) -> split.Work:
-    n_rows, n_columns = len(order), points.codes.shape[1]
-    n_sensitive = len(points.sensitive)
-    n_codes = int(axes.offsets[-1])
-    widest = int(np.diff(axes.offsets).max())
-    widest_sensitive = int(points.sensitive.max(initial=0)) + 1
-    stack = np.zeros((n_rows + 1, 2), dtype=np.int32)
-    stack[0] = 0, n_rows
+def _work(search: Search, rows: split.Rows) -> split.Work:
+    n_columns, n_codes = len(search.axes.columns), len(search.axes.places)
+    words = np.empty_like(rows.words)
     return split.Work(
-        order=order.astype(np.int32),
-        scratch=np.empty(n_rows, dtype=np.int64),
-        stack=stack,
-        codes=np.empty(n_codes, dtype=np.int32),
-        records=np.empty(n_codes, dtype=np.int64),
-        n_codes=np.empty(n_columns, dtype=np.int64),
-        shares=np.empty(n_columns),
-        left=np.empty(n_codes),
-        right=np.empty(n_codes),
-        levels=np.zeros(n_columns, dtype=np.int64),
-        run_ends=np.empty(n_codes, dtype=np.int64),
-        bins=np.zeros(n_codes, dtype=np.int64),
-        low=np.empty(n_columns, dtype=np.int32),
-        high=np.empty(n_columns, dtype=np.int32),
-        counted=np.empty(n_columns, dtype=np.int64),
-        side=np.zeros(widest, dtype=np.int32),
-        rank=np.empty(widest, dtype=np.int32),
-        stamps=np.zeros((2, n_codes), dtype=np.int64),
-        spans=np.empty((2, n_columns, 5), dtype=np.int64),
-        held=np.zeros((2, n_sensitive, widest_sensitive), dtype=np.int64),
-        n_held=np.zeros((2, n_sensitive), dtype=np.int64),
-        population=np.zeros(2, dtype=np.int64),
-        scores=np.empty(n_rescored),
-        cuts=np.empty((n_rescored, 3), dtype=np.int64),
+        stack=np.empty((_STACK, 3 + 2 * n_columns), dtype=np.int64),
+        held=profile.Profile(
+            columns=np.zeros(n_columns, dtype=profile.COLUMN),
+            entries=np.zeros(n_codes, dtype=profile.ENTRY),
+            bins=np.zeros(n_codes, dtype=np.int64),
+            counted=np.empty((2, n_columns), dtype=np.uint64),
+        ),
+        choice=choose.Choice(
+            cuts=np.zeros(search.n_rescored, dtype=choose.CUT),
+            spans=np.empty((n_columns, 5, 8), dtype=np.int64),
+            marks=np.zeros(n_codes, dtype=np.uint8),
+            sides=np.zeros(n_codes, dtype=np.uint8),
+            block=np.empty(BLOCK, dtype=np.uint8),
+            cut_columns=np.empty((2, 4), dtype=np.uint64),
+        ),
+        spare=split.Rows(words, words.view(rows.codes.dtype), np.empty_like(rows.order), rows.is_weighted),
     )
 
 
-def _new_tree(n_rows: int) -> split.Tree:
-    cursor = np.zeros(5, dtype=np.int64)
+def _judged(search: Search, n_rows: int) -> split.Judged:
+    n_sensitive = len(search.sensitive)
+    return split.Judged(
+        rules=search.rules,
+        sensitive=search.sensitive,
+        population=search.population,
+        held=np.zeros((2, n_sensitive, int(search.sensitive.max(initial=0)) + 1), dtype=np.int64),
+        n_held=np.zeros((2, n_sensitive), dtype=np.int64),
+        people=np.zeros(2, dtype=np.int64),
+        order=np.empty(n_rows, dtype=np.int32),
+        nodes=np.empty(search.rules.tables.shape[2]),
+    )
+
+
+def _new_tree(search: Search, rows: split.Rows) -> split.Tree:
+    """Make room for as many classes as the rows can have."""
+    n_rows, n_words = rows.words.shape
+    n_records = int(rows.words[:, n_words - 1].sum()) if rows.is_weighted else n_rows
+    most = max(1, min(n_rows, n_records // search.options.min_size))
+    cursor = np.zeros(4, dtype=np.int64)
     cursor[split.STACKED] = 1
     return split.Tree(
-        columns=np.empty(2 * n_rows, dtype=np.int32),
-        lengths=np.zeros(2 * n_rows, dtype=np.int32),
-        members=np.empty(4 * n_rows + 1_024, dtype=np.int32),
-        leaf_starts=np.zeros(n_rows + 1, dtype=np.int32),
+        columns=np.empty(2 * most, dtype=np.int32),
+        lengths=np.empty(2 * most, dtype=np.int32),
+        members=np.empty(4 * most + 1_024, dtype=np.int32),
+        leaf_starts=np.zeros(most + 1, dtype=np.int32),
         cursor=cursor,
     )

@@ -152,13 +152,15 @@ class Judge:
         """Return the judgement of blocks of at most ``room`` rows for the kernels that regroup them."""
         codes = self.codes()[: 0 if self.is_by_size else None]
         widest = max((self.table.column(name).n_values + 1 for name in self.counted[: len(codes)]), default=0)
+        rules = self.rules()
         return regroup.Check(
             self.min_size,
             max(room, self.min_size),
             codes,
-            self.rules(),
+            rules,
             np.zeros((len(codes), widest), np.int64),
             np.zeros(len(codes), dtype=np.int64),
+            np.empty(rules.tables.shape[2]),
         )
 
     def _by_person(self, rule: Rule) -> list[Rule]:

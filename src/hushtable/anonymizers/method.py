@@ -46,6 +46,8 @@ class Offers:
         Whether it takes a matching notion, which judges rows and no classes.
     keeps_apart : bool
         Whether the cells of its classes can be kept from covering one another's people.
+    takes_equal_rows : bool
+        Whether rows may be given that are equal: its classes are those of distinct rows all the same.
     merges_classes : bool
         Whether classes that publish the same cells become one, which only models can
         follow that a union of passing classes passes.
@@ -57,6 +59,7 @@ class Offers:
     suppresses: bool = False
     finds_matchings: bool = False
     keeps_apart: bool = True
+    takes_equal_rows: bool = False
     merges_classes: bool = False
 
 

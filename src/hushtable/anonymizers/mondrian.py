@@ -9,17 +9,19 @@ from typing import ClassVar, Final, Literal
 
 import numpy as np
 
+from hushtable._types import CountArray
 from hushtable.anonymizers import publish
 from hushtable.anonymizers.cuts import CutTree
 from hushtable.anonymizers.exchange import improve
-from hushtable.anonymizers.growing import grow
+from hushtable.anonymizers.growing import Grown, Search, grow, side_by_side
 from hushtable.anonymizers.method import Found, Offers, Problem, register
 from hushtable.anonymizers.overlap import undo_overlaps
 from hushtable.anonymizers.publish import STYLES, Style
 from hushtable.anonymizers.trade import suppress_for_loss
 from hushtable.errors import InputError, check_whole, listed, with_hint
+from hushtable.kernels import exchange as exchanging
 from hushtable.kernels import replay, split
-from hushtable.layout import Axis, Lists, by_content, check_grid, lay_out, pack, places
+from hushtable.layout import Axis, Lists, by_content, check_grid, lay_out, pack, packed_rows, places
 from hushtable.partition import Partition
 from hushtable.recoding import Recoding
 from hushtable.search import check_memory
@@ -112,6 +114,7 @@ class Mondrian:
             counts_population=self.recoding != "central",
             suppresses=True,
             keeps_apart=self.strict and not self.exchange,
+            takes_equal_rows=self.strict and not self.exchange,
         )
 
     def __post_init__(self) -> None:
@@ -179,21 +182,19 @@ class Mondrian:
         table, clock = problem.table, problem.clock
         axes = self._axes(problem)
         packed = pack(axes, problem.loss.weights)
-        points = split.Points(places(table, axes), table.counts, problem.judge.codes())
-        if problem.judge.population is not None:
-            points = points._replace(population=problem.judge.population)
         rules, min_size = problem.judge.rules(), problem.judge.min_size + self.margin
-        options = split.Options(self.cut == "gain", min_size, self.n_rescored, not self.strict)
         is_sorted = self.exchange or not self.strict
-        order = by_content(table, problem.judge.population) if is_sorted else np.arange(table.n_rows)
-        grown = grow(points, packed, rules, options, self.n_rescored, order, clock)
-        tree, n_leaves = grown.tree, int(grown.tree.cursor[split.LEAVES])
-        labels = np.empty(table.n_rows, dtype=np.int32)
-        labels[grown.order] = np.repeat(np.arange(n_leaves, dtype=np.int32), np.diff(tree.leaf_starts[: n_leaves + 1]))
-        partition = Partition.from_labels(labels, n_leaves, table.counts)
-        cuts = CutTree.of(tree, axes)
+        order = by_content(table, problem.judge.population) if is_sorted else None
+        people = np.empty(0, dtype=np.int64) if problem.judge.population is None else problem.judge.population
+        codes, deals_ties = problem.judge.codes(), None if self.cut == "gain" else not self.strict
+        options = split.Options(min_size)
+        search = Search(packed, rules, codes, people, options, self.n_rescored, deals_ties)
+        grown = grow(search, side_by_side(packed_rows(table, axes), table.counts, order), clock)
+        partition = _partition(grown, table.counts, is_ascending=not is_sorted)
+        cuts = CutTree.of(grown.tree, axes)
         publish_ = partial(self._published, problem)
         if self.exchange:
+            points = exchanging.Points(places(table, axes), table.counts, codes, people)
             improved = improve(table, partition, grown.order, points, packed, rules, min_size, clock)
             # The kernel measures spans and sets, and not what is written of them.
             made = [(each, publish_(each, cuts)) for each in (partition, improved)]
@@ -224,3 +225,13 @@ class Mondrian:
             if axis.hierarchy is None
         }
         return publish.from_cells(table, partition, axes, cells, "cut")
+
+
+def _partition(grown: Grown, counts: CountArray, *, is_ascending: bool) -> Partition:
+    """Make a partition of the classes of a tree."""
+    ends = grown.tree.leaf_starts[: grown.tree.cursor[split.LEAVES] + 1]
+    if is_ascending:
+        return Partition.from_runs(grown.order, ends, counts)
+    labels = np.empty(len(counts), dtype=np.int32)
+    labels[grown.order] = np.repeat(np.arange(len(ends) - 1, dtype=np.int32), np.diff(ends))
+    return Partition.from_labels(labels, len(ends) - 1, counts)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from types import MappingProxyType
 from typing import Final, Literal
 
@@ -17,9 +19,12 @@ from hushtable.layout import Axis
 from hushtable.partition import Partition
 from hushtable.readable import Listed, Rounded
 from hushtable.recoding import Cells, Recoding
+from hushtable.search import n_threads
 from hushtable.table import Table
 
 __all__ = ["STYLES", "Style", "from_cells", "from_classes", "run"]
+
+_WORD: Final = 64
 
 Style = Literal["tight", "readable", "cut", "label", "set", "central"]
 STYLES: Final[tuple[Style, ...]] = ("tight", "readable", "cut", "label", "set", "central")
@@ -27,8 +32,9 @@ STYLES: Final[tuple[Style, ...]] = ("tight", "readable", "cut", "label", "set", 
 
 def from_classes(table: Table, partition: Partition, axes: Sequence[Axis], style: Style) -> Recoding:
     """Publish what the records of each class have: their span, their set, or their centre."""
-    make = _MAKERS[style]
-    return Recoding(tuple(axis.column for axis in axes), tuple(make(table, partition, axis) for axis in axes), style)
+    make = partial(_MAKERS[style], table, partition)
+    with ThreadPoolExecutor(n_threads()) as pool:
+        return Recoding(tuple(axis.column for axis in axes), tuple(pool.map(make, axes)), style)
 
 
 def from_cells(
@@ -103,6 +109,8 @@ def _short_list(table: Table, partition: Partition, axis: Axis) -> Cells:
 
 def _class_members(table: Table, partition: Partition, codes: CodeArray, n_codes: int) -> tuple[CountArray, CodeArray]:
     """List the distinct codes of every class, those of the population's people, whose rows count 0, included."""
+    if n_codes < _WORD:
+        return histogram.class_codes(partition.labels, codes, n_codes, partition.n_classes)
     offsets, members, _ = histogram.class_values(
         partition.offsets, partition.rows, codes, np.ones_like(table.counts), n_codes
     )
@@ -153,11 +161,8 @@ def _centre(table: Table, partition: Partition, axis: Axis) -> Cells:
 
 def _known_ranges(table: Table, partition: Partition, axis: Axis) -> tuple[CodeArray, CodeArray, BoolArray]:
     """Return each class's first and last known place (from 0; -1 for none), and whether it holds missing values."""
-    places = axis.place[table.codes[table.index(axis.column.name)] + 1] - np.int32(1)
-    lowest, high = histogram.class_ranges(partition.labels, places, partition.n_classes)
-    known = np.where(places < 0, np.int32(-1), partition.labels).astype(np.int32)
-    low, _ = histogram.class_ranges(known, places, partition.n_classes)
-    return np.minimum(low, high), high, lowest < 0
+    codes = table.codes[table.index(axis.column.name)]
+    return histogram.known_ranges(partition.labels, codes, axis.place, partition.n_classes)
 
 
 def _covering(tree: Hierarchy, axis: Axis, low: CodeArray, high: CodeArray) -> tuple[CodeArray, CodeArray]:

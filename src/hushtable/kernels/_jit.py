@@ -9,11 +9,14 @@ on how the compiler orders a sum.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar, cast
+from typing import Any, Final, TypeVar, cast
 
 import numba
 
-__all__ = ["inlined", "jit"]
+__all__ = ["bare", "inlined", "inner", "jit"]
+
+# The option has an underscore, and numba's own kernels use it; its authors name it for this purpose (issue 2345).
+_BARE: Final = {"_nrt": False, "error_model": "numpy"}
 
 KernelT = TypeVar("KernelT", bound=Callable[..., Any])
 
@@ -23,6 +26,20 @@ def jit(kernel: KernelT) -> KernelT:
     return cast("KernelT", numba.njit(cache=True, nogil=True)(kernel))
 
 
+def bare(kernel: KernelT) -> KernelT:
+    """Compile a kernel that allocates no array: without reference counts on those that it is given.
+
+    Every call of a kernel by another one counts all arrays of its records up and down, atomically: of small kernels
+    that take many records this is most of the time, and much of the compiler's. A division by zero raises nothing.
+    """
+    return cast("KernelT", numba.njit(cache=True, nogil=True, **_BARE)(kernel))
+
+
+def inner(kernel: KernelT) -> KernelT:
+    """Compile a kernel as `bare` does, for other kernels only: Python cannot call it, and compiling takes less long."""
+    return cast("KernelT", numba.njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, **_BARE)(kernel))
+
+
 def inlined(kernel: KernelT) -> KernelT:
     """Write a kernel out wherever it is called: a call hands over all arrays of a record, which may take longer."""
-    return cast("KernelT", numba.njit(inline="always", nogil=True)(kernel))
+    return cast("KernelT", numba.njit(inline="always", nogil=True, **_BARE)(kernel))

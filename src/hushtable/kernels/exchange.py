@@ -14,14 +14,29 @@ from typing import NamedTuple
 import numpy as np
 
 from hushtable._types import CodeArray, CountArray, FloatArray
-from hushtable.kernels._jit import jit
+from hushtable.kernels._jit import bare, inner
 from hushtable.kernels.judge import Rules, passes
-from hushtable.kernels.profile import Points
 from hushtable.kernels.shares import Axes, cut_level
 
-__all__ = ["Classes", "Scratch", "span_all", "sweep"]
+__all__ = ["Classes", "Points", "Scratch", "span_all", "sweep"]
 
 ENOUGH = 1e-9  # a lower gain may be rounding
+
+
+class Points(NamedTuple):
+    """The distinct rows.
+
+    codes : int32 (n_rows, n_columns), shifted by one, a row's codes side by side
+    counts : int64 (n_rows,)
+    sensitive : int32 (n_sensitive, n_rows), shifted by one
+    population : int64 (n_rows,), records of the population; empty where no rule asks.
+        With a population a row's count may be 0.
+    """
+
+    codes: CodeArray
+    counts: CountArray
+    sensitive: CodeArray
+    population: CountArray
 
 
 class Classes(NamedTuple):
@@ -55,19 +70,23 @@ class Scratch(NamedTuple):
     low: CodeArray  # (n_columns,)
     high: CodeArray  # (n_columns,)
     bits: CountArray  # (n_words,)
+    rest_low: CodeArray  # (n_columns,) the span of a class without one of its rows
+    rest_high: CodeArray  # (n_columns,)
+    rest_bits: CountArray  # (n_words,)
     growths: FloatArray  # (2 * window + 1,)
     held: CountArray  # (n_sensitive, widest), zero between uses
     n_held: CountArray  # (n_sensitive,)
+    nodes: FloatArray  # (widest table of a rule,)
 
 
-@jit
+@bare
 def span_all(points: Points, axes: Axes, classes: Classes, scratch: Scratch) -> None:
     """Set what every class spans."""
     for label in range(classes.sizes.size):
         _settle(points, axes, classes, scratch, label)
 
 
-@jit
+@bare
 def sweep(
     points: Points,
     axes: Axes,
@@ -92,7 +111,7 @@ def sweep(
     return total
 
 
-@jit
+@inner
 def _place(
     points: Points,
     axes: Axes,
@@ -114,7 +133,8 @@ def _place(
     first, last = max(0, source - window), min(sizes.size, source + window + 1)
     _grow_neighbours(points, axes, classes, scratch, row, freed, (first, last))
     _span(points, axes, classes, scratch, source, (row, -1))
-    rest_low, rest_high, rest_bits = scratch.low.copy(), scratch.high.copy(), scratch.bits.copy()
+    rest_low, rest_high, rest_bits = scratch.rest_low, scratch.rest_high, scratch.rest_bits
+    _copy(scratch.low, scratch.high, scratch.bits, rest_low, rest_high, rest_bits)
     for target in range(first, last):
         # Whatever else happens, the class that is joined grows by this much.
         growth = scratch.growths[target - first]
@@ -150,7 +170,7 @@ def _place(
     return best
 
 
-@jit
+@inner
 def _best_swap(
     points: Points,
     axes: Axes,
@@ -178,15 +198,15 @@ def _best_swap(
         n_source, n_target = sizes[source] + difference, sizes[target] - difference
         if n_source >= min_size and n_target >= min_size:
             after = 0.0
-            for j in range(axes.domain.size):
+            for j in range(axes.columns.size):
                 code = points.codes[partner, j]
                 n_codes = 0
-                if not axes.is_ordered[j]:
+                if not axes.columns[j].is_ordered:
                     for i in range(classes.words[j], classes.words[j + 1]):
                         n_codes += _count_bits(bits[i])
                     word = classes.words[j] + (code >> 6)
                     n_codes += int(bits[word] & (np.uint64(1) << np.uint64(code & 63)) == 0)
-                after += axes.weights[j] * _share(axes, j, min(low[j], code), max(high[j], code), n_codes)
+                after += axes.columns[j].weight * _share(axes, j, min(low[j], code), max(high[j], code), n_codes)
             gain = before - n_source * after
             if gain - n_target * (classes.without[partner] + growth) > best:
                 gain -= n_target * _span(points, axes, classes, scratch, target, (partner, row))
@@ -196,23 +216,23 @@ def _best_swap(
     return (best, best_partner) if best_partner >= 0 else (0.0, -1)
 
 
-@jit
+@inner
 def _share(axes: Axes, j: int, low: int, high: int, n_codes: int) -> float:
     """Return the share of a column that a class spans, from its lowest and highest code or its number of codes."""
-    if not axes.is_ordered[j]:
-        return float(n_codes / axes.domain[j] if n_codes > 1 else 0.0)
+    if not axes.columns[j].is_ordered:
+        return float(n_codes / axes.columns[j].domain if n_codes > 1 else 0.0)
     if low == high:
         return 0.0
     if low == 0:
         # Neither an interval nor a node but the top holds the missing value beside others: the cell becomes "*".
         return 1.0
-    low, high = axes.offsets[j] + low, axes.offsets[j] + high
-    if axes.depths[j] > 0:
-        return float(axes.shares[cut_level(axes.nodes, low, high) + 1, low])
-    return float(axes.positions[high] - axes.positions[low])
+    low, high = axes.columns[j].begin + low, axes.columns[j].begin + high
+    if axes.columns[j].depth > 0:
+        return float(axes.levels[cut_level(axes, low, high) + 1, low].share)
+    return float(axes.places[high].position - axes.places[low].position)
 
 
-@jit
+@inner
 def _span(points: Points, axes: Axes, classes: Classes, scratch: Scratch, label: int, change: tuple[int, int]) -> float:
     """Return the share of a class without one row and with another (-1 for none); leave its span in scratch."""
     without, added = change
@@ -227,20 +247,20 @@ def _span(points: Points, axes: Axes, classes: Classes, scratch: Scratch, label:
         scratch.rows[n_rows] = added
         n_rows += 1
     total = 0.0
-    for j in range(axes.domain.size):
-        if axes.is_ordered[j]:
+    for j in range(axes.columns.size):
+        if axes.columns[j].is_ordered:
             low = high = points.codes[scratch.rows[0], j]
             for i in range(1, n_rows):
                 code = points.codes[scratch.rows[i], j]
                 low, high = min(low, code), max(high, code)
             scratch.low[j], scratch.high[j] = low, high
-            total += axes.weights[j] * _share(axes, j, low, high, 0)
+            total += axes.columns[j].weight * _share(axes, j, low, high, 0)
         else:
-            total += axes.weights[j] * _share(axes, j, 0, 0, _count_codes(points, classes, scratch, j, n_rows))
+            total += axes.columns[j].weight * _share(axes, j, 0, 0, _count_codes(points, classes, scratch, j, n_rows))
     return total
 
 
-@jit
+@inner
 def _count_codes(points: Points, classes: Classes, scratch: Scratch, j: int, n_rows: int) -> int:
     """Set the bits of an unordered column's codes in the first rows of scratch, and count them."""
     begin = classes.words[j]
@@ -261,7 +281,7 @@ def _count_codes(points: Points, classes: Classes, scratch: Scratch, j: int, n_r
     return n_codes
 
 
-@jit
+@inner
 def _grow_neighbours(
     points: Points, axes: Axes, classes: Classes, scratch: Scratch, row: int, freed: float, targets: tuple[int, int]
 ) -> None:
@@ -273,27 +293,27 @@ def _grow_neighbours(
     for target in range(first, last):
         limit = freed / classes.sizes[target]
         total = 0.0
-        for j in range(axes.domain.size):
+        for j in range(axes.columns.size):
             code = points.codes[row, j]
-            if axes.is_ordered[j]:
+            if axes.columns[j].is_ordered:
                 low, high = classes.low[target, j], classes.high[target, j]
                 if code < low or code > high:
                     wider = _share(axes, j, min(low, code), max(high, code), 0)
-                    total += axes.weights[j] * (wider - _share(axes, j, low, high, 0))
+                    total += axes.columns[j].weight * (wider - _share(axes, j, low, high, 0))
             else:
                 word = classes.words[j] + (code >> 6)
                 if classes.bits[target, word] & (np.uint64(1) << np.uint64(code & 63)) == 0:
                     n_codes = 0
                     for i in range(classes.words[j], classes.words[j + 1]):
                         n_codes += _count_bits(classes.bits[target, i])
-                    total += axes.weights[j] * (n_codes + 1) / axes.domain[j]
-                    total -= axes.weights[j] * (n_codes / axes.domain[j] if n_codes > 1 else 0.0)
+                    total += axes.columns[j].weight * (n_codes + 1) / axes.columns[j].domain
+                    total -= axes.columns[j].weight * (n_codes / axes.columns[j].domain if n_codes > 1 else 0.0)
             if total >= limit:
                 break
         scratch.growths[target - first] = total
 
 
-@jit
+@inner
 def _count_bits(word: np.uint64) -> int:
     """Count the bits of a word by adding neighbours, then pairs, then nibbles, then bytes."""
     pairs = word - ((word >> np.uint64(1)) & np.uint64(0x5555555555555555))
@@ -304,13 +324,11 @@ def _count_bits(word: np.uint64) -> int:
     return int((octets + (octets >> np.uint64(32))) & np.uint64(0x7F))
 
 
-@jit
+@inner
 def _settle(points: Points, axes: Axes, classes: Classes, scratch: Scratch, label: int) -> None:
     """Set what a class spans from its rows."""
     classes.shares[label] = _span(points, axes, classes, scratch, label, (-1, -1))
-    classes.low[label] = scratch.low
-    classes.high[label] = scratch.high
-    classes.bits[label] = scratch.bits
+    _copy(scratch.low, scratch.high, scratch.bits, classes.low[label], classes.high[label], classes.bits[label])
     row = classes.first[label]
     if classes.next_[row] < 0:
         classes.without[row] = 0.0
@@ -320,7 +338,18 @@ def _settle(points: Points, axes: Axes, classes: Classes, scratch: Scratch, labe
         row = classes.next_[row]
 
 
-@jit
+@inner
+def _copy(
+    low: CodeArray, high: CodeArray, bits: CountArray, to_low: CodeArray, to_high: CodeArray, to_bits: CountArray
+) -> None:
+    """Copy a span, entry by entry: of whole arrays the compiler would make a copy first."""
+    for j in range(low.size):
+        to_low[j], to_high[j] = low[j], high[j]
+    for i in range(bits.size):
+        to_bits[i] = bits[i]
+
+
+@inner
 def _transfer(points: Points, classes: Classes, source: int, target: int, row: int) -> None:
     if classes.first[source] == row:
         classes.first[source] = classes.next_[row]
@@ -335,7 +364,7 @@ def _transfer(points: Points, classes: Classes, source: int, target: int, row: i
     classes.sizes[target] += points.counts[row]
 
 
-@jit
+@inner
 def _judge(
     points: Points, rules: Rules, classes: Classes, scratch: Scratch, label: int, change: tuple[int, int]
 ) -> bool:
@@ -355,7 +384,7 @@ def _judge(
         if points.population.size > 0:
             population += points.population[added]
         _hold(points, scratch, added, 1)
-    judged = passes(rules, size, population, scratch.held, scratch.n_held)
+    judged = passes(rules, size, population, scratch.held, scratch.n_held, scratch.nodes)
     row = classes.first[label]
     while row >= 0:
         if row != without:
@@ -366,7 +395,7 @@ def _judge(
     return judged
 
 
-@jit
+@inner
 def _hold(points: Points, scratch: Scratch, row: int, sign: int) -> None:
     for s in range(scratch.n_held.size):
         value = points.sensitive[s, row]

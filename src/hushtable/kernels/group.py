@@ -5,9 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from hushtable._types import CodeArray, CountArray
-from hushtable.kernels._jit import jit
+from hushtable.kernels._jit import inner, jit
 
-__all__ = ["class_sizes", "first_rows", "refine", "rows_by_class"]
+__all__ = ["class_sizes", "distinct_rows", "first_rows", "refine", "rows_by_class"]
+
+_BLOCK = 1024  # rows whose keys are made together
+_N_SLOTS = 2**16  # at first
+_SPREAD = np.uint64(0x9E3779B97F4A7C15)  # the golden ratio of 2^64: near keys go far apart
 
 
 @jit
@@ -71,6 +75,54 @@ def _refine_by_hash(labels: CodeArray, codes: CodeArray, width: int, out: CodeAr
             n_found += 1
         out[row] = slots[slot]
     return n_found
+
+
+@jit
+def distinct_rows(codes: CodeArray, widths: CountArray, counts: CountArray) -> tuple[CodeArray, CodeArray, CountArray]:
+    """Group the rows that are equal in all columns; return labels, the first row of each, and its records.
+
+    codes : int32 (n_columns, n_rows), -1 is a value of its own
+    widths : int64 (n_columns,), codes of each and one more, whose product fits 63 bits: a row is one number
+
+    Labels are by first appearance. Open addressing; at most half of the slots are used, and there are no more than
+    four for a distinct row, so that few of them stay in the cache.
+    """
+    n_columns, n_rows = codes.shape
+    labels, first = np.empty(n_rows, np.int32), np.empty(n_rows, np.int32)
+    keys, sizes, block = np.empty(n_rows, np.uint64), np.empty(n_rows, np.int64), np.empty(_BLOCK, np.uint64)
+    slots, shift, n_found = np.full(_N_SLOTS, np.int32(-1), np.int32), np.uint64(48), 0
+    for begin in range(0, n_rows, _BLOCK):
+        end = min(begin + _BLOCK, n_rows)
+        block[:] = np.uint64(0)
+        for j in range(n_columns):
+            width = np.uint64(widths[j])
+            for row in range(begin, end):
+                block[row - begin] = block[row - begin] * width + np.uint64(codes[j, row] + 1)
+        while 2 * (n_found + _BLOCK) > slots.size:
+            slots, shift = np.full(2 * slots.size, np.int32(-1), np.int32), shift - np.uint64(1)
+            for label in range(n_found):
+                slots[_slot(slots, keys, keys[label], shift)] = label
+        for row in range(begin, end):
+            key = block[row - begin]
+            slot = _slot(slots, keys, key, shift)
+            label = slots[slot]
+            if label < 0:
+                label = n_found
+                slots[slot], keys[label], first[label], sizes[label] = label, key, row, 0
+                n_found += 1
+            sizes[label] += counts[row]
+            labels[row] = label
+    return labels, first[:n_found].copy(), sizes[:n_found].copy()
+
+
+@inner
+def _slot(slots: CodeArray, keys: CountArray, key: int, shift: int) -> int:
+    """Return the slot of a key, or the free one that it would have."""
+    last = np.uint64(slots.size - 1)
+    slot = (key * _SPREAD) >> shift
+    while slots[slot] >= 0 and keys[slots[slot]] != key:
+        slot = (slot + np.uint64(1)) & last
+    return slot
 
 
 @jit

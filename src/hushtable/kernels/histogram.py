@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from hushtable._types import CodeArray, CountArray
+from hushtable._types import BoolArray, CodeArray, CountArray
 from hushtable.kernels._jit import jit
 
-__all__ = ["class_ranges", "class_values"]
+__all__ = ["class_codes", "class_ranges", "class_values", "known_ranges"]
 
 
 @jit
@@ -21,6 +21,58 @@ def class_ranges(labels: CodeArray, codes: CodeArray, n_classes: int) -> tuple[C
             low[label] = min(low[label], codes[row])
             high[label] = max(high[label], codes[row])
     return low, high
+
+
+@jit
+def known_ranges(
+    labels: CodeArray, codes: CodeArray, place: CodeArray, n_classes: int
+) -> tuple[CodeArray, CodeArray, BoolArray]:
+    """Return the first and the last known place of every class, from 0 (-1 for none), and whether it misses some.
+
+    place : int32 (n_codes + 1,), the place of the missing value, always 0, and of every code
+    """
+    low = np.full(n_classes, np.iinfo(np.int32).max, np.int32)
+    high = np.full(n_classes, np.int32(-1), np.int32)
+    has_missing = np.zeros(n_classes, np.bool_)
+    for row in range(labels.size):
+        label, at = labels[row], place[codes[row] + 1] - 1
+        if label < 0:
+            continue
+        if at < 0:
+            has_missing[label] = True
+        else:
+            low[label] = min(low[label], at)
+            high[label] = max(high[label], at)
+    for label in range(n_classes):
+        low[label] = min(low[label], high[label])
+    return low, high, has_missing
+
+
+@jit
+def class_codes(labels: CodeArray, codes: CodeArray, n_codes: int, n_classes: int) -> tuple[CountArray, CodeArray]:
+    """Return the distinct codes of every class: c has ``codes[offsets[c]:offsets[c + 1]]``, ascending.
+
+    n_codes : at most 63, so that a word tells with the missing value which ones there are
+    """
+    held = np.zeros(n_classes, np.uint64)
+    for row in range(labels.size):
+        if labels[row] >= 0:
+            held[labels[row]] |= np.uint64(1) << np.uint64(codes[row] + 1)
+    offsets, n_found = np.zeros(n_classes + 1, np.int64), 0
+    for label in range(n_classes):
+        word = held[label]
+        while word:
+            word &= word - np.uint64(1)
+            n_found += 1
+        offsets[label + 1] = n_found
+    found = np.empty(n_found, np.int32)
+    for label in range(n_classes):
+        place = offsets[label]
+        for code in range(-1, n_codes):
+            if held[label] >> np.uint64(code + 1) & np.uint64(1):
+                found[place] = code
+                place += 1
+    return offsets, found
 
 
 @jit

@@ -27,7 +27,7 @@ from hushtable._types import (
     CountArray,
     FloatArray,
 )
-from hushtable.kernels._jit import jit
+from hushtable.kernels._jit import bare, inner
 
 __all__ = ["Rules", "passes"]
 
@@ -51,13 +51,14 @@ class Rules(NamedTuple):
     tables: FloatArray = np.empty((0, 0, 0))
 
 
-@jit
-def passes(rules: Rules, size: int, population: int, held: CountArray, n_held: CountArray) -> bool:
+@bare
+def passes(rules: Rules, size: int, population: int, held: CountArray, n_held: CountArray, nodes: FloatArray) -> bool:
     """Tell whether a class of ``size`` records, at least 1, satisfies every rule.
 
     population : records of the population in the class; any number where no rule asks
     held : int64 (n_sensitive, widest), records of each value, entry code + 1
     n_held : int64 (n_sensitive,), distinct known values
+    nodes : float64 (widest,), scratch
     """
     for i in range(rules.kinds.size):
         kind, threshold = rules.kinds[i], rules.thresholds[i]
@@ -76,13 +77,13 @@ def passes(rules: Rules, size: int, population: int, held: CountArray, n_held: C
             share = size / population
             if share < threshold - TOLERANCE or share > rules.seconds[i] + TOLERANCE:
                 return False
-        elif not _holds(rules, i, size, held[rules.columns[i]], n_held[rules.columns[i]]):
+        elif not _holds(rules, i, size, held[rules.columns[i]], n_held[rules.columns[i]], nodes):
             return False
     return True
 
 
-@jit
-def _holds(rules: Rules, i: int, size: int, held: CountArray, n_held: int) -> bool:
+@inner
+def _holds(rules: Rules, i: int, size: int, held: CountArray, n_held: int, nodes: FloatArray) -> bool:
     """Judge by the counts of one sensitive column."""
     kind, threshold, second = rules.kinds[i], rules.thresholds[i], rules.seconds[i]
     held = held[: rules.n_values[i]]
@@ -96,7 +97,7 @@ def _holds(rules: Rules, i: int, size: int, held: CountArray, n_held: int) -> bo
     if kind == RULE_ORDERED:
         return bool(_ordered_distance(table[0], size, held) / second <= threshold + TOLERANCE)
     if kind == RULE_LEVELS:
-        return bool(_levels_distance(table, size, held, int(second)) <= threshold + TOLERANCE)
+        return bool(_levels_distance(table, size, held, int(second), nodes) <= threshold + TOLERANCE)
     if kind == RULE_GAIN:
         return _gains_little(table[0], table[1], size, held)
     if kind == RULE_RATIO:
@@ -104,7 +105,7 @@ def _holds(rules: Rules, i: int, size: int, held: CountArray, n_held: int) -> bo
     return False
 
 
-@jit
+@inner
 def _highest(held: CountArray) -> int:
     highest = 0
     for count in held[1:]:
@@ -112,7 +113,7 @@ def _highest(held: CountArray) -> int:
     return highest
 
 
-@jit
+@inner
 def _entropy(held: CountArray) -> float:
     n_known = 0
     spread = 0.0
@@ -123,14 +124,27 @@ def _entropy(held: CountArray) -> float:
     return math.log(n_known) - spread / n_known if n_known > 0 else -math.inf
 
 
-@jit
+@inner
 def _rarest_c(held: CountArray, n_first: int) -> float:
     """Return r_1 / (r_l + ... + r_m) of a class that holds at least l = ``n_first`` values."""
-    falling = np.sort(held[1:])[::-1]
-    return float(falling[0] / falling[n_first - 1 :].sum())
+    # From the largest on, values of equal counts together, until the l - 1 largest are taken away.
+    highest, left, n_taken, below = _highest(held), 0, 0, -1
+    for count in held[1:]:
+        left += count
+    while n_taken < n_first - 1:
+        largest, n_equal = 0, 0
+        for count in held[1:]:
+            if below < 0 or count < below:
+                if count > largest:
+                    largest, n_equal = count, 0
+                n_equal += int(count == largest)
+        n_equal = min(n_equal, n_first - 1 - n_taken)
+        left -= n_equal * largest
+        n_taken, below = n_taken + n_equal, largest
+    return float(highest / left)
 
 
-@jit
+@inner
 def _ordered_distance(shares: FloatArray, size: int, held: CountArray) -> float:
     """Return the sum of the cumulated differences over the values that the whole holds."""
     carried = moved = 0.0
@@ -141,8 +155,8 @@ def _ordered_distance(shares: FloatArray, size: int, held: CountArray) -> float:
     return moved
 
 
-@jit
-def _levels_distance(table: FloatArray, size: int, held: CountArray, n_levels: int) -> float:
+@inner
+def _levels_distance(table: FloatArray, size: int, held: CountArray, n_levels: int, nodes: FloatArray) -> float:
     """Return the mean over the levels of half the summed differences between their nodes."""
     distance = 0.0
     if n_levels == 1:
@@ -151,14 +165,18 @@ def _levels_distance(table: FloatArray, size: int, held: CountArray, n_levels: i
             distance += abs(table[1, value] - held[value] / size)
         return distance / 2
     for level in range(n_levels):
-        extra = table[2 * level + 1].copy()
+        for node in range(nodes.size):
+            nodes[node] = table[2 * level + 1, node]
         for value in range(held.size):
-            extra[int(table[2 * level, value])] -= held[value] / size
-        distance += np.abs(extra).sum()
+            nodes[int(table[2 * level, value])] -= held[value] / size
+        apart = 0.0
+        for node in range(nodes.size):
+            apart += abs(nodes[node])
+        distance += apart
     return distance / (2 * n_levels) if n_levels > 0 else 0.0
 
 
-@jit
+@inner
 def _gains_little(shares: FloatArray, bounds: FloatArray, size: int, held: CountArray) -> bool:
     for value in range(held.size):
         share = held[value] / size
@@ -169,7 +187,7 @@ def _gains_little(shares: FloatArray, bounds: FloatArray, size: int, held: Count
     return True
 
 
-@jit
+@inner
 def _is_about_as_frequent(shares: FloatArray, size: int, held: CountArray, delta: float) -> bool:
     for value in range(held.size):
         if shares[value] > 0 and held[value] == 0:

@@ -11,283 +11,276 @@ a column is ordered.
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from hushtable._types import CodeArray, CountArray, FloatArray
-from hushtable.kernels._jit import jit
-from hushtable.kernels.shares import Axes, cut_level, price_prefixes, share_of
+from hushtable._types import CountArray
+from hushtable.kernels._jit import inner
+from hushtable.kernels.rows import Rows, tally
+from hushtable.kernels.shares import Axes, cut_level, price_prefixes
 
-__all__ = ["ROUNDER", "Axes", "Points", "Work", "foresee", "gain_of_cut", "may_cut", "preference", "profile"]
+__all__ = ["COLUMN", "ENTRY", "ROUNDER", "Profile", "foresee", "may_cut", "preference", "profile", "sort_profile"]
 
 ROUNDER = 0.01  # of its gain: by how much a cut may fall short that falls between wider units, level by level
 
+ENTRY: Final = np.dtype(
+    [
+        ("records", np.int64),
+        ("key", np.int64),  # what entries are sorted by; then where the rows of each end, once sorted
+        ("left", np.float64),  # the share published by the entries up to this one; not set in plain columns
+        ("right", np.float64),  # and from this one on
+        ("code", np.int32),
+    ],
+    align=True,
+)
 
-class Points(NamedTuple):
-    """The distinct rows.
+COLUMN: Final = np.dtype(
+    [
+        ("n_codes", np.int64),  # entries of the profile
+        ("level", np.int64),  # of the children that are cut apart
+        ("share", np.float64),  # that the class publishes
+        ("is_sorted", np.bool_),  # by records
+    ],
+    align=True,
+)
 
-    codes : int32 (n_rows, n_columns), shifted by one, a row's codes side by side
-    counts : int64 (n_rows,)
-    sensitive : int32 (n_sensitive, n_rows), shifted by one
-    population : int64 (n_rows,), records of the population; empty where no rule asks.
-        With a population a row's count may be 0.
+
+class Profile(NamedTuple):
+    """What one class holds.
+
+    columns : COLUMN (n_columns,)
+    entries : ENTRY (all codes,), at each column's begin
+    bins : int64 (all codes,), zero between uses
+    counted : uint64 (2, n_columns), the columns that vary, and where they begin
     """
 
-    codes: CodeArray
-    counts: CountArray
-    sensitive: CodeArray
-    population: CountArray = np.empty(0, dtype=np.int64)
+    columns: NDArray[Any]
+    entries: NDArray[Any]
+    bins: CountArray
+    counted: CountArray
 
 
-class Work(NamedTuple):
-    """Scratch of the search; nothing in it outlives a class but ``order``, ``stack`` and ``stamps``."""
+@inner
+def profile(rows: Rows, axes: Axes, held: Profile, start: int, end: int, bounds: CountArray) -> None:
+    """List the codes of all columns of a run of rows by code.
 
-    order: CodeArray  # (n_rows,) the rows, class by class
-    scratch: CountArray  # (n_rows,)
-    stack: CodeArray  # (n_rows + 1, 2) runs of `order` still to be cut
-    codes: CodeArray  # profile: distinct codes, at the column's offset
-    records: CountArray  # profile: records of each
-    n_codes: CountArray  # (n_columns,) profile: how many
-    shares: FloatArray  # (n_columns,) published share of the class
-    left: FloatArray  # profile: published share of the entries up to each
-    right: FloatArray  # profile: published share of the entries from each on
-    levels: CountArray  # (n_columns,) profile: the level of the children that are cut apart
-    run_ends: CountArray  # profile: where the rows of each end, once sorted
-    bins: CountArray  # (all codes,) zero between uses
-    low: CodeArray  # (n_columns,) lowest code in the class
-    high: CodeArray  # (n_columns,) highest code in the class
-    counted: CountArray  # (n_columns,) columns counted in histograms
-    side: CodeArray  # (widest column,) zero between uses
-    rank: CodeArray  # (widest column,) place of a code in the profile
-    stamps: CountArray  # (2, all codes) when a code was last seen on a side
-    spans: CountArray  # (2, n_columns, 5) lowest and highest code, units, characters, shares listed on a side
-    held: CountArray  # (2, n_sensitive, widest) records of each sensitive value, left and right
-    n_held: CountArray  # (2, n_sensitive) distinct known values, left and right
-    population: CountArray  # (2,) records of the population, left and right
-    scores: FloatArray  # (n_rescored,) best cuts so far, falling
-    cuts: CountArray  # (n_rescored, 3) their column, prefix length, and rows dealt of the next entry
+    bounds : int64 (2 * n_columns,), between which codes each column lies; is tightened
 
-
-@jit
-def profile(points: Points, axes: Axes, work: Work, start: int, end: int) -> None:
-    """Profile all columns of the class that is the run ``start`` to ``end`` of ``work.order``.
-
-    A column is counted in a histogram where its codes lie close together, and
+    A column is counted in bins where its codes lie close together, and
     sorted where there are far more codes than rows, which touches less memory.
     """
-    n_columns = axes.domain.size
-    low, high = work.low, work.high
-    low[:] = high[:] = points.codes[work.order[start]]
-    for i in range(start + 1, end):
-        codes = points.codes[work.order[i]]
-        for j in range(n_columns):
-            low[j], high[j] = min(low[j], codes[j]), max(high[j], codes[j])
     n_counted = 0
-    for j in range(n_columns):
-        work.n_codes[j] = 1
-        work.codes[axes.offsets[j]] = low[j]
-        if low[j] < high[j]:
-            if high[j] - low[j] < 4 * (end - start) + 64:
-                work.counted[n_counted] = j
-                n_counted += 1
-            else:
-                _profile_by_sorting(points, axes, work, j, start, end)
-    for i in range(start, end):
-        row = work.order[i]
-        codes, count = points.codes[row], points.counts[row]
-        for c in range(n_counted):
-            j = work.counted[c]
-            work.bins[axes.offsets[j] + codes[j]] += count
-    if points.population.size > 0:
-        _mark_empty(points, axes, work, start, end, n_counted)
+    for j in range(axes.columns.size):
+        column = held.columns[j]
+        begin = axes.columns[j].begin
+        column.n_codes, column.share, column.is_sorted = 1, 0.0, False
+        low, high = bounds[2 * j], bounds[2 * j + 1]
+        held.entries[begin].code = low
+        if low == high:
+            continue
+        if high - low < 4 * (end - start) + 64:
+            held.counted[0, n_counted], held.counted[1, n_counted] = j, begin
+            n_counted += 1
+        else:
+            held.columns[j].n_codes = _list_rows(rows, held.entries[begin : begin + end - start], j, start)
+    tally(rows, start, end, held.counted[:, :n_counted], held.bins)
     for c in range(n_counted):
-        _collect(axes, work, work.counted[c])
-    for j in range(n_columns):
-        work.shares[j] = 0.0
-        if work.n_codes[j] > 1 and (not axes.is_ordered[j] or axes.depths[j] > 0):
-            _sort(axes, work, j)
-    price_prefixes(axes, work.codes, work.n_codes, work.left, False)
-    price_prefixes(axes, work.codes, work.n_codes, work.right, True)
-    for j in range(n_columns):
-        if work.n_codes[j] > 1:
-            work.shares[j] = work.left[axes.offsets[j] + work.n_codes[j] - 1]
+        j, begin = int(held.counted[0, c]), int(held.counted[1, c])
+        n_codes = 0
+        for code in range(bounds[2 * j], bounds[2 * j + 1] + 1):
+            n_records = held.bins[begin + code]
+            held.entries[begin + n_codes].code = code
+            held.entries[begin + n_codes].records = max(n_records, 0)
+            held.bins[begin + code] = 0
+            n_codes += int(n_records != 0)
+        held.columns[j].n_codes = n_codes
+    for j in range(axes.columns.size):
+        axis, column = axes.columns[j], held.columns[j]
+        first, n_codes = axis.begin, column.n_codes
+        bounds[2 * j], bounds[2 * j + 1] = held.entries[first].code, held.entries[first + n_codes - 1].code
+        if n_codes == 1:
+            continue
+        if not axis.is_plain:
+            _price(axes, held, j)
+        elif not axis.is_ordered:
+            column.share = n_codes / axis.domain
+        elif bounds[2 * j] == 0:
+            column.share = 1.0
+        else:
+            column.share = axes.places[first + bounds[2 * j + 1]].position - axes.places[first + bounds[2 * j]].position
 
 
-@jit
-def _mark_empty(points: Points, axes: Axes, work: Work, start: int, end: int, n_counted: int) -> None:
-    """Mark codes that only rows without records have: a cut has to send those to a side too."""
-    for i in range(start, end):
-        row = work.order[i]
-        if points.counts[row] == 0:
-            for c in range(n_counted):
-                j = work.counted[c]
-                bin_ = axes.offsets[j] + points.codes[row, j]
-                if work.bins[bin_] == 0:
-                    work.bins[bin_] = -1
+@inner
+def _list_rows(rows: Rows, entries: NDArray[Any], j: int, start: int) -> int:
+    """List a column's codes by sorting the rows, of which there is an entry each; return how many there are."""
+    for i in range(entries.size):
+        row, entry = start + i, entries[i]
+        entry.code, entry.key, entry.records = rows.codes[row, j], 0, 1
+        if rows.is_weighted:
+            entry.records = rows.words[row, rows.words.shape[1] - 1]
+    _sort(entries)
+    n_codes = 1
+    for i in range(1, entries.size):
+        if entries[i].code == entries[n_codes - 1].code:
+            entries[n_codes - 1].records += entries[i].records
+        else:
+            entries[n_codes].code, entries[n_codes].records = entries[i].code, entries[i].records
+            n_codes += 1
+    return n_codes
 
 
-@jit
-def _collect(axes: Axes, work: Work, j: int) -> None:
-    """List the codes that a histogram counted, and leave it zero."""
-    begin = axes.offsets[j]
-    n_found = 0
-    for code in range(work.low[j], work.high[j] + 1):
-        if work.bins[begin + code] != 0:
-            work.codes[begin + n_found] = code
-            work.records[begin + n_found] = max(work.bins[begin + code], 0)
-            work.bins[begin + code] = 0
-            n_found += 1
-    work.n_codes[j] = n_found
+@inner
+def _sort(entries: NDArray[Any]) -> None:
+    """Sort entries by falling keys, those of a key by their codes: Shell's sort, which few entries suit."""
+    gap = 1
+    while gap < entries.size // 9:
+        gap = 3 * gap + 1
+    while gap > 0:
+        for i in range(gap, entries.size):
+            code, records, key = entries[i].code, entries[i].records, entries[i].key
+            place = i
+            while place >= gap:
+                other = entries[place - gap]
+                if other.key > key or (other.key == key and other.code < code):
+                    break
+                entries[place].code, entries[place].records, entries[place].key = other.code, other.records, other.key
+                place -= gap
+            entries[place].code, entries[place].records, entries[place].key = code, records, key
+        gap //= 3
 
 
-@jit
-def _profile_by_sorting(points: Points, axes: Axes, work: Work, j: int, start: int, end: int) -> None:
-    begin = axes.offsets[j]
-    n_found = 0
-    keys = work.scratch[start:end]
-    for i in range(start, end):
-        keys[i - start] = (np.int64(points.codes[work.order[i], j]) << 32) | work.order[i]
-    keys.sort()
-    for key in keys:
-        code, row = key >> 32, key & 0xFFFFFFFF
-        if n_found == 0 or work.codes[begin + n_found - 1] != code:
-            work.codes[begin + n_found] = code
-            work.records[begin + n_found] = 0
-            n_found += 1
-        work.records[begin + n_found - 1] += points.counts[row]
-    work.n_codes[j] = n_found
-
-
-@jit
-def _sort(axes: Axes, work: Work, j: int) -> None:
+@inner
+def sort_profile(axes: Axes, held: Profile, j: int) -> None:
     """Sort a profile by falling records; where it publishes a node, by those of the children."""
-    begin, n_codes = axes.offsets[j], work.n_codes[j]
-    codes, records = work.codes[begin : begin + n_codes], work.records[begin : begin + n_codes]
-    keys = work.run_ends[begin : begin + n_codes]
-    keys[:] = records
-    is_list = not axes.is_ordered[j] and n_codes <= axes.most[j, 0]
+    axis, column = axes.columns[j], held.columns[j]
+    if column.is_sorted:
+        return
+    column.is_sorted = True
+    if axis.is_ordered and axis.depth == 0:
+        return
+    begin, n_codes = axis.begin, column.n_codes
+    entries = held.entries[begin : begin + n_codes]
+    is_list = not axis.is_ordered and n_codes <= axis.most_units
     if is_list:
         n_chars = 0
-        for code in codes:
-            n_chars += axes.chars[begin + code]
-        is_list = n_chars <= axes.most[j, 1]
-    if axes.depths[j] > 0 and not is_list:
-        first = int(codes[0] == 0)
-        work.levels[j] = cut_level(axes.nodes, begin + codes[first], begin + codes[-1])
-        _add_up(axes.nodes[work.levels[j], begin:], codes, keys)
-    if n_codes <= 48:
-        for i in range(1, n_codes):
-            code, count, key = codes[i], records[i], keys[i]
-            place = i
-            while place > 0 and keys[place - 1] < key:
-                codes[place], records[place], keys[place] = codes[place - 1], records[place - 1], keys[place - 1]
-                place -= 1
-            codes[place], records[place], keys[place] = code, count, key
+        for i in range(n_codes):
+            n_chars += axes.places[begin + entries[i].code].chars
+        is_list = n_chars <= axis.most_chars
+    if axis.depth > 0 and not is_list:
+        first = int(entries[0].code == 0)
+        column.level = cut_level(axes, begin + entries[first].code, begin + entries[n_codes - 1].code)
+        _add_up(axes, begin, column.level, entries)
     else:
-        # Stable: ties stay in code order, and the codes of a child together.
-        order = np.argsort(-keys, kind="mergesort")
-        codes[:] = codes[order]
-        records[:] = records[order]
+        for i in range(n_codes):
+            entries[i].key = entries[i].records
+    _sort(entries)
 
 
-@jit
-def _add_up(nodes: CodeArray, codes: CodeArray, keys: CountArray) -> None:
-    """Give every code, ascending, the sum of the keys of its node."""
-    first = 0
-    for i in range(1, codes.size + 1):
-        if i == codes.size or nodes[codes[i]] != nodes[codes[first]]:
-            keys[first:i] = keys[first:i].sum()
-            first = i
+@inner
+def _add_up(axes: Axes, begin: int, level: int, entries: NDArray[Any]) -> None:
+    """Give every entry, by code, the records of its node."""
+    first, n_records = 0, 0
+    for i in range(entries.size):
+        n_records += entries[i].records
+        node = axes.levels[level, begin + entries[i].code].node
+        if i + 1 == entries.size or axes.levels[level, begin + entries[i + 1].code].node != node:
+            for sibling in range(first, i + 1):
+                entries[sibling].key = n_records
+            first, n_records = i + 1, 0
 
 
-@jit
-def gain_of_cut(axes: Axes, work: Work, column: int, length: int, n_left: int, n_right: int) -> float:
-    """Return what a cut after a prefix of a column spares in all columns; the others' spans on its sides are set."""
-    begin, c, total = axes.offsets[column], 0, 0.0
-    for j in range(axes.domain.size):
-        if work.n_codes[j] == 1:
-            continue
-        gain = (n_left + n_right) * work.shares[j]
-        for side in range(2):
-            if j == column:
-                share = work.right[begin + length] if side else work.left[begin + length - 1]
-            else:
-                low, high, n_units = work.spans[side, c, 0], work.spans[side, c, 1], work.spans[side, c, 2]
-                share = share_of(axes, j, low, high, n_units, work.spans[side, c, 3], work.spans[side, c, 4])
-            gain -= (n_right if side else n_left) * share
-        c += int(j != column)
-        total += axes.weights[j] * gain
-    return total
+@inner
+def _price(axes: Axes, held: Profile, j: int) -> None:
+    """Sort a profile, and set what its prefixes and the whole publish."""
+    sort_profile(axes, held, j)
+    begin, n_codes = axes.columns[j].begin, held.columns[j].n_codes
+    entries = held.entries[begin : begin + n_codes]
+    for way in range(2):
+        # Not True and False, for each of which the compiler would make a kernel of its own.
+        price_prefixes(axes, j, entries, way == 1)
+    held.columns[j].share = entries[n_codes - 1].left
 
 
-@jit
-def foresee(axes: Axes, work: Work, j: int, min_size: int) -> None:
+@inner
+def foresee(axes: Axes, held: Profile, j: int, min_size: int) -> None:
     """Lower the prices of a hierarchical column's prefixes, and of what follows them, by what later cuts will gain.
 
     A run of several children still publishes the node over all of them, so that the first cuts between them
     gain nothing. What cutting all children apart will gain, of those that are large enough for a class, is
     therefore credited to the cuts that lead there, in proportion to the entropy of the children they take away.
     """
-    begin, n_codes = axes.offsets[j], work.n_codes[j]
-    codes, records = work.codes[begin : begin + n_codes], work.records[begin : begin + n_codes]
-    nodes, shares = axes.nodes[work.levels[j], begin:], axes.shares[work.levels[j], begin:]
-    entropy, n, n_child = 0.0, records.sum(), 0
+    begin, n_codes, level = axes.columns[j].begin, held.columns[j].n_codes, held.columns[j].level
+    entries = held.entries[begin : begin + n_codes]
+    entropy, n, n_child = 0.0, 0, 0
     for i in range(n_codes):
-        n_child += records[i]
-        if i + 1 == n_codes or nodes[codes[i]] != nodes[codes[i + 1]]:
+        n += entries[i].records
+    for i in range(n_codes):
+        n_child += entries[i].records
+        if i + 1 == n_codes or _parts(axes, begin, level, entries, i, i + 1):
             entropy += n_child * math.log(n / n_child) if n_child > 0 else 0.0
             n_child = 0
     if entropy > 0:
         entropy /= n
-        prices = work.left[begin : begin + n_codes]
-        _foresee_runs(nodes, shares, codes, records, entropy, min_size, work.shares[j], prices)
-        codes, records, prices = codes[::-1], records[::-1], work.right[begin : begin + n_codes][::-1]
-        _foresee_runs(nodes, shares, codes, records, entropy, min_size, work.shares[j], prices)
+        for way in range(2):
+            _foresee_runs(axes, begin, held.columns[j], entries, entropy, min_size, way == 1)
 
 
-@jit
+@inner
+def _parts(axes: Axes, begin: int, level: int, entries: NDArray[Any], one: int, other: int) -> bool:
+    """Tell whether two entries are of two children."""
+    node = axes.levels[level, begin + entries[one].code].node
+    return bool(node != axes.levels[level, begin + entries[other].code].node)
+
+
+@inner
 def _foresee_runs(
-    nodes: CodeArray,
-    shares: FloatArray,
-    codes: CodeArray,
-    records: CountArray,
-    entropy: float,
-    min_size: int,
-    share: float,
-    prices: FloatArray,
+    axes: Axes, begin: int, column: Any, entries: NDArray[Any], entropy: float, min_size: int, from_end: bool
 ) -> None:
-    """Lower the price of the first two children, the first three, and so on."""
-    n, n_child, largest, first, gain, logs = 0, 0, 0, 0, 0.0, 0.0
-    for i in range(codes.size):
-        n_child += records[i]
-        if i + 1 < codes.size and nodes[codes[i]] == nodes[codes[i + 1]]:
+    """Lower the price of the first two children, the first three, and so on; or of the last two."""
+    level, share = column.level, column.share
+    step = -1 if from_end else 1
+    first = entries.size - 1 if from_end else 0
+    n, n_child, largest, gain, logs = 0, 0, 0, 0.0, 0.0
+    place = first
+    for i in range(entries.size):
+        n_child += entries[place].records
+        if i + 1 < entries.size and not _parts(axes, begin, level, entries, place, place + step):
+            place += step
             continue
         n, largest = n + n_child, max(largest, n_child)
         logs += n_child * math.log(n_child) if n_child > 0 else 0.0
         if n_child >= min_size:
-            gain += n_child * (share - (0.0 if first == i or codes[i] == 0 else shares[codes[i]]))
+            code = entries[place].code
+            is_one = first == place or code == 0
+            gain += n_child * (share - (0.0 if is_one else axes.levels[level, begin + code].share))
         # Two classes at least must come of it.
         if gain > 0 and n - largest >= min_size:
-            prices[i] = min(prices[i], share - gain / n * (1.0 - (math.log(n) - logs / n) / entropy))
-        n_child, first = 0, i + 1
+            foreseen = share - gain / n * (1.0 - (math.log(n) - logs / n) / entropy)
+            if from_end:
+                entries[place].right = min(entries[place].right, foreseen)
+            else:
+                entries[place].left = min(entries[place].left, foreseen)
+        n_child = 0
+        place += step
+        first = place
 
 
-@jit
-def preference(axes: Axes, work: Work, j: int, length: int) -> float:
+@inner
+def preference(axes: Axes, j: int, entries: NDArray[Any], length: int) -> float:
     """Return the factor by which a cut after a prefix is preferred: the more, the rounder the point where it falls."""
-    if axes.rounds[j] == 0:
+    axis = axes.columns[j]
+    if axis.n_rounds == 0:
         return 1.0
-    begin, level = axes.offsets[j], axes.rounds[j] - 1
-    left, right = begin + work.codes[begin + length - 1], begin + work.codes[begin + length]
-    while level > 0 and axes.starts[level, left] == axes.starts[level, right]:
+    level = axis.n_rounds - 1
+    left, right = axis.begin + entries[length - 1].code, axis.begin + entries[length].code
+    while level > 0 and axes.levels[level, left].start == axes.levels[level, right].start:
         level -= 1
     return float(1.0 + ROUNDER * level)
 
 
-@jit
-def may_cut(axes: Axes, work: Work, j: int, length: int) -> bool:
+@inner
+def may_cut(axes: Axes, j: int, level: int, entries: NDArray[Any], length: int) -> bool:
     """Tell whether a prefix of a hierarchical column's profile ends between two children of its node."""
-    begin = axes.offsets[j]
-    nodes = axes.nodes[work.levels[j]]
-    return bool(nodes[begin + work.codes[begin + length - 1]] != nodes[begin + work.codes[begin + length]])
+    return _parts(axes, axes.columns[j].begin, level, entries, length - 1, length)

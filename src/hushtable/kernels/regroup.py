@@ -47,7 +47,7 @@ class Check(NamedTuple):
     room : the largest size
     sensitive : int32 (n_sensitive, n_rows), codes + 1; no rows where the size decides
     rules : the models' rules
-    held, n_held : scratch, as `hushtable.kernels.judge.passes` takes them
+    held, n_held, nodes : scratch, as `hushtable.kernels.judge.passes` takes them
     """
 
     min_size: int
@@ -56,6 +56,7 @@ class Check(NamedTuple):
     rules: judge.Rules
     held: CountArray
     n_held: CountArray
+    nodes: FloatArray
 
 
 class Draws(NamedTuple):
@@ -137,7 +138,7 @@ def _holds(check: Check, blocks: Blocks, block: int, without: int, extra: int) -
             code = check.sensitive[s, row]
             check.n_held[s] += int(code > 0 and check.held[s, code] == 0)
             check.held[s, code] += 1
-    return judge.passes(check.rules, size, 0, check.held, check.n_held)
+    return judge.passes(check.rules, size, 0, check.held, check.n_held, check.nodes)
 
 
 @jit

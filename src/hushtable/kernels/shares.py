@@ -5,54 +5,67 @@ Codes are shifted by one here: 0 is missing.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, Final, NamedTuple
 
-from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray
-from hushtable.kernels._jit import inlined, jit
+import numpy as np
+from numpy.typing import NDArray
 
-__all__ = ["LETTER", "WHOLE", "Axes", "cut_level", "price_prefixes", "share_of"]
+from hushtable.kernels._jit import bare, inlined
+
+__all__ = ["AXIS", "LETTER", "LEVEL", "PLACE", "WHOLE", "Axes", "cut_level", "price_prefixes", "share_of"]
 
 LETTER = 0.002  # of the domain: what a character of a list costs, so that of equal cuts the shorter text wins
 WHOLE = 2**40  # what shares of a domain are counted in
+
+AXIS: Final = np.dtype(
+    [
+        ("begin", np.int64),  # its entries follow from here on, one a shifted code
+        ("is_ordered", np.bool_),  # whether the lowest and highest code tell what is published
+        ("is_plain", np.bool_),  # an interval of positions or a set of values: no tree, no list, no round units
+        ("domain", np.float64),  # how many values the whole column has, missing included
+        ("weight", np.float64),
+        ("depth", np.int64),  # levels of its tree, 0 without one
+        ("most_units", np.int64),  # how many units a list holds, 0 where nothing is listed
+        ("most_chars", np.int64),  # and characters
+        ("n_rounds", np.int64),  # levels of round units that intervals are widened to, 0 without them
+    ],
+    align=True,
+)
+
+PLACE: Final = np.dtype(
+    [
+        ("position", np.float64),  # in [0, 1] (ordered columns)
+        ("chars", np.int64),  # what a unit adds to the length of a list
+        ("listed", np.int64),  # the share of a unit of a hierarchy, times `WHOLE`: sums of it are exact
+        ("unit", np.int32),  # the code that stands for what a list writes of this one: itself, or the first one of
+        # the node below the top of a hierarchy
+    ],
+    align=True,
+)
+
+LEVEL: Final = np.dtype(
+    [
+        ("step", np.float64),  # how wide a class of the column is at least that is widened to round units of a level
+        ("start", np.float64),  # where the round unit over a code begins
+        ("end", np.float64),  # and ends
+        ("share", np.float64),  # of the domain, under the node
+        ("node", np.int32),  # of the tree, over a code; -1 for missing
+    ],
+    align=True,
+)
 
 
 class Axes(NamedTuple):
     """What the codes of each column are worth.
 
-    is_ordered : bool (n_columns,), whether the lowest and highest code tell what is published
-    offsets : int64 (n_columns + 1,), column j owns entries offsets[j] to offsets[j + 1]
-    positions : float64, entry offsets[j] + shifted code, in [0, 1] (ordered columns)
-    domain : float64 (n_columns,), how many values the whole column has, missing included
-    weights : float64 (n_columns,)
-    depths : int64 (n_columns,), levels of the column's tree, 0 where it has none
-    nodes : int32 (n_levels, all codes), the node of a code at a level; -1 for missing
-    shares : float64 (n_levels, all codes), the share of the domain under that node
-    most : int64 (n_columns, 2), how many units a list holds, and characters; 0 where nothing is listed
-    units : int32 (all codes), the code that stands for what a list writes of a code: itself, or the first one of
-        the node below the top of a hierarchy
-    chars : int64 (all codes), what a unit adds to the length of a list
-    listed : int64 (all codes), the share of a unit of a hierarchy, times `WHOLE`: sums of it are exact
-    rounds : int64 (n_columns,), levels of round units that intervals are widened to, 0 where there are none
-    steps : float64 (n_levels, n_columns), how wide a class is at least that is widened to units of a level
-    starts, ends : float64 (n_levels, all codes), where the unit over a code begins and ends
+    columns : AXIS (n_columns,)
+    places : PLACE (n_entries,), entry ``begin`` + shifted code of a column
+    levels : LEVEL (n_levels, n_entries), of trees and of round units
     """
 
-    is_ordered: BoolArray
-    offsets: CountArray
-    positions: FloatArray
-    domain: FloatArray
-    weights: FloatArray
-    depths: CountArray
-    nodes: CodeArray
-    shares: FloatArray
-    most: CountArray
-    units: CodeArray
-    chars: CountArray
-    listed: CountArray
-    rounds: CountArray
-    steps: FloatArray
-    starts: FloatArray
-    ends: FloatArray
+    columns: NDArray[Any]
+    places: NDArray[Any]
+    levels: NDArray[Any]
 
 
 @inlined
@@ -62,85 +75,87 @@ def share_of(axes: Axes, j: int, low: int, high: int, n_units: int, n_chars: int
     That is the share of the column that it publishes, and something for the length of a list. Without units
     it is not listed.
     """
-    is_short = 0 < n_units <= axes.most[j, 0] and n_chars <= axes.most[j, 1]
-    if not axes.is_ordered[j]:
+    axis = axes.columns[j]
+    is_short = 0 < n_units <= axis.most_units and n_chars <= axis.most_chars
+    if not axis.is_ordered:
         if n_units == 1:
             return 0.0
         if is_short:
-            return float(n_units / axes.domain[j] + LETTER * n_chars)
-    elif low == high and (axes.rounds[j] == 0 or low == 0):
+            return float(n_units / axis.domain + LETTER * n_chars)
+    elif low == high and (axis.n_rounds == 0 or low == 0):
         return 0.0
     elif is_short and n_units > 1:
         return float(min(1.0, listed / WHOLE) + LETTER * n_chars)
     if low == 0:
         # Neither an interval nor a node but the top holds the missing value beside others: the cell becomes "*".
         return 1.0
-    low, high = axes.offsets[j] + low, axes.offsets[j] + high
-    if axes.depths[j] > 0:
-        return float(axes.shares[cut_level(axes.nodes, low, high) + 1, low])
-    width = axes.positions[high] - axes.positions[low]
-    if axes.rounds[j] > 0:
-        level = axes.rounds[j] - 1
-        while level > 0 and width < axes.steps[level, j]:
+    low, high = axis.begin + low, axis.begin + high
+    if axis.depth > 0:
+        return float(axes.levels[cut_level(axes, low, high) + 1, low].share)
+    width = axes.places[high].position - axes.places[low].position
+    if axis.n_rounds > 0:
+        level = axis.n_rounds - 1
+        while level > 0 and width < axes.levels[level, low].step:
             level -= 1
-        return float(axes.ends[level, high] - axes.starts[level, low])
+        return float(axes.levels[level, high].end - axes.levels[level, low].start)
     return float(width)
 
 
-@jit
-def price_prefixes(axes: Axes, codes: CodeArray, n_codes: CountArray, prices: FloatArray, from_end: bool) -> None:
-    """Set what the first code of each column costs, the first two, and so on; or the last, the last two.
+@bare
+def price_prefixes(axes: Axes, j: int, entries: NDArray[Any], from_end: bool) -> None:
+    """Set what the first entry of a column's profile costs, the first two, and so on; or the last, the last two.
 
-    Columns of one code are left out; codes of a unit come together. This is `share_of`, written out: here levels and
-    units are found by going on from the prefix before.
+    entries : `hushtable.kernels.profile.ENTRY`, of the column alone; those of a unit come together
+
+    This is `share_of`, written out: here levels and units are found by going on from the prefix before.
     """
-    for j in range(axes.domain.size):
-        if n_codes[j] == 1:
-            continue
-        begin, is_ordered, domain = axes.offsets[j], axes.is_ordered[j], axes.domain[j]
-        depth, n_rounds = axes.depths[j], axes.rounds[j]
-        most_units, most_chars = axes.most[j, 0], axes.most[j, 1]
-        place, step = (begin + n_codes[j] - 1, -1) if from_end else (begin, 1)
-        low, high, last, level = codes[place], codes[place], -1, 0
-        n_units, n_chars, listed = 0, 0, 0
-        for _ in range(n_codes[j]):
-            code = codes[place]
-            low, high = min(low, code), max(high, code)
-            if most_units > 0:
-                unit = axes.units[begin + code]
-                if unit != last:
-                    n_units, last = n_units + 1, unit
-                    n_chars, listed = n_chars + axes.chars[begin + unit], listed + axes.listed[begin + unit]
-            is_short = 0 < n_units <= most_units and n_chars <= most_chars
-            if not is_ordered and n_units == 1:
-                price = 0.0
-            elif not is_ordered and is_short:
-                price = n_units / domain + LETTER * n_chars
-            elif is_ordered and low == high and (n_rounds == 0 or low == 0):
-                price = 0.0
-            elif is_ordered and is_short and n_units > 1:
-                price = min(1.0, listed / WHOLE) + LETTER * n_chars
-            elif low == 0:
-                price = 1.0
-            elif depth > 0:
-                # A run that grows never finds its node lower, nor its round unit.
-                while axes.nodes[level + 1, begin + low] != axes.nodes[level + 1, begin + high]:
+    axis = axes.columns[j]
+    begin = axis.begin
+    place, step = (entries.size - 1, -1) if from_end else (0, 1)
+    low, high, last, level = entries[place].code, entries[place].code, -1, 0
+    n_units, n_chars, listed = 0, 0, 0
+    for _ in range(entries.size):
+        code = entries[place].code
+        low, high = min(low, code), max(high, code)
+        if axis.most_units > 0:
+            unit = axes.places[begin + code].unit
+            if unit != last:
+                n_units, last = n_units + 1, unit
+                n_chars += axes.places[begin + unit].chars
+                listed += axes.places[begin + unit].listed
+        is_short = 0 < n_units <= axis.most_units and n_chars <= axis.most_chars
+        if not axis.is_ordered and n_units == 1:
+            price = 0.0
+        elif not axis.is_ordered and is_short:
+            price = n_units / axis.domain + LETTER * n_chars
+        elif axis.is_ordered and low == high and (axis.n_rounds == 0 or low == 0):
+            price = 0.0
+        elif axis.is_ordered and is_short and n_units > 1:
+            price = min(1.0, listed / WHOLE) + LETTER * n_chars
+        elif low == 0:
+            price = 1.0
+        elif axis.depth > 0:
+            # A run that grows never finds its node lower, nor its round unit.
+            while axes.levels[level + 1, begin + low].node != axes.levels[level + 1, begin + high].node:
+                level += 1
+            price = axes.levels[level + 1, begin + low].share
+        else:
+            price = axes.places[begin + high].position - axes.places[begin + low].position
+            if axis.n_rounds > 0:
+                while level + 1 < axis.n_rounds and price >= axes.levels[level + 1, begin].step:
                     level += 1
-                price = axes.shares[level + 1, begin + low]
-            else:
-                price = axes.positions[begin + high] - axes.positions[begin + low]
-                if n_rounds > 0:
-                    while level + 1 < n_rounds and price >= axes.steps[level + 1, j]:
-                        level += 1
-                    price = axes.ends[level, begin + high] - axes.starts[level, begin + low]
-            prices[place] = price
-            place += step
+                price = axes.levels[level, begin + high].end - axes.levels[level, begin + low].start
+        if from_end:
+            entries[place].right = price
+        else:
+            entries[place].left = price
+        place += step
 
 
-@jit
-def cut_level(nodes: CodeArray, low: int, high: int) -> int:
+@inlined
+def cut_level(axes: Axes, low: int, high: int) -> int:
     """Return the level below the lowest node that covers entries low to high of a hierarchy: where it is cut."""
     level = 0
-    while nodes[level + 1, low] != nodes[level + 1, high]:
+    while axes.levels[level + 1, low].node != axes.levels[level + 1, high].node:
         level += 1
     return level

@@ -1,0 +1,364 @@
+"""Which cut of a class pays most: chosen from profiles, which of two best cuts from what they leave on either side.
+
+Every proper prefix of a profile is a cut, and a cut is allowable when both sides satisfy all rules.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hushtable._types import CountArray
+from hushtable.kernels._jit import inner
+from hushtable.kernels.profile import ROUNDER, Profile, foresee, may_cut, preference, sort_profile
+from hushtable.kernels.rows import ByteArray, Rows, mark
+from hushtable.kernels.shares import Axes, share_of
+from hushtable.kernels.sweep import Judged, Node, begin_sweep, both_pass, end_sweep
+
+__all__ = ["CUT", "Choice", "Options", "best_by_gain", "best_by_median"]
+
+_MANY = 2**31 - 1
+_N_TOGETHER = 4  # cuts whose sides are marked together: two bits of a byte each
+
+CUT: Final = np.dtype(
+    [
+        ("score", np.float64),
+        ("column", np.int64),
+        ("length", np.int64),  # of the prefix of the profile that goes left
+        ("n_dealt", np.int64),  # rows of the next entry that go left too
+        ("n_left", np.int64),  # records
+        ("left", np.float64),  # the share of its column that the left side publishes
+        ("right", np.float64),
+    ],
+    align=True,
+)
+
+
+class Choice(NamedTuple):
+    """The best cuts so far, and what is looked at to compare them.
+
+    cuts : CUT (n_rescored,), falling
+    spans : int64 (n_columns, 5, 8), lowest and highest code, units, characters and shares listed, on both sides of
+        four cuts
+    marks, sides : uint8 (all codes,), zero between uses
+    block : uint8 (BLOCK,)
+    cut_columns : uint64 (2, 4), columns that are cut, and where they begin
+    """
+
+    cuts: NDArray[Any]
+    spans: CountArray
+    marks: ByteArray
+    sides: ByteArray
+    block: ByteArray
+    cut_columns: CountArray
+
+
+class Options(NamedTuple):
+    """What to look for.
+
+    min_size : records that every class needs
+    most_left : classes of so few rows are left whole, for whoever cuts them further
+    """
+
+    min_size: int
+    most_left: int = 1
+
+
+@inner
+def best_by_gain(
+    rows: Rows, axes: Axes, judged: Judged | None, options: Options, held: Profile, choice: Choice, node: Node
+) -> int:
+    """Find the allowable cut that lowers the loss most; return its place in ``choice.cuts``, or -1."""
+    size, min_size, cuts = node.size, options.min_size, choice.cuts
+    last = cuts.size - 1
+    for i in range(cuts.size):
+        cuts[i].score = -1.0
+    for j in range(axes.columns.size):
+        n_codes = held.columns[j].n_codes
+        if n_codes == 1:
+            continue
+        axis, share, begin = axes.columns[j], held.columns[j].share, axes.columns[j].begin
+        is_tree = axis.is_ordered and axis.depth > 0
+        most_preferred = 1.0 + ROUNDER * axis.n_rounds
+        sort_profile(axes, held, j)
+        if is_tree:
+            foresee(axes, held, j, min_size)
+        entries = held.entries[begin : begin + n_codes]
+        lowest = axes.places[begin + entries[0].code].position
+        highest = axes.places[begin + entries[n_codes - 1].code].position
+        n_left, moved = 0, -1
+        for length in range(1, n_codes):
+            n_left += entries[length - 1].records
+            n_right = size - n_left
+            if n_left < min_size:
+                continue
+            if n_right < min_size:
+                break
+            if not axis.is_plain:
+                left, right = entries[length - 1].left, entries[length].right
+            elif axis.is_ordered:
+                left = axes.places[begin + entries[length - 1].code].position - lowest
+                right = highest - axes.places[begin + entries[length].code].position
+                if entries[0].code == 0:
+                    # Missing beside others: the cell becomes "*".
+                    left = 1.0 if length > 1 else 0.0
+            else:
+                left = length / axis.domain if length > 1 else 0.0
+                right = (n_codes - length) / axis.domain if n_codes - length > 1 else 0.0
+            score = axis.weight * (size * share - n_left * left - n_right * right)
+            if score >= 0 and score * most_preferred <= cuts[last].score:
+                continue
+            if axis.depth == 0:
+                score *= math.sqrt(math.sqrt(min(n_left, n_right) / size))
+            if axis.n_rounds > 0:
+                score *= preference(axes, j, entries, length)
+            if score <= cuts[last].score or (is_tree and not may_cut(axes, j, held.columns[j].level, entries, length)):
+                continue
+            if judged is not None:
+                if moved < 0:
+                    begin_sweep(rows, judged, entries, held.bins[begin:], node, j)
+                    moved = 0
+                until = entries[length - 1].key
+                passes = both_pass(rows, judged, node, moved, until, n_left)
+                moved = until
+                if not passes:
+                    continue
+            _enter(cuts, score, j, length, n_left, left, right)
+        if judged is not None and moved >= 0:
+            end_sweep(rows, judged, node)
+    if cuts[0].score < 0:
+        return -1
+    if last == 0 or cuts[1].score < 0:
+        return 0
+    return _best_of_all(rows, axes, held, choice, node)
+
+
+@inner
+def _enter(cuts: NDArray[Any], score: float, j: int, length: int, n_left: int, left: float, right: float) -> None:
+    """Insert a cut among the best; an earlier one keeps its place in a tie."""
+    place = cuts.size - 1
+    while place > 0 and cuts[place - 1].score < score:
+        cut, other = cuts[place], cuts[place - 1]
+        cut.score, cut.column, cut.length = other.score, other.column, other.length
+        cut.n_left, cut.left, cut.right = other.n_left, other.left, other.right
+        place -= 1
+    cut = cuts[place]
+    cut.score, cut.column, cut.length, cut.n_dealt = score, j, length, 0
+    cut.n_left, cut.left, cut.right = n_left, left, right
+
+
+@inner
+def _best_of_all(rows: Rows, axes: Axes, held: Profile, choice: Choice, node: Node) -> int:
+    """Return the one of the best cuts that gains most in all columns."""
+    cuts, n_varying = choice.cuts, 0
+    for j in range(axes.columns.size):
+        if held.columns[j].n_codes > 1:
+            held.counted[0, n_varying], held.counted[1, n_varying] = j, axes.columns[j].begin
+            n_varying += 1
+    varying = held.counted[:, :n_varying]
+    best, most = 0, -1.0
+    for first in range(0, cuts.size, _N_TOGETHER):
+        last = first
+        while last < min(first + _N_TOGETHER, cuts.size) and cuts[last].score >= 0:
+            last += 1
+        if last == first:
+            break
+        n_cut = _send(axes, held, choice, first, last)
+        columns = choice.cut_columns[:, :n_cut], varying
+        mark(rows, node.start, node.end, columns, choice.sides, choice.block, choice.marks)
+        for c in range(n_cut):
+            j, begin = int(choice.cut_columns[0, c]), int(choice.cut_columns[1, c])
+            for place in range(begin, begin + held.columns[j].n_codes):
+                choice.sides[begin + held.entries[place].code] = 0
+        for c in range(n_varying):
+            j, begin = int(varying[0, c]), int(varying[1, c])
+            entries = held.entries[begin : begin + held.columns[j].n_codes]
+            _span_sides(axes, j, entries, choice.marks[begin:], choice.spans[j], 2 * (last - first))
+        for i in range(first, last):
+            score = _gain_of_all(axes, held, choice.spans, cuts[i], i - first, node.size)
+            j, begin = cuts[i].column, axes.columns[cuts[i].column].begin
+            score *= preference(axes, j, held.entries[begin:], cuts[i].length)
+            if score > most:
+                best, most = i, score
+    return best
+
+
+@inner
+def _send(axes: Axes, held: Profile, choice: Choice, first: int, last: int) -> int:
+    """Say of every code of the columns that some cuts cut to which sides it goes; return how many columns that are."""
+    n_cut, cut_columns = 0, choice.cut_columns
+    for i in range(first, last):
+        j, length, left = choice.cuts[i].column, choice.cuts[i].length, 1 << 2 * (i - first)
+        begin = axes.columns[j].begin
+        for place in range(begin, begin + held.columns[j].n_codes):
+            choice.sides[begin + held.entries[place].code] |= left if place < begin + length else left << 1
+        is_new = True
+        for c in range(n_cut):
+            is_new &= int(cut_columns[0, c]) != j
+        if is_new:
+            cut_columns[0, n_cut], cut_columns[1, n_cut] = j, begin
+            n_cut += 1
+    return n_cut
+
+
+@inner
+def _span_sides(axes: Axes, j: int, entries: NDArray[Any], marks: ByteArray, spans: CountArray, n_sides: int) -> None:
+    """Set what a column spans on each side, from its marks, and forget those.
+
+    entries, marks, spans : the column's
+
+    All eight bits are looked at, whether or not so many sides are asked: loops of eight without a branch.
+    """
+    axis, n_codes, all_sides = axes.columns[j], entries.size, (1 << n_sides) - 1
+    places = axes.places[axis.begin :]
+    low, high, n_units, n_chars, listed = spans[0], spans[1], spans[2], spans[3], spans[4]
+    low[:] = high[:] = n_units[:] = n_chars[:] = listed[:] = 0
+    if axis.is_plain and axis.is_ordered:
+        # By code: from either end until all sides are seen.
+        seen, i = 0, 0
+        while seen != all_sides and i < n_codes:
+            code = entries[i].code
+            held = int(marks[code])
+            fresh = held & ~seen
+            for side in range(8):
+                low[side] += (fresh >> side & 1) * code
+            seen |= held
+            i += 1
+        seen, i = 0, n_codes - 1
+        while seen != all_sides and i >= 0:
+            code = entries[i].code
+            held = int(marks[code])
+            fresh = held & ~seen
+            for side in range(8):
+                high[side] += (fresh >> side & 1) * code
+            seen |= held
+            i -= 1
+    elif axis.is_plain:
+        for i in range(n_codes):
+            held = int(marks[entries[i].code])
+            for side in range(8):
+                n_units[side] += held >> side & 1
+    else:
+        low[:] = _MANY
+        seen, last = 0, -1
+        for i in range(n_codes):
+            code = entries[i].code
+            held = int(marks[code])
+            unit = places[code].unit
+            if unit != last:
+                seen, last = 0, unit
+            fresh = held & ~seen if axis.most_units > 0 else 0
+            seen |= held
+            chars, share = places[unit].chars, places[unit].listed
+            for side in range(8):
+                is_held, is_fresh = held >> side & 1, fresh >> side & 1
+                low[side] = min(low[side], code + (1 - is_held) * _MANY)
+                high[side] = max(high[side], is_held * code)
+                n_units[side] += is_fresh
+                n_chars[side] += is_fresh * chars
+                listed[side] += is_fresh * share
+    for i in range(n_codes):
+        marks[entries[i].code] = 0
+
+
+@inner
+def _gain_of_all(axes: Axes, held: Profile, spans: CountArray, cut: Any, together: int, size: int) -> float:
+    """Return what a cut gains in all columns, not only in its own; per bit where its own has a hierarchy.
+
+    together : which of the cuts whose sides were marked together it is
+    """
+    n_left = cut.n_left
+    n_right = size - n_left
+    total = 0.0
+    for j in range(axes.columns.size):
+        if held.columns[j].n_codes == 1:
+            continue
+        gain = size * held.columns[j].share
+        for side in range(2):
+            bit = 2 * together + side
+            if j == cut.column:
+                share = cut.right if side else cut.left
+            else:
+                of = spans[j]
+                share = share_of(axes, j, of[0, bit], of[1, bit], of[2, bit], of[3, bit], of[4, bit])
+            gain -= (n_right if side else n_left) * share
+        total += axes.columns[j].weight * gain
+    if axes.columns[cut.column].is_ordered and axes.columns[cut.column].depth > 0 and n_left > 0 and n_right > 0:
+        total /= (n_left * math.log2(size / n_left) + n_right * math.log2(size / n_right)) / size
+    return total
+
+
+@inner
+def best_by_median(
+    rows: Rows,
+    axes: Axes,
+    judged: Judged | None,
+    options: Options,
+    held: Profile,
+    choice: Choice,
+    node: Node,
+    deals_ties: bool,
+) -> int:
+    """Take the widest column that has an allowable cut, and of its cuts the one nearest the median.
+
+    deals_ties : relaxed Mondrian, which cuts exactly in two halves and deals the records that hold the median to
+        both sides; rows count 1
+    """
+    size, cut = node.size, choice.cuts[0]
+    tried_width, tried = math.inf, -1
+    for _ in range(axes.columns.size):
+        # The next in falling width, of equal ones the first.
+        width, j = -1.0, -1
+        for other in range(axes.columns.size):
+            wide = axes.columns[other].weight * held.columns[other].share
+            is_next = wide < tried_width or (wide == tried_width and other > tried)
+            if is_next and wide > width:
+                width, j = wide, other
+        tried_width, tried = width, j
+        axis = axes.columns[j]
+        begin, n_codes = axis.begin, held.columns[j].n_codes
+        sort_profile(axes, held, j)
+        entries = held.entries[begin : begin + n_codes]
+        is_tree, halves = axis.is_ordered and axis.depth > 0, deals_ties and axis.depth == 0
+        n_left, moved, nearest = 0, -1, 2 * size
+        if halves and n_codes > 1 and size // 2 >= options.min_size:
+            n_short, length = 0, 0
+            while n_short + entries[length].records <= size // 2:
+                n_short += entries[length].records
+                length += 1
+            n_dealt = size // 2 - n_short
+            passes = True
+            if judged is not None:
+                begin_sweep(rows, judged, entries, held.bins[begin:], node, j)
+                until = (entries[length - 1].key if length > 0 else 0) + n_dealt
+                passes = both_pass(rows, judged, node, 0, until, size // 2)
+                end_sweep(rows, judged, node)
+            if passes:
+                cut.column, cut.length, cut.n_dealt, cut.n_left = j, length, n_dealt, size // 2
+                return 0
+        for length in range(1, n_codes):
+            n_left += entries[length - 1].records
+            off = abs(2 * n_left - size)
+            if n_left < options.min_size or size - n_left < options.min_size or off >= nearest:
+                continue
+            if is_tree and not may_cut(axes, j, held.columns[j].level, entries, length):
+                continue
+            if judged is not None:
+                if moved < 0:
+                    begin_sweep(rows, judged, entries, held.bins[begin:], node, j)
+                    moved = 0
+                until = entries[length - 1].key
+                passes = both_pass(rows, judged, node, moved, until, n_left)
+                moved = until
+                if not passes:
+                    continue
+            nearest = off
+            cut.column, cut.length, cut.n_dealt, cut.n_left = j, length, 0, n_left
+        if judged is not None and moved >= 0:
+            end_sweep(rows, judged, node)
+        if nearest < 2 * size:
+            return 0
+    return -1

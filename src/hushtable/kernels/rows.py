@@ -1,0 +1,174 @@
+"""Rows of a table, class by class, packed into words: what a search counts, marks and moves.
+
+The rows of a class lie side by side, so that whatever looks at them goes through memory in order; a cut moves them.
+Cuts are chosen from what these kernels tally, not from rows.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hushtable._types import CodeArray, CountArray
+from hushtable.kernels._jit import inner, jit
+
+__all__ = ["BLOCK", "ByteArray", "Rows", "mark", "part", "put", "tally"]
+
+ByteArray = NDArray[np.uint8]
+
+U64 = np.uint64  # of an index: a signed one is checked for being negative, which takes longer than what is done with it
+BLOCK = 1024  # rows that are looked at column by column before the next ones are
+
+
+class Rows(NamedTuple):
+    """Distinct rows, class by class.
+
+    words : int64 (n_rows, n_words), the codes of a row, and where rows are not one record each, how many it is
+    codes : uint8 or uint32, the same memory; codes are shifted by one
+    order : int32 (n_rows,), which row of the table each is
+    is_weighted : whether the last word is the records; with a population a row may have none
+    """
+
+    words: CountArray
+    codes: NDArray[Any]
+    order: CodeArray
+    is_weighted: bool
+
+
+@jit
+def put(
+    codes: CodeArray,
+    columns: CountArray,
+    places: CodeArray,
+    begins: CountArray,
+    out: NDArray[Any],
+    start: int,
+    end: int,
+) -> None:
+    """Write the places of some rows side by side.
+
+    codes : int32 (n_table_columns, n_rows), -1 is missing
+    columns, begins : int64 (n_columns,), which of them, and where the places of their missing value and codes begin
+    out : uint8 or uint32 (n_rows, width)
+    """
+    for first in range(start, end, BLOCK):
+        for c in range(columns.size):
+            j, begin = columns[c], begins[c] + 1
+            for i in range(first, min(first + BLOCK, end)):
+                out[i, c] = places[begin + codes[j, i]]
+
+
+@inner
+def tally(rows: Rows, start: int, end: int, columns: CountArray, bins: CountArray) -> None:
+    """Add the records of a run of rows to the bins of the codes of some columns.
+
+    columns : uint64 (2, n), the columns, and where their bins begin; -1 marks codes that only rows without records have
+    """
+    codes, n = rows.codes, columns.shape[1]
+    last_word = rows.words.shape[1] - 1
+    for first in range(U64(start), U64(end), U64(BLOCK)):
+        last = min(first + U64(BLOCK), U64(end))
+        c = 0
+        while c + 3 < n:
+            # Four columns at a time: where one adds to the same bin again and again, the others need not wait.
+            j0, j1, j2, j3 = columns[0, c], columns[0, c + 1], columns[0, c + 2], columns[0, c + 3]
+            b0, b1, b2, b3 = columns[1, c], columns[1, c + 1], columns[1, c + 2], columns[1, c + 3]
+            for i in range(first, last):
+                count = rows.words[i, last_word] if rows.is_weighted else 1
+                bins[b0 + U64(codes[i, j0])] += count
+                bins[b1 + U64(codes[i, j1])] += count
+                bins[b2 + U64(codes[i, j2])] += count
+                bins[b3 + U64(codes[i, j3])] += count
+            c += 4
+        while c < n:
+            j, begin = columns[0, c], columns[1, c]
+            for i in range(first, last):
+                bins[begin + U64(codes[i, j])] += rows.words[i, last_word] if rows.is_weighted else 1
+            c += 1
+    if rows.is_weighted:
+        for i in range(U64(start), U64(end)):
+            if rows.words[i, last_word] == 0:
+                for c in range(n):
+                    place = columns[1, c] + U64(codes[i, columns[0, c]])
+                    if bins[place] == 0:
+                        bins[place] = -1
+
+
+@inner
+def mark(
+    rows: Rows,
+    start: int,
+    end: int,
+    columns: tuple[CountArray, CountArray],
+    sides: ByteArray,
+    block: ByteArray,
+    marks: ByteArray,
+) -> None:
+    """Mark codes with the sides of several cuts that they occur on, a bit each.
+
+    columns : columns that are cut, and columns to mark, both as in `tally`
+    sides : at every entry of a column that is cut, the sides to which its cuts send it
+    block : room for the sides of some rows
+    """
+    codes, (cut, varying) = rows.codes, columns
+    for first in range(U64(start), U64(end), U64(BLOCK)):
+        last = min(first + U64(BLOCK), U64(end))
+        block[: last - first] = 0
+        for c in range(cut.shape[1]):
+            j, begin = cut[0, c], cut[1, c]
+            for i in range(first, last):
+                block[i - first] |= sides[begin + U64(codes[i, j])]
+        c = 0
+        while c + 3 < varying.shape[1]:
+            j0, j1, j2, j3 = varying[0, c], varying[0, c + 1], varying[0, c + 2], varying[0, c + 3]
+            b0, b1, b2, b3 = varying[1, c], varying[1, c + 1], varying[1, c + 2], varying[1, c + 3]
+            for i in range(first, last):
+                side = block[i - first]
+                marks[b0 + U64(codes[i, j0])] |= side
+                marks[b1 + U64(codes[i, j1])] |= side
+                marks[b2 + U64(codes[i, j2])] |= side
+                marks[b3 + U64(codes[i, j3])] |= side
+            c += 4
+        while c < varying.shape[1]:
+            j, begin = varying[0, c], varying[1, c]
+            for i in range(first, last):
+                marks[begin + U64(codes[i, j])] |= block[i - first]
+            c += 1
+
+
+@inner
+def part(
+    rows: Rows, start: int, end: int, column: int, goes_left: ByteArray, dealt: tuple[int, int], spare: Rows
+) -> int:
+    """Move the rows of a run so that those on the left come first; both sides keep their order. Return the middle.
+
+    goes_left : 1 at every code of the column that goes left
+    dealt : a code of the right side, and how many of its first rows go left too
+    spare : room for as many rows
+    """
+    words, order, n_words = rows.words, rows.order, rows.words.shape[1]
+    code_dealt, n_to_deal = dealt
+    j, middle, n_right = U64(column), U64(start), U64(0)
+    for i in range(U64(start), U64(end)):
+        code = rows.codes[i, j]
+        left = U64(goes_left[U64(code)])
+        if n_to_deal > 0 and code == code_dealt:
+            left = U64(1)
+            n_to_deal -= 1
+        # Written to both sides, and kept on one: no branch to guess.
+        for w in range(n_words):
+            word = words[i, w]
+            words[middle, w] = word
+            spare.words[n_right, w] = word
+        row = order[i]
+        order[middle] = row
+        spare.order[n_right] = row
+        middle += left
+        n_right += U64(1) - left
+    for i in range(n_right):
+        for w in range(n_words):
+            words[middle + i, w] = spare.words[i, w]
+        order[middle + i] = spare.order[i]
+    return int(middle)
