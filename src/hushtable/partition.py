@@ -105,7 +105,7 @@ class Partition:
         return cls(labels, sizes, offsets, rows)
 
     @classmethod
-    def from_runs(cls, rows: CodeArray, offsets: CountArray, counts: CountArray) -> Partition:
+    def from_runs(cls, rows: CodeArray, offsets: CodeArray | CountArray, counts: CountArray) -> Partition:
         """Make a partition of all rows class by class, those of a class ascending."""
         labels = np.empty(len(rows), dtype=np.int32)
         labels[rows] = np.repeat(np.arange(len(offsets) - 1, dtype=np.int32), np.diff(offsets))

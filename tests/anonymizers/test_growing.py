@@ -1,16 +1,21 @@
 """Mondrian's tree grown in parts is the tree of one search, number by number, on any number of threads."""
 
+from dataclasses import replace
 from typing import Any
 from unittest import mock
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_mondrian import METHODS, model_lists, searched, tables
+from test_mondrian import METHODS, model_lists, quasi_identifiers, searched, tables
 
 import hushtable as ht
-from hushtable.anonymizers import growing
+from hushtable.anonymizers import growing, mondrian
+from hushtable.models import MODELS
+from hushtable.models.matching import MatchingNotion
 from hushtable.search import THREADS
+from searching import problem_of
 
 
 def parted(n_parts: int) -> Any:
@@ -28,6 +33,55 @@ def test_parts_are_the_whole(method, table, models, n_parts):
     for name in ("columns", "starts", "members"):
         assert getattr(same.placing, name).tolist() == getattr(whole.placing, name).tolist()
     assert (same.trace.nodes, same.trace.complete) == (whole.trace.nodes, True)
+
+
+EVERY_MODEL = {
+    "alpha-k-anonymity": [ht.AlphaKAnonymity(0.75, 2, "sickness")],
+    "distinct-l-diversity": [ht.DistinctLDiversity(2, "sickness"), ht.KAnonymity(2)],
+    "entropy-l-diversity": [ht.EntropyLDiversity(1.5, "sickness")],
+    "recursive-c-l-diversity": [ht.RecursiveCLDiversity(3, 2, "sickness")],
+    "t-closeness": [ht.TCloseness(0.5, "sickness"), ht.TCloseness(0.5, "pay")],
+    "beta-likeness": [ht.BetaLikeness(2, "sickness")],
+    "delta-disclosure": [ht.DeltaDisclosure(2, "sickness")],
+    "k-anonymity": [ht.KAnonymity(2)],
+    "k-map": [ht.KMap(3)],
+    "delta-presence": [ht.DeltaPresence(0.1, 0.9)],
+}
+
+
+def test_every_model_is_cut_in_parts_here():
+    assert set(EVERY_MODEL) == {name for name, model in MODELS.items() if not issubclass(model, MatchingNotion)}
+
+
+@pytest.mark.parametrize("name", EVERY_MODEL)
+@pytest.mark.parametrize("recoding", ["tight", "readable"])
+@METHODS
+@settings(max_examples=25)
+@given(table=tables(max_rows=24), data=st.data())
+def test_a_side_of_a_cut_is_cut_as_it_is_in_the_whole(method, recoding, name, table, data):
+    """As another machine cuts it, that has its rows alone and knows the whole: there may be no missing value in it."""
+    method, population = replace(method, recoding=recoding), None
+    if any(model.needs.population for model in EVERY_MODEL[name]):
+        people = data.draw(st.lists(st.integers(0, 4), min_size=table.n_rows, max_size=table.n_rows))
+        population = table.counts + np.array(people)
+    problem = problem_of(table, quasi_identifiers(table), EVERY_MODEL[name], population=population)
+    if not problem.judge.passes_as_one_class():
+        return
+    with mock.patch.object(mondrian, "undo_overlaps", lambda found, cuts, *_: (found, cuts)):
+        check_sides(method, problem)
+
+
+def check_sides(method, problem):
+    """Cells that overlap are undone afterwards, where the whole is known."""
+    whole = method.search(problem)
+    tree, labels = whole.placing, whole.partition.labels
+    if tree.columns[0] < 0:
+        return
+    n_left = 1 + int(np.flatnonzero(np.cumsum(np.where(tree.columns[1:] < 0, -1, 1)) == -1)[0])
+    n_left_classes = int((tree.columns[1 : 1 + n_left] < 0).sum())
+    for side, first in ((labels < n_left_classes, 0), (labels >= n_left_classes, n_left_classes)):
+        part = method.search(replace(problem, judge=problem.judge.of(side)))
+        assert (first + part.partition.labels).tolist() == labels[side].tolist()
 
 
 PEOPLE = ht.datasets.people(300, seed=4)

@@ -216,7 +216,9 @@ def _joined(pieces: Mapping[tuple[int, int], _Piece], rows: split.Rows) -> Grown
         starts.append(np.int32(piece.run[0]) + piece.tree.leaf_starts[:n_leaves])
     starts.append(np.array([len(rows.order)], dtype=np.int32))
     cursor = np.zeros(4, dtype=np.int64)
-    joined = split.Tree(*(np.concatenate(each) for each in (columns, lengths, members, starts)), cursor)
+    joined = split.Tree(
+        np.concatenate(columns), np.concatenate(lengths), np.concatenate(members), np.concatenate(starts), cursor
+    )
     sizes = len(joined.columns), len(joined.leaf_starts) - 1, len(joined.members)
     cursor[[split.NODES, split.LEAVES, split.MEMBERS]] = sizes
     return Grown(joined, rows.order, sizes[0], is_complete=True)

@@ -40,6 +40,9 @@ class Judge:
         The table itself when not given.
     population : ndarray of int64, shape (n_rows,), optional
         Records of the population in every row.
+    outline : Table, optional
+        By whose values quasi-identifiers are laid out, so that a part of a table is cut as it is in the whole. The
+        reference when not given; with a population, whose rows are coded with the table's, the table itself.
     person : str, optional
         The column that says whose record a row is: classes then count distinct persons.
         A missing person is nobody.
@@ -51,11 +54,19 @@ class Judge:
     reference: Table | None = None
     population: CountArray | None = None
     person: str | None = None
+    outline: Table | None = None
 
     @property
     def whole(self) -> Table:
         """The table whose distribution models compare with."""
         return self.table if self.reference is None else self.reference
+
+    @property
+    def laid_out(self) -> Table:
+        """The table by whose values quasi-identifiers are laid out."""
+        if self.outline is not None:
+            return self.outline
+        return self.whole if self.population is None else self.table
 
     @property
     def min_size(self) -> int:
@@ -77,7 +88,8 @@ class Judge:
         """Return the judge of some of the rows, who compares with the same whole."""
         picked: CountArray = np.flatnonzero(rows) if rows.dtype == np.bool_ else rows.astype(np.int64)
         population = None if self.population is None else self.population[picked]
-        return replace(self, table=self.table.take(picked), reference=self.whole, population=population)
+        part = self.table.take(picked)
+        return replace(self, table=part, reference=self.whole, population=population, outline=self.laid_out)
 
     def stats(self, partition: Partition) -> ClassStats:
         """Collect what the models ask for."""

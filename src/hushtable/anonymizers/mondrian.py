@@ -167,7 +167,7 @@ class Mondrian:
         is_covering = problem.judge.population is not None or problem.hides_persons
         lists = Lists(self.max_listed, self.max_length, names_groups=not is_covering)
         readable = lists if self.recoding == "readable" else None
-        axes = lay_out(problem.table, sorted(problem.columns), problem.ladders, self.grid, readable)
+        axes = lay_out(problem.judge.laid_out, sorted(problem.columns), problem.ladders, self.grid, readable)
         ranked = [axis.column.name for axis in axes if axis.column.by_rank and axis.edges]
         if ranked:
             msg = with_hint(

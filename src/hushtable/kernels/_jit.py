@@ -16,14 +16,15 @@ import numba
 __all__ = ["bare", "inlined", "inner", "jit"]
 
 # The option has an underscore, and numba's own kernels use it; its authors name it for this purpose (issue 2345).
-_BARE: Final = {"_nrt": False, "error_model": "numpy"}
+_BARE: Final = {"nogil": True, "_nrt": False, "error_model": "numpy"}
+_njit: Any = numba.njit  # whose types do not know all of its options
 
 KernelT = TypeVar("KernelT", bound=Callable[..., Any])
 
 
 def jit(kernel: KernelT) -> KernelT:
     """Compile a kernel on first use."""
-    return cast("KernelT", numba.njit(cache=True, nogil=True)(kernel))
+    return cast("KernelT", _njit(cache=True, nogil=True)(kernel))
 
 
 def bare(kernel: KernelT) -> KernelT:
@@ -32,14 +33,14 @@ def bare(kernel: KernelT) -> KernelT:
     Every call of a kernel by another one counts all arrays of its records up and down, atomically: of small kernels
     that take many records this is most of the time, and much of the compiler's. A division by zero raises nothing.
     """
-    return cast("KernelT", numba.njit(cache=True, nogil=True, **_BARE)(kernel))
+    return cast("KernelT", _njit(cache=True, **_BARE)(kernel))
 
 
 def inner(kernel: KernelT) -> KernelT:
     """Compile a kernel as `bare` does, for other kernels only: Python cannot call it, and compiling takes less long."""
-    return cast("KernelT", numba.njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, **_BARE)(kernel))
+    return cast("KernelT", _njit(no_cpython_wrapper=True, no_cfunc_wrapper=True, **_BARE)(kernel))
 
 
 def inlined(kernel: KernelT) -> KernelT:
     """Write a kernel out wherever it is called: a call hands over all arrays of a record, which may take longer."""
-    return cast("KernelT", numba.njit(inline="always", nogil=True, **_BARE)(kernel))
+    return cast("KernelT", _njit(inline="always", **_BARE)(kernel))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hushtable._types import CodeArray, CountArray
 from hushtable.kernels._jit import inner, jit
@@ -116,7 +117,7 @@ def distinct_rows(codes: CodeArray, widths: CountArray, counts: CountArray) -> t
 
 
 @inner
-def _slot(slots: CodeArray, keys: CountArray, key: int, shift: int) -> int:
+def _slot(slots: CodeArray, keys: NDArray[np.uint64], key: np.uint64, shift: np.uint64) -> np.uint64:
     """Return the slot of a key, or the free one that it would have."""
     last = np.uint64(slots.size - 1)
     slot = (key * _SPREAD) >> shift
