@@ -74,6 +74,8 @@ def improve(
         without=np.zeros(table.n_rows),
     )
     n_sensitive = len(points.sensitive)
+    # Models compare with values of the whole that no row of a part may have.
+    widest = max(int(points.sensitive.max(initial=0)) + 1, int(rules.n_values.max(initial=0)))
     scratch = exchange.Scratch(
         rows=np.empty(table.n_rows, dtype=np.int32),
         low=np.empty(n_columns, dtype=np.int32),
@@ -83,7 +85,7 @@ def improve(
         rest_high=np.empty(n_columns, dtype=np.int32),
         rest_bits=np.empty(words[-1], dtype=np.uint64),
         growths=np.empty(2 * _WINDOW + 1),
-        held=np.zeros((n_sensitive, int(points.sensitive.max(initial=0)) + 1), dtype=np.int64),
+        held=np.zeros((n_sensitive, widest), dtype=np.int64),
         n_held=np.zeros(n_sensitive, dtype=np.int64),
         nodes=np.empty(rules.tables.shape[2]),
     )

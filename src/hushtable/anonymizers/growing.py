@@ -249,11 +249,13 @@ def _work(search: Search, rows: split.Rows) -> split.Work:
 
 def _judged(search: Search, n_rows: int) -> split.Judged:
     n_sensitive = len(search.sensitive)
+    # Models compare with values of the whole that no row of a part may have.
+    widest = max(int(search.sensitive.max(initial=0)) + 1, int(search.rules.n_values.max(initial=0)))
     return split.Judged(
         rules=search.rules,
         sensitive=search.sensitive,
         population=search.population,
-        held=np.zeros((2, n_sensitive, int(search.sensitive.max(initial=0)) + 1), dtype=np.int64),
+        held=np.zeros((2, n_sensitive, widest), dtype=np.int64),
         n_held=np.zeros((2, n_sensitive), dtype=np.int64),
         people=np.zeros(2, dtype=np.int64),
         order=np.empty(n_rows, dtype=np.int32),
