@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 import os
+import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 from time import perf_counter
@@ -24,6 +25,7 @@ __all__ = [
     "check_memory",
     "free_memory",
     "n_threads",
+    "say_if_first_run",
 ]
 
 THREADS: Final = "HUSHTABLE_THREADS"
@@ -280,6 +282,26 @@ def check_memory(needed: float, what: str, hint: str) -> None:
             f"{what} would need {_in_gigabytes(needed)} of memory, and {_in_gigabytes(free)} is free.", hint
         )
         raise InputError(msg)
+
+
+def say_if_first_run(kernel: Any, seconds: int) -> None:
+    """Say to whoever watches that kernels are being compiled: only the first search on a machine waits for that.
+
+    Parameters
+    ----------
+    kernel : numba dispatcher
+        One that every search of the kind calls.
+    seconds : int
+        About how long it takes.
+    """
+    is_watched = sys.stderr.isatty() or hasattr(sys, "ps1")
+    if not is_watched or kernel.signatures:
+        return
+    function = kernel.py_func
+    # numba has no public way to ask what it has compiled before.
+    known = Path(kernel._cache.cache_path).glob(f"{function.__module__.rsplit('.', 1)[-1]}.{function.__name__}-*.nbi")
+    if not any(known):
+        sys.stderr.write(f"Compiling for the first time on this machine; this takes about {seconds} seconds, once.\n")
 
 
 def free_memory() -> int | None:

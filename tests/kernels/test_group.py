@@ -83,3 +83,27 @@ def test_sizes_first_rows_and_rows_by_class(pairs):
 def test_sizes_past_32_bits_do_not_wrap():
     counts = np.array([2**40, 2**40], dtype=np.int64)
     assert group.class_sizes(int32([0, 0]), counts, 1).tolist() == [2**41]
+
+
+@given(ROWS, st.lists(st.integers(0, 3), min_size=25, max_size=25))
+@example([], [1] * 25)
+@example([(-1, -1, -1), (3, 4, 2)] * 3, [2] * 25)
+@pytest.mark.parametrize("widths", [(5, 6, 4), (2**21, 2**21, 2**20)], ids=["narrow", "63 bits"])
+def test_distinct_rows(widths, rows, counts):
+    codes, counts = int32(rows).reshape(len(rows), 3).T, np.array(counts[: len(rows)], dtype=np.int64)
+    labels, first, sizes = group.distinct_rows(np.ascontiguousarray(codes), np.array(widths), counts)
+    groups = naive.classes(rows)
+    assert labels.tolist() == labels_of(groups, len(rows))
+    assert first.tolist() == [members[0] for members in groups]
+    assert sizes.tolist() == [int(counts[members].sum()) for members in groups]
+
+
+def test_more_distinct_rows_than_there_are_slots_at_first():
+    rng = np.random.default_rng(0)
+    codes = rng.integers(-1, 400, (2, 150_000), dtype=np.int32)
+    labels, first, sizes = group.distinct_rows(codes, np.array([401, 401]), np.ones(150_000, dtype=np.int64))
+    _, where, inverse, counts = np.unique(codes, axis=1, return_index=True, return_inverse=True, return_counts=True)
+    order = np.argsort(where)
+    assert first.tolist() == where[order].tolist()
+    assert sizes.tolist() == counts[order].tolist()
+    assert (first[labels] == where[inverse]).all()

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 import naive
 from hushtable.kernels import group
-from hushtable.kernels.histogram import class_ranges, class_values
+from hushtable.kernels.histogram import class_codes, class_ranges, class_values, known_ranges
 
 N_CLASSES, N_CODES = 4, 5
 CELLS = st.lists(
@@ -32,6 +32,37 @@ def test_class_ranges(cells):
             assert (low[label], high[label]) == (codes[rows].min(), codes[rows].max())
         else:
             assert low[label] > high[label]
+
+
+@given(CELLS)
+@example([])
+@example([(1, -1, 2), (1, 3, 1), (1, 0, 1)])
+def test_known_ranges(cells):
+    labels, codes, _, members = columns_of(cells)
+    # Backwards, as a hierarchy may lay codes out; two of them in one place.
+    place = np.array([0, *(1 + code for code in (3, 2, 2, 1, 0))], dtype=np.int32)
+    low, high, has_missing = known_ranges(labels, codes, place, N_CLASSES)
+    for label, rows in enumerate(members):
+        known = [int(place[codes[row] + 1]) - 1 for row in rows if codes[row] >= 0]
+        assert (low[label], high[label]) == ((min(known), max(known)) if known else (-1, -1))
+        assert has_missing[label] == any(codes[row] < 0 for row in rows)
+
+
+@given(CELLS)
+@example([])
+@example([(2, -1, 3), (2, 4, 1), (-1, 0, 1)])
+def test_class_codes(cells):
+    labels, codes, _, members = columns_of(cells)
+    offsets, found = class_codes(labels, codes, N_CODES, N_CLASSES)
+    for label, rows in enumerate(members):
+        assert found[offsets[label] : offsets[label + 1]].tolist() == sorted({int(codes[row]) for row in rows})
+    assert len(found) == offsets[-1]
+
+
+def test_class_codes_of_a_whole_word():
+    codes = np.arange(-1, 63, dtype=np.int32)
+    offsets, found = class_codes(np.zeros(64, dtype=np.int32), codes, 63, 1)
+    assert (offsets.tolist(), found.tolist()) == ([0, 64], codes.tolist())
 
 
 @given(CELLS)

@@ -1,16 +1,17 @@
 """How much a release lost, against the slow twin."""
 
+import math
 from dataclasses import replace
 
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import naive
 from hushtable.partition import Partition
-from hushtable.quality.loss import average_class_size, discernibility, measure, set_ncp
+from hushtable.quality.loss import _exact_sum, average_class_size, discernibility, measure, set_ncp
 from hushtable.table import Table
 from tightly import tight
 
@@ -130,3 +131,16 @@ def test_discernibility_of_very_many_records():
 @pytest.mark.parametrize(("sizes", "mean"), [([], 0.0), ([4], 4.0), ([1, 2], 1.5)])
 def test_average_class_size(sizes, mean):
     assert average_class_size(np.array(sizes, dtype=np.int64)) == mean
+
+
+@given(st.lists(st.floats(allow_nan=False, allow_infinity=False, min_value=-1e290, max_value=1e290)), st.randoms())
+@example([], None)
+@example([1e16, 1.0, -1e16], None)
+@example([5e-324, 2.5e-323, -0.0, 2.2250738585072014e-308], None)
+@example([0.1] * 10, None)
+def test_a_sum_is_rounded_once(values, random):
+    expected = math.fsum(values)
+    assert _exact_sum(np.array(values)) == expected
+    if random:
+        random.shuffle(values)
+        assert _exact_sum(np.array(values)) == expected

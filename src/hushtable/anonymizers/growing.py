@@ -143,10 +143,10 @@ def _one(search: Search, rows: split.Rows, clock: Clock) -> Grown:
 def _slice(scratch: Scratch, rows: split.Rows, tree: split.Tree, n_nodes: int) -> tuple[split.Tree, int]:
     """Grow a tree by some nodes; return it, maybe with more room, and why that stopped."""
     search = scratch.search
-    n_cells = _PAUSE_CELLS // len(search.axes.columns)
+    options = search.options._replace(n_nodes=n_nodes, n_rows=_PAUSE_CELLS // len(search.axes.columns))
     by_gain = True if search.deals_ties is None else None
-    what = search.axes, scratch.judged, by_gain, search.deals_ties, search.options
-    status = split.grow(rows, *what, scratch.work, tree, n_nodes, n_cells)
+    what = search.axes, scratch.judged, by_gain, search.deals_ties, options
+    status = split.grow(rows, *what, scratch.work, tree)
     if status == split.NEEDS_ROOM:
         if tree.cursor[split.STACKED] == len(scratch.work.stack):
             scratch.work = scratch.work._replace(stack=_doubled(scratch.work.stack))

@@ -24,7 +24,7 @@ from hushtable.kernels import replay, split
 from hushtable.layout import Axis, Lists, by_content, check_grid, lay_out, pack, packed_rows, places
 from hushtable.partition import Partition
 from hushtable.recoding import Recoding
-from hushtable.search import check_memory
+from hushtable.search import check_memory, say_if_first_run
 
 __all__ = ["Mondrian"]
 
@@ -157,6 +157,7 @@ class Mondrian:
         What is not yet cut when the budget ends is published as it stands, which is safe.
         Distinct rows with counts are best (`hushtable.Table.collapse`).
         """
+        say_if_first_run(split.grow, 10)
         if problem.most_suppressed == 0 or problem.judge.population is not None:
             return self._cut(problem)
         return suppress_for_loss(problem, self._cut, self._axes(problem))

@@ -10,7 +10,6 @@ import shutil
 import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -103,7 +102,6 @@ def bar(what: str) -> Iterator[Progress | None]:
     if not sys.stderr.isatty():
         yield None
         return
-    _say_if_first_run()
     with _bars() as shown:
         task = shown.add_task(what, total=1.0)
         yield lambda done: shown.update(task, completed=done)
@@ -131,16 +129,3 @@ def _bars() -> Bar:
     from rich.progress import Progress as Bar
 
     return Bar(console=Console(stderr=True), transient=True)
-
-
-def _say_if_first_run() -> None:
-    if _is_first_run():
-        typer.echo("Compiling for the first time on this machine; this takes about half a minute, once.", err=True)
-
-
-def _is_first_run() -> bool:
-    """Tell whether no kernel of the search has been compiled here yet."""
-    from hushtable.kernels import split
-
-    stats = split.grow._cache._cache_path  # type: ignore[attr-defined]  # numba has no public way to ask
-    return not any(Path(stats).glob("split.grow-*.nbi"))

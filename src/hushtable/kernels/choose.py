@@ -57,14 +57,15 @@ class Choice(NamedTuple):
 
 
 class Options(NamedTuple):
-    """What to look for.
+    """What to look for, and for how long.
 
     min_size : records that every class needs
-    most_left : classes of so few rows are left whole, for whoever cuts them further
+    n_nodes, n_rows : after so many classes, or classes of so many rows, a search pauses
     """
 
     min_size: int
-    most_left: int = 1
+    n_nodes: int = 2**62
+    n_rows: int = 2**62
 
 
 @inner
@@ -167,16 +168,16 @@ def _best_of_all(rows: Rows, axes: Axes, held: Profile, choice: Choice, node: No
         if last == first:
             break
         n_cut = _send(axes, held, choice, first, last)
-        columns = choice.cut_columns[:, :n_cut], varying
-        mark(rows, node.start, node.end, columns, choice.sides, choice.block, choice.marks)
-        for c in range(n_cut):
-            j, begin = int(choice.cut_columns[0, c]), int(choice.cut_columns[1, c])
-            for place in range(begin, begin + held.columns[j].n_codes):
+        columns, n_sides = (choice.cut_columns[:, :n_cut], varying), 2 * (last - first)
+        mark(rows, node.start, node.end, columns, choice.sides, (1 << n_sides) - 1, choice.block, choice.marks)
+        for i in range(first, last):
+            begin = axes.columns[cuts[i].column].begin
+            for place in range(begin, begin + cuts[i].length):
                 choice.sides[begin + held.entries[place].code] = 0
         for c in range(n_varying):
             j, begin = int(varying[0, c]), int(varying[1, c])
             entries = held.entries[begin : begin + held.columns[j].n_codes]
-            _span_sides(axes, j, entries, choice.marks[begin:], choice.spans[j], 2 * (last - first))
+            _span_sides(axes, j, entries, choice.marks[begin:], choice.spans[j], n_sides)
         for i in range(first, last):
             score = _gain_of_all(axes, held, choice.spans, cuts[i], i - first, node.size)
             j, begin = cuts[i].column, axes.columns[cuts[i].column].begin
@@ -188,13 +189,13 @@ def _best_of_all(rows: Rows, axes: Axes, held: Profile, choice: Choice, node: No
 
 @inner
 def _send(axes: Axes, held: Profile, choice: Choice, first: int, last: int) -> int:
-    """Say of every code of the columns that some cuts cut to which sides it goes; return how many columns that are."""
+    """Say of the codes that some cuts send left that they do; return how many columns are cut."""
     n_cut, cut_columns = 0, choice.cut_columns
     for i in range(first, last):
-        j, length, left = choice.cuts[i].column, choice.cuts[i].length, 1 << 2 * (i - first)
+        j, left = choice.cuts[i].column, 1 << 2 * (i - first)
         begin = axes.columns[j].begin
-        for place in range(begin, begin + held.columns[j].n_codes):
-            choice.sides[begin + held.entries[place].code] |= left if place < begin + length else left << 1
+        for place in range(begin, begin + choice.cuts[i].length):
+            choice.sides[begin + held.entries[place].code] |= left
         is_new = True
         for c in range(n_cut):
             is_new &= int(cut_columns[0, c]) != j

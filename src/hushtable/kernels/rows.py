@@ -19,6 +19,7 @@ __all__ = ["BLOCK", "ByteArray", "Rows", "mark", "part", "put", "tally"]
 ByteArray = NDArray[np.uint8]
 
 U64 = np.uint64  # of an index: a signed one is checked for being negative, which takes longer than what is done with it
+_LEFT = 0b01010101
 BLOCK = 1024  # rows that are looked at column by column before the next ones are
 
 
@@ -103,13 +104,15 @@ def mark(
     end: int,
     columns: tuple[CountArray, CountArray],
     sides: ByteArray,
+    all_sides: int,
     block: ByteArray,
     marks: ByteArray,
 ) -> None:
     """Mark codes with the sides of several cuts that they occur on, a bit each.
 
     columns : columns that are cut, and columns to mark, both as in `tally`
-    sides : at every entry of a column that is cut, the sides to which its cuts send it
+    sides : at every entry of a column that is cut, the left sides (bits 0, 2, 4, 6) to which its cuts send it
+    all_sides : the bits of all sides; the right one of a cut is the bit after its left one
     block : room for the sides of some rows
     """
     codes, (cut, varying) = rows.codes, columns
@@ -120,6 +123,8 @@ def mark(
             j, begin = cut[0, c], cut[1, c]
             for i in range(first, last):
                 block[i - first] |= sides[begin + U64(codes[i, j])]
+        for i in range(last - first):
+            block[i] |= (~block[i] & _LEFT) << 1 & all_sides
         c = 0
         while c + 3 < varying.shape[1]:
             j0, j1, j2, j3 = varying[0, c], varying[0, c + 1], varying[0, c + 2], varying[0, c + 3]

@@ -65,10 +65,8 @@ def grow(
     options: Options,
     work: Work,
     tree: Tree,
-    n_nodes: int,
-    n_rows: int,
 ) -> int:
-    """Settle up to ``n_nodes`` classes more, of ``n_rows`` rows or a few more; tell why it stopped.
+    """Settle classes until none is left or it is time to pause; tell why it stopped.
 
     judged : None where the records of a class say all
     by_gain, deals_ties : one of them is None. True is the gain rule; the other one says of the median rule what
@@ -77,10 +75,10 @@ def grow(
     Returns DONE, PAUSED or NEEDS_ROOM.
     """
     cursor, stack, cuts, spare = tree.cursor, work.stack, work.choice.cuts, work.spare
-    last = cursor[NODES] + n_nodes
+    last = cursor[NODES] + options.n_nodes
     n_looked = 0
     while cursor[STACKED] > 0:
-        if cursor[NODES] >= last or n_looked >= n_rows:
+        if cursor[NODES] >= last or n_looked >= options.n_rows:
             return PAUSED
         if cursor[STACKED] == len(stack):
             return NEEDS_ROOM
@@ -88,7 +86,7 @@ def grow(
         start, end, size = stack[top, 0], stack[top, 1], stack[top, 2]
         n_looked += end - start
         best = -1
-        if size >= 2 * options.min_size and end - start > options.most_left:
+        if size >= 2 * options.min_size and end - start > 1:
             profile(rows, axes, work.held, start, end, stack[top, 3:])
             node = Node(start, end, size)
             if by_gain is not None:

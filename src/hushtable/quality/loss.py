@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from fractions import Fraction
 from typing import Any, ClassVar, Final, Literal, Protocol, runtime_checkable
 
 import numpy as np
@@ -12,6 +13,7 @@ import numpy as np
 from hushtable._types import CountArray, FloatArray
 from hushtable.errors import InputError, with_hint
 from hushtable.hierarchy import Hierarchy
+from hushtable.kernels import exact
 from hushtable.layout import relative
 from hushtable.recoding import Recoding
 
@@ -212,9 +214,20 @@ def _measured(recoding: Recoding, is_by_rank: Callable[[str], bool]) -> Recoding
 
 def _ncp_by_column(recoding: Recoding, sizes: CountArray, n_suppressed: int) -> list[float]:
     n_records = int(sizes.sum()) + n_suppressed
-    # Not a matrix product: that may add in another order when memory is aligned otherwise.
-    lost: list[float] = (((recoding.shares() * sizes).sum(axis=1) + n_suppressed) / max(1, n_records)).tolist()
-    return lost
+    # Rounded once, so that neither the order of the classes shows nor the parts that they were found in.
+    return [(_exact_sum(lost) + n_suppressed) / max(1, n_records) for lost in recoding.shares() * sizes]
+
+
+def _exact_sum(values: FloatArray) -> float:
+    """Return the sum of finite floats, rounded once: what `math.fsum` returns, in a tenth of its time."""
+    sums = np.zeros((exact.N_EXPONENTS, 2), dtype=np.int64)
+    exact.add_up(np.ascontiguousarray(values).view(np.uint64), sums)
+    total = 0
+    for exponent in np.flatnonzero(sums.any(axis=1)).tolist():
+        low, high = sums[exponent].tolist()
+        # Exponents 0 and 1 have the same scale, 2^-1074.
+        total += ((high << exact.HALF) + low) << max(0, exponent - 1)
+    return float(Fraction(total, 1 << 1074))
 
 
 def loss_metric(shares: FloatArray, sizes: CountArray, leaf_shares: FloatArray, n_suppressed: int = 0) -> float:
