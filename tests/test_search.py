@@ -2,12 +2,14 @@
 
 import dataclasses
 import math
+import sys
+from types import SimpleNamespace
 
 import pytest
 
 from hushtable import search
 from hushtable.errors import InputError
-from hushtable.search import Budget, Clock, Effort, Trace, check_memory, free_memory
+from hushtable.search import Budget, Clock, Effort, Trace, check_memory, free_memory, say_if_first_run
 
 
 @pytest.mark.parametrize("given", [{}, {"seconds": 0.5}, {"nodes": 1}, {"seconds": 1, "nodes": 10}])
@@ -145,3 +147,31 @@ def test_a_limit_of_the_shell_counts_too(monkeypatch):
     monkeypatch.setattr(resource, "getrlimit", lambda which: (1_000_000, resource.RLIM_INFINITY))
     monkeypatch.setattr(resource, "getpagesize", lambda: 4096)
     assert free_memory() == 1_000_000 - 3 * 4096
+
+
+def _nothing() -> None: ...
+
+
+def announced(folder, capsys, signatures=()):
+    kernel = SimpleNamespace(py_func=_nothing, signatures=signatures, _cache=SimpleNamespace(cache_path=str(folder)))
+    say_if_first_run(kernel, 7)
+    return capsys.readouterr().err
+
+
+def test_the_first_search_on_a_machine_says_that_it_compiles(tmp_path, capsys, monkeypatch):
+    line = "Compiling for the first time on this machine; this takes about 7 seconds, once.\n"
+    assert announced(tmp_path, capsys) == "", "nobody watches"
+    monkeypatch.setattr(sys, "ps1", ">>> ", raising=False)
+    assert announced(tmp_path, capsys) == line
+    assert announced(tmp_path, capsys, signatures=["compiled in this process"]) == ""
+    (tmp_path / "test_search._nothing-30.py311.nbi").touch()
+    assert announced(tmp_path, capsys) == "", "compiled before"
+
+
+def test_what_is_asked_of_a_kernel_is_there(capsys, monkeypatch):
+    monkeypatch.setattr(sys, "ps1", ">>> ", raising=False)
+    from hushtable.kernels import split, uniques
+
+    for kernel in (split.grow, uniques.walk, uniques.walk_all):
+        say_if_first_run(kernel, 7)
+        assert capsys.readouterr().err.count("\n") <= 1
