@@ -152,8 +152,8 @@ def test_the_loss_of_tight_cells_is_the_set_ncp(method, table, models):
 def test_small_chunks_and_little_room_change_nothing(method, table, models, pause):
     whole = searched(method, table, models)
 
-    def cramped(search, rows):
-        return new_tree(search, rows)._replace(members=np.empty(1, dtype=np.int32))
+    def cramped(*asked):
+        return new_tree(*asked)._replace(members=np.empty(1, dtype=np.int32))
 
     new_tree = growing._new_tree
     with mock.patch.multiple(growing, _PAUSE=pause, _STACK=1, _new_tree=cramped):

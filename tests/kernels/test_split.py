@@ -115,7 +115,7 @@ def searched(made, cut="gain", n_rescored=4, chunk=10_000, room=None, n_chunks=N
     deals_ties = None if cut == "gain" else False
     people = np.empty(0, dtype=np.int64)
     search = growing.Search(axes, rules, sensitive, people, options, n_rescored, deals_ties)
-    scratch, tree = growing.Scratch(search, rows), growing._new_tree(search, rows)
+    scratch, tree = growing.Scratch(search, rows, len(counts)), growing._new_tree(search, rows, len(counts))
     scratch.stack(rows)
     if room is not None:
         tree = tree._replace(members=np.empty(room, dtype=np.int32))

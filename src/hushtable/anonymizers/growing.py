@@ -95,7 +95,7 @@ def side_by_side(codes: NDArray[Any], counts: CountArray, order: CountArray | No
         order = np.arange(len(counts), dtype=np.int32)
     else:
         words = words[order]
-    return split.Rows(words, words.view(codes.dtype), order.astype(np.int32), is_weighted)
+    return split.Rows(words, words.view(codes.dtype), np.asarray(order, dtype=np.int32), is_weighted)
 
 
 def grow(search: Search, rows: split.Rows, clock: Clock) -> Grown:
@@ -107,9 +107,9 @@ def grow(search: Search, rows: split.Rows, clock: Clock) -> Grown:
     most = max(n_rows // _N_PARTS, _SMALLEST_PART)
     if n_rows <= most or clock.budget != Budget():
         return _one(search, rows, clock)
-    scratch, pieces, n_done = Scratch(search, rows), {}, 0
+    scratch, pieces, n_done = Scratch(search, rows, most), {}, 0
     with ThreadPoolExecutor(n_threads()) as pool:
-        waiting = {pool.submit(scratch.piece, (0, n_rows), most)}
+        waiting = {pool.submit(scratch.piece, (0, n_rows))}
         try:
             while waiting:
                 done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
@@ -117,7 +117,7 @@ def grow(search: Search, rows: split.Rows, clock: Clock) -> Grown:
                     pieces[piece.run] = piece
                     # The largest first: of what is below it, most is left to do.
                     for run in sorted(piece.parts, key=lambda run: run[0] - run[1]):
-                        waiting.add(pool.submit(scratch.piece, run, most))
+                        waiting.add(pool.submit(scratch.piece, run))
                     n_done += 0 if piece.parts else piece.run[1] - piece.run[0]
                 clock.tell(n_done / n_rows)
         except BaseException:
@@ -128,7 +128,7 @@ def grow(search: Search, rows: split.Rows, clock: Clock) -> Grown:
 
 def _one(search: Search, rows: split.Rows, clock: Clock) -> Grown:
     """Grow one tree over some rows."""
-    scratch, tree = Scratch(search, rows), _new_tree(search, rows)
+    scratch, tree = Scratch(search, rows, len(rows.order)), _new_tree(search, rows, len(rows.order))
     scratch.stack(rows)
     nodes, status = clock.budget.nodes, split.PAUSED
     while status != split.DONE and not clock.is_over(int(tree.cursor[split.NODES])):
@@ -170,31 +170,39 @@ class _Piece:
 
 
 class Scratch(threading.local):
-    """What a thread works on, made when it first does."""
+    """What a thread works on, made when it first does.
 
-    def __init__(self, search: Search, rows: split.Rows) -> None:
-        self.search, self.rows = search, rows
-        self.work = _work(search, rows)
-        self.judged = None if search.looks_at_sizes else _judged(search, len(rows.order))
+    Attributes
+    ----------
+    most : int
+        Rows that there is room for. A run of more is cut once, with room that is given back.
+    """
 
-    def piece(self, run: tuple[int, int], most: int) -> _Piece:
-        """Grow the tree of a run of rows; of one of more than so many rows, cut it once."""
+    def __init__(self, search: Search, rows: split.Rows, most: int) -> None:
+        self.search, self.rows, self.most = search, rows, most
+        self.work = _work(search, rows, most)
+        self.judged = None if search.looks_at_sizes else _judged(search, most)
+
+    def piece(self, run: tuple[int, int]) -> _Piece:
+        """Grow the tree of a run of rows, or cut it once."""
         rows = _run(self.rows, *run)
-        tree, status, is_cut_once = _new_tree(self.search, rows), split.PAUSED, len(rows.order) > most
-        self.stack(rows)
+        n_rows, status = len(rows.order), split.PAUSED
+        is_cut_once = n_rows > self.most
+        scratch = Scratch(self.search, self.rows, n_rows) if is_cut_once else self
+        tree = _new_tree(self.search, rows, 2 if is_cut_once else n_rows)
+        scratch.stack(rows)
         while status != split.DONE and not (is_cut_once and tree.cursor[split.NODES] > 0):
-            tree, status = _slice(self, rows, tree, 1 if is_cut_once else _PAUSE)
+            tree, status = _slice(scratch, rows, tree, 1 if is_cut_once else _PAUSE)
         if status == split.DONE:
             return _Piece(tree, run, ())
-        middle = run[0] + int(self.work.stack[1, 1])
+        middle = run[0] + int(scratch.work.stack[1, 1])
         return _Piece(tree, run, ((run[0], middle), (middle, run[1])))
 
     def stack(self, rows: split.Rows) -> None:
         """Put all rows on the stack, as one class of which nothing is known."""
-        axes, n_words = self.search.axes, rows.words.shape[1]
-        n_records = int(rows.words[:, n_words - 1].sum()) if rows.is_weighted else len(rows.order)
+        axes = self.search.axes
         highest = np.diff(axes.columns["begin"], append=len(axes.places)) - 1
-        self.work.stack[0, :3] = 0, len(rows.order), n_records
+        self.work.stack[0, :3] = 0, len(rows.order), _n_records(rows)
         self.work.stack[0, 3::2], self.work.stack[0, 4::2] = 0, highest
 
 
@@ -224,9 +232,9 @@ def _joined(pieces: Mapping[tuple[int, int], _Piece], rows: split.Rows) -> Grown
     return Grown(joined, rows.order, sizes[0], is_complete=True)
 
 
-def _work(search: Search, rows: split.Rows) -> split.Work:
+def _work(search: Search, rows: split.Rows, most: int) -> split.Work:
     n_columns, n_codes = len(search.axes.columns), len(search.axes.places)
-    words = np.empty_like(rows.words)
+    words = np.empty((most, rows.words.shape[1]), dtype=np.int64)
     return split.Work(
         stack=np.empty((_STACK, 3 + 2 * n_columns), dtype=np.int64),
         held=profile.Profile(
@@ -243,11 +251,11 @@ def _work(search: Search, rows: split.Rows) -> split.Work:
             block=np.empty(BLOCK, dtype=np.uint8),
             cut_columns=np.empty((2, 4), dtype=np.uint64),
         ),
-        spare=split.Rows(words, words.view(rows.codes.dtype), np.empty_like(rows.order), rows.is_weighted),
+        spare=split.Rows(words, words.view(rows.codes.dtype), np.empty(most, dtype=np.int32), rows.is_weighted),
     )
 
 
-def _judged(search: Search, n_rows: int) -> split.Judged:
+def _judged(search: Search, most: int) -> split.Judged:
     n_sensitive = len(search.sensitive)
     # Models compare with values of the whole that no row of a part may have.
     widest = max(int(search.sensitive.max(initial=0)) + 1, int(search.rules.n_values.max(initial=0)))
@@ -258,16 +266,18 @@ def _judged(search: Search, n_rows: int) -> split.Judged:
         held=np.zeros((2, n_sensitive, widest), dtype=np.int64),
         n_held=np.zeros((2, n_sensitive), dtype=np.int64),
         people=np.zeros(2, dtype=np.int64),
-        order=np.empty(n_rows, dtype=np.int32),
+        order=np.empty(most, dtype=np.int32),
         nodes=np.empty(search.rules.tables.shape[2]),
     )
 
 
-def _new_tree(search: Search, rows: split.Rows) -> split.Tree:
-    """Make room for as many classes as the rows can have."""
-    n_rows, n_words = rows.words.shape
-    n_records = int(rows.words[:, n_words - 1].sum()) if rows.is_weighted else n_rows
-    most = max(1, min(n_rows, n_records // search.options.min_size))
+def _n_records(rows: split.Rows) -> int:
+    return int(rows.words[:, rows.words.shape[1] - 1].sum()) if rows.is_weighted else len(rows.order)
+
+
+def _new_tree(search: Search, rows: split.Rows, n_classes: int) -> split.Tree:
+    """Make room for so many classes, or for as many as the records of some rows can be."""
+    most = max(2, min(n_classes, _n_records(rows) // search.options.min_size))
     cursor = np.zeros(4, dtype=np.int64)
     cursor[split.STACKED] = 1
     return split.Tree(

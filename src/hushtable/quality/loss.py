@@ -215,7 +215,8 @@ def _measured(recoding: Recoding, is_by_rank: Callable[[str], bool]) -> Recoding
 def _ncp_by_column(recoding: Recoding, sizes: CountArray, n_suppressed: int) -> list[float]:
     n_records = int(sizes.sum()) + n_suppressed
     # Rounded once, so that neither the order of the classes shows nor the parts that they were found in.
-    return [(_exact_sum(lost) + n_suppressed) / max(1, n_records) for lost in recoding.shares() * sizes]
+    shares = (cell.shares(column) for column, cell in zip(recoding.columns, recoding.cells, strict=True))
+    return [(_exact_sum(share * sizes) + n_suppressed) / max(1, n_records) for share in shares]
 
 
 def _exact_sum(values: FloatArray) -> float:
