@@ -99,7 +99,7 @@ class Partition:
         """Make a partition of given dense labels, -1 for rows in no class."""
         offsets, rows = group.rows_by_class(labels, n_classes)
         sizes = group.class_sizes(labels, counts, n_classes)
-        if int(sizes.sum()) != int(counts[labels >= 0].sum()):
+        if int(sizes.sum()) + int(counts[labels < 0].sum()) != int(counts.sum()):
             msg = "class sizes do not sum to the number of records; this is a fault of hushtable, please report it"
             raise AssertionError(msg)
         return cls(labels, sizes, offsets, rows)

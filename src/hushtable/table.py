@@ -132,7 +132,10 @@ class Table:
         """Return the table of some columns, in the order given; rows are not collapsed."""
         check_columns(columns, self.names, "columns")
         picks = [self.index(name) for name in columns]
-        return Table(tuple(self.columns[j] for j in picks), self.codes[picks], self.counts)
+        # Columns that lie side by side are not copied.
+        first, last = min(picks, default=0), max(picks, default=-1)
+        codes = self.codes[first : last + 1] if picks == [*range(first, last + 1)] else self.codes[picks]
+        return Table(tuple(self.columns[j] for j in picks), codes, self.counts)
 
     def collapse(self) -> tuple[Table, CodeArray]:
         """Return the distinct rows with their counts, and which of them each row became.
