@@ -149,8 +149,10 @@ class Table:
         """
         widths = [column.n_values + 1 for column in self.columns]
         if math.prod(widths) < _MOST_KEYS:
-            inverse, first, counts = group.distinct_rows(self.codes, np.array(widths, dtype=np.int64), self.counts)
-            return Table(self.columns, np.take(self.codes, first, axis=1), counts), inverse
+            inverse, first = np.empty((2, self.n_rows), dtype=np.int32)
+            counts = np.empty(self.n_rows, dtype=np.int64)
+            n = group.distinct_rows(self.codes, np.array(widths, dtype=np.int64), self.counts, inverse, first, counts)
+            return Table(self.columns, np.take(self.codes, first[:n], axis=1), counts[:n].copy()), inverse
         inverse = np.zeros(self.n_rows, dtype=np.int32)
         n_distinct = min(1, self.n_rows)
         for column, codes in zip(self.columns, self.codes, strict=True):

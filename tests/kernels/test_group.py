@@ -85,13 +85,20 @@ def test_sizes_past_32_bits_do_not_wrap():
     assert group.class_sizes(int32([0, 0]), counts, 1).tolist() == [2**41]
 
 
+def distinct(codes, widths, counts):
+    labels, first = np.empty((2, len(counts)), dtype=np.int32)
+    sizes = np.empty(len(counts), dtype=np.int64)
+    n = group.distinct_rows(codes, np.array(widths), counts, labels, first, sizes)
+    return labels, first[:n], sizes[:n]
+
+
 @given(ROWS, st.lists(st.integers(0, 3), min_size=25, max_size=25))
 @example([], [1] * 25)
 @example([(-1, -1, -1), (3, 4, 2)] * 3, [2] * 25)
 @pytest.mark.parametrize("widths", [(5, 6, 4), (2**21, 2**21, 2**20)], ids=["narrow", "63 bits"])
 def test_distinct_rows(widths, rows, counts):
     codes, counts = int32(rows).reshape(len(rows), 3).T, np.array(counts[: len(rows)], dtype=np.int64)
-    labels, first, sizes = group.distinct_rows(np.ascontiguousarray(codes), np.array(widths), counts)
+    labels, first, sizes = distinct(np.ascontiguousarray(codes), widths, counts)
     groups = naive.classes(rows)
     assert labels.tolist() == labels_of(groups, len(rows))
     assert first.tolist() == [members[0] for members in groups]
@@ -101,7 +108,7 @@ def test_distinct_rows(widths, rows, counts):
 def test_more_distinct_rows_than_there_are_slots_at_first():
     rng = np.random.default_rng(0)
     codes = rng.integers(-1, 400, (2, 150_000), dtype=np.int32)
-    labels, first, sizes = group.distinct_rows(codes, np.array([401, 401]), np.ones(150_000, dtype=np.int64))
+    labels, first, sizes = distinct(codes, [401, 401], np.ones(150_000, dtype=np.int64))
     _, where, inverse, counts = np.unique(codes, axis=1, return_index=True, return_inverse=True, return_counts=True)
     order = np.argsort(where)
     assert first.tolist() == where[order].tolist()

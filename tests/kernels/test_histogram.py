@@ -41,7 +41,9 @@ def test_known_ranges(cells):
     labels, codes, _, members = columns_of(cells)
     # Backwards, as a hierarchy may lay codes out; two of them in one place.
     place = np.array([0, *(1 + code for code in (3, 2, 2, 1, 0))], dtype=np.int32)
-    low, high, has_missing = known_ranges(labels, codes, place, N_CLASSES)
+    low, high = np.empty((2, N_CLASSES), dtype=np.int32)
+    has_missing = np.empty(N_CLASSES, dtype=bool)
+    known_ranges(labels, codes, place, low, high, has_missing)
     for label, rows in enumerate(members):
         known = [int(place[codes[row] + 1]) - 1 for row in rows if codes[row] >= 0]
         assert (low[label], high[label]) == ((min(known), max(known)) if known else (-1, -1))

@@ -162,7 +162,10 @@ def _centre(table: Table, partition: Partition, axis: Axis) -> Cells:
 def _known_ranges(table: Table, partition: Partition, axis: Axis) -> tuple[CodeArray, CodeArray, BoolArray]:
     """Return each class's first and last known place (from 0; -1 for none), and whether it holds missing values."""
     codes = table.codes[table.index(axis.column.name)]
-    return histogram.known_ranges(partition.labels, codes, axis.place, partition.n_classes)
+    low, high = np.empty((2, partition.n_classes), dtype=np.int32)
+    has_missing = np.empty(partition.n_classes, dtype=np.bool_)
+    histogram.known_ranges(partition.labels, codes, axis.place, low, high, has_missing)
+    return low, high, has_missing
 
 
 def _covering(tree: Hierarchy, axis: Axis, low: CodeArray, high: CodeArray) -> tuple[CodeArray, CodeArray]:

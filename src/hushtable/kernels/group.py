@@ -79,19 +79,22 @@ def _refine_by_hash(labels: CodeArray, codes: CodeArray, width: int, out: CodeAr
 
 
 @jit
-def distinct_rows(codes: CodeArray, widths: CountArray, counts: CountArray) -> tuple[CodeArray, CodeArray, CountArray]:
-    """Group the rows that are equal in all columns; return labels, the first row of each, and its records.
+def distinct_rows(
+    codes: CodeArray, widths: CountArray, counts: CountArray, labels: CodeArray, first: CodeArray, sizes: CountArray
+) -> int:
+    """Group the rows that are equal in all columns; return how many differ.
 
     codes : int32 (n_columns, n_rows), -1 is a value of its own
     widths : int64 (n_columns,), codes of each and one more, whose product fits 63 bits: a row is one number
+    labels, first, sizes : (n_rows,), to be set: the group of every row, and of every group its first row and its records
 
     Labels are by first appearance. Open addressing; at most half of the slots are used, and there are no more than
     four for a distinct row, so that few of them stay in the cache.
     """
     n_columns, n_rows = codes.shape
-    labels, first = np.empty(n_rows, np.int32), np.empty(n_rows, np.int32)
-    keys, sizes, block = np.empty(n_rows, np.uint64), np.empty(n_rows, np.int64), np.empty(_BLOCK, np.uint64)
-    slots, shift, n_found = np.full(_N_SLOTS, np.int32(-1), np.int32), np.uint64(48), 0
+    keys, block = np.empty(n_rows, np.uint64), np.empty(_BLOCK, np.uint64)
+    slots, shift, n_found = np.empty(_N_SLOTS, np.int32), np.uint64(48), 0
+    slots[:] = -1
     for begin in range(0, n_rows, _BLOCK):
         end = min(begin + _BLOCK, n_rows)
         block[:] = np.uint64(0)
@@ -100,7 +103,8 @@ def distinct_rows(codes: CodeArray, widths: CountArray, counts: CountArray) -> t
             for row in range(begin, end):
                 block[row - begin] = block[row - begin] * width + np.uint64(codes[j, row] + 1)
         while 2 * (n_found + _BLOCK) > slots.size:
-            slots, shift = np.full(2 * slots.size, np.int32(-1), np.int32), shift - np.uint64(1)
+            slots, shift = np.empty(2 * slots.size, np.int32), shift - np.uint64(1)
+            slots[:] = -1
             for label in range(n_found):
                 slots[_slot(slots, keys, keys[label], shift)] = label
         for row in range(begin, end):
@@ -113,7 +117,7 @@ def distinct_rows(codes: CodeArray, widths: CountArray, counts: CountArray) -> t
                 n_found += 1
             sizes[label] += counts[row]
             labels[row] = label
-    return labels, first[:n_found].copy(), sizes[:n_found].copy()
+    return n_found
 
 
 @inner

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from hushtable._types import BoolArray, CodeArray, CountArray
-from hushtable.kernels._jit import jit
+from hushtable.kernels._jit import bare, jit
 
 __all__ = ["class_codes", "class_ranges", "class_values", "known_ranges"]
 
@@ -23,17 +23,15 @@ def class_ranges(labels: CodeArray, codes: CodeArray, n_classes: int) -> tuple[C
     return low, high
 
 
-@jit
+@bare
 def known_ranges(
-    labels: CodeArray, codes: CodeArray, place: CodeArray, n_classes: int
-) -> tuple[CodeArray, CodeArray, BoolArray]:
-    """Return the first and the last known place of every class, from 0 (-1 for none), and whether it misses some.
+    labels: CodeArray, codes: CodeArray, place: CodeArray, low: CodeArray, high: CodeArray, has_missing: BoolArray
+) -> None:
+    """Set the first and the last known place of every class, from 0 (-1 for none), and whether it misses some.
 
     place : int32 (n_codes + 1,), the place of the missing value, always 0, and of every code
     """
-    low = np.full(n_classes, np.iinfo(np.int32).max, np.int32)
-    high = np.full(n_classes, np.int32(-1), np.int32)
-    has_missing = np.zeros(n_classes, np.bool_)
+    low[:], high[:], has_missing[:] = 2**31 - 1, -1, False
     for row in range(labels.size):
         label, at = labels[row], place[codes[row] + 1] - 1
         if label < 0:
@@ -43,9 +41,8 @@ def known_ranges(
         else:
             low[label] = min(low[label], at)
             high[label] = max(high[label], at)
-    for label in range(n_classes):
+    for label in range(low.size):
         low[label] = min(low[label], high[label])
-    return low, high, has_missing
 
 
 @jit
