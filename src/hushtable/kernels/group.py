@@ -86,7 +86,7 @@ def distinct_rows(
 
     codes : int32 (n_columns, n_rows), -1 is a value of its own
     widths : int64 (n_columns,), codes of each and one more, whose product fits 63 bits: a row is one number
-    labels, first, sizes : (n_rows,), to be set: the group of every row, and of every group its first row and its records
+    labels, first, sizes : (n_rows,), to be set: the group of each row, and the first row and the records of each group
 
     Labels are by first appearance. Open addressing; at most half of the slots are used, and there are no more than
     four for a distinct row, so that few of them stay in the cache.
