@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 from typing import Any, Final, Literal, TypeVar
 
@@ -49,3 +50,8 @@ def frozen(array: ArrayT) -> ArrayT:
     """Return the array with writing switched off."""
     array.flags.writeable = False
     return array
+
+
+def remade(record: Any) -> tuple[type, tuple[Any, ...]]:
+    """Return how a record pickles, as ``__reduce__``: made again of its fields, and so checked and read-only again."""
+    return type(record), tuple(getattr(record, each.name) for each in dataclasses.fields(record))

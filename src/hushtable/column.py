@@ -26,7 +26,7 @@ from typing import Any, Final, Literal, get_args
 
 import numpy as np
 
-from hushtable._types import CodeArray, FloatArray, ValueArray, frozen
+from hushtable._types import CodeArray, FloatArray, ValueArray, frozen, remade
 from hushtable.errors import ColumnError, InputError, check_type, with_hint
 
 __all__ = [
@@ -197,6 +197,8 @@ class Column:
 
     def __post_init__(self) -> None:
         frozen(self.values)
+
+    __reduce__ = remade
 
     def __repr__(self) -> str:
         return f"Column(name={self.name!r}, kind={self.kind!r}, n_values={self.n_values})"

@@ -1,4 +1,4 @@
-"""The cells that cuts leave, against replaying random trees of cuts with sets."""
+"""The cells that cuts leave and the rows in them, against replaying random trees of cuts with sets."""
 
 from itertools import pairwise
 from typing import NamedTuple
@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hushtable.kernels.replay import cell_ranges, cell_sets
+from hushtable.kernels.replay import cell_ranges, cell_sets, signposts, walk
 
 N_CODES = 5
 
@@ -113,3 +113,31 @@ def test_cells_that_outgrow_their_first_buffer():
     cuts = grown(kinds, root, lambda cells: (0, [min(cells[0])]) if len(cells[0]) > 1 else None)
     assert sets_of(cuts, 1, range(200)) == [list(range(200))] * 30
     assert sets_of(cuts, 0, range(30)) == [[code] for code in range(30)]
+
+
+@pytest.mark.parametrize("n_codes", [N_CODES, 150])
+def test_every_point_falls_into_the_leaf_that_holds_it(n_codes):
+    rng = np.random.default_rng(n_codes)
+
+    def choose(cells):
+        open_columns = [j for j, cell in enumerate(cells) if len(cell) > 1]
+        if not open_columns or rng.random() < 0.2:
+            return None
+        j = int(rng.choice(open_columns))
+        codes = sorted(cells[j]) if KINDS[j] == "ordered" else rng.permutation(sorted(cells[j])).tolist()
+        return j, codes[: rng.integers(1, len(codes))]
+
+    while len((cuts := grown(KINDS, [range(-1, n_codes)] * 4, choose)).leaves) < 20:
+        pass
+    is_ordered = np.array([kind == "ordered" for kind in KINDS])
+    nodes, words = signposts(cuts.columns, cuts.starts, cuts.members, is_ordered)
+    assert len(words) <= len(cuts.members)
+    codes = rng.integers(-1, n_codes, (4, 3_000)).astype(np.int32)
+    begins = (n_codes + 1) * np.arange(5)
+    same = np.tile(np.arange(n_codes + 1, dtype=np.int32), 4)
+    labels = np.full(3_000, -1, dtype=np.int32)
+    walk(nodes, words, codes, np.arange(4), same, begins, labels, 0, 1_500)
+    assert set(labels[1_500:].tolist()) == {-1}
+    walk(nodes, words, codes, np.arange(4), same, begins, labels, 1_500, 3_000)
+    for label, point in zip(labels.tolist(), codes.T.tolist(), strict=True):
+        assert all(code in cell for code, cell in zip(point, cuts.leaves[label], strict=True))

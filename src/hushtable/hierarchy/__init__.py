@@ -13,7 +13,7 @@ from typing import Any, Literal
 import numpy as np
 
 from hushtable import cells
-from hushtable._types import CodeArray, CountArray, FloatArray, frozen
+from hushtable._types import CodeArray, CountArray, FloatArray, frozen, remade
 from hushtable.column import Column, Kind, from_texts
 from hushtable.errors import HierarchyError, with_hint
 from hushtable.hierarchy import files, rules
@@ -95,6 +95,8 @@ class Hierarchy:
         self._check_shape()
         self._check_nested()
         check_labels(self.column, self.values, self.level_codes, self.labels, are_forms=self.rule is None)
+
+    __reduce__ = remade
 
     def __repr__(self) -> str:
         return f"Hierarchy({self.column!r}: {self.n_values} values, {self.n_levels} levels)"

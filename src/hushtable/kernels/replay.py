@@ -1,4 +1,4 @@
-"""The cells that a tree of cuts leaves: a column's codes, cut as its classes were.
+"""A tree of cuts, replayed: the cells that it leaves, a column's codes cut as its classes were; the rows in them.
 
 A tree is its nodes in depth-first order, left child first: the cut column of
 each (-1: a finished class) and its left side's codes, a run of ``members``.
@@ -6,12 +6,36 @@ each (-1: a finished class) and its left side's codes, a run of ``members``.
 
 from __future__ import annotations
 
+from typing import Any, Final
+
 import numpy as np
+from numpy.typing import NDArray
 
-from hushtable._types import CodeArray, CountArray
-from hushtable.kernels._jit import jit
+from hushtable._types import BoolArray, CodeArray, CountArray
+from hushtable.kernels._jit import inner, jit
+from hushtable.kernels.rows import BLOCK, U64
 
-__all__ = ["cell_ranges", "cell_sets"]
+__all__ = ["NODE", "WORD", "cell_ranges", "cell_sets", "signposts", "walk"]
+
+UNSEEN: Final = np.int32(2**31 - 1)  # above all codes, and in no set
+
+NODE: Final = np.dtype(
+    [
+        ("column", np.int32),
+        ("right", np.int32),  # the right child, for the left one follows; of a finished class, -1 - its label
+        ("last", np.int32),  # the left side's highest code, in an ordered column
+        ("begin", np.int32),  # its words, in another one; else none
+        ("end", np.int32),
+    ],
+    align=True,
+)
+
+WORD: Final = np.dtype(
+    [
+        ("codes", np.uint64),  # a bit for each of 64 neighbouring codes
+        ("number", np.int64),  # the codes over 64
+    ]
+)
 
 
 @jit
@@ -88,3 +112,97 @@ def cell_sets(
         stack[n_stacked + 1, 0], stack[n_stacked + 1, 1] = first, left_last
         n_stacked += 2
     return offsets, codes[: offsets[n_classes]].copy()
+
+
+@jit
+def signposts(
+    columns: CodeArray, starts: CountArray, members: CodeArray, is_ordered: BoolArray
+) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return the nodes of a tree as a row that walks down it asks them: NODE and WORD.
+
+    A set is as many words as its codes need, and never more than it has codes, however many the column has.
+
+    members, and with them what is returned : shifted by one here, 0 is missing
+    is_ordered : bool (n_columns,), where all codes up to the left side's last go left
+    """
+    nodes, words = np.zeros(columns.size, NODE), np.zeros(members.size, WORD)
+    stack = np.empty(columns.size + 1, np.int32)
+    n_stacked, n_words, n_leaves = 0, 0, 0
+    for i in range(columns.size):
+        if i > 0 and columns[i - 1] < 0:
+            n_stacked -= 1
+            nodes[stack[n_stacked]].right = i
+        column = columns[i]
+        if column < 0:
+            nodes[i].right = -1 - n_leaves
+            n_leaves += 1
+            continue
+        stack[n_stacked] = i
+        n_stacked += 1
+        nodes[i].column = column
+        if is_ordered[column]:
+            nodes[i].last = members[starts[i + 1] - 1] + 1
+            continue
+        nodes[i].begin = n_words
+        for member in np.sort(members[starts[i] : starts[i + 1]]):
+            number, bit = (member + 1) >> 6, np.uint64(1) << np.uint64((member + 1) & 63)
+            if n_words == nodes[i].begin or words[n_words - 1].number != number:
+                words[n_words].number = number
+                n_words += 1
+            words[n_words - 1].codes |= bit
+        nodes[i].end = n_words
+    return nodes, words[:n_words].copy()
+
+
+@inner
+def goes_left(node: Any, words: NDArray[Any], code: int) -> bool:
+    """Tell whether a cut sends a shifted code left."""
+    if node.begin == node.end:
+        return bool(code <= node.last)
+    number = code >> 6
+    low, high = node.begin, node.end - 1
+    while low < high:
+        middle = (low + high) >> 1
+        if words[U64(middle)].number < number:
+            low = middle + 1
+        else:
+            high = middle
+    word = words[U64(low)]
+    return bool(word.number == number and (word.codes >> np.uint64(code & 63)) & np.uint64(1) != 0)
+
+
+@jit
+def walk(
+    nodes: NDArray[Any],
+    words: NDArray[Any],
+    codes: CodeArray,
+    columns: CountArray,
+    places: CodeArray,
+    begins: CountArray,
+    out: CodeArray,
+    start: int,
+    end: int,
+) -> None:
+    """Write the finished class into whose cell each of some rows falls.
+
+    nodes, words : as `signposts` returns them
+    codes : int32 (n_table_columns, n_rows), -1 is missing
+    columns : int64 (n_columns,), which of them the tree cuts
+    places, begins : int32, int64 (n_columns + 1,), the shifted codes of the tree by the table's, column after column,
+        and where they begin; a code of the table beyond them has none, and goes right at every cut
+    """
+    block = np.empty((BLOCK, columns.size), np.int32)
+    for first in range(start, end, BLOCK):
+        last = min(first + BLOCK, end)
+        for c in range(columns.size):
+            j, begin, after = columns[c], begins[c] + 1, begins[c + 1]
+            for i in range(first, last):
+                place = begin + codes[j, i]
+                block[i - first, c] = places[place] if place < after else UNSEEN
+        for i in range(U64(last - first)):
+            at = 0
+            node = nodes[U64(at)]
+            while node.right >= 0:
+                at = at + 1 if goes_left(node, words, block[i, U64(node.column)]) else node.right
+                node = nodes[U64(at)]
+            out[U64(first) + i] = -1 - node.right
