@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Final
+from typing import ClassVar, Final
 
 import numpy as np
 
 from hushtable import cells
 from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray
+from hushtable.classwise import Classwise
 from hushtable.column import Column
 from hushtable.hierarchy import Hierarchy, Rule
 from hushtable.hierarchy.dates import UNITS, Dates
@@ -23,7 +24,7 @@ Labels = tuple[CodeArray, list[str | None]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Rounded:
+class Rounded(Classwise):
     """What classes publish of numbers and dates: round intervals.
 
     Attributes
@@ -39,6 +40,8 @@ class Rounded:
     high: CodeArray = field(repr=False)
     has_missing: BoolArray = field(repr=False)
     rounding: Rounding = field(repr=False)
+
+    per_class: ClassVar[tuple[str, ...]] = ("low", "high", "has_missing")
 
     def shares(self, column: Column) -> FloatArray:
         """Return the width of every interval over that of the column."""
@@ -72,7 +75,7 @@ class Rounded:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Listed:
+class Listed(Classwise):
     """What classes publish of a category: a short list of what they hold, else a node of a tree.
 
     Attributes
@@ -97,6 +100,9 @@ class Listed:
     level: CodeArray = field(repr=False)
     node: CodeArray = field(repr=False)
     tree: Hierarchy = field(repr=False)
+
+    per_class: ClassVar[tuple[str, ...]] = ("level", "node")
+    run: ClassVar[str] = "members"
 
     def shares(self, column: Column) -> FloatArray:
         """Return the share of the column that every class publishes; 0 for a single value."""

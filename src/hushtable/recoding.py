@@ -7,13 +7,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import ROUND_FLOOR, Decimal, localcontext
 from functools import partial
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 import numpy as np
 
 from hushtable import cells
 from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray
+from hushtable.classwise import Classwise, are_alike
 from hushtable.column import Column, value_text
+from hushtable.errors import InputError, listed, with_hint
 from hushtable.hierarchy import Hierarchy, Rule
 from hushtable.readable import Labels, Listed, Rounded
 
@@ -28,7 +30,7 @@ _ROUND_STEPS: Final = (
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Intervals:
+class Intervals(Classwise):
     """What classes publish in an ordered column.
 
     Attributes
@@ -47,6 +49,8 @@ class Intervals:
     high: CodeArray = field(repr=False)
     has_missing: BoolArray = field(repr=False)
     are_cells: bool = False
+
+    per_class: ClassVar[tuple[str, ...]] = ("low", "high", "has_missing")
 
     def shares(self, column: Column) -> FloatArray:
         """Return the published width of every class over the width of the whole column."""
@@ -95,7 +99,7 @@ class Intervals:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Sets:
+class Sets(Classwise):
     """What classes publish in a categorical column.
 
     Attributes
@@ -110,6 +114,8 @@ class Sets:
     offsets: CountArray = field(repr=False)
     codes: CodeArray = field(repr=False)
     domain: int
+
+    run: ClassVar[str] = "codes"
 
     def shares(self, column: Column) -> FloatArray:
         """Return the published values of every class over all values; 0 for a single value."""
@@ -129,7 +135,7 @@ class Sets:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Nodes:
+class Nodes(Classwise):
     """What classes publish in a column with a hierarchy: one node each.
 
     Attributes
@@ -146,6 +152,8 @@ class Nodes:
     node: CodeArray = field(repr=False)
     has_missing: BoolArray = field(repr=False)
     hierarchy: Hierarchy
+
+    per_class: ClassVar[tuple[str, ...]] = ("level", "node", "has_missing")
 
     def shares(self, column: Column) -> FloatArray:
         """Return the share under each node; 0 for a single value."""
@@ -171,7 +179,7 @@ class Nodes:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class NodeSets:
+class NodeSets(Classwise):
     """What classes publish in a column with a hierarchy: the nodes they reach, all of one level in a class.
 
     Attributes
@@ -192,6 +200,8 @@ class NodeSets:
     texts: tuple[str | None, ...] = field(repr=False)
     widths: FloatArray = field(repr=False)
     n_leaves: int
+
+    run: ClassVar[str] = "members"
 
     def shares(self, column: Column) -> FloatArray:
         """Return the share under all nodes of each class; 0 for a single value."""
@@ -224,7 +234,7 @@ class NodeSets:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class GridCells:
+class GridCells(Classwise):
     """What classes publish in a column with a grid: a run of its cells.
 
     Attributes
@@ -240,6 +250,8 @@ class GridCells:
     high: CodeArray = field(repr=False)
     has_missing: BoolArray = field(repr=False)
     edges: tuple[str, ...] = field(repr=False)
+
+    per_class: ClassVar[tuple[str, ...]] = ("low", "high", "has_missing")
 
     def shares(self, column: Column) -> FloatArray:
         """Return the published cells over all cells."""
@@ -264,7 +276,7 @@ class GridCells:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Centres:
+class Centres(Classwise):
     """What classes publish in a column: one central value of their own.
 
     Attributes
@@ -277,6 +289,8 @@ class Centres:
 
     code: CodeArray = field(repr=False)
     spans: FloatArray = field(repr=False)
+
+    per_class: ClassVar[tuple[str, ...]] = ("code", "spans")
 
     def shares(self, column: Column) -> FloatArray:
         """Return what each class spans."""
@@ -331,6 +345,53 @@ class Recoding:
         """Return what some columns publish, in this order."""
         places = [[column.name for column in self.columns].index(name) for name in names]
         return replace(self, columns=tuple(self.columns[j] for j in places), cells=tuple(self.cells[j] for j in places))
+
+    def take(self, classes: CountArray | BoolArray) -> Recoding:
+        """Return what some classes publish, in the order in which they are named, or all that are marked."""
+        return replace(self, cells=tuple(cell.take(classes) for cell in self.cells))
+
+    @classmethod
+    def concatenated(cls, parts: Sequence[Recoding]) -> Recoding:
+        """Return what the classes of several parts of one table publish, one part after the other.
+
+        Parameters
+        ----------
+        parts : sequence of Recoding
+            Of the same columns in one style, coded and laid out alike: by the values, hierarchies
+            and domains of the whole table, whichever of them a part holds.
+
+        Raises
+        ------
+        InputError
+            There is no part, or one differs from the first: which one, and in what.
+        """
+        if not parts:
+            msg = with_hint("no recodings were given to be concatenated.", "give one or more.")
+            raise InputError(msg)
+        first = parts[0]
+        for number, part in enumerate(parts[1:], start=1):
+            difference = first._difference(part)
+            if difference:
+                msg = f"the recoding at position {number} differs from the one at position 0 in {difference}."
+                hint = "recode the parts of one table by the columns, hierarchies and style of the whole."
+                raise InputError(with_hint(msg, hint))
+        joined = (own.followed_by(others) for own, *others in zip(*(part.cells for part in parts), strict=True))
+        return replace(first, cells=tuple(joined))
+
+    def _difference(self, other: Recoding) -> str | None:
+        """Say what keeps two recodings from being parts of one."""
+        if self.style != other.style:
+            return f"its style: {other.style!r} and not {self.style!r}"
+        own, others = ([column.name for column in each.columns] for each in (self, other))
+        if own != others:
+            return f"its columns: {listed(others)} and not {listed(own)}"
+        for j, column in enumerate(self.columns):
+            if not are_alike(column, other.columns[j]):
+                return f"the values of column {column.name!r}"
+            what = self.cells[j].unlike(other.cells[j])
+            if what:
+                return f"the {what} of what column {column.name!r} publishes"
+        return None
 
     def meanings(self) -> dict[str, Hierarchy | Rule]:
         """Return what the labels mean of columns that publish such without a hierarchy of their own."""

@@ -1,0 +1,206 @@
+"""What classes publish, taken apart, put together and pickled: cell by cell the same, whatever kind of cells it is."""
+
+import copy
+import pickle
+from dataclasses import fields, replace
+from typing import get_args
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hushtable.anonymizers import Mondrian, publish
+from hushtable.classwise import are_alike
+from hushtable.errors import InputError
+from hushtable.hierarchy import Hierarchy
+from hushtable.layout import Lists, lay_out
+from hushtable.models import KAnonymity
+from hushtable.partition import Partition
+from hushtable.recoding import Cells, Nodes, Recoding, Sets
+from hushtable.table import Table
+from searching import search
+from tightly import tight
+
+WORDS = [f"word {i}" for i in range(14)]
+SCHEMA = {
+    "age": pl.Int64,
+    "pay": pl.Float64,
+    "word": pl.String,
+    "grade": pl.Enum(["low", "mid", "high"]),
+    "zip": pl.String,
+}
+ROW = st.tuples(
+    st.none() | st.integers(-30, 400),
+    st.none() | st.integers(0, 30).map(lambda tenths: tenths / 10),
+    st.none() | st.sampled_from(WORDS),
+    st.none() | st.sampled_from(["low", "mid", "high"]),
+    st.none() | st.sampled_from(["110", "111", "123", "200", "210"]),
+)
+ROWS = st.lists(ROW, min_size=2, max_size=25)
+SOME = [
+    (i * 7 % 40, i % 9 / 10, WORDS[i * 5 % 14], ["low", "mid", "high"][i % 3], ["110", "111", "210"][i % 3])
+    for i in range(24)
+]
+SOME += [(None, None, None, None, None), (3, 0.4, None, "low", "123")]
+
+
+def table_of(rows):
+    return Table.encode(pl.DataFrame(rows, schema=SCHEMA, orient="row"))
+
+
+def recoding_of(table, style, labels):
+    """Publish classes in a style, with a hierarchy and a grid; the cells of cuts are those of a search."""
+    ladders = {"zip": Hierarchy.build(Hierarchy.prefix([2, 1]), table.column("zip"))}
+    if style == "cut":
+        method = Mondrian(recoding="cut", grid={"pay": 0.5})
+        return search(method, table, table.names, [KAnonymity(2)], hierarchies=ladders).recoding
+    labels = np.unique(labels, return_inverse=True)[1].astype(np.int32)
+    partition = Partition.from_labels(labels, int(labels.max()) + 1, table.counts)
+    readable = Lists(3, 30) if style == "readable" else None
+    axes = lay_out(table, table.names, ladders, {} if readable else {"pay": 0.5}, readable)
+    return publish.from_classes(table, partition, axes, style)
+
+
+def n_classes_of(recoding):
+    return len(recoding.labels("age")[0])
+
+
+def texts(recoding):
+    """Return the cells of every class, class by class."""
+    columns = [recoding.labels(column.name) for column in recoding.columns]
+    return list(zip(*([labels[i] for i in of_class] for of_class, labels in columns), strict=True))
+
+
+def arrays_of(record):
+    """Return all arrays of a record and of the records in it."""
+    if isinstance(record, np.ndarray):
+        return [record]
+    if isinstance(record, tuple):
+        return [array for each in record for array in arrays_of(each)]
+    inner = fields(record) if hasattr(record, "__dataclass_fields__") else ()
+    return [array for each in inner for array in arrays_of(getattr(record, each.name))]
+
+
+def assert_same(one, other):
+    assert are_alike(one, other)
+    assert texts(one) == texts(other)
+    assert one.shares().tolist() == other.shares().tolist()
+    assert are_alike(tuple(one.meanings().items()), tuple(other.meanings().items()))
+    for column in one.columns:
+        assert one.labels(column.name)[0].tolist() == other.labels(column.name)[0].tolist()
+
+
+def drawn(rows, style, random):
+    table = table_of(rows)
+    return recoding_of(table, style, [random.randrange(1 + len(rows) // 2) for _ in rows])
+
+
+def test_the_styles_make_every_kind_of_cells():
+    rng = np.random.default_rng(0)
+    made = [recoding_of(table_of(SOME), style, rng.integers(0, 8, len(SOME))) for style in publish.STYLES]
+    assert {type(cell) for recoding in made for cell in recoding.cells} == set(get_args(Cells))
+
+
+@pytest.mark.parametrize("style", publish.STYLES)
+@settings(max_examples=60, deadline=None)
+@given(ROWS, st.randoms(use_true_random=False))
+def test_parts_put_together_are_the_whole(style, rows, random):
+    whole = drawn(rows, style, random)
+    ends = sorted(random.choices(range(n_classes_of(whole) + 1), k=random.randrange(4)))
+    runs = np.split(np.arange(n_classes_of(whole)), ends)
+    # A part may come from another machine.
+    parts = [pickle.loads(pickle.dumps(whole.take(run))) for run in runs]
+    assert_same(Recoding.concatenated(parts), whole)
+    assert [cell for part in parts for cell in texts(part)] == texts(whole)
+    shares = np.concatenate([part.shares() for part in parts], axis=1)
+    assert shares == pytest.approx(whole.shares(), abs=1e-12)
+
+
+@pytest.mark.parametrize("style", publish.STYLES)
+@settings(max_examples=30, deadline=None)
+@given(ROWS, st.randoms(use_true_random=False))
+def test_classes_are_taken_in_any_order_or_where_they_are_marked(style, rows, random):
+    whole = drawn(rows, style, random)
+    order = np.array([random.randrange(n_classes_of(whole)) for _ in range(5)])
+    assert texts(whole.take(order)) == [texts(whole)[label] for label in order]
+    is_taken = np.array([random.random() < 0.5 for _ in range(n_classes_of(whole))])
+    assert_same(whole.take(is_taken), whole.take(np.flatnonzero(is_taken)))
+
+
+@pytest.mark.parametrize("protocol", range(2, pickle.HIGHEST_PROTOCOL + 1))
+@pytest.mark.parametrize("style", publish.STYLES)
+def test_a_recoding_pickles(style, protocol):
+    whole = recoding_of(table_of(SOME), style, np.arange(len(SOME)) // 3)
+    again = pickle.loads(pickle.dumps(whole, protocol))
+    assert_same(again, whole)
+    flags = [array.flags.writeable for array in arrays_of(again)]
+    assert flags.count(False) >= [array.flags.writeable for array in arrays_of(whole)].count(False) > 0
+    for cell, column in zip(again.cells, again.columns, strict=True):
+        own = [getattr(cell, each.name) for each in fields(cell)]
+        assert not any(array.flags.writeable for array in own if isinstance(array, np.ndarray))
+        assert not column.values.flags.writeable
+
+
+def test_what_is_copied_stays_read_only():
+    column = table_of(SOME).column("zip")
+    ladder = Hierarchy.build(Hierarchy.prefix([2, 1]), column)
+    for again in (copy.deepcopy(ladder), copy.copy(ladder)):
+        assert not any(array.flags.writeable for array in arrays_of(again))
+        assert are_alike(again, ladder)
+    assert not copy.deepcopy(column).values.flags.writeable
+
+
+PARTS = table_of(SOME)
+WHOLE = recoding_of(PARTS, "tight", np.arange(len(SOME)) // 3)
+
+
+def with_cell(j, cell):
+    return replace(WHOLE, cells=(*WHOLE.cells[:j], cell, *WHOLE.cells[j + 1 :]))
+
+
+@pytest.mark.parametrize(
+    ("other", "difference"),
+    [
+        (replace(WHOLE, style="set"), "in its style: 'set' and not 'tight'"),
+        (WHOLE.select(["pay", "age"]), "in its columns: 'pay', 'age' and not 'age', 'pay', 'word'"),
+        (tight(table_of(SOME[:9]), Partition.of(table_of(SOME[:9])), PARTS.names), "the values of column 'age'"),
+        (with_cell(2, replace(WHOLE.cells[2], domain=99)), "the domain of what column 'word' publishes"),
+        (with_cell(1, WHOLE.cells[0]), "the kind of what column 'pay' publishes"),
+        (with_cell(1, replace(WHOLE.cells[1], edges=("0", "1"))), "the edges of what column 'pay' publishes"),
+    ],
+    ids=["style", "columns", "values", "domain", "kind", "edges"],
+)
+def test_parts_of_different_tables_are_refused(other, difference):
+    with pytest.raises(InputError, match="position 2 differs") as told:
+        Recoding.concatenated([WHOLE, WHOLE, other])
+    assert difference in str(told.value)
+
+
+def test_no_parts_are_refused():
+    with pytest.raises(InputError, match="no recodings"):
+        Recoding.concatenated([])
+
+
+def test_hierarchies_are_compared_by_content():
+    one, other = (Hierarchy.build(Hierarchy.prefix(lengths), PARTS.column("zip")) for lengths in ([2, 1], [1]))
+    cell = Nodes(np.zeros(1, np.int32), np.zeros(1, np.int32), np.zeros(1, np.bool_), one)
+    again = pickle.loads(pickle.dumps(cell))
+    assert cell.unlike(again) is None
+    assert cell.unlike(replace(again, hierarchy=other)) == "hierarchy"
+
+
+def test_one_part_and_parts_without_classes():
+    assert_same(Recoding.concatenated([WHOLE]), WHOLE)
+    none = WHOLE.take(np.empty(0, dtype=np.int64))
+    assert texts(none) == []
+    assert_same(Recoding.concatenated([none, WHOLE, none]), WHOLE)
+
+
+def test_runs_of_sets_follow_one_another():
+    sets = Sets(np.array([0, 2, 3, 6]), np.array([0, 1, 2, 0, 1, 2], np.int32), 3)
+    taken = sets.take(np.array([2, 0]))
+    assert (taken.offsets.tolist(), taken.codes.tolist()) == ([0, 3, 5], [0, 1, 2, 0, 1])
+    joined = taken.followed_by([sets.take(np.array([1]))])
+    assert (joined.offsets.tolist(), joined.codes.tolist(), joined.domain) == ([0, 3, 5, 6], [0, 1, 2, 0, 1, 2], 3)
