@@ -204,3 +204,9 @@ def test_runs_of_sets_follow_one_another():
     assert (taken.offsets.tolist(), taken.codes.tolist()) == ([0, 3, 5], [0, 1, 2, 0, 1])
     joined = taken.followed_by([sets.take(np.array([1]))])
     assert (joined.offsets.tolist(), joined.codes.tolist(), joined.domain) == ([0, 3, 5, 6], [0, 1, 2, 0, 1, 2], 3)
+
+
+def test_values_of_different_types_are_not_alike():
+    ladder = Hierarchy.build(Hierarchy.prefix([2, 1]), PARTS.column("zip"))
+    for one in (ladder, None, (1, 2), np.array([1, 2]), 1, True):
+        assert [are_alike(one, other) for other in (ladder, None, (1, 2), np.array([1, 2]), 1, True)].count(True) == 1
