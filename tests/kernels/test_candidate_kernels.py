@@ -18,12 +18,13 @@ def priced(n_rows: int, seed: int = 0) -> tuple[np.ndarray, Costs]:
     places = np.stack((rng.integers(0, 7, n_rows), rng.integers(1, 5, n_rows)), axis=1).astype(np.int32)
     positions = np.zeros(12)
     positions[1:7] = np.linspace(0, 1, 6)
-    nodes, least = np.zeros((3, 12), np.int32), np.zeros((3, 12))
-    nodes[0, 8:] = range(4)
-    nodes[1, 8:] = [0, 0, 1, 1]
-    least[1, 8:], least[2] = [0.3, 0.3, 0.6, 0.6], 1.0
-    starts = np.array([0, 7, 12])
-    return places, Costs(np.array([True, False]), starts, positions, np.array([1.0, 1.0]), nodes, least)
+    nodes = np.zeros((3, 12), dtype=cost.NODE)
+    nodes["node"][0, 8:] = range(4)
+    nodes["node"][1, 8:] = [0, 0, 1, 1]
+    nodes["least"][1, 8:], nodes["least"][2] = [0.3, 0.3, 0.6, 0.6], 1.0
+    columns = np.zeros(2, dtype=cost.COLUMN)
+    columns["begin"], columns["star"], columns["is_span"] = [0, 7], 1.0, [True, False]
+    return places, Costs(columns, positions, nodes)
 
 
 def slow_cost(places: np.ndarray, rows: list[int] | np.ndarray) -> float:
@@ -124,37 +125,33 @@ def test_annealing_keeps_a_partition_and_its_costs(seed: int, is_diverse: bool) 
     near, distances = np.zeros((n_rows, 5), np.int32), np.zeros((n_rows, 5))
     cost.nearest(places, costs, 5, near, distances)
     labels = np.repeat(np.arange(10, dtype=np.int32), 3)
-    members = np.zeros((10, 9), np.int32)
-    members[:, :3] = np.arange(n_rows).reshape(10, 3)
-    values = np.array([3 * slow_cost(places, members[block, :3]) for block in range(10)])
-    slots = np.tile(np.arange(3, dtype=np.int32), 10)
-    blocks = regroup.Blocks(labels, slots, members, np.full(10, 3), values.copy(), np.zeros(11, dtype=np.int64))
+    values = np.array([3 * slow_cost(places, np.flatnonzero(labels == block)) for block in range(10)])
+    blocks = regroup.new_blocks(labels, values, 9)
     # Every block begins with both known values of a sensitive column; a missing one does not count.
     secret = np.tile(np.array([1, 2, 0], dtype=np.int32), 10)[None, :]
     models = [KAnonymity(k), DistinctLDiversity(2, "secret")] if is_diverse else [KAnonymity(k)]
     rules = [model.rule({"secret": np.array([10, 10, 10])}) for model in models]
-    check = regroup.Check(
-        k,
-        9,
-        secret[: len(models) - 1],
-        judge.Rules(
-            np.array([rule.kind for rule in rules]), np.zeros(2, np.int64), np.array([rule.threshold for rule in rules])
-        ),
+    kinds, thresholds = np.array([rule.kind for rule in rules]), np.array([rule.threshold for rule in rules])
+    judged = regroup.Judged(
+        secret,
+        judge.Rules(kinds, np.zeros(2, np.int64), thresholds),
         np.zeros((1, 3), np.int64),
         np.zeros(1, np.int64),
         np.empty(0),
     )
+    check = regroup.Check(k, 9, judged if is_diverse else None)
     draws = regroup.Draws(np.array([seed + 1]), 3_000, 3.0, 0.01, 0.3)
     taken = regroup.anneal(places, costs, near, blocks, check, draws)
     assert taken[0] == 3_000
     assert (taken[1:] > 0).all()
-    assert blocks.sizes.sum() == n_rows
-    assert (blocks.sizes == 0).sum() == blocks.free[0]
-    for block in np.flatnonzero(blocks.sizes):
-        rows = blocks.members[block, : blocks.sizes[block]]
+    sizes = blocks.blocks["n_rows"]
+    assert sizes.sum() == n_rows
+    assert (sizes == 0).sum() == blocks.free[0]
+    for block in np.flatnonzero(sizes):
+        rows = blocks.members[block, : sizes[block]]
         assert k <= len(rows) <= 9
         assert not is_diverse or {1, 2} <= set(secret[0, rows].tolist())
-        assert (blocks.labels[rows] == block).all()
-        assert (blocks.slots[rows] == np.arange(len(rows))).all()
-        assert blocks.values[block] == pytest.approx(len(rows) * slow_cost(places, rows))
-    assert blocks.values[blocks.sizes > 0].sum() < values.sum()
+        assert (blocks.rows["block"][rows] == block).all()
+        assert (blocks.rows["slot"][rows] == np.arange(len(rows))).all()
+        assert blocks.blocks["value"][block] == pytest.approx(len(rows) * slow_cost(places, rows))
+    assert blocks.blocks["value"][sizes > 0].sum() < values.sum()

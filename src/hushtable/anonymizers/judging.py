@@ -162,18 +162,14 @@ class Judge:
 
     def check(self, room: int) -> regroup.Check:
         """Return the judgement of blocks of at most ``room`` rows for the kernels that regroup them."""
-        codes = self.codes()[: 0 if self.is_by_size else None]
-        widest = max((self.table.column(name).n_values + 1 for name in self.counted[: len(codes)]), default=0)
-        rules = self.rules()
-        return regroup.Check(
-            self.min_size,
-            max(room, self.min_size),
-            codes,
-            rules,
-            np.zeros((len(codes), widest), np.int64),
-            np.zeros(len(codes), dtype=np.int64),
-            np.empty(rules.tables.shape[2]),
-        )
+        room = max(room, self.min_size)
+        if self.is_by_size or not self.counted:
+            return regroup.Check(self.min_size, room, None)
+        codes, rules = self.codes(), self.rules()
+        widest = max(self.table.column(name).n_values + 1 for name in self.counted)
+        held, n_held = np.zeros((len(codes), widest), dtype=np.int64), np.zeros(len(codes), dtype=np.int64)
+        judged = regroup.Judged(codes, rules, held, n_held, np.empty(rules.tables.shape[2]))
+        return regroup.Check(self.min_size, room, judged)
 
     def _by_person(self, rule: Rule) -> list[Rule]:
         """Return what a rule asks where records of one person count once: so many persons are so many values."""

@@ -2,14 +2,27 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray
-from hushtable.kernels._jit import jit
+from hushtable._types import CodeArray, CountArray, FloatArray
+from hushtable.kernels._jit import bare, inner
+from hushtable.kernels._records import record
 
-__all__ = ["Costs", "block_costs", "cell_cost", "nearest", "pair_costs", "subset_costs"]
+__all__ = ["COLUMN", "NODE", "Costs", "block_costs", "cell_cost", "nearest", "pair_costs", "subset_costs"]
+
+COLUMN: Final = record(
+    ("begin", np.int64),  # its places follow from here on
+    ("star", np.float64),  # what "*" costs
+    ("is_span", np.bool_),  # whether intervals are candidates, else the nodes of a hierarchy
+)
+
+NODE: Final = record(
+    ("least", np.float64),  # the least cost of the node over a place and of all above it
+    ("node", np.int32),
+)
 
 
 class Costs(NamedTuple):
@@ -19,56 +32,55 @@ class Costs(NamedTuple):
     the order of its branches, so that the candidates that two places share are those that
     every place between them shares.
 
-    is_span : bool (n_columns,), whether intervals are candidates, else the nodes of a hierarchy
-    starts : int64 (n_columns + 1,), where a column's places begin in the arrays below
+    columns : COLUMN (n_columns,)
     positions : float64 (n_places,), of a span column, times its weight
-    stars : float64 (n_columns,), what ``*`` costs
-    nodes : int32 (n_levels, n_places), the node over a place
-    least : float64 (n_levels, n_places), the least cost of that node and all above it
+    nodes : NODE (n_levels, n_places)
     """
 
-    is_span: BoolArray
-    starts: CountArray
+    columns: NDArray[Any]
     positions: FloatArray
-    stars: FloatArray
-    nodes: CodeArray
-    least: FloatArray
+    nodes: NDArray[Any]
 
 
-@jit
+@inner
 def cell_cost(costs: Costs, j: int, low: int, high: int) -> float:
     """Return what one cell costs that covers the places from ``low`` to ``high``."""
     if low == high:
         return 0.0
+    column = costs.columns[j]
     if low == 0:
-        return float(costs.stars[j])
-    first, last = costs.starts[j] + low, costs.starts[j] + high
-    if costs.is_span[j]:
+        return float(column.star)
+    first, last = column.begin + low, column.begin + high
+    if column.is_span:
         return float(costs.positions[last] - costs.positions[first])
     level = 1
-    while costs.nodes[level, first] != costs.nodes[level, last]:
+    while costs.nodes[level, first].node != costs.nodes[level, last].node:
         level += 1
-    return float(costs.least[level, first])
+    return float(costs.nodes[level, first].least)
 
 
-@jit
 def pair_costs(places: CodeArray, costs: Costs) -> FloatArray:
     """Return what one row costs when it is made equal to another; float64 (n_rows, n_rows)."""
+    out = np.zeros((len(places), len(places)))
+    _cost_pairs(places, costs, out)
+    return out
+
+
+@bare
+def _cost_pairs(places: CodeArray, costs: Costs, out: FloatArray) -> None:
     n_rows, n_columns = places.shape
-    out = np.zeros((n_rows, n_rows))
     for a in range(n_rows):
         for b in range(a + 1, n_rows):
             cost = 0.0
             for j in range(n_columns):
-                p, q = places[a, j], places[b, j]
+                p, q = int(places[a, j]), int(places[b, j])
                 if p != q:
                     cost += cell_cost(costs, j, min(p, q), max(p, q))
             out[a, b] = cost
             out[b, a] = cost
-    return out
 
 
-@jit
+@bare
 def nearest(
     places: CodeArray,
     costs: Costs,
@@ -92,7 +104,7 @@ def nearest(
             worst = distances[a, n_near - 1] if n_found == n_near else np.inf
             cost = 0.0
             for j in range(n_columns):
-                p, q = places[a, j], places[b, j]
+                p, q = int(places[a, j]), int(places[b, j])
                 if p != q:
                     cost += cell_cost(costs, j, min(p, q), max(p, q))
                     if cost >= worst:
@@ -109,29 +121,34 @@ def nearest(
             n_found = min(n_found + 1, n_near)
 
 
-@jit
+@bare
 def block_costs(places: CodeArray, costs: Costs, offsets: CountArray, rows: CodeArray, out: FloatArray) -> None:
     """Cost one row of each block ``rows[offsets[b]:offsets[b + 1]]``."""
-    n_columns = places.shape[1]
     for block in range(offsets.size - 1):
+        begin, end = offsets[block], offsets[block + 1]
         cost = 0.0
-        for j in range(n_columns):
-            low = high = places[rows[offsets[block]], j]
-            for row in rows[offsets[block] : offsets[block + 1]]:
-                low, high = min(low, places[row, j]), max(high, places[row, j])
+        for j in range(places.shape[1]):
+            low = high = int(places[rows[begin], j])
+            for i in range(begin, end):
+                place = int(places[rows[i], j])
+                low, high = min(low, place), max(high, place)
             cost += cell_cost(costs, j, low, high)
         out[block] = cost
 
 
-@jit
 def subset_costs(places: CodeArray, costs: Costs) -> FloatArray:
     """Cost all rows of every subset together; entry i is the subset of the bits of i."""
     n_rows, n_columns = places.shape
-    n_subsets = 1 << n_rows
-    low = np.zeros((n_subsets, n_columns), np.int32)
-    high = np.zeros((n_subsets, n_columns), np.int32)
-    sizes = np.zeros(n_subsets, np.int64)
-    out = np.zeros(n_subsets)
+    spans, sizes = np.zeros((2, 1 << n_rows, n_columns), dtype=np.int32), np.zeros(1 << n_rows, dtype=np.int64)
+    out = np.zeros(1 << n_rows)
+    _cost_subsets(places, costs, spans, sizes, out)
+    return out
+
+
+@bare
+def _cost_subsets(places: CodeArray, costs: Costs, spans: CodeArray, sizes: CountArray, out: FloatArray) -> None:
+    """Cost the subsets; ``spans`` and ``sizes`` are theirs, of the empty one 0."""
+    n_rows, n_columns = places.shape
     for row in range(n_rows):
         first = 1 << row
         for rest in range(first):
@@ -139,9 +156,9 @@ def subset_costs(places: CodeArray, costs: Costs) -> FloatArray:
             sizes[subset] = sizes[rest] + 1
             cost = 0.0
             for j in range(n_columns):
-                p = places[row, j]
-                low[subset, j] = p if rest == 0 else min(p, low[rest, j])
-                high[subset, j] = p if rest == 0 else max(p, high[rest, j])
-                cost += cell_cost(costs, j, low[subset, j], high[subset, j])
+                low = high = int(places[row, j])
+                if rest > 0:
+                    low, high = min(low, int(spans[0, rest, j])), max(high, int(spans[1, rest, j]))
+                spans[0, subset, j], spans[1, subset, j] = low, high
+                cost += cell_cost(costs, j, low, high)
             out[subset] = cost * sizes[subset]
-    return out

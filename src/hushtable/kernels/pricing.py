@@ -2,15 +2,31 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hushtable._types import CodeArray, CountArray, FloatArray
-from hushtable.kernels._jit import jit
+from hushtable.kernels._jit import bare, inner
+from hushtable.kernels._records import record
 from hushtable.kernels.cost import Costs, cell_cost
 
 __all__ = ["Found", "Stack", "Wanted", "new_stack", "price"]
+
+DEPTH: Final = record(
+    ("row", np.int64),  # that joined here
+    ("paid", np.float64),  # the sum of the duals of the rows so far
+    ("floor", np.float64),  # what a row costs at least
+    ("n_listed", np.int64),  # how many rows may join
+    ("at", np.int64),  # which of them is next
+)
+
+LISTED: Final = record(
+    ("gain", np.float64),  # what a row that may join gains at most
+    ("rise", np.float64),  # by how much it raises what the rows so far cost
+    ("row", np.int64),
+)
 
 
 class Wanted(NamedTuple):
@@ -52,24 +68,18 @@ class Stack(NamedTuple):
 
     cursor : int64 (2,), the first row of the blocks under way, and their depth, -1 where none is begun
     limit : float64 (1,), the reduced cost that the first row's next block has to go below
-    rows : int32 (2 k - 1,)
-    low, high : int32 (2 k - 1, n_columns), the places that the rows so far span
-    paid, floors : float64 (2 k - 1,), the sum of their duals, and what a row costs at least
-    lists, gains : (2 k - 1, n_rows), the rows that may join, and what each gains at most
-    lengths, at : int64 (2 k - 1,), how many they are, and which is next
+    depths : DEPTH (2 k - 1,)
+    spans : int32 (2 k - 1, 2, n_columns), the lowest and highest places of the rows so far
+    listed : LISTED (2 k - 1, n_rows), the rows that may join
+    top : float64 (2 k - 1,), scratch
     """
 
     cursor: CountArray
     limit: FloatArray
-    rows: CodeArray
-    low: CodeArray
-    high: CodeArray
-    paid: FloatArray
-    floors: FloatArray
-    lists: CodeArray
-    gains: FloatArray
-    lengths: CountArray
-    at: CountArray
+    depths: NDArray[Any]
+    spans: CodeArray
+    listed: NDArray[Any]
+    top: FloatArray
 
 
 def new_stack(n_rows: int, n_columns: int, k: int) -> Stack:
@@ -78,19 +88,14 @@ def new_stack(n_rows: int, n_columns: int, k: int) -> Stack:
     return Stack(
         cursor=np.array([0, -1], dtype=np.int64),
         limit=np.zeros(1),
-        rows=np.empty(most, dtype=np.int32),
-        low=np.empty((most, n_columns), dtype=np.int32),
-        high=np.empty((most, n_columns), dtype=np.int32),
-        paid=np.empty(most),
-        floors=np.empty(most),
-        lists=np.empty((most, n_rows), dtype=np.int32),
-        gains=np.empty((most, n_rows)),
-        lengths=np.zeros(most, dtype=np.int64),
-        at=np.zeros(most, dtype=np.int64),
+        depths=np.zeros(most, dtype=DEPTH),
+        spans=np.empty((most, 2, n_columns), dtype=np.int32),
+        listed=np.empty((most, n_rows), dtype=LISTED),
+        top=np.empty(most),
     )
 
 
-@jit
+@bare
 def price(places: CodeArray, costs: Costs, wanted: Wanted, stack: Stack, found: Found) -> bool:
     """Search the blocks of every first row; tell whether all were, or it paused: ``found`` is full, or nodes are out.
 
@@ -98,111 +103,111 @@ def price(places: CodeArray, costs: Costs, wanted: Wanted, stack: Stack, found: 
     over rows of (cost - dual), and a cost only rises when rows join. Goes on where ``stack`` was left.
     """
     n_rows, n_columns = places.shape
-    most = 2 * wanted.k - 1
-    low, high, rows, lists, gains = stack.low, stack.high, stack.rows, stack.lists, stack.gains
-    lengths, at, paid, floors, cursor = stack.lengths, stack.at, stack.paid, stack.floors, stack.cursor
+    depths, spans, listed, cursor = stack.depths, stack.spans, stack.listed, stack.cursor
     while cursor[0] < n_rows:
         root = cursor[0]
         if cursor[1] < 0:
-            stack.limit[0] = wanted.below
-            rows[0], paid[0], floors[0] = root, wanted.duals[root], wanted.least[root]
-            low[0], high[0] = places[root], places[root]
-            lists[0, : n_rows - root - 1] = np.arange(root + 1, n_rows)
-            state = (1, floors[0], paid[0], wanted.below)
-            n_listed = n_rows - root - 1
-            lengths[0] = _rank(places, costs, wanted, (low[0], high[0]), state, lists[0, :n_listed], gains[0])
-            at[0] = cursor[1] = 0
+            cursor[1], stack.limit[0] = 0, wanted.below
+            begun = depths[0]
+            begun.row, begun.paid, begun.floor = root, wanted.duals[root], wanted.least[root]
+            begun.n_listed, begun.at = n_rows - root - 1, -1
+            for j in range(n_columns):
+                spans[0, 0, j] = spans[0, 1, j] = places[root, j]
+            for i in range(begun.n_listed):
+                listed[0, i].row = root + 1 + i
         while cursor[1] >= 0:
+            depth, limit = cursor[1], stack.limit[0]
+            held, may_join, size = depths[depth], listed[depth], depth + 1
+            if held.at < 0:
+                state = (size, held.floor, held.paid, limit)
+                held.n_listed = _rank(places, costs, wanted, spans[depth], state, may_join[: held.n_listed], stack.top)
+                held.at = 0
             if found.counts[0] == found.reduced.size or found.counts[1] > wanted.most_nodes:
                 return False
-            depth, limit = cursor[1], stack.limit[0]
-            size, t = depth + 1, at[depth]
-            if _bound(wanted, size, floors[depth] * size - paid[depth], gains[depth], t, lengths[depth]) >= limit:
-                found.counts[2] += lengths[depth] - t
+            t = held.at
+            if _bound(wanted.k, size, held.floor * size - held.paid, may_join, t, held.n_listed) >= limit:
+                found.counts[2] += held.n_listed - t
                 cursor[1] -= 1
                 continue
-            at[depth] += 1
+            held.at = t + 1
             found.counts[1] += 1
-            child, row = depth + 1, lists[depth, t]
-            rows[child] = row
+            row, size = may_join[t].row, size + 1
             total = 0.0
             for j in range(n_columns):
-                low[child, j] = min(low[depth, j], places[row, j])
-                high[child, j] = max(high[depth, j], places[row, j])
-                total += cell_cost(costs, j, low[child, j], high[child, j])
-            floors[child] = max(total, max(floors[depth], wanted.least[row]))
-            paid[child] = paid[depth] + wanted.duals[row]
-            size = child + 1
-            if size >= wanted.k and size * total - paid[child] < limit:
-                _store(found, rows, size, size * total - paid[child])
+                place = int(places[row, j])
+                low, high = min(int(spans[depth, 0, j]), place), max(int(spans[depth, 1, j]), place)
+                spans[depth + 1, 0, j], spans[depth + 1, 1, j] = low, high
+                total += cell_cost(costs, j, low, high)
+            child = depths[depth + 1]
+            child.row, child.paid = row, held.paid + wanted.duals[row]
+            child.floor = max(total, max(held.floor, wanted.least[row]))
+            if size >= wanted.k and size * total - child.paid < limit:
+                _store(found, depths[:size], size * total - child.paid)
                 if not wanted.is_all:
-                    limit = stack.limit[0] = size * total - paid[child]
-            if size < most:
-                n_listed = lengths[depth] - t - 1
-                lists[child, :n_listed] = lists[depth, t + 1 : lengths[depth]]
-                state = (size, floors[child], paid[child], limit)
-                span = (low[child], high[child])
-                lengths[child] = _rank(places, costs, wanted, span, state, lists[child, :n_listed], gains[child])
-                at[child], cursor[1] = 0, child
+                    stack.limit[0] = size * total - child.paid
+            if size < depths.size:
+                child.n_listed, child.at = held.n_listed - t - 1, -1
+                for i in range(child.n_listed):
+                    listed[depth + 1, i].row = may_join[t + 1 + i].row
+                cursor[1] = depth + 1
         found.best[root] = min(0.0, stack.limit[0])
         cursor[0] += 1
     return True
 
 
-@jit
-def _store(found: Found, rows: CodeArray, size: int, reduced: float) -> None:
+@inner
+def _store(found: Found, depths: NDArray[Any], reduced: float) -> None:
     place = found.counts[0]
-    found.rows[place, :size] = rows[:size]
-    found.rows[place, size:] = -1
+    for i in range(found.rows.shape[1]):
+        found.rows[place, i] = depths[i].row if i < depths.size else -1
     found.reduced[place] = reduced
     found.counts[0] += 1
 
 
-@jit
-def _bound(wanted: Wanted, size: int, reduced: float, gains: FloatArray, begin: int, end: int) -> float:
+@inner
+def _bound(k: int, size: int, reduced: float, listed: NDArray[Any], begin: int, end: int) -> float:
     """Return what no block goes below that adds some of the listed rows, which fall in gain, to those so far."""
-    n_needed = wanted.k - size
+    n_needed = k - size
     if end - begin < max(1, n_needed):
         return np.inf
-    for i in range(begin, min(end, begin + 2 * wanted.k - 1 - size)):
-        if i > begin and i - begin >= n_needed and gains[i] <= 0:
+    for i in range(begin, min(end, begin + 2 * k - 1 - size)):
+        gain = listed[i].gain
+        if i > begin and i - begin >= n_needed and gain <= 0:
             break
-        reduced -= gains[i]
+        reduced -= gain
     return reduced
 
 
-@jit
+@inner
 def _rank(
     places: CodeArray,
     costs: Costs,
     wanted: Wanted,
-    span: tuple[CodeArray, CodeArray],
+    span: CodeArray,
     state: tuple[int, float, float, float],
-    rows: CodeArray,
-    gains: FloatArray,
+    listed: NDArray[Any],
+    top: FloatArray,
 ) -> int:
     """Keep the rows that may still join a useful block, by falling gain; return how many."""
-    low, high = span
     size, floor, paid, limit = state
-    n_rows = rows.size
     n_more = 2 * wanted.k - 1 - size
-    top = np.full(n_more, -np.inf)
-    rise = np.empty(n_rows)
-    for i in range(n_rows):
-        row = rows[i]
+    for i in range(n_more):
+        top[i] = -np.inf
+    for i in range(listed.size):
+        row = listed[i].row
         total = 0.0
-        for j in range(low.size):
-            total += cell_cost(costs, j, min(low[j], places[row, j]), max(high[j], places[row, j]))
+        for j in range(places.shape[1]):
+            place = int(places[row, j])
+            total += cell_cost(costs, j, min(int(span[0, j]), place), max(int(span[1, j]), place))
         cost = max(floor, max(total, wanted.least[row]))
-        rise[i] = size * (cost - floor)
         gain = wanted.duals[row] - cost
-        gains[i] = gain
-        place = n_more - 1
-        if gain > top[place]:
-            while place > 0 and top[place - 1] < gain:
-                top[place] = top[place - 1]
-                place -= 1
-            top[place] = gain
+        listed[i].gain, listed[i].rise = gain, size * (cost - floor)
+        rank = n_more - 1
+        if gain > top[rank]:
+            while rank > 0 and top[rank - 1] < gain:
+                top[rank] = top[rank - 1]
+                rank -= 1
+            top[rank] = gain
     # What the other rows of the block gain at most.
     others = 0.0
     for i in range(n_more - 1):
@@ -210,14 +215,14 @@ def _rank(
             break
         others += top[i]
     n_kept = 0
-    for i in range(n_rows):
-        gain, row = gains[i], rows[i]
-        if size * floor + rise[i] - paid - gain - others >= limit:
+    for i in range(listed.size):
+        gain, row = listed[i].gain, listed[i].row
+        if size * floor + listed[i].rise - paid - gain - others >= limit:
             continue
-        place = n_kept
-        while place > 0 and gains[place - 1] < gain:
-            gains[place], rows[place] = gains[place - 1], rows[place - 1]
-            place -= 1
-        gains[place], rows[place] = gain, row
+        rank = n_kept
+        while rank > 0 and listed[rank - 1].gain < gain:
+            listed[rank].gain, listed[rank].row = listed[rank - 1].gain, listed[rank - 1].row
+            rank -= 1
+        listed[rank].gain, listed[rank].row = gain, row
         n_kept += 1
     return n_kept

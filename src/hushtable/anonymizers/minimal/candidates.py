@@ -19,6 +19,7 @@ from hushtable import layout
 from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray
 from hushtable.column import Column
 from hushtable.hierarchy import Hierarchy
+from hushtable.kernels import cost
 from hushtable.kernels.cost import Costs
 from hushtable.quality.loss import Loss
 from hushtable.recoding import Cells, Intervals, Nodes, Recoding
@@ -146,8 +147,8 @@ class Space:
         ladder, n_places = self.hierarchies[j], self.columns[j].n_values + 1
         options = [(place, place, 0, 0.0) for place in range(n_places)]
         if ladder is None:
-            at = self.costs.positions[self.costs.starts[j] :]
-            is_span, star = self.costs.is_span[j], float(self.costs.stars[j])
+            at = self.costs.positions[self.costs.columns["begin"][j] :]
+            is_span, star = self.costs.columns["is_span"][j], float(self.costs.columns["star"][j])
             options += [
                 (low, high, 1, float(at[high] - at[low]) if is_span else star)
                 for low in range(1, n_places)
@@ -159,7 +160,7 @@ class Space:
         # Of a column without a value every cell is missing, whatever it covers.
         if n_places > 1:
             top = 1 if ladder is None else ladder.n_levels - 1
-            options.append((0, n_places - 1, top, float(self.costs.stars[j])))
+            options.append((0, n_places - 1, top, float(self.costs.columns["star"][j])))
         first, last, level, costs = (np.array(each) for each in zip(*options, strict=True))
         return Candidates(first.astype(np.int32), last.astype(np.int32), level.astype(np.int32), costs)
 
@@ -291,23 +292,25 @@ def _pack(
     starts = np.cumsum([0, *(axis.n_places for axis in axes)])
     n_levels = max(2, *(axis.hierarchy.n_levels if axis.hierarchy else 2 for axis in axes))
     positions = np.zeros(starts[-1])
-    nodes, least = np.zeros((n_levels, starts[-1]), dtype=np.int32), np.zeros((n_levels, starts[-1]))
+    nodes = np.zeros((n_levels, starts[-1]), dtype=cost.NODE)
     for j, axis in enumerate(axes):
         known, ladder = slice(int(starts[j]) + 1, int(starts[j + 1])), axis.hierarchy
         if ladder is None:
             positions[known] = weights[j] * axis.positions[1:]
-            nodes[0, known], least[1:, known] = np.arange(axis.n_places - 1), weights[j]
+            nodes["node"][0, known], nodes["least"][1:, known] = np.arange(axis.n_places - 1), weights[j]
             continue
         order = axis.code_at()
         for level in range(n_levels):
             at = min(level, ladder.n_levels - 1)
-            nodes[level, known] = ladder.level_codes[at, order]
+            nodes["node"][level, known] = ladder.level_codes[at, order]
             picked = chosen[j][at, order]
-            least[level, known] = [
+            nodes["least"][level, known] = [
                 priced[j][i][ladder.level_codes[i, code]] for i, code in zip(picked, order, strict=True)
             ]
-    is_span = np.array([axis.hierarchy is None and objective.by_width for axis in axes])
-    return Costs(is_span, starts, positions, weights, nodes, least)
+    columns = np.zeros(len(axes), dtype=cost.COLUMN)
+    columns["begin"], columns["star"] = starts[:-1], weights
+    columns["is_span"] = [axis.hierarchy is None and objective.by_width for axis in axes]
+    return Costs(columns, positions, nodes)
 
 
 def _n_ancestors(ladder: Hierarchy | None) -> list[int]:

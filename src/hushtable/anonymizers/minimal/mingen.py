@@ -292,7 +292,7 @@ class MinGen:
 
 def temperatures(space: Space) -> tuple[float, float]:
     """Return where annealing begins and ends, in weighted cells."""
-    whole = float(np.sum(space.costs.stars)) or 1.0
+    whole = float(np.sum(space.costs.columns["star"])) or 1.0
     return _TEMPERATURES[0] * whole, _TEMPERATURES[1] * whole
 
 

@@ -125,7 +125,7 @@ def anneal(
     # Once more without any rise, so that the last word is a local optimum.
     for stage in (*stages, (n_steps // 10, cold / 100, cold / 200)):
         _anneal_stage(space, near, blocks, check, state, stage, clock)
-    best = np.unique(blocks.labels, return_inverse=True)[1].astype(np.int32)
+    best = np.unique(blocks.rows["block"], return_inverse=True)[1].astype(np.int32)
     value = partition_value(space, best)
     return (best, value) if value < least - TIES else (labels, least)
 
@@ -192,20 +192,12 @@ def _group(near: Neighbours, labels: CodeArray, row: int) -> CountArray:
 
 
 def _blocks(space: Space, labels: CodeArray, check: regroup.Check) -> regroup.Blocks:
-    n_rows = len(labels)
     room = max(check.room, int(np.bincount(labels).max()))
-    n_blocks = max(min(n_rows // check.min_size, _MOST_PLACES // room), int(labels.max()) + 1)
-    sizes = np.bincount(labels, minlength=n_blocks).astype(np.int64)
-    order = np.argsort(labels, kind="stable").astype(np.int32)
-    offsets = np.append(0, np.cumsum(sizes))
-    slots = np.empty(n_rows, dtype=np.int32)
-    slots[order] = np.arange(n_rows) - offsets[labels[order]]
-    members = np.zeros((n_blocks, room), dtype=np.int32)
-    members[labels, slots] = np.arange(n_rows)
-    used, spare = np.flatnonzero(sizes), np.flatnonzero(sizes == 0)
+    n_blocks = max(min(len(labels) // check.min_size, _MOST_PLACES // room), int(labels.max()) + 1)
+    sizes = np.bincount(labels, minlength=n_blocks)
+    used = np.flatnonzero(sizes)
     per_row, values = np.empty(len(used)), np.zeros(n_blocks)
-    cost.block_costs(space.places, space.costs, np.append(0, np.cumsum(sizes[used])), order, per_row)
+    order, offsets = np.argsort(labels, kind="stable").astype(np.int32), np.append(0, np.cumsum(sizes[used]))
+    cost.block_costs(space.places, space.costs, offsets, order, per_row)
     values[used] = per_row * sizes[used]
-    free = np.zeros(n_blocks + 1, dtype=np.int64)
-    free[0], free[1 : len(spare) + 1] = len(spare), spare
-    return regroup.Blocks(labels.astype(np.int32), slots, members, sizes, values, free)
+    return regroup.new_blocks(labels, values, room)
