@@ -174,3 +174,16 @@ def test_parts_that_stop_apart_claim_no_set_that_is_not_settled(drawn, nodes):
     assert sum(coverage) == math.comb(len(codes), largest)
     missed = {columns for row, sets in twin.items() if found[0].sizes[row] > largest for columns, _ in sets}
     assert len(missed) <= coverage.not_reached
+
+
+def test_classes_that_stay_large_make_room_for_themselves():
+    codes = np.zeros((5, 100), dtype=np.int32)
+    codes[4] = np.tile(np.arange(50), 2)
+    probes = np.repeat([1, 0], 50)
+    rows = lattice.grid(codes, [1, 1, 1, 1, 50], probes, 1 - probes, [5])
+    expected = [(row, (0, 1, 2, 3, 4), row + 50) for row in range(50)]
+    assert listed(lattice.first_smallest(rows)) == expected
+    assert listed(lattice.minimal_sets(rows)) == expected
+    drawn = lattice.pack_draws([np.arange(50, 75), np.arange(60, 100)], 100)
+    (hits,) = lattice.hits_by_draw(rows, drawn)
+    assert hits[:50].tolist() == [1] * 10 + [3] * 15 + [2] * 25

@@ -8,17 +8,41 @@ target there. The others' rows stay, for they still count against being alone.
 
 from __future__ import annotations
 
+from typing import Any, Final, NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
 from hushtable._types import CodeArray, CountArray
-from hushtable.kernels._jit import jit
-from hushtable.kernels.uniques import Grid
+from hushtable.kernels._jit import bare, inner
+from hushtable.kernels._records import record
+from hushtable.kernels.uniques import Grid, Stack, has_room, new_stack, with_more_room
 
 __all__ = ["walk_draws"]
 
+_KEY: Final = record(
+    ("members", np.int64),  # rows of a class with a code; then where the next of them goes
+    ("probes", np.int64),
+    ("lone", np.int64),  # one of the probes
+    ("once", np.int64),  # bits of the draws with a target
+    ("twice", np.int64),  # and with more than one
+    ("worth", np.int64),  # 1 where a probe can still become a hit
+)
 
-@jit
+
+class _Draws(NamedTuple):
+    """The targets of each draw, the hits found, and scratch.
+
+    ``drawn`` and ``hit`` are int64 (n_rows,), bits of draws; ``keys`` a record (widest,), all 0
+    between uses; ``touched`` int32 (n_rows,), the codes that a class holds.
+    """
+
+    drawn: NDArray[np.int64]
+    hit: NDArray[np.int64]
+    keys: NDArray[Any]
+    touched: CodeArray
+
+
 def walk_draws(grid: Grid, drawn: NDArray[np.int64], hit: NDArray[np.int64], pulse: CountArray) -> None:
     """Mark the draws in which each probe is, on some column set, alone and equal to exactly one target.
 
@@ -26,94 +50,91 @@ def walk_draws(grid: Grid, drawn: NDArray[np.int64], hit: NDArray[np.int64], pul
     it, and, found here, which probes are hits. A row is a probe or a target, not both. ``pulse`` as in
     `hushtable.kernels.uniques.walk`.
     """
-    n_columns, n_rows = grid.codes.shape
-    max_size = grid.allowed.size - 1
-    scratch = np.zeros((6, grid.widths.max()), np.int64)
-    rows_of = [np.arange(n_rows).astype(np.int32)]
-    starts_of = [np.array([0, n_rows])]
-    next_of = np.zeros(max_size + 1, np.int64)
-    size = 0
-    while size >= 0 and pulse[0] < pulse[1]:
-        column = next_of[size]
-        if size == max_size or column == n_columns or starts_of[-1].size == 1:
-            rows_of.pop()
-            starts_of.pop()
-            size -= 1
+    stack = new_stack(grid)
+    draws = _Draws(drawn, hit, np.zeros(grid.widths.max(), dtype=_KEY), np.empty(len(drawn), dtype=np.int32))
+    while not _walk(grid, draws, stack, pulse):
+        stack = with_more_room(stack)
+
+
+@bare
+def _walk(grid: Grid, draws: _Draws, stack: Stack, pulse: CountArray) -> bool:
+    """Walk on; tell whether it is over, or the stack has no room."""
+    n_columns, max_size = grid.codes.shape[0], grid.allowed.size - 1
+    while stack.size[0] >= 0 and pulse[0] < pulse[1]:
+        size = stack.size[0]
+        level = stack.levels[size]
+        column = level.next_column
+        if size == max_size or column == n_columns or level.n_classes == 0:
+            stack.size[0] -= 1
             continue
-        next_of[size] += 1
+        if not has_room(stack.rows.size, stack.starts, level.first, level.n_classes):
+            return False
+        level.next_column = column + 1
         if size == 0:
             pulse[2] = column
-        size += 1
-        rows, starts = _split(grid, drawn, hit, column, size, rows_of[-1], starts_of[-1], scratch)
+        _split(grid, draws, stack, column, size + 1)
         pulse[0] += 1
-        rows_of.append(rows)
-        starts_of.append(starts)
-        next_of[size] = column + 1
+        stack.size[0] = size + 1
+    return True
 
 
-@jit
-def _split(
-    grid: Grid,
-    drawn: NDArray[np.int64],
-    hit: NDArray[np.int64],
-    column: int,
-    size: int,
-    rows: CodeArray,
-    starts: CountArray,
-    scratch: CountArray,
-) -> tuple[CodeArray, CountArray]:
-    """Split classes by a column, mark the hits, and return the classes worth going on with.
+@inner
+def _split(grid: Grid, draws: _Draws, stack: Stack, column: int, size: int) -> None:
+    """Split the classes before a column set's last column by it, and mark the hits.
 
-    ``scratch`` is int64 (6, widest column), all 0.
+    What is worth going on with is the stack's next level.
     """
     codes = grid.codes[column]
-    lowest = 0 if not grid.missing_matches else -1
+    lowest = -1 if grid.missing_matches else 0
     goes_on = size < grid.allowed.size - 1
-    members, probes, lone, once, twice, worth = scratch[0], scratch[1], scratch[2], scratch[3], scratch[4], scratch[5]
-    kept = np.empty(rows.size if goes_on else 0, np.int32)
-    kept_starts = np.zeros(rows.size + 1 if goes_on else 1, np.int64)
-    touched = np.empty(min(rows.size, members.size), np.int64)
-    n_kept = 0
-    for label in range(starts.size - 1):
+    drawn, hit, keys, touched = draws.drawn, draws.hit, draws.keys, draws.touched
+    rows, starts, above, level = stack.rows, stack.starts, stack.levels[size - 1], stack.levels[size]
+    level.first = above.first + above.n_classes + 1
+    level.next_column = column + 1
+    n_kept, n_kept_rows = 0, starts[level.first - 1]
+    starts[level.first] = n_kept_rows
+    for label in range(above.first, above.first + above.n_classes):
         n_touched = 0
         for place in range(starts[label], starts[label + 1]):
             row = rows[place]
             if codes[row] < lowest:
                 continue
-            key = codes[row] + 1
-            if members[key] == 0:
-                touched[n_touched] = key
+            key = keys[codes[row] + 1]
+            if key.members == 0:
+                touched[n_touched] = codes[row] + 1
                 n_touched += 1
-            members[key] += 1
+            key.members += 1
             if grid.probes[row] > 0:
-                probes[key] += grid.probes[row]
-                lone[key] = row
+                key.probes += grid.probes[row]
+                key.lone = row
             else:
-                twice[key] |= drawn[row] if grid.targets[row] > 1 else once[key] & drawn[row]
-                once[key] |= drawn[row]
+                key.twice |= drawn[row] if grid.targets[row] > 1 else key.once & drawn[row]
+                key.once |= drawn[row]
         if grid.allowed[size]:
             for each in range(n_touched):
-                key = touched[each]
-                if probes[key] == 1:
-                    hit[lone[key]] |= once[key] & ~twice[key]
+                key = keys[touched[each]]
+                if key.probes == 1:
+                    hit[key.lone] |= key.once & ~key.twice
         if goes_on:
             for place in range(starts[label], starts[label + 1]):
                 row = rows[place]
-                if codes[row] >= lowest and grid.probes[row] == 1 and once[codes[row] + 1] & ~hit[row]:
-                    worth[codes[row] + 1] = 1
+                if codes[row] >= lowest and grid.probes[row] == 1 and keys[codes[row] + 1].once & ~hit[row]:
+                    keys[codes[row] + 1].worth = 1
             for each in range(n_touched):
-                key = touched[each]
-                if worth[key]:
-                    n_kept += 1
-                    kept_starts[n_kept] = kept_starts[n_kept - 1] + members[key]
+                key = keys[touched[each]]
+                if key.worth:
                     # From here on, members holds where the class's next row goes.
-                    members[key] = kept_starts[n_kept - 1]
+                    first, n_kept_rows = n_kept_rows, n_kept_rows + key.members
+                    key.members = first
+                    n_kept += 1
+                    starts[level.first + n_kept] = n_kept_rows
             for place in range(starts[label], starts[label + 1]):
                 row = rows[place]
-                if codes[row] >= lowest and worth[codes[row] + 1]:
-                    kept[members[codes[row] + 1]] = row
-                    members[codes[row] + 1] += 1
+                if codes[row] >= lowest and keys[codes[row] + 1].worth:
+                    key = keys[codes[row] + 1]
+                    rows[key.members] = row
+                    key.members += 1
         for each in range(n_touched):
-            for entry in range(len(scratch)):
-                scratch[entry, touched[each]] = 0
-    return kept[: kept_starts[n_kept]], kept_starts[: n_kept + 1]
+            key = keys[touched[each]]
+            key.members = key.probes = key.lone = key.once = key.twice = key.worth = 0
+    level.n_classes = n_kept

@@ -16,18 +16,39 @@ a column set's children add one later column. Nothing is lost to its prunings:
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray
-from hushtable.kernels._jit import jit
+from hushtable.kernels._jit import bare, inner
+from hushtable.kernels._records import record
 
-__all__ = ["Found", "Grid", "minimal_only", "walk", "walk_all"]
+__all__ = ["Found", "Grid", "Stack", "has_room", "minimal_only", "new_stack", "walk", "walk_all", "with_more_room"]
 
 _LARGEST_SETTLED: Final = 48
 """Rows of a class that is settled on the spot; a word of bits bounds it by 62."""
+
+_LEVEL: Final = record(
+    ("first", np.int64),  # where its classes' starts begin
+    ("n_classes", np.int64),
+    ("next_column", np.int64),  # to split them by
+)
+
+_KEY: Final = record(
+    ("members", np.int32),  # rows of a class with a code; then where the next of them goes
+    ("probes", np.int32),
+    ("targets", np.int32),
+    ("worth", np.int32),  # 1 where a probe can still improve, 2 where it is a hit
+)
+
+_COLUMN: Final = record(
+    ("agree", np.int64),  # bits of the rows that agree with a probe on a column
+    ("agree_after", np.int64),  # and on all from it on
+    ("chosen", np.int64),  # of the columns under way, by size: which
+    ("left", np.int64),  # and the rows that agree on those before
+)
 
 
 class Grid(NamedTuple):
@@ -60,7 +81,79 @@ class Found(NamedTuple):
     mates: CodeArray
 
 
-@jit
+class Stack(NamedTuple):
+    """How far a walk has come: the classes of no column (level 0) down to those of the column set at hand.
+
+    ``rows`` int32 (room,), class by class and level by level; ``starts`` int64, where each class
+    begins in ``rows``, and after those of a level where its last one ends; ``levels`` a record
+    (max_size + 1,); ``path`` int16 (max_size,), the columns; ``size`` int64 (1,), how many.
+    """
+
+    rows: CodeArray
+    starts: CountArray
+    levels: NDArray[Any]
+    path: NDArray[np.int16]
+    size: CountArray
+
+
+class _Split(NamedTuple):
+    """What comes of a split besides classes to go on with, and scratch for it.
+
+    ``keys`` a record (widest,), all 0 between uses; ``touched`` int32 (n_rows,), the codes that a
+    class holds; ``small`` int32 (n_rows,) and ``small_starts`` int64 (n_rows + 1,), the small
+    classes; ``hits`` int32 (2, n_rows), probes and their targets.
+    """
+
+    keys: NDArray[Any]
+    touched: CodeArray
+    small: CodeArray
+    small_starts: CountArray
+    hits: CodeArray
+
+
+class _Settling(NamedTuple):
+    """Scratch for a small class: ``cells`` int32 (n_columns, rows), later columns; and a record for each of those."""
+
+    cells: CodeArray
+    columns: NDArray[Any]
+
+
+class _Log(NamedTuple):
+    """Hits as they come, of rows with their targets: int32 (2, room), and their column sets: int16 (room, max_size)."""
+
+    hits: CodeArray
+    paths: NDArray[np.int16]
+    n_hits: CountArray
+
+
+def new_stack(grid: Grid) -> Stack:
+    """Return the stack of a walk that has not begun."""
+    n_rows, max_size = grid.codes.shape[1], len(grid.allowed) - 1
+    rows, levels = np.empty(3 * n_rows, dtype=np.int32), np.zeros(max_size + 1, dtype=_LEVEL)
+    starts = np.zeros(len(rows) + 2 * len(levels), dtype=np.int64)
+    rows[:n_rows], starts[1], levels["n_classes"][0] = np.arange(n_rows), n_rows, 1
+    return Stack(rows, starts, levels, np.zeros(max_size, dtype=np.int16), np.zeros(1, dtype=np.int64))
+
+
+def with_more_room(stack: Stack) -> Stack:
+    """Return a stack that holds the same, and twice as many rows."""
+    return stack._replace(
+        rows=np.concatenate((stack.rows, np.empty_like(stack.rows))),
+        starts=np.concatenate((stack.starts, np.empty_like(stack.starts))),
+    )
+
+
+def _new_split(grid: Grid) -> _Split:
+    n_rows = grid.codes.shape[1]
+    return _Split(
+        np.zeros(grid.widths.max(), dtype=_KEY),
+        np.empty(n_rows, dtype=np.int32),
+        np.empty(n_rows, dtype=np.int32),
+        np.zeros(n_rows + 1, dtype=np.int64),
+        np.empty((2, n_rows), dtype=np.int32),
+    )
+
+
 def walk(
     grid: Grid, found: Found, pulse: CountArray, seen: FloatArray, below: FloatArray, part: int, n_parts: int
 ) -> None:
@@ -74,120 +167,144 @@ def walk(
     largest size were left because nothing can come of them. ``below[k, m]`` is how many
     sets of k columns m columns have.
     """
-    n_columns, n_rows = grid.codes.shape
-    max_size = grid.allowed.size - 1
-    scratch = np.zeros((4, grid.widths.max()), np.int32)
-    path = np.zeros(max_size, np.int16)
-    rows_of = [np.arange(n_rows).astype(np.int32)]
-    starts_of = [np.array([0, n_rows])]
-    next_of = np.zeros(max_size + 1, np.int64)
-    size = 0
-    while size >= 0 and pulse[0] < pulse[1]:
-        column = next_of[size]
-        if size == max_size or column == n_columns or starts_of[-1].size == 1:
-            rows_of.pop()
-            starts_of.pop()
-            size -= 1
+    n_columns = len(grid.codes)
+    stack, split = new_stack(grid), _new_split(grid)
+    cells = np.empty((n_columns, _LARGEST_SETTLED), dtype=np.int32)
+    settling = _Settling(cells, np.empty(n_columns + 2, dtype=_COLUMN))
+    while not _walk(grid, found, stack, (split, settling), pulse, seen, below, (part, n_parts)):
+        stack = with_more_room(stack)
+
+
+@bare
+def _walk(
+    grid: Grid,
+    found: Found,
+    stack: Stack,
+    scratch: tuple[_Split, _Settling],
+    pulse: CountArray,
+    seen: FloatArray,
+    below: FloatArray,
+    whose: tuple[int, int],
+) -> bool:
+    """Walk on; tell whether it is over, or the stack has no room."""
+    split, settling = scratch
+    part, n_parts = whose
+    path, n_columns, max_size = stack.path, grid.codes.shape[0], grid.allowed.size - 1
+    while stack.size[0] >= 0 and pulse[0] < pulse[1]:
+        size = stack.size[0]
+        level = stack.levels[size]
+        column = level.next_column
+        if size == max_size or column == n_columns or level.n_classes == 0:
+            stack.size[0] -= 1
             continue
-        next_of[size] += 1
+        if not has_room(stack.rows.size, stack.starts, level.first, level.n_classes):
+            return False
+        level.next_column = column + 1
         if size == 0:
             pulse[2] = column
         elif size == 1 and column % n_parts != part:
             continue
         path[size] = column
-        rows, starts, small, small_starts, hits, mates = _split(
-            grid, found.sizes, column, size + 1, rows_of[-1], starts_of[-1], scratch, _LARGEST_SETTLED
-        )
+        n_small, n_hits = _split(grid, found.sizes, column, size + 1, stack, split, _LARGEST_SETTLED)
         size += 1
         if grid.allowed[size]:
-            for row, mate in zip(hits, mates):  # noqa: B905 - numba knows no strict
+            for hit in range(n_hits):
+                row = split.hits[0, hit]
                 if found.sizes[row] > size:
                     found.sizes[row] = size
-                    found.paths[row, :size] = path[:size]
-                    found.mates[row] = mate
-        if size == 1:
-            # Every part splits by the first column; what follows is shared out.
-            _settle(grid, found, small, small_starts, path[:size], part, n_parts, pulse)
-        else:
-            _settle(grid, found, small, small_starts, path[:size], 0, 1, pulse)
+                    found.mates[row] = split.hits[1, hit]
+                    for place in range(size):
+                        found.paths[row, place] = path[place]
+        # Every part splits by the first column; what follows is shared out.
+        mine, n_shares = (part, n_parts) if size == 1 else (0, 1)
+        if n_small > 0:
+            starts = split.small_starts[: n_small + 1]
+            _settle(grid, found, split.small, starts, path[:size], (mine, n_shares), pulse, settling)
         if pulse[0] >= pulse[1]:
             break
         if size == 1:
             pulse[3] = column + 1
         seen[path[0], size] += 1
-        if starts.size == 1 and size < max_size:
+        if stack.levels[size].n_classes == 0 and size < max_size:
             if size > 1:
                 seen[path[0], 0] += below[max_size - size, n_columns - 1 - column]
             else:
                 for later in range(column + 1 + (part - column - 1) % n_parts, n_columns, n_parts):
                     seen[column, 0] += below[max_size - 2, n_columns - 1 - later]
         pulse[0] += 1
-        rows_of.append(rows)
-        starts_of.append(starts)
-        next_of[size] = column + 1
+        stack.size[0] = size
+    return True
 
 
-@jit
 def walk_all(grid: Grid, pulse: CountArray, seen: FloatArray) -> tuple[CodeArray, CodeArray, NDArray[np.int16]]:
     """Return row, target and column set of every hit that no earlier columns of its set make.
 
     The sets hold -1 after their last column. All minimal sets are among them;
     `minimal_only` finds which. ``pulse`` and ``seen`` as in `walk`, but that nothing is counted as left.
     """
-    n_columns, n_rows = grid.codes.shape
-    max_size = grid.allowed.size - 1
-    open_sizes = np.full(n_rows, np.int32(max_size + 1), np.int32)
-    scratch = np.zeros((4, grid.widths.max()), np.int32)
-    log_rows = np.empty(1024, np.int32)
-    log_mates = np.empty(1024, np.int32)
-    log_paths = np.full((1024, max_size), np.int16(-1), np.int16)
-    n_logged = 0
-    path = np.zeros(max_size, np.int16)
-    rows_of = [np.arange(n_rows).astype(np.int32)]
-    starts_of = [np.array([0, n_rows])]
-    next_of = np.zeros(max_size + 1, np.int64)
-    size = 0
-    while size >= 0 and pulse[0] < pulse[1]:
-        column = next_of[size]
-        if size == max_size or column == n_columns or starts_of[-1].size == 1:
-            rows_of.pop()
-            starts_of.pop()
-            size -= 1
+    n_rows, max_size = grid.codes.shape[1], len(grid.allowed) - 1
+    stack, split = new_stack(grid), _new_split(grid)
+    sizes = np.full(n_rows, max_size + 1, dtype=np.int32)
+    hits, paths = np.empty((2, 2 * n_rows), dtype=np.int32), np.full((2 * n_rows, max_size), -1, dtype=np.int16)
+    log = _Log(hits, paths, np.zeros(1, dtype=np.int64))
+    while not _walk_all(grid, sizes, stack, split, log, pulse, seen):
+        stack = with_more_room(stack)
+        hits = np.concatenate((log.hits, np.empty_like(log.hits)), axis=1)
+        log = log._replace(hits=hits, paths=np.concatenate((log.paths, np.full_like(log.paths, -1))))
+    n_hits = int(log.n_hits[0])
+    return log.hits[0, :n_hits].copy(), log.hits[1, :n_hits].copy(), log.paths[:n_hits].copy()
+
+
+@bare
+def _walk_all(
+    grid: Grid, sizes: CodeArray, stack: Stack, split: _Split, log: _Log, pulse: CountArray, seen: FloatArray
+) -> bool:
+    """Walk on; tell whether it is over, or the stack or the log has no room."""
+    path, n_columns, max_size = stack.path, grid.codes.shape[0], grid.allowed.size - 1
+    while stack.size[0] >= 0 and pulse[0] < pulse[1]:
+        size = stack.size[0]
+        level = stack.levels[size]
+        column = level.next_column
+        if size == max_size or column == n_columns or level.n_classes == 0:
+            stack.size[0] -= 1
             continue
-        next_of[size] += 1
+        # As many hits as rows may come.
+        if log.n_hits[0] + grid.codes.shape[1] > log.hits.shape[1]:
+            return False
+        if not has_room(stack.rows.size, stack.starts, level.first, level.n_classes):
+            return False
+        level.next_column = column + 1
         if size == 0:
             pulse[2] = column
         path[size] = column
-        rows, starts, _, _, hits, mates = _split(
-            grid, open_sizes, column, size + 1, rows_of[-1], starts_of[-1], scratch, 0
-        )
+        _, n_hits = _split(grid, sizes, column, size + 1, stack, split, 0)
         pulse[0] += 1
         size += 1
         seen[path[0], size] += 1
         if grid.allowed[size]:
-            while n_logged + hits.size > log_rows.size:
-                log_rows = np.append(log_rows, np.empty_like(log_rows))
-                log_mates = np.append(log_mates, np.empty_like(log_mates))
-                log_paths = np.concatenate((log_paths, np.full_like(log_paths, np.int16(-1))))
-            for row, mate in zip(hits, mates):  # noqa: B905 - numba knows no strict
-                log_rows[n_logged] = row
-                log_mates[n_logged] = mate
-                log_paths[n_logged, :size] = path[:size]
-                n_logged += 1
-        rows_of.append(rows)
-        starts_of.append(starts)
-        next_of[size] = column + 1
-    return log_rows[:n_logged].copy(), log_mates[:n_logged].copy(), log_paths[:n_logged].copy()
+            for hit in range(n_hits):
+                n_logged = log.n_hits[0]
+                log.hits[0, n_logged], log.hits[1, n_logged] = split.hits[0, hit], split.hits[1, hit]
+                for place in range(size):
+                    log.paths[n_logged, place] = path[place]
+                log.n_hits[0] += 1
+        stack.size[0] = size
+    return True
 
 
-@jit
 def minimal_only(offsets: CountArray, paths: NDArray[np.int16], n_columns: int) -> BoolArray:
     """Say which sets contain no other set of the same row.
 
     The sets of row r are ``paths[offsets[r]:offsets[r + 1]]``, smaller sets first.
     """
-    is_minimal = np.ones(len(paths), np.bool_)
-    holds = np.zeros(n_columns, np.bool_)
+    is_minimal = np.ones(len(paths), dtype=np.bool_)
+    _drop_larger(offsets, paths, np.zeros(n_columns, dtype=np.bool_), is_minimal)
+    return is_minimal
+
+
+@bare
+def _drop_larger(offsets: CountArray, paths: NDArray[np.int16], holds: BoolArray, is_minimal: BoolArray) -> None:
+    """Unmark the sets that contain another one; ``holds`` is False for every column."""
     max_size = paths.shape[1]
     for row in range(offsets.size - 1):
         for large in range(offsets[row], offsets[row + 1]):
@@ -209,241 +326,223 @@ def minimal_only(offsets: CountArray, paths: NDArray[np.int16], n_columns: int) 
             for place in range(max_size):
                 if paths[large, place] >= 0:
                     holds[paths[large, place]] = False
-    return is_minimal
 
 
-@jit
+@inner
+def has_room(room: int, starts: CountArray, first: int, n_classes: int) -> bool:
+    """Tell whether a stack of so many rows could hold the rows of its last level once more."""
+    begin, end = starts[first], starts[first + n_classes]
+    return bool(end + (end - begin) <= room)
+
+
+@inner
 def _next_allowed(allowed: BoolArray, size: int) -> int:
     """Return the smallest size asked for above one; past the largest where there is none."""
-    for larger in range(size + 1, allowed.size):
-        if allowed[larger]:
-            return larger
-    return allowed.size
+    larger = size + 1
+    while larger < allowed.size and not allowed[larger]:
+        larger += 1
+    return larger
 
 
-@jit
+@inner
 def _split(
-    grid: Grid,
-    sizes: CodeArray,
-    column: int,
-    size: int,
-    rows: CodeArray,
-    starts: CountArray,
-    scratch: CodeArray,
-    largest_small: int,
-) -> tuple[CodeArray, CountArray, CodeArray, CountArray, CodeArray, CodeArray]:
-    """Split classes by a column; return the classes worth going on with, the small ones, and hits with their targets.
+    grid: Grid, sizes: CodeArray, column: int, size: int, stack: Stack, split: _Split, largest_small: int
+) -> tuple[int, int]:
+    """Split the classes before a column set's last column by it; return how many are small, and how many hits.
 
-    ``sizes`` are those found so far, ``scratch`` int32 (4, widest column), all 0.
+    What is worth going on with is the stack's next level. ``sizes`` are those found so far.
     """
     codes = grid.codes[column]
-    lowest = 0 if not grid.missing_matches else -1
+    lowest = -1 if grid.missing_matches else 0
     needed = _next_allowed(grid.allowed, size)
     ends_here = grid.allowed[size] or needed == grid.allowed.size
-    members, probes, targets, worth = scratch[0], scratch[1], scratch[2], scratch[3]
-    kept = np.empty(rows.size, np.int32)
-    small = np.empty(rows.size if largest_small > 0 else 0, np.int32)
-    hits = np.empty(rows.size, np.int32)
-    mates = np.empty(rows.size, np.int32)
+    keys, touched, rows, starts = split.keys, split.touched, stack.rows, stack.starts
+    above, level = stack.levels[size - 1], stack.levels[size]
     # A class that is kept has a probe and a target: two rows, or one that is both.
-    kept_starts = np.zeros(rows.size + 1, np.int64)
-    small_starts = np.zeros(rows.size + 1 if largest_small > 0 else 1, np.int64)
-    touched = np.empty(min(rows.size, members.size), np.int32)
-    n_kept = n_small = n_hits = n_kept_rows = n_small_rows = 0
-    for label in range(starts.size - 1):
+    level.first = above.first + above.n_classes + 1
+    level.next_column = column + 1
+    n_kept_rows = starts[level.first - 1]
+    starts[level.first] = n_kept_rows
+    n_kept = n_small = n_hits = n_small_rows = 0
+    for label in range(above.first, above.first + above.n_classes):
         n_touched = 0
         for place in range(starts[label], starts[label + 1]):
             row = rows[place]
             if codes[row] < lowest:
                 continue
-            key = codes[row] + 1
-            if members[key] == 0:
-                touched[n_touched] = key
+            key = keys[codes[row] + 1]
+            if key.members == 0:
+                touched[n_touched] = codes[row] + 1
                 n_touched += 1
-            members[key] += 1
-            probes[key] += grid.probes[row]
-            targets[key] += grid.targets[row]
+            key.members += 1
+            key.probes += grid.probes[row]
+            key.targets += grid.targets[row]
             if grid.probes[row] == 1 and sizes[row] > needed:
-                worth[key] = 1
+                key.worth = 1
         n_live = 0
         for each in range(n_touched):
-            key = touched[each]
-            n_members = members[key]
-            is_hit = probes[key] == 1 and targets[key] == 1
+            key = keys[touched[each]]
+            n_members = int(key.members)
             # From here on, members holds where the class's next row goes: in the
             # kept rows (or the hits) from 0 up, in the small ones from -2 down; -1 is nowhere.
-            if is_hit and ends_here:
-                worth[key] = 2
-                members[key] = n_hits
+            n_live += 1
+            if key.probes == 1 and key.targets == 1 and ends_here:
+                key.worth = 2
+                key.members = n_hits
                 n_hits += 1
-                n_live += 1
-            elif probes[key] == 0 or targets[key] == 0 or worth[key] == 0:
-                members[key] = -1
-                worth[key] = 0
+            elif key.probes == 0 or key.targets == 0 or key.worth == 0:
+                key.members = -1
+                key.worth = 0
+                n_live -= 1
             elif n_members <= largest_small:
-                members[key] = -2 - n_small_rows
+                key.members = -2 - n_small_rows
                 n_small_rows += n_members
                 n_small += 1
-                small_starts[n_small] = n_small_rows
-                n_live += 1
+                split.small_starts[n_small] = n_small_rows
             else:
-                members[key] = n_kept_rows
+                key.members = n_kept_rows
                 n_kept_rows += n_members
                 n_kept += 1
-                kept_starts[n_kept] = n_kept_rows
-                n_live += 1
+                starts[level.first + n_kept] = n_kept_rows
         if n_live > 0:
             for place in range(starts[label], starts[label + 1]):
                 row = rows[place]
                 if codes[row] < lowest:
                     continue
-                key = codes[row] + 1
-                if worth[key] == 2:
+                key = keys[codes[row] + 1]
+                to = int(key.members)
+                if key.worth == 2:
                     if grid.probes[row] > 0:
-                        hits[members[key]] = row
+                        split.hits[0, to] = row
                     if grid.targets[row] > 0:
-                        mates[members[key]] = row
-                elif members[key] >= 0:
-                    kept[members[key]] = row
-                    members[key] += 1
-                elif members[key] < -1:
-                    small[-2 - members[key]] = row
-                    members[key] -= 1
+                        split.hits[1, to] = row
+                elif to >= 0:
+                    rows[to] = row
+                    key.members = to + 1
+                elif to < -1:
+                    split.small[-2 - to] = row
+                    key.members = to - 1
         for each in range(n_touched):
-            key = touched[each]
-            members[key] = 0
-            probes[key] = 0
-            targets[key] = 0
-            worth[key] = 0
-    return (
-        kept[:n_kept_rows],
-        kept_starts[: n_kept + 1],
-        small[:n_small_rows],
-        small_starts[: n_small + 1],
-        hits[:n_hits],
-        mates[:n_hits],
-    )
+            key = keys[touched[each]]
+            key.members = key.probes = key.targets = key.worth = 0
+    level.n_classes = n_kept
+    return n_small, n_hits
 
 
-@jit
+@inner
 def _settle(
     grid: Grid,
     found: Found,
     rows: CodeArray,
     starts: CountArray,
     path: NDArray[np.int16],
-    part: int,
-    n_parts: int,
+    whose: tuple[int, int],
     pulse: CountArray,
+    scratch: _Settling,
 ) -> None:
     """Find the first smallest superset, by later columns only, on which each probe of a small class is alone.
 
     Looks at the classes whose first row is the part's, until it is told to stop.
     """
-    max_size = grid.allowed.size - 1
-    size = path.size
-    first = path[size - 1] + 1
+    part, n_parts = whose
+    max_size, size = grid.allowed.size - 1, path.size
+    first = int(path[size - 1]) + 1
     n_later = grid.codes.shape[0] - first
     if n_later <= 0:
         return
-    cells = np.empty((n_later, _LARGEST_SETTLED), np.int32)
-    agree = np.empty(n_later + 1, np.int64)
-    agree_after = np.empty(n_later + 1, np.int64)
-    chosen = np.empty(max_size + 1, np.int64)
+    cells, columns = scratch.cells, scratch.columns[: n_later + 1]
     for label in range(starts.size - 1):
+        begin = starts[label]
         # The parts know different records to be settled, hence different classes: a row tells whose one is.
-        if rows[starts[label]] % n_parts != part:
+        if rows[begin] % n_parts != part:
             continue
         if pulse[0] >= pulse[1]:
             return
-        members = rows[starts[label] : starts[label + 1]]
+        n_members = starts[label + 1] - begin
         # Bit i of a word is the i-th row of the class: probes, targets, and targets of more than one record.
-        bits = np.zeros(3, np.int64)
-        for place in range(members.size):
-            row = members[place]
+        probes = targets = heavy = np.int64(0)
+        for place in range(n_members):
+            row = rows[begin + place]
             bit = np.int64(1) << place
-            bits[0] |= bit if grid.probes[row] > 0 else 0
-            bits[1] |= bit if grid.targets[row] > 0 else 0
-            bits[2] |= bit if grid.targets[row] > 1 else 0
+            probes |= bit if grid.probes[row] > 0 else 0
+            targets |= bit if grid.targets[row] > 0 else 0
+            heavy |= bit if grid.targets[row] > 1 else 0
             for later in range(n_later):
                 cells[later, place] = grid.codes[first + later, row]
-        for place in range(members.size):
-            row = members[place]
-            limit = min(found.sizes[row] - 1, max_size) - size
+        for place in range(n_members):
+            row = rows[begin + place]
+            limit = min(int(found.sizes[row]) - 1, max_size) - size
             if grid.probes[row] != 1 or limit <= 0:
                 continue
-            _agreements(cells[:, : members.size], place, grid.missing_matches, agree, agree_after)
+            _agreements(cells, n_members, place, grid.missing_matches, columns)
             itself = np.int64(1) << place
-            if agree_after[0] & bits[0] != itself:
+            if columns[0].agree_after & probes != itself:
                 continue
-            n_more, mate = _smallest_addition(
-                agree, agree_after, bits, int(itself), grid.allowed[size:], limit, chosen, pulse
-            )
+            bits = (itself, probes, targets, heavy)
+            n_more, mate = _smallest_addition(columns, bits, grid.allowed[size:], limit, pulse)
             if n_more > 0:
                 found.sizes[row] = size + n_more
-                found.mates[row] = members[mate]
-                found.paths[row, :size] = path
+                found.mates[row] = rows[begin + mate]
+                for level in range(size):
+                    found.paths[row, level] = path[level]
                 for level in range(n_more):
-                    found.paths[row, size + level] = first + chosen[level]
+                    found.paths[row, size + level] = first + columns[level].chosen
 
 
-@jit
-def _agreements(
-    cells: CodeArray, place: int, missing_matches: bool, agree: CountArray, agree_after: CountArray
-) -> None:
+@inner
+def _agreements(cells: CodeArray, n_members: int, place: int, missing_matches: bool, columns: NDArray[Any]) -> None:
     """Say which rows of a class agree with one of them on each column, and on all columns from each one on."""
-    n_columns, n_members = cells.shape
-    agree_after[n_columns] = (np.int64(1) << n_members) - 1
-    for column in range(n_columns - 1, -1, -1):
+    agree_after = (np.int64(1) << n_members) - 1
+    columns[columns.size - 1].agree_after = agree_after
+    for column in range(columns.size - 2, -1, -1):
         bits = np.int64(0)
         own = cells[column, place]
         if own >= 0 or missing_matches:
             for other in range(n_members):
                 if cells[column, other] == own:
                     bits |= np.int64(1) << other
-        agree[column] = bits
         # A column on which nothing matches is of no use to anyone.
-        agree_after[column] = agree_after[column + 1] & bits if bits else agree_after[column + 1]
+        if bits != 0:
+            agree_after &= bits
+        columns[column].agree, columns[column].agree_after = bits, agree_after
 
 
-@jit
+@inner
 def _smallest_addition(
-    agree: CountArray,
-    agree_after: CountArray,
-    bits: CountArray,
-    itself: int,
+    columns: NDArray[Any],
+    bits: tuple[np.int64, np.int64, np.int64, np.int64],
     allowed: BoolArray,
     limit: int,
-    chosen: CountArray,
     pulse: CountArray,
 ) -> tuple[int, int]:
     """Find the fewest columns, first in order, on which a probe of a class is alone; return how many, and its target.
 
-    ``allowed`` says of 0, 1, 2, ... more columns whether they make a size asked for. 0 columns where there are none,
-    or where it is told to stop.
+    ``bits`` of the probe itself, of all probes, targets, and targets of more than one record. ``allowed`` says of
+    0, 1, 2, ... more columns whether they make a size asked for. 0 columns where there are none, or where it is
+    told to stop.
     """
-    n_columns = agree_after.size - 1
-    probe_bits, target_bits, heavy_bits = bits[0], bits[1], bits[2]
+    n_columns = columns.size - 1
+    itself, probe_bits, target_bits, heavy_bits = bits
     # With a gap in the sizes asked for, a column may be of use only to fill up a size.
-    has_gap = not allowed.all()
-    left = np.empty(limit + 1, np.int64)
+    has_gap = False
+    for n_more in range(allowed.size):
+        has_gap = has_gap or not allowed[n_more]
     for n_wanted in range(1, min(limit, n_columns) + 1):
         if not allowed[n_wanted]:
             continue
         came_so_far = False
         level = 0
-        left[0] = agree_after[n_columns]
-        chosen[0] = -1
+        columns[0].left, columns[0].chosen = columns[n_columns].agree_after, -1
         while level >= 0:
             if level == 0 and pulse[0] >= pulse[1]:
                 return 0, -1
-            chosen[level] += 1
-            column = chosen[level]
+            left, column = columns[level].left, columns[level].chosen + 1
+            columns[level].chosen = column
             if column > n_columns - (n_wanted - level):
                 level -= 1
                 continue
-            both = left[level] & agree[column]
-            if both & target_bits == 0 or (both == left[level] and not has_gap):
+            both = left & columns[column].agree
+            if both & target_bits == 0 or (both == left and not has_gap):
                 continue
             if level + 1 == n_wanted:
                 hit = both & target_bits
@@ -453,10 +552,9 @@ def _smallest_addition(
                         mate += 1
                     return n_wanted, mate
                 came_so_far = True
-            elif both & agree_after[column + 1] & probe_bits == itself:
+            elif both & columns[column + 1].agree_after & probe_bits == itself:
                 level += 1
-                left[level] = both
-                chosen[level] = column
+                columns[level].left, columns[level].chosen = both, column
         if not came_so_far and not has_gap:
             break
     return 0, -1
