@@ -172,6 +172,6 @@ def test_what_is_asked_of_a_kernel_is_there(capsys, monkeypatch):
     monkeypatch.setattr(sys, "ps1", ">>> ", raising=False)
     from hushtable.kernels import split, uniques
 
-    for kernel in (split.grow, uniques.walk, uniques.walk_all):
+    for kernel in (split.grow, uniques.walk_on, uniques.walk_all_on):
         say_if_first_run(kernel, 7)
         assert capsys.readouterr().err.count("\n") <= 1

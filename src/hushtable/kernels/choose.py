@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from hushtable._types import CountArray
 from hushtable.kernels._jit import inner
+from hushtable.kernels._records import record
 from hushtable.kernels.profile import ROUNDER, Profile, foresee, may_cut, preference, sort_profile
 from hushtable.kernels.rows import ByteArray, Rows, mark
 from hushtable.kernels.shares import Axes, share_of
@@ -23,17 +24,14 @@ __all__ = ["CUT", "Choice", "Options", "best_by_gain", "best_by_median"]
 _MANY = 2**31 - 1
 _N_TOGETHER = 4  # cuts whose sides are marked together: two bits of a byte each
 
-CUT: Final = np.dtype(
-    [
-        ("score", np.float64),
-        ("column", np.int64),
-        ("length", np.int64),  # of the prefix of the profile that goes left
-        ("n_dealt", np.int64),  # rows of the next entry that go left too
-        ("n_left", np.int64),  # records
-        ("left", np.float64),  # the share of its column that the left side publishes
-        ("right", np.float64),
-    ],
-    align=True,
+CUT: Final = record(
+    ("score", np.float64),
+    ("column", np.int64),
+    ("length", np.int64),  # of the prefix of the profile that goes left
+    ("n_dealt", np.int64),  # rows of the next entry that go left too
+    ("n_left", np.int64),  # records
+    ("left", np.float64),  # the share of its column that the left side publishes
+    ("right", np.float64),
 )
 
 

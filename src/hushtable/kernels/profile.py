@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from hushtable._types import CountArray
 from hushtable.kernels._jit import inner
+from hushtable.kernels._records import record
 from hushtable.kernels.rows import Rows, tally
 from hushtable.kernels.shares import Axes, cut_level, price_prefixes
 
@@ -25,25 +26,19 @@ __all__ = ["COLUMN", "ENTRY", "ROUNDER", "Profile", "foresee", "may_cut", "prefe
 
 ROUNDER = 0.01  # of its gain: by how much a cut may fall short that falls between wider units, level by level
 
-ENTRY: Final = np.dtype(
-    [
-        ("records", np.int64),
-        ("key", np.int64),  # what entries are sorted by; then where the rows of each end, once sorted
-        ("left", np.float64),  # the share published by the entries up to this one; not set in plain columns
-        ("right", np.float64),  # and from this one on
-        ("code", np.int32),
-    ],
-    align=True,
+ENTRY: Final = record(
+    ("records", np.int64),
+    ("key", np.int64),  # what entries are sorted by; then where the rows of each end, once sorted
+    ("left", np.float64),  # the share published by the entries up to this one; not set in plain columns
+    ("right", np.float64),  # and from this one on
+    ("code", np.int32),
 )
 
-COLUMN: Final = np.dtype(
-    [
-        ("n_codes", np.int64),  # entries of the profile
-        ("level", np.int64),  # of the children that are cut apart
-        ("share", np.float64),  # that the class publishes
-        ("is_sorted", np.bool_),  # by records
-    ],
-    align=True,
+COLUMN: Final = record(
+    ("n_codes", np.int64),  # entries of the profile
+    ("level", np.int64),  # of the children that are cut apart
+    ("share", np.float64),  # that the class publishes
+    ("is_sorted", np.bool_),  # by records
 )
 
 

@@ -13,28 +13,24 @@ from numpy.typing import NDArray
 
 from hushtable._types import BoolArray, CodeArray, CountArray
 from hushtable.kernels._jit import inner, jit
+from hushtable.kernels._records import record
 from hushtable.kernels.rows import BLOCK, U64
 
 __all__ = ["NODE", "WORD", "cell_ranges", "cell_sets", "signposts", "walk"]
 
 UNSEEN: Final = np.int32(2**31 - 1)  # above all codes, and in no set
 
-NODE: Final = np.dtype(
-    [
-        ("column", np.int32),
-        ("right", np.int32),  # the right child, for the left one follows; of a finished class, -1 - its label
-        ("last", np.int32),  # the left side's highest code, in an ordered column
-        ("begin", np.int32),  # its words, in another one; else none
-        ("end", np.int32),
-    ],
-    align=True,
+NODE: Final = record(
+    ("column", np.int32),
+    ("right", np.int32),  # the right child, for the left one follows; of a finished class, -1 - its label
+    ("last", np.int32),  # the left side's highest code, in an ordered column
+    ("begin", np.int32),  # its words, in another one; else none
+    ("end", np.int32),
 )
 
-WORD: Final = np.dtype(
-    [
-        ("codes", np.uint64),  # a bit for each of 64 neighbouring codes
-        ("number", np.int64),  # the codes over 64
-    ]
+WORD: Final = record(
+    ("codes", np.uint64),  # a bit for each of 64 neighbouring codes
+    ("number", np.int64),  # the codes over 64
 )
 
 

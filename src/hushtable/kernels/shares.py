@@ -11,47 +11,39 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hushtable.kernels._jit import bare, inlined
+from hushtable.kernels._records import record
 
 __all__ = ["AXIS", "LETTER", "LEVEL", "PLACE", "WHOLE", "Axes", "cut_level", "price_prefixes", "share_of"]
 
 LETTER = 0.002  # of the domain: what a character of a list costs, so that of equal cuts the shorter text wins
 WHOLE = 2**40  # what shares of a domain are counted in
 
-AXIS: Final = np.dtype(
-    [
-        ("begin", np.int64),  # its entries follow from here on, one a shifted code
-        ("is_ordered", np.bool_),  # whether the lowest and highest code tell what is published
-        ("is_plain", np.bool_),  # an interval of positions or a set of values: no tree, no list, no round units
-        ("domain", np.float64),  # how many values the whole column has, missing included
-        ("weight", np.float64),
-        ("depth", np.int64),  # levels of its tree, 0 without one
-        ("most_units", np.int64),  # how many units a list holds, 0 where nothing is listed
-        ("most_chars", np.int64),  # and characters
-        ("n_rounds", np.int64),  # levels of round units that intervals are widened to, 0 without them
-    ],
-    align=True,
+AXIS: Final = record(
+    ("begin", np.int64),  # its entries follow from here on, one a shifted code
+    ("is_ordered", np.bool_),  # whether the lowest and highest code tell what is published
+    ("is_plain", np.bool_),  # an interval of positions or a set of values: no tree, no list, no round units
+    ("domain", np.float64),  # how many values the whole column has, missing included
+    ("weight", np.float64),
+    ("depth", np.int64),  # levels of its tree, 0 without one
+    ("most_units", np.int64),  # how many units a list holds, 0 where nothing is listed
+    ("most_chars", np.int64),  # and characters
+    ("n_rounds", np.int64),  # levels of round units that intervals are widened to, 0 without them
 )
 
-PLACE: Final = np.dtype(
-    [
-        ("position", np.float64),  # in [0, 1] (ordered columns)
-        ("chars", np.int64),  # what a unit adds to the length of a list
-        ("listed", np.int64),  # the share of a unit of a hierarchy, times `WHOLE`: sums of it are exact
-        ("unit", np.int32),  # the code that stands for what a list writes of this one: itself, or the first one of
-        # the node below the top of a hierarchy
-    ],
-    align=True,
+PLACE: Final = record(
+    ("position", np.float64),  # in [0, 1] (ordered columns)
+    ("chars", np.int64),  # what a unit adds to the length of a list
+    ("listed", np.int64),  # the share of a unit of a hierarchy, times `WHOLE`: sums of it are exact
+    ("unit", np.int32),  # the code that stands for what a list writes of this one: itself, or the first one of
+    # the node below the top of a hierarchy
 )
 
-LEVEL: Final = np.dtype(
-    [
-        ("step", np.float64),  # how wide a class of the column is at least that is widened to round units of a level
-        ("start", np.float64),  # where the round unit over a code begins
-        ("end", np.float64),  # and ends
-        ("share", np.float64),  # of the domain, under the node
-        ("node", np.int32),  # of the tree, over a code; -1 for missing
-    ],
-    align=True,
+LEVEL: Final = record(
+    ("step", np.float64),  # how wide a class of the column is at least that is widened to round units of a level
+    ("start", np.float64),  # where the round unit over a code begins
+    ("end", np.float64),  # and ends
+    ("share", np.float64),  # of the domain, under the node
+    ("node", np.int32),  # of the tree, over a code; -1 for missing
 )
 
 

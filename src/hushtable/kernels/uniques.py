@@ -25,7 +25,19 @@ from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray
 from hushtable.kernels._jit import bare, inner
 from hushtable.kernels._records import record
 
-__all__ = ["Found", "Grid", "Stack", "has_room", "minimal_only", "new_stack", "walk", "walk_all", "with_more_room"]
+__all__ = [
+    "Found",
+    "Grid",
+    "Stack",
+    "has_room",
+    "minimal_only",
+    "new_stack",
+    "walk",
+    "walk_all",
+    "walk_all_on",
+    "walk_on",
+    "with_more_room",
+]
 
 _LARGEST_SETTLED: Final = 48
 """Rows of a class that is settled on the spot; a word of bits bounds it by 62."""
@@ -171,12 +183,12 @@ def walk(
     stack, split = new_stack(grid), _new_split(grid)
     cells = np.empty((n_columns, _LARGEST_SETTLED), dtype=np.int32)
     settling = _Settling(cells, np.empty(n_columns + 2, dtype=_COLUMN))
-    while not _walk(grid, found, stack, (split, settling), pulse, seen, below, (part, n_parts)):
+    while not walk_on(grid, found, stack, (split, settling), pulse, seen, below, (part, n_parts)):
         stack = with_more_room(stack)
 
 
 @bare
-def _walk(
+def walk_on(
     grid: Grid,
     found: Found,
     stack: Stack,
@@ -247,7 +259,7 @@ def walk_all(grid: Grid, pulse: CountArray, seen: FloatArray) -> tuple[CodeArray
     sizes = np.full(n_rows, max_size + 1, dtype=np.int32)
     hits, paths = np.empty((2, 2 * n_rows), dtype=np.int32), np.full((2 * n_rows, max_size), -1, dtype=np.int16)
     log = _Log(hits, paths, np.zeros(1, dtype=np.int64))
-    while not _walk_all(grid, sizes, stack, split, log, pulse, seen):
+    while not walk_all_on(grid, sizes, stack, split, log, pulse, seen):
         stack = with_more_room(stack)
         hits = np.concatenate((log.hits, np.empty_like(log.hits)), axis=1)
         log = log._replace(hits=hits, paths=np.concatenate((log.paths, np.full_like(log.paths, -1))))
@@ -256,7 +268,7 @@ def walk_all(grid: Grid, pulse: CountArray, seen: FloatArray) -> tuple[CodeArray
 
 
 @bare
-def _walk_all(
+def walk_all_on(
     grid: Grid, sizes: CodeArray, stack: Stack, split: _Split, log: _Log, pulse: CountArray, seen: FloatArray
 ) -> bool:
     """Walk on; tell whether it is over, or the stack or the log has no room."""

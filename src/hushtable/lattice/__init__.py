@@ -141,7 +141,7 @@ def first_smallest(
     the walk, every set found is a smallest one, but of more than ``complete_to``
     columns not always the first.
     """
-    say_if_first_run(uniques.walk, 8)
+    say_if_first_run(uniques.walk_on, 4)
     max_size = len(rows.allowed) - 1
     n_parts = 1 if budget is not None and budget.nodes is not None else n_threads()
     found = uniques.Found(
@@ -191,7 +191,7 @@ def minimal_sets(
 
     Where a budget ends the walk, the answer holds all minimal sets up to ``complete_to`` columns, and no others.
     """
-    say_if_first_run(uniques.walk_all, 8)
+    say_if_first_run(uniques.walk_all_on, 3)
     max_size = len(rows.allowed) - 1
     stages = [max_size] if budget is None else _stages(rows.allowed, by_size=True)
     watch = _Watch(budget, progress, len(rows.codes), 1)
