@@ -107,7 +107,7 @@ class Walk:
         labels = np.empty(table.n_rows, dtype=np.int32)
 
         def walk(run: tuple[int, int]) -> None:
-            replay.walk(self.nodes, self.words, table.codes, columns, places, begins, labels, *run)
+            replay.walk(self.nodes, self.words, table.codes, columns, places, begins, labels, run)
 
         n_parts = min(n_threads(), 1 + table.n_rows // _MANY)
         with ThreadPoolExecutor(n_parts) as pool:

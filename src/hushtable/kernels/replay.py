@@ -176,10 +176,9 @@ def walk(
     places: CodeArray,
     begins: CountArray,
     out: CodeArray,
-    start: int,
-    end: int,
+    run: tuple[int, int],
 ) -> None:
-    """Write the finished class into whose cell each of some rows falls.
+    """Write the finished class into whose cell each of a run of rows falls.
 
     nodes, words : as `signposts` returns them
     codes : int32 (n_table_columns, n_rows), -1 is missing
@@ -188,6 +187,7 @@ def walk(
         and where they begin; a code of the table beyond them has none, and goes right at every cut
     """
     block = np.empty((BLOCK, columns.size), np.int32)
+    start, end = run
     for first in range(start, end, BLOCK):
         last = min(first + BLOCK, end)
         for c in range(columns.size):
