@@ -136,8 +136,8 @@ def test_every_point_falls_into_the_leaf_that_holds_it(n_codes):
     begins = (n_codes + 1) * np.arange(5)
     same = np.tile(np.arange(n_codes + 1, dtype=np.int32), 4)
     labels = np.full(3_000, -1, dtype=np.int32)
-    walk(nodes, words, codes, np.arange(4), same, begins, labels, 0, 1_500)
+    walk(nodes, words, codes, np.arange(4), same, begins, labels, (0, 1_500))
     assert set(labels[1_500:].tolist()) == {-1}
-    walk(nodes, words, codes, np.arange(4), same, begins, labels, 1_500, 3_000)
+    walk(nodes, words, codes, np.arange(4), same, begins, labels, (1_500, 3_000))
     for label, point in zip(labels.tolist(), codes.T.tolist(), strict=True):
         assert all(code in cell for code, cell in zip(point, cuts.leaves[label], strict=True))
