@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from hushtable._types import CodeArray, CountArray
 from hushtable.kernels._jit import bare, inner
 from hushtable.kernels._records import record
-from hushtable.kernels.uniques import Grid, Stack, has_room, new_stack, with_more_room
+from hushtable.kernels.stack import Stack, has_room, new_stack, with_more_room
+from hushtable.kernels.uniques import Grid
 
 __all__ = ["walk_draws"]
 
@@ -50,7 +51,7 @@ def walk_draws(grid: Grid, drawn: NDArray[np.int64], hit: NDArray[np.int64], pul
     it, and, found here, which probes are hits. A row is a probe or a target, not both. ``pulse`` as in
     `hushtable.kernels.uniques.walk`.
     """
-    stack = new_stack(grid)
+    stack = new_stack(grid.codes.shape[1], len(grid.allowed) - 1)
     draws = _Draws(drawn, hit, np.zeros(grid.widths.max(), dtype=_KEY), np.empty(len(drawn), dtype=np.int32))
     while not _walk(grid, draws, stack, pulse):
         stack = with_more_room(stack)

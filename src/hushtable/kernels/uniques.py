@@ -24,29 +24,12 @@ from numpy.typing import NDArray
 from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray
 from hushtable.kernels._jit import bare, inner
 from hushtable.kernels._records import record
+from hushtable.kernels.stack import Stack, has_room, new_stack, with_more_room
 
-__all__ = [
-    "Found",
-    "Grid",
-    "Stack",
-    "has_room",
-    "minimal_only",
-    "new_stack",
-    "walk",
-    "walk_all",
-    "walk_all_on",
-    "walk_on",
-    "with_more_room",
-]
+__all__ = ["Found", "Grid", "minimal_only", "walk", "walk_all", "walk_all_on", "walk_on"]
 
 _LARGEST_SETTLED: Final = 48
 """Rows of a class that is settled on the spot; a word of bits bounds it by 62."""
-
-_LEVEL: Final = record(
-    ("first", np.int64),  # where its classes' starts begin
-    ("n_classes", np.int64),
-    ("next_column", np.int64),  # to split them by
-)
 
 _KEY: Final = record(
     ("members", np.int32),  # rows of a class with a code; then where the next of them goes
@@ -93,21 +76,6 @@ class Found(NamedTuple):
     mates: CodeArray
 
 
-class Stack(NamedTuple):
-    """How far a walk has come: the classes of no column (level 0) down to those of the column set at hand.
-
-    ``rows`` int32 (room,), class by class and level by level; ``starts`` int64, where each class
-    begins in ``rows``, and after those of a level where its last one ends; ``levels`` a record
-    (max_size + 1,); ``path`` int16 (max_size,), the columns; ``size`` int64 (1,), how many.
-    """
-
-    rows: CodeArray
-    starts: CountArray
-    levels: NDArray[Any]
-    path: NDArray[np.int16]
-    size: CountArray
-
-
 class _Split(NamedTuple):
     """What comes of a split besides classes to go on with, and scratch for it.
 
@@ -138,23 +106,6 @@ class _Log(NamedTuple):
     n_hits: CountArray
 
 
-def new_stack(grid: Grid) -> Stack:
-    """Return the stack of a walk that has not begun."""
-    n_rows, max_size = grid.codes.shape[1], len(grid.allowed) - 1
-    rows, levels = np.empty(3 * n_rows, dtype=np.int32), np.zeros(max_size + 1, dtype=_LEVEL)
-    starts = np.zeros(len(rows) + 2 * len(levels), dtype=np.int64)
-    rows[:n_rows], starts[1], levels["n_classes"][0] = np.arange(n_rows), n_rows, 1
-    return Stack(rows, starts, levels, np.zeros(max_size, dtype=np.int16), np.zeros(1, dtype=np.int64))
-
-
-def with_more_room(stack: Stack) -> Stack:
-    """Return a stack that holds the same, and twice as many rows."""
-    return stack._replace(
-        rows=np.concatenate((stack.rows, np.empty_like(stack.rows))),
-        starts=np.concatenate((stack.starts, np.empty_like(stack.starts))),
-    )
-
-
 def _new_split(grid: Grid) -> _Split:
     n_rows = grid.codes.shape[1]
     return _Split(
@@ -180,7 +131,7 @@ def walk(
     sets of k columns m columns have.
     """
     n_columns = len(grid.codes)
-    stack, split = new_stack(grid), _new_split(grid)
+    stack, split = new_stack(grid.codes.shape[1], len(grid.allowed) - 1), _new_split(grid)
     cells = np.empty((n_columns, _LARGEST_SETTLED), dtype=np.int32)
     settling = _Settling(cells, np.empty(n_columns + 2, dtype=_COLUMN))
     while not walk_on(grid, found, stack, (split, settling), pulse, seen, below, (part, n_parts)):
@@ -255,7 +206,7 @@ def walk_all(grid: Grid, pulse: CountArray, seen: FloatArray) -> tuple[CodeArray
     `minimal_only` finds which. ``pulse`` and ``seen`` as in `walk`, but that nothing is counted as left.
     """
     n_rows, max_size = grid.codes.shape[1], len(grid.allowed) - 1
-    stack, split = new_stack(grid), _new_split(grid)
+    stack, split = new_stack(grid.codes.shape[1], len(grid.allowed) - 1), _new_split(grid)
     sizes = np.full(n_rows, max_size + 1, dtype=np.int32)
     hits, paths = np.empty((2, 2 * n_rows), dtype=np.int32), np.full((2 * n_rows, max_size), -1, dtype=np.int16)
     log = _Log(hits, paths, np.zeros(1, dtype=np.int64))
@@ -338,13 +289,6 @@ def _drop_larger(offsets: CountArray, paths: NDArray[np.int16], holds: BoolArray
             for place in range(max_size):
                 if paths[large, place] >= 0:
                     holds[paths[large, place]] = False
-
-
-@inner
-def has_room(room: int, starts: CountArray, first: int, n_classes: int) -> bool:
-    """Tell whether a stack of so many rows could hold the rows of its last level once more."""
-    begin, end = starts[first], starts[first + n_classes]
-    return bool(end + (end - begin) <= room)
 
 
 @inner
