@@ -12,7 +12,7 @@ __all__ = ["class_sizes", "distinct_rows", "first_rows", "refine", "rows_by_clas
 
 _BLOCK = 1024  # rows whose keys are made together
 _N_SLOTS = 2**16  # at first
-_SPREAD = np.uint64(0x9E3779B97F4A7C15)  # the golden ratio of 2^64: near keys go far apart
+_SPREAD, _OTHER, _HALF = np.uint64(0x9E3779B1), np.uint64(0x85EBCA6B), np.uint64(0xFFFFFFFF)
 
 
 @jit
@@ -93,7 +93,7 @@ def distinct_rows(
     """
     n_columns, n_rows = codes.shape
     keys, block = np.empty(n_rows, np.uint64), np.empty(_BLOCK, np.uint64)
-    slots, shift, n_found = np.empty(_N_SLOTS, np.int32), np.uint64(48), 0
+    slots, shift, n_found = np.empty(_N_SLOTS, np.int32), np.uint64(16), 0
     slots[:] = -1
     for begin in range(0, n_rows, _BLOCK):
         end = min(begin + _BLOCK, n_rows)
@@ -124,7 +124,9 @@ def distinct_rows(
 def _slot(slots: CodeArray, keys: NDArray[np.uint64], key: np.uint64, shift: np.uint64) -> np.uint64:
     """Return the slot of a key, or the free one that it would have."""
     last = np.uint64(slots.size - 1)
-    slot = (key * _SPREAD) >> shift
+    # Odd factors of 32 bits spread either half of a key; no product passes 64 bits.
+    spread = ((key & _HALF) * _SPREAD) ^ ((key >> np.uint64(32)) * _OTHER)
+    slot = ((spread ^ (spread >> np.uint64(32))) & _HALF) >> shift
     while slots[slot] >= 0 and keys[slots[slot]] != key:
         slot = (slot + np.uint64(1)) & last
     return slot
