@@ -11,15 +11,24 @@ import hushtable as ht
 from hushtable.discover import scores
 
 QUASI_IDENTIFIERS = ["birth_date", "sex", "postcode", "education"]
+DIVERSE = [ht.KAnonymity(5), ht.DistinctLDiversity(2, "diagnosis")]
 
 
 def cutting() -> None:
-    """Mondrian, with both cuts, along hierarchies, with models of sensitive values, and the exchange pass."""
+    """Mondrian of more values than a byte tells apart: both cuts, along hierarchies, with models, and the exchange."""
     people = ht.datasets.people(n=300, seed=0)
-    models = [ht.KAnonymity(5), ht.DistinctLDiversity(2, "diagnosis")]
-    options = {"quasi_identifiers": QUASI_IDENTIFIERS, "models": models, "roles": "trust"}
+    options = {"quasi_identifiers": QUASI_IDENTIFIERS, "models": DIVERSE, "roles": "trust"}
     for method in (ht.Mondrian(recoding="cut"), ht.Mondrian(cut="median"), ht.Mondrian(exchange=True)):
         ht.anonymize(people, method=method, hierarchies={"education": "auto"}, **options)
+
+
+def cutting_bytes() -> None:
+    """Mondrian of fewer values: both cuts, by the size of classes alone and with models of sensitive values."""
+    people = ht.datasets.people(n=300, seed=0)
+    for models in (DIVERSE[:1], DIVERSE):
+        for cut in ("gain", "median"):
+            options = {"quasi_identifiers": QUASI_IDENTIFIERS[1:], "models": models, "roles": "trust"}
+            ht.anonymize(people, method={"mondrian": {"cut": cut}}, **options)
 
 
 def grouping() -> None:
@@ -39,7 +48,7 @@ def grouping() -> None:
 def main() -> None:
     """Run the drills side by side."""
     warnings.simplefilter("ignore")
-    drills: list[Callable[[], None]] = [cutting, grouping]
+    drills: list[Callable[[], None]] = [cutting, cutting_bytes, grouping]
     processes = [multiprocessing.get_context("spawn").Process(target=drill) for drill in drills]
     for process in processes:
         process.start()
