@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 from hushtable._types import CodeArray, CountArray
 from hushtable.kernels._jit import bare, inner
 from hushtable.kernels._records import record
-from hushtable.kernels.stack import Stack, has_room, new_stack, with_more_room
-from hushtable.kernels.uniques import Grid
+from hushtable.kernels.walking import OVER, Grid, Stack, new_stack, next_column, with_more_room
 
 __all__ = ["walk_draws"]
 
@@ -60,17 +59,12 @@ def walk_draws(grid: Grid, drawn: NDArray[np.int64], hit: NDArray[np.int64], pul
 @bare
 def _walk(grid: Grid, draws: _Draws, stack: Stack, pulse: CountArray) -> bool:
     """Walk on; tell whether it is over, or the stack has no room."""
-    n_columns, max_size = grid.codes.shape[0], grid.allowed.size - 1
-    while stack.size[0] >= 0 and pulse[0] < pulse[1]:
+    n_columns = grid.codes.shape[0]
+    while pulse[0] < pulse[1]:
+        column = next_column(stack, n_columns)
+        if column < 0:
+            return column == OVER
         size = stack.size[0]
-        level = stack.levels[size]
-        column = level.next_column
-        if size == max_size or column == n_columns or level.n_classes == 0:
-            stack.size[0] -= 1
-            continue
-        if not has_room(stack.rows.size, stack.starts, level.first, level.n_classes):
-            return False
-        level.next_column = column + 1
         if size == 0:
             pulse[2] = column
         _split(grid, draws, stack, column, size + 1)

@@ -24,12 +24,12 @@ from numpy.typing import NDArray
 from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray
 from hushtable.kernels._jit import bare, inner
 from hushtable.kernels._records import record
-from hushtable.kernels.stack import Stack, has_room, new_stack, with_more_room
+from hushtable.kernels.settling import LARGEST, Settling, new_settling, settle
+from hushtable.kernels.walking import NO_ROOM, OVER, Found, Grid, Stack, new_stack, next_column, with_more_room
 
 __all__ = ["Found", "Grid", "minimal_only", "walk", "walk_all", "walk_all_on", "walk_on"]
 
-_LARGEST_SETTLED: Final = 48
-"""Rows of a class that is settled on the spot; a word of bits bounds it by 62."""
+_LOG_FULL: Final = -3  # besides what `next_column` returns
 
 _KEY: Final = record(
     ("members", np.int32),  # rows of a class with a code; then where the next of them goes
@@ -37,43 +37,6 @@ _KEY: Final = record(
     ("targets", np.int32),
     ("worth", np.int32),  # 1 where a probe can still improve, 2 where it is a hit
 )
-
-_COLUMN: Final = record(
-    ("agree", np.int64),  # bits of the rows that agree with a probe on a column
-    ("agree_after", np.int64),  # and on all from it on
-    ("chosen", np.int64),  # of the columns under way, by size: which
-    ("left", np.int64),  # and the rows that agree on those before
-)
-
-
-class Grid(NamedTuple):
-    """The rows to walk over.
-
-    ``codes`` is int32 (n_columns, n_rows), columns in the order of the walk;
-    ``widths`` int64 (n_columns,), one more than the largest code; ``probes`` and
-    ``targets`` int8 (n_rows,), how often the row counts as either: 0, 1, or 2 for
-    more; ``allowed`` bool (max_size + 1,), the sizes asked for.
-    """
-
-    codes: CodeArray
-    widths: CountArray
-    probes: NDArray[np.int8]
-    targets: NDArray[np.int8]
-    allowed: BoolArray
-    missing_matches: bool
-
-
-class Found(NamedTuple):
-    """Per row the first smallest column set so far.
-
-    ``sizes`` int32 (n_rows,), one more than the largest size where there is none;
-    ``paths`` int16 (n_rows, max_size), ascending columns; ``mates`` int32 (n_rows,),
-    the target that equals the row there.
-    """
-
-    sizes: CodeArray
-    paths: NDArray[np.int16]
-    mates: CodeArray
 
 
 class _Split(NamedTuple):
@@ -89,13 +52,6 @@ class _Split(NamedTuple):
     small: CodeArray
     small_starts: CountArray
     hits: CodeArray
-
-
-class _Settling(NamedTuple):
-    """Scratch for a small class: ``cells`` int32 (n_columns, rows), later columns; and a record for each of those."""
-
-    cells: CodeArray
-    columns: NDArray[Any]
 
 
 class _Log(NamedTuple):
@@ -132,8 +88,7 @@ def walk(
     """
     n_columns = len(grid.codes)
     stack, split = new_stack(grid.codes.shape[1], len(grid.allowed) - 1), _new_split(grid)
-    cells = np.empty((n_columns, _LARGEST_SETTLED), dtype=np.int32)
-    settling = _Settling(cells, np.empty(n_columns + 2, dtype=_COLUMN))
+    settling = new_settling(n_columns)
     while not walk_on(grid, found, stack, (split, settling), pulse, seen, below, (part, n_parts)):
         stack = with_more_room(stack)
 
@@ -143,7 +98,7 @@ def walk_on(
     grid: Grid,
     found: Found,
     stack: Stack,
-    scratch: tuple[_Split, _Settling],
+    scratch: tuple[_Split, Settling],
     pulse: CountArray,
     seen: FloatArray,
     below: FloatArray,
@@ -153,22 +108,17 @@ def walk_on(
     split, settling = scratch
     part, n_parts = whose
     path, n_columns, max_size = stack.path, grid.codes.shape[0], grid.allowed.size - 1
-    while stack.size[0] >= 0 and pulse[0] < pulse[1]:
+    while pulse[0] < pulse[1]:
+        column = next_column(stack, n_columns)
+        if column < 0:
+            return column == OVER
         size = stack.size[0]
-        level = stack.levels[size]
-        column = level.next_column
-        if size == max_size or column == n_columns or level.n_classes == 0:
-            stack.size[0] -= 1
-            continue
-        if not has_room(stack.rows.size, stack.starts, level.first, level.n_classes):
-            return False
-        level.next_column = column + 1
         if size == 0:
             pulse[2] = column
         elif size == 1 and column % n_parts != part:
             continue
         path[size] = column
-        n_small, n_hits = _split(grid, found.sizes, column, size + 1, stack, split, _LARGEST_SETTLED)
+        n_small, n_hits = _split(grid, found.sizes, column, size + 1, stack, split, LARGEST)
         size += 1
         if grid.allowed[size]:
             for hit in range(n_hits):
@@ -182,7 +132,7 @@ def walk_on(
         mine, n_shares = (part, n_parts) if size == 1 else (0, 1)
         if n_small > 0:
             starts = split.small_starts[: n_small + 1]
-            _settle(grid, found, split.small, starts, path[:size], (mine, n_shares), pulse, settling)
+            settle(grid, found, split.small, starts, path[:size], (mine, n_shares), pulse, settling)
         if pulse[0] >= pulse[1]:
             break
         if size == 1:
@@ -206,14 +156,18 @@ def walk_all(grid: Grid, pulse: CountArray, seen: FloatArray) -> tuple[CodeArray
     `minimal_only` finds which. ``pulse`` and ``seen`` as in `walk`, but that nothing is counted as left.
     """
     n_rows, max_size = grid.codes.shape[1], len(grid.allowed) - 1
-    stack, split = new_stack(grid.codes.shape[1], len(grid.allowed) - 1), _new_split(grid)
+    stack, split = new_stack(n_rows, max_size), _new_split(grid)
     sizes = np.full(n_rows, max_size + 1, dtype=np.int32)
     hits, paths = np.empty((2, 2 * n_rows), dtype=np.int32), np.full((2 * n_rows, max_size), -1, dtype=np.int16)
     log = _Log(hits, paths, np.zeros(1, dtype=np.int64))
-    while not walk_all_on(grid, sizes, stack, split, log, pulse, seen):
-        stack = with_more_room(stack)
-        hits = np.concatenate((log.hits, np.empty_like(log.hits)), axis=1)
-        log = log._replace(hits=hits, paths=np.concatenate((log.paths, np.full_like(log.paths, -1))))
+    status = NO_ROOM
+    while status != OVER:
+        status = walk_all_on(grid, sizes, stack, split, log, pulse, seen)
+        if status == NO_ROOM:
+            stack = with_more_room(stack)
+        elif status == _LOG_FULL:
+            hits = np.concatenate((log.hits, np.empty_like(log.hits)), axis=1)
+            log = log._replace(hits=hits, paths=np.concatenate((log.paths, np.full_like(log.paths, -1))))
     n_hits = int(log.n_hits[0])
     return log.hits[0, :n_hits].copy(), log.hits[1, :n_hits].copy(), log.paths[:n_hits].copy()
 
@@ -221,22 +175,17 @@ def walk_all(grid: Grid, pulse: CountArray, seen: FloatArray) -> tuple[CodeArray
 @bare
 def walk_all_on(
     grid: Grid, sizes: CodeArray, stack: Stack, split: _Split, log: _Log, pulse: CountArray, seen: FloatArray
-) -> bool:
-    """Walk on; tell whether it is over, or the stack or the log has no room."""
-    path, n_columns, max_size = stack.path, grid.codes.shape[0], grid.allowed.size - 1
-    while stack.size[0] >= 0 and pulse[0] < pulse[1]:
-        size = stack.size[0]
-        level = stack.levels[size]
-        column = level.next_column
-        if size == max_size or column == n_columns or level.n_classes == 0:
-            stack.size[0] -= 1
-            continue
+) -> int:
+    """Walk on; return OVER, or NO_ROOM or _LOG_FULL where the stack or the log has no room."""
+    path, n_columns = stack.path, grid.codes.shape[0]
+    while pulse[0] < pulse[1]:
         # As many hits as rows may come.
         if log.n_hits[0] + grid.codes.shape[1] > log.hits.shape[1]:
-            return False
-        if not has_room(stack.rows.size, stack.starts, level.first, level.n_classes):
-            return False
-        level.next_column = column + 1
+            return _LOG_FULL
+        column = next_column(stack, n_columns)
+        if column < 0:
+            return column
+        size = stack.size[0]
         if size == 0:
             pulse[2] = column
         path[size] = column
@@ -252,7 +201,7 @@ def walk_all_on(
                     log.paths[n_logged, place] = path[place]
                 log.n_hits[0] += 1
         stack.size[0] = size
-    return True
+    return OVER
 
 
 def minimal_only(offsets: CountArray, paths: NDArray[np.int16], n_columns: int) -> BoolArray:
@@ -383,134 +332,3 @@ def _split(
             key.members = key.probes = key.targets = key.worth = 0
     level.n_classes = n_kept
     return n_small, n_hits
-
-
-@inner
-def _settle(
-    grid: Grid,
-    found: Found,
-    rows: CodeArray,
-    starts: CountArray,
-    path: NDArray[np.int16],
-    whose: tuple[int, int],
-    pulse: CountArray,
-    scratch: _Settling,
-) -> None:
-    """Find the first smallest superset, by later columns only, on which each probe of a small class is alone.
-
-    Looks at the classes whose first row is the part's, until it is told to stop.
-    """
-    part, n_parts = whose
-    max_size, size = grid.allowed.size - 1, path.size
-    first = int(path[size - 1]) + 1
-    n_later = grid.codes.shape[0] - first
-    if n_later <= 0:
-        return
-    cells, columns = scratch.cells, scratch.columns[: n_later + 1]
-    for label in range(starts.size - 1):
-        begin = starts[label]
-        # The parts know different records to be settled, hence different classes: a row tells whose one is.
-        if rows[begin] % n_parts != part:
-            continue
-        if pulse[0] >= pulse[1]:
-            return
-        n_members = starts[label + 1] - begin
-        # Bit i of a word is the i-th row of the class: probes, targets, and targets of more than one record.
-        probes = targets = heavy = np.int64(0)
-        for place in range(n_members):
-            row = rows[begin + place]
-            bit = np.int64(1) << place
-            probes |= bit if grid.probes[row] > 0 else 0
-            targets |= bit if grid.targets[row] > 0 else 0
-            heavy |= bit if grid.targets[row] > 1 else 0
-            for later in range(n_later):
-                cells[later, place] = grid.codes[first + later, row]
-        for place in range(n_members):
-            row = rows[begin + place]
-            limit = min(int(found.sizes[row]) - 1, max_size) - size
-            if grid.probes[row] != 1 or limit <= 0:
-                continue
-            _agreements(cells, n_members, place, grid.missing_matches, columns)
-            itself = np.int64(1) << place
-            if columns[0].agree_after & probes != itself:
-                continue
-            bits = (itself, probes, targets, heavy)
-            n_more, mate = _smallest_addition(columns, bits, grid.allowed[size:], limit, pulse)
-            if n_more > 0:
-                found.sizes[row] = size + n_more
-                found.mates[row] = rows[begin + mate]
-                for level in range(size):
-                    found.paths[row, level] = path[level]
-                for level in range(n_more):
-                    found.paths[row, size + level] = first + columns[level].chosen
-
-
-@inner
-def _agreements(cells: CodeArray, n_members: int, place: int, missing_matches: bool, columns: NDArray[Any]) -> None:
-    """Say which rows of a class agree with one of them on each column, and on all columns from each one on."""
-    agree_after = (np.int64(1) << n_members) - 1
-    columns[columns.size - 1].agree_after = agree_after
-    for column in range(columns.size - 2, -1, -1):
-        bits = np.int64(0)
-        own = cells[column, place]
-        if own >= 0 or missing_matches:
-            for other in range(n_members):
-                if cells[column, other] == own:
-                    bits |= np.int64(1) << other
-        # A column on which nothing matches is of no use to anyone.
-        if bits != 0:
-            agree_after &= bits
-        columns[column].agree, columns[column].agree_after = bits, agree_after
-
-
-@inner
-def _smallest_addition(
-    columns: NDArray[Any],
-    bits: tuple[np.int64, np.int64, np.int64, np.int64],
-    allowed: BoolArray,
-    limit: int,
-    pulse: CountArray,
-) -> tuple[int, int]:
-    """Find the fewest columns, first in order, on which a probe of a class is alone; return how many, and its target.
-
-    ``bits`` of the probe itself, of all probes, targets, and targets of more than one record. ``allowed`` says of
-    0, 1, 2, ... more columns whether they make a size asked for. 0 columns where there are none, or where it is
-    told to stop.
-    """
-    n_columns = columns.size - 1
-    itself, probe_bits, target_bits, heavy_bits = bits
-    # With a gap in the sizes asked for, a column may be of use only to fill up a size.
-    has_gap = False
-    for n_more in range(allowed.size):
-        has_gap = has_gap or not allowed[n_more]
-    for n_wanted in range(1, min(limit, n_columns) + 1):
-        if not allowed[n_wanted]:
-            continue
-        came_so_far = False
-        level = 0
-        columns[0].left, columns[0].chosen = columns[n_columns].agree_after, -1
-        while level >= 0:
-            if level == 0 and pulse[0] >= pulse[1]:
-                return 0, -1
-            left, column = columns[level].left, columns[level].chosen + 1
-            columns[level].chosen = column
-            if column > n_columns - (n_wanted - level):
-                level -= 1
-                continue
-            both = left & columns[column].agree
-            if both & target_bits == 0 or (both == left and not has_gap):
-                continue
-            if level + 1 == n_wanted:
-                hit = both & target_bits
-                if both & probe_bits == itself and hit & (hit - 1) == 0 and hit & heavy_bits == 0:
-                    mate = 0
-                    while hit >> mate != 1:
-                        mate += 1
-                    return n_wanted, mate
-                came_so_far = True
-            elif both & columns[column + 1].agree_after & probe_bits == itself:
-                level += 1
-                columns[level].left, columns[level].chosen = both, column
-        if not came_so_far and not has_gap:
-            break
-    return 0, -1
