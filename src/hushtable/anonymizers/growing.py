@@ -200,10 +200,8 @@ class Scratch(threading.local):
 
     def stack(self, rows: split.Rows) -> None:
         """Put all rows on the stack, as one class of which nothing is known."""
-        axes = self.search.axes
-        highest = np.diff(axes.columns["begin"], append=len(axes.places)) - 1
         self.work.stack[0, :3] = 0, len(rows.order), _n_records(rows)
-        self.work.stack[0, 3::2], self.work.stack[0, 4::2] = 0, highest
+        self.work.stack[0, 3::2], self.work.stack[0, 4::2] = 0, _widths(self.search.axes) - 1
 
 
 def _run(rows: split.Rows, start: int, end: int) -> split.Rows:
@@ -267,8 +265,15 @@ def _judged(search: Search, most: int) -> split.Judged:
         n_held=np.zeros((2, n_sensitive), dtype=np.int64),
         people=np.zeros(2, dtype=np.int64),
         order=np.empty(most, dtype=np.int32),
+        places=np.empty(int(_widths(search.axes).max()), dtype=np.int32),
+        moved=np.full(1, -1, dtype=np.int64),
         nodes=np.empty(search.rules.tables.shape[2]),
     )
+
+
+def _widths(axes: split.Axes) -> CountArray:
+    """Return how many places each column has."""
+    return np.diff(axes.columns["begin"], append=len(axes.places))
 
 
 def _n_records(rows: split.Rows) -> int:

@@ -17,7 +17,7 @@ from hushtable.kernels._records import record
 from hushtable.kernels.profile import ROUNDER, Profile, foresee, may_cut, preference, sort_profile
 from hushtable.kernels.rows import ByteArray, Rows, mark
 from hushtable.kernels.shares import Axes, share_of
-from hushtable.kernels.sweep import Judged, Node, begin_sweep, both_pass, end_sweep
+from hushtable.kernels.sweep import Judged, Node, both_pass, end_sweep
 
 __all__ = ["CUT", "Choice", "Options", "best_by_gain", "best_by_median"]
 
@@ -88,7 +88,7 @@ def best_by_gain(
         entries = held.entries[begin : begin + n_codes]
         lowest = axes.places[begin + entries[0].code].position
         highest = axes.places[begin + entries[n_codes - 1].code].position
-        n_left, moved = 0, -1
+        n_left = 0
         for length in range(1, n_codes):
             n_left += entries[length - 1].records
             n_right = size - n_left
@@ -116,17 +116,10 @@ def best_by_gain(
                 score *= preference(axes, j, entries, length)
             if score <= cuts[last].score or (is_tree and not may_cut(axes, j, held.columns[j].level, entries, length)):
                 continue
-            if judged is not None:
-                if moved < 0:
-                    begin_sweep(rows, judged, entries, held.bins[begin:], node, j)
-                    moved = 0
-                until = entries[length - 1].key
-                passes = both_pass(rows, judged, node, moved, until, n_left)
-                moved = until
-                if not passes:
-                    continue
+            if judged is not None and not both_pass(rows, judged, entries, node, j, length, n_left, n_left):
+                continue
             _enter(cuts, score, j, length, n_left, left, right)
-        if judged is not None and moved >= 0:
+        if judged is not None:
             end_sweep(rows, judged, node)
     if cuts[0].score < 0:
         return -1
@@ -322,21 +315,18 @@ def best_by_median(
         sort_profile(axes, held, j)
         entries = held.entries[begin : begin + n_codes]
         is_tree, halves = axis.is_ordered and axis.depth > 0, deals_ties and axis.depth == 0
-        n_left, moved, nearest = 0, -1, 2 * size
+        n_left, nearest = 0, 2 * size
         if halves and n_codes > 1 and size // 2 >= options.min_size:
             n_short, length = 0, 0
             while n_short + entries[length].records <= size // 2:
                 n_short += entries[length].records
                 length += 1
-            n_dealt = size // 2 - n_short
             passes = True
             if judged is not None:
-                begin_sweep(rows, judged, entries, held.bins[begin:], node, j)
-                until = (entries[length - 1].key if length > 0 else 0) + n_dealt
-                passes = both_pass(rows, judged, node, 0, until, size // 2)
+                passes = both_pass(rows, judged, entries, node, j, length, n_short, size // 2)
                 end_sweep(rows, judged, node)
             if passes:
-                cut.column, cut.length, cut.n_dealt, cut.n_left = j, length, n_dealt, size // 2
+                cut.column, cut.length, cut.n_dealt, cut.n_left = j, length, size // 2 - n_short, size // 2
                 return 0
         for length in range(1, n_codes):
             n_left += entries[length - 1].records
@@ -345,18 +335,11 @@ def best_by_median(
                 continue
             if is_tree and not may_cut(axes, j, held.columns[j].level, entries, length):
                 continue
-            if judged is not None:
-                if moved < 0:
-                    begin_sweep(rows, judged, entries, held.bins[begin:], node, j)
-                    moved = 0
-                until = entries[length - 1].key
-                passes = both_pass(rows, judged, node, moved, until, n_left)
-                moved = until
-                if not passes:
-                    continue
+            if judged is not None and not both_pass(rows, judged, entries, node, j, length, n_left, n_left):
+                continue
             nearest = off
             cut.column, cut.length, cut.n_dealt, cut.n_left = j, length, 0, n_left
-        if judged is not None and moved >= 0:
+        if judged is not None:
             end_sweep(rows, judged, node)
         if nearest < 2 * size:
             return 0

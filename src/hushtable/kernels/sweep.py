@@ -14,7 +14,7 @@ from hushtable.kernels._jit import inner
 from hushtable.kernels.judge import Rules, passes
 from hushtable.kernels.rows import Rows
 
-__all__ = ["Judged", "Node", "begin_sweep", "both_pass", "end_sweep"]
+__all__ = ["Judged", "Node", "both_pass", "end_sweep"]
 
 
 class Judged(NamedTuple):
@@ -27,6 +27,8 @@ class Judged(NamedTuple):
     n_held : int64 (2, n_sensitive), distinct known values, left and right
     people : int64 (2,), records of the population, left and right
     order : int32 (n_rows,), rows of a class by the profile of a column
+    places : int32 (widest column,), the place of a code in that profile
+    moved : int64 (1,), how many of those rows are on the left; -1 between columns
     nodes : float64 (widest table of a rule,), as `hushtable.kernels.judge.passes` takes it
     """
 
@@ -37,6 +39,8 @@ class Judged(NamedTuple):
     n_held: CountArray
     people: CountArray
     order: CodeArray
+    places: CodeArray
+    moved: CountArray
     nodes: FloatArray
 
 
@@ -49,36 +53,31 @@ class Node(NamedTuple):
 
 
 @inner
-def begin_sweep(rows: Rows, judged: Judged, entries: NDArray[Any], bins: CountArray, node: Node, j: int) -> None:
-    """Put all rows of a class on the right side, in the order in which cuts of column j take them.
+def both_pass(
+    rows: Rows,
+    judged: Judged,
+    entries: NDArray[Any],
+    node: Node,
+    j: int,
+    length: int,
+    n_whole: int,
+    n_left: int,
+) -> bool:
+    """Tell whether both sides of a cut of column j satisfy every rule; of a column, shorter cuts come first.
 
-    entries, bins : the column's; the key of every entry becomes how many rows come up to it
+    entries : the profile of the column
+    length, n_whole : how many of them go left, and their records
+    n_left : records that go left, the first rows of the next entry included
     """
-    for place in range(entries.size):
-        entries[place].key = 0
-        bins[entries[place].code] = place
-    for i in range(node.start, node.end):
-        place = bins[rows.codes[i, j]]
-        if place + 1 < entries.size:
-            entries[place + 1].key += 1
-        _move(rows, judged, i, 1, 1)
-    for place in range(1, entries.size):
-        entries[place].key += entries[place - 1].key
-    for i in range(node.start, node.end):
-        place = bins[rows.codes[i, j]]
-        judged.order[entries[place].key] = i
-        # In the end every start has moved to the end of its run.
-        entries[place].key += 1
-    for place in range(entries.size):
-        bins[entries[place].code] = 0
-
-
-@inner
-def both_pass(rows: Rows, judged: Judged, node: Node, moved: int, until: int, n_left: int) -> bool:
-    """Move rows to the left, from the first that has not moved, and tell whether both sides satisfy every rule."""
-    for i in range(moved, until):
+    if judged.moved[0] < 0:
+        _begin(rows, judged, entries, node, j)
+    until = n_left - n_whole
+    if length > 0:
+        until += entries[length - 1].key
+    for i in range(judged.moved[0], until):
         _move(rows, judged, judged.order[i], 1, -1)
         _move(rows, judged, judged.order[i], 0, 1)
+    judged.moved[0] = until
     for side in range(2):
         size = node.size - n_left if side else n_left
         if not passes(judged.rules, size, judged.people[side], judged.held[side], judged.n_held[side], judged.nodes):
@@ -87,8 +86,31 @@ def both_pass(rows: Rows, judged: Judged, node: Node, moved: int, until: int, n_
 
 
 @inner
+def _begin(rows: Rows, judged: Judged, entries: NDArray[Any], node: Node, j: int) -> None:
+    """Put all rows on the right side, in the order in which cuts take them; a key is how many come up to its entry."""
+    for place in range(entries.size):
+        entries[place].key = 0
+        judged.places[entries[place].code] = place
+    for i in range(node.start, node.end):
+        place = judged.places[rows.codes[i, j]]
+        if place + 1 < entries.size:
+            entries[place + 1].key += 1
+        _move(rows, judged, i, 1, 1)
+    for place in range(1, entries.size):
+        entries[place].key += entries[place - 1].key
+    for i in range(node.start, node.end):
+        place = judged.places[rows.codes[i, j]]
+        judged.order[entries[place].key] = i
+        # In the end every start has moved to the end of its run.
+        entries[place].key += 1
+    judged.moved[0] = 0
+
+
+@inner
 def end_sweep(rows: Rows, judged: Judged, node: Node) -> None:
-    """Forget the sensitive counts, touching only values that the class holds."""
+    """Forget the sensitive counts of a column's cuts, touching only values that the class holds."""
+    if judged.moved[0] < 0:
+        return
     for i in range(node.start, node.end):
         for s in range(judged.n_held.shape[1]):
             value = judged.sensitive[s, rows.order[i]]
@@ -96,6 +118,7 @@ def end_sweep(rows: Rows, judged: Judged, node: Node) -> None:
             judged.held[1, s, value] = 0
     judged.n_held[:] = 0
     judged.people[:] = 0
+    judged.moved[0] = -1
 
 
 @inner
