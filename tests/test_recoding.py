@@ -14,13 +14,13 @@ from hypothesis import strategies as st
 
 from hushtable import cells
 from hushtable.anonymizers import Mondrian
+from hushtable.boundaries import cut_point
 from hushtable.cells import SUPPRESSED
 from hushtable.column import Column
 from hushtable.layout import lay_out
 from hushtable.models import DistinctLDiversity, KAnonymity
 from hushtable.partition import Partition
 from hushtable.protect import anonymize
-from hushtable.recoding import cut_point
 from hushtable.table import Table
 from tightly import tight
 

@@ -11,10 +11,8 @@ from __future__ import annotations
 import math
 import numbers
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -32,14 +30,23 @@ from hushtable.hierarchy.rules import Suppression
 from hushtable.kernels import group, rows, shares
 from hushtable.kernels.shares import WHOLE, Axes
 from hushtable.readable import length_in_list
-from hushtable.search import n_threads
+from hushtable.search import in_runs
 from hushtable.table import Table
 
+__all__ = [
+    "Axis",
+    "Lists",
+    "by_content",
+    "check_grid",
+    "lay_out",
+    "pack",
+    "packed_rows",
+    "places",
+    "placing",
+    "relative",
+]
+
 _BYTE = 256  # how many codes a byte tells apart
-
-__all__ = ["Axis", "Lists", "by_content", "check_grid", "lay_out", "pack", "packed_rows", "places", "relative"]
-
-_BYTE = 256
 _MOST_CELLS = 1_000_000
 _TO_READ = 2.1  # how much more a list weighs than an interval of the same share: it is several times as long
 
@@ -195,17 +202,26 @@ def packed_rows(table: Table, axes: Sequence[Axis]) -> NDArray[Any]:
     dtype: type[np.unsignedinteger[Any]] = np.uint8 if max(axis.n_places for axis in axes) <= _BYTE else np.uint32
     to_word = 8 // np.dtype(dtype).itemsize
     packed = np.zeros((table.n_rows, -(-len(axes) // to_word) * to_word), dtype=dtype)
-    columns = np.array([table.index(axis.column.name) for axis in axes])
-    begins = np.cumsum([0, *(len(axis.place) for axis in axes[:-1])])
-    places = np.concatenate([axis.place for axis in axes])
-
-    def put(run: tuple[int, int]) -> None:
-        rows.put(table.codes, columns, places, begins, packed, *run)
-
-    with ThreadPoolExecutor(n_threads()) as pool:
-        ends = np.linspace(0, table.n_rows, n_threads() + 1).astype(int).tolist()
-        list(pool.map(put, pairwise(ends)))
+    by = placing(table, axes)
+    in_runs(lambda run: rows.put(table.codes, *by, packed, run), table.n_rows)
     return packed
+
+
+def placing(table: Table, axes: Sequence[Axis]) -> tuple[CountArray, CodeArray, CountArray]:
+    """Return what tells kernels the places of a table's codes.
+
+    Returns
+    -------
+    columns : ndarray of int64, shape (n_axes,)
+        Which of the table's columns each axis lays out.
+    places : ndarray of int32
+        Of the missing value and every code of the first axis, then of the next.
+    begins : ndarray of int64, shape (n_axes + 1,)
+        Where those of each begin, and where the last ones end.
+    """
+    columns = np.array([table.index(axis.column.name) for axis in axes])
+    begins = np.cumsum([0, *(len(axis.place) for axis in axes)])
+    return columns, np.concatenate([axis.place for axis in axes]), begins
 
 
 def pack(axes: Sequence[Axis], weights: Mapping[str, float]) -> Axes:

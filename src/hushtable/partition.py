@@ -105,10 +105,14 @@ class Partition:
         return cls(labels, sizes, offsets, rows)
 
     @classmethod
-    def from_runs(cls, rows: CodeArray, offsets: CodeArray | CountArray, counts: CountArray) -> Partition:
-        """Make a partition of all rows class by class, those of a class ascending."""
+    def from_runs(
+        cls, rows: CodeArray, offsets: CodeArray | CountArray, counts: CountArray, *, is_ascending: bool = True
+    ) -> Partition:
+        """Make a partition of all rows class by class; those of a class are ascending, or told not to be."""
         labels = np.empty(len(rows), dtype=np.int32)
         labels[rows] = np.repeat(np.arange(len(offsets) - 1, dtype=np.int32), np.diff(offsets))
+        if not is_ascending:
+            return cls.from_labels(labels, len(offsets) - 1, counts)
         return cls(labels, group.class_sizes(labels, counts, len(offsets) - 1), offsets.astype(np.int64), rows)
 
     def refine(self, table: Table, column: str) -> Partition:

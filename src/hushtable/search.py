@@ -6,10 +6,15 @@ import dataclasses
 import math
 import os
 import sys
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 from time import perf_counter
 from typing import Any, Final
+
+import numpy as np
 
 from hushtable._types import Progress
 from hushtable.errors import InputError, check_type, with_hint
@@ -24,6 +29,7 @@ __all__ = [
     "check_budget",
     "check_memory",
     "free_memory",
+    "in_runs",
     "n_threads",
     "say_if_first_run",
 ]
@@ -32,6 +38,7 @@ THREADS: Final = "HUSHTABLE_THREADS"
 _NEGLIGIBLE: Final = 1e-7  # of a loss: what rounding does to a sum
 
 _MOST_THREADS: Final = 8
+_MANY: Final = 50_000  # rows: some milliseconds, far more than it takes to start a thread
 
 
 def n_threads() -> int:
@@ -282,6 +289,13 @@ def check_memory(needed: float, what: str, hint: str) -> None:
             f"{what} would need {_in_gigabytes(needed)} of memory, and {_in_gigabytes(free)} is free.", hint
         )
         raise InputError(msg)
+
+
+def in_runs(work: Callable[[tuple[int, int]], None], n_rows: int) -> None:
+    """Have all threads work on runs of rows, given as the first and the one after the last."""
+    n_parts = min(n_threads(), 1 + n_rows // _MANY)
+    with ThreadPoolExecutor(n_parts) as pool:
+        list(pool.map(work, pairwise(np.linspace(0, n_rows, n_parts + 1).astype(int).tolist())))
 
 
 def say_if_first_run(kernel: Any, seconds: int) -> None:

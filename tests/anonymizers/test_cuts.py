@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hushtable.anonymizers import Mondrian, cuts
+from hushtable.anonymizers import Mondrian
 from hushtable.anonymizers.cuts import CutTree
 from hushtable.hierarchy import Hierarchy
 from hushtable.layout import lay_out, places
@@ -59,7 +59,7 @@ def batch_of(table, random, n_rows, beyond):
 
 @pytest.fixture(autouse=True)
 def _in_parts(monkeypatch):
-    monkeypatch.setattr(cuts, "_MANY", 3)
+    monkeypatch.setattr("hushtable.search._MANY", 3)
     monkeypatch.setenv(THREADS, "2")
 
 

@@ -67,21 +67,17 @@ def test_a_side_of_a_cut_is_cut_as_it_is_in_the_whole(method, recoding, name, ta
     problem = problem_of(table, quasi_identifiers(table), EVERY_MODEL[name], population=population)
     if not problem.judge.passes_as_one_class():
         return
+    # Cells that overlap are undone afterwards, where the whole is known.
     with mock.patch.object(mondrian, "undo_overlaps", lambda found, cuts, *_: (found, cuts)):
-        check_sides(method, problem)
-
-
-def check_sides(method, problem):
-    """Cells that overlap are undone afterwards, where the whole is known."""
-    whole = method.search(problem)
-    tree, labels = whole.placing, whole.partition.labels
-    if tree.columns[0] < 0:
-        return
-    n_left = 1 + int(np.flatnonzero(np.cumsum(np.where(tree.columns[1:] < 0, -1, 1)) == -1)[0])
-    n_left_classes = int((tree.columns[1 : 1 + n_left] < 0).sum())
-    for side, first in ((labels < n_left_classes, 0), (labels >= n_left_classes, n_left_classes)):
-        part = method.search(replace(problem, judge=problem.judge.of(side)))
-        assert (first + part.partition.labels).tolist() == labels[side].tolist()
+        whole = method.search(problem)
+        tree, labels = whole.placing, whole.partition.labels
+        if tree.columns[0] < 0:
+            return
+        n_left = 1 + int(np.flatnonzero(np.cumsum(np.where(tree.columns[1:] < 0, -1, 1)) == -1)[0])
+        n_left_classes = int((tree.columns[1 : 1 + n_left] < 0).sum())
+        for side, first in ((labels < n_left_classes, 0), (labels >= n_left_classes, n_left_classes)):
+            part = method.search(replace(problem, judge=problem.judge.of(side)))
+            assert (first + part.partition.labels).tolist() == labels[side].tolist()
 
 
 PEOPLE = ht.datasets.people(300, seed=4)

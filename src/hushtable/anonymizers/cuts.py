@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from itertools import pairwise
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hushtable._types import CodeArray, CountArray, frozen, remade
 from hushtable.kernels import replay, split
-from hushtable.layout import Axis
-from hushtable.search import n_threads
+from hushtable.layout import Axis, placing
+from hushtable.search import in_runs
 from hushtable.table import Table
 
 __all__ = ["CutTree", "Walk"]
-
-_MANY: Final = 50_000  # rows: a few milliseconds, far more than it takes to start a thread
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -101,15 +97,6 @@ class Walk:
         -----
         O(depth) per row, times the logarithm of the left side's values over 64 in an unordered column.
         """
-        columns = np.array([table.index(axis.column.name) for axis in self.axes])
-        begins = np.cumsum([0, *(len(axis.place) for axis in self.axes)])
-        places = np.concatenate([axis.place for axis in self.axes])
-        labels = np.empty(table.n_rows, dtype=np.int32)
-
-        def walk(run: tuple[int, int]) -> None:
-            replay.walk(self.nodes, self.words, table.codes, columns, places, begins, labels, run)
-
-        n_parts = min(n_threads(), 1 + table.n_rows // _MANY)
-        with ThreadPoolExecutor(n_parts) as pool:
-            list(pool.map(walk, pairwise(np.linspace(0, table.n_rows, n_parts + 1).astype(int).tolist())))
+        labels, by = np.empty(table.n_rows, dtype=np.int32), placing(table, self.axes)
+        in_runs(lambda run: replay.walk(self.nodes, self.words, table.codes, *by, labels, run), table.n_rows)
         return labels

@@ -9,11 +9,10 @@ from typing import ClassVar, Final, Literal
 
 import numpy as np
 
-from hushtable._types import CountArray
 from hushtable.anonymizers import publish
 from hushtable.anonymizers.cuts import CutTree
 from hushtable.anonymizers.exchange import improve
-from hushtable.anonymizers.growing import Grown, Search, grow, side_by_side
+from hushtable.anonymizers.growing import Search, grow, side_by_side
 from hushtable.anonymizers.method import Found, Offers, Problem, register
 from hushtable.anonymizers.overlap import undo_overlaps
 from hushtable.anonymizers.publish import STYLES, Style
@@ -191,7 +190,8 @@ class Mondrian:
         options = split.Options(min_size)
         search = Search(packed, rules, codes, people, options, self.n_rescored, deals_ties)
         grown = grow(search, side_by_side(packed_rows(table, axes), table.counts, order), clock)
-        partition = _partition(grown, table.counts, is_ascending=not is_sorted)
+        ends = grown.tree.leaf_starts[: grown.tree.cursor[split.LEAVES] + 1]
+        partition = Partition.from_runs(grown.order, ends, table.counts, is_ascending=not is_sorted)
         cuts = CutTree.of(grown.tree, axes)
         publish_ = partial(self._published, problem)
         if self.exchange:
@@ -226,13 +226,3 @@ class Mondrian:
             if axis.hierarchy is None
         }
         return publish.from_cells(table, partition, axes, cells, "cut")
-
-
-def _partition(grown: Grown, counts: CountArray, *, is_ascending: bool) -> Partition:
-    """Make a partition of the classes of a tree."""
-    ends = grown.tree.leaf_starts[: grown.tree.cursor[split.LEAVES] + 1]
-    if is_ascending:
-        return Partition.from_runs(grown.order, ends, counts)
-    labels = np.empty(len(counts), dtype=np.int32)
-    labels[grown.order] = np.repeat(np.arange(len(ends) - 1, dtype=np.int32), np.diff(ends))
-    return Partition.from_labels(labels, len(ends) - 1, counts)

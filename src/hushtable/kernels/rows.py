@@ -45,8 +45,7 @@ def put(
     places: CodeArray,
     begins: CountArray,
     out: NDArray[Any],
-    start: int,
-    end: int,
+    run: tuple[int, int],
 ) -> None:
     """Write the places of some rows side by side.
 
@@ -54,6 +53,7 @@ def put(
     columns, begins : int64 (n_columns,), which of them, and where the places of their missing value and codes begin
     out : uint8 or uint32 (n_rows, width)
     """
+    start, end = run
     for first in range(start, end, BLOCK):
         for c in range(columns.size):
             j, begin = columns[c], begins[c] + 1
