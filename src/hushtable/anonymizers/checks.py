@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from hushtable.anonymizers.mondrian import Mondrian
+from hushtable.anonymizers.request import Request
 from hushtable.cells import SUPPRESSED
 from hushtable.column import Column
 from hushtable.errors import ColumnError, InputError, check_columns, listed, with_hint
@@ -15,9 +16,6 @@ from hushtable.hierarchy.propose import prefix_lengths_of
 from hushtable.models.identity import KAnonymity
 from hushtable.table import Table
 from hushtable.texts import without_blanks
-
-if TYPE_CHECKING:
-    from hushtable.anonymizers import Request
 
 __all__ = ["check_cells", "check_roles", "check_spelling", "warn_of_doubts"]
 

@@ -1,0 +1,106 @@
+"""From what was found to a release: what is suppressed, what is claimed, what was lost."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from hushtable.anonymizers.judging import Judge
+from hushtable.anonymizers.method import Found
+from hushtable.anonymizers.preparing import Prepared
+from hushtable.anonymizers.request import Request
+from hushtable.cells import SUPPRESSED
+from hushtable.claims import Classes, Matchings, of_models
+from hushtable.errors import InfeasibleError, InputError, with_hint
+from hushtable.partition import Partition
+from hushtable.recoding import Recoding
+from hushtable.release import Release
+from hushtable.table import Table
+
+__all__ = ["release_of"]
+
+
+def release_of(prepared: Prepared, whole: Judge, asked: Request, found: Found, partition: Partition) -> Release:
+    """Return the release of a source whose rows were divided into classes.
+
+    Parameters
+    ----------
+    prepared : Prepared
+    whole : Judge
+        Of all rows of the source.
+    asked : Request
+    found : Found
+        What the classes publish, and how they were found.
+    partition : Partition
+        Of the source's rows, in the classes that were found; label -1: suppressed.
+
+    Raises
+    ------
+    InfeasibleError
+        There are more classes than the average risk allows.
+    InputError
+        Nobody could check whose records the classes hold.
+    """
+    recoding = found.recoding.select(asked.quasi_identifiers)
+    suppressed = np.asarray(partition.labels < 0)
+    n_suppressed = int(whole.table.counts[suppressed].sum())
+    drops = n_suppressed > 0 and not whole.of(suppressed).passes_as_one_class()
+    release = Release(
+        source=prepared.source,
+        claim=_claim(prepared, asked, recoding, n_suppressed, drops=drops),
+        partition=partition,
+        recoding=recoding,
+        loss=asked.loss.of(recoding, partition.sizes, n_suppressed),
+        trace=found.trace,
+        removed=asked.identifiers,
+        pseudonyms=asked.pseudonyms,
+        drops_suppressed=drops,
+        placing=found.placing,
+        inputs=prepared.inputs,
+        writing=asked.writing,
+    )
+    _check_average(release, asked.limits.average_risk)
+    if asked.person in asked.identifiers and release.verify().failures:
+        msg = with_hint(
+            f"the cells of the classes overlap, so that without {asked.person!r} nobody could check whose records they "
+            "hold.",
+            f"publish {asked.person!r} as a pseudonym (pseudonyms=, `action: pseudonym`), or take mondrian as it is.",
+        )
+        raise InputError(msg)
+    return release
+
+
+def _claim(
+    prepared: Prepared, asked: Request, recoding: Recoding, n_suppressed: int, *, drops: bool
+) -> Classes | Matchings:
+    of_classes: dict[str, Any] = {}
+    if not any(model.needs.original for model in asked.models):
+        people = prepared.population
+        of_classes = {
+            "population": people.expand() if isinstance(people, Table) else people,
+            "person": asked.person,
+            "limits": asked.limits,
+            "suppressed": SUPPRESSED if n_suppressed and not drops else None,
+            "is_whole": n_suppressed == 0,
+        }
+    return of_models(
+        asked.quasi_identifiers,
+        asked.models,
+        sensitive=asked.judged,
+        specs={**asked.specs, **prepared.specs},
+        origins=prepared.origins,
+        hierarchies={**prepared.ladders, **recoding.meanings()},
+        **of_classes,
+    )
+
+
+def _check_average(release: Release, average: float | None) -> None:
+    """Raise InfeasibleError where there are more classes for each record than an average risk allows."""
+    n_classes, n_records = release.partition.n_classes, release.partition.n_records
+    if average is not None and n_classes > average * n_records:
+        msg = with_hint(
+            f"the release found has {n_classes} classes of {n_records} records, an average risk above {average:g}.",
+            "ask for a larger k, or allow more.",
+        )
+        raise InfeasibleError(msg)
