@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     __version__: str
     from hushtable import datasets
+    from hushtable.anonymizers.learned import LearnedRecoding as Recoding
     from hushtable.anonymizers.minimal.genetic import Genetic
     from hushtable.anonymizers.minimal.mingen import MinGen
     from hushtable.anonymizers.mondrian import Mondrian
@@ -119,6 +120,7 @@ __all__ = [
     "PolicyError",
     "PrivacyModel",
     "Pseudonyms",
+    "Recoding",
     "RecursiveCLDiversity",
     "Release",
     "RiskAssessment",
@@ -196,6 +198,7 @@ _HOMES = {
     "PolicyError": "errors",
     "PrivacyModel": "models",
     "Pseudonyms": "pseudonyms",
+    "Recoding": "anonymizers.learned:LearnedRecoding",
     "RecursiveCLDiversity": "models",
     "Release": "release",
     "RiskAssessment": "risk.assess",
@@ -235,7 +238,8 @@ def __getattr__(name: str) -> Any:
     home = _HOMES[name]
     if not home:
         return import_module(f"hushtable.{name}")
-    return getattr(import_module(f"hushtable.{home}"), name)
+    module, _, own_name = home.partition(":")
+    return getattr(import_module(f"hushtable.{module}"), own_name or name)
 
 
 def __dir__() -> list[str]:

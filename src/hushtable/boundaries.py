@@ -5,11 +5,16 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Callable
 from decimal import ROUND_FLOOR, Decimal, localcontext
+from fractions import Fraction
 from typing import Any, Final
 
 import numpy as np
 
 from hushtable.column import Column, value_text
+from hushtable.hierarchy.grid import plain
+from hushtable.hierarchy.rounding import Rounding
+
+__all__ = ["cut_point", "grid_point"]
 
 _ROUND_STEPS: Final = (
     *(("Y", 10), ("Y", 1), ("M", 1), ("D", 1), ("h", 1)),
@@ -36,6 +41,16 @@ def cut_point(column: Column, code: int) -> str:
         # Outside the years 1 to 9999, which the calendar of the standard library ends at.
         return column.text(code)
     return value_text(column.kind, _roundest_moment(*moments).astype(column.values.dtype))
+
+
+def grid_point(rounding: Rounding, low: int, high: int) -> str:
+    """Write the roundest point of the grid behind the cell of one place, and not behind the begin of another's."""
+    last, first = (rounding.first + int(cell) for cell in rounding.cells[[low, high]])
+    if rounding.is_calendar:
+        moment = _roundest_moment(np.datetime64(last, "D"), np.datetime64(first, "D"))
+        return str(moment.astype("datetime64[D]"))
+    ends = [Decimal(plain(cell * rounding.grid)) for cell in (last, last + 1, first)]
+    return plain(Fraction(_roundest(ends[0], ends[2], lambda number: number >= ends[1])))
 
 
 def _roundest(low: Decimal, high: Decimal, is_above: Callable[[Decimal], bool]) -> Decimal:

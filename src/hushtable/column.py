@@ -218,6 +218,11 @@ class Column:
         """Whether differences of values make sense, not only their order."""
         return self.kind in _MEASURED
 
+    @property
+    def spec(self) -> ColumnSpec:
+        """How it is typed, for whoever types the same texts again."""
+        return ColumnSpec(self.kind, tuple(self.texts()) or None if self.kind == "ordered" else None)
+
     def positions(self) -> FloatArray:
         """Place every value of an ordered kind on [0, 1]: by value where measured, else or where asked by rank."""
         if self.n_values <= 1:

@@ -22,7 +22,7 @@ from hushtable.errors import InputError, VerificationError, with_hint
 
 __all__ = ["check_hash", "claim_of", "dialect_of", "manifest_path", "of", "read", "sha256"]
 
-_EXTERNAL: Final = ("recoding", "publish", "pseudonymized", "accepted")
+_EXTERNAL: Final = ("recoding", "publish", "pseudonymized", "accepted", "replaces_earlier")
 """Facts of a release that may go with the file: how its cells came to look as they do, and what was accepted."""
 
 

@@ -17,6 +17,7 @@ from hushtable.column import Column
 from hushtable.errors import InputError, listed, with_hint
 from hushtable.hierarchy import Hierarchy, Rule
 from hushtable.readable import Labels, Listed, Rounded
+from hushtable.written import Written
 
 __all__ = ["Centres", "GridCells", "Intervals", "Labels", "NodeSets", "Nodes", "Recoding", "Sets"]
 
@@ -309,7 +310,7 @@ def label_runs(offsets: CountArray, members: CodeArray, write: Callable[[CodeArr
     return label_of_class, texts
 
 
-Cells = Intervals | Sets | Nodes | NodeSets | GridCells | Centres | Rounded | Listed
+Cells = Intervals | Sets | Nodes | NodeSets | GridCells | Centres | Rounded | Listed | Written
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -388,7 +389,7 @@ class Recoding:
     def meanings(self) -> dict[str, Hierarchy | Rule]:
         """Return what the labels mean of columns that publish such without a hierarchy of their own."""
         pairs = zip(self.columns, self.cells, strict=True)
-        found = {column.name: cell.meaning() for column, cell in pairs if isinstance(cell, (Rounded, Listed))}
+        found = {column.name: cell.meaning() for column, cell in pairs if isinstance(cell, (Rounded, Listed, Written))}
         return {name: meaning for name, meaning in found.items() if meaning is not None}
 
     def labels(self, name: str) -> Labels:

@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -32,7 +32,58 @@ from hushtable.recoding import Intervals, Recoding
 from hushtable.search import Trace
 from hushtable.table import Table
 
-__all__ = ["Release"]
+__all__ = ["Batch", "Release"]
+
+
+class NextBatch(Protocol):
+    """The cells of a release, by which new rows are published."""
+
+    def apply(self, rows: Any, *, earlier: Any = None, key: bytes | None = None) -> Release:
+        """Publish new rows."""
+        ...
+
+    def check_saveable(self) -> None:
+        """Raise InputError where they hold what comes from the data."""
+        ...
+
+    def save(self, path: str | Path, *, overwrite: bool = False) -> None:
+        """Write them to a file."""
+        ...
+
+
+class Learns(Protocol):
+    """What tells of a release by which cells new rows can be published."""
+
+    def learned(self, release: Release) -> NextBatch:
+        """Tell it of a release."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """How new rows were published by the cells of an earlier release.
+
+    Attributes
+    ----------
+    replaces_earlier : bool
+        Whether they were judged together with the earlier rows, in a release that replaces the earlier one; else by
+        themselves.
+    n_unfit : int
+        Records that no cell covers.
+    n_failed : int
+        Records of classes that fail a model.
+    """
+
+    replaces_earlier: bool
+    n_unfit: int
+    n_failed: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain values; of the two, only the first may go with a published file."""
+        return {
+            "replaces_earlier": self.replaces_earlier,
+            "batch": {"n_unfit": self.n_unfit, "n_failed": self.n_failed},
+        }
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -68,6 +119,10 @@ class Release:
         The files it was made from, none of which `write` touches.
     writing : Writing
         How a policy wants a CSV to be written.
+    batch : Batch, optional
+        How it came about, where its rows were published by the cells of an earlier release.
+    learner : Learns, optional
+        What tells by which cells new rows can be published.
     """
 
     source: Frame | Table = field(repr=False)
@@ -84,6 +139,9 @@ class Release:
     exposure: Exposure | None = field(default=None, repr=False)
     inputs: tuple[Path, ...] = field(default=(), repr=False)
     writing: Writing = field(default_factory=Writing, repr=False)
+    batch: Batch | None = None
+    learner: Learns | None = field(default=None, repr=False)
+    _made: dict[str, Any] = field(default_factory=dict, init=False, repr=False)
 
     @property
     def quasi_identifiers(self) -> tuple[str, ...]:
@@ -148,7 +206,74 @@ class Release:
     @property
     def frame(self) -> Any:
         """The protected table, of the kind that went in: same columns, same row order, same index."""
-        return self.edition.native
+        if "frame" not in self._made:
+            self._made["frame"] = self.edition.native
+        return self._made["frame"]
+
+    @property
+    def learned(self) -> NextBatch:
+        """The cells of the release and where new rows go; see `hushtable.anonymizers.learned.LearnedRecoding`."""
+        if self.learner is None:
+            msg = with_hint("the release knows of no way to publish new rows.", "take one that anonymize returned.")
+            raise InputError(msg)
+        if "learned" not in self._made:
+            self._made["learned"] = self.learner.learned(self)
+        learned: NextBatch = self._made["learned"]
+        return learned
+
+    def apply(self, rows: Any, *, together: bool = False, key: bytes | None = None) -> Release:
+        """Publish new rows by the cells of this release.
+
+        Parameters
+        ----------
+        rows : path, dataframe or Table
+            With the columns that the source has.
+        together : bool
+            Publish the earlier rows again with the new ones, and judge them as one: only for a release that
+            replaces this one, and where nobody has this one. Else the new rows are judged by themselves, because
+            whoever holds this release could subtract it.
+        key : bytes, optional
+            The secret of pseudonyms; the same as before when not given.
+
+        Returns
+        -------
+        Release
+            A row that no cell covers is suppressed, and so is a class that fails: `batch` counts both.
+
+        Raises
+        ------
+        ColumnError
+            The columns are not those of the source, or of other kinds.
+        InfeasibleError
+            No class is left.
+
+        Examples
+        --------
+        >>> import polars as pl
+        >>> import hushtable as ht
+        >>> people = pl.DataFrame({"age": [31, 34, 52, 57], "pay": [1, 2, 3, 4]})
+        >>> release = ht.anonymize(people, quasi_identifiers=["age"], models=[ht.KAnonymity(2)])
+        >>> later = release.apply(pl.DataFrame({"age": [33, 32, 56, 99], "pay": [5, 6, 7, 8]}))
+        >>> later.frame.rows(), later.batch
+        ([('[31, 34]', 5), ('[31, 34]', 6)], Batch(replaces_earlier=False, n_unfit=1, n_failed=1))
+        """
+        return self.learned.apply(rows, earlier=self.source if together else None, key=key)
+
+    def save_recoding(self, path: str | Path, *, overwrite: bool = False) -> None:
+        """Write the cells and where rows go to a file, for `hushtable.Recoding.read` and ``hushtable apply``.
+
+        Parameters
+        ----------
+        path : path
+        overwrite : bool
+            Replace a file of this name.
+
+        Raises
+        ------
+        InputError
+            A cell comes from the data, and neither from a grid nor from the file of a hierarchy: which column's.
+        """
+        self.learned.save(path, overwrite=overwrite)
 
     def with_exposure(
         self, limit: ExposureLimit, *, accepted: Mapping[str, str] | None = None, is_enforced: bool = False
@@ -309,6 +434,7 @@ class Release:
             "exposure": self.exposure.to_dict() if self.exposure else None,
             "models": [model_to_dict(model) for model in self.models],
             "recoding": self.recoding.style,
+            **(self.batch.to_dict() if self.batch else {}),
             "loss": self.loss,
             "quality": quality.to_dict(),
             "trace": self.trace.to_dict(),

@@ -10,6 +10,8 @@ import numpy as np
 from hushtable._types import BoolArray, CodeArray
 from hushtable.anonymizers.checks import check_roles, warn_of_doubts
 from hushtable.anonymizers.judging import Judge
+from hushtable.anonymizers.learned import LearnedRecoding
+from hushtable.anonymizers.learning import Learner
 from hushtable.anonymizers.method import METHODS, Found, Method, Offers, Problem, check_asked, register
 from hushtable.anonymizers.minimal.genetic import Genetic
 from hushtable.anonymizers.minimal.mingen import MinGen
@@ -29,6 +31,7 @@ __all__ = [
     "METHODS",
     "Found",
     "Genetic",
+    "LearnedRecoding",
     "Method",
     "MinGen",
     "Mondrian",
@@ -102,7 +105,7 @@ def carry_out(prepared: Prepared, asked: Request) -> Release:
         if inverse is not None or n_gone:
             labels = _spread(partition.labels, inverse, suppressed)
             partition = Partition.from_labels(labels, partition.n_classes, table.counts)
-        return release_of(prepared, whole, asked, found, partition)
+        return replace(release_of(prepared, whole, asked, found, partition), learner=Learner(asked))
 
     return replace(released(found), alternatives=tuple(released(other) for other in found.others))
 

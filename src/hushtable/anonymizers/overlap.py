@@ -107,10 +107,7 @@ def _cover(problem: Problem, recoding: Recoding) -> tuple[_Covering, CountArray]
         classes,
         [[None, *column.texts()] for column in recoding.columns],
         np.stack(rows),
-        [
-            ColumnSpec(column.kind, tuple(column.texts()) if column.kind == "ordered" else None)
-            for column in recoding.columns
-        ],
+        [column.spec for column in recoding.columns],
         [meanings.get(column.name) for column in recoding.columns],
         [column.name for column in recoding.columns],
     )

@@ -112,11 +112,10 @@ def _read(data: Any, asked: Request) -> tuple[Frame | Table, Table]:
 
 def _spec_of(column: Column, source: Frame | Table, asked: Request) -> ColumnSpec:
     """Say how a column was typed, so that whoever reads its texts types them alike."""
-    spec = ColumnSpec(column.kind, (tuple(column.texts()) or None) if column.kind == "ordered" else None)
     if isinstance(source, Table) or column.name not in (*asked.judged, asked.person):
-        return spec
+        return column.spec
     # A sensitive column is published as it came.
-    return spec.completed(source.spelling(column.name, is_typed=True))
+    return column.spec.completed(source.spelling(column.name, is_typed=True))
 
 
 def _ladders(table: Table, asked: Request) -> dict[str, Hierarchy]:

@@ -55,7 +55,7 @@ def from_cells(
             continue
         first, second = found[axis.column.name]
         if axis.is_ordered:
-            _, highest, has_missing = _known_ranges(table, partition, axis)
+            _, highest, has_missing = known_ranges(table, partition, axis)
             low = np.where(highest < 0, -1, np.maximum(first, 0)).astype(np.int32)
             high = np.where(highest < 0, -1, second).astype(np.int32)
             made.append(run(axis, low, high, has_missing, are_cells=True))
@@ -80,7 +80,7 @@ def _tight(table: Table, partition: Partition, axis: Axis) -> Cells:
         return _short_list(table, partition, axis)
     if not axis.is_ordered:
         return _value_set(table, partition, axis)
-    return run(axis, *_known_ranges(table, partition, axis))
+    return run(axis, *known_ranges(table, partition, axis))
 
 
 def _value_set(table: Table, partition: Partition, axis: Axis) -> Cells:
@@ -95,7 +95,7 @@ def _short_list(table: Table, partition: Partition, axis: Axis) -> Cells:
     listing = axis.listing
     unit = listing.unit[table.codes[table.index(axis.column.name)] + 1]
     offsets, members = _class_members(table, partition, unit, len(listing.texts))
-    low, high, has_missing = _known_ranges(table, partition, axis)
+    low, high, has_missing = known_ranges(table, partition, axis)
     level, node = _covering(listing.tree, axis, low, high)
     is_short = np.diff(offsets) <= listing.most.max_listed
     is_short &= np.add.reduceat(listing.lengths[members], offsets[:-1]) < listing.most.max_length
@@ -122,7 +122,7 @@ def _node_set(table: Table, partition: Partition, axis: Axis) -> Cells:
     if axis.hierarchy is None or axis.hierarchy.n_values == 0:
         return _value_set(table, partition, axis)
     ladder = axis.hierarchy
-    low, high, _ = _known_ranges(table, partition, axis)
+    low, high, _ = known_ranges(table, partition, axis)
     level, node = _covering(ladder, axis, low, high)
     offsets = np.cumsum([0, *(ladder.n_nodes(i) for i in range(ladder.n_levels))])
     at_level = np.stack([ladder.level_codes[i] + offsets[i] for i in range(ladder.n_levels)])
@@ -159,7 +159,7 @@ def _centre(table: Table, partition: Partition, axis: Axis) -> Cells:
     return recodings.Centres(values[first], spans)
 
 
-def _known_ranges(table: Table, partition: Partition, axis: Axis) -> tuple[CodeArray, CodeArray, BoolArray]:
+def known_ranges(table: Table, partition: Partition, axis: Axis) -> tuple[CodeArray, CodeArray, BoolArray]:
     """Return each class's first and last known place (from 0; -1 for none), and whether it holds missing values."""
     codes = table.codes[table.index(axis.column.name)]
     low, high = np.empty((2, partition.n_classes), dtype=np.int32)

@@ -16,7 +16,7 @@ from hushtable.hierarchy import Hierarchy
 from hushtable.hierarchy.grid import to_exact
 from hushtable.search import check_memory
 
-__all__ = ["count_covered", "fewest_persons", "pair_rows"]
+__all__ = ["count_covered", "covered_by", "covers_beside", "fewest_persons", "n_below", "pair_rows"]
 
 _HINT: Final = "compare fewer rows at a time, or verify without the population or the original table."
 
@@ -121,6 +121,81 @@ def fewest_persons(
     return fewest
 
 
+def covers_beside(
+    found: Sequence[str | None], column: Column, given: Any, cells: CodeArray, codes: CodeArray
+) -> BoolArray:
+    """Tell of each row whether the published cell beside it covers its value.
+
+    Parameters
+    ----------
+    found : sequence of str or None
+        Distinct published cells.
+    column : Column
+        Of the rows, typed as it was before it was published.
+    given : hierarchy of the column, optional
+    cells, codes : ndarray of int32, shape (n_rows,)
+        A cell, and a code of the column; -1 is missing.
+
+    Notes
+    -----
+    Intervals are looked up once for every bound, so that the cells of a column of numbers or dates may be many.
+    """
+    missing = np.array([_covers_missing(cell) for cell in found], dtype=bool)
+    low, high = _spans(found, column)
+    covered = np.where(codes < 0, missing[cells], (low[cells] <= codes) & (codes < high[cells]))
+    others = np.flatnonzero(low < 0)
+    if len(others):
+        place = np.full(len(found), -1)
+        place[others] = np.arange(len(others))
+        rows = np.flatnonzero((place[cells] >= 0) & (codes >= 0))
+        texts = [found[i] for i in others.tolist()]
+        matrix = covered_by(texts, column.texts(), column.spec, given, column.name)
+        covered[rows] = matrix[place[cells[rows]], codes[rows]]
+    return covered
+
+
+def n_below(bounds: Sequence[str], column: Column, *, is_closed: bool = False) -> CountArray:
+    """Count the values of a column of numbers or dates below each of some bounds; with ``is_closed`` its own too."""
+    if column.kind in ("integer", "decimal"):
+        find = bisect_right if is_closed else bisect_left
+        # Exact: half a step of a grid is no integer, and what is written of a decimal is not its float.
+        return np.array(
+            [
+                find(range(column.n_values), to_exact(bound), key=lambda code: to_exact(column.text(code)))
+                for bound in bounds
+            ],
+            dtype=np.int64,
+        )
+    values, codes = from_texts(column.name, list(bounds), column.kind)
+    counted = np.searchsorted(column.values, values.values, side="right" if is_closed else "left")
+    return np.asarray(counted[codes])
+
+
+def _spans(found: Sequence[str | None], column: Column) -> tuple[CountArray, CountArray]:
+    """Return the codes that each cell covers, from one to below another; -1 where it is no interval."""
+    low, high = np.full((2, len(found)), -1)
+    read_ = [None if cell is None else read(cell) for cell in found]
+    for i, cell in enumerate(read_):
+        if cell is None or cell.form == "any" or (cell.form == "interval" and column.is_measured):
+            low[i], high[i] = 0, 0 if cell is None else column.n_values
+    bounds = [(i, cell.ends) for i, cell in enumerate(read_) if low[i] >= 0 and cell and cell.ends]
+    begins = [(i, each.low) for i, each in bounds if each.low is not None]
+    ends = [(i, each.high, each.is_closed) for i, each in bounds if each.high is not None]
+    _count_below(low, begins, column, is_closed=False)
+    for is_closed in (False, True):
+        of_kind = [(i, bound) for i, bound, closed in ends if closed == is_closed]
+        _count_below(high, of_kind, column, is_closed=is_closed)
+    return low, high
+
+
+def _count_below(out: CountArray, bounds: Sequence[tuple[int, str]], column: Column, *, is_closed: bool) -> None:
+    """Write how many values are below the bounds of some places, each distinct one counted once."""
+    if bounds:
+        distinct = list(dict.fromkeys(bound for _, bound in bounds))
+        counted = dict(zip(distinct, n_below(distinct, column, is_closed=is_closed).tolist(), strict=True))
+        out[[i for i, _ in bounds]] = [counted[bound] for _, bound in bounds]
+
+
 def _walk(
     published: Sequence[Sequence[str | None]],
     classes: CodeArray,
@@ -136,7 +211,7 @@ def _walk(
     prefix = np.zeros(n_rows, dtype=np.int64)
     prefix_of_class = np.zeros(n_classes, dtype=np.int64)
     for j, found in enumerate(published):
-        covers = _covers(found, people[j], specs[j], hierarchies[j], names[j] if names else "")
+        covers = covered_by(found, people[j], specs[j], hierarchies[j], names[j] if names else "")
         width = len(found)
         keys, prefix_of_class = np.unique(prefix_of_class * width + classes[j], return_inverse=True)
         value, cell = np.nonzero(covers.T)
@@ -153,14 +228,14 @@ def _walk(
     return row, prefix, prefix_of_class
 
 
-def _covers(
+def covered_by(
     found: Sequence[str | None], texts: Sequence[str | None], spec: ColumnSpec, given: Any, name: str
 ) -> BoolArray:
     """Tell which published cell covers which value, shape (n_cells, n_values)."""
     column, codes = from_texts(name, [text or "" for text in texts], spec.kind, spec.order)
     if spec.kind is None and spec.order is None and column.is_measured:
         _check_spelling(column, texts, codes, found)
-    by_label = _by_label(column, given)
+    by_label = _by_label(column, given, found)
     # Once more where it is turned round.
     check_memory(2.0 * len(found) * len(texts), f"comparing {len(texts)} values with {len(found)} cells", _HINT)
     covers = np.zeros((len(found), len(texts)), dtype=bool)
@@ -188,18 +263,21 @@ def _check_spelling(column: Column, texts: Sequence[str | None], codes: CodeArra
         raise InputError(msg)
 
 
-def _by_label(column: Column, given: Any) -> Mapping[str, BoolArray]:
-    """Return the codes under every label of a hierarchy; those under all its nodes where several have one label."""
+def _by_label(column: Column, given: Any, found: Sequence[str | None]) -> Mapping[str, BoolArray]:
+    """Return the codes under every label of a hierarchy that is published; under all its nodes of one label."""
     if given is None:
         return {}
+    known = [cell for cell in found if cell is not None]
+    published = {*known, *(member for cell in known for member in read(cell).members)}
     nothing = np.zeros(column.n_values, dtype=bool)
     # Labels that hold none of the values stay labels.
     levels = given.labels[1:] if isinstance(given, Hierarchy) else ()
-    covered: dict[str, BoolArray] = dict.fromkeys((label for labels in levels for label in labels), nothing)
+    covered: dict[str, BoolArray] = {label: nothing for labels in levels for label in labels if label in published}
     ladder = Hierarchy.build(given, column, unknown="suppress")
     for level in range(1, ladder.n_levels):
         for node, label in enumerate(ladder.labels[level]):
-            covered[label] = np.asarray(covered.get(label, nothing) | (ladder.level_codes[level] == node))
+            if label in published:
+                covered[label] = np.asarray(covered.get(label, nothing) | (ladder.level_codes[level] == node))
     return covered
 
 
@@ -249,17 +327,7 @@ def _between(bounds: Ends | None, column: Column) -> BoolArray:
     codes = np.arange(column.n_values)
     inside: BoolArray = np.ones(column.n_values, dtype=bool)
     if bounds.low is not None:
-        inside &= codes >= _n_below(bounds.low, column, is_closed=False)
+        inside &= codes >= n_below([bounds.low], column)
     if bounds.high is not None:
-        inside &= codes < _n_below(bounds.high, column, is_closed=bounds.is_closed)
+        inside &= codes < n_below([bounds.high], column, is_closed=bounds.is_closed)
     return np.asarray(inside)
-
-
-def _n_below(bound: str, column: Column, *, is_closed: bool) -> int:
-    """Count the values below a bound; with ``is_closed`` its own too."""
-    find = bisect_right if is_closed else bisect_left
-    if column.kind in ("integer", "decimal"):
-        # Exact: half a step of a grid is no integer, and what is written of a decimal is not its float.
-        return find(range(column.n_values), to_exact(bound), key=lambda code: to_exact(column.text(code)))
-    value, _ = from_texts(column.name, [bound], column.kind)
-    return find(column.values, value.values[0])

@@ -192,6 +192,10 @@ def anonymize(
     codebook: Annotated[
         bool, typer.Option("--codebook/--no-codebook", help="Write beside it what its columns and labels mean.")
     ] = True,
+    save_recoding: Annotated[
+        Path | None,
+        typer.Option(help="Write the cells too, for `hushtable apply` to publish new rows by.", show_default=False),
+    ] = None,
     force: Force = False,
     threads: Threads = None,
     encoding: Encoding = None,
@@ -208,6 +212,7 @@ def anonymize(
     rules = None if policy is None else _read_policy(policy)
     inputs = [place_of(file), *(path for path in (policy, key_file, domains, population) if path is not None)]
     outputs = (output, manifest.manifest_path(output), *(codebook_paths(output) if codebook else ()))
+    outputs = outputs if save_recoding is None else (*outputs, save_recoding)
     drafts.check_outputs(outputs, [*inputs, *(rules.inputs if rules else ())], overwrite=force)
     with step("reading"):
         frame = table_of(file, encoding, delimiter, None if rules is None else rules.read_as.dialect)
@@ -240,6 +245,8 @@ def anonymize(
     check_writing(output, rules.writing.made)
     with bar("searching") as progress:
         release = rules.protect(frame, key=key_of(key_file, rules), progress=progress)
+    if save_recoding is not None:
+        release.learned.check_saveable()
     with step("writing and verifying"):
         verdict = release.write(
             output,
@@ -249,6 +256,8 @@ def anonymize(
             codebook=codebook,
             overwrite=force,
         )
+        if save_recoding is not None:
+            release.save_recoding(save_recoding, overwrite=force)
     _say_released(output, rules, release, verdict, as_json=as_json, codebook=codebook)
 
 

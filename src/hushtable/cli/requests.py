@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from hushtable.frames import Frame
     from hushtable.policy import Policy
 
-__all__ = ["changed", "decided", "key_of", "policy_of_options"]
+__all__ = ["changed", "decided", "key_in", "key_of", "policy_of_options"]
 
 NOTIONS: Final = {
     "k1": "(k,1)-matching",
@@ -135,6 +135,11 @@ def key_of(path: Path | None, rules: Policy) -> bytes | None:
             )
             raise PolicyError(msg)
         return None
+    return key_in(path)
+
+
+def key_in(path: Path) -> bytes:
+    """Read the file of a secret key."""
     try:
         return path.read_bytes()
     except OSError:

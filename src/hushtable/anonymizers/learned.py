@@ -1,0 +1,302 @@
+"""The next batch: new rows published by the cells that an earlier release has."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+from hushtable import drafts, frames
+from hushtable._types import BoolArray, CodeArray
+from hushtable.anonymizers import recoding_file
+from hushtable.anonymizers.judging import Judge
+from hushtable.anonymizers.method import Found
+from hushtable.anonymizers.preparing import prepare
+from hushtable.anonymizers.releasing import release_of
+from hushtable.anonymizers.request import Request
+from hushtable.anonymizers.routes import Routes
+from hushtable.claims.coverage import covers_beside, pair_rows
+from hushtable.column import Kind
+from hushtable.errors import ColumnError, InfeasibleError, InputError, listed, with_hint
+from hushtable.exposure import ExposureLimit
+from hushtable.frames import Frame
+from hushtable.partition import Partition
+from hushtable.pseudonyms import Pseudonyms
+from hushtable.recoding import Recoding
+from hushtable.release import Batch, Release
+from hushtable.search import Clock
+from hushtable.table import Table
+from hushtable.written import Written
+
+__all__ = ["LearnedRecoding"]
+
+_AT_ONCE: Final = 4096  # rows that are compared with all classes
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LearnedRecoding:
+    """The cells of a release, and where rows go that it has not seen.
+
+    Attributes
+    ----------
+    asked : Request
+        What is asked of new rows: what was asked of the release. Its hierarchies mean what they meant there,
+        whatever values new rows hold.
+    columns : tuple of str
+        The columns of a table of new rows.
+    kinds : mapping of quasi-identifier to Kind
+    cells : mapping of quasi-identifier to Written
+        What classes publish, every combination of cells once.
+    style : str
+        The recoding of the release.
+    routes : Routes, optional
+        The cuts that made the classes, where a search cuts.
+    class_of_leaf : ndarray of int32
+        The class of everything that `routes` ends in; empty without them.
+    hidden : tuple of str
+        Columns that become pseudonyms.
+    limit : ExposureLimit, optional
+        Of the columns that are kept as they are; None where nobody measures what they expose.
+    accepted : mapping of column to str
+    is_enforced : bool
+        As `hushtable.release.Release.with_exposure` takes them.
+    from_data : mapping of quasi-identifier to str
+        What in its cells and routes comes from the data, neither from a grid nor from a hierarchy's file.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import polars as pl
+    >>> import hushtable as ht
+    >>> people = pl.DataFrame({"age": [31, 34, 52, 57], "pay": [1, 2, 3, 4]})
+    >>> release = ht.anonymize(
+    ...     people, quasi_identifiers=["age"], models=[ht.KAnonymity(2)], method=ht.Mondrian(recoding="readable")
+    ... )
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     release.save_recoding(f"{folder}/ages.json")
+    ...     learned = ht.Recoding.read(f"{folder}/ages.json")
+    >>> learned.apply(pl.DataFrame({"age": [20, 33], "pay": [5, 6]})).frame.rows()
+    [('<40', 5), ('<40', 6)]
+    """
+
+    asked: Request = field(repr=False)
+    columns: tuple[str, ...]
+    kinds: Mapping[str, Kind]
+    cells: Mapping[str, Written] = field(repr=False)
+    style: str
+    routes: Routes | None = field(default=None, repr=False)
+    class_of_leaf: CodeArray = field(default_factory=lambda: np.empty(0, dtype=np.int32), repr=False)
+    hidden: tuple[str, ...] = ()
+    limit: ExposureLimit | None = None
+    accepted: Mapping[str, str] = field(default_factory=dict)
+    is_enforced: bool = False
+    from_data: Mapping[str, str] = field(default_factory=dict, repr=False)
+
+    @classmethod
+    def read(cls, path: str | os.PathLike[str]) -> LearnedRecoding:
+        """Read what `save` wrote.
+
+        Raises
+        ------
+        InputError
+            The file cannot be read, or is none.
+        """
+        return cls(**recoding_file.parts_in(recoding_file.read(Path(path))))
+
+    def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
+        """Write it to a file; see `hushtable.release.Release.save_recoding`."""
+        self.check_saveable()
+        recoding_file.write(self, Path(path), overwrite=overwrite)
+
+    def check_saveable(self) -> None:
+        """Raise InputError where a file of it would hold what comes from the data, or not say where rows go."""
+        if self.from_data:
+            told = "; ".join(f"{name!r} {what}" for name, what in self.from_data.items())
+            msg = with_hint(
+                f"the recoding cannot be saved, for the file would hold values of people: column {told}.",
+                "give such a column the file of a hierarchy (hierarchy: jobs.csv), numbers and dates round intervals "
+                "(recoding: readable, and no rule): such cells come from nobody.",
+            )
+            raise InputError(msg)
+        if self.routes is None:
+            msg = with_hint(
+                "the recoding cannot be saved: where its cells overlap, nothing says where a row goes.",
+                "take the method mondrian, with strict=True and exchange=False.",
+            )
+            raise InputError(msg)
+
+    @property
+    def n_classes(self) -> int:
+        """How many combinations of cells there are."""
+        return len(next(iter(self.cells.values())).label)
+
+    def learned(self, release: Release) -> LearnedRecoding:
+        """Return itself: what was published by learned cells has none of its own."""
+        del release
+        return self
+
+    def apply(self, rows: Any, *, earlier: Any = None, key: bytes | None = None) -> Release:
+        """Publish new rows by the cells of the earlier release.
+
+        Every row goes where the earlier search would have put it, or of a search that does not cut to the cells that
+        cover it, the narrowest of several. Where they do not cover it, it is suppressed. So is a class of which
+        the new rows alone fail a model: whoever holds the earlier release can subtract it.
+
+        Parameters
+        ----------
+        rows : path, dataframe or Table
+            With the columns that the earlier table had.
+        earlier : path, dataframe or Table, optional
+            The rows of the earlier release, which the new one replaces: all are published, and judged together.
+            Only where nobody has the earlier release.
+        key : bytes, optional
+            The secret of pseudonyms, where columns get them. A recoding in memory knows the earlier one, under which
+            the records of one person can be linked.
+
+        Returns
+        -------
+        Release
+
+        Raises
+        ------
+        ColumnError
+            The columns are not those that the earlier table had, or of other kinds.
+        InfeasibleError
+            No class is left.
+
+        Notes
+        -----
+        The loss is the set-NCP. O(depth of the cuts) a row; without cuts, rows are compared with all classes, column
+        by column.
+        """
+        asked = replace(self.asked, pseudonyms=self._pseudonyms(key), clock=Clock())
+        asked = replace(asked, inputs=(*asked.inputs, *drafts.paths_among(rows, earlier)))
+        prepared = prepare(self._read(rows, earlier), asked)
+        self._check_kinds(prepared.table)
+        whole = Judge(prepared.table, asked.asked_of_classes, prepared.ladders, person=asked.person)
+        placed = self.classes(prepared.table)
+        labels, batch = _judged(placed, whole, replaces_earlier=earlier is not None)
+        used, dense = np.unique(labels[labels >= 0], return_inverse=True)
+        labels[labels >= 0] = dense
+        partition = Partition.from_labels(labels, len(used), prepared.table.counts)
+        recoding = Recoding(
+            tuple(prepared.table.column(name) for name in self.cells),
+            tuple(cell.take(used.astype(np.int64)) for cell in self.cells.values()),
+            self.style,
+        )
+        trace = asked.clock.trace("the cells of an earlier release", self.n_classes)
+        release = release_of(prepared, whole, asked, Found(partition, recoding, trace), partition)
+        release = replace(release, batch=batch, learner=self)
+        if self.limit is None:
+            return release
+        return release.with_exposure(self.limit, accepted=self.accepted, is_enforced=self.is_enforced)
+
+    def classes(self, table: Table) -> CodeArray:
+        """Return the class whose cells cover each row of a table, -1 where none does; shape (n_rows,)."""
+        distinct, inverse = table.select(tuple(self.cells)).collapse()
+        meanings = {**self.asked.hierarchies, **{name: cell.means for name, cell in self.cells.items() if cell.means}}
+        found = self._covering(distinct, meanings) if self.routes is None else self._there(distinct, meanings)
+        return found[inverse]
+
+    def _there(self, table: Table, meanings: Mapping[str, Any]) -> CodeArray:
+        """Return the class that each row comes to, -1 where its cells do not cover the row."""
+        assert self.routes is not None
+        there = self.class_of_leaf[self.routes.labels(table, meanings)]
+        covered = [
+            covers_beside(cell.texts, table.column(name), meanings.get(name), cell.label[there], codes)
+            for (name, cell), codes in zip(self.cells.items(), table.codes, strict=True)
+        ]
+        return np.where(np.all(covered, axis=0), there, np.int32(-1))
+
+    def _covering(self, table: Table, meanings: Mapping[str, Any]) -> CodeArray:
+        """Return the class that covers each row, of several the one that lost least; -1 where none does."""
+        order = np.argsort(np.mean([cell.lost for cell in self.cells.values()], axis=0), kind="stable")
+        cells = np.stack([cell.label[order] for cell in self.cells.values()])
+        best = np.full(table.n_rows, self.n_classes)
+        for begin in range(0, table.n_rows, _AT_ONCE):
+            classes, rows = pair_rows(
+                [cell.texts for cell in self.cells.values()],
+                cells,
+                [[None, *column.texts()] for column in table.columns],
+                table.codes[:, begin : begin + _AT_ONCE] + 1,
+                [column.spec for column in table.columns],
+                [meanings.get(name) for name in self.cells],
+                tuple(self.cells),
+            )
+            np.minimum.at(best, begin + rows, classes)
+        return np.asarray(np.append(order, -1).astype(np.int32)[best])
+
+    def _read(self, rows: Any, earlier: Any) -> Frame | Table:
+        """Return the new rows, below the earlier ones where these are published again."""
+        data = rows if isinstance(rows, Table) else frames.read(rows).told(self.asked.specs)
+        self._check_columns(data.names if isinstance(data, Table) else data.columns)
+        if earlier is None:
+            return data
+        before = earlier if isinstance(earlier, Table) else frames.read(earlier).told(self.asked.specs)
+        self._check_columns(before.names if isinstance(before, Table) else before.columns)
+        return _with_rows(before, data)
+
+    def _pseudonyms(self, key: bytes | None) -> Pseudonyms | None:
+        if (key is not None or self.asked.pseudonyms is not None) == bool(self.hidden):
+            return self.asked.pseudonyms if key is None else Pseudonyms(self.hidden, key)
+        what = f"columns {listed(self.hidden)} become pseudonyms, and there is no key"
+        msg = with_hint(
+            f"{what if self.hidden else 'a key was given, and no column becomes a pseudonym'}.",
+            "a key (key=, --key-file) goes with pseudonyms: the earlier one links the records of a person.",
+        )
+        raise InputError(msg)
+
+    def _check_columns(self, names: tuple[str, ...]) -> None:
+        lacking = [name for name in self.columns if name not in names]
+        strange = [name for name in names if name not in self.columns]
+        if lacking or strange:
+            what = f"lack columns {listed(lacking)}" if lacking else f"have columns {listed(strange)} besides"
+            msg = with_hint(
+                f"the rows {what}.", "they need the columns of the earlier table: what has no role is not released."
+            )
+            raise ColumnError(msg)
+
+    def _check_kinds(self, table: Table) -> None:
+        """Raise ColumnError where a column is of another kind than its cells speak of."""
+        for name, kind in self.kinds.items():
+            if table.column(name).kind != kind:
+                msg = with_hint(
+                    f"column {name!r} is of kind {table.column(name).kind}, and was {kind} in the earlier table.",
+                    "write its values as the earlier table did.",
+                )
+                raise ColumnError(msg)
+
+
+def _judged(placed: CodeArray, whole: Judge, *, replaces_earlier: bool) -> tuple[CodeArray, Batch]:
+    """Return the class of every row, -1 where no class covers it or its class fails by itself."""
+    is_placed: BoolArray = placed >= 0
+    used, dense = np.unique(placed[is_placed], return_inverse=True)
+    labels = np.full(len(placed), np.int32(-1), np.int32)
+    labels[is_placed] = dense
+    counts = whole.table.counts
+    partition = Partition.from_labels(labels, len(used), counts)
+    passes = np.append(whole.passes(partition.offsets, partition.rows), False)[labels]
+    n_unfit, n_failed = int(counts[~is_placed].sum()), int(counts[is_placed & ~passes].sum())
+    if not passes.any():
+        msg = with_hint(
+            f"{n_unfit:,} of the {whole.table.n_records:,} records fit no cell of the earlier release, and "
+            f"{n_failed:,} are in classes that fail by themselves: none is left.",
+            "collect more records before they are published, or anonymize them anew.",
+        )
+        raise InfeasibleError(msg)
+    return np.where(passes, placed, np.int32(-1)), Batch(replaces_earlier, n_unfit, n_failed)
+
+
+def _with_rows(earlier: Frame | Table, rows: Frame | Table) -> Frame | Table:
+    """Return the earlier rows with new ones below them, as the earlier table is."""
+    if isinstance(earlier, Table):
+        coded = rows if isinstance(rows, Table) else Table.encode(rows, earlier.names)
+        joined = earlier.with_population(coded)
+        return replace(joined, counts=np.append(earlier.counts, coded.counts))
+    frame = frames.read(rows.expand()) if isinstance(rows, Table) else rows
+    cells = [frame.column(name).cast(earlier.column(name).dtype).alias(name) for name in earlier.columns]
+    return earlier.with_rows([earlier.alike(cells)])

@@ -1,0 +1,176 @@
+"""What makes a learned recoding of a release, once it is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from hushtable._types import CodeArray
+from hushtable.anonymizers.learned import LearnedRecoding
+from hushtable.anonymizers.request import Request
+from hushtable.anonymizers.routes import Routes
+from hushtable.cells import SUPPRESSED, read, value
+from hushtable.column import ColumnSpec
+from hushtable.errors import InputError, listed, with_hint
+from hushtable.hierarchy import Hierarchy, Rule
+from hushtable.hierarchy.rules import Dates, Dictionary, Frequency, Prefix, Runs
+from hushtable.models.matching import MatchingNotion
+from hushtable.partition import Partition
+from hushtable.quality.loss import SetNCP
+from hushtable.readable import Rounded
+from hushtable.recoding import GridCells, Recoding
+from hushtable.release import Release
+from hushtable.table import Table
+from hushtable.written import Written
+
+__all__ = ["Learner"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Learner:
+    """What makes a learned recoding of a release, once it is asked for.
+
+    Attributes
+    ----------
+    asked : Request
+        What the release was made by.
+    """
+
+    asked: Request
+
+    def learned(self, release: Release) -> LearnedRecoding:
+        """Return the cells of a release, and where rows go that it has not seen.
+
+        Raises
+        ------
+        InputError
+            What it publishes says nothing of other rows.
+        """
+        asked = self.asked
+        _check_learnable(asked, release.recoding)
+        cells, class_of_leaf = _combinations(release.recoding)
+        routes = _routes(release, asked)
+        source, exposure = release.source, release.exposure
+        return LearnedRecoding(
+            asked=replace(
+                asked,
+                hierarchies=_lasting(release, asked.hierarchies),
+                unknown="suppress",
+                specs={**asked.specs, **_specs(release, asked)},
+                loss=asked.loss if isinstance(asked.loss, SetNCP) else SetNCP(),
+                inputs=release.inputs,
+            ),
+            columns=source.names if isinstance(source, Table) else source.columns,
+            kinds={column.name: column.kind for column in release.recoding.columns},
+            cells=cells,
+            style=release.recoding.style,
+            routes=routes,
+            class_of_leaf=class_of_leaf,
+            hidden=release.pseudonyms.columns if release.pseudonyms else (),
+            limit=exposure.limit if exposure else None,
+            accepted=exposure.accepted if exposure else {},
+            is_enforced=exposure is not None and exposure.is_enforced,
+            from_data=_from_data(release, asked, cells, routes),
+        )
+
+
+def _check_learnable(asked: Request, recoding: Recoding) -> None:
+    odd = [model.name for model in asked.models if model.needs.population or isinstance(model, MatchingNotion)]
+    if odd:
+        msg = with_hint(
+            f"a release by {listed(odd)} has no next batch.",
+            "such models look at more than the new rows: anonymize them anew.",
+        )
+        raise InputError(msg)
+    if recoding.style == "central":
+        msg = with_hint(
+            "a release of central values has no next batch: they say of nobody else where he belongs.",
+            "choose another recoding than central.",
+        )
+        raise InputError(msg)
+
+
+def _specs(release: Release, asked: Request) -> dict[str, ColumnSpec]:
+    """Say how columns were typed and spelled, so that new rows are read alike."""
+    claim, names = release.claim, (*release.quasi_identifiers, *release.sensitive)
+    persons = () if asked.person is None else (asked.person,)
+    return {
+        name: claim.specs[name]
+        .completed(claim.origins.get(name, ColumnSpec()))
+        .completed(asked.specs.get(name, ColumnSpec()))
+        for name in (*names, *persons)
+    }
+
+
+def _combinations(recoding: Recoding) -> tuple[dict[str, Written], CodeArray]:
+    """Return what classes publish, every combination of cells once, and which of them each class publishes."""
+    labels, texts = [], []
+    for column in recoding.columns:
+        label_of_class, found = recoding.labels(column.name)
+        places = {text: place for place, text in enumerate(dict.fromkeys(found))}
+        labels.append(np.array([places[text] for text in found], dtype=np.int32)[label_of_class])
+        texts.append(tuple(places))
+    distinct, first, inverse = np.unique(np.stack(labels), axis=1, return_index=True, return_inverse=True)
+    meanings = recoding.meanings()
+    cells = {
+        column.name: Written(
+            distinct[j],
+            cell.shares(replace(column, by_rank=False))[first],
+            cell.shares(replace(column, by_rank=True))[first],
+            texts[j],
+            meanings.get(column.name),
+        )
+        for j, (column, cell) in enumerate(zip(recoding.columns, recoding.cells, strict=True))
+    }
+    return cells, inverse.astype(np.int32)
+
+
+def _lasting(release: Release, names: Iterable[str]) -> dict[str, Hierarchy | Rule]:
+    """Return what gives labels their meaning whatever values a table holds; intervals and lists say it themselves."""
+    found: dict[str, Hierarchy | Rule] = {}
+    for name in names:
+        ladder = release.hierarchies[name]
+        if ladder.rule is None:
+            found[name] = ladder.whole or ladder
+        elif name in release.sensitive or isinstance(ladder.rule, (Prefix, Dates, Dictionary)):
+            found[name] = ladder.rule
+    return found
+
+
+def _from_data(release: Release, asked: Request, cells: Mapping[str, Written], routes: Routes | None) -> dict[str, str]:
+    """Say by column what comes from the data in what classes publish and rows are asked."""
+    found: dict[str, str] = {}
+    for column, cell in zip(release.recoding.columns, release.recoding.cells, strict=True):
+        named = (*cells[column.name].texts, *(routes.named(column.name) if routes else ()))
+        shown = {text for text in named if text is not None and text != SUPPRESSED}
+        ladder = release.hierarchies.get(column.name) if column.name in asked.hierarchies else None
+        if not shown or isinstance(cell, (Rounded, GridCells)):
+            continue
+        if ladder is None or isinstance(ladder.rule, (Frequency, Runs)):
+            found[column.name] = "has no hierarchy from a file, and publishes values, or lists and groups of them"
+            continue
+        if ladder.rule is None:
+            odd = shown.difference(*(ladder.whole or ladder).labels)
+        else:
+            own = set(map(value, column.texts()))
+            odd = {text for text in shown if text in own or read(text).form == "set"}
+        if odd:
+            found[column.name] = f"publishes, or is cut at, {len(odd)} of its values or lists of them"
+    for name in (*release.quasi_identifiers, *release.sensitive):
+        if release.specs[name].kind == "ordered" and not (name in asked.specs and asked.specs[name].order):
+            found.setdefault(name, "has an order that lists its values")
+    return found
+
+
+def _routes(release: Release, asked: Request) -> Routes | None:
+    if release.placing is None:
+        return None
+    table = Table.encode(release.source, release.quasi_identifiers, asked.specs)
+    kept = np.flatnonzero(~release.suppressed)
+    partition = release.partition
+    if len(kept) < table.n_rows:
+        table = table.take(kept)
+        partition = Partition.from_labels(partition.labels[kept], partition.n_classes, table.counts)
+    return Routes.of(release.placing, table, partition)

@@ -1,0 +1,188 @@
+"""Routes: where rows go that no search has seen, told in values instead of a search's codes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache, partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from hushtable import cells
+from hushtable._types import CodeArray, CountArray
+from hushtable.anonymizers import publish
+from hushtable.anonymizers.cuts import CutTree
+from hushtable.boundaries import cut_point, grid_point
+from hushtable.claims.coverage import covered_by, n_below
+from hushtable.column import Column
+from hushtable.kernels import replay
+from hushtable.layout import Axis
+from hushtable.partition import Partition
+from hushtable.search import in_runs
+from hushtable.table import Table
+
+__all__ = ["Among", "Below", "Routes", "Side"]
+
+
+class Below(NamedTuple):
+    """Values below an edge go left, and missing ones; without an edge only those."""
+
+    edge: str | None
+
+
+class Among(NamedTuple):
+    """What one of these cells covers goes left; None is the missing value."""
+
+    cells: tuple[str | None, ...]
+
+
+Side = Below | Among
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Routes:
+    """The cuts of a search as a tree that rows walk down, depth first, left child first.
+
+    Attributes
+    ----------
+    columns : tuple of str
+    cut : ndarray of int32, shape (n_nodes,), read-only
+        The place of the column that a node cuts; -1 where it is a finished class.
+    test : ndarray of int32, shape (n_nodes,), read-only
+        Which of the column's sides goes left.
+    sides : by column, tuple of Side
+        Each once.
+    """
+
+    columns: tuple[str, ...]
+    cut: CodeArray = field(repr=False)
+    test: CodeArray = field(repr=False)
+    sides: tuple[tuple[Side, ...], ...] = field(repr=False)
+
+    @classmethod
+    def of(cls, tree: CutTree, table: Table, partition: Partition) -> Routes:
+        """Tell the cuts that made a partition of a table's rows, each of which is in a class.
+
+        Values that the search has not seen go where their neighbours in order or in the hierarchy go: a cut between
+        two numbers falls at the roundest point between them, or where the published cells meet; one
+        between nodes of a hierarchy takes whole nodes.
+        """
+        test = np.full(len(tree.columns), -1, dtype=np.int32)
+        sides: list[tuple[Side, ...]] = []
+        for j, axis in enumerate(tree.axes):
+            side_of = _sides(tree, j, axis, table, partition)
+            place_of: dict[Side, int] = {}
+            for node in np.flatnonzero(tree.columns == j).tolist():
+                side = side_of(node, tree.members[tree.starts[node] : tree.starts[node + 1]])
+                test[node] = place_of.setdefault(side, len(place_of))
+            sides.append(tuple(place_of))
+        return cls(tuple(axis.column.name for axis in tree.axes), tree.columns, test, tuple(sides))
+
+    def named(self, column: str) -> tuple[str | None, ...]:
+        """Return the edges and cells that the cuts of a column name."""
+        sides = self.sides[self.columns.index(column)]
+        return tuple(text for side in sides for text in ((side.edge,) if isinstance(side, Below) else side.cells))
+
+    def labels(self, table: Table, meanings: Mapping[str, Any]) -> CodeArray:
+        """Return the finished class that every row of a table comes to, counted in the order of the nodes.
+
+        Parameters
+        ----------
+        table : Table
+        meanings : mapping of column to Hierarchy or rule
+            What labels mean.
+        """
+        left: list[list[CodeArray]] = []
+        for name, sides in zip(self.columns, self.sides, strict=True):
+            column = table.column(name)
+            left.append(_left_codes(sides, column, meanings.get(name)))
+        nothing = np.empty(0, dtype=np.int32)
+        pairs = zip(self.cut.tolist(), self.test.tolist(), strict=True)
+        members = [nothing if cut < 0 else left[cut][test] for cut, test in pairs]
+        starts = np.cumsum([0, *map(len, members)])
+        in_order = np.array([all(isinstance(side, Below) for side in sides) for sides in self.sides], dtype=np.bool_)
+        signs = replay.signposts(self.cut, starts, np.concatenate(members), in_order)
+        columns = np.array([table.index(name) for name in self.columns])
+        widths = [table.column(name).n_values + 1 for name in self.columns]
+        places = np.concatenate([np.arange(width, dtype=np.int32) for width in widths])
+        begins, labels = np.cumsum([0, *widths]), np.empty(table.n_rows, dtype=np.int32)
+        in_runs(lambda run: replay.walk(*signs, table.codes, columns, places, begins, labels, run), table.n_rows)
+        return labels
+
+
+def _sides(tree: CutTree, j: int, axis: Axis, table: Table, partition: Partition) -> Callable[[int, CodeArray], Side]:
+    """Return what tells the left side of a node that cuts a column from its members, which are places less 1."""
+    code_at = axis.code_at()
+    if axis.hierarchy is not None:
+        return _nodes(tree, axis, table, partition)
+    if axis.rounding is not None:
+        point = cache(partial(grid_point, axis.rounding))
+        lows, highs, right = _ranges(tree, axis, table, partition)
+        ends = np.stack((highs[1:], lows[right[:-1]])).T.tolist()
+        # Anywhere between the values of the node's own rows: far from them in most.
+        return lambda node, members: Below(point(*ends[node]) if members[-1] >= 0 else None)
+    if axis.is_cut_in_order and axis.column.is_measured:
+        return lambda node, members: Below(_edge(axis, int(members[-1])))
+    texts = [cells.value(text) for text in axis.column.texts()]
+    return lambda node, members: Among(tuple(None if i < 0 else texts[code_at[i]] for i in members.tolist()))
+
+
+def _nodes(tree: CutTree, axis: Axis, table: Table, partition: Partition) -> Callable[[int, CodeArray], Side]:
+    """Return what tells the left side of a node that cuts between the children of a node of a hierarchy."""
+    hierarchy, code_at = axis.hierarchy, axis.code_at()
+    assert hierarchy is not None
+    lows, highs, _ = _ranges(tree, axis, table, partition)
+    ends = np.append(code_at, 0)[np.stack((np.minimum(lows, len(code_at)), highs))]
+    shared = hierarchy.level_codes[:, ends[0]] == hierarchy.level_codes[:, ends[1]]
+    level = np.maximum(np.argmax(shared, axis=0) - 1, 0)
+
+    def side(node: int, members: CodeArray) -> Side:
+        known = hierarchy.level_codes[level[node], code_at[members[members >= 0]]]
+        labels = [hierarchy.labels[level[node]][each] for each in np.unique(known).tolist()]
+        return Among((*([None] if (members < 0).any() else []), *labels))
+
+    return side
+
+
+def _edge(axis: Axis, place: int) -> str | None:
+    """Return where the cells of a cut meet; None before the first place."""
+    if place < 0:
+        return None
+    return axis.edges[place + 1] if axis.edges else cut_point(axis.column, place + 1)
+
+
+def _ranges(tree: CutTree, axis: Axis, table: Table, partition: Partition) -> tuple[CountArray, CountArray, CountArray]:
+    """Return the lowest and highest known place below every node of the tree, and its right child.
+
+    Where only missing values are, they are past all places, and -1.
+    """
+    low, high, _ = publish.known_ranges(table, partition, axis)
+    lows, highs = np.full((2, len(tree.columns)), -1)
+    leaves = tree.columns < 0
+    lows[leaves], highs[leaves] = np.where(high < 0, axis.n_places, low), high
+    right, end = np.full(len(tree.columns), -1), np.arange(1, len(tree.columns) + 1)
+    for node in reversed(np.flatnonzero(~leaves).tolist()):
+        right[node] = end[node + 1]
+        lows[node] = min(lows[node + 1], lows[right[node]])
+        highs[node], end[node] = max(highs[node + 1], highs[right[node]]), end[right[node]]
+    return lows, highs, right
+
+
+def _left_codes(sides: Sequence[Side], column: Column, meaning: Any) -> list[CodeArray]:
+    """Return the codes of a column that go left by each side; of an order only the last, -1 is missing."""
+    below = list(dict.fromkeys(side.edge for side in sides if isinstance(side, Below) and side.edge is not None))
+    last: dict[str | None, int] = {None: -1}
+    if below:
+        last |= zip(below, (n_below(below, column) - 1).tolist(), strict=True)
+    listed = list(dict.fromkeys(cell for side in sides if isinstance(side, Among) for cell in side.cells))
+    place = {cell: i for i, cell in enumerate(listed)}
+    covers = covered_by(listed, [*column.texts(), None], column.spec, meaning, column.name)
+    found: list[CodeArray] = []
+    for side in sides:
+        if isinstance(side, Below):
+            found.append(np.array([last[side.edge]], dtype=np.int32))
+            continue
+        codes = np.flatnonzero(covers[[place[cell] for cell in side.cells]].any(axis=0))
+        found.append(np.where(codes == column.n_values, -1, codes).astype(np.int32))
+    return found

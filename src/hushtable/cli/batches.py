@@ -1,0 +1,95 @@
+"""apply: the next batch, published by the cells of an earlier release."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from hushtable.cli.arguments import AsJson, Delimiter, Encoding, Force, InFile, Threads, place_of, table_of, use_threads
+from hushtable.cli.requests import key_in
+from hushtable.cli.terminal import print_json, say, step
+
+if TYPE_CHECKING:
+    from hushtable.claims import Verdict
+    from hushtable.release import Release
+
+__all__ = ["apply"]
+
+
+def apply(
+    recoding: Annotated[
+        Path, typer.Argument(metavar="RECODING", help="What anonymize --save-recoding wrote.", show_default=False)
+    ],
+    file: InFile,
+    output: Annotated[Path, typer.Option("--output", "-o", help="CSV or Parquet to write.", show_default=False)],
+    together: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="EARLIER",
+            help="Publish these earlier rows too, in a release that replaces theirs: only where nobody has that.",
+            show_default=False,
+        ),
+    ] = None,
+    key_file: Annotated[
+        Path | None,
+        typer.Option(help="Secret key for pseudonyms: a new one, or people can be linked.", show_default=False),
+    ] = None,
+    keep_order: Annotated[bool, typer.Option("--keep-order", help="Do not shuffle the rows.")] = False,
+    external: Annotated[bool, typer.Option("--external", help="Write the manifest that may be published.")] = False,
+    codebook: Annotated[
+        bool, typer.Option("--codebook/--no-codebook", help="Write beside it what its columns and labels mean.")
+    ] = True,
+    force: Force = False,
+    threads: Threads = None,
+    encoding: Encoding = None,
+    delimiter: Delimiter = None,
+    as_json: AsJson = False,
+) -> None:
+    """Publish new rows by the cells of an earlier release, judged by themselves, verified from the written file."""
+    use_threads(threads)
+    from hushtable import drafts, frames, manifest
+    from hushtable.anonymizers import LearnedRecoding
+    from hushtable.codebook import codebook_paths
+
+    frames.file_kind(output)
+    inputs = [place_of(file), recoding, *(path for path in (together, key_file) if path is not None)]
+    outputs = (output, manifest.manifest_path(output), *(codebook_paths(output) if codebook else ()))
+    drafts.check_outputs(outputs, inputs, overwrite=force)
+    learned = LearnedRecoding.read(recoding)
+    with step("reading"):
+        rows = table_of(file, encoding, delimiter)
+        earlier = None if together is None else table_of(together, encoding, delimiter)
+    with step("placing rows"):
+        release = learned.apply(rows, earlier=earlier, key=None if key_file is None else key_in(key_file))
+    with step("writing and verifying"):
+        verdict = release.write(output, keep_order=keep_order, external=external, codebook=codebook, overwrite=force)
+    if as_json:
+        print_json({"file": str(output), "verified": verdict.to_dict(), **release.to_dict()})
+    else:
+        say(*_lines(output, release, verdict, codebook=codebook))
+
+
+def _lines(output: Path, release: Release, verdict: Verdict, *, codebook: bool) -> list[str]:
+    """Say what was written, and what became of rows that no class could take."""
+    summary, batch = release.to_dict(), release.batch
+    assert batch is not None
+    fate = "left out" if release.drops_suppressed else "published as *"
+    alone = "" if batch.replaces_earlier else " by themselves"
+    lines = [
+        f"Wrote {output}{', its codebook' if codebook else ''} and its manifest.",
+        f"On {', '.join(verdict.quasi_identifiers)}, verified from the file:",
+        *(f"  {condition}" for condition in verdict.conditions),
+        f"  {summary['n_records']:,} records in {summary['n_classes']:,} classes, smallest {verdict.smallest_class:,}",
+        f"  {summary['n_suppressed']:,} suppressed ({fate}): {batch.n_unfit:,} fit no cell of the earlier release, "
+        f"{batch.n_failed:,} are in classes that fail{alone}",
+        f"  information loss {summary['loss']:.4f} (set-NCP, 0 none to 1 all)",
+    ]
+    if batch.replaces_earlier:
+        lines.append(
+            "  careful: it replaces the earlier release; whoever has that can subtract it and see classes too small"
+        )
+    if release.exposure is not None:
+        lines += [f"  {line}" for line in release.exposure.lines()]
+    return lines
