@@ -23,6 +23,7 @@ ALLOWED = {
     "typer": {
         "cli/__init__.py",
         "cli/arguments.py",
+        "cli/compare.py",
         "cli/discover.py",
         "cli/limits.py",
         "cli/masking.py",
