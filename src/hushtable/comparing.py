@@ -82,8 +82,8 @@ def compare(
     Returns
     -------
     Comparison
-        Where no release can be had, the row says why. What columns kept as they are expose (`Release.exposure`)
-        is not measured: it hardly depends on what is varied here.
+        Where no release can be had, the row says why. What columns kept as they are expose (`Release.exposure`), which
+        may refuse a file whatever k is, is not measured.
 
     Raises
     ------
@@ -130,7 +130,7 @@ def _policy(given: Any) -> Policy:
 
 
 def _listed(given: Any, what: str, example: str) -> list[Any]:
-    """Return the entries of a list, each once; a text or a number alone is a slip."""
+    """Return the entries of a list that is not empty; a text or a number alone is a slip."""
     if isinstance(given, (str, bytes, Mapping)) or not isinstance(given, Iterable):
         raise InputError(with_hint(f"{what} = {given!r}.", f"pass a list, for instance {what}={example}."))
     entries = list(given)

@@ -74,14 +74,14 @@ def compare(
     Exit 3 when no combination is feasible.
     """
     use_threads(threads)
-    if external:
-        msg = "a comparison has no external form: it shows what every k costs, which helps to undo a release."
-        raise InputError(with_hint(msg, "keep it to those who make the release, and leave --external out."))
-    ks, shares = _numbers("--k", k, int, "2,3,5"), _numbers("--suppression", suppression, float, "0,0.01")
     from hushtable import drafts
     from hushtable.comparing import compare as compare_
     from hushtable.policy import Policy
 
+    if external:
+        msg = "a comparison has no external form: it shows what every k costs, which helps to undo a release."
+        raise InputError(with_hint(msg, "keep it to those who make the release, and leave --external out."))
+    ks, shares = _numbers("--k", k, int, "2,3,5"), _numbers("--suppression", suppression, float, "0,0.01")
     rules = Policy.read(policy)
     inputs = [place_of(file), policy, *(() if key_file is None else (key_file,)), *rules.inputs]
     if plot is not None:
@@ -103,8 +103,9 @@ def compare(
             key=key_of(key_file, rules),
             progress=progress,
         )
-    with leaving(0 if any(row.is_feasible for row in compared.rows) else 3):
-        if plot is not None and any(row.is_feasible for row in compared.rows):
+    is_feasible = any(row.is_feasible for row in compared.rows)
+    with leaving(0 if is_feasible else 3):
+        if plot is not None and is_feasible:
             _draw(compared, plot)
         if as_json:
             print_json({"file": file.name, **compared.to_dict()})
