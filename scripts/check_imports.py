@@ -24,6 +24,7 @@ ALLOWED = {
         "cli/__init__.py",
         "cli/arguments.py",
         "cli/batches.py",
+        "cli/compare.py",
         "cli/discover.py",
         "cli/limits.py",
         "cli/masking.py",

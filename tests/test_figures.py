@@ -30,6 +30,13 @@ DRAWN = {
         np.array([0.0, 0.5, 2.0]), np.array([1.0, 1.5, 2.0]), np.array([4.0, 3.0, 2.0]), label="seconds", ax=ax
     ),
     "heat_map": lambda ax=None: figures.heat_map(MATRIX, ["a", "b", "c"], label="Spearman", ax=ax),
+    "risk_against_loss": lambda ax=None: figures.risk_against_loss(
+        {"cut": np.array([[0.1, 0.5], [0.2, 0.2], [0.4, 0.1]]), "set": np.array([[0.3, 0.3]])},
+        np.array([0.2, 0.2]),
+        label="loss",
+        mark="here",
+        ax=ax,
+    ),
     "tradeoff": lambda ax=None: figures.tradeoff(
         np.array([2, 4, 8]), np.array([90, 40, 10]), np.array([0.1, 0.5, 0.9]), label="information kept", ax=ax
     ),
@@ -164,6 +171,13 @@ def test_a_tradeoff_has_its_cost_on_the_left_and_what_it_keeps_on_the_right():
     assert left is axes
     assert [line.get_ydata().tolist() for line in (*left.lines, *right.lines)] == [[90, 40, 10], [0.1, 0.5, 0.9]]
     assert (left.get_ylabel(), right.get_ylabel()) == ("stars", "information kept")
+
+
+def test_risk_against_loss_has_a_line_for_each_and_marks_a_point_where_there_is_one():
+    drawn = {line.get_label(): line.get_xydata().tolist() for line in DRAWN["risk_against_loss"]().get_lines()}
+    assert drawn == {"cut": [[0.1, 0.5], [0.2, 0.2], [0.4, 0.1]], "set": [[0.3, 0.3]], "here": [[0.2, 0.2]]}
+    plain = figures.risk_against_loss({"cut": np.array([[0.1, 0.5]])}, None, label="loss", mark="here")
+    assert [line.get_label() for line in plain.get_lines()] == ["cut"]
 
 
 def test_the_arrays_are_not_changed():

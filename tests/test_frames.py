@@ -659,3 +659,17 @@ def test_a_first_line_that_is_a_record_is_no_header(write_csv, text, is_read):
     with pytest.raises(InputError, match="looks like a record") as caught:
         frames.read(path)
     assert "41" not in str(caught.value).replace(str(path), "")
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
+@pytest.mark.parametrize("delimiter", [",", ";"])
+def test_the_size_of_a_csv_is_that_of_the_file(encoding, delimiter, tmp_path):
+    cells = pl.DataFrame({"a,b": ["x;y", "ü, 'z'", None], "c": ["u", "v", "u"]})
+    columns = {
+        "c": cells["c"].cast(pl.Categorical),
+        "share": pl.Series([0.1, 1e10, None], dtype=pl.Float32),
+    }
+    frame = dataclasses.replace(frames.read(cells.with_columns(**columns)), dialect=Dialect(delimiter=delimiter))
+    path = tmp_path / "out.csv"
+    frames.write(frame, path, encoding)
+    assert frames.csv_size(frame, encoding) == path.stat().st_size

@@ -16,7 +16,7 @@ import yaml
 import hushtable as ht
 from command import run
 from hushtable import manifest
-from hushtable.anonymizers import Genetic, Mondrian
+from hushtable.anonymizers import Genetic, Mondrian, protect
 from hushtable.claims import Limits
 from hushtable.errors import ColumnError, InputError, PolicyError
 from hushtable.models import AlphaKAnonymity, DistinctLDiversity, KAnonymity
@@ -954,3 +954,20 @@ def test_limits_hold_for_suppressed_records_too(here):
         verdict = release.verify()
         assert verdict.passed, verdict
         assert verdict.smallest_class >= (2 if limit is None else 8)
+
+
+def test_a_request_is_what_protect_carries_out(tmp_path):
+    path = tmp_path / "people.csv"
+    ht.datasets.people(200).select("sex", "postcode", "diagnosis").write_csv(path)
+    columns = {"sex": "quasi-identifier", "postcode": "quasi-identifier", "diagnosis": "sensitive"}
+    rules = Policy.make({"columns": columns, "models": [{"k-anonymity": 5}]})
+    told = []
+    asked = rules.request(path, progress=told.append)
+    release = protect(rules.opened(path), asked)
+    assert release.loss == rules.protect(path).loss
+    assert path.resolve() in asked.inputs
+    assert told[-1] == 1.0
+    with pytest.raises(PolicyError, match="gives no pseudonyms, but there is a key"):
+        rules.request(path, key=b"a secret of many bytes")
+    with pytest.raises(PolicyError, match="'postcode'"):
+        Policy.make({"columns": {"sex": "quasi-identifier"}, "models": [{"k-anonymity": 5}]}).opened(path)

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from hushtable.anonymizers.mondrian import Mondrian
     from hushtable.claims import Verdict, verify
     from hushtable.column import Column, ColumnSpec
+    from hushtable.comparing import compare
+    from hushtable.comparison import Comparison
     from hushtable.discover.objective import Objective, Term
     from hushtable.discover.recognise import Roles, find_quasi_identifiers
     from hushtable.discover.select import Selection, select_columns
@@ -80,6 +82,7 @@ __all__ = [
     "Column",
     "ColumnError",
     "ColumnSpec",
+    "Comparison",
     "Copula",
     "DeltaDisclosure",
     "DeltaPresence",
@@ -135,6 +138,7 @@ __all__ = [
     "VerificationError",
     "anonymize",
     "assess",
+    "compare",
     "datasets",
     "find_quasi_identifiers",
     "mask_dependence",
@@ -158,6 +162,7 @@ _HOMES = {
     "Column": "column",
     "ColumnError": "errors",
     "ColumnSpec": "column",
+    "Comparison": "comparison",
     "Copula": "synthesizers",
     "DeltaDisclosure": "models",
     "DeltaPresence": "models",
@@ -213,6 +218,7 @@ _HOMES = {
     "VerificationError": "errors",
     "anonymize": "protect",
     "assess": "risk.assess",
+    "compare": "comparing",
     "datasets": "",
     "find_quasi_identifiers": "discover.recognise",
     "mask_dependence": "masking",

@@ -178,13 +178,9 @@ class Edition:
         others = dict(beside or {})
         outputs = (path, manifest.manifest_path(path), *others)
         drafts.check_outputs(outputs, self.inputs, overwrite=overwrite)
-        frame = self._for_file(path)
-        if writing.decimal == ",":
-            names = self._numbers(frame)
-            frame, claim = _with_commas(frame, names), with_commas(claim, names)
+        frame, with_comma = self.for_file(path, writing)
+        claim = with_commas(claim, with_comma) if with_comma else claim
         is_text = frames.file_kind(path) == "csv"
-        if is_text and writing.formulas != "keep":
-            frame = _without_formulas(frame, writing.formulas)
         tables = {target: each for target, each in others.items() if isinstance(each, Frame)}
         for target, table in {path: frame, **tables}.items():
             check_writing(target, writing)
@@ -206,8 +202,24 @@ class Edition:
             sidecar.write_text(json.dumps(entries, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
         return verdict
 
-    def _for_file(self, path: Path) -> Frame:
-        """Return the published table as a file of a kind holds it: text, or what was read as text typed again."""
+    def for_file(self, path: Path, writing: Writing = _PLAIN) -> tuple[Frame, tuple[str, ...]]:
+        """Return the published table as a file holds it, and the columns whose numbers have decimal commas there.
+
+        Raises
+        ------
+        InputError
+            Labels have commas between digits, or cells are refused that a spreadsheet would run.
+        """
+        frame, with_comma = self._of_kind(path), ()
+        if writing.decimal == ",":
+            with_comma = self._numbers(frame)
+            frame = _with_commas(frame, with_comma)
+        if frames.file_kind(path) == "csv" and writing.formulas != "keep":
+            frame = _without_formulas(frame, writing.formulas)
+        return frame, with_comma
+
+    def _of_kind(self, path: Path) -> Frame:
+        """Return the published table as a file of a kind has it: text, or what was read as text typed again."""
         frame, texts = self.frame(), self.as_text
         if frames.file_kind(path) == "csv":
             texts = (*texts, *(name for name, each in self.rewritten.items() if each.are_values))

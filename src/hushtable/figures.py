@@ -6,14 +6,14 @@ figure is made that only its axes know, which ``ax.figure.savefig(path)`` writes
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from hushtable._types import CountArray, FloatArray
 
-__all__ = ["convergence", "ecdf", "evolution", "heat_map", "histogram", "qq", "tradeoff"]
+__all__ = ["convergence", "ecdf", "evolution", "heat_map", "histogram", "qq", "risk_against_loss", "tradeoff"]
 
 
 def histogram(values: FloatArray, *, label: str, ax: Any = None) -> Any:
@@ -104,6 +104,20 @@ def tradeoff(clusters: CountArray, stars: CountArray, kept: FloatArray, *, label
     right.plot(clusters, kept, marker="s", linestyle="--", color="tab:orange", label=label)
     right.set(ylabel=label)
     axes.figure.legend(loc="outside upper center", ncols=2)
+    return axes
+
+
+def risk_against_loss(
+    lines: Mapping[str, FloatArray], knee: FloatArray | None, *, label: str, mark: str, ax: Any = None
+) -> Any:
+    """Draw lines of points (loss, risk), and where they bend most, where there is such a point; return the axes."""
+    axes = _axes(ax)
+    for name, points in lines.items():
+        axes.plot(*points.T, marker="o", label=name)
+    if knee is not None:
+        axes.plot(*knee, marker="o", markersize=14, fillstyle="none", linestyle="none", color="black", label=mark)
+    axes.set(xlabel=label, ylabel="highest risk of a record")
+    axes.legend(fontsize="small")
     return axes
 
 

@@ -7,7 +7,7 @@ import io
 import zlib
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import IO, Any, Final
 
 import polars as pl
 
@@ -69,16 +69,15 @@ def read_bytes(raw: bytes, name: str, dialect: Dialect) -> Read:
     return _parquet(path, io.BytesIO(raw), dialect) if kind == "parquet" else _read(path, raw, kind, dialect)
 
 
-def write_csv(data: pl.DataFrame, names: Sequence[str], path: Path, delimiter: str, encoding: str) -> None:
+def write_csv(data: pl.DataFrame, names: Sequence[str], file: IO[bytes], delimiter: str, encoding: str) -> None:
     """Write a CSV in an encoding that has all its characters."""
-    with path.open("wb") as file:
-        if encoding == "utf-8":
-            file.write(header_line(names, delimiter).encode())
-            data.write_csv(file, separator=delimiter, include_header=False)
-            return
-        # Whole, because an encoding may begin with a mark.
-        text = header_line(names, delimiter) + data.write_csv(separator=delimiter, include_header=False)
-        file.write(text.encode(encoding))
+    if encoding == "utf-8":
+        file.write(header_line(names, delimiter).encode())
+        data.write_csv(file, separator=delimiter, include_header=False)
+        return
+    # Whole, because an encoding may begin with a mark.
+    text = header_line(names, delimiter) + data.write_csv(separator=delimiter, include_header=False)
+    file.write(text.encode(encoding))
 
 
 def _read(path: Path, raw: bytes, kind: str, dialect: Dialect) -> Read:

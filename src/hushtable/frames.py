@@ -6,12 +6,13 @@ A CSV is read as text and stays text: types are inferred for computing only
 
 from __future__ import annotations
 
+import io
 import json
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import narwhals as nw
 import numpy as np
@@ -29,6 +30,7 @@ __all__ = [
     "Frame",
     "assemble",
     "check_writable",
+    "csv_size",
     "file_kind",
     "library",
     "read",
@@ -337,15 +339,30 @@ def with_json_lists(frame: Frame) -> Frame:
 
 def write(frame: Frame, path: Path, encoding: str = "utf-8") -> None:
     """Write a frame as CSV or Parquet, by the ending of the name; untouched text is written as it was read."""
+    if file_kind(path) == "parquet":
+        _plain(frame).write_parquet(path)
+        return
+    with path.open("wb") as file:
+        _write_csv(frame, file, written_delimiter(frame, path), encoding)
+
+
+def csv_size(frame: Frame, encoding: str = "utf-8") -> int:
+    """Return how many bytes the CSV has that `write` would write, with the delimiter that the frame was read with."""
+    file = io.BytesIO()
+    _write_csv(frame, file, frame.delimiter, encoding)
+    return file.tell()
+
+
+def _write_csv(frame: Frame, file: IO[bytes], delimiter: str, encoding: str) -> None:
+    # The few digits that single out a float32 read back as another number.
+    in_full = [each.cast(pl.Float64) if isinstance(each.dtype, pl.Float32) else each for each in _plain(frame)]
+    write_csv(pl.DataFrame(in_full), frame.columns, file, delimiter, encoding)
+
+
+def _plain(frame: Frame) -> pl.DataFrame:
     # A categorical type would carry its categories into the file, those of removed cells too.
     columns = [(name, frame.column(name)) for name in frame.columns]
-    data = pl.DataFrame([each.cast(without_categories(each.dtype)).alias(name) for name, each in columns])
-    if file_kind(path) == "parquet":
-        data.write_parquet(path)
-        return
-    # The few digits that single out a float32 read back as another number.
-    in_full = [each.cast(pl.Float64) if isinstance(each.dtype, pl.Float32) else each for each in data]
-    write_csv(pl.DataFrame(in_full), frame.columns, path, written_delimiter(frame, path), encoding)
+    return pl.DataFrame([each.cast(without_categories(each.dtype)).alias(name) for name, each in columns])
 
 
 def written_delimiter(frame: Frame, path: Path) -> str:

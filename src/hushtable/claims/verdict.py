@@ -100,6 +100,11 @@ class Verdict:
         return int(self.figures["smallest_class"])
 
     @property
+    def average_risk(self) -> float:
+        """The mean over records of 1 / the size of their class, in persons where they are counted; 1 where none is."""
+        return float(self.figures["average_risk"])
+
+    @property
     def n_unique(self) -> int:
         """Records alone in their class."""
         return int(self.figures["n_unique"])

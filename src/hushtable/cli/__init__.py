@@ -17,7 +17,7 @@ from typing import Annotated, Final, NoReturn
 
 import typer
 
-from hushtable.cli import batches, discover, masking, protect, risks, run
+from hushtable.cli import batches, compare, discover, masking, protect, risks, run
 from hushtable.errors import HushError
 
 __all__ = ["app", "main"]
@@ -35,6 +35,7 @@ _EXAMPLES: Final[Mapping[Callable[..., None], str]] = {
     protect.anonymize: "hushtable anonymize people.csv -p policy.yaml -o release.parquet",
     protect.verify: "hushtable verify release.parquet",
     batches.apply: "hushtable apply recoding.json new.csv -o new_release.csv",
+    compare.compare: "hushtable compare people.csv -p policy.yaml --k 2,5,10 --suppression 0,0.01 --plot risk.svg",
     risks.mpuccs: "hushtable mpuccs original.csv synthetic.csv --sizes 1,2,3 --control control.csv",
     risks.uniques: "hushtable uniques people.csv --columns age,sex,postcode",
     discover.scores: "hushtable scores people.csv --columns age,sex --columns age,sex,postcode",

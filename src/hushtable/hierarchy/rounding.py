@@ -21,6 +21,7 @@ _MOST_CELLS: Final = 200
 _FITS: Final = 3  # times that a step goes into the intervals that are rounded to it
 _MOST_DECIMALS: Final = 9
 _DAYS: Final = (1, 30, 91, 365, 3_652)  # about as many as a calendar unit has
+_UNEVEN: Final = 2  # days by which a unit differs from that at most
 
 _Units = Callable[[CountArray, int, Exact], tuple[CountArray, CountArray, CountArray]]
 
@@ -142,7 +143,10 @@ class Rounding:
         if not self.is_calendar:
             return None
         days = np.array([self.first + begin, self.first + end])
-        for name in UNITS:
+        for name, about in zip(UNITS, _DAYS, strict=True):
+            # Most intervals are no unit, which their length tells at once.
+            if abs(end - begin - about) > _UNEVEN:
+                continue
             unit, after = unit_of(days.astype("datetime64[D]"), name)
             if after == unit + 1 and (first_day(np.array([unit, after]), name) == days).all():
                 return unit_label(int(unit), name)

@@ -233,11 +233,22 @@ class Policy(Record):
         HushError
             As `hushtable.anonymize`.
         """
+        source = self.opened(data)
+        request = self.request(data, key=key, progress=progress)
+        limit = ExposureLimit(self.limits.exposure.columns, self.limits.exposure.rate)
+        return protect(source, request).with_exposure(limit, accepted=self.accept, is_enforced=True)
+
+    def opened(self, data: Any) -> Frame | Table:
+        """Open a table as the policy says that it is spelled; PolicyError where a column has no role."""
         self.check_decided()
         source = data if isinstance(data, Table) else frames.read(data, dialect=self.read_as.dialect)
         self.check_covers(source.names if isinstance(source, Table) else source.columns)
+        return source
+
+    def request(self, data: Any, *, key: bytes | None = None, progress: Progress | None = None) -> Request:
+        """Return what the policy asks of a release of some data, its files read; parameters as of `protect`."""
         budget = Budget() if self.budget is None else Budget(self.budget.seconds, self.budget.nodes)
-        request = Request(
+        return Request(
             quasi_identifiers=self.quasi_identifiers,
             models=self.models,
             sensitive=self.with_role("sensitive"),
@@ -256,8 +267,6 @@ class Policy(Record):
             inputs=(*drafts.paths_among(data), *self.inputs),
             writing=self.writing.made,
         )
-        limit = ExposureLimit(self.limits.exposure.columns, self.limits.exposure.rate)
-        return protect(source, request).with_exposure(limit, accepted=self.accept, is_enforced=True)
 
     def check_decided(self) -> None:
         """Raise PolicyError where a role or a format is yet to be decided."""

@@ -1,0 +1,75 @@
+"""Five k by three limits of suppression on made-up people, by the policy that a scan writes: what it takes, and where.
+
+    python benchmarks/compare.py [--rows 30000] [--turns 3]
+
+Prints the table of docs/compare.md too. Single runs of the same policies stand beside it, each read, coded and
+verified by itself; no peer does this.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import statistics
+import time
+import warnings
+
+import hushtable as ht
+from hushtable import frames
+from hushtable.comparing import compare
+from hushtable.comparison import Comparison
+from hushtable.policy import Policy
+from hushtable.policy.proposal import proposed
+
+K = (2, 3, 5, 10, 20)
+SUPPRESSION = (0, 0.01, 0.05)
+
+
+def print_rows(compared: Comparison) -> None:
+    """Print the comparison as the page has it."""
+    titles = ("k", "suppression", "highest risk", "average risk", "loss", "longest cell", "MB", "suppressed", "s", "")
+    print(f"| {' | '.join(titles)} |\n|---:|---:|---:|---:|---:|---:|---:|---:|---:|---|")
+    for row in compared.rows:
+        print(
+            f"| {row.k} | {row.suppression:g} | {row.highest_risk:.3g} | {row.average_risk:.3f} | {row.loss:.4f} | "
+            f"{row.longest_cell} | {(row.n_bytes or 0) / 1e6:.2f} | {row.n_suppressed} | {row.seconds:.2f} | "
+            f"{'knee' if row is compared.knee else ''} |"
+        )
+
+
+def main() -> None:
+    """Print the medians."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rows", type=int, default=30_000)
+    parser.add_argument("--turns", type=int, default=3)
+    given = parser.parse_args()
+    warnings.simplefilter("ignore")
+    people = ht.datasets.people(given.rows, seed=0)
+    frame = frames.read(people).learned()
+    rules = Policy.parse(proposed(frame, ht.find_quasi_identifiers(people), k=5, source="people.csv", run=None))
+    compare(people.head(2_000), rules, k=[5])  # compiles
+    spent: dict[str, list[float]] = {}
+    for _ in range(given.turns):
+        began, cpu = time.perf_counter(), time.process_time()
+        compared = compare(people, rules, k=K, suppression=SUPPRESSION)
+        spent.setdefault("wall", []).append(time.perf_counter() - began)
+        spent.setdefault("CPU", []).append(time.process_time() - cpu)
+        began = time.perf_counter()
+        for k in K:
+            for share in SUPPRESSION:
+                models = [{"k-anonymity": k}, *rules.to_dict()["models"][1:]]
+                release = rules.changed({("models",): models, ("limits", "suppression"): share}).protect(people)
+                release.verify()
+        spent.setdefault("single runs, wall", []).append(time.perf_counter() - began)
+    print_rows(compared)
+    cores = len(os.sched_getaffinity(0))
+    told = ", ".join(f"{name} {statistics.median(each):.1f} s" for name, each in spent.items())
+    searching = {
+        share: sum(row.seconds or 0 for row in compared.rows if row.suppression == share) for share in SUPPRESSION
+    }
+    print(f"\n{given.rows:,} rows, {len(compared.rows)} runs, {cores} cores, load {os.getloadavg()[0]:.1f}: {told}")
+    print(f"seconds of the searches by suppression: { ({k: round(v, 1) for k, v in searching.items()}) }")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,190 @@
+"""compare: what every k, suppression, recoding and method of a policy costs, side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final, TypeVar
+
+import typer
+
+from hushtable.cli.arguments import (
+    AsJson,
+    Delimiter,
+    Encoding,
+    Force,
+    InFile,
+    Threads,
+    names_of,
+    place_of,
+    table_of,
+    use_threads,
+)
+from hushtable.cli.protect import Ask
+from hushtable.cli.requests import decided, key_of
+from hushtable.cli.terminal import aligned, bar, leaving, print_json, say, step
+from hushtable.errors import InputError, with_hint
+
+if TYPE_CHECKING:
+    from hushtable.comparison import ComparedRun, Comparison
+
+__all__ = ["compare"]
+
+Number = TypeVar("Number", int, float)
+
+_PICTURES: Final = (".png", ".svg")
+_FIGURES: Final = (
+    *("highest risk", "average", "smallest", "classes"),
+    *("loss", "longest cell", "bytes", "suppressed", "seconds"),
+)
+
+
+def compare(
+    file: InFile,
+    policy: Annotated[Path, typer.Option("--policy", "-p", help="Policy file (YAML).", show_default=False)],
+    k: Annotated[str, typer.Option("--k", metavar="2,3,5", help="Each k of k-anonymity.")] = "2,3,5,10,20",
+    suppression: Annotated[
+        str, typer.Option(metavar="0,0.01", help="Each share of the records that may be suppressed.")
+    ] = "0,0.01,0.05",
+    recoding: Annotated[
+        str | None,
+        typer.Option(metavar="readable,cut", help="Each recoding; the policy's when not given.", show_default=False),
+    ] = None,
+    method: Annotated[
+        str | None,
+        typer.Option(metavar="mondrian,mingen", help="Each method; the policy's when not given.", show_default=False),
+    ] = None,
+    plot: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE.png|svg", help="Where to draw risk against loss.", show_default=False),
+    ] = None,
+    ask: Ask = None,
+    key_file: Annotated[
+        Path | None, typer.Option(help="Secret key for pseudonyms, 16 bytes or more.", show_default=False)
+    ] = None,
+    external: Annotated[bool, typer.Option("--external", hidden=True)] = False,
+    force: Force = False,
+    threads: Threads = None,
+    encoding: Encoding = None,
+    delimiter: Delimiter = None,
+    as_json: AsJson = False,
+) -> None:
+    """Put risk and loss of every k, suppression, recoding and method side by side; writes no release. Internal.
+
+    Exit 3 when no combination is feasible.
+    """
+    use_threads(threads)
+    from hushtable import drafts
+    from hushtable.comparing import compare as compare_
+    from hushtable.policy import Policy
+
+    if external:
+        msg = "a comparison has no external form: it shows what every k costs, which helps to undo a release."
+        raise InputError(with_hint(msg, "keep it to those who make the release, and leave --external out."))
+    ks, shares = _numbers("--k", k, int, "2,3,5"), _numbers("--suppression", suppression, float, "0,0.01")
+    rules = Policy.read(policy)
+    inputs = [place_of(file), policy, *(() if key_file is None else (key_file,)), *rules.inputs]
+    if plot is not None:
+        _check_picture(plot)
+        drafts.check_outputs((plot,), inputs, overwrite=force)
+    elif force:
+        raise InputError(with_hint("--force has no effect without --plot.", "leave it out: no other file is written."))
+    rules = decided(rules, ask)
+    with step("reading"):
+        frame = table_of(file, encoding, delimiter, rules.read_as.dialect)
+    with bar("comparing") as progress:
+        compared = compare_(
+            frame,
+            rules,
+            k=ks,
+            suppression=shares,
+            recoding=None if recoding is None else names_of(recoding),
+            method=None if method is None else names_of(method),
+            key=key_of(key_file, rules),
+            progress=progress,
+        )
+    is_feasible = any(row.is_feasible for row in compared.rows)
+    with leaving(0 if is_feasible else 3):
+        if plot is not None and is_feasible:
+            _draw(compared, plot)
+        if as_json:
+            print_json({"file": file.name, **compared.to_dict()})
+        else:
+            say(*_lines(compared))
+
+
+def _numbers(option: str, text: str, read: Callable[[str], Number], example: str) -> list[Number]:
+    """Read an option like ``2,3,5``."""
+    try:
+        return [read(each) for each in names_of(text)]
+    except ValueError:
+        msg = with_hint(f"{option} {text!r} is no list of numbers.", f"for instance: {option} {example}.")
+        raise InputError(msg) from None
+
+
+def _check_picture(path: Path) -> None:
+    if path.suffix.lower() not in _PICTURES:
+        msg = f"cannot tell the format of {str(path)!r} from its ending {path.suffix!r}."
+        raise InputError(with_hint(msg, f"name it {' or '.join(_PICTURES)}."))
+
+
+def _draw(compared: Comparison, path: Path) -> None:
+    from hushtable import drafts
+
+    with drafts.replacing(path) as (draft,):
+        compared.plot().figure.savefig(draft)
+
+
+def _lines(compared: Comparison) -> list[str]:
+    """Lay out the runs, what each column loses in them, and where the curve bends most."""
+    from hushtable.comparison import INTERNAL, KNEE
+
+    feasible = [row for row in compared.rows if row.is_feasible]
+    crowd = "records" if compared.person is None else f"persons ({compared.person})"
+    lines = [
+        f"{INTERNAL.capitalize()}.",
+        f"{compared.n_records:,} records on {', '.join(compared.quasi_identifiers)}; classes count {crowd}:",
+    ]
+    if feasible:
+        lines += [
+            _table(compared, feasible),
+            f"Loss of each column (set-NCP), beside {compared.loss} over all:",
+            _table_by_column(compared, feasible),
+            "Risk is of the records that are published in classes, suppressed ones are in none. What columns kept as "
+            "they are expose is not measured here; anonymize does.",
+        ]
+    lines += [f"  not feasible: {_asked(row)}: {row.reason}" for row in compared.rows if not row.is_feasible]
+    lines += [f"  NOT verified: {_asked(row)}" for row in feasible if not row.verified]
+    knee = compared.knee
+    return lines if knee is None else [*lines, f"Knee: {_asked(knee)}: {KNEE}."]
+
+
+def _asked(row: ComparedRun) -> str:
+    return f"k = {row.k}, {row.line}"
+
+
+def _table(compared: Comparison, rows: list[ComparedRun]) -> str:
+    cells = [
+        (
+            str(row.k),
+            row.line,
+            f"{row.highest_risk:.3g}",
+            f"{row.average_risk:.3g}",
+            f"{row.smallest_class:,}",
+            f"{row.n_classes:,}",
+            f"{row.loss:.4f}",
+            f"{row.longest_cell:,}",
+            "no CSV" if row.n_bytes is None else f"{row.n_bytes:,}",
+            f"{row.n_suppressed:,}",
+            f"{row.seconds:.2f}",
+            "knee" if row is compared.knee else "",
+        )
+        for row in rows
+    ]
+    return aligned(("k", "", *_FIGURES, ""), cells, right=("k", *_FIGURES))
+
+
+def _table_by_column(compared: Comparison, rows: list[ComparedRun]) -> str:
+    names = compared.quasi_identifiers
+    cells = [(str(row.k), row.line, *(f"{(row.loss_by_column or {})[name]:.4f}" for name in names)) for row in rows]
+    return aligned(("k", "", *names), cells, right=("k", *names))
