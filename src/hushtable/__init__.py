@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     __version__: str
-    from hushtable import datasets
-    from hushtable.anonymizers.learned import LearnedRecoding as Recoding
+    from hushtable import datasets, discover, models, quality, risk
+    from hushtable.anonymizers.learned import Recoding
     from hushtable.anonymizers.minimal.genetic import Genetic
     from hushtable.anonymizers.minimal.mingen import MinGen
     from hushtable.anonymizers.mondrian import Mondrian
@@ -140,12 +140,16 @@ __all__ = [
     "assess",
     "compare",
     "datasets",
+    "discover",
     "find_quasi_identifiers",
     "mask_dependence",
     "masking_tradeoff",
     "minimal_uniques",
+    "models",
     "mpuccs",
     "petsard_mpuccs",
+    "quality",
+    "risk",
     "select_columns",
     "split",
     "synthesize",
@@ -203,7 +207,7 @@ _HOMES = {
     "PolicyError": "errors",
     "PrivacyModel": "models",
     "Pseudonyms": "pseudonyms",
-    "Recoding": "anonymizers.learned:LearnedRecoding",
+    "Recoding": "anonymizers.learned",
     "RecursiveCLDiversity": "models",
     "Release": "release",
     "RiskAssessment": "risk.assess",
@@ -220,12 +224,16 @@ _HOMES = {
     "assess": "risk.assess",
     "compare": "comparing",
     "datasets": "",
+    "discover": "",
     "find_quasi_identifiers": "discover.recognise",
     "mask_dependence": "masking",
     "masking_tradeoff": "masking",
     "minimal_uniques": "risk.uniques",
+    "models": "",
     "mpuccs": "risk.mpuccs",
     "petsard_mpuccs": "risk.petsard",
+    "quality": "",
+    "risk": "",
     "select_columns": "discover.select",
     "split": "splitting",
     "synthesize": "synthesizers",
@@ -244,8 +252,7 @@ def __getattr__(name: str) -> Any:
     home = _HOMES[name]
     if not home:
         return import_module(f"hushtable.{name}")
-    module, _, own_name = home.partition(":")
-    return getattr(import_module(f"hushtable.{module}"), own_name or name)
+    return getattr(import_module(f"hushtable.{home}"), name)
 
 
 def __dir__() -> list[str]:

@@ -28,7 +28,6 @@ from hushtable.comparison import ComparedRun, Comparison
 from hushtable.dialect import Writing
 from hushtable.edition import Edition
 from hushtable.errors import BudgetExceeded, InfeasibleError, InputError, nearest, with_hint
-from hushtable.frames import Frame
 from hushtable.models.base import PrivacyModel
 from hushtable.models.identity import KAnonymity
 from hushtable.models.matching import MatchingNotion

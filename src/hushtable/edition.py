@@ -210,10 +210,9 @@ class Edition:
         InputError
             Labels have commas between digits, or cells are refused that a spreadsheet would run.
         """
-        frame, with_comma = self._of_kind(path), ()
-        if writing.decimal == ",":
-            with_comma = self._numbers(frame)
-            frame = _with_commas(frame, with_comma)
+        frame = self._of_kind(path)
+        with_comma = self._numbers(frame) if writing.decimal == "," else ()
+        frame = _with_commas(frame, with_comma) if with_comma else frame
         if frames.file_kind(path) == "csv" and writing.formulas != "keep":
             frame = _without_formulas(frame, writing.formulas)
         return frame, with_comma

@@ -7,12 +7,13 @@ import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
-from hushtable import figures
-from hushtable._types import BoolArray, CodeArray, CountArray, frozen
+from hushtable import figures, frames
+from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray, frozen
+from hushtable.batch import Batch, Learns, NextBatch
 from hushtable.cells import SUPPRESSED
 from hushtable.claims import Classes, Matchings, Verdict
 from hushtable.codebook import Codebook
@@ -32,58 +33,7 @@ from hushtable.recoding import Intervals, Recoding
 from hushtable.search import Trace
 from hushtable.table import Table
 
-__all__ = ["Batch", "Release"]
-
-
-class NextBatch(Protocol):
-    """The cells of a release, by which new rows are published."""
-
-    def apply(self, rows: Any, *, earlier: Any = None, key: bytes | None = None) -> Release:
-        """Publish new rows."""
-        ...
-
-    def check_saveable(self) -> None:
-        """Raise InputError where they hold what comes from the data."""
-        ...
-
-    def save(self, path: str | Path, *, overwrite: bool = False) -> None:
-        """Write them to a file."""
-        ...
-
-
-class Learns(Protocol):
-    """What tells of a release by which cells new rows can be published."""
-
-    def learned(self, release: Release) -> NextBatch:
-        """Tell it of a release."""
-        ...
-
-
-@dataclass(frozen=True, slots=True)
-class Batch:
-    """How new rows were published by the cells of an earlier release.
-
-    Attributes
-    ----------
-    replaces_earlier : bool
-        Whether they were judged together with the earlier rows, in a release that replaces the earlier one; else by
-        themselves.
-    n_unfit : int
-        Records that no cell covers.
-    n_failed : int
-        Records of classes that fail a model.
-    """
-
-    replaces_earlier: bool
-    n_unfit: int
-    n_failed: int
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return it as plain values; of the two, only the first may go with a published file."""
-        return {
-            "replaces_earlier": self.replaces_earlier,
-            "batch": {"n_unfit": self.n_unfit, "n_failed": self.n_failed},
-        }
+__all__ = ["Release"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -253,11 +203,12 @@ class Release:
         >>> import hushtable as ht
         >>> people = pl.DataFrame({"age": [31, 34, 52, 57], "pay": [1, 2, 3, 4]})
         >>> release = ht.anonymize(people, quasi_identifiers=["age"], models=[ht.KAnonymity(2)])
-        >>> later = release.apply(pl.DataFrame({"age": [33, 32, 56, 99], "pay": [5, 6, 7, 8]}))
+        >>> later = release.apply(pl.DataFrame({"age": [33, 32, 56], "pay": [5, 6, 7]}))
         >>> later.frame.rows(), later.batch
-        ([('[31, 34]', 5), ('[31, 34]', 6)], Batch(replaces_earlier=False, n_unfit=1, n_failed=1))
+        ([('[31, 34]', 5), ('[31, 34]', 6)], Batch(replaces_earlier=False, n_unfit=0, n_failed=1))
         """
-        return self.learned.apply(rows, earlier=self.source if together else None, key=key)
+        release: Release = self.learned.apply(rows, earlier=self.source if together else None, key=key)
+        return release
 
     def save_recoding(self, path: str | Path, *, overwrite: bool = False) -> None:
         """Write the cells and where rows go to a file, for `hushtable.Recoding.read` and ``hushtable apply``.
@@ -440,12 +391,46 @@ class Release:
             "trace": self.trace.to_dict(),
         }
 
+    def classes(self) -> Any:
+        """Return a row for every class, as a dataframe of the kind that went in (polars for a path or a Table).
+
+        Returns
+        -------
+        dataframe
+            A column for each quasi-identifier with the cell that the class publishes; ``n_records``; ``loss``, the
+            mean share of a column that its cells publish, in [0, 1] (set-NCP). Classes that publish the same
+            cells are one. Smallest classes first; suppressed records are in none.
+
+        Examples
+        --------
+        >>> import polars as pl
+        >>> import hushtable as ht
+        >>> people = pl.DataFrame({"age": [31, 34, 52, 57, 58], "sex": ["f", "f", "m", "m", "m"]})
+        >>> release = ht.anonymize(people, quasi_identifiers=["age", "sex"], models=[ht.KAnonymity(2)])
+        >>> release.classes().rows()
+        [('[31, 34]', 'f', 2, 0.05555555555555555), ('[52, 58]', 'm', 3, 0.1111111111111111)]
+        """
+        published = self._published_classes()[:-1]
+        used, first, inverse = np.unique(published, return_index=True, return_inverse=True)
+        sizes = np.bincount(inverse, weights=self.partition.sizes, minlength=len(used)).astype(np.int64)
+        order = first[np.argsort(sizes, kind="stable")]
+        columns: dict[str, list[Any]] = {}
+        for name in self.quasi_identifiers:
+            label_of_class, labels = self.recoding.labels(name)
+            columns[name] = [labels[label] for label in label_of_class[order].tolist()]
+        lost: FloatArray = self.recoding.shares().mean(axis=0)
+        for name, figures_ in (("n_records", np.sort(sizes, kind="stable")), ("loss", lost[order])):
+            columns[name if name not in columns else f"class_{name}"] = figures_.tolist()
+        return frames.assemble(columns, "polars" if isinstance(self.source, Table) else frames.library(self.source))
+
     def _repr_html_(self) -> str:
-        sizes = self._published_sizes()
+        sizes, lost = self._published_sizes(), self.quality.by_column
+        rows = "".join(f"<tr><td>{html.escape(name)}</td><td>{share:.4f}</td></tr>" for name, share in lost.items())
         return (
             f"<b>Release</b>: {html.escape(self.claim.sentence)}<br>"
-            f"{len(sizes)} classes, smallest {sizes.min()}, "
-            f"loss {self.loss:.4f}, {self.n_suppressed} records suppressed"
+            f"{len(sizes):,} classes, smallest {sizes.min():,}, "
+            f"loss {self.loss:.4f}, {self.n_suppressed:,} records suppressed"
+            f"<table><tr><th>column</th><th>loss (set-NCP)</th></tr>{rows}</table>"
         )
 
     @property

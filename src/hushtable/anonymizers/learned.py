@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from hushtable import drafts, frames
+from hushtable import drafts, frames, recoding
 from hushtable._types import BoolArray, CodeArray
 from hushtable.anonymizers import recoding_file
 from hushtable.anonymizers.judging import Judge
@@ -19,20 +19,22 @@ from hushtable.anonymizers.preparing import prepare
 from hushtable.anonymizers.releasing import release_of
 from hushtable.anonymizers.request import Request
 from hushtable.anonymizers.routes import Routes
+from hushtable.batch import Batch
+from hushtable.cells import SUPPRESSED
 from hushtable.claims.coverage import covers_beside, pair_rows
 from hushtable.column import Kind
+from hushtable.edition import Edition, Rewritten
 from hushtable.errors import ColumnError, InfeasibleError, InputError, listed, with_hint
 from hushtable.exposure import ExposureLimit
 from hushtable.frames import Frame
 from hushtable.partition import Partition
 from hushtable.pseudonyms import Pseudonyms
-from hushtable.recoding import Recoding
-from hushtable.release import Batch, Release
+from hushtable.release import Release
 from hushtable.search import Clock
 from hushtable.table import Table
 from hushtable.written import Written
 
-__all__ = ["LearnedRecoding"]
+__all__ = ["LearnedRecoding", "Recoding"]
 
 _AT_ONCE: Final = 4096  # rows that are compared with all classes
 
@@ -80,7 +82,7 @@ class LearnedRecoding:
     ...     release.save_recoding(f"{folder}/ages.json")
     ...     learned = ht.Recoding.read(f"{folder}/ages.json")
     >>> learned.apply(pl.DataFrame({"age": [20, 33], "pay": [5, 6]})).frame.rows()
-    [('<40', 5), ('<40', 6)]
+    [('<35', 5), ('<35', 6)]
     """
 
     asked: Request = field(repr=False)
@@ -183,17 +185,41 @@ class LearnedRecoding:
         used, dense = np.unique(labels[labels >= 0], return_inverse=True)
         labels[labels >= 0] = dense
         partition = Partition.from_labels(labels, len(used), prepared.table.counts)
-        recoding = Recoding(
+        published = recoding.Recoding(
             tuple(prepared.table.column(name) for name in self.cells),
             tuple(cell.take(used.astype(np.int64)) for cell in self.cells.values()),
             self.style,
         )
         trace = asked.clock.trace("the cells of an earlier release", self.n_classes)
-        release = release_of(prepared, whole, asked, Found(partition, recoding, trace), partition)
+        release = release_of(prepared, whole, asked, Found(partition, published, trace), partition)
         release = replace(release, batch=batch, learner=self)
         if self.limit is None:
             return release
         return release.with_exposure(self.limit, accepted=self.accepted, is_enforced=self.is_enforced)
+
+    def recode(self, rows: Any) -> Any:
+        """Return rows with the cells of the earlier release, judged by nobody: what a model reads, not to be published.
+
+        Parameters
+        ----------
+        rows : path, dataframe or Table
+            With the columns that the earlier table had, in any number.
+
+        Returns
+        -------
+        dataframe or Table
+            As many rows; one that no cell covers has ``*`` in every quasi-identifier.
+        """
+        data = self._read(rows, None)
+        table = Table.encode(data, tuple(self.cells), self.asked.specs)
+        self._check_kinds(table)
+        classes = self.classes(table)
+        rewritten = {
+            name: Rewritten(np.append(cell.label, np.int32(len(cell.texts)))[classes], (*cell.texts, SUPPRESSED))
+            for name, cell in self.cells.items()
+        }
+        columns = tuple(name for name in self.columns if name not in self.asked.identifiers)
+        return Edition(data, columns, rewritten, pseudonyms=self._pseudonyms(None)).native
 
     def classes(self, table: Table) -> CodeArray:
         """Return the class whose cells cover each row of a table, -1 where none does; shape (n_rows,)."""
@@ -300,3 +326,7 @@ def _with_rows(earlier: Frame | Table, rows: Frame | Table) -> Frame | Table:
     frame = frames.read(rows.expand()) if isinstance(rows, Table) else rows
     cells = [frame.column(name).cast(earlier.column(name).dtype).alias(name) for name in earlier.columns]
     return earlier.with_rows([earlier.alike(cells)])
+
+
+Recoding = LearnedRecoding
+"""Its public name: what is kept of a release for the next batch."""
