@@ -71,9 +71,11 @@ class Routes:
         test = np.full(len(tree.columns), -1, dtype=np.int32)
         sides: list[tuple[Side, ...]] = []
         for j, axis in enumerate(tree.axes):
-            side_of = _sides(tree, j, axis, table, partition)
             place_of: dict[Side, int] = {}
-            for node in np.flatnonzero(tree.columns == j).tolist():
+            nodes = np.flatnonzero(tree.columns == j).tolist()
+            if nodes:
+                side_of = _sides(tree, axis, table, partition)
+            for node in nodes:
                 side = side_of(node, tree.members[tree.starts[node] : tree.starts[node + 1]])
                 test[node] = place_of.setdefault(side, len(place_of))
             sides.append(tuple(place_of))
@@ -111,7 +113,7 @@ class Routes:
         return labels
 
 
-def _sides(tree: CutTree, j: int, axis: Axis, table: Table, partition: Partition) -> Callable[[int, CodeArray], Side]:
+def _sides(tree: CutTree, axis: Axis, table: Table, partition: Partition) -> Callable[[int, CodeArray], Side]:
     """Return what tells the left side of a node that cuts a column from its members, which are places less 1."""
     code_at = axis.code_at()
     if axis.hierarchy is not None:

@@ -139,6 +139,8 @@ def signposts(
         if is_ordered[column]:
             nodes[i].last = members[starts[i + 1] - 1] + 1
             continue
+        # Of a set without codes, which all rows pass by, not even the missing value is one.
+        nodes[i].last = -1
         nodes[i].begin = n_words
         for member in np.sort(members[starts[i] : starts[i + 1]]):
             number, bit = (member + 1) >> 6, np.uint64(1) << np.uint64((member + 1) & 63)

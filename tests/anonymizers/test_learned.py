@@ -1,0 +1,455 @@
+"""New rows go where a slow walk puts them, are published by cells that cover them, and are judged by themselves."""
+
+import datetime as dt
+import json
+import pickle
+from collections import Counter
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import hushtable as ht
+from hushtable.anonymizers.learned import LearnedRecoding
+from hushtable.anonymizers.routes import Below
+from reading import holds
+from strategies import PALETTES
+
+REGIONS = {"south": ["graz", "linz, am"], "north": ["bonn", "zürich 🏔"], "brackets": ["[1, 2]"]}
+TOWNS = ht.Hierarchy.from_dict({"tree": REGIONS}, "town")
+PLACES = [town for towns in REGIONS.values() for town in towns]
+LABELS = {"town": {**REGIONS, "*": [*PLACES, None]}}
+SCHEMA = {
+    "age": pl.Int64(),
+    "share": pl.Float64(),
+    "born": pl.Date(),
+    "town": pl.String(),
+    "kind": pl.String(),
+    "ill": pl.String(),
+}
+KINDS = {"age": "integer", "share": "decimal", "born": "date", "town": "category", "kind": "category"}
+QUASI = list(KINDS)
+VALUES = [PALETTES[kind][1] for kind in ("integer", "decimal", "date", "text")]
+STYLES = ["readable", "cut", "tight", "label", "set"]
+
+
+@st.composite
+def people(draw, min_rows, max_rows, more=()):
+    """Rows with values of every kind; ``more`` are values of the columns that other rows have not."""
+    columns = [st.sampled_from([*values, None, *(more[j] if more else [])]) for j, values in enumerate(VALUES)]
+    row = st.tuples(*columns, st.sampled_from(["a", "b", "c", None]), st.sampled_from(["flu", "gout", None]))
+    rows = draw(st.lists(row, min_size=min_rows, max_size=max_rows))
+    return pl.DataFrame(rows, schema=SCHEMA, orient="row")
+
+
+NEW_VALUES = ([-50, 5, 9, 60], [0.3, 2.5, -9.75], [dt.date(1984, 5, 6), dt.date(2031, 1, 1)], ["graz"])
+
+
+def protected(data, style, k, **options):
+    options = {"hierarchies": {"town": TOWNS}, "roles": "trust", **options}
+    method = ht.Mondrian(recoding=style)
+    return ht.anonymize(data, quasi_identifiers=QUASI, models=[ht.KAnonymity(k)], method=method, **options)
+
+
+def cells_of(frame, rows=None):
+    """The published quasi-identifiers, a tuple for every row."""
+    picked = frame if rows is None else frame[rows]
+    return list(zip(*(picked[name].cast(pl.String).to_list() for name in QUASI), strict=True))
+
+
+@pytest.mark.parametrize("style", STYLES)
+@settings(max_examples=40)
+@given(data=people(4, 20), k=st.integers(1, 4), limit=st.sampled_from([0.0, 0.3]))
+def test_its_own_rows_get_the_cells_that_they_have(style, data, k, limit):
+    release = protected(data, style, k, suppression_limit=limit)
+    kept = np.flatnonzero(~release.suppressed)
+    recoded = release.learned.recode(data)
+    whole = release.edition.frame().native if not release.drops_suppressed else None
+    expected = cells_of(release.frame) if whole is None else cells_of(whole, kept)
+    assert cells_of(recoded, kept) == expected
+
+
+def nested(learned):
+    """The cuts as nested tuples (column, side, left, right), and classes."""
+    nodes = iter(zip(learned.routes.cut.tolist(), learned.routes.test.tolist(), strict=True))
+    leaves = iter(learned.class_of_leaf.tolist())
+
+    def subtree():
+        cut, test = next(nodes)
+        if cut < 0:
+            return next(leaves)
+        left = subtree()
+        return learned.routes.columns[cut], learned.routes.sides[cut][test], left, subtree()
+
+    return subtree()
+
+
+def slow_class(learned, tree, row):
+    """Walk down, then read the cells there."""
+    while not isinstance(tree, int):
+        column, side, left, right = tree
+        value = row[column]
+        if isinstance(side, Below):
+            goes_left = value is None or (side.edge is not None and holds(f"<{side.edge}", value, KINDS[column]))
+        else:
+            goes_left = any(holds(cell, value, KINDS[column], LABELS.get(column)) for cell in side.cells)
+        tree = left if goes_left else right
+    texts = {name: cell.texts[cell.label[tree]] for name, cell in learned.cells.items()}
+    covered = all(holds(texts[name], row[name], KINDS[name], LABELS.get(name)) for name in texts)
+    return tree if covered else -1
+
+
+@pytest.mark.parametrize("style", STYLES)
+@settings(max_examples=40)
+@given(data=people(4, 20), new=people(1, 12, more=NEW_VALUES), k=st.integers(1, 4))
+def test_rows_go_where_a_slow_walk_puts_them(style, data, new, k):
+    # Groups by frequency have no meaning that the slow walk could read.
+    learned = protected(data.with_columns(kind=pl.lit("a")), style, k).learned
+    new = new.with_columns(kind=pl.lit("a"))
+    table = ht.Table.encode(new, tuple(learned.cells), learned.asked.specs)
+    tree = nested(learned)
+    assert learned.classes(table).tolist() == [slow_class(learned, tree, row) for row in new.iter_rows(named=True)]
+
+
+@settings(max_examples=60)
+@given(data=people(6, 24), new=people(3, 24, more=NEW_VALUES), k=st.integers(2, 3), style=st.sampled_from(STYLES))
+def test_a_class_stays_where_the_new_rows_alone_pass(data, new, k, style):
+    models = [ht.KAnonymity(k), ht.DistinctLDiversity(2, "ill")]
+    if data.drop_nulls("ill")["ill"].n_unique() < 2:
+        return
+    method = ht.Mondrian(recoding=style)
+    release = ht.anonymize(
+        data, quasi_identifiers=QUASI, models=models, method=method, hierarchies={"town": TOWNS}, roles="trust"
+    )
+    learned = release.learned
+    placed = learned.classes(ht.Table.encode(new, tuple(learned.cells), learned.asked.specs)).tolist()
+    ill = new["ill"].to_list()
+    held = {c: {i for i, at in zip(ill, placed, strict=True) if at == c and i is not None} for c in placed}
+    stays = {c for c, n in Counter(placed).items() if c >= 0 and n >= k and len(held[c]) >= 2}
+    if not stays:
+        with pytest.raises(ht.InfeasibleError, match="none is left"):
+            release.apply(new)
+        return
+    later = release.apply(new)
+    assert later.suppressed.tolist() == [c not in stays for c in placed]
+    n_unfit = placed.count(-1)
+    assert (later.batch.n_unfit, later.batch.n_failed) == (n_unfit, later.n_suppressed - n_unfit)
+    assert later.verify().passed
+
+
+def batches():
+    """Two batches of one population, and their release."""
+    everyone = ht.datasets.people(3000, seed=5)
+    first, second = everyone[:2000], everyone[2000:]
+    release = ht.anonymize(
+        first,
+        quasi_identifiers=["birth_date", "sex", "education"],
+        models=[ht.KAnonymity(5)],
+        method=ht.Mondrian(recoding="readable"),
+        hierarchies={"education": "auto"},
+        roles="trust",
+    )
+    return release, second
+
+
+def smallest_difference(earlier, later):
+    """What somebody sees who holds two releases and subtracts one from the other: the fewest rows of a class left."""
+    names = ["birth_date", "sex", "education"]
+    counts = [Counter(row for row in frame[names].iter_rows() if row != ("*",) * 3) for frame in (earlier, later)]
+    return min(n for n in (counts[1] - counts[0]).values())
+
+
+def test_whoever_subtracts_finds_nobody_in_batches_that_are_judged_alone():
+    release, second = batches()
+    alone = release.apply(second)
+    assert not alone.batch.replaces_earlier
+    union = pl.concat([release.frame, alone.frame])
+    assert smallest_difference(release.frame, union) >= 5
+    together = release.apply(second, together=True)
+    assert together.batch.replaces_earlier
+    assert together.verify().passed
+    assert together.frame.height == 3000
+    assert smallest_difference(release.frame, together.frame) < 5
+
+
+def test_what_is_published_together_says_so_outside(tmp_path):
+    release, second = batches()
+    for together in (True, False):
+        path = tmp_path / f"{together}.csv"
+        release.apply(second, together=together).write(path, external=True)
+        told = json.loads((tmp_path / f"{together}.csv.manifest.json").read_text())
+        assert told["replaces_earlier"] is together
+        assert "batch" not in told
+
+
+def test_equal_rows_of_another_library_get_the_same_cells():
+    release, second = batches()
+    labels = release.apply(second).partition.labels.tolist()
+    assert release.apply(second.to_arrow()).partition.labels.tolist() == labels
+    assert release.apply(ht.Table.encode(second)).partition.labels.tolist() == labels
+    coded = ht.anonymize(
+        ht.Table.encode(made_of()), quasi_identifiers=["age", "town"], models=[ht.KAnonymity(5)], roles="trust"
+    )
+    together = coded.apply(made_of(50), together=True)
+    assert isinstance(together.frame, ht.Table)
+    assert together.frame.n_records == 401 + 51
+    assert together.verify().passed
+
+
+def test_a_batch_is_published_by_the_cells_of_the_first_and_not_of_the_batch_before():
+    release, second = batches()
+    again = release.apply(second).apply(second)
+    assert again.partition.labels.tolist() == release.apply(second).partition.labels.tolist()
+
+
+def saveable(data, **options):
+    """A release of which every cell comes from a grid or from a list that somebody wrote."""
+    options = {"models": [ht.KAnonymity(3)], "method": ht.Mondrian(recoding="readable"), "roles": "trust", **options}
+    return ht.anonymize(
+        data, quasi_identifiers=["age", "share", "born", "town"], hierarchies={"town": TOWNS}, **options
+    )
+
+
+@settings(max_examples=40)
+@given(data=people(6, 24), new=people(1, 24, more=NEW_VALUES))
+def test_a_saved_recoding_places_rows_as_the_one_in_memory(tmp_path_factory, data, new):
+    release = saveable(data)
+    if release.learned.from_data:
+        # A column of one value, or of none, has no grid.
+        return
+    path = tmp_path_factory.mktemp("saved") / "recoding.json"
+    release.save_recoding(path)
+    read = ht.Recoding.read(path)
+    assert read.recode(new).equals(release.learned.recode(new))
+    assert read.recode(data).equals(release.frame)
+
+
+def made_of(n=400):
+    """People of whom one has values that nobody else has."""
+    draws = np.random.default_rng(3)
+    data = pl.DataFrame(
+        {
+            "age": draws.integers(18, 90, n),
+            "pay": draws.integers(10, 80, n) * 1000 + 7,
+            "town": draws.choice(PLACES, n),
+            "ill": draws.choice(["flu", "gout"], n),
+        }
+    )
+    odd = pl.DataFrame({"age": [117], "pay": [987_007], "town": ["graz"], "ill": ["Zq7Xcanary"]}, schema=data.schema)
+    return pl.concat([data, odd])
+
+
+def test_a_saved_recoding_holds_no_value_of_a_person(tmp_path):
+    data = made_of()
+    release = ht.anonymize(
+        data,
+        quasi_identifiers=["age", "pay", "town"],
+        models=[ht.KAnonymity(5), ht.TCloseness(0.4, "ill")],
+        method=ht.Mondrian(recoding="readable"),
+        hierarchies={"town": TOWNS},
+    )
+    release.save_recoding(tmp_path / "recoding.json")
+    text = (tmp_path / "recoding.json").read_text(encoding="utf-8")
+    for trace in ("canary", "987007", "117"):
+        assert trace not in text
+    found = json.loads(text)
+    assert {name for name, cell in found["cells"].items()} == {"age", "pay", "town"}
+    # Whoever reads the file sees where the search cut: no end of pay is somebody's.
+    edges = {node["below"] for node in found["routes"] if node.get("column") == "pay"}
+    assert not edges & {str(pay) for pay in data["pay"].to_list()}
+
+
+@pytest.mark.parametrize(
+    ("options", "column"),
+    [
+        ({"method": ht.Mondrian(recoding="tight")}, "age"),
+        ({"method": ht.Mondrian(recoding="cut")}, "age"),
+        ({"hierarchies": {}}, "town"),
+        ({"hierarchies": {"town": "auto"}}, "town"),
+        ({"hierarchies": {"town": ht.Hierarchy.frequency()}}, "town"),
+        ({"hierarchies": {"town": ht.Hierarchy.prefix([1])}}, "town"),
+        ({"hierarchies": {"town": TOWNS, "age": ht.Hierarchy.runs()}}, "age"),
+    ],
+    ids=["tight", "cut", "lists", "auto", "frequency", "prefix", "runs"],
+)
+def test_cells_that_come_from_the_data_are_not_saved(tmp_path, options, column):
+    given_ = {"models": [ht.KAnonymity(2)], "method": ht.Mondrian(recoding="readable"), "hierarchies": {"town": TOWNS}}
+    release = ht.anonymize(made_of()[:-1], quasi_identifiers=["age", "pay", "town"], **{**given_, **options})
+    with pytest.raises(ht.InputError, match=f"cannot be saved.*'{column}'"):
+        release.save_recoding(tmp_path / "recoding.json")
+    assert not list(tmp_path.iterdir())
+
+
+def test_an_order_that_the_data_have_is_not_saved(tmp_path):
+    data = made_of().with_columns(ill=pl.col("ill").cast(pl.Enum(["flu", "gout", "Zq7Xcanary"])))
+    models = [ht.KAnonymity(5), ht.TCloseness(0.5, "ill")]
+    options = {"quasi_identifiers": ["age"], "models": models, "roles": "trust"}
+    method = ht.Mondrian(recoding="readable")
+    with pytest.raises(ht.InputError, match="'ill' has an order"):
+        ht.anonymize(data, **options, method=method).save_recoding(tmp_path / "recoding.json")
+    order = {"ill": ht.ColumnSpec("ordered", ("flu", "gout", "Zq7Xcanary"))}
+    release = ht.anonymize(data.cast({"ill": pl.String}), **options, method=method, specs=order)
+    release.save_recoding(tmp_path / "recoding.json")
+    assert ht.Recoding.read(tmp_path / "recoding.json").apply(data.cast({"ill": pl.String})).verify().passed
+
+
+def test_a_recoding_is_saved_whole_and_never_over_an_input(tmp_path):
+    made_of().write_csv(tmp_path / "people.csv")
+    release = saveable_file(tmp_path / "people.csv")
+    with pytest.raises(ht.InputError, match="the output is the input"):
+        release.save_recoding(tmp_path / "people.csv", overwrite=True)
+    release.save_recoding(tmp_path / "recoding.json")
+    with pytest.raises(ht.InputError, match="exists"):
+        release.save_recoding(tmp_path / "recoding.json")
+    release.save_recoding(tmp_path / "recoding.json", overwrite=True)
+
+
+def saveable_file(path):
+    return ht.anonymize(
+        path,
+        quasi_identifiers=["age", "town"],
+        models=[ht.KAnonymity(5)],
+        method=ht.Mondrian(recoding="readable"),
+        hierarchies={"town": TOWNS},
+        roles="trust",
+    )
+
+
+def spoil(**changes):
+    return lambda found: found | changes
+
+
+@pytest.mark.parametrize(
+    "spoiled",
+    [
+        spoil(recoding=2),
+        spoil(routes=[]),
+        spoil(routes=[{"class": 0}, {"class": 0}]),
+        spoil(routes=[{"class": 10_000}]),
+        spoil(routes=[{"column": "no such", "below": "3"}, {"class": 0}, {"class": 0}]),
+        spoil(cells={}),
+        spoil(kinds={}),
+        spoil(models=None),
+        spoil(quasi_identifiers=["age"]),
+        lambda found: {name: entry for name, entry in found.items() if name != "routes"},
+        lambda found: [found],
+    ],
+)
+def test_a_file_that_is_no_recoding_is_refused(tmp_path, spoiled):
+    path = tmp_path / "recoding.json"
+    release = ht.anonymize(
+        made_of(), quasi_identifiers=["age", "pay"], models=[ht.KAnonymity(5)], method=ht.Mondrian(recoding="readable")
+    )
+    release.save_recoding(path)
+    found = spoiled(json.loads(path.read_text()))
+    if isinstance(found, dict) and found.get("quasi_identifiers") == ["age"]:
+        # The cuts of another column are left.
+        assert any(node.get("column") == "pay" for node in found["routes"])
+    path.write_text(json.dumps(found))
+    with pytest.raises(ht.InputError):
+        ht.Recoding.read(path)
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"recoding": 1}'])
+def test_a_file_that_is_no_json_of_ours_is_refused(tmp_path, text):
+    path = tmp_path / "recoding.json"
+    path.write_text(text)
+    with pytest.raises(ht.InputError):
+        ht.Recoding.read(path)
+    with pytest.raises(ht.InputError, match="cannot read"):
+        ht.Recoding.read(tmp_path / "none.json")
+
+
+def test_new_rows_have_the_columns_and_kinds_of_the_earlier_ones():
+    data = made_of()
+    release = ht.anonymize(data, quasi_identifiers=["age", "town"], models=[ht.KAnonymity(5)], sensitive=["ill", "pay"])
+    with pytest.raises(ht.ColumnError, match=r"lack columns 'ill'"):
+        release.apply(data.drop("ill"))
+    with pytest.raises(ht.ColumnError, match=r"columns 'name' besides"):
+        release.apply(data.with_columns(name=pl.lit("x")))
+    with pytest.raises(ht.ColumnError, match="'age'"):
+        release.apply(data.with_columns(age=pl.lit("old")))
+    with pytest.raises(ht.ColumnError, match="kind"):
+        release.apply(ht.Table.encode(data.cast({"age": pl.String}), specs={"age": ht.ColumnSpec("category")}))
+    # The order of columns says nothing.
+    assert release.apply(data.select(data.columns[::-1])).verify().passed
+
+
+def test_what_has_no_next_batch():
+    data = made_of()
+    by_map = ht.anonymize(data, quasi_identifiers=["age"], models=[ht.KMap(5)], population=data, roles="trust")
+    with pytest.raises(ht.InputError, match="'k-map' has no next batch"):
+        by_map.apply(data)
+    central = ht.anonymize(
+        data,
+        quasi_identifiers=["age"],
+        models=[ht.KAnonymity(5)],
+        method=ht.Mondrian(recoding="central"),
+        roles="trust",
+    )
+    with pytest.raises(ht.InputError, match="central values"):
+        central.apply(data)
+
+
+def test_a_search_that_does_not_cut_gives_the_narrowest_cells_that_cover(tmp_path):
+    data = made_of()[:60]
+    options = {"models": [ht.KAnonymity(4)], "method": "mingen", "roles": "trust"}
+    learned = ht.anonymize(data, quasi_identifiers=["age"], **options).learned
+    assert learned.routes is None
+    new = pl.DataFrame({"age": [*range(15, 95)], "pay": [1] * 80, "town": ["graz"] * 80, "ill": ["flu"] * 80})
+    cells = learned.cells["age"]
+    found = learned.classes(ht.Table.encode(new, ("age",)))
+    for age, at in zip(new["age"].to_list(), found.tolist(), strict=True):
+        covering = [c for c in range(learned.n_classes) if holds(cells.texts[cells.label[c]], age, "integer")]
+        assert at == min(covering, key=lambda c: (cells.lost[c], c), default=-1)
+    with pytest.raises(ht.InputError, match="where its cells overlap"):
+        ht.anonymize(data, quasi_identifiers=["town"], hierarchies={"town": TOWNS}, **options).save_recoding(
+            tmp_path / "recoding.json"
+        )
+
+
+def test_pseudonyms_of_new_rows_need_a_key(tmp_path):
+    data = made_of().with_row_index("person").cast({"person": pl.String})
+    key = bytes(range(32))
+    release = ht.anonymize(
+        data,
+        quasi_identifiers=["age"],
+        models=[ht.KAnonymity(5)],
+        method=ht.Mondrian(recoding="readable"),
+        pseudonyms=ht.Pseudonyms(("person",), key),
+        person="person",
+        sensitive=["pay", "town", "ill"],
+    )
+    release.save_recoding(tmp_path / "recoding.json")
+    assert key.hex() not in (tmp_path / "recoding.json").read_text()
+    learned = ht.Recoding.read(tmp_path / "recoding.json")
+    with pytest.raises(ht.InputError, match="there is no key"):
+        learned.apply(data)
+    assert learned.apply(data, key=key).frame["person"].equals(release.frame["person"])
+    assert not learned.apply(data, key=key[::-1]).frame["person"].equals(release.frame["person"])
+    assert release.apply(data).frame["person"].equals(release.frame["person"])
+    with pytest.raises(ht.InputError, match="no column becomes a pseudonym"):
+        ht.anonymize(data, quasi_identifiers=["age"], models=[ht.KAnonymity(5)], roles="trust").apply(data, key=key)
+
+
+def test_a_learned_recoding_pickles_and_says_little():
+    release, second = batches()
+    learned = pickle.loads(pickle.dumps(release.learned))
+    assert isinstance(learned, LearnedRecoding)
+    assert learned.recode(second).equals(release.learned.recode(second))
+    assert len(repr(learned)) < 800
+
+
+def test_policies_limits_hold_for_the_next_batch_too(tmp_path):
+    data = made_of()[:-1].with_columns(visit=pl.int_range(400))
+    policy = ht.Policy.parse(
+        "columns: {age: quasi-identifier, pay: sensitive, town: {role: quasi-identifier, hierarchy: auto}, "
+        "ill: sensitive, visit: other}\nmodels: [k-anonymity: 4]\nlimits: {highest_risk: 0.1, exposure: {rate: 0.01}}"
+    )
+    release = policy.protect(data)
+    later = release.apply(data)
+    assert later.verify().smallest_class >= 10
+    with pytest.raises(ht.ExposureError):
+        later.write(tmp_path / "later.csv")
