@@ -38,6 +38,7 @@ THREADS: Final = "HUSHTABLE_THREADS"
 _NEGLIGIBLE: Final = 1e-7  # of a loss: what rounding does to a sum
 
 _MOST_THREADS: Final = 8
+_TOLD_OF: Final[list[Any]] = []
 _MANY: Final = 50_000  # rows: some milliseconds, far more than it takes to start a thread
 
 
@@ -309,8 +310,10 @@ def say_if_first_run(kernel: Any, seconds: int) -> None:
         About how long it takes.
     """
     is_watched = sys.stderr.isatty() or hasattr(sys, "ps1")
-    if not is_watched or kernel.signatures:
+    if not is_watched or kernel.signatures or kernel in _TOLD_OF:
         return
+    # Searches may run side by side.
+    _TOLD_OF.append(kernel)
     function = kernel.py_func
     # numba has no public way to ask what it has compiled before.
     known = Path(kernel._cache.cache_path).glob(f"{function.__module__.rsplit('.', 1)[-1]}.{function.__name__}-*.nbi")

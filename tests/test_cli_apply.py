@@ -1,0 +1,106 @@
+"""hushtable apply: the next batch from the shell."""
+
+import json
+
+import polars as pl
+import pytest
+
+import hushtable as ht
+from command import done, run, tree
+
+POLICY = """
+columns:
+  name: identifier
+  email: identifier
+  birth_date: quasi-identifier
+  sex: {role: quasi-identifier, hierarchy: {tree: [diverse, female, male]}}
+  education: {role: quasi-identifier, hierarchy: education.csv}
+  diagnosis: sensitive
+  income: sensitive
+  blood_pressure: sensitive
+models: [k-anonymity: 5, distinct-l-diversity: {l: 2, sensitive: diagnosis}]
+"""
+KEPT = ["name", "email", "birth_date", "sex", "education", "diagnosis", "income", "blood_pressure"]
+QUASI = ["birth_date", "sex", "education"]
+
+
+@pytest.fixture
+def batches(tmp_path):
+    """A folder with two batches, a policy, and the release and recoding of the first."""
+    people = ht.datasets.people(1500, seed=8).select(KEPT)
+    people[:900].write_csv(tmp_path / "first.csv")
+    people[900:].write_csv(tmp_path / "second.csv")
+    levels = sorted(people["education"].drop_nulls().unique())
+    (tmp_path / "education.csv").write_text("".join(f"{level};{level.split()[0]}\n" for level in levels))
+    (tmp_path / "policy.yaml").write_text(POLICY)
+    asked = ("anonymize", tmp_path / "first.csv", "-p", tmp_path / "policy.yaml", "-o", tmp_path / "first.release.csv")
+    done(*asked, "--save-recoding", tmp_path / "recoding.json", "--keep-order")
+    return tmp_path
+
+
+def test_the_next_batch_is_published_and_verified(batches):
+    out = batches / "second.release.csv"
+    told = done("apply", batches / "recoding.json", batches / "second.csv", "-o", out)
+    assert "k-anonymity (k = 5)" in told.out
+    assert "by themselves" in told.out
+    assert done("verify", out).code == 0
+    asked = ("apply", batches / "recoding.json", batches / "second.csv", "-o", out, "--force")
+    told = json.loads(done(*asked, "--json").out)
+    release = ht.Recoding.read(batches / "recoding.json").apply(batches / "second.csv")
+    assert told["batch"] == release.to_dict()["batch"]
+    assert told["n_suppressed"] == release.n_suppressed
+    assert told["replaces_earlier"] is False
+
+
+def test_its_own_source_gets_the_same_cells(batches):
+    out = batches / "again.csv"
+    done("apply", batches / "recoding.json", batches / "first.csv", "-o", out, "--keep-order")
+    first, again = (pl.read_csv(batches / name, infer_schema=False) for name in ("first.release.csv", "again.csv"))
+    assert again.equals(first)
+
+
+def test_together_publishes_the_earlier_rows_too(batches):
+    out = batches / "both.csv"
+    asked = ("apply", batches / "recoding.json", batches / "second.csv", "-o", out)
+    told = done(*asked, "--together", batches / "first.csv", "--external")
+    assert "it replaces the earlier release" in told.out
+    manifest = json.loads((batches / "both.csv.manifest.json").read_text())
+    assert manifest["replaces_earlier"] is True
+    assert manifest["n_records"] == pl.read_csv(out).height == 1500
+
+
+def test_files_are_kept(batches):
+    before = tree(batches)
+    for output in ("recoding.json", "second.csv", "first.release.csv"):
+        outcome = run("apply", batches / "recoding.json", batches / "second.csv", "-o", batches / output)
+        assert outcome.code == 2
+    assert run("apply", batches / "no.json", batches / "second.csv", "-o", batches / "x.csv").code == 2
+    assert run("apply", batches / "policy.yaml", batches / "second.csv", "-o", batches / "x.csv").code == 2
+    assert tree(batches) == before
+
+
+def test_too_few_rows_are_infeasible(batches):
+    pl.read_csv(batches / "second.csv", infer_schema=False)[:3].write_csv(batches / "few.csv")
+    outcome = run("apply", batches / "recoding.json", batches / "few.csv", "-o", batches / "x.csv")
+    assert outcome.code == 3
+    assert "none is left" in outcome.err
+    assert not (batches / "x.csv").exists()
+
+
+def test_a_recoding_that_cannot_be_saved_leaves_no_release(batches):
+    asked = ("anonymize", batches / "first.csv", "-p", batches / "policy.yaml", "-o", batches / "x.csv")
+    before = tree(batches)
+    outcome = run(*asked, "--save-recoding", batches / "y.json", "--recoding", "tight")
+    assert outcome.code == 2
+    assert "cannot be saved" in outcome.err
+    assert run(*asked, "--save-recoding", batches / "x.csv").code == 2
+    assert run(*asked, "--save-recoding", batches / "first.csv", "--force").code == 2
+    assert tree(batches) == before
+
+
+def test_other_columns_are_refused(batches):
+    second = pl.read_csv(batches / "second.csv", infer_schema=False)
+    second.with_columns(note=pl.lit("x")).write_csv(batches / "more.csv")
+    outcome = run("apply", batches / "recoding.json", batches / "more.csv", "-o", batches / "x.csv")
+    assert outcome.code == 2
+    assert "'note' besides" in outcome.err
