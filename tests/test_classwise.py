@@ -20,6 +20,7 @@ from hushtable.models import KAnonymity
 from hushtable.partition import Partition
 from hushtable.recoding import Cells, Nodes, Recoding, Sets
 from hushtable.table import Table
+from hushtable.written import Written
 from searching import search
 from tightly import tight
 
@@ -100,7 +101,8 @@ def drawn(rows, style, random):
 def test_the_styles_make_every_kind_of_cells():
     rng = np.random.default_rng(0)
     made = [recoding_of(table_of(SOME), style, rng.integers(0, 8, len(SOME))) for style in publish.STYLES]
-    assert {type(cell) for recoding in made for cell in recoding.cells} == set(get_args(Cells))
+    # Cells that are written out are those of new rows, which no search makes.
+    assert {type(cell) for recoding in made for cell in recoding.cells} == set(get_args(Cells)) - {Written}
 
 
 @pytest.mark.parametrize("style", publish.STYLES)

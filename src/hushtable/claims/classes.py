@@ -407,7 +407,7 @@ def class_figures(stats: ClassStats, grouped: Grouped) -> dict[str, Any]:
         "n_suppressed": grouped.n_suppressed,
         "smallest_class": int(crowd.min()) if len(crowd) else 0,
         "n_unique": int(records[crowd <= 1].sum()),
-        "average_risk": float((records / np.maximum(crowd, 1)).sum()) / max(1, int(records.sum()))
+        "average_risk": math.fsum((records / np.maximum(crowd, 1)).tolist()) / int(records.sum())
         if len(crowd)
         else 1.0,
         "distinct_sensitive": {
