@@ -17,7 +17,7 @@ from typing import Annotated, Final, NoReturn
 
 import typer
 
-from hushtable.cli import discover, masking, protect, risks, run
+from hushtable.cli import discover, masking, protect, risks, run, utility
 from hushtable.errors import HushError
 
 __all__ = ["app", "main"]
@@ -34,6 +34,7 @@ _EXAMPLES: Final[Mapping[Callable[..., None], str]] = {
     protect.scan: "hushtable scan people.csv -p policy.yaml",
     protect.anonymize: "hushtable anonymize people.csv -p policy.yaml -o release.parquet",
     protect.verify: "hushtable verify release.parquet",
+    utility.utility: "hushtable utility people.csv release.parquet",
     risks.mpuccs: "hushtable mpuccs original.csv synthetic.csv --sizes 1,2,3 --control control.csv",
     risks.uniques: "hushtable uniques people.csv --columns age,sex,postcode",
     discover.scores: "hushtable scores people.csv --columns age,sex --columns age,sex,postcode",
