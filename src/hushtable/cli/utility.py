@@ -130,7 +130,7 @@ def _lines(found: Utility) -> list[str]:
     )  # fmt: skip
     return [
         f"{found.n_release:,} of {found.n_original:,} records. Distance: 0 as it was, 1 as far as can be; of numbers",
-        "and dates over the original's range. Mean shift: in its standard deviations. Cells `*` are in no other figure.",
+        "and dates over its range. Mean shift: in its standard deviations. A cell `*` is in no other figure.",
         "",
         columns,
         *([pairs] if found.pairs else []),

@@ -96,7 +96,7 @@ def of_rows(read: Mapping[str, Standing], target: str, published: CountArray, he
     if not 0 < held_out < 1:
         raise InputError(with_hint(f"held_out = {held_out!r}.", "a share between 0 and 1, such as 0.3."))
     n_rows = len(read[target].original.rows)
-    _, test = split_rows(n_rows, 1 - held_out, np.random.default_rng(seed))
+    test, _ = split_rows(n_rows, held_out, np.random.default_rng(seed))
     is_test = np.zeros(n_rows, dtype=bool)
     is_test[test] = True
     features = _Features.of(read, target)
@@ -196,7 +196,9 @@ class _Features:
             msg = f"the target {self.target!r} has fewer than two values among the rows to learn from."
             raise InputError(with_hint(msg, "predict another column, or hold out fewer rows."))
         kind = HistGradientBoostingRegressor if self.is_number else HistGradientBoostingClassifier
-        return kind(random_state=seed).fit(rows[known], answers[known])
+        # Of a column without a number, scikit-learn makes no bins.
+        is_empty = np.isnan(rows[known]).all(axis=0)
+        return kind(random_state=seed).fit(np.where(is_empty, 0.0, rows[known]), answers[known])
 
     def score(self, model: Any, rows: FloatArray, answers: FloatArray) -> float | None:
         """Return accuracy or R2 on the rows of which the target is told; None where there are too few."""

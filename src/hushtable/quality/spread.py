@@ -111,10 +111,13 @@ def wasserstein(first: Spread, second: Spread) -> float | None:
     if not all((counts * (1 - each.missing)).any() for each, counts in parts):
         return None
     runs = np.stack([np.concatenate([first.low, second.low]), np.concatenate([first.width, second.width])])
-    weights = np.concatenate([each.weights(counts) * sign for (each, counts), sign in zip(parts, (1, -1), strict=True)])
     # Equal runs meet first, so that equal columns differ by nothing, not by what rounding leaves.
     (low, width), run = np.unique(runs, axis=1, return_inverse=True)
-    mass = _Mass.of(low, width, _added(run.reshape(-1), weights, len(low)))
+    places = np.split(run.reshape(-1), [len(first.low)])
+    ours, theirs = (
+        _added(place, each.weights(counts), len(low)) for place, (each, counts) in zip(places, parts, strict=True)
+    )
+    mass = _Mass.of(low, width, ours - theirs)
     return float(_area(mass.start, mass.end, np.diff(mass.edges), is_whole=first.is_whole).sum())
 
 
@@ -125,12 +128,12 @@ def moments(spread: Spread) -> tuple[float, float]:
     :math:`(n^2 - 1) / 12` over n whole places (the law of total variance, with 1/n).
     """
     weights = spread.weights(spread.counts)
-    # From one of them, so that equal values have a variance of 0.
-    origin = spread.centres[0]
-    mean = float(weights @ (spread.centres - origin))
-    between = float(weights @ (spread.centres - origin - mean) ** 2)
-    within = float(weights @ (spread.width**2 - spread.is_whole) / 12)
-    return float(origin + mean), between + within
+    # From one of them, so that equal values have a variance of 0; rounded once, so that no order of cells shows.
+    origin = float(spread.centres.min())
+    mean = math.fsum(weights * (spread.centres - origin))
+    between = math.fsum(weights * (spread.centres - origin - mean) ** 2)
+    within = math.fsum(weights * (spread.width**2 - spread.is_whole) / 12)
+    return origin + mean, between + within
 
 
 def middles(spread: Spread) -> FloatArray:
