@@ -215,34 +215,38 @@ def _leaf_share(cells: Cells) -> float:
 
 
 def _precision(facts: _Facts) -> float:
-    levels, heights = [], []
-    for column, cells in zip(facts.recoding.columns, facts.recoding.cells, strict=True):
-        if not isinstance(cells, Nodes):
-            msg = f"precision is not defined on what column {column.name!r} publishes ({type(cells).__name__})."
-            raise InputError(
-                with_hint(msg, "it counts levels: every column needs a hierarchy, and publishes its nodes.")
-            )
-        top = cells.hierarchy.n_levels - 1
-        levels.append(np.where(cells.has_missing & (cells.level >= 0), top, np.maximum(cells.level, 0)))
-        heights.append(top)
-    return loss.precision(np.array(levels), facts.partition.sizes, np.array(heights), facts.n_suppressed)
+    pairs = list(zip(facts.recoding.columns, facts.recoding.cells, strict=True))
+    levels = np.array([np.maximum(_levels("precision", column, cells), 0) for column, cells in pairs])
+    heights = np.array([_nodes("precision", column, cells).hierarchy.n_levels - 1 for column, cells in pairs])
+    return loss.precision(levels, facts.partition.sizes, heights, facts.n_suppressed)
 
 
 def _arx_entropy(facts: _Facts, *, gs_factor: float = 0.5) -> FloatArray:
-    table, hidden = facts.table, facts.suppressed
-    nodes = np.empty_like(table.codes)
-    for j, column in enumerate(table.columns):
-        label_of_class, texts = facts.recoding.labels(column.name)
-        published = _places(texts)[label_of_class][facts.partition.labels[~hidden]]
-        # The missing value comes last, where its code -1 finds it.
-        node_of_value = np.full(column.n_values + 1, -1, dtype=np.int32)
-        node_of_value[table.codes[j][~hidden]] = published
-        is_one = (node_of_value[table.codes[j][~hidden]] == published).all()
-        if not is_one or (node_of_value[table.codes[j]] < 0).any():
-            msg = f"ARX's entropy is not defined on column {column.name!r}: a value of it has several cells, or none."
+    table, nodes = facts.table, []
+    for codes, column, cells in zip(table.codes, facts.recoding.columns, facts.recoding.cells, strict=True):
+        levels = np.unique(_levels("ARX's entropy", column, cells))
+        levels = levels[levels >= 0]
+        if len(levels) > 1:
+            msg = f"ARX's entropy is not defined on column {column.name!r}, which publishes nodes of several levels."
             raise InputError(with_hint(msg, "it is of full-domain recodings; non_uniform_entropy is of all."))
-        nodes[j] = node_of_value[table.codes[j]]
-    return arx.arx_entropy_by_column(table.codes, nodes, table.counts, suppressed=hidden, gs_factor=gs_factor)
+        nodes.append(_nodes("", column, cells).hierarchy.nodes(int(levels.max(initial=0)), codes))
+    return arx.arx_entropy_by_column(
+        table.codes, np.array(nodes), table.counts, suppressed=facts.suppressed, gs_factor=gs_factor
+    )
+
+
+def _levels(measure: str, column: Column, cells: Cells) -> CountArray:
+    """Return the level of the node of every class; -1 where only missing values are."""
+    nodes = _nodes(measure, column, cells)
+    mixed = nodes.has_missing & (nodes.level >= 0)
+    return np.where(mixed, nodes.hierarchy.n_levels - 1, nodes.level).astype(np.int64)
+
+
+def _nodes(measure: str, column: Column, cells: Cells) -> Nodes:
+    if isinstance(cells, Nodes):
+        return cells
+    msg = f"{measure} is not defined on what column {column.name!r} publishes ({type(cells).__name__})."
+    raise InputError(with_hint(msg, "it counts levels: every column needs a hierarchy, and publishes its nodes."))
 
 
 def _non_uniform_entropy(facts: _Facts) -> FloatArray:
