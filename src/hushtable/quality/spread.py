@@ -26,7 +26,7 @@ __all__ = [
     "wasserstein",
 ]
 
-_EDGES: Final = 1e-12  # a variance of ranks that is nothing but rounding
+_NO_VARIANCE: Final = 1e-12  # a variance of ranks that is nothing but rounding
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -211,7 +211,7 @@ def rank_correlation(first: Spread, second: Spread) -> float | None:
         ranks, variance = _ranks(each, _added(each.rows, rows, each.n_cells))
         deviations.append((ranks - 0.5)[each.rows])
         variances.append(variance)
-    if min(variances) < _EDGES:
+    if min(variances) < _NO_VARIANCE:
         return None
     covariance = float(rows @ (deviations[0] * deviations[1]) / rows.sum())
     return min(1.0, max(-1.0, covariance / math.sqrt(variances[0] * variances[1])))
