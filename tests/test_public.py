@@ -203,6 +203,7 @@ def results() -> dict[str, Any]:
         "Table": ht.Table.encode(people, ["sex"]),
         "Term": ht.Term("gini", -1.0, options={"target": "diagnosis"}),
         "Trace": release.trace,
+        "Utility": release.utility(),
         "Verdict": release.verify(),
     }
 
@@ -233,6 +234,7 @@ RESULTS = [
     "RiskAssessment",
     "Roles",
     "Selection",
+    "Utility",
     "Verdict",
 ]
 

@@ -62,6 +62,7 @@ if TYPE_CHECKING:
     from hushtable.pseudonyms import Pseudonyms
     from hushtable.quality.certainty import Certainty, MinimalDistortion
     from hushtable.quality.loss import SetNCP
+    from hushtable.quality.utility import Utility
     from hushtable.release import Release
     from hushtable.risk.assess import RiskAssessment, assess
     from hushtable.risk.mpuccs import Mpuccs, mpuccs
@@ -134,6 +135,7 @@ __all__ = [
     "Table",
     "Term",
     "Trace",
+    "Utility",
     "Verdict",
     "VerificationError",
     "anonymize",
@@ -218,6 +220,7 @@ _HOMES = {
     "Table": "table",
     "Term": "discover.objective",
     "Trace": "search",
+    "Utility": "quality.utility",
     "Verdict": "claims",
     "VerificationError": "errors",
     "anonymize": "protect",

@@ -16,6 +16,7 @@ from hushtable.classwise import Classwise, are_alike
 from hushtable.column import Column
 from hushtable.errors import InputError, listed, with_hint
 from hushtable.hierarchy import Hierarchy, Rule
+from hushtable.kernels import group
 from hushtable.readable import Labels, Listed, Rounded
 from hushtable.written import Written
 
@@ -385,6 +386,23 @@ class Recoding:
             if what:
                 return f"the {what} of what column {column.name!r} publishes"
         return None
+
+    def combinations(self) -> CodeArray:
+        """Number the combinations of cells that are published: of every class, and behind them of suppressed records.
+
+        Classes that publish the same cells are one class to whoever reads them.
+        """
+        n_classes = len(self.cells[0].shares(self.columns[0]))
+        numbers, n_numbers = np.zeros(n_classes + 1, dtype=np.int32), 1
+        for column, cell in zip(self.columns, self.cells, strict=True):
+            label_of_class, labels = cell.labels(column)
+            place_of_text: dict[str | None, int] = {}
+            places = [place_of_text.setdefault(text, len(place_of_text)) for text in (*labels, cells.SUPPRESSED)]
+            codes = np.array(places, dtype=np.int32)[np.append(label_of_class, len(labels))]
+            refined = np.empty_like(numbers)
+            n_numbers = group.refine(numbers, n_numbers, codes, len(place_of_text), refined)
+            numbers = refined
+        return numbers
 
     def meanings(self) -> dict[str, Hierarchy | Rule]:
         """Return what the labels mean of columns that publish such without a hierarchy of their own."""

@@ -106,25 +106,19 @@ def _specs(release: Release, asked: Request) -> dict[str, ColumnSpec]:
 
 def _combinations(recoding: Recoding) -> tuple[dict[str, Written], CodeArray]:
     """Return what classes publish, every combination of cells once, and which of them each class publishes."""
-    labels, texts = [], []
-    for column in recoding.columns:
-        label_of_class, found = recoding.labels(column.name)
-        places = {text: place for place, text in enumerate(dict.fromkeys(found))}
-        labels.append(np.array([places[text] for text in found], dtype=np.int32)[label_of_class])
-        texts.append(tuple(places))
-    distinct, first, inverse = np.unique(np.stack(labels), axis=1, return_index=True, return_inverse=True)
-    meanings = recoding.meanings()
-    cells = {
-        column.name: Written(
-            distinct[j],
+    _, first, class_of = np.unique(recoding.combinations()[:-1], return_index=True, return_inverse=True)
+    meanings, found = recoding.meanings(), {}
+    for column, cell in zip(recoding.columns, recoding.cells, strict=True):
+        label_of_class, labels = cell.labels(column)
+        places = {text: place for place, text in enumerate(dict.fromkeys(labels))}
+        found[column.name] = Written(
+            np.array([places[text] for text in labels], dtype=np.int32)[label_of_class[first]],
             cell.shares(replace(column, by_rank=False))[first],
             cell.shares(replace(column, by_rank=True))[first],
-            texts[j],
+            tuple(places),
             meanings.get(column.name),
         )
-        for j, (column, cell) in enumerate(zip(recoding.columns, recoding.cells, strict=True))
-    }
-    return cells, inverse.astype(np.int32)
+    return found, class_of.astype(np.int32)
 
 
 def _lasting(release: Release, names: Iterable[str]) -> dict[str, Hierarchy | Rule]:

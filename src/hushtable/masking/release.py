@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import html
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any, Final, Literal
 
@@ -426,6 +426,11 @@ class MaskingTradeoff:
             label="correlation of the cluster and C",
             ax=ax,
         )
+
+    def to_frame(self, source: str = "polars") -> Any:
+        """Return a row for every number of clusters, as a dataframe of a library."""
+        names = [each.name for each in fields(TradeoffPoint)]
+        return frames.assemble({name: [getattr(point, name) for point in self.points] for name in names}, source)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the curve as plain values."""

@@ -8,8 +8,9 @@ from typing import Final
 
 from hushtable.quality.certainty import Certainty, MinimalDistortion
 from hushtable.quality.loss import Loss, SetNCP
+from hushtable.quality.measures import MEASURES, Measure, of
 
-__all__ = ["LOSSES"]
+__all__ = ["LOSSES", "MEASURES", "Measure", "of"]
 
 LOSSES: Final[Mapping[str, type[Loss]]] = MappingProxyType(
     {each.name: each for each in (SetNCP, MinimalDistortion, Certainty)}

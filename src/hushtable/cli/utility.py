@@ -1,0 +1,142 @@
+"""utility: what can still be learned from a release, beside its original."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from hushtable.cli.arguments import AsJson, Delimiter, Encoding, PolicyFile, table_of
+from hushtable.cli.terminal import aligned, print_json, say, step
+from hushtable.errors import InputError, with_hint
+
+if TYPE_CHECKING:
+    from hushtable.claims import Classes, Matchings
+    from hushtable.frames import Frame
+    from hushtable.policy import Policy
+    from hushtable.quality.utility import Utility
+
+__all__ = ["utility"]
+
+
+def utility(
+    original: Annotated[
+        Path, typer.Argument(metavar="ORIGINAL", help="The table that was anonymized.", show_default=False)
+    ],
+    release: Annotated[Path, typer.Argument(metavar="RELEASE", help="The file that was written.", show_default=False)],
+    policy: PolicyFile = None,
+    target: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN", help="Predict it, trained on the release and on the original.", show_default=False
+        ),
+    ] = None,
+    held_out: Annotated[
+        Path | None,
+        typer.Option(help="Originals that are not in the release, to test both on.", show_default=False),
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Of the models.")] = 0,
+    encoding: Encoding = None,
+    delimiter: Delimiter = None,
+    as_json: AsJson = False,
+) -> None:
+    """Compare columns, pairs of columns, means and a model of a target between a release and its original."""
+    from hushtable import manifest
+    from hushtable.policy import Policy
+    from hushtable.quality.utility import measure_utility
+
+    _check_target(target, held_out)
+    rules = None if policy is None else Policy.read(policy)
+    with step("reading"):
+        claim = _claim(release, rules)
+        told = manifest.read(release) if manifest.manifest_path(release).is_file() else {}
+        published = table_of(release, None, None, manifest.dialect_of(release))
+        ours = _original(original, rules, encoding, delimiter)
+        tests = None if held_out is None else _original(held_out, rules, encoding, delimiter)
+    with step("measuring"):
+        found = measure_utility(
+            ours,
+            published,
+            claim,
+            pseudonyms=told.get("pseudonymized", ()) if rules is None else rules.pseudonymized,
+            target=target,
+            held_out=tests,
+            seed=seed,
+        )
+    if as_json:
+        print_json({"original": original.name, "release": release.name, **found.to_dict()})
+    else:
+        say(*_lines(found))
+
+
+def _check_target(target: str | None, held_out: Path | None) -> None:
+    if target is not None and held_out is None:
+        msg = with_hint(
+            "--target needs --held-out: a model is tested on rows that it has not seen, and the rows of a release are "
+            "shuffled, so that nothing tells which original each of them is.",
+            "name a file of originals that are not in the release; in Python, release.utility(target=) holds out some.",
+        )
+        raise InputError(msg)
+    if held_out is not None and target is None:
+        raise InputError(with_hint("--held-out has no effect without --target.", "give that too, or leave it out."))
+
+
+def _claim(release: Path, rules: Policy | None) -> Classes | Matchings:
+    """Return what tells how columns were typed and what labels mean: a manifest, a policy, or both."""
+    from hushtable import manifest
+    from hushtable.claims import Classes, Matchings
+
+    claimed = manifest.claim_of(release)
+    if rules is not None:
+        if claimed is None:
+            return rules.claim()
+        rules.check_agrees(claimed)
+        claimed = claimed.completed(rules.claim())
+    if claimed is None:
+        msg = "neither a manifest nor a policy says what the cells of the release mean."
+        raise InputError(with_hint(msg, "keep the manifest beside the release, or pass -p policy.yaml."))
+    if not isinstance(claimed, (Classes, Matchings)):
+        msg = with_hint("the release is none of quasi-identifiers.", "this measures what `anonymize` wrote.")
+        raise InputError(msg)
+    return claimed
+
+
+def _original(path: Path, rules: Policy | None, encoding: str | None, delimiter: str | None) -> Frame:
+    """Read originals, as the policy says that they are spelled."""
+    if rules is None:
+        return table_of(path, encoding, delimiter).learned()
+    return table_of(path, encoding, delimiter, rules.read_as.dialect).told(rules.specs)
+
+
+def _lines(found: Utility) -> list[str]:
+    columns = aligned(
+        ("column", "distance", "by", "records *", "mean shift", "variance ratio", "not judged"),
+        (
+            (each.name, _shown(each.distance), each.measure, _shown(each.untold_rate), _shown(each.mean_shift),
+             _shown(each.variance_ratio), each.reason)
+            for each in found.columns
+        ),
+        right=("distance", "records *", "mean shift", "variance ratio"),
+    )  # fmt: skip
+    pairs = aligned(
+        ("pair", "by", "original", "release", "difference"),
+        (
+            (f"{each.first}, {each.second}", each.measure, _shown(each.original), _shown(each.release),
+             "" if each.difference is None else f"{each.difference:+.3f}")
+            for each in found.pairs
+        ),
+        right=("original", "release", "difference"),
+    )  # fmt: skip
+    return [
+        f"{found.n_release:,} of {found.n_original:,} records. Distance: 0 as it was, 1 as far as can be; of numbers",
+        "and dates over its range. Mean shift: in its standard deviations. A cell `*` is in no other figure.",
+        "",
+        columns,
+        *([pairs] if found.pairs else []),
+        *([found.target.sentence + "."] if found.target is not None else []),
+    ]
+
+
+def _shown(figure: float | None) -> str:
+    return "" if figure is None else f"{figure:.3f}"

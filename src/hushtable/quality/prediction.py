@@ -1,0 +1,242 @@
+"""A model trained on a release beside one trained on the originals, both tested on originals that neither has seen.
+
+Every row becomes numbers, whichever table it is of, so that one model can see both:
+
+- a column of numbers or dates is the middle of its cell; nothing where it is ``*`` or missing;
+- a category is a column for each of its 50 most frequent values, holding the share of the cell that is the value: 1
+  for the value itself, 1/3 in a list of three; nothing where it is ``*``.
+
+The target is a single value, or of numbers the middle of the cell; records that tell neither teach nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, Final
+
+import numpy as np
+
+from hushtable._types import BoolArray, CountArray, FloatArray
+from hushtable.errors import InputError, check_columns, with_hint
+from hushtable.frames import Frame
+from hushtable.quality.spread import Spread, by_value, middles
+from hushtable.quality.standing import Standing, read_alike
+from hushtable.splitting import split_rows
+
+__all__ = ["Prediction", "of_files", "of_rows"]
+
+_MOST_FEATURES: Final = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Prediction:
+    """How well a target is predicted; higher is better.
+
+    Attributes
+    ----------
+    target : str
+    measure : {"accuracy", "R2"}
+        Of a category: the share of rows predicted right, in [0, 1]. Of numbers and dates: 1 less the squared error over
+        the variance, 1 at best, 0 for the mean.
+    originals : float
+        Of the model trained on originals, on held-out originals.
+    release : float
+        Of the model trained on the release, on the same rows.
+    published_alike : float, optional
+        The same model on the same rows in the form in which they are published; None where nothing tells that form.
+    n_train : int
+        Released records that the model learned from.
+    n_held_out : int
+        Records that both were tested on.
+    seed : int
+    """
+
+    target: str
+    measure: str
+    originals: float
+    release: float
+    published_alike: float | None
+    n_train: int
+    n_held_out: int
+    seed: int
+
+    @property
+    def sentence(self) -> str:
+        """All of it in words."""
+        alike = "" if self.published_alike is None else f", {self.published_alike:.3f} on the same as published"
+        return (
+            f"{self.target} by gradient boosting, {self.measure} (higher is better) on {self.n_held_out:,} held-out "
+            f"originals: {self.originals:.3f} trained on originals, {self.release:.3f} on the release{alike}"
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the figures as plain values."""
+        return asdict(self)
+
+
+def of_rows(read: Mapping[str, Standing], target: str, published: CountArray, held_out: float, seed: int) -> Prediction:
+    """Hold out some rows of the original and, with them, what is published of them.
+
+    Parameters
+    ----------
+    read : mapping of column to Standing
+    target : str
+    published : ndarray of int64, shape (n_published_rows,)
+        The row of the original of every published one.
+    held_out : float
+        The share of rows to hold out.
+    seed : int
+
+    Raises
+    ------
+    InputError
+        A part would be empty or have one class only, or scikit-learn is not installed.
+    """
+    if not 0 < held_out < 1:
+        raise InputError(with_hint(f"held_out = {held_out!r}.", "a share between 0 and 1, such as 0.3."))
+    n_rows = len(read[target].original.rows)
+    test, _ = split_rows(n_rows, held_out, np.random.default_rng(seed))
+    is_test = np.zeros(n_rows, dtype=bool)
+    is_test[test] = True
+    features = _Features.of(read, target)
+    ours = features.rows({name: each.original for name, each in read.items()})
+    theirs = features.rows({name: each.published for name, each in read.items()})
+    answers, released = features.answers(read[target].original), features.answers(read[target].published)
+    here = is_test[published]
+    models = (
+        features.trained(ours[~is_test], answers[~is_test], seed),
+        features.trained(theirs[~here], released[~here], seed),
+    )
+    alike = features.score(models[1], theirs[here], answers[published[here]])
+    return features.prediction(models, ours[is_test], answers[is_test], alike, released[~here], seed)
+
+
+def of_files(read: Mapping[str, Standing], target: str, held_out: Frame, seed: int) -> Prediction:
+    """Test on originals that are not in the release; parameters and errors as in `of_rows`.
+
+    Parameters
+    ----------
+    read, target, seed
+    held_out : Frame
+        As `hushtable.quality.standing.told` returns it.
+    """
+    check_columns(list(read), held_out.columns, "columns of the held-out originals")
+    features = _Features.of(read, target)
+    tests = {name: read_alike(each, held_out) for name, each in read.items()}
+    ours = {name: each.original for name, each in read.items()}
+    theirs = {name: each.published for name, each in read.items()}
+    released = features.answers(read[target].published)
+    models = (
+        features.trained(features.rows(ours), features.answers(read[target].original), seed),
+        features.trained(features.rows(theirs), released, seed),
+    )
+    return features.prediction(models, features.rows(tests), features.answers(tests[target]), None, released, seed)
+
+
+@dataclass(frozen=True, slots=True)
+class _Features:
+    """How rows become numbers.
+
+    Attributes
+    ----------
+    target : str
+    is_number : bool
+        Whether the target is one, or a date.
+    values : mapping of column to ndarray of int64
+        The values of each category that have a column; None of a measured column.
+    """
+
+    target: str
+    is_number: bool
+    values: Mapping[str, CountArray | None]
+
+    @classmethod
+    def of(cls, read: Mapping[str, Standing], target: str) -> _Features:
+        values: dict[str, CountArray | None] = {}
+        for name, each in read.items():
+            if name != target:
+                values[name] = None if each.column.is_measured else _most_frequent(each)
+        if not values:
+            msg = with_hint("there is no column to predict from.", "publish another one, or leave the target out.")
+            raise InputError(msg)
+        return cls(target, read[target].column.is_measured, values)
+
+    def rows(self, spreads: Mapping[str, Spread]) -> FloatArray:
+        """Return the rows of a table as numbers, shape (n_rows, n_features); NaN where a cell says nothing."""
+        parts = []
+        for name, values in self.values.items():
+            spread = spreads[name]
+            if values is None:
+                by_cell = middles(spread)[:, None]
+            else:
+                by_cell = by_value(spread, values)[:, :-1]
+                by_cell[~spread.is_told] = np.nan
+            parts.append(by_cell[spread.rows])
+        return np.concatenate(parts, axis=1)
+
+    def answers(self, spread: Spread) -> FloatArray:
+        """Return the target row by row; NaN where it is not told."""
+        if self.is_number:
+            return np.asarray(middles(spread)[spread.rows])
+        by_cell = np.full(spread.n_cells, np.nan)
+        is_one = spread.share == 1
+        by_cell[spread.cell[is_one]] = spread.low[is_one]
+        return np.asarray(by_cell[spread.rows])
+
+    def trained(self, rows: FloatArray, answers: FloatArray, seed: int) -> Any:
+        """Train a model on the rows of which the target is told."""
+        try:
+            from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
+        except ModuleNotFoundError:
+            msg = with_hint("a model of a target needs 'scikit-learn'.", "pip install 'hushtable[sklearn]'")
+            raise InputError(msg) from None
+        known = ~np.isnan(answers)
+        if len(np.unique(answers[known])) < 2:
+            msg = f"the target {self.target!r} has fewer than two values among the rows to learn from."
+            raise InputError(with_hint(msg, "predict another column, or hold out fewer rows."))
+        kind = HistGradientBoostingRegressor if self.is_number else HistGradientBoostingClassifier
+        # Of a column without a number, scikit-learn makes no bins.
+        is_empty = np.isnan(rows[known]).all(axis=0)
+        return kind(random_state=seed).fit(np.where(is_empty, 0.0, rows[known]), answers[known])
+
+    def score(self, model: Any, rows: FloatArray, answers: FloatArray) -> float | None:
+        """Return accuracy or R2 on the rows of which the target is told; None where there are too few."""
+        known = ~np.isnan(answers)
+        if not known.any() or (self.is_number and np.ptp(answers[known]) == 0):
+            return None
+        return float(model.score(rows[known], answers[known]))
+
+    def prediction(
+        self,
+        models: tuple[Any, Any],
+        rows: FloatArray,
+        answers: FloatArray,
+        alike: float | None,
+        released: FloatArray,
+        seed: int,
+    ) -> Prediction:
+        """Test both models on held-out originals."""
+        originals, release = (self.score(model, rows, answers) for model in models)
+        if originals is None or release is None:
+            msg = f"the target {self.target!r} is not told of enough held-out rows."
+            raise InputError(with_hint(msg, "hold out more rows, or predict another column."))
+        n_known: BoolArray = ~np.isnan(answers)
+        return Prediction(
+            self.target,
+            "R2" if self.is_number else "accuracy",
+            originals,
+            release,
+            alike,
+            int((~np.isnan(released)).sum()),
+            int(n_known.sum()),
+            seed,
+        )
+
+
+def _most_frequent(standing: Standing) -> CountArray:
+    """Return the codes of the most frequent values of the original, ascending."""
+    spread = standing.original
+    # Its last cell is the missing one.
+    counts = spread.counts[:-1]
+    return np.sort(np.argsort(-counts, kind="stable")[:_MOST_FEATURES])

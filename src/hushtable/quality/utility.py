@@ -1,0 +1,345 @@
+"""What can still be learned from a release: columns, pairs of them, means, and a model, beside the original's."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Collection, Iterable
+from dataclasses import asdict, dataclass, field, replace
+from itertools import combinations
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+from hushtable import frames
+from hushtable._types import CountArray, FloatArray
+from hushtable.claims import Classes, Matchings
+from hushtable.errors import InputError, check_columns, with_hint
+from hushtable.frames import Frame
+from hushtable.quality import spread as spreads
+from hushtable.quality.prediction import Prediction, of_files, of_rows
+from hushtable.quality.spread import Spread
+from hushtable.quality.standing import Standing, read_column, told
+
+__all__ = ["ColumnUtility", "PairUtility", "Rows", "Utility", "measure_utility"]
+
+_N_BINS: Final = 10
+_MOST_VALUES: Final = 200  # of a category in pairs; with more, nearly every pair of cells occurs once
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnUtility:
+    """What is left of one column.
+
+    Attributes
+    ----------
+    name : str
+    kind : Kind
+        Of the original; empty where it is not judged.
+    measure : {"total variation", "Wasserstein-1", ""}
+        Of categories; of numbers and dates, over the original's range.
+    distance : float, optional
+        In [0, 1], 0 where the column is as it was; None where it is not judged.
+    untold_rate : float, optional
+        The share of the published records whose cell is ``*``; they are in no other figure.
+    mean, variance : float, optional
+        Of numbers, with 1/n: the original's.
+    released_mean, released_variance : float, optional
+        What the published cells say of them.
+    reason : str
+        Why it is not judged.
+    """
+
+    name: str
+    kind: str = ""
+    measure: str = ""
+    distance: float | None = None
+    untold_rate: float | None = None
+    # No repr: of a few records, these are somebody's values.
+    mean: float | None = field(default=None, repr=False)
+    released_mean: float | None = field(default=None, repr=False)
+    variance: float | None = field(default=None, repr=False)
+    released_variance: float | None = field(default=None, repr=False)
+    reason: str = ""
+
+    @property
+    def mean_shift(self) -> float | None:
+        """How far the mean moved, in standard deviations of the original; None where that is 0 or not defined."""
+        if self.mean is None or self.released_mean is None or not self.variance:
+            return None
+        return float((self.released_mean - self.mean) / np.sqrt(self.variance))
+
+    @property
+    def variance_ratio(self) -> float | None:
+        """The released variance over the original's; None where that is 0 or not defined."""
+        if self.released_variance is None or not self.variance:
+            return None
+        return self.released_variance / self.variance
+
+
+@dataclass(frozen=True, slots=True)
+class PairUtility:
+    """How two columns go together.
+
+    Attributes
+    ----------
+    first, second : str
+    measure : {"Cramer's V", "Spearman"}
+    original, release : float, optional
+        In [0, 1], or [-1, 1]; None where a column is constant.
+    """
+
+    first: str
+    second: str
+    measure: str
+    original: float | None
+    release: float | None
+
+    @property
+    def difference(self) -> float | None:
+        """The release's figure less the original's; None where one is not defined."""
+        return None if self.original is None or self.release is None else self.release - self.original
+
+
+@dataclass(frozen=True, slots=True)
+class Utility:
+    """What can still be learned from a release.
+
+    Attributes
+    ----------
+    n_original, n_release : int
+        Records.
+    columns : tuple of ColumnUtility
+        Of the release, in its order.
+    pairs : tuple of PairUtility
+        Of columns that are judged: Cramer's V of all, Spearman's correlation of measured ones too.
+    target : Prediction, optional
+        A model trained on the release, beside one trained on originals.
+    source : str
+        The dataframe library that `to_frame` answers in.
+    """
+
+    n_original: int
+    n_release: int
+    columns: tuple[ColumnUtility, ...]
+    pairs: tuple[PairUtility, ...] = field(repr=False)
+    target: Prediction | None = None
+    source: str = field(default="polars", compare=False, repr=False)
+
+    def column(self, name: str) -> ColumnUtility:
+        """Return what is left of a column."""
+        check_columns([name], [each.name for each in self.columns], "columns of the release")
+        return next(each for each in self.columns if each.name == name)
+
+    def to_frame(self) -> Any:
+        """Return a row for every column, in a frame of the library that the data came in."""
+        titles = ("name", "kind", "measure", "distance", "untold_rate", "mean", "released_mean")
+        more = ("mean_shift", "variance", "released_variance", "variance_ratio", "reason")
+        cells = {title: [getattr(column, title) for column in self.columns] for title in (*titles, *more)}
+        return frames.assemble(cells, self.source)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the figures as plain values."""
+        return {
+            "n_original": self.n_original,
+            "n_release": self.n_release,
+            "columns": [
+                {**asdict(each), "mean_shift": each.mean_shift, "variance_ratio": each.variance_ratio}
+                for each in self.columns
+            ],
+            "pairs": [{**asdict(each), "difference": each.difference} for each in self.pairs],
+            "target": None if self.target is None else self.target.to_dict(),
+        }
+
+    def _repr_html_(self) -> str:
+        titles = ("column", "distance (0: as it was)", "records *", "mean shift (sd)", "variance ratio", "")
+        rows = [
+            (html.escape(each.name), _shown(each.distance), _shown(each.untold_rate), _shown(each.mean_shift),
+             _shown(each.variance_ratio), html.escape(each.reason))
+            for each in self.columns
+        ]  # fmt: skip
+        head = "".join(f"<th>{title}</th>" for title in titles)
+        body = "".join(f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>" for row in rows)
+        model = "" if self.target is None else f"<p>{html.escape(self.target.sentence)}</p>"
+        return f"<table><tr>{head}</tr>{body}</table>{model}"
+
+
+class Rows(NamedTuple):
+    """Which rows of an original a release publishes, and how some are held out.
+
+    Attributes
+    ----------
+    published : ndarray of int64, shape (n_published_rows,)
+        The row of the original of every published one.
+    held_out : float
+        The share of the original's rows that no model is trained on.
+    """
+
+    published: CountArray
+    held_out: float
+
+
+def measure_utility(
+    original: Frame,
+    published: Frame,
+    claim: Classes | Matchings,
+    *,
+    pseudonyms: Collection[str] = (),
+    target: str | None = None,
+    rows: Rows | None = None,
+    held_out: Frame | None = None,
+    seed: int = 0,
+) -> Utility:
+    """Compare what the cells of a release stand for with the original.
+
+    Parameters
+    ----------
+    original : Frame
+        The table that the release was made from; the order of its rows plays no part but with ``rows``.
+    published : Frame
+    claim : Classes or Matchings
+        Of the release: how columns were typed and what labels mean.
+    pseudonyms : collection of str
+        Columns that hold pseudonyms.
+    target : str, optional
+        The column that a model predicts; see `hushtable.quality.prediction`.
+    rows : Rows, optional
+        Which row was published as which, where that is known.
+    held_out : Frame, optional
+        Originals that are not in the release, where it is not.
+    seed : int
+        Of the split and the models.
+
+    Returns
+    -------
+    Utility
+
+    Raises
+    ------
+    InputError
+        A target was named that is not judged, or nothing to test its models on.
+
+    Notes
+    -----
+    What a cell stands for: see `hushtable.quality.standing`. Pairs: a record's cells are taken to be independent of
+    one another, so that the joint distribution is :math:`P_a^T N P_b` for the counts N of pairs of cells and the
+    shares P of values in them; numbers in 10 bins of equal width over the original's range, a missing value as one
+    more. Categories of more than 200 values are in no pair. O(n) for a column or pair, besides what lists cover.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> from hushtable.column import ColumnSpec
+    >>> from hushtable.models import KAnonymity
+    >>> people = frames.read(pl.DataFrame({"age": [30, 33, 52, 55], "job": ["cook", "clerk", "cook", "cook"]}))
+    >>> cells = {"age": ["[30, 34)", "[30, 34)", "[50, 60)", "[50, 60)"], "job": ["*", "*", "cook", "cook"]}
+    >>> claim = Classes(("age", "job"), (KAnonymity(2),), specs={"age": ColumnSpec("integer")})
+    >>> found = measure_utility(people, frames.read(pl.DataFrame(cells)), claim)
+    >>> age, job = found.columns
+    >>> age.mean, age.released_mean, round(age.distance, 3)
+    (42.5, 43.0, 0.042)
+    >>> job.untold_rate, job.distance
+    (0.5, 0.25)
+    """
+    original, source = told(original, claim), frames.library(original)
+    read: dict[str, Standing] = {}
+    columns = []
+    for name in published.columns:
+        try:
+            read[name] = read_column(original, published, claim, name, pseudonyms)
+        except InputError as error:
+            # Without its hint.
+            columns.append(ColumnUtility(name, reason=str(error).partition("\n")[0]))
+        else:
+            columns.append(_column(read[name]))
+    predicted = None
+    if target is not None:
+        check_columns([target], published.columns, "target")
+        if target not in read:
+            reason = next(each.reason for each in columns if each.name == target)
+            raise InputError(with_hint(f"target {target!r} is not judged: {reason}", "predict another column."))
+        if rows is not None:
+            predicted = of_rows(read, target, rows.published, rows.held_out, seed)
+        elif held_out is not None:
+            predicted = of_files(read, target, told(held_out, claim), seed)
+        else:
+            msg = "there are no rows to test a model on."
+            raise InputError(with_hint(msg, "pass originals that are not in the release."))
+    return Utility(original.n_rows, published.n_rows, tuple(columns), tuple(_pairs(read.values())), predicted, source)
+
+
+def _column(standing: Standing) -> ColumnUtility:
+    """Measure one column."""
+    column, axis, ours, theirs = standing.column, standing.axis, standing.original, standing.published
+    rate = theirs.untold_rate
+    if not column.is_measured:
+        distance = spreads.total_variation(ours, theirs)
+        reason = "" if distance is not None else _nothing(ours)
+        return ColumnUtility(column.name, column.kind, "total variation", distance, rate, reason=reason)
+    distance = spreads.wasserstein(ours, theirs)
+    if distance is None:
+        return ColumnUtility(column.name, column.kind, "Wasserstein-1", None, rate, reason=_nothing(ours))
+    # A constant column has no range: whatever is moved is moved all the way.
+    over_range = min(1.0, distance / axis.length) if axis.length > 0 else float(distance > 0)
+    measured = ColumnUtility(column.name, column.kind, "Wasserstein-1", over_range, rate)
+    if column.kind not in ("integer", "decimal"):
+        return measured
+    (mean, variance), (released_mean, released_variance) = (
+        (axis.number(mean), axis.variance(variance)) for mean, variance in map(spreads.moments, (ours, theirs))
+    )
+    return replace(
+        measured, mean=mean, variance=variance, released_mean=released_mean, released_variance=released_variance
+    )
+
+
+def _nothing(original: Spread) -> str:
+    has_value = (original.counts * (1 - original.missing)).any()
+    return "no cell of the release says a value." if has_value else "the original has no value."
+
+
+def _pairs(read: Iterable[Standing]) -> Iterable[PairUtility]:
+    """Measure pairs of columns."""
+    few = [each for each in read if each.column.is_measured or _n_values(each) <= _MOST_VALUES]
+    bins = {each.column.name: _bins(each) for each in few}
+    for a, b in combinations(few, 2):
+        names = a.column.name, b.column.name
+        found = []
+        for place, (first, second) in enumerate([(a.original, b.original), (a.published, b.published)]):
+            found.append(spreads.cramers_v(_joint(first, second, *(bins[name][place] for name in names))))
+        yield PairUtility(*names, "Cramer's V", *found)
+        if a.column.is_measured and b.column.is_measured:
+            ranks = [
+                spreads.rank_correlation(a.original, b.original),
+                spreads.rank_correlation(a.published, b.published),
+            ]
+            yield PairUtility(*names, "Spearman", *ranks)
+
+
+def _bins(standing: Standing) -> tuple[FloatArray, FloatArray]:
+    """Return the shares of each cell in the bins of a pair: of the original's cells and of the published ones."""
+    both = standing.original, standing.published
+    if standing.column.is_measured:
+        edges = np.linspace(0, standing.axis.length, _N_BINS + 1)[1:-1]
+        return spreads.binned(both[0], edges), spreads.binned(both[1], edges)
+    values = np.arange(_n_values(standing))
+    return spreads.by_value(both[0], values), spreads.by_value(both[1], values)
+
+
+def _n_values(standing: Standing) -> int:
+    """Count the values of a category, those that only the release has among them."""
+    return int(max(each.low.max(initial=-1) for each in (standing.original, standing.published))) + 1
+
+
+def _joint(first: Spread, second: Spread, ours: FloatArray, theirs: FloatArray) -> FloatArray:
+    """Return how often bins of two columns of one table come together, over the rows in which both say something."""
+    from scipy import sparse
+
+    rows = first.is_told[first.rows] & second.is_told[second.rows]
+    keys = first.rows[rows].astype(np.int64) * second.n_cells + second.rows[rows]
+    pairs, counts = np.unique(keys, return_counts=True)
+    place = np.divmod(pairs, max(1, second.n_cells))
+    together = sparse.csr_array((counts, place), shape=(first.n_cells, second.n_cells))
+    return np.asarray(ours.T @ (together @ theirs))
+
+
+def _shown(figure: float | None) -> str:
+    return "" if figure is None else f"{figure:.3f}"
