@@ -534,3 +534,50 @@ def test_nothing_is_left_under_a_star(kind: str) -> None:
     masked = ht.mask_dependence(table, a=["ward"], b=["age"], clusters=3, c=[])
     assert masked.n_stars == masked.n_records
     assert_clean(frame_bytes(masked.frame))
+
+
+def test_the_verbs_around_a_release_are_clean(tmp_path: Path) -> None:
+    """Comparing, measuring what is left, and publishing the next batch."""
+    for name, seed in (("first", 0), ("second", 1)):
+        planted(24).sample(24, seed=seed, shuffle=True).write_csv(tmp_path / f"{name}.csv")
+    (tmp_path / "policy.yaml").write_text(
+        "columns: {name: identifier, number: quasi-identifier, share: quasi-identifier, born: quasi-identifier,\n"
+        "  town: {role: quasi-identifier, hierarchy: {prefix: [1]}}, sex: other, pay: sensitive}\n"
+        "models: [k-anonymity: 12]\n"
+    )
+    first, second, policy = tmp_path / "first.csv", tmp_path / "second.csv", tmp_path / "policy.yaml"
+    for asked in (
+        ("compare", first, "-p", policy, "--k", "12,20,30", "--suppression", "0"),
+        (
+            "anonymize",
+            first,
+            "-p",
+            policy,
+            "-o",
+            tmp_path / "release.csv",
+            "--save-recoding",
+            tmp_path / "recoding.json",
+        ),
+        ("utility", first, tmp_path / "release.csv", "-p", policy),
+        ("apply", tmp_path / "recoding.json", second, "-o", tmp_path / "later.csv"),
+        ("apply", tmp_path / "recoding.json", second, "-o", tmp_path / "both.csv", "--together", first),
+    ):
+        told = done(*asked)
+        assert_clean(told.out, told.err)
+    for asked in (
+        ("compare", first, "-p", policy),
+        ("apply", tmp_path / "recoding.json", second, "-o", tmp_path / "x.csv"),
+    ):
+        assert_clean(done(*asked, "--json").out)
+    made = [path for path in tmp_path.iterdir() if path.name not in ("first.csv", "second.csv")]
+    assert {"recoding.json", "later.csv", "both.csv"} <= {path.name for path in made}
+    assert_clean(*map(file_bytes, made))
+    release = ht.Policy.read(policy).protect(first)
+    for shown in (
+        release,
+        release.learned,
+        release.utility(),
+        release.apply(second),
+        ht.compare(first, policy, k=[12]),
+    ):
+        assert_clean(repr(shown), *([shown._repr_html_()] if hasattr(shown, "_repr_html_") else []))

@@ -13,7 +13,7 @@ from hushtable.anonymizers.minimal import smallest
 from hushtable.anonymizers.minimal.candidates import Space
 from hushtable.kernels import cost, regroup
 from hushtable.kernels.shortest import TIES
-from hushtable.search import Clock, check_memory
+from hushtable.search import Clock, check_memory, say_if_first_run
 
 __all__ = ["Neighbours", "Schedule", "anneal", "nearest", "partition_value", "polish", "steps_within"]
 
@@ -57,6 +57,7 @@ def nearest(space: Space, n_near: int, clock: Clock, labels: CodeArray | None = 
     Rows whose turn does not come in time have those that follow in the order of a
     partition's blocks, and no cost, which keeps the bound true.
     """
+    say_if_first_run(cost.nearest, 15)
     n_rows, n_columns = space.places.shape
     n_near = min(n_near, n_rows - 1)
     check_memory(28.0 * n_rows * n_near, f"finding the {n_near} nearest of {n_rows} rows", _HINT)

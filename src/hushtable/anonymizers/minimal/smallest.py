@@ -12,7 +12,7 @@ from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray
 from hushtable.anonymizers.judging import Judge
 from hushtable.anonymizers.minimal.candidates import Candidates, Space
 from hushtable.kernels import cost, shortest
-from hushtable.search import Clock
+from hushtable.search import Clock, say_if_first_run
 
 __all__ = ["MOST_ROWS", "Smallest", "solve", "tables"]
 
@@ -54,6 +54,7 @@ class Smallest:
 
 def solve(space: Space, judge: Judge) -> Smallest:
     """Find the cheapest partition of at most `MOST_ROWS` rows."""
+    say_if_first_run(shortest.cheapest_partitions, 5)
     n_subsets = 1 << space.n_rows
     first = cost.subset_costs(space.places, space.costs)
     second = first if space.seconds is space.costs else cost.subset_costs(space.places, space.seconds)
