@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from hushtable.quality.utility import Utility
 
 __all__ = ["utility"]
+
+_SHOWN_PAIRS: Final = 20
 
 
 def utility(
@@ -119,12 +121,13 @@ def _lines(found: Utility) -> list[str]:
         ),
         right=("distance", "records *", "mean shift", "variance ratio"),
     )  # fmt: skip
+    changed = sorted(found.pairs, key=lambda each: -abs(each.difference or 0.0))[:_SHOWN_PAIRS]
     pairs = aligned(
         ("pair", "by", "original", "release", "difference"),
         (
             (f"{each.first}, {each.second}", each.measure, _shown(each.original), _shown(each.release),
              "" if each.difference is None else f"{each.difference:+.3f}")
-            for each in found.pairs
+            for each in changed
         ),
         right=("original", "release", "difference"),
     )  # fmt: skip
@@ -133,7 +136,7 @@ def _lines(found: Utility) -> list[str]:
         "and dates over its range. Mean shift: in its standard deviations. A cell `*` is in no other figure.",
         "",
         columns,
-        *([pairs] if found.pairs else []),
+        *([f"The {len(changed)} pairs that changed most, of {len(found.pairs):,}:", pairs] if found.pairs else []),
         *([found.target.sentence + "."] if found.target is not None else []),
     ]
 
