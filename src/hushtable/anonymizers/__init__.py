@@ -64,7 +64,6 @@ def protect(data: Any, asked: Request) -> Release:
     ColumnError, InputError, InfeasibleError
         As `hushtable.anonymize` says.
     """
-    check_memory(_COMPILER, "compiling the kernels", "end other programs, or use a machine with more memory.")
     prepared = prepare(data, asked)
     warn_of_doubts(prepared.source, prepared.table, asked)
     return carry_out(prepared, asked)
@@ -72,6 +71,7 @@ def protect(data: Any, asked: Request) -> Release:
 
 def carry_out(prepared: Prepared, asked: Request) -> Release:
     """Carry out a request for a table that was prepared for one of the same columns."""
+    check_memory(_COMPILER, "compiling the kernels", "end other programs, or use a machine with more memory.")
     if asked.method.offers.parts_equal_records:
         prepared = prepared.one_by_one()
     table, people = prepared.table, prepared.people

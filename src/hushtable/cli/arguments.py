@@ -22,11 +22,15 @@ __all__ = [
     "Delimiter",
     "Domains",
     "Encoding",
+    "External",
     "Force",
     "InFile",
+    "KeepOrder",
+    "KeyFile",
     "PolicyFile",
     "Population",
     "Threads",
+    "WithCodebook",
     "check_effects",
     "frame_of",
     "names_of",
@@ -54,6 +58,12 @@ Population = Annotated[
 Domains = Annotated[
     Path | None, typer.Option(help="Hierarchies, a line `Column/node: value, value` each.", show_default=False)
 ]
+KeepOrder = Annotated[bool, typer.Option("--keep-order", help="Do not shuffle the rows.")]
+External = Annotated[bool, typer.Option("--external", help="Write the manifest that may be published.")]
+WithCodebook = Annotated[
+    bool, typer.Option("--codebook/--no-codebook", help="Write beside it what its columns and labels mean.")
+]
+KeyFile = Annotated[Path | None, typer.Option(help="Secret key for pseudonyms, 16 bytes or more.", show_default=False)]
 Force = Annotated[bool, typer.Option("--force", help="Overwrite files that exist.")]
 Encoding = Annotated[str | None, typer.Option(help="Encoding of a CSV; found when not given.", show_default=False)]
 Delimiter = Annotated[str | None, typer.Option(help="Delimiter of a CSV; found when not given.", show_default=False)]

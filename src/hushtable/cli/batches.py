@@ -7,7 +7,20 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hushtable.cli.arguments import AsJson, Delimiter, Encoding, Force, InFile, Threads, place_of, table_of, use_threads
+from hushtable.cli.arguments import (
+    AsJson,
+    Delimiter,
+    Encoding,
+    External,
+    Force,
+    InFile,
+    KeepOrder,
+    Threads,
+    WithCodebook,
+    place_of,
+    table_of,
+    use_threads,
+)
 from hushtable.cli.requests import key_in
 from hushtable.cli.terminal import print_json, say, step
 
@@ -36,11 +49,9 @@ def apply(
         Path | None,
         typer.Option(help="Secret key for pseudonyms: a new one, or people can be linked.", show_default=False),
     ] = None,
-    keep_order: Annotated[bool, typer.Option("--keep-order", help="Do not shuffle the rows.")] = False,
-    external: Annotated[bool, typer.Option("--external", help="Write the manifest that may be published.")] = False,
-    codebook: Annotated[
-        bool, typer.Option("--codebook/--no-codebook", help="Write beside it what its columns and labels mean.")
-    ] = True,
+    keep_order: KeepOrder = False,
+    external: External = False,
+    codebook: WithCodebook = True,
     force: Force = False,
     threads: Threads = None,
     encoding: Encoding = None,

@@ -14,6 +14,7 @@ from hushtable.cli.arguments import (
     Encoding,
     Force,
     InFile,
+    KeyFile,
     Threads,
     names_of,
     place_of,
@@ -59,9 +60,7 @@ def compare(
         typer.Option(metavar="FILE.png|svg", help="Where to draw risk against loss.", show_default=False),
     ] = None,
     ask: Ask = None,
-    key_file: Annotated[
-        Path | None, typer.Option(help="Secret key for pseudonyms, 16 bytes or more.", show_default=False)
-    ] = None,
+    key_file: KeyFile = None,
     external: Annotated[bool, typer.Option("--external", hidden=True)] = False,
     force: Force = False,
     threads: Threads = None,

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from hushtable.cli.arguments import AsJson, Delimiter, Encoding, Force, InFile, names_of, place_of, table_of
+from hushtable.cli.arguments import AsJson, Delimiter, Encoding, Force, InFile, KeepOrder, names_of, place_of, table_of
 from hushtable.cli.terminal import print_json, say, step
 from hushtable.errors import InputError, with_hint
 
@@ -39,7 +39,7 @@ def mask_dependence(
         bool, typer.Option("--optimise-ties", help="Settle ties of --b for fewer stars; clusters then depend on --a.")
     ] = False,
     label: Annotated[str, typer.Option(help="Name of the cluster's column.")] = "cluster",
-    keep_order: Annotated[bool, typer.Option("--keep-order", help="Do not shuffle the rows.")] = False,
+    keep_order: KeepOrder = False,
     seed: Annotated[int, typer.Option(help="Of what is removed, and of ties.")] = 0,
     seconds: Annotated[float | None, typer.Option(help="Time for the search.", show_default=False)] = None,
     force: Force = False,

@@ -13,11 +13,15 @@ from hushtable.cli.arguments import (
     Delimiter,
     Domains,
     Encoding,
+    External,
     Force,
     InFile,
+    KeepOrder,
+    KeyFile,
     PolicyFile,
     Population,
     Threads,
+    WithCodebook,
     frame_of,
     numbers_of,
     place_of,
@@ -184,14 +188,10 @@ def anonymize(
             show_default=False,
         ),
     ] = None,
-    key_file: Annotated[
-        Path | None, typer.Option(help="Secret key for pseudonyms, 16 bytes or more.", show_default=False)
-    ] = None,
-    keep_order: Annotated[bool, typer.Option("--keep-order", help="Do not shuffle the rows.")] = False,
-    external: Annotated[bool, typer.Option("--external", help="Write the manifest that may be published.")] = False,
-    codebook: Annotated[
-        bool, typer.Option("--codebook/--no-codebook", help="Write beside it what its columns and labels mean.")
-    ] = True,
+    key_file: KeyFile = None,
+    keep_order: KeepOrder = False,
+    external: External = False,
+    codebook: WithCodebook = True,
     save_recoding: Annotated[
         Path | None,
         typer.Option(help="Write the cells too, for `hushtable apply` to publish new rows by.", show_default=False),
