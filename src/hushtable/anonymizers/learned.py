@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -112,7 +112,8 @@ class LearnedRecoding:
     def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
         """Write it to a file; see `hushtable.release.Release.save_recoding`."""
         self.check_saveable()
-        recoding_file.write(self, Path(path), overwrite=overwrite)
+        parts = {each.name: getattr(self, each.name) for each in fields(self)}
+        recoding_file.write(parts, Path(path), overwrite=overwrite)
 
     def check_saveable(self) -> None:
         """Raise InputError where a file of it would hold what comes from the data, or not say where rows go."""

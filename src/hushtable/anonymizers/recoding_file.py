@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 
@@ -27,26 +27,23 @@ from hushtable.models import model_to_dict
 from hushtable.quality.loss import SetNCP
 from hushtable.written import Written
 
-if TYPE_CHECKING:
-    from hushtable.anonymizers.learned import LearnedRecoding
-
 __all__ = ["parts_in", "read", "write"]
 
 _FORM: Final = 1
 """Of the file; another one is not read."""
 
 
-def write(learned: LearnedRecoding, path: Path, *, overwrite: bool) -> None:
-    """Write a learned recoding, whole or not at all.
+def write(parts: Mapping[str, Any], path: Path, *, overwrite: bool) -> None:
+    """Write the attributes of a learned recoding, whole or not at all.
 
     Raises
     ------
     InputError
         The file must not be written.
     """
-    drafts.check_outputs((path,), learned.asked.inputs, overwrite=overwrite)
+    drafts.check_outputs((path,), parts["asked"].inputs, overwrite=overwrite)
     with drafts.replacing(path) as (draft,):
-        draft.write_text(_laid_out(_to_dict(learned)), encoding="utf-8")
+        draft.write_text(_laid_out(_to_dict(parts)), encoding="utf-8")
 
 
 def read(path: Path) -> dict[str, Any]:
@@ -82,30 +79,30 @@ def _laid_out(found: Mapping[str, Any]) -> str:
     return "{\n" + ",\n".join(lines) + "\n}\n"
 
 
-def _to_dict(learned: LearnedRecoding) -> dict[str, Any]:
-    asked = learned.asked
+def _to_dict(parts: Mapping[str, Any]) -> dict[str, Any]:
+    asked, limit, routes = parts["asked"], parts["limit"], parts["routes"]
     return {
         "recoding": _FORM,
         "hushtable": version("hushtable"),
-        "columns": list(learned.columns),
+        "columns": list(parts["columns"]),
         "quasi_identifiers": list(asked.quasi_identifiers),
-        "kinds": dict(learned.kinds),
+        "kinds": dict(parts["kinds"]),
         "sensitive": list(asked.judged),
         "identifiers": list(asked.identifiers),
-        "pseudonyms": list(learned.hidden),
+        "pseudonyms": list(parts["hidden"]),
         "person": asked.person,
         "models": [model_to_dict(model) for model in asked.models],
         "limits": asdict(asked.limits),
         "specs": {name: {k: v for k, v in asdict(spec).items() if v} for name, spec in asked.specs.items()},
         "hierarchies": {name: _ladder_to_dict(each) for name, each in asked.hierarchies.items()},
         "loss": entries.write(asked.loss),
-        "exposure": None if learned.limit is None else asdict(learned.limit),
-        "accepted": dict(learned.accepted),
-        "is_enforced": learned.is_enforced,
+        "exposure": None if limit is None else asdict(limit),
+        "accepted": dict(parts["accepted"]),
+        "is_enforced": parts["is_enforced"],
         "write": asdict(asked.writing),
-        "style": learned.style,
-        "cells": {name: _cell_to_dict(cell) for name, cell in learned.cells.items()},
-        "routes": None if learned.routes is None else _routes_to_list(learned.routes, learned.class_of_leaf.tolist()),
+        "style": parts["style"],
+        "cells": {name: _cell_to_dict(cell) for name, cell in parts["cells"].items()},
+        "routes": _routes_to_list(routes, parts["class_of_leaf"].tolist()),
     }
 
 
@@ -203,10 +200,8 @@ def _test(column: str, side: Side) -> dict[str, Any]:
     return {"column": column, **left}
 
 
-def _routes_in(nodes: Any, columns: tuple[str, ...]) -> tuple[Routes | None, list[int]]:
+def _routes_in(nodes: Any, columns: tuple[str, ...]) -> tuple[Routes, list[int]]:
     """Read the nodes, and the classes of those that are finished."""
-    if nodes is None:
-        return None, []
     cut, test = (np.full(len(nodes), -1, dtype=np.int32) for _ in range(2))
     sides: list[dict[Side, int]] = [{} for _ in columns]
     leaves, n_open = [], 1
