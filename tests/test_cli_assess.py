@@ -82,11 +82,12 @@ def test_the_population_is_known_in_three_ways():
 def test_figures_have_limits():
     asked = ("assess", "people.csv", "--qi", "age,town")
     assert run(*asked, "--fail-above", "rate=0.3").code == 1
-    assert done(*asked, "--fail-above", "rate=0.4,highest=1,average=1,marketer=1")
+    assert done(*asked, "--fail-above", "rate=0.4,highest=1,average=1,marketer=1,global=0.6")
     unknown = run(*asked, "--fail-above", "theta=1")
     assert unknown.code == 1
     assert "nothing is known of the population" in unknown.err
     assert run(*asked, "--population-size", "50", "--fail-above", "theta=1").code == 0
+    assert run(*asked, "--population-size", "50", "--fail-above", "global=0.03").code == 1
     assert run(*asked, "--population", "people.csv", "--fail-above", "theta=0.5").code == 1
     assert run(*asked, "--fail-above", "count=1").code == 2
 
@@ -134,3 +135,12 @@ def test_what_is_asked_wrongly_is_an_error(options):
 def test_scan_says_what_is_not_known_of_the_population():
     shown = done("scan", "people.csv", "--persons").out
     assert "how often a match with one of them would be right, is not known" in shown
+
+
+@pytest.mark.usefixtures("people", "estimators")
+def test_theta_without_uniques_is_nothing_and_without_records_is_not_known():
+    assert run("assess", "people.csv", "--qi", "home", "--population-size", "50", "--fail-above", "theta=0").code == 0
+    PEOPLE.clear().write_csv("nobody.csv")
+    outcome = run("assess", "nobody.csv", "--qi", "home", "--population-size", "50", "--fail-above", "theta=1,rate=1")
+    assert outcome.code == 1
+    assert outcome.err.count("cannot be said to be at most 1.0") == 2

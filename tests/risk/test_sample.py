@@ -41,6 +41,7 @@ def test_population_is_counted_as_the_slow_twin_counts_it(rows, others):
     assert risk.journalist_risk.average == risk.marketer_risk == pytest.approx(sum(1 / n for n in people) / len(rows))
     assert risk.journalist_risk.share_above[5] == sum(n < 5 for n in people) / len(rows)
     assert risk.individual_risk.tolist() == [1 / n for n in people]
+    assert risk.global_risk == pytest.approx(risk.marketer_risk)
     assert (risk.population_size, risk.sampling_fraction) == (len(everyone), len(rows) / len(everyone))
     alone = [row for row in rows if known[row] == 1]
     assert risk.n_unique_in_population == sum(found[row] == 1 for row in alone)
@@ -123,6 +124,7 @@ def test_weights_are_summed_over_classes(rows):
     frame = frame_of([row[:2] for row in rows]).with_columns(w=pl.Series([row[2] for row in rows]))
     risk = assess(frame, quasi_identifiers=QI, weights="w")
     assert risk.population_size == pytest.approx(sum(row[2] for row in rows))
+    assert risk.global_risk == pytest.approx(risk.individual_risk.mean())
     groups = {row[:2]: [other[2] for other in rows if other[:2] == row[:2]] for row in rows}
     assert risk.individual_risk == pytest.approx([len(groups[row[:2]]) / sum(groups[row[:2]]) for row in rows])
     n_unique = sum(len(group) == 1 for group in groups.values())
@@ -211,7 +213,7 @@ def test_households_are_those_of_the_slow_twin(rows):
 def test_an_empty_table_is_at_the_highest_risk(options):
     empty = frame_of([], ["a", "b", "w"])
     risk = assess(empty, quasi_identifiers=QI, tolerance=1, household="w", sensitive=["w"], **options)
-    assert (risk.marketer_risk, risk.prosecutor_risk.average, risk.household.average) == (1.0, 1.0, 1.0)
+    assert (risk.marketer_risk, risk.prosecutor_risk.average, risk.household.average, risk.global_risk) == (1.0,) * 4
     assert risk.prosecutor_risk.share_above == dict.fromkeys((2, 5, 11, 20), 1.0)
     assert not risk.within_tolerance
     assert (risk.homogeneity["w"].entropy_l, risk.homogeneity["w"].t) == (0.0, 1.0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
@@ -20,8 +21,7 @@ from hushtable.cli.arguments import (
     use_threads,
 )
 from hushtable.cli.limits import assess_figures, fail_above, failing, limits_of
-from hushtable.cli.summary import assessment_lines
-from hushtable.cli.terminal import print_json, say, step
+from hushtable.cli.terminal import aligned, print_json, say, step
 from hushtable.errors import InputError, with_hint
 from hushtable.limits import failures
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 __all__ = ["assess"]
 
-_FIGURES: Final = ("rate", "highest", "average", "marketer", "theta")
+_FIGURES: Final = ("rate", "highest", "average", "marketer", "global", "theta")
 
 
 def assess(
@@ -105,7 +105,7 @@ def assess(
             judged = {"failed_above": failed} if limits or tolerance is not None else {}
             print_json({"file": file.name, **risk.to_dict(), **judged})
         else:
-            say(*assessment_lines(risk.to_dict()))
+            say(*_lines(risk.to_dict()))
 
 
 def _asked(
@@ -149,14 +149,14 @@ def _above(risk: RiskAssessment) -> list[dict[str, Any]]:
     return [{"figure": "tolerance", "value": risk.smallest_class, "limit": risk.tolerance, "because": because}]
 
 
-def _number(tolerance: str | None) -> float | int | str | None:
+def _number(tolerance: str | None) -> float | str | None:
     """Read a tolerance: a whole number, a share, or a name."""
-    for read in (int, float):
-        try:
-            return None if tolerance is None else read(tolerance)
-        except ValueError:
-            continue
-    return tolerance
+    if tolerance is None:
+        return None
+    try:
+        return int(tolerance) if tolerance.strip().isdecimal() else float(tolerance)
+    except ValueError:
+        return tolerance
 
 
 def _sizes(text: str) -> list[int]:
@@ -165,3 +165,75 @@ def _sizes(text: str) -> list[int]:
     except ValueError:
         msg = f"--thresholds {text!r} is no list of class sizes."
         raise InputError(with_hint(msg, "for instance: --thresholds 2,5,11,20.")) from None
+
+
+def _lines(risk: Mapping[str, Any]) -> list[str]:
+    """Say what an assessment found: the one sentence first, then figure by figure."""
+    readings, journalist = risk["smallest_by_missing"], risk["journalist_risk"]
+    whom = "persons" if risk["person"] else "records"
+    lines = [
+        risk["headline"],
+        f"By {', '.join(risk['quasi_identifiers'])}, missing as {risk['missing']}:",
+        f"  {risk['n_records']:,} records in {risk['n_classes']:,} classes, smallest {risk['smallest_class']:,} "
+        f"{whom}; {_below(risk['records_below'])}",
+        f"  smallest class {readings['category']:,} with missing as a category, {readings['wildcard']:,} "
+        f"as a wildcard, {readings['worst']:,} at worst",
+        f"  {_attack_line('prosecutor, who knows that a person is in the table', risk['prosecutor_risk'])}",
+    ]
+    if journalist is not None:
+        lines.append(f"  {_attack_line('journalist, who knows that one is in the population', journalist)}")
+    of_whom = "people of the population counted" if journalist is not None else "as if the table were all people"
+    lines.append(f"  marketer, who guesses at every record: {risk['marketer_risk']:.3g} right, {of_whom}")
+    if risk["basis"] in ("population_size", "weights"):
+        lines.append(f"  global risk {risk['global_risk']:.3g}, by {risk['individual_basis']}")
+    lines += _uniqueness_lines(risk["population_uniqueness"])
+    lines += [
+        f"  {name}: at least {each['distinct_l']} values in a class (entropy l {each['entropy_l']:.3g}); "
+        f"t {each['t']:.3g}, {each['ground']}"
+        for name, each in risk["homogeneity"].items()
+    ]
+    if household := risk["household"]:
+        lines.append(
+            f"  {household['n_households']:,} households, {household['n_unique']:,} unique by all their members; "
+            f"highest risk {household['highest']:.3g}, average {household['average']:.3g}"
+        )
+    lines += [
+        f"  {each['column']} looks to break the Safe Harbor, {each['rule']}" for each in risk["safe_harbor"] or ()
+    ]
+    lines += [f"  careful: {note}" for note in risk["notes"]]
+    return [*lines, *_tolerance_lines(risk)]
+
+
+def _below(records_below: Mapping[int, int]) -> str:
+    told = [f"{n:,} below {size}" for size, n in records_below.items()]
+    return f"records in smaller classes: {', '.join(told)}" if told else "no threshold"
+
+
+def _attack_line(who: str, attack: Mapping[str, Any]) -> str:
+    return f"{who}: highest risk {attack['highest']:.3g}, average {attack['average']:.3g}"
+
+
+def _uniqueness_lines(estimates: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """Lay out the estimates of population uniqueness, those that are not to be relied on with the reason."""
+    if not estimates:
+        return []
+    rows = [
+        (
+            name,
+            "not estimable" if each["value"] is None else f"{each['value']:.4g}",
+            f"{each['low']:.3g} to {each['high']:.3g}",
+            each["reason"] if each["reliable"] else f"not reliable: {each['reason']}",
+        )
+        for name, each in estimates.items()
+    ]
+    return [aligned(("unique in the population", "share", "bounds", "because"), rows, right=("share",)).rstrip()]
+
+
+def _tolerance_lines(risk: Mapping[str, Any]) -> list[str]:
+    if risk["within_tolerance"] is None:
+        return []
+    if risk["tolerance"] is None:
+        return ["No column looks to break a rule of the Safe Harbor."] if risk["within_tolerance"] else []
+    if risk["within_tolerance"]:
+        return [f"Every class holds {risk['tolerance']} or more."]
+    return [f"{risk['n_above_tolerance']:,} records are in classes smaller than {risk['tolerance']}."]

@@ -28,6 +28,7 @@ _RANGES: Final = {
     "highest": (0.0, 1.0),
     "average": (0.0, 1.0),
     "marketer": (0.0, 1.0),
+    "global": (0.0, 1.0),
     "theta": (0.0, 1.0),
     "count": (0.0, math.inf),
 }
@@ -79,20 +80,21 @@ def uniques_figures(summary: Mapping[str, Any]) -> dict[str, Figure]:
 
 def assess_figures(risk: Mapping[str, Any]) -> dict[str, Figure]:
     """Return what `hushtable assess` can limit; of theta the upper end of its interval."""
-    theta = risk["theta"]
+    theta, what = risk["theta"], "the upper end of the chance that a match with a unique is right"
     if risk["population_size"] is None:
-        chance = Figure(math.nan, "", "nothing is known of the population")
-    elif theta is None:
-        # Nobody is unique, so that no match with a unique is right.
-        chance = Figure(0.0, "the chance that a match with a unique is right")
+        chance = Figure(math.nan, what, "nothing is known of the population")
+    elif theta is not None:
+        chance = Figure(theta["high"], what)
     else:
-        chance = Figure(theta["high"], "the upper end of the chance that a match with a unique is right")
+        # Where nobody is unique, no match with a unique is right.
+        chance = Figure(0.0 if risk["n_records"] and not risk["n_unique"] else math.nan, what)
     rate = risk["n_unique"] / risk["n_records"] if risk["n_records"] else math.nan
     return {
         "rate": Figure(rate, "the share of the records that are unique"),
         "highest": Figure(risk["highest_risk"], "the highest risk of a record"),
         "average": Figure(risk["average_risk"], "the average risk of a record"),
         "marketer": Figure(risk["marketer_risk"], "the expected share of right guesses over all records"),
+        "global": Figure(risk["global_risk"], "the share of the records that is expected to be found"),
         "theta": chance,
     }
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from hushtable.risk.assess import RiskAssessment
+    from hushtable.risk.assessment import RiskAssessment
 
 __all__ = ["headline", "notes"]
 
