@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike
 
-from hushtable._types import CountArray, frozen
+from hushtable._types import TOLERANCE, CountArray, frozen
 from hushtable.errors import InputError, with_hint
 from hushtable.risk.population.estimate import Point
 
@@ -70,6 +70,9 @@ class SampleClasses:
             raise InputError(msg)
         sizes, counts = np.unique(given.astype(np.int64), return_counts=True)
         n_records = int(sizes @ counts)
+        # Weights of 1 may sum to a little less than their number.
+        if math.isclose(population_size, n_records, rel_tol=TOLERANCE):
+            population_size = n_records
         if not (math.isfinite(population_size) and population_size > 0 and population_size >= n_records):
             msg = with_hint(
                 f"population_size = {population_size!r}, but the sample has {n_records} records.",

@@ -47,7 +47,7 @@ def data_intrusion(
     --------
     >>> theta = data_intrusion(SampleClasses.of([1] * 60 + [2] * 15 + [3] * 5, 1_050))
     >>> round(theta.value, 3), round(theta.low, 3), round(theta.high, 3)
-    (0.182, 0.113, 0.273)
+    (0.182, 0.111, 0.312)
     """
     f, n_unique, n_pairs = classes.f, classes.n_unique, classes.n_pairs
     if n_unique == 0:
@@ -61,9 +61,11 @@ def data_intrusion(
     spread = 1 + (float(others @ others) / shared if shared else each)
     triples = 6 * classes.n_of(3) * ((1 - f) / f) ** 2
     z = standard_score(confidence)
-    centre = shared + z * z * spread / 2
-    reach = z * (spread * shared + z * z * spread * spread / 4 + triples) ** 0.5
-    value, low, high = (n_unique / (n_unique + max(s, 0.0)) for s in (shared, centre + reach, centre - reach))
+    # Both roots of the quadratic, the lower one by their product, which loses no digits.
+    upper = shared + z * z * spread / 2 + z * (spread * shared + z * z * spread * spread / 4 + triples) ** 0.5
+    lower = max((shared * shared - z * z * triples) / upper, 0.0)
+    upper = min(upper, classes.population_size - classes.n_records)
+    value, low, high = (n_unique / (n_unique + people) for people in (shared, upper, lower))
     reason = "" if n_pairs else "no class of the sample has two records: the value is the worst that can be"
     return Estimate(value, low, high, not reason, reason)
 

@@ -28,7 +28,7 @@ def pitman(classes: SampleClasses) -> Point:
     --------
     >>> sample = SampleClasses.of([1] * 60 + [2] * 15 + [3] * 5 + [8] * 3, 1_290)
     >>> round(pitman(sample).value, 3)
-    0.195
+    0.161
     """
     if classes.settled is not None:
         return classes.settled

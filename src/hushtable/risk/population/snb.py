@@ -31,7 +31,7 @@ def snb(classes: SampleClasses) -> Point:
     --------
     >>> sample = SampleClasses.of([1] * 60 + [2] * 15 + [3] * 5 + [8] * 3, 1_290)
     >>> round(snb(sample).value, 3)
-    0.293
+    0.213
     """
     if classes.settled is not None:
         return classes.settled
