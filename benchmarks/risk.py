@@ -27,10 +27,10 @@ PEOPLE = ["birth_year", "sex", "postcode", "education", "marital_status", "occup
 USA = 317_238_626
 FRACTIONS = {
     "Adult": (0.02, 0.05, 0.1, 0.3, 0.5),
-    "people": (0.01, 0.1, 0.3),
-    "lumpy": (0.01, 0.05, 0.1, 0.3),
+    "people": (0.01, 0.1, 0.3, 0.5),
+    "lumpy": (0.01, 0.05, 0.1, 0.3, 0.5),
 }
-UNIQUENESS = ("zayatz", "pitman", "snb", "npmle", "independence", "tree", "dankar")
+UNIQUENESS = ("zayatz", "pitman", "snb", "dankar", "npmle", "independence", "tree", "independence, all", "tree, all")
 MATCHES = ("npmle", "independence", "tree", "benedetti-franconi")
 
 
@@ -53,7 +53,7 @@ class Answer:
     bounds: tuple[float, float]
     mean_bounds: tuple[float, float]
     theta_error: float
-    """Of data intrusion simulation, in its own standard errors."""
+    """How far data intrusion simulation is off, in its own standard errors."""
 
 
 def populations() -> Iterator[Population]:
@@ -93,8 +93,8 @@ def answer(population: Population, f: float, rng: np.random.Generator) -> Answer
     n_values = (codes.max(axis=1) + 1).tolist()
     unique = records == 1
     others = population.people[here][unique]
-    tree = risk.expected(risk.chow_liu(codes, n_values, records).log_shares, unique, classes)
-    independent = risk.expected(log_shares(codes, n_values, records, []), unique, classes)
+    tied, apart = risk.chow_liu(codes, n_values, records).log_shares, log_shares(codes, n_values, records, [])
+    tree, independent = risk.expected(tied, unique, classes), risk.expected(apart, unique, classes)
     found, mixture, limits = risk.population_uniqueness(classes, tree=tree), risk.npmle(classes), risk.bounds(classes)
     theta, truth = risk.data_intrusion(classes, confidence=0.6827), float(unique.sum() / others.sum())
     side = theta.high - theta.value if truth > theta.value else theta.value - theta.low
@@ -103,6 +103,8 @@ def answer(population: Population, f: float, rng: np.random.Generator) -> Answer
         uniqueness={
             "truth": float((population.people == 1).sum() / n_people),
             "independence": independent.uniqueness,
+            "independence, all": float(records @ np.exp(-n_people * np.exp(apart)) / records.sum()),
+            "tree, all": float(records @ np.exp(-n_people * np.exp(tied)) / records.sum()),
             **{name: np.nan if each.value is None else each.value for name, each in found.items()},
         },
         mean_match={
@@ -120,8 +122,8 @@ def answer(population: Population, f: float, rng: np.random.Generator) -> Answer
 
 
 def mean(answers: list[Answer], figure: Callable[[Answer], float]) -> float:
-    """Return the mean of a figure over samples."""
-    return statistics.fmean(map(figure, answers))
+    """Return the mean of a figure over the samples that have it."""
+    return statistics.fmean(value for each in answers if not np.isnan(value := figure(each)))
 
 
 def span(answers: list[Answer], ends: Callable[[Answer], tuple[float, float]]) -> str:

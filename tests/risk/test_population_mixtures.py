@@ -13,7 +13,7 @@ SMALL = st.lists(st.integers(1, 4), min_size=1, max_size=7)
 PEOPLE = 29  # every size has a place of its own on the grid
 
 
-@given(SMALL)
+@given(SMALL.filter(lambda sizes: 1 in sizes))
 @settings(max_examples=15)
 def test_the_mixture_is_that_of_the_slow_twin(sizes):
     few = naive.mixture(sizes, PEOPLE, steps=12)
@@ -68,6 +68,11 @@ def test_the_sample_that_is_the_population():
     classes = SampleClasses.of([1, 1, 2, 5], 9)
     assert npmle(classes) == mixtures.Mixture(2 / 9, 2.0, 2.0, 1.0)
     assert bounds(classes) == mixtures.Bounds(2 / 9, 2 / 9, (2.0, 2.0), (2.0, 2.0))
+
+
+def test_without_uniques_there_is_no_mixture():
+    for larger in (1, 1 + 1e-7, 10):
+        assert npmle(SampleClasses.of([50, 50], 100 * larger)) is None
 
 
 def test_the_empty_sample_says_nothing():

@@ -82,14 +82,13 @@ class _Grid:
         starts = np.concatenate([np.arange(1.0, _SINGLE + 1), _geometric(_SINGLE + 1, largest, 1.5)])
         at_least = _at_least(starts, people, classes.f)
         shown = at_least - np.vstack([at_least[1:], np.zeros(len(people))])
-        seen = np.bincount(
-            np.searchsorted(starts, classes.sizes, side="right") - 1, weights=classes.counts, minlength=len(starts)
-        )
+        places = np.searchsorted(starts, classes.sizes, side="right") - 1
+        seen = np.bincount(places, weights=classes.counts, minlength=len(starts)).astype(np.float64)
         return cls(people, shown, seen)
 
 
 def npmle(classes: SampleClasses) -> Mixture | None:
-    """Return the likeliest mixture of class sizes, without a model of how they are spread; None of an empty sample.
+    """Return the likeliest mixture of class sizes, without a model of how they are spread; None without sample uniques.
 
     Notes
     -----
@@ -104,9 +103,9 @@ def npmle(classes: SampleClasses) -> Mixture | None:
     >>> round(found.uniqueness, 3), round(found.theta, 3)
     (0.156, 0.175)
     """
-    if classes.n_records == 0:
-        return None
     n_unique = classes.n_unique
+    if n_unique == 0:
+        return None
     if classes.f == 1:
         return Mixture(n_unique / classes.n_records, float(n_unique), float(n_unique), 1.0)
     grid, f, n = _Grid.of(classes), classes.f, classes.population_size

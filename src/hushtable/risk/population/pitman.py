@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from itertools import pairwise
 
 import numpy as np
 
@@ -57,19 +58,11 @@ def fit_pitman(classes: SampleClasses) -> tuple[float, float] | None:
     slopes = [_slope(classes, alpha)[0] for alpha in _ALPHAS]
     found = [
         _root(lambda alpha: _slope(classes, alpha)[0], low, high)
-        for (low, before), (high, after) in _neighbours(_ALPHAS, slopes)
+        for (low, before), (high, after) in pairwise(zip(_ALPHAS, slopes, strict=True))
         if before > 0 >= after
     ]
     peaks = [(alpha, _slope(classes, alpha)[1]) for alpha in found]
     return max(peaks, key=lambda peak: _likelihood(classes, *peak), default=None)
-
-
-def _neighbours(
-    points: tuple[float, ...], values: list[float]
-) -> list[tuple[tuple[float, float], tuple[float, float]]]:
-    """Return each point and its value with the next."""
-    pairs = list(zip(points, values, strict=True))
-    return list(zip(pairs, pairs[1:], strict=False))
 
 
 def _slope(classes: SampleClasses, alpha: float) -> tuple[float, float]:
@@ -86,7 +79,6 @@ def _slope(classes: SampleClasses, alpha: float) -> tuple[float, float]:
         theta = math.exp(log) - alpha
         return reciprocals(theta) - float(digamma(theta + n) - digamma(theta + 1))
 
-    # Sum of 1 / (theta + i alpha) against that of 1 / (theta + i): more of fewer classes, less of larger theta.
     theta = math.exp(_root(along_theta, math.log(1e-9), math.log(1e3 * n * n))) - alpha
     within = classes.counts @ (digamma(classes.sizes - alpha) - digamma(1 - alpha))
     return ((u - 1) - theta * reciprocals(theta)) / alpha - float(within), theta

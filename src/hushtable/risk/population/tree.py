@@ -4,16 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray, frozen
+from hushtable.kernels import group
 from hushtable.risk.population.classes import SampleClasses
 
 __all__ = ["Tree", "TreeRisk", "chow_liu", "expected", "log_shares"]
 
-_DENSE = 1 << 22  # cells; larger tables of pairs are counted by sorting
+
+class _Groups(NamedTuple):
+    """Rows by what they have in common: the group of every row, and the records of each group."""
+
+    labels: CodeArray
+    records: CountArray
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -48,7 +54,7 @@ class TreeRisk:
     tau2 : float
         Expected sum of 1 / F over the sample's uniques.
     uniqueness : float
-        Share of the population's people who are alone, in [0, 1].
+        Share of the population's people who are alone, in [0, 1]: tau1 / n_records.
     """
 
     nu: FloatArray = field(repr=False)
@@ -87,14 +93,13 @@ def chow_liu(codes: CodeArray, n_values: Sequence[int], counts: CountArray) -> T
     """
     from scipy.sparse.csgraph import minimum_spanning_tree
 
-    n_columns = len(codes)
-    singles = [_entropy(_counted(codes[a], n_values[a], counts)) for a in range(n_columns)]
+    n_columns, singles = len(codes), _singles(codes, n_values, counts)
     ties = np.zeros((n_columns, n_columns))
     for a in range(n_columns):
         for b in range(a + 1, n_columns):
-            pairs = _counted(*_joined(codes, n_values, a, b), counts)
+            apart = _entropy(singles[a]) + _entropy(singles[b])
             # An edge of 0 is no edge to scipy.
-            ties[a, b] = -max(singles[a] + singles[b] - _entropy(pairs), 0.0)
+            ties[a, b] = -max(apart - _entropy(_joined(singles[a], singles[b], counts)), 0.0)
     found = minimum_spanning_tree(ties).tocoo()
     edges = sorted((int(a), int(b)) for a, b in zip(found.row, found.col, strict=True))
     return Tree(tuple(edges), log_shares(codes, n_values, counts, edges))
@@ -103,19 +108,15 @@ def chow_liu(codes: CodeArray, n_values: Sequence[int], counts: CountArray) -> T
 def log_shares(
     codes: CodeArray, n_values: Sequence[int], counts: CountArray, edges: Sequence[tuple[int, int]]
 ) -> FloatArray:
-    """Return the log of the share of each row: shares of single columns, times shares of pairs over those of their ends.
+    """Return the log of the share of each row, shape (n_rows,).
 
-    Without edges, columns are independent.
+    Shares of single columns, times shares of pairs over those of their ends; without edges, columns are independent.
     """
-    n = float(counts.sum())
-
-    def share(column: CodeArray, n_codes: int) -> FloatArray:
-        return np.log(_counted(column, n_codes, counts)[1] / n)
-
-    singles = [share(column, size) for column, size in zip(codes, n_values, strict=True)]
-    total = np.sum(singles, axis=0, initial=0.0) if singles else np.zeros(codes.shape[1])
+    singles = _singles(codes, n_values, counts)
+    shares = [_shares(single) for single in singles]
+    total = np.sum(shares, axis=0)
     for a, b in edges:
-        total += share(*_joined(codes, n_values, a, b)) - singles[a] - singles[b]
+        total += _shares(_joined(singles[a], singles[b], counts)) - shares[a] - shares[b]
     return np.asarray(total, dtype=np.float64)
 
 
@@ -136,6 +137,9 @@ def expected(log_shares: FloatArray, unique: BoolArray, classes: SampleClasses) 
     shares it with Poisson(nu) others, nu = (1 - f) N p. tau1 is the sum of exp(-nu), tau2 of (1 - exp(-nu)) / nu. p is
     a share of the *population*: sdcMicro's ``modRisk`` takes the sample's mean for it. Judged on the rows that
     it was fitted on, the tree is too sure below some 10 records for each cell of its largest pair.
+
+    Uniqueness follows from the sample's uniques alone, as tau1 = f #(population uniques) on average. The mean of
+    exp(-N p) over all records is the model's own answer; it ignores which of them are unique, and was further off.
     """
     nu = (1 - classes.f) * classes.population_size * np.exp(log_shares[unique])
     tau1 = float(np.exp(-nu).sum())
@@ -143,24 +147,31 @@ def expected(log_shares: FloatArray, unique: BoolArray, classes: SampleClasses) 
     return TreeRisk(nu, tau1, tau2, tau1 / classes.n_records if classes.n_records else 0.0)
 
 
-def _joined(codes: CodeArray, n_values: Sequence[int], a: int, b: int) -> tuple[CountArray, int]:
-    """Return two columns in one code, and how many codes there may be."""
-    width = n_values[b] + 1
-    return (codes[a].astype(np.int64) + 1) * width + codes[b], (n_values[a] + 1) * width
+def _singles(codes: CodeArray, n_values: Sequence[int], counts: CountArray) -> list[_Groups]:
+    """Return the groups of equal values of each column."""
+    everyone = _Groups(np.zeros(codes.shape[1], dtype=np.int32), counts.sum(keepdims=True))
+    return [_refined(everyone, column, size, counts) for column, size in zip(codes, n_values, strict=True)]
 
 
-def _counted(column: ArrayLike, n_codes: int, counts: CountArray) -> tuple[CountArray, CountArray]:
-    """Return the records of every code that occurs, and of every row's code; codes begin at -1."""
-    keys = np.asarray(column, dtype=np.int64) + 1
-    if n_codes > _DENSE:
-        _, keys = np.unique(keys, return_inverse=True)
-    totals = np.bincount(keys, weights=counts).astype(np.int64)
-    return totals[totals > 0], totals[keys]
+def _joined(one: _Groups, other: _Groups, counts: CountArray) -> _Groups:
+    """Return the groups of rows that are equal in two columns."""
+    return _refined(one, other.labels, len(other.records), counts)
 
 
-def _entropy(counted: tuple[CountArray, CountArray]) -> float:
-    """Return the entropy of a column in nats, by Miller and Madow."""
-    totals = counted[0]
-    n = totals.sum()
-    shares = totals / n
-    return float(-(shares @ np.log(shares)) + (len(totals) - 1) / (2 * n))
+def _refined(groups: _Groups, codes: CodeArray, n_codes: int, counts: CountArray) -> _Groups:
+    labels = np.empty_like(groups.labels)
+    n_groups = group.refine(groups.labels, len(groups.records), codes, n_codes, labels)
+    return _Groups(labels, group.class_sizes(labels, counts, n_groups))
+
+
+def _shares(groups: _Groups) -> FloatArray:
+    """Return the log of the share of every row's group."""
+    logs: FloatArray = np.log(groups.records / groups.records.sum())
+    return logs[groups.labels]
+
+
+def _entropy(groups: _Groups) -> float:
+    """Return the entropy of groups in nats, by Miller and Madow."""
+    n = groups.records.sum()
+    shares = groups.records / n
+    return float(-(shares @ np.log(shares)) + (len(shares) - 1) / (2 * n))

@@ -17,7 +17,7 @@ __all__ = ["dankar", "population_uniqueness", "zayatz"]
 
 _LEAST_FRACTION: Final = {"zayatz": 0.3, "pitman": 0.3, "snb": 0.5, "npmle": 0.3, "tree": 0.3}
 """From which sampling fraction on an estimator came near the truth, or left the bounds, on all three populations of
-`benchmarks/risk.py`; the next smaller fraction put each off by a third or more on one of them."""
+`benchmarks/risk.py`; smaller samples of one of them put each off by a third or more."""
 
 _WIDE = 0.5
 _TOLERANCE = 1e-6
@@ -90,21 +90,15 @@ def population_uniqueness(classes: SampleClasses, *, tree: TreeRisk | None = Non
     >>> round(found["pitman"].value, 3), found["pitman"].reliable
     (0.161, False)
     """
-    limits = bounds(classes)
-    points = {"zayatz": zayatz(classes), "pitman": pitman(classes), "snb": snb(classes), "npmle": _likeliest(classes)}
+    limits, mixture = bounds(classes), npmle(classes)
+    points = {"zayatz": zayatz(classes), "pitman": pitman(classes), "snb": snb(classes)}
+    # Without sample uniques there is no mixture; what is settled says why.
+    points["npmle"] = classes.settled or Point(None if mixture is None else mixture.uniqueness)
     if tree is not None:
         points["tree"] = classes.settled or Point(tree.uniqueness)
     choice, chosen = _chosen(classes, points)
     found = {name: _judged(name, point, classes, limits) for name, point in points.items()}
     return found | {"dankar": _judged(choice, chosen, classes, limits)}
-
-
-def _likeliest(classes: SampleClasses) -> Point:
-    """Return the uniqueness of the likeliest mixture."""
-    if classes.settled is not None:
-        return classes.settled
-    mixture = npmle(classes)
-    return Point(None, "not estimable: the sample is empty") if mixture is None else Point(mixture.uniqueness)
 
 
 def _chosen(classes: SampleClasses, points: dict[str, Point]) -> tuple[str, Point]:
