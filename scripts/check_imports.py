@@ -23,6 +23,7 @@ ALLOWED = {
     "typer": {
         "cli/__init__.py",
         "cli/arguments.py",
+        "cli/assess.py",
         "cli/batches.py",
         "cli/compare.py",
         "cli/discover.py",

@@ -24,6 +24,7 @@ from hypothesis import strategies as st
 import hushtable as ht
 from command import done, run
 from hushtable import frames
+from population_stub import estimators  # noqa: F401 - a fixture
 
 WORD = "Zq7Xcanary"
 NUMBER = 481_516_237
@@ -346,6 +347,16 @@ def test_failed_verdicts_are_clean() -> None:
 def test_assessments_are_clean() -> None:
     risk = ht.assess(planted(), quasi_identifiers=QUASI, sensitive=["name", "pay"])
     assert_clean(repr(risk), risk._repr_html_(), json.dumps(risk.to_dict()))
+
+
+@pytest.mark.usefixtures("estimators")
+@pytest.mark.parametrize("options", [{"population": planted()}, {"population_size": 99}, {"weights": "w"}, {}])
+def test_assessments_with_all_options_are_clean(options: dict[str, Any]) -> None:
+    table = planted().with_columns(w=pl.lit(3), home=pl.lit(secret(1)))
+    risk = ht.assess(
+        table, quasi_identifiers=QUASI, sensitive=["name"], household="home", tolerance="hipaa-safe-harbor", **options
+    )
+    assert_clean(repr(risk), risk._repr_html_(), json.dumps(risk.to_dict()), repr(risk.to_frame()))
 
 
 def test_unused_categories_are_in_no_file(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """Re-identification risk, against the slow twin."""
 
 import json
+import math
 
 import numpy as np
 import pandas as pd
@@ -159,3 +160,157 @@ def test_html_escapes_column_names():
     shown = assess(pl.DataFrame({"<script>": [1]}), quasi_identifiers=["<script>"])._repr_html_()
     assert "<script" not in shown
     assert "&lt;script&gt;" in shown
+
+
+@given(ROWS)
+@example([(-1, -1, -1)])
+@example([(0, 0, 0), (0, 0, -1), (1, -1, 2)])
+def test_sizes_and_shares_are_those_of_the_slow_twin(rows):
+    groups = naive.classes([row[:2] for row in rows])
+    size_of = [len(group) for i in range(len(rows)) for group in groups if i in group]
+    risk = assess(frame_of(rows), quasi_identifiers=["a", "b"], thresholds=[3, 2, 3], tolerance=2)
+    sizes = [len(group) for group in groups]
+    assert risk.class_sizes == {size: sizes.count(size) for size in sorted(set(sizes))}
+    assert risk.records_below == {each: sum(size < each for size in size_of) for each in (2, 3)}
+    assert risk.prosecutor_risk.share_above == {each: n / len(rows) for each, n in risk.records_below.items()}
+    assert (risk.prosecutor_risk.highest, risk.prosecutor_risk.average) == (risk.highest_risk, risk.average_risk)
+    assert risk.marketer_risk == risk.average_risk
+    assert (risk.within_tolerance, risk.n_above_tolerance) == (min(sizes) >= 2, risk.records_below[2])
+    assert risk.n_incomplete == sum(-1 in row[:2] for row in rows)
+    assert risk.to_frame()["class_size"].to_list() == size_of
+    assert risk.individual_risk.tolist() == [1 / size for size in size_of]
+    assert (risk.journalist_risk, risk.theta, risk.population_size, risk.basis) == (None, None, None, "table")
+
+
+@given(ROWS, st.sampled_from(READINGS))
+@example([(0, -1, 0), (0, 1, 0), (-1, 1, 0)], "wildcard")
+def test_a_reading_of_missing_holds_for_all_figures(rows, missing):
+    known = [row[:2] for row in rows]
+    sizes = naive.match_counts(known, [1] * len(rows), missing)
+    risk = assess(frame_of(rows), quasi_identifiers=["a", "b"], missing=missing, tolerance=3)
+    assert risk.smallest_class == risk.smallest_by_missing[missing] == min(sizes)
+    assert (risk.n_unique, risk.n_above_tolerance) == (sizes.count(1), sum(size < 3 for size in sizes))
+    assert risk.average_risk == pytest.approx(sum(1 / size for size in sizes) / len(rows))
+    assert risk.to_frame()["class_size"].to_list() == sizes
+
+
+@given(ROWS)
+@example([(0, 0, -1)])
+@example([(0, 0, 0), (0, 0, 2), (1, 1, -1)])
+def test_homogeneity_is_that_of_the_slow_twin(rows):
+    sensitive = [row[2] for row in rows]
+    ones = [1] * len(rows)
+    held = [naive.histogram(group, ones, sensitive) for group in naive.classes([row[:2] for row in rows])]
+    whole = naive.histogram(list(range(len(rows))), ones, sensitive)
+    by_number = assess(frame_of(rows), quasi_identifiers=["a", "b"], sensitive=["s"]).homogeneity["s"]
+    texts = frame_of(rows).with_columns(pl.col("s").cast(pl.String))
+    by_text = assess(texts, quasi_identifiers=["a", "b"], sensitive=["s"]).homogeneity["s"]
+    distinct = [len(naive.known_counts(each)) for each in held]
+    assert by_number.distinct_l == by_text.distinct_l == min(distinct)
+    assert by_number.n_homogeneous == sum(sum(each.values()) for each, n in zip(held, distinct, strict=True) if n < 2)
+    entropies = []
+    for each in held:
+        known = naive.known_counts(each)
+        shares = [n / sum(known) for n in known]
+        entropies.append(math.exp(-sum(p * math.log(p) for p in shares)) if known else 0.0)
+    assert by_number.entropy_l == pytest.approx(min(entropies))
+    assert by_number.t == pytest.approx(max(naive.distance_ordered(each, whole) for each in held))
+    assert by_text.t == pytest.approx(max(naive.distance_equal(each, whole) for each in held))
+    assert by_text.ground == "equal"
+
+
+def test_homogeneity_follows_the_reading_of_missing():
+    frame = pl.DataFrame({"a": [1, 1, None], "s": ["x", "x", "y"]})
+    fewest = [
+        assess(frame, quasi_identifiers=["a"], sensitive=["s"], missing=each).distinct_sensitive["s"]
+        for each in READINGS
+    ]
+    assert fewest == [1, 2, 1]
+
+
+@given(st.lists(st.tuples(st.integers(-1, 2), st.integers(-1, 3)), min_size=1, max_size=14))
+def test_persons_are_counted_as_the_slow_twin_counts_them(rows):
+    frame = pl.DataFrame(
+        {"a": [row[0] for row in rows], "who": [None if row[1] < 0 else row[1] for row in rows]},
+        schema={"a": pl.Int64, "who": pl.Int64},
+    )
+    risk = assess(frame, quasi_identifiers=["a"], person="who", tolerance=2)
+    persons = [len({other[1] for other in rows if other[0] == row[0] and other[1] >= 0}) for row in rows]
+    assert risk.n_unique == sum(n <= 1 for n in persons)
+    assert risk.n_above_tolerance == sum(n < 2 for n in persons)
+    assert risk.average_risk == pytest.approx(sum(1 / max(1, n) for n in persons) / len(rows))
+    assert sum(risk.class_sizes.values()) == risk.n_classes
+    assert risk.to_frame()["class_size"].to_list() == persons
+
+
+@pytest.mark.parametrize("make", [pl.DataFrame, pd.DataFrame, pa.table])
+def test_frames_come_as_the_data_came(make):
+    frame = assess(make({"a": [1, 1, 2]}), quasi_identifiers=["a"]).to_frame()
+    assert type(frame) is type(make({"a": [1]}))
+    assert list(pl.DataFrame(frame if make is not pa.table else pl.from_arrow(frame))["class_size"]) == [2, 2, 1]
+
+
+def test_tolerance_by_class_size_says_that_values_are_shared():
+    frame = pl.DataFrame({"a": [1, 1, 2, 2], "s": ["x", "x", "x", "y"]})
+    risk = assess(frame, quasi_identifiers=["a"], sensitive=["s"], tolerance=2)
+    assert risk.within_tolerance
+    assert risk.notes == (
+        "2 records lie in classes that agree on s although every class is large enough: "
+        "whoever finds a person's class knows it",
+    )
+
+
+@pytest.mark.parametrize(
+    ("cells", "headline"),
+    [
+        ([1, 1], "None of 2 records is unique in the table; the smallest class holds 2."),
+        ([1, 1, 2], "1 of 3 records is unique in the table; how many people outside it share their values, and so how"),
+        ([1, 2], "2 of 2 records are unique in the table; how many people outside"),
+        ([], "None of 0 records is unique in the table; the smallest class holds 0."),
+    ],
+)
+def test_headline_does_not_take_records_for_people(cells, headline):
+    risk = assess(pl.DataFrame({"a": cells}, schema={"a": pl.Int64}), quasi_identifiers=["a"])
+    assert risk.headline.startswith(headline)
+    assert risk.to_dict()["headline"] == risk.headline
+
+
+ADULT = [
+    *("sex", "age", "race", "marital-status"),
+    *("education", "native-country", "workclass", "occupation"),
+]
+
+
+def test_raw_adult_has_the_figures_of_arx(shared_file):
+    risk = assess(
+        shared_file("data/arx_adult/adult.csv"), quasi_identifiers=ADULT, sensitive=["salary-class"], thresholds=[5, 20]
+    )
+    assert (risk.n_records, risk.n_classes, risk.n_unique) == (30_162, 18_109, 14_021)
+    assert risk.marketer_risk == pytest.approx(0.6003912207, abs=1e-10)
+    assert max(risk.class_sizes) == 45
+    assert [round(share, 6) for share in risk.prosecutor_risk.share_above.values()] == [0.728632, 0.955242]
+
+
+def test_raw_adult_as_a_sample_of_the_usa(shared_file):
+    pytest.importorskip("hushtable.risk.population")
+    risk = assess(
+        shared_file("data/arx_adult/adult.csv"), quasi_identifiers=ADULT, population_size=317_238_626, tolerance="cms"
+    )
+    uniqueness = risk.population_uniqueness
+    assert uniqueness["zayatz"].value == pytest.approx(0.21616482, abs=1e-6)
+    assert uniqueness["pitman"].value == pytest.approx(0.02966387, abs=1e-6)
+    assert not uniqueness["zayatz"].reliable
+    assert not uniqueness["pitman"].reliable
+    assert (uniqueness["dankar"].low, uniqueness["dankar"].high) == pytest.approx((0.0, 0.384), abs=1e-3)
+    assert risk.theta.value == pytest.approx(0.000329, abs=1e-6)
+    assert risk.headline == (
+        "14,021 of 30,162 records are unique in the sample (f = 0.0095 % of the population); a match with one of them "
+        "is right in about 0.033 % of cases (interval 0.031 to 0.035 %)."
+    )
+    assert risk.individual_risk.max() == pytest.approx(0.000881, abs=1e-6)
+
+
+def test_odd_names_of_columns():
+    frame = pl.DataFrame({"*": [1, 1, 2], "^a.*$": [1, 1, 1], 'it"s 🙂': ["x", "y", "y"], "": [1, 2, 3]}).drop("")
+    risk = assess(frame, quasi_identifiers=["*", "^a.*$"], sensitive=['it"s 🙂'], population_size=None)
+    assert (risk.n_unique, risk.distinct_sensitive) == (1, {'it"s 🙂': 1})

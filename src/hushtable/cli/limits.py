@@ -14,6 +14,7 @@ from hushtable.errors import InputError, listed, with_hint
 from hushtable.limits import Figure
 
 __all__ = [
+    "assess_figures",
     "fail_above",
     "failing",
     "limits_of",
@@ -26,6 +27,9 @@ _RANGES: Final = {
     "excess": (-1.0, 1.0),
     "highest": (0.0, 1.0),
     "average": (0.0, 1.0),
+    "marketer": (0.0, 1.0),
+    "global": (0.0, 1.0),
+    "theta": (0.0, 1.0),
     "count": (0.0, math.inf),
 }
 
@@ -71,6 +75,27 @@ def uniques_figures(summary: Mapping[str, Any]) -> dict[str, Figure]:
     return {
         "rate": Figure(summary["unique_rate"], f"the share {what}", doubt),
         "count": Figure(summary["n_records_with_sets"], f"the number {what}", doubt),
+    }
+
+
+def assess_figures(risk: Mapping[str, Any]) -> dict[str, Figure]:
+    """Return what `hushtable assess` can limit; of theta the upper end of its interval."""
+    theta, what = risk["theta"], "the upper end of the chance that a match with a unique is right"
+    if risk["population_size"] is None:
+        chance = Figure(math.nan, what, "nothing is known of the population")
+    elif theta is not None:
+        chance = Figure(theta["high"], what)
+    else:
+        # Where nobody is unique, no match with a unique is right.
+        chance = Figure(0.0 if risk["n_records"] and not risk["n_unique"] else math.nan, what)
+    rate = risk["n_unique"] / risk["n_records"] if risk["n_records"] else math.nan
+    return {
+        "rate": Figure(rate, "the share of the records that are unique"),
+        "highest": Figure(risk["highest_risk"], "the highest risk of a record"),
+        "average": Figure(risk["average_risk"], "the average risk of a record"),
+        "marketer": Figure(risk["marketer_risk"], "the expected share of right guesses over all records"),
+        "global": Figure(risk["global_risk"], "the share of the records that is expected to be found"),
+        "theta": chance,
     }
 
 

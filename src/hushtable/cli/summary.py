@@ -86,6 +86,7 @@ def risk_lines(risk: Mapping[str, Any], roles: Roles) -> list[str]:
     return [
         f"By {', '.join(risk['quasi_identifiers'])}{asked}:",
         f"  {risk['n_records']:,} records in {risk['n_classes']:,} classes; {risk['n_unique']:,} records are unique",
+        f"  {risk['headline']}",
         f"  highest risk {risk['highest_risk']:.3g}, average risk {risk['average_risk']:.3g} "
         "(chance of a right guess by someone who knows that the person is in the table)",
         f"  smallest class {readings['category']} with missing as a category, "

@@ -1,71 +1,46 @@
-"""Re-identification risk of a table as it stands: how many records share a person's quasi-identifiers."""
+"""Re-identification risk of a table as it stands: how many records, and how many people, share a person's values."""
 
 from __future__ import annotations
 
-import html
+import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+from types import MappingProxyType
+from typing import Any, Final
 
 import numpy as np
 
-from hushtable._types import Missing
-from hushtable.claims.readings import match_sizes
+from hushtable import frames
+from hushtable._types import CountArray, FloatArray, Missing
 from hushtable.column import ColumnSpec, check_specs
-from hushtable.errors import names_in
-from hushtable.partition import Partition
+from hushtable.errors import InputError, check_type, names_in, with_hint
+from hushtable.risk.assessment import AttackRisk, Records, RiskAssessment
+from hushtable.risk.counted import READINGS, Counted, count_classes, count_people, read_together, weigh
+from hushtable.risk.hipaa import SafeHarborFinding, safe_harbor
+from hushtable.risk.homogeneity import homogeneity
+from hushtable.risk.households import HouseholdRisk, household_classes, household_codes, summarised
+from hushtable.risk.presets import SAFE_HARBOR, smallest_class_of, thresholds_in
+from hushtable.risk.sample import (
+    Basis,
+    Population,
+    counted_population,
+    estimated_population,
+    household_risks,
+    no_population,
+)
 from hushtable.table import Table
 
-__all__ = ["RiskAssessment", "assess"]
+__all__ = ["AttackRisk", "RiskAssessment", "assess"]
 
-_READINGS: tuple[Missing, ...] = ("category", "wildcard", "worst")
+THRESHOLDS: Final = (2, 5, 11, 20)
 
-
-@dataclass(frozen=True, slots=True)
-class RiskAssessment:
-    """How easily people can be found again.
-
-    The risk of a record is 1 / the records of its class: the chance of a right
-    guess by someone who knows that the person is in the table (the prosecutor).
-
-    Attributes
-    ----------
-    quasi_identifiers : tuple of str
-    n_records, n_classes : int
-    n_unique : int
-        Records alone in their class, or of its only person.
-    smallest_class : int
-    highest_risk : float
-        In [0, 1]; 1 / smallest_class. Lower is safer.
-    average_risk : float
-        In [0, 1]; the mean over records of 1 / the size of their class: classes / records, unless persons are counted.
-    smallest_by_missing : dict of reading to int
-        The smallest class when missing values are a category of their own, match
-        anything (wildcard), or match nothing (worst).
-    distinct_sensitive : dict of column to int
-        The fewest distinct known values of a sensitive column in any class.
-    """
-
-    quasi_identifiers: tuple[str, ...]
-    n_records: int
-    n_classes: int
-    n_unique: int
-    smallest_class: int
-    highest_risk: float
-    average_risk: float
-    smallest_by_missing: dict[str, int]
-    distinct_sensitive: dict[str, int]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the assessment as plain values."""
-        return asdict(self)
-
-    def _repr_html_(self) -> str:
-        return (
-            f"<b>Risk</b> by {html.escape(', '.join(self.quasi_identifiers))}: {self.n_records} records in "
-            f"{self.n_classes} classes, {self.n_unique} alone in theirs; highest risk {self.highest_risk:.3g}, "
-            f"average {self.average_risk:.3g}"
-        )
+_INDIVIDUAL: Final[Mapping[Basis, str]] = MappingProxyType(
+    {
+        "table": "1 / the size of the class: who attacks knows that the person is in the table",
+        "population": "1 / the people of the population who share the values, counted",
+        "population_size": "Benedetti and Franconi's, with equal weights: all uniques have the same",
+        "weights": "Benedetti and Franconi's, with the sums of weights",
+    }
+)
 
 
 def assess(
@@ -73,7 +48,14 @@ def assess(
     *,
     quasi_identifiers: Sequence[str],
     sensitive: Sequence[str] = (),
+    population: Any = None,
+    population_size: float | None = None,
+    weights: str | None = None,
     person: str | None = None,
+    household: str | None = None,
+    tolerance: float | str | None = None,
+    thresholds: Sequence[int] = THRESHOLDS,
+    missing: Missing = "category",
     specs: Mapping[str, ColumnSpec] | None = None,
 ) -> RiskAssessment:
     """Measure the re-identification risk of a table as it stands.
@@ -85,16 +67,40 @@ def assess(
         What someone may know of a person.
     sensitive : sequence of str
         Columns whose diversity within classes is reported.
+    population : path, dataframe or Table, optional
+        The people among whom those of the table are, with the quasi-identifiers: they are counted.
+    population_size : float, optional
+        How many they are, where they cannot be counted: what follows is estimated.
+    weights : str, optional
+        The column that says how many people a record stands for: positive numbers, whose sum is the population.
     person : str, optional
         The column that says whose record a row is, where a person may have several: classes then
         count distinct persons, and a record without one counts nobody.
+    household : str, optional
+        The column that says who lives together; a record without one is alone.
+    tolerance : int, float or str, optional
+        The smallest class that is tolerated, a risk in (0, 1) that asks for one (0.09 asks for 12), or a preset:
+        "survey-internal" 3, "internal" 5, "cms" and "ema-0070" 11, "public-use" 20; "hipaa-safe-harbor" checks all
+        columns by rules instead.
+    thresholds : sequence of int
+        Class sizes below which records are counted.
+    missing : {"category", "wildcard", "worst"}
+        Whether a missing value is a value of its own, matches anything, or nothing.
     specs : mapping of column to ColumnSpec, optional
         Kinds of columns where the data do not say.
 
+    Raises
+    ------
+    InputError
+        Two ways to know the population were given, or none that can be: people of the data who are not in the
+        population, fewer people than records, weights that are missing or not positive.
+
     Notes
     -----
-    O(n) per column. An empty table has no classes and reports a risk of 1: no
-    figure is better than the worst where there is nothing to measure.
+    El Emam, Dankar (2008) for prosecutor and journalist, Dankar, El Emam (2010) for the marketer; Skinner, Elliot
+    (2002) for theta; Benedetti, Franconi (1998) for individual risk. O(n) per column, besides the estimates.
+    "wildcard" compares every two patterns of missing cells. An empty table has no classes and reports a risk of 1:
+    no figure is better than the worst where there is nothing to measure.
 
     Examples
     --------
@@ -106,28 +112,166 @@ def assess(
     """
     check_specs(specs)
     columns, sensitive = names_in(quasi_identifiers, "quasi_identifiers"), names_in(sensitive, "sensitive")
-    persons = () if person is None else (person,)
-    others = [name for name in (*sensitive, *persons) if name not in columns]
-    table = Table.encode(data, (*columns, *others), specs)
-    partition = Partition.of(table, columns)
-    crowd = partition.sizes if person is None else partition.histogram(table, person).n_distinct()
-    first = partition.rows[partition.offsets[:-1]]
-    codes = table.codes[[table.index(name) for name in columns]][:, first]
-    smallest: dict[str, int] = {
-        missing: int(match_sizes(codes, crowd, missing).min(initial=table.n_records)) for missing in _READINGS
-    }
-    # A class of nobody's records is no safer than that of one person.
-    risks = 1 / np.maximum(crowd, 1)
+    below, tolerated = thresholds_in(thresholds), None if tolerance is None else smallest_class_of(tolerance)
+    _check_choices(population, population_size, weights, person, household, missing)
+    if population is not None:
+        data, population = read_together(data, population)
+    elif not isinstance(data, Table):
+        data = frames.read(data)
+    named = (name for name in (*sensitive, person, household, weights) if name is not None and name not in columns)
+    table = Table.encode(data, (*columns, *dict.fromkeys(named)), specs)
+    counted = count_classes(table, columns, person, missing)
+    known = _population(counted, population, population_size, weights, specs)
+    households = None if household is None else _of_households(counted, known, household)
+    source = "polars" if isinstance(data, Table) else frames.library(data)
+    found = safe_harbor(data) if tolerance == SAFE_HARBOR else None
+    records = Records(
+        counted.partition.labels,
+        table.counts,
+        counted.sizes,
+        known.individual,
+        known.rank,
+        None if households is None else households[0],
+    )
+    alike = {name: homogeneity(counted, name) for name in sensitive}
     return RiskAssessment(
         quasi_identifiers=columns,
-        n_records=table.n_records,
-        n_classes=partition.n_classes,
-        n_unique=int(partition.sizes[crowd <= 1].sum()),
-        smallest_class=smallest["category"],
-        highest_risk=1 / max(1, smallest["category"]),
-        average_risk=float(risks @ partition.sizes) / table.n_records if table.n_records else 1.0,
-        smallest_by_missing=smallest,
-        distinct_sensitive={
-            name: int(partition.histogram(table, name).n_distinct().min(initial=table.n_records)) for name in sensitive
-        },
+        **_of_classes(counted, below),
+        **_of_population(counted, known, below),
+        distinct_sensitive={name: each.distinct_l for name, each in alike.items()},
+        homogeneity=alike,
+        household=None if households is None else households[1],
+        person=person,
+        **_against(counted, tolerated, found),
+        records=records,
+        source=source,
     )
+
+
+def _population(
+    counted: Counted,
+    population: Any,
+    size: float | None,
+    weights: str | None,
+    specs: Mapping[str, ColumnSpec] | None,
+) -> Population:
+    if population is not None:
+        return counted_population(counted, count_people(counted, population, specs))
+    if weights is not None:
+        weighted = weigh(counted, weights)
+        return estimated_population(counted, weighted.total, weighted)
+    return no_population(counted) if size is None else estimated_population(counted, float(size), None)
+
+
+def _of_classes(counted: Counted, below: tuple[int, ...]) -> dict[str, Any]:
+    """Return what the classes of the table say."""
+    smallest = counted.smallest_by_missing()
+    attack = _attack(counted.records, counted.sizes, below)
+    n_of_size = np.bincount(counted.sizes)
+    sizes = np.flatnonzero(n_of_size)
+    return {
+        "n_records": counted.table.n_records,
+        "n_classes": counted.partition.n_classes,
+        "n_unique": int(counted.records[counted.sizes <= 1].sum()),
+        "smallest_class": smallest[counted.missing],
+        "highest_risk": attack.highest,
+        "average_risk": attack.average,
+        "smallest_by_missing": smallest,
+        "class_sizes": dict(zip(sizes.tolist(), n_of_size[sizes].tolist(), strict=True)),
+        "records_below": {size: int(counted.records[counted.sizes < size].sum()) for size in below},
+        "missing": counted.missing,
+        "n_incomplete": int(counted.records[counted.gaps].sum()),
+        "prosecutor_risk": attack,
+    }
+
+
+def _of_population(counted: Counted, known: Population, below: tuple[int, ...]) -> dict[str, Any]:
+    """Return what is known of the population, and what follows from it."""
+    people, n_both = known.people, None
+    journalist = None if people is None else _attack(counted.records, people, below)
+    if people is not None:
+        n_both = int(counted.records[(counted.sizes == 1) & (people == 1)].sum())
+    marketer = journalist or _attack(counted.records, counted.sizes, ())
+    return {
+        "journalist_risk": journalist,
+        "marketer_risk": marketer.average,
+        "basis": known.basis,
+        "population_size": known.size,
+        "sampling_fraction": int(counted.members.sum()) / known.size if known.size else None,
+        "theta": known.theta,
+        "population_uniqueness": known.uniqueness,
+        "n_unique_in_population": n_both,
+        "individual_basis": _INDIVIDUAL[known.basis],
+        "global_risk": marketer.average if known.basis in ("table", "population") else _mean(counted, known.individual),
+    }
+
+
+def _against(counted: Counted, tolerated: int | None, found: tuple[SafeHarborFinding, ...] | None) -> dict[str, Any]:
+    """Judge the classes, or the columns, against what is tolerated; no class is within nothing."""
+    n_above, is_within = None, None if found is None else not found
+    if tolerated is not None:
+        n_above = int(counted.records[counted.sizes < tolerated].sum())
+        is_within = len(counted.sizes) > 0 and n_above == 0
+    return {
+        "tolerance": tolerated,
+        "within_tolerance": is_within,
+        "n_above_tolerance": n_above,
+        "safe_harbor": found,
+    }
+
+
+def _of_households(counted: Counted, known: Population, column: str) -> tuple[FloatArray, HouseholdRisk]:
+    """Return the risk of every record's household, and a summary."""
+    table = counted.table
+    households = household_codes(table.codes[table.index(column)], table.counts)
+    labels = np.repeat(counted.partition.labels, table.counts)
+    risks = household_risks(known.individual[labels], households) if len(labels) else np.empty(0)
+    return risks, summarised(risks, household_classes(households, labels))
+
+
+def _attack(records: CountArray, sizes: CountArray, below: tuple[int, ...]) -> AttackRisk:
+    n_records = int(records.sum())
+    if not n_records:
+        return AttackRisk(1.0, 1.0, dict.fromkeys(below, 1.0))
+    of_size = np.bincount(sizes, weights=records)
+    found = np.flatnonzero(of_size)
+    # A class of nobody's records is no safer than that of one person. By size, so that no order changes a digit.
+    risks = 1 / np.maximum(found, 1)
+    above = {size: int(of_size[:size].sum()) / n_records for size in below}
+    return AttackRisk(float(risks.max()), float(risks @ of_size[found]) / n_records, above)
+
+
+def _mean(counted: Counted, risks: FloatArray) -> float:
+    """Return the mean over records of a risk of classes; 1 without records."""
+    n_records = counted.table.n_records
+    return math.fsum((risks * counted.records).tolist()) / n_records if n_records else 1.0
+
+
+def _check_choices(
+    population: Any,
+    population_size: float | None,
+    weights: str | None,
+    person: str | None,
+    household: str | None,
+    missing: str,
+) -> None:
+    """Raise InputError for arguments that contradict one another, or are of another type."""
+    for what, name in {"weights": weights, "person": person, "household": household}.items():
+        check_type(name, str, what, f'the name of a column: {what}="id"')
+    ways = {"population": population, "population_size": population_size, "weights": weights}
+    given = [name for name, way in ways.items() if way is not None]
+    if len(given) > 1:
+        msg = f"{' and '.join(given)} were given, each of which says how large the population is."
+        raise InputError(with_hint(msg, "give one: population where people can be counted."))
+    is_number = isinstance(population_size, (int, float, np.integer, np.floating))
+    if population_size is not None and (isinstance(population_size, bool) or not is_number):
+        msg = f"population_size was given as {type(population_size).__name__}."
+        raise InputError(with_hint(msg, "a number of people; a table of them is given as population."))
+    if missing not in READINGS:
+        raise InputError(with_hint(f"missing = {missing!r}.", "choose 'category', 'wildcard' or 'worst'."))
+    if person is not None and missing != "category":
+        msg = f"missing = {missing!r} was given with persons."
+        raise InputError(with_hint(msg, "persons are counted in classes: missing='category'."))
+    if person is not None and household is not None:
+        msg = "person and household were given, and the members of a household are counted by records."
+        raise InputError(with_hint(msg, "give a row for every person, or leave one of the two out."))

@@ -1,0 +1,239 @@
+"""assess: how easily people can be found in a table as it stands, against what is tolerated."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+import typer
+
+from hushtable.cli.arguments import (
+    AsJson,
+    Delimiter,
+    Encoding,
+    InFile,
+    PolicyFile,
+    Threads,
+    frame_of,
+    names_of,
+    table_of,
+    use_threads,
+)
+from hushtable.cli.limits import assess_figures, fail_above, failing, limits_of
+from hushtable.cli.terminal import aligned, print_json, say, step
+from hushtable.errors import InputError, with_hint
+from hushtable.limits import failures
+
+if TYPE_CHECKING:
+    from hushtable.frames import Frame
+    from hushtable.risk.assess import RiskAssessment
+
+__all__ = ["assess"]
+
+_FIGURES: Final = ("rate", "highest", "average", "marketer", "global", "theta")
+
+
+def assess(
+    file: InFile,
+    qi: Annotated[
+        str, typer.Option(metavar="A,B", help="Quasi-identifiers, without a policy.", show_default=False)
+    ] = "",
+    policy: PolicyFile = None,
+    sensitive: Annotated[
+        str, typer.Option(metavar="A,B", help="Columns that are not to be learnt of anyone.", show_default=False)
+    ] = "",
+    population: Annotated[
+        Path | None, typer.Option(help="The people among whom those of the table are.", show_default=False)
+    ] = None,
+    population_size: Annotated[
+        float | None, typer.Option(metavar="N", help="How many they are, where no file has them.", show_default=False)
+    ] = None,
+    weights: Annotated[
+        str | None,
+        typer.Option(metavar="COLUMN", help="How many people a record stands for.", show_default=False),
+    ] = None,
+    person: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="Whose record a row is: count persons.", show_default=False)
+    ] = None,
+    household: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="Who lives together.", show_default=False)
+    ] = None,
+    tolerance: Annotated[
+        str | None,
+        typer.Option(
+            metavar="11|PRESET",
+            help="The smallest class that is tolerated; survey-internal, internal, cms, ema-0070, public-use, or the "
+            "rules of hipaa-safe-harbor. Exit 1 when it is not met.",
+            show_default=False,
+        ),
+    ] = None,
+    thresholds: Annotated[
+        str, typer.Option(metavar="2,5", help="Count the records in classes smaller than each.")
+    ] = "2,5,11,20",
+    missing: Annotated[str, typer.Option(help="category, wildcard or worst.")] = "category",
+    fail: Annotated[list[str] | None, fail_above(_FIGURES)] = None,
+    threads: Threads = None,
+    encoding: Encoding = None,
+    delimiter: Delimiter = None,
+    as_json: AsJson = False,
+) -> None:
+    """Say how easily people can be found in a table: in it, and among those whom it is a sample of.
+
+    Exit 1 when a class is smaller than what is tolerated.
+    """
+    use_threads(threads)
+    from hushtable.risk.assess import assess as assess_
+
+    limits = limits_of(fail, _FIGURES)
+    options: dict[str, Any] = {
+        "population_size": population_size,
+        "weights": weights,
+        "household": household,
+        "tolerance": _number(tolerance),
+        "thresholds": _sizes(thresholds),
+        "missing": missing,
+    }
+    with step("reading"):
+        frame, asked = _asked(file, policy, (qi, sensitive, person), encoding, delimiter)
+        everyone = frame_of(population, encoding, delimiter)
+    with step("looking at classes"):
+        risk = assess_(frame, population=everyone, **asked, **options)
+    failed = [*_above(risk), *failures(assess_figures(risk.to_dict()), limits)]
+    with failing(failed):
+        if as_json:
+            judged = {"failed_above": failed} if limits or tolerance is not None else {}
+            print_json({"file": file.name, **risk.to_dict(), **judged})
+        else:
+            say(*_lines(risk.to_dict()))
+
+
+def _asked(
+    file: Path,
+    policy: Path | None,
+    options: tuple[str, str, str | None],
+    encoding: str | None,
+    delimiter: str | None,
+) -> tuple[Frame, dict[str, Any]]:
+    """Read the table, and what is asked of it: by options, or by a policy."""
+    qi, sensitive, person = options
+    if policy is None:
+        if not names_of(qi):
+            msg = "neither a policy nor quasi-identifiers were given."
+            hint = "pass --qi age,sex, or -p policy.yaml (`hushtable scan FILE -p policy.yaml` writes one)."
+            raise InputError(with_hint(msg, hint))
+        frame = table_of(file, encoding, delimiter).learned()
+        return frame, {"quasi_identifiers": names_of(qi), "sensitive": names_of(sensitive), "person": person}
+    if qi or sensitive or person:
+        msg = "both a policy and --qi, --sensitive or --person were given."
+        raise InputError(with_hint(msg, "put them into the policy, or leave it out."))
+    from hushtable.policy import Policy
+
+    rules = Policy.read(policy)
+    rules.check_decided()
+    frame = table_of(file, encoding, delimiter, rules.read_as.dialect)
+    rules.check_covers(frame.columns)
+    roles = {"quasi_identifiers": rules.quasi_identifiers, "sensitive": rules.with_role("sensitive")}
+    return frame, {**roles, "person": rules.person, "specs": rules.specs}
+
+
+def _above(risk: RiskAssessment) -> list[dict[str, Any]]:
+    """Return, as a failed limit is told, that the table is above what is tolerated."""
+    if risk.within_tolerance is not False:
+        return []
+    if risk.tolerance is None:
+        because = f"{len(risk.safe_harbor or ())} columns look to break a rule of the Safe Harbor"
+        return [{"figure": "tolerance", "value": len(risk.safe_harbor or ()), "limit": 0, "because": because}]
+    what = f"{risk.n_above_tolerance:,} records are in classes smaller than {risk.tolerance}"
+    because = what if risk.n_records else "a table without records is within no tolerance"
+    return [{"figure": "tolerance", "value": risk.smallest_class, "limit": risk.tolerance, "because": because}]
+
+
+def _number(tolerance: str | None) -> float | str | None:
+    """Read a tolerance: a whole number, a share, or a name."""
+    if tolerance is None:
+        return None
+    try:
+        return int(tolerance) if tolerance.strip().isdecimal() else float(tolerance)
+    except ValueError:
+        return tolerance
+
+
+def _sizes(text: str) -> list[int]:
+    try:
+        return [int(each) for each in names_of(text)]
+    except ValueError:
+        msg = f"--thresholds {text!r} is no list of class sizes."
+        raise InputError(with_hint(msg, "for instance: --thresholds 2,5,11,20.")) from None
+
+
+def _lines(risk: Mapping[str, Any]) -> list[str]:
+    """Say what an assessment found: the one sentence first, then figure by figure."""
+    readings, journalist = risk["smallest_by_missing"], risk["journalist_risk"]
+    whom = "persons" if risk["person"] else "records"
+    lines = [
+        risk["headline"],
+        f"By {', '.join(risk['quasi_identifiers'])}, missing as {risk['missing']}:",
+        f"  {risk['n_records']:,} records in {risk['n_classes']:,} classes, smallest {risk['smallest_class']:,} "
+        f"{whom}; {_below(risk['records_below'])}",
+        f"  smallest class {readings['category']:,} with missing as a category, {readings['wildcard']:,} "
+        f"as a wildcard, {readings['worst']:,} at worst",
+        f"  {_attack_line('prosecutor, who knows that a person is in the table', risk['prosecutor_risk'])}",
+    ]
+    if journalist is not None:
+        lines.append(f"  {_attack_line('journalist, who knows that one is in the population', journalist)}")
+    of_whom = "people of the population counted" if journalist is not None else "as if the table were all people"
+    lines.append(f"  marketer, who guesses at every record: {risk['marketer_risk']:.3g} right, {of_whom}")
+    if risk["basis"] in ("population_size", "weights"):
+        lines.append(f"  global risk {risk['global_risk']:.3g}, by {risk['individual_basis']}")
+    lines += _uniqueness_lines(risk["population_uniqueness"])
+    lines += [
+        f"  {name}: at least {each['distinct_l']} values in a class (entropy l {each['entropy_l']:.3g}); "
+        f"t {each['t']:.3g}, {each['ground']}"
+        for name, each in risk["homogeneity"].items()
+    ]
+    if household := risk["household"]:
+        lines.append(
+            f"  {household['n_households']:,} households, {household['n_unique']:,} unique by all their members; "
+            f"highest risk {household['highest']:.3g}, average {household['average']:.3g}"
+        )
+    lines += [
+        f"  {each['column']} looks to break the Safe Harbor, {each['rule']}" for each in risk["safe_harbor"] or ()
+    ]
+    lines += [f"  careful: {note}" for note in risk["notes"]]
+    return [*lines, *_tolerance_lines(risk)]
+
+
+def _below(records_below: Mapping[int, int]) -> str:
+    told = [f"{n:,} below {size}" for size, n in records_below.items()]
+    return f"records in smaller classes: {', '.join(told)}" if told else "no threshold"
+
+
+def _attack_line(who: str, attack: Mapping[str, Any]) -> str:
+    return f"{who}: highest risk {attack['highest']:.3g}, average {attack['average']:.3g}"
+
+
+def _uniqueness_lines(estimates: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """Lay out the estimates of population uniqueness, those that are not to be relied on with the reason."""
+    if not estimates:
+        return []
+    rows = [
+        (
+            name,
+            "not estimable" if each["value"] is None else f"{each['value']:.4g}",
+            f"{each['low']:.3g} to {each['high']:.3g}",
+            each["reason"] if each["reliable"] else f"not reliable: {each['reason']}",
+        )
+        for name, each in estimates.items()
+    ]
+    return [aligned(("unique in the population", "share", "bounds", "because"), rows, right=("share",)).rstrip()]
+
+
+def _tolerance_lines(risk: Mapping[str, Any]) -> list[str]:
+    if risk["within_tolerance"] is None:
+        return []
+    if risk["tolerance"] is None:
+        return ["No column looks to break a rule of the Safe Harbor."] if risk["within_tolerance"] else []
+    if risk["within_tolerance"]:
+        return [f"Every class holds {risk['tolerance']} or more."]
+    return [f"{risk['n_above_tolerance']:,} records are in classes smaller than {risk['tolerance']}."]

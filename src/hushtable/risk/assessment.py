@@ -1,0 +1,227 @@
+"""What an assessment of risk holds: figures of a table, and what frames show of its records."""
+
+from __future__ import annotations
+
+import html
+from dataclasses import asdict, dataclass, field, fields, is_dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from hushtable import frames
+from hushtable._types import CodeArray, CountArray, FloatArray, Missing
+from hushtable.risk.headline import headline as headline_of
+from hushtable.risk.headline import notes as notes_of
+from hushtable.risk.hipaa import SafeHarborFinding
+from hushtable.risk.homogeneity import Homogeneity
+from hushtable.risk.households import HouseholdRisk
+
+if TYPE_CHECKING:
+    from hushtable.risk.population import Estimate
+
+__all__ = ["AttackRisk", "Records", "RiskAssessment"]
+
+
+@dataclass(frozen=True, slots=True)
+class AttackRisk:
+    """What an attacker achieves, record by record: 1 / how many share a record's values.
+
+    Attributes
+    ----------
+    highest, average : float
+        In [0, 1]; lower is safer.
+    share_above : dict of size to float
+        The share of the records in classes smaller than a size, whose risk is above 1 / size.
+    """
+
+    highest: float
+    average: float
+    share_above: dict[int, float]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Records:
+    """What is known of single records, for frames alone: their classes, and what the classes have.
+
+    Attributes
+    ----------
+    labels : ndarray of int32, shape (n_rows,)
+    counts : ndarray of int64, shape (n_rows,)
+        Records of each row.
+    sizes : ndarray of int64, shape (n_classes,)
+    individual : ndarray of float64, shape (n_classes,)
+    rank : ndarray of int64, shape (n_classes,), optional
+    household : ndarray of float64, shape (n_records,), optional
+    """
+
+    labels: CodeArray = field(repr=False)
+    counts: CountArray = field(repr=False)
+    sizes: CountArray = field(repr=False)
+    individual: FloatArray = field(repr=False)
+    rank: CountArray | None = field(repr=False)
+    household: FloatArray | None = field(repr=False)
+
+    def spread(self, of_classes: Any) -> Any:
+        """Return for every record what its class has."""
+        return np.repeat(of_classes[self.labels], self.counts)
+
+
+@dataclass(frozen=True, slots=True)
+class RiskAssessment:
+    """How easily people can be found again.
+
+    The risk of a record is 1 / the records of its class: the chance of a right
+    guess by someone who knows that the person is in the table (the prosecutor).
+    Where persons are counted, they take the place of records in every class size.
+
+    Attributes
+    ----------
+    quasi_identifiers : tuple of str
+    n_records, n_classes : int
+    n_unique : int
+        Records alone in their class, or of its only person.
+    smallest_class : int
+    highest_risk : float
+        In [0, 1]; 1 / smallest_class. Lower is safer.
+    average_risk : float
+        In [0, 1]; the mean over records of 1 / the size of their class: classes / records, unless persons are counted.
+    smallest_by_missing : dict of reading to int
+        The smallest class when missing values are a category of their own, match
+        anything (wildcard), or match nothing (worst). As a wildcard, a person counts once for every class matched.
+    distinct_sensitive : dict of column to int
+        The fewest distinct known values of a sensitive column in any class.
+    class_sizes : dict of size to int
+        How many classes there are of every size.
+    records_below : dict of size to int
+        Records in classes smaller than each threshold.
+    missing : {"category", "wildcard", "worst"}
+        The reading of class sizes; estimates of a population take missing values for a category.
+    n_incomplete : int
+        Records that miss a quasi-identifier.
+    prosecutor_risk : AttackRisk
+        Of someone who knows that a person is in the table.
+    journalist_risk : AttackRisk, optional
+        Of someone who knows that a person is in the population: by the people counted there. None without one.
+    marketer_risk : float
+        In [0, 1]; the expected share of right guesses over all records: the mean of 1 / people of the population who
+        share a record's values, where they are counted; else of 1 / class size, as much as it can be.
+    basis : {"table", "population", "population_size", "weights"}
+        What is known of the population: nothing, the people, their number, survey weights.
+    population_size : float, optional
+    sampling_fraction : float, optional
+        In (0, 1]: f, records (or persons) / population.
+    theta : Estimate, optional
+        In [0, 1]: the chance that a match with a unique is right; None where the population is not known, or nobody
+        is unique. Counted where the population is, else by data intrusion simulation.
+    population_uniqueness : dict of name to Estimate
+        The share of the population who share their values with nobody: "counted", or an estimate by each method,
+        shown to compare with other programs, with the bounds of what the data allow as its interval.
+    n_unique_in_population : int, optional
+        Records that are unique here and in the population that was counted.
+    individual_basis : str
+        What individual risks are, in words.
+    global_risk : float
+        In [0, 1]: the mean of the individual risks of all records, the share that is expected to be found.
+    homogeneity : dict of column to Homogeneity
+    household : HouseholdRisk, optional
+    person : str, optional
+    tolerance : int, optional
+        The smallest class that is tolerated.
+    within_tolerance : bool, optional
+        Whether every class is as large, in the table itself whatever the population; with the Safe Harbor, whether
+        no column looks to break a rule.
+    n_above_tolerance : int, optional
+        Records whose class is smaller.
+    safe_harbor : tuple of SafeHarborFinding, optional
+    records : Records
+        What frames show of single records; in no representation and no dictionary.
+    source : str
+        The dataframe library that `to_frame` answers in.
+    """
+
+    quasi_identifiers: tuple[str, ...]
+    n_records: int
+    n_classes: int
+    n_unique: int
+    smallest_class: int
+    highest_risk: float
+    average_risk: float
+    smallest_by_missing: dict[str, int]
+    distinct_sensitive: dict[str, int]
+    class_sizes: dict[int, int] = field(repr=False)
+    records_below: dict[int, int]
+    missing: Missing
+    n_incomplete: int
+    prosecutor_risk: AttackRisk
+    journalist_risk: AttackRisk | None
+    marketer_risk: float
+    basis: str
+    population_size: float | None
+    sampling_fraction: float | None
+    theta: Estimate | None
+    population_uniqueness: dict[str, Estimate]
+    n_unique_in_population: int | None
+    individual_basis: str
+    global_risk: float
+    homogeneity: dict[str, Homogeneity]
+    household: HouseholdRisk | None
+    person: str | None
+    tolerance: int | None
+    within_tolerance: bool | None
+    n_above_tolerance: int | None
+    safe_harbor: tuple[SafeHarborFinding, ...] | None
+    records: Records = field(repr=False, compare=False)
+    source: str = field(repr=False, compare=False)
+
+    @property
+    def headline(self) -> str:
+        """One sentence: uniques, the share of the population that the table is, and how often a match is right."""
+        return headline_of(self)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the figures do not say by themselves."""
+        return tuple(notes_of(self))
+
+    @property
+    def individual_risk(self) -> FloatArray:
+        """Each record's expected chance of a right guess, float64 in [0, 1]; `individual_basis` says by what."""
+        return np.asarray(self.records.spread(self.records.individual))
+
+    def to_frame(self) -> Any:
+        """Return a row for every record, in the order of the data, in a frame of the library that the data came in.
+
+        Columns ``class_size``, ``individual_risk``; where a population is estimated ``rarity_rank`` (of uniques, 1 has
+        the rarest values; 0 for others); with households ``household_risk``. It says who can be found: keep it as
+        safe as the data.
+        """
+        records = self.records
+        columns = {"class_size": records.spread(records.sizes), "individual_risk": self.individual_risk}
+        if records.rank is not None:
+            columns["rarity_rank"] = records.spread(records.rank)
+        if records.household is not None:
+            columns["household_risk"] = records.household
+        return frames.assemble({name: each.tolist() for name, each in columns.items()}, self.source)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the assessment as plain values: figures and names, nothing of a single record."""
+        told = [each.name for each in fields(self) if each.compare]
+        plain = {name: _plain(getattr(self, name)) for name in told}
+        return {**plain, "headline": self.headline, "notes": list(self.notes)}
+
+    def _repr_html_(self) -> str:
+        shown = (
+            f"<b>Risk</b> by {html.escape(', '.join(self.quasi_identifiers))}: {html.escape(self.headline)} "
+            f"{self.n_classes} classes; highest risk {self.highest_risk:.3g}, average {self.average_risk:.3g}"
+        )
+        return "<br>".join((shown, *map(html.escape, self.notes)))
+
+
+def _plain(entry: Any) -> Any:
+    if hasattr(entry, "to_dict"):
+        return entry.to_dict()
+    if isinstance(entry, dict):
+        return {name: _plain(each) for name, each in entry.items()}
+    if isinstance(entry, tuple):
+        return [_plain(each) for each in entry]
+    return asdict(entry) if is_dataclass(entry) and not isinstance(entry, type) else entry

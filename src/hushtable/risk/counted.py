@@ -1,0 +1,271 @@
+"""The classes of a table, how many a person hides among in each, and how many of the population share its values."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+from hushtable import frames
+from hushtable._types import CodeArray, CountArray, FloatArray, Missing, frozen
+from hushtable.claims.readings import count_values, match_classes, match_sizes
+from hushtable.column import ColumnSpec
+from hushtable.errors import InputError, check_columns, with_hint
+from hushtable.joint import code_together
+from hushtable.kernels import group
+from hushtable.models.base import Histogram
+from hushtable.partition import Partition
+from hushtable.table import Table
+
+__all__ = ["READINGS", "Counted", "People", "Weighted", "count_classes", "count_people", "read_together", "weigh"]
+
+_NO_CLASS: Final = frozen(np.empty(0, dtype=np.int64))
+
+READINGS: Final[tuple[Missing, ...]] = ("category", "wildcard", "worst")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Counted:
+    """The classes of a table.
+
+    Attributes
+    ----------
+    table : Table
+    columns : tuple of str
+        The quasi-identifiers.
+    person : str, optional
+    missing : {"category", "wildcard", "worst"}
+        The reading of ``sizes``.
+    partition : Partition
+        Missing values are a category of their own.
+    members : ndarray of int64, shape (n_classes,)
+        Records of every class; persons, where they are counted.
+    sizes : ndarray of int64, shape (n_classes,)
+        The same by the reading that was asked for: how many the records of a class match.
+    gaps : ndarray of int64
+        The classes that miss a quasi-identifier.
+    """
+
+    table: Table
+    columns: tuple[str, ...]
+    person: str | None
+    missing: Missing
+    partition: Partition
+    members: CountArray = field(repr=False)
+    sizes: CountArray = field(repr=False)
+    gaps: CountArray = field(repr=False)
+
+    @property
+    def codes(self) -> CodeArray:
+        """What the classes have in the quasi-identifiers, shape (n_columns, n_classes); -1 is missing."""
+        return _codes(self.table, self.columns, self.partition)
+
+    @property
+    def records(self) -> CountArray:
+        """Records of every class."""
+        return self.partition.sizes
+
+    @property
+    def widths(self) -> tuple[int, ...]:
+        """How many values each quasi-identifier has."""
+        return tuple(self.table.column(name).n_values for name in self.columns)
+
+    def smallest_by_missing(self) -> dict[str, int]:
+        """Return the smallest class by every reading of missing values; 0 of an empty table."""
+        if not len(self.gaps):
+            return dict.fromkeys(READINGS, int(self.members.min(initial=self.table.n_records)))
+        codes = self.codes
+        others = {each: match_sizes(codes, self.members, each) for each in READINGS if each != self.missing}
+        sizes = {**others, self.missing: self.sizes}
+        return {each: int(sizes[each].min(initial=self.table.n_records)) for each in READINGS}
+
+    def histogram(self, column: str) -> tuple[CountArray, Histogram]:
+        """Return the records and the values of a column that the records of every class match."""
+        histogram = self.partition.histogram(self.table, column)
+        if self.missing == "category" or not len(self.gaps):
+            return self.records, histogram
+        sizes, found = match_classes(self.codes, self.records, {column: histogram}, self.missing)
+        return sizes, found[column]
+
+
+class People(NamedTuple):
+    """The population, counted.
+
+    Attributes
+    ----------
+    by_class : ndarray of int64, shape (n_classes,)
+        People who share the values of a class.
+    n_unique : int
+        How many people share their values with nobody.
+    n_people : int
+    """
+
+    by_class: CountArray
+    n_unique: int
+    n_people: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Weighted:
+    """Survey weights, summed over records, or over persons where they are counted.
+
+    Attributes
+    ----------
+    total : float
+        The population that they stand for.
+    by_class : ndarray of float64, shape (n_classes,)
+    """
+
+    total: float
+    by_class: FloatArray = field(repr=False)
+
+
+def read_together(data: Any, population: Any) -> tuple[Any, Any]:
+    """Open a table and its population; what could be read in two ways in one is read as in the other."""
+    if isinstance(data, Table) or isinstance(population, Table):
+        return data, population
+    first, second = frames.read_alike((frames.read(data), frames.read(population)))
+    return first, second
+
+
+def count_classes(table: Table, columns: tuple[str, ...], person: str | None, missing: Missing) -> Counted:
+    """Put records with equal quasi-identifiers in classes, and count whom each of them matches."""
+    partition = Partition.of(table, columns)
+    members = partition.sizes if person is None else partition.histogram(table, person).n_distinct()
+    first = partition.rows[partition.offsets[:-1]]
+    # Few columns miss any cell: only those are looked at class by class.
+    incomplete = [row for row in (table.codes[table.index(name)] for name in columns) if row.min(initial=0) < 0]
+    gaps = np.flatnonzero(np.any([row[first] < 0 for row in incomplete], axis=0)) if incomplete else _NO_CLASS
+    sizes = members
+    if len(gaps) and missing != "category":
+        sizes = match_sizes(_codes(table, columns, partition), members, missing)
+    return Counted(table, columns, person, missing, partition, members, sizes, gaps)
+
+
+def _codes(table: Table, columns: tuple[str, ...], partition: Partition) -> CodeArray:
+    places = np.array([table.index(name) for name in columns], dtype=np.intp)
+    return table.codes[np.ix_(places, partition.rows[partition.offsets[:-1]].astype(np.intp))]
+
+
+def count_people(counted: Counted, population: Any, specs: Mapping[str, ColumnSpec] | None) -> People:
+    """Count the people of the population who share the values of every class.
+
+    Parameters
+    ----------
+    counted : Counted
+    population : path, dataframe or Table
+        With the quasi-identifiers. Where persons are counted and it has their column, its persons are counted, too;
+        else each of its records is a person.
+    specs : mapping of column to ColumnSpec, optional
+
+    Raises
+    ------
+    InputError
+        Classes have fewer people in the population than in the table, which is then no part of it.
+    """
+    everyone = population if isinstance(population, Table) else frames.read(population)
+    names = everyone.names if isinstance(everyone, Table) else everyone.columns
+    check_columns(counted.columns, names, "quasi-identifiers of the population")
+    persons = [name for name in names if name == counted.person and name not in counted.columns]
+    people = Table.encode(everyone, (*counted.columns, *persons), specs)
+    codes, labels, n_labels = _labelled(counted, people.select(counted.columns))
+    n_classes = len(counted.sizes)
+    theirs = labels[n_classes:]
+    if counted.person is not None and counted.person in people.names:
+        by_label = count_values(
+            theirs.astype(np.int64), people.codes[people.index(counted.person)], n_labels
+        ).n_distinct()
+    else:
+        by_label = group.class_sizes(theirs, people.counts, n_labels)
+    found = by_label[labels[:n_classes]]
+    if counted.missing == "worst":
+        found[counted.gaps] = 1
+    elif counted.missing == "wildcard":
+        held = np.flatnonzero(by_label)
+        rows = np.concatenate((np.arange(n_classes), n_classes + group.first_rows(theirs, n_labels)[held]))
+        weights = np.concatenate((np.zeros(n_classes, dtype=np.int64), by_label[held]))
+        found = match_sizes(codes[:, rows], weights, "wildcard")[:n_classes]
+    _check_is_part(counted, found)
+    return People(found, int(np.count_nonzero(by_label == 1)), int(by_label.sum()))
+
+
+def weigh(counted: Counted, column: str) -> Weighted:
+    """Sum the survey weights of every class.
+
+    Raises
+    ------
+    InputError
+        A weight is missing, is no positive number, or differs among the records of a person.
+    """
+    table = counted.table
+    weights = _weights_of(table, column)
+    n_classes = len(counted.members)
+    if counted.person is None:
+        by_class = np.bincount(counted.partition.labels, weights=weights * table.counts, minlength=n_classes)
+    else:
+        labels, of_persons = _by_person(counted, weights, column)
+        by_class = np.bincount(labels, weights=of_persons, minlength=n_classes)
+    return Weighted(math.fsum(by_class.tolist()), by_class.astype(np.float64))
+
+
+def _labelled(counted: Counted, people: Table) -> tuple[CodeArray, CodeArray, int]:
+    """Code the classes and, behind them, the population; return their codes, and labels that equal ones share."""
+    columns = tuple(counted.table.column(name) for name in counted.columns)
+    classes, everyone = code_together((Table(columns, counted.codes, counted.sizes), people)).tables
+    codes = np.ascontiguousarray(np.concatenate((classes.codes, everyone.codes), axis=1))
+    labels, n_labels = np.zeros(codes.shape[1], dtype=np.int32), min(1, codes.shape[1])
+    for column in codes:
+        refined = np.empty_like(labels)
+        n_labels = group.refine(labels, n_labels, column, int(column.max(initial=-1)) + 1, refined)
+        labels = refined
+    return codes, labels, n_labels
+
+
+def _check_is_part(counted: Counted, people: CountArray) -> None:
+    least = counted.members.copy()
+    if counted.missing == "worst":
+        # What matches nothing stands for one.
+        least[counted.gaps] = 1
+    n_records = int(counted.records[people < np.maximum(least, 1)].sum())
+    if not n_records:
+        return
+    hint = "compare tables that are spelled and generalized alike, or give population_size instead."
+    if len(counted.gaps):
+        hint = f"{hint} Records with missing cells can match anyone: missing='wildcard'."
+    msg = f"{n_records} records are in classes with fewer people in the population than in the data."
+    raise InputError(with_hint(f"{msg} The data are then no part of that population.", hint))
+
+
+def _weights_of(table: Table, column: str) -> FloatArray:
+    """Return the weight of every row."""
+    known, codes = table.column(column), table.codes[table.index(column)]
+    if known.n_values and known.kind not in ("integer", "decimal"):
+        msg = with_hint(f"weights = {column!r}, a column of kind {known.kind}.", "weights are numbers above 0.")
+        raise InputError(msg)
+    weights = np.append(known.values.astype(np.float64), np.nan)[codes]
+    # So written, a missing weight is not positive either.
+    n_odd = int(table.counts[~(weights > 0)].sum())
+    if n_odd:
+        msg = f"weights = {column!r}: {n_odd} records have no weight, or one that is not above 0."
+        raise InputError(with_hint(msg, "give every record the number of people it stands for."))
+    return np.asarray(weights)
+
+
+def _by_person(counted: Counted, weights: FloatArray, column: str) -> tuple[CountArray, FloatArray]:
+    """Return the class and the weight of every person of every class; who is nobody has none."""
+    assert counted.person is not None
+    table = counted.table
+    codes = table.codes[table.index(counted.person)]
+    known = np.flatnonzero((codes >= 0) & (table.counts > 0))
+    persons, first = np.unique(codes[known], return_index=True)
+    expected = weights[known][first][np.searchsorted(persons, codes[known])]
+    n_odd = int(np.count_nonzero(weights[known] != expected))
+    if n_odd:
+        msg = f"weights = {column!r}: {n_odd} records have another weight than the first record of their person."
+        raise InputError(with_hint(msg, "give all records of a person one weight: the people that person stands for."))
+    width = table.column(counted.person).n_values
+    pairs, at = np.unique(counted.partition.labels[known].astype(np.int64) * width + codes[known], return_index=True)
+    return pairs // width, weights[known][at]

@@ -1,0 +1,157 @@
+"""The rules of HIPAA's Safe Harbor, column by column: what a column looks like against what may stay.
+
+A check of rules by names and cells, no legal opinion: it cannot know what a column means that looks like nothing,
+whether the three digits of a postcode hold 20,000 people, or what somebody knows besides.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, Final
+
+import numpy as np
+
+from hushtable import frames
+from hushtable.cells import SUPPRESSED
+from hushtable.discover.roles.cells import Cells, cells_of
+from hushtable.discover.roles.findings import finding
+from hushtable.discover.roles.looks import look_of
+from hushtable.discover.roles.names import lexicon
+from hushtable.errors import ColumnError
+from hushtable.table import Table
+
+__all__ = ["RULES", "SafeHarborFinding", "safe_harbor"]
+
+_OLDEST: Final = 89
+_A_YEAR: Final = re.compile(r"\D*(1[89]|20)\d\d(\D+(1[89]|20)\d\d)?\D*")
+_MOST_DIGITS: Final = 3
+_OPEN_TOP: Final = re.compile(r"(>=|≥) ?90|> ?89|90 ?\+|\[90, ?(∞|inf)?\)|90 (and|or) (over|older|above|more)", re.I)
+
+RULES: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "person name": "A: names",
+        "name": "A: names",
+        "street": "B: places smaller than a state",
+        "place": "B: places smaller than a state",
+        "coordinate": "B: places smaller than a state",
+        "postcode": "B: postcodes of more than three digits",
+        "birth": "C: dates finer than the year",
+        "date": "C: dates finer than the year",
+        "time": "C: dates finer than the year",
+        "age": "C: ages over 89",
+        "contact": "D, E, F: telephone and fax numbers, e-mail addresses",
+        "number of a person": "G, H, I, K: social security, record, plan, certificate and licence numbers",
+        "account": "J: account numbers",
+        "plate": "L: vehicle identifiers and plates",
+        "network": "M, O: device identifiers, addresses in a network",
+        "web address": "N: web addresses",
+        "biometric": "P, Q: biometric identifiers, pictures of faces",
+        "key": "R: any other unique number, characteristic or code",
+        "person": "R: any other unique number, characteristic or code",
+    }
+)
+"""What may not stay, by the topic of a column: the letters of 45 CFR 164.514(b)(2)(i)."""
+
+_UNREADABLE: Final = "its cells cannot be read, so that no rule can be checked"
+
+
+@dataclass(frozen=True, slots=True)
+class SafeHarborFinding:
+    """A column, and the rule of the Safe Harbor that it looks to break."""
+
+    column: str
+    rule: str
+
+
+def safe_harbor(data: Any) -> tuple[SafeHarborFinding, ...]:
+    """Return which columns look to break which rule, in column order; never a value of them.
+
+    Parameters
+    ----------
+    data : path, dataframe or Table
+        All of its columns are looked at.
+
+    Notes
+    -----
+    45 CFR 164.514(b)(2)(i). A postcode may keep three digits, a date its year, an age up to 89 or "90+"; years of birth
+    may not lie so far apart that one tells an age over 89. A place may be a state, which the check cannot tell. What
+    a column is about is found as `hushtable.find_quasi_identifiers` finds it.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> safe_harbor(pl.DataFrame({"e-mail": ["a@b.org"], "age": [52], "zip": ["021"]}))
+    (SafeHarborFinding(column='e-mail', rule='D, E, F: telephone and fax numbers, e-mail addresses'),)
+    """
+    source = data if isinstance(data, Table) else frames.read(data)
+    names = source.names if isinstance(source, Table) else source.columns
+    rules = ((name, _broken(source, name)) for name in names)
+    return tuple(SafeHarborFinding(name, rule) for name, rule in rules if rule)
+
+
+def _broken(source: Table | frames.Frame, name: str) -> str:
+    """Return the rule that a column looks to break; "" for none."""
+    try:
+        table = Table.encode(source, [name]).without_unused()
+    except ColumnError:
+        return _UNREADABLE
+    (column,), (codes,) = table.columns, table.codes
+    counts = np.bincount(codes + 1, weights=table.counts, minlength=column.n_values + 1).astype(np.int64)
+    if not counts[1:].any():
+        return ""
+    cells = cells_of(column, counts[1:], int(counts[0]))
+    topic, look = finding(cells, lexicon()).topic, look_of(cells)
+    # What cells surely look like counts here, whatever the name says.
+    about = [topic.name if topic else "", look.topic if look and look.is_sure else ""]
+    broken = [RULES[name] for name in about if name in RULES and not _ALLOWED.get(name, _never)(cells)]
+    return broken[0] if broken else ""
+
+
+def _never(cells: Cells) -> bool:
+    return False
+
+
+def _texts(cells: Cells) -> list[str]:
+    """Return the distinct cells; what is suppressed tells nothing."""
+    return [text for text in map(str.strip, cells.column.texts()) if text != SUPPRESSED]
+
+
+def _is_short(cells: Cells) -> bool:
+    return all(sum(map(str.isalnum, text)) <= _MOST_DIGITS for text in _texts(cells))
+
+
+def _are_years(cells: Cells) -> bool:
+    if len(cells.moments):
+        return bool((cells.moments == cells.moments.astype("datetime64[Y]")).all())
+    return all(map(_A_YEAR.fullmatch, _texts(cells)))
+
+
+def _are_years_of_living(cells: Cells) -> bool:
+    """Tell whether dates are years, and none tells an age over 89 by lying so far before another."""
+    years = [int(year) for text in _texts(cells) for year in re.findall(r"\d{4}", text)]
+    return _are_years(cells) and max(years, default=0) - min(years, default=0) <= _OLDEST
+
+
+def _are_ages_to_89(cells: Cells) -> bool:
+    return all(_OPEN_TOP.fullmatch(text) or _oldest(text) <= _OLDEST for text in _texts(cells))
+
+
+def _oldest(text: str) -> float:
+    """Return the highest age that a cell tells; infinite where it tells none."""
+    numbers = [float(number) for number in re.findall(r"\d+(?:\.\d+)?", text)]
+    if not numbers:
+        return float("inf")
+    # The end of a half-open interval is no age in it.
+    return max(numbers) - (text.startswith("[") and text.endswith(")"))
+
+
+_ALLOWED: Final[Mapping[str, Callable[[Cells], bool]]] = {
+    "postcode": _is_short,
+    "birth": _are_years_of_living,
+    "date": _are_years,
+    "time": _are_years,
+    "age": _are_ages_to_89,
+}

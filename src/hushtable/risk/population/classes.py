@@ -1,0 +1,117 @@
+"""The classes of a sample by their sizes: all that estimators see of a table, but the tree."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from hushtable._types import TOLERANCE, CountArray, frozen
+from hushtable.errors import InputError, with_hint
+from hushtable.risk.population.estimate import Point
+
+__all__ = ["SampleClasses"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SampleClasses:
+    """How many classes of each size a sample has, and of how many people it is a sample.
+
+    Attributes
+    ----------
+    sizes : ndarray of int64, shape (n_sizes,), read-only
+        The sizes that occur, ascending, in records (or persons, where a person has several).
+    counts : ndarray of int64, shape (n_sizes,), read-only
+        How many classes have each size.
+    n_records : int
+    population_size : float
+        At least n_records; people of the scenario, of which the sample was drawn at random.
+
+    Examples
+    --------
+    >>> sample = SampleClasses.of([1, 1, 2, 5], 90)
+    >>> sample.n_records, sample.n_classes, sample.n_unique, sample.n_pairs, sample.f
+    (9, 4, 2, 1, 0.1)
+    """
+
+    sizes: CountArray = field(repr=False)
+    counts: CountArray = field(repr=False)
+    n_records: int
+    population_size: float
+
+    def __post_init__(self) -> None:
+        for array in (self.sizes, self.counts):
+            frozen(array)
+
+    @classmethod
+    def of(cls, class_sizes: ArrayLike, population_size: float) -> SampleClasses:
+        """Count the classes of a sample by their size.
+
+        Parameters
+        ----------
+        class_sizes : array of int, shape (n_classes,)
+            At least 1 each, in any order.
+        population_size : float
+            People, the sample's own included; a sum of weights need not be whole.
+
+        Raises
+        ------
+        InputError
+            For a class without records, and for a population smaller than its sample.
+        """
+        given = np.asarray(class_sizes)
+        if given.ndim != 1 or (given.size and (given.dtype.kind not in "iu" or int(given.min()) < 1)):
+            msg = with_hint(
+                f"class_sizes holds {given.dtype} of shape {given.shape}, or a size below 1.",
+                "whole numbers of at least 1, one for each class.",
+            )
+            raise InputError(msg)
+        sizes, counts = np.unique(given.astype(np.int64), return_counts=True)
+        n_records = int(sizes @ counts)
+        # Weights of 1 may sum to a little less than their number.
+        if math.isclose(population_size, n_records, rel_tol=TOLERANCE):
+            population_size = n_records
+        if not (math.isfinite(population_size) and population_size > 0 and population_size >= n_records):
+            msg = with_hint(
+                f"population_size = {population_size!r}, but the sample has {n_records} records.",
+                "the people that the sample was drawn from, the sample's own included; with weights, their sum.",
+            )
+            raise InputError(msg)
+        return cls(sizes, counts.astype(np.int64), n_records, float(population_size))
+
+    @property
+    def f(self) -> float:
+        """Return the sampling fraction, in [0, 1]."""
+        return self.n_records / self.population_size
+
+    @property
+    def n_classes(self) -> int:
+        """Return how many classes there are."""
+        return int(self.counts.sum())
+
+    @property
+    def n_unique(self) -> int:
+        """Return how many classes hold one record."""
+        return self.n_of(1)
+
+    @property
+    def n_pairs(self) -> int:
+        """Return how many classes hold two records."""
+        return self.n_of(2)
+
+    def n_of(self, size: int) -> int:
+        """Return how many classes have a size."""
+        return int(self.counts[self.sizes == size].sum())
+
+    @property
+    def settled(self) -> Point | None:
+        """Return the uniqueness that needs no estimator, or why none has an answer; None where they are needed."""
+        if self.n_records == 0:
+            return Point(None, "not estimable: the sample is empty")
+        if self.f == 1:
+            return Point(self.n_unique / self.n_records)
+        if self.n_unique == 0:
+            return Point(None, "not estimable: no record of the sample is unique")
+        return None
