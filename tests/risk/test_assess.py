@@ -314,3 +314,11 @@ def test_odd_names_of_columns():
     frame = pl.DataFrame({"*": [1, 1, 2], "^a.*$": [1, 1, 1], 'it"s 🙂': ["x", "y", "y"], "": [1, 2, 3]}).drop("")
     risk = assess(frame, quasi_identifiers=["*", "^a.*$"], sensitive=['it"s 🙂'], population_size=None)
     assert (risk.n_unique, risk.distinct_sensitive) == (1, {'it"s 🙂': 1})
+
+
+def test_counts_may_be_of_any_size():
+    table = Table.encode(pl.DataFrame({"a": [1, 2, 3]}))
+    counted = Table(table.columns, table.codes, np.array([1, 2**40, 2**40]))
+    risk = assess(counted, quasi_identifiers=["a"])
+    assert risk.class_sizes == {1: 1, 2**40: 2}
+    assert (risk.n_unique, risk.average_risk) == (1, 3 / (2**41 + 1))

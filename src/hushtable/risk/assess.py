@@ -14,7 +14,7 @@ from hushtable._types import CountArray, FloatArray, Missing
 from hushtable.column import ColumnSpec, check_specs
 from hushtable.errors import InputError, check_type, names_in, with_hint
 from hushtable.risk.assessment import AttackRisk, Records, RiskAssessment
-from hushtable.risk.counted import READINGS, Counted, count_classes, count_people, read_together, weigh
+from hushtable.risk.counted import READINGS, Counted, count_classes, count_people, read_together, sum_by_size, weigh
 from hushtable.risk.hipaa import SafeHarborFinding, safe_harbor
 from hushtable.risk.homogeneity import homogeneity
 from hushtable.risk.households import HouseholdRisk, household_classes, household_codes, summarised
@@ -167,8 +167,7 @@ def _of_classes(counted: Counted, below: tuple[int, ...]) -> dict[str, Any]:
     """Return what the classes of the table say."""
     smallest = counted.smallest_by_missing()
     attack = _attack(counted.records, counted.sizes, below)
-    n_of_size = np.bincount(counted.sizes)
-    sizes = np.flatnonzero(n_of_size)
+    sizes, n_classes = sum_by_size(counted.sizes, np.ones_like(counted.sizes))
     return {
         "n_records": counted.table.n_records,
         "n_classes": counted.partition.n_classes,
@@ -177,7 +176,7 @@ def _of_classes(counted: Counted, below: tuple[int, ...]) -> dict[str, Any]:
         "highest_risk": attack.highest,
         "average_risk": attack.average,
         "smallest_by_missing": smallest,
-        "class_sizes": dict(zip(sizes.tolist(), n_of_size[sizes].tolist(), strict=True)),
+        "class_sizes": dict(zip(sizes.tolist(), n_classes.tolist(), strict=True)),
         "records_below": {size: int(counted.records[counted.sizes < size].sum()) for size in below},
         "missing": counted.missing,
         "n_incomplete": int(counted.records[counted.gaps].sum()),
@@ -233,12 +232,12 @@ def _attack(records: CountArray, sizes: CountArray, below: tuple[int, ...]) -> A
     n_records = int(records.sum())
     if not n_records:
         return AttackRisk(1.0, 1.0, dict.fromkeys(below, 1.0))
-    of_size = np.bincount(sizes, weights=records)
-    found = np.flatnonzero(of_size)
-    # A class of nobody's records is no safer than that of one person. By size, so that no order changes a digit.
+    # By size, so that no order of the rows changes a digit.
+    found, of_size = sum_by_size(sizes, records)
+    # A class of nobody's records is no safer than that of one person.
     risks = 1 / np.maximum(found, 1)
-    above = {size: int(of_size[:size].sum()) / n_records for size in below}
-    return AttackRisk(float(risks.max()), float(risks @ of_size[found]) / n_records, above)
+    above = {size: int(of_size[found < size].sum()) / n_records for size in below}
+    return AttackRisk(float(risks.max()), float(risks @ of_size) / n_records, above)
 
 
 def _mean(counted: Counted, risks: FloatArray) -> float:

@@ -20,8 +20,20 @@ from hushtable.models.base import Histogram
 from hushtable.partition import Partition
 from hushtable.table import Table
 
-__all__ = ["READINGS", "Counted", "People", "Weighted", "count_classes", "count_people", "read_together", "weigh"]
+__all__ = [
+    "READINGS",
+    "Counted",
+    "People",
+    "Weighted",
+    "count_classes",
+    "count_people",
+    "read_together",
+    "sum_by_size",
+    "weigh",
+]
 
+# Counts may be of any size; up to here a table of all sizes is faster than sorting.
+_MOST_COUNTED: Final = 10**7
 _NO_CLASS: Final = frozen(np.empty(0, dtype=np.int64))
 
 READINGS: Final[tuple[Missing, ...]] = ("category", "wildcard", "worst")
@@ -148,6 +160,18 @@ def count_classes(table: Table, columns: tuple[str, ...], person: str | None, mi
 def _codes(table: Table, columns: tuple[str, ...], partition: Partition) -> CodeArray:
     places = np.array([table.index(name) for name in columns], dtype=np.intp)
     return table.codes[np.ix_(places, partition.rows[partition.offsets[:-1]].astype(np.intp))]
+
+
+def sum_by_size(sizes: CountArray, entries: CountArray) -> tuple[CountArray, CountArray]:
+    """Return the sizes that occur, ascending, and the sum of one whole number a class over each."""
+    if int(sizes.max(initial=0)) < _MOST_COUNTED:
+        places, distinct = sizes, None
+    else:
+        distinct, places = np.unique(sizes, return_inverse=True)
+    # Sums of whole numbers below 2^53 are exact in bincount's floats.
+    sums = np.bincount(places, weights=entries).astype(np.int64)
+    held = np.flatnonzero(np.bincount(places))
+    return held if distinct is None else distinct, sums[held]
 
 
 def count_people(counted: Counted, population: Any, specs: Mapping[str, ColumnSpec] | None) -> People:
