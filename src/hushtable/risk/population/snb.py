@@ -15,6 +15,7 @@ __all__ = ["fit_snb", "snb"]
 _ALPHA = (1e-12, 1e4)
 _ODDS = (1e-9, 1e9)
 _EDGE = 0.01
+_FLAT = 1e-6  # of the log-likelihood per class
 
 
 def snb(classes: SampleClasses) -> Point:
@@ -54,7 +55,7 @@ def snb(classes: SampleClasses) -> Point:
 def fit_snb(classes: SampleClasses) -> tuple[float, float] | None:
     """Return (alpha, beta) of the greatest likelihood of the sizes of classes that the sample did not miss.
 
-    None where it lies at the edge of what is searched, or the search did not end. The sample is a part of its population, f < 1.
+    None where it lies at the edge of what is searched, or the search did not end. Of a part of a population: f < 1.
 
     Notes
     -----
@@ -77,7 +78,8 @@ def fit_snb(classes: SampleClasses) -> tuple[float, float] | None:
     ends = [minimize(cost, start, jac=True, method="TNC", bounds=bounds, options=precision) for start in starts]
     best = min(ends, key=lambda end: float(end.fun))
     inside = all(low + _EDGE < x < high - _EDGE for x, (low, high) in zip(best.x, bounds, strict=True))
-    if not (inside and best.success):
+    # A search that cannot improve the last digit says that it failed: the slope decides.
+    if not (inside and np.abs(cost(best.x)[1]).max() < _FLAT):
         return None
     alpha, odds = np.exp(best.x)
     return float(alpha), f / (f + float(odds))
