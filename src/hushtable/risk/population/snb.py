@@ -15,6 +15,7 @@ __all__ = ["fit_snb", "snb"]
 _ALPHA = (1e-12, 1e4)
 _ODDS = (1e-9, 1e9)
 _EDGE = 0.01
+_FLAT = 1e-6  # of the log-likelihood per class
 
 
 def snb(classes: SampleClasses) -> Point:
@@ -39,10 +40,13 @@ def snb(classes: SampleClasses) -> Point:
         return Point(None, "not estimable: the slide negative binomial needs classes of one record and of several")
     fitted = fit_snb(classes)
     if fitted is None:
-        return Point(None, "not estimable: the slide negative binomial's likelihood rises to the edge of its range")
+        return Point(
+            None, "not estimable: the likelihood of the slide negative binomial has no maximum inside its range"
+        )
     alpha, beta = fitted
-    missed = (1 - classes.f) * (beta / (beta + (1 - beta) * classes.f)) ** alpha
-    value = classes.n_classes / (1 - missed) * beta**alpha / classes.population_size
+    odds = classes.f * (1 - beta) / beta
+    seen = -math.expm1(math.log1p(-classes.f) - alpha * math.log1p(odds))
+    value = classes.n_classes / seen * beta**alpha / classes.population_size
     if value > 1:
         return Point(None, "not estimable: the slide negative binomial, as fitted, has more unique people than people")
     return Point(value)
@@ -51,7 +55,7 @@ def snb(classes: SampleClasses) -> Point:
 def fit_snb(classes: SampleClasses) -> tuple[float, float] | None:
     """Return (alpha, beta) of the greatest likelihood of the sizes of classes that the sample did not miss.
 
-    None where it lies at the edge of what is searched. The sample is a part of its population, f < 1.
+    None where it lies at the edge of what is searched, or the search did not end. Of a part of a population: f < 1.
 
     Notes
     -----
@@ -70,11 +74,12 @@ def fit_snb(classes: SampleClasses) -> tuple[float, float] | None:
     # In small samples of much larger classes alpha is about f.
     starts = np.log([(f, 1), (f, 100), (0.1, 1), (0.1, 10), (1, 1), (10, 0.1)])
     # L-BFGS-B calls a parallel BLAS for vectors of two, which takes a second where cores are shared.
-    precision = {"ftol": 1e-15, "gtol": 1e-10, "xtol": 1e-12}
+    precision = {"ftol": 1e-15, "gtol": 1e-10, "xtol": 1e-12, "maxfun": 1_000}
     ends = [minimize(cost, start, jac=True, method="TNC", bounds=bounds, options=precision) for start in starts]
     best = min(ends, key=lambda end: float(end.fun))
     inside = all(low + _EDGE < x < high - _EDGE for x, (low, high) in zip(best.x, bounds, strict=True))
-    if not (inside and math.isfinite(best.fun)):
+    # A search that cannot improve the last digit says that it failed: the slope decides.
+    if not (inside and np.abs(cost(best.x)[1]).max() < _FLAT):
         return None
     alpha, odds = np.exp(best.x)
     return float(alpha), f / (f + float(odds))
