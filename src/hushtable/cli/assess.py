@@ -220,9 +220,9 @@ def _uniqueness_lines(estimates: Mapping[str, Mapping[str, Any]]) -> list[str]:
     rows = [
         (
             name,
-            "not estimable" if each["value"] is None else f"{each['value']:.4g}",
+            "" if each["value"] is None else f"{each['value']:.4g}",
             f"{each['low']:.3g} to {each['high']:.3g}",
-            each["reason"] if each["reliable"] else f"not reliable: {each['reason']}",
+            each["reason"] if each["reliable"] or each["value"] is None else f"not reliable: {each['reason']}",
         )
         for name, each in estimates.items()
     ]

@@ -126,8 +126,18 @@ def _tree(counted: Counted, classes: SampleClasses) -> tuple[TreeRisk, CountArra
     tree = chow_liu(counted.codes[:, held], counted.widths, counted.members[held])
     found = expected(tree.log_shares, counted.members[held] == 1, classes)
     rank = np.zeros(len(held), dtype=np.int64)
-    rank[counted.members == 1] = 1 + np.searchsorted(np.sort(found.nu), found.nu)
+    rank[counted.members == 1] = _ranks(found.nu)
     return found, rank
+
+
+def _ranks(values: FloatArray) -> CountArray:
+    """Rank values from 1, the smallest first; equal ones share the first of their ranks."""
+    order = np.argsort(values, kind="stable")
+    ascending = values[order]
+    first = np.flatnonzero(np.append(True, ascending[1:] != ascending[:-1]))
+    ranks = np.empty(len(values), dtype=np.int64)
+    ranks[order] = np.repeat(first + 1, np.diff(np.append(first, len(values))))
+    return ranks
 
 
 def _counted(value: float) -> Estimate:
