@@ -85,8 +85,8 @@ def risk_lines(risk: Mapping[str, Any], roles: Roles) -> list[str]:
     asked = f" ({', '.join(roles.ask)}: taken for known until you decide)" if roles.ask else ""
     return [
         f"By {', '.join(risk['quasi_identifiers'])}{asked}:",
-        f"  {risk['n_records']:,} records in {risk['n_classes']:,} classes; {risk['n_unique']:,} records are unique",
         f"  {risk['headline']}",
+        f"  {risk['n_records']:,} records in {risk['n_classes']:,} classes",
         f"  highest risk {risk['highest_risk']:.3g}, average risk {risk['average_risk']:.3g} "
         "(chance of a right guess by someone who knows that the person is in the table)",
         f"  smallest class {readings['category']} with missing as a category, "
