@@ -106,19 +106,23 @@ def _specs(release: Release, asked: Request) -> dict[str, ColumnSpec]:
 
 def _combinations(recoding: Recoding) -> tuple[dict[str, Written], CodeArray]:
     """Return what classes publish, every combination of cells once, and which of them each class publishes."""
-    _, first, class_of = np.unique(recoding.combinations()[:-1], return_index=True, return_inverse=True)
-    meanings, found = recoding.meanings(), {}
+    meanings, cells = recoding.meanings(), []
     for column, cell in zip(recoding.columns, recoding.cells, strict=True):
         label_of_class, labels = cell.labels(column)
         places = {text: place for place, text in enumerate(dict.fromkeys(labels))}
-        found[column.name] = Written(
-            np.array([places[text] for text in labels], dtype=np.int32)[label_of_class[first]],
-            cell.shares(replace(column, by_rank=False))[first],
-            cell.shares(replace(column, by_rank=True))[first],
-            tuple(places),
-            meanings.get(column.name),
+        cells.append(
+            Written(
+                np.array([places[text] for text in labels], dtype=np.int32)[label_of_class],
+                cell.shares(replace(column, by_rank=False)),
+                cell.shares(replace(column, by_rank=True)),
+                tuple(places),
+                meanings.get(column.name),
+            )
         )
-    return found, class_of.astype(np.int32)
+    written = replace(recoding, cells=tuple(cells))
+    _, first, class_of = np.unique(written.combinations()[:-1], return_index=True, return_inverse=True)
+    names = (column.name for column in recoding.columns)
+    return dict(zip(names, (cell.take(first) for cell in cells), strict=True)), class_of.astype(np.int32)
 
 
 def _lasting(release: Release, names: Iterable[str]) -> dict[str, Hierarchy | Rule]:

@@ -178,13 +178,14 @@ def _left_codes(sides: Sequence[Side], column: Column, meaning: Any) -> list[Cod
     if below:
         last |= zip(below, (n_below(below, column) - 1).tolist(), strict=True)
     listed = list(dict.fromkeys(cell for side in sides if isinstance(side, Among) for cell in side.cells))
+    covers = covered_by(listed, [*column.texts(), None], column.spec, meaning, column.name) if listed else None
     place = {cell: i for i, cell in enumerate(listed)}
-    covers = covered_by(listed, [*column.texts(), None], column.spec, meaning, column.name)
     found: list[CodeArray] = []
     for side in sides:
         if isinstance(side, Below):
             found.append(np.array([last[side.edge]], dtype=np.int32))
             continue
+        assert covers is not None
         codes = np.flatnonzero(covers[[place[cell] for cell in side.cells]].any(axis=0))
         found.append(np.where(codes == column.n_values, -1, codes).astype(np.int32))
     return found

@@ -35,6 +35,7 @@ __all__ = [
     "frame_of",
     "names_of",
     "numbers_of",
+    "outputs_of",
     "place_of",
     "precision_of",
     "table_of",
@@ -79,6 +80,15 @@ Threads = Annotated[
         show_default=False,
     ),
 ]
+
+
+def outputs_of(output: Path, *, codebook: bool) -> tuple[Path, ...]:
+    """Return the files that a release is written to."""
+    from hushtable import frames, manifest
+    from hushtable.codebook import codebook_paths
+
+    frames.file_kind(output)
+    return (output, manifest.manifest_path(output), *(codebook_paths(output) if codebook else ()))
 
 
 def use_threads(n_threads: int | None) -> None:

@@ -17,6 +17,7 @@ from hushtable.cli.arguments import (
     KeepOrder,
     Threads,
     WithCodebook,
+    outputs_of,
     place_of,
     table_of,
     use_threads,
@@ -60,14 +61,11 @@ def apply(
 ) -> None:
     """Publish new rows by the cells of an earlier release, judged by themselves, verified from the written file."""
     use_threads(threads)
-    from hushtable import drafts, frames, manifest
+    from hushtable import drafts
     from hushtable.anonymizers import LearnedRecoding
-    from hushtable.codebook import codebook_paths
 
-    frames.file_kind(output)
     inputs = [place_of(file), recoding, *(path for path in (together, key_file) if path is not None)]
-    outputs = (output, manifest.manifest_path(output), *(codebook_paths(output) if codebook else ()))
-    drafts.check_outputs(outputs, inputs, overwrite=force)
+    drafts.check_outputs(outputs_of(output, codebook=codebook), inputs, overwrite=force)
     learned = LearnedRecoding.read(recoding)
     with step("reading"):
         rows = table_of(file, encoding, delimiter)
@@ -93,14 +91,15 @@ def _lines(output: Path, release: Release, verdict: Verdict, *, codebook: bool) 
         f"On {', '.join(verdict.quasi_identifiers)}, verified from the file:",
         *(f"  {condition}" for condition in verdict.conditions),
         f"  {summary['n_records']:,} records in {summary['n_classes']:,} classes, smallest {verdict.smallest_class:,}",
-        f"  {summary['n_suppressed']:,} suppressed ({fate}): {batch.n_unfit:,} fit no cell of the earlier release, "
-        f"{batch.n_failed:,} are in classes that fail{alone}",
+        f"  {summary['n_suppressed']:,} suppressed, {fate}: {batch.n_unfit:,} fit no cell of the earlier release,",
+        f"    {batch.n_failed:,} are in classes that fail{alone}",
         f"  information loss {summary['loss']:.4f} (set-NCP, 0 none to 1 all)",
     ]
     if batch.replaces_earlier:
-        lines.append(
-            "  careful: it replaces the earlier release; whoever has that can subtract it and see classes too small"
-        )
+        lines += [
+            "  careful: it replaces the earlier release; whoever has that can subtract it,",
+            "    and see classes that are too small",
+        ]
     if release.exposure is not None:
         lines += [f"  {line}" for line in release.exposure.lines()]
     return lines

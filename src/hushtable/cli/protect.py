@@ -24,6 +24,7 @@ from hushtable.cli.arguments import (
     WithCodebook,
     frame_of,
     numbers_of,
+    outputs_of,
     place_of,
     table_of,
     use_threads,
@@ -204,15 +205,12 @@ def anonymize(
 ) -> None:
     """Write a release in which every person hides among k, with its manifest, verified from the written file."""
     use_threads(threads)
-    from hushtable import drafts, frames, manifest
-    from hushtable.codebook import codebook_paths
+    from hushtable import drafts
     from hushtable.edition import check_writing
 
-    frames.file_kind(output)
+    outputs = (*outputs_of(output, codebook=codebook), *(() if save_recoding is None else (save_recoding,)))
     rules = None if policy is None else _read_policy(policy)
     inputs = [place_of(file), *(path for path in (policy, key_file, domains, population) if path is not None)]
-    outputs = (output, manifest.manifest_path(output), *(codebook_paths(output) if codebook else ()))
-    outputs = outputs if save_recoding is None else (*outputs, save_recoding)
     drafts.check_outputs(outputs, [*inputs, *(rules.inputs if rules else ())], overwrite=force)
     with step("reading"):
         frame = table_of(file, encoding, delimiter, None if rules is None else rules.read_as.dialect)
