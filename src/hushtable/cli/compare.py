@@ -34,10 +34,7 @@ __all__ = ["compare"]
 Number = TypeVar("Number", int, float)
 
 _PICTURES: Final = (".png", ".svg")
-_FIGURES: Final = (
-    *("highest risk", "average", "smallest", "classes"),
-    *("loss", "longest cell", "bytes", "suppressed", "seconds"),
-)
+_FIGURES: Final = ("highest", "average", "classes", "loss", "longest", "bytes", "suppressed", "s")
 
 
 def compare(
@@ -142,15 +139,16 @@ def _lines(compared: Comparison) -> list[str]:
     crowd = "records" if compared.person is None else f"persons ({compared.person})"
     lines = [
         f"{INTERNAL.capitalize()}.",
-        f"{compared.n_records:,} records on {', '.join(compared.quasi_identifiers)}; classes count {crowd}:",
+        f"{compared.n_records:,} records on {', '.join(compared.quasi_identifiers)}; classes count {crowd}.",
+        f"Highest and average risk; loss ({compared.loss}); characters of the longest cell; bytes of a CSV.",
     ]
+    for line in dict.fromkeys(row.line for row in feasible):
+        runs = [row for row in feasible if row.line == line]
+        lines += [f"\n{line}:", _table(runs, compared.knee), _table_by_column(compared, runs)]
     if feasible:
         lines += [
-            _table(compared, feasible),
-            f"Loss of each column (set-NCP), beside {compared.loss} over all:",
-            _table_by_column(compared, feasible),
-            "Risk is of the records that are published in classes, suppressed ones are in none. What columns kept as "
-            "they are expose is not measured here; anonymize does.",
+            "Risk is of the records that are published in classes; suppressed ones are in none.",
+            "What columns kept as they are expose is not measured here; anonymize does.",
         ]
     lines += [f"  not feasible: {_asked(row)}: {row.reason}" for row in compared.rows if not row.is_feasible]
     lines += [f"  NOT verified: {_asked(row)}" for row in feasible if not row.verified]
@@ -162,28 +160,29 @@ def _asked(row: ComparedRun) -> str:
     return f"k = {row.k}, {row.line}"
 
 
-def _table(compared: Comparison, rows: list[ComparedRun]) -> str:
+def _table(rows: list[ComparedRun], knee: ComparedRun | None) -> str:
+    """Lay out runs that differ in k alone."""
     cells = [
         (
             str(row.k),
-            row.line,
             f"{row.highest_risk:.3g}",
             f"{row.average_risk:.3g}",
-            f"{row.smallest_class:,}",
             f"{row.n_classes:,}",
             f"{row.loss:.4f}",
             f"{row.longest_cell:,}",
             "no CSV" if row.n_bytes is None else f"{row.n_bytes:,}",
             f"{row.n_suppressed:,}",
             f"{row.seconds:.2f}",
-            "knee" if row is compared.knee else "",
+            "knee" if row is knee else "",
         )
         for row in rows
     ]
-    return aligned(("k", "", *_FIGURES, ""), cells, right=("k", *_FIGURES))
+    return aligned(("k", *_FIGURES, ""), cells, right=("k", *_FIGURES), whole=("k", *_FIGURES)).rstrip()
 
 
 def _table_by_column(compared: Comparison, rows: list[ComparedRun]) -> str:
-    names = compared.quasi_identifiers
-    cells = [(str(row.k), row.line, *(f"{(row.loss_by_column or {})[name]:.4f}" for name in names)) for row in rows]
-    return aligned(("k", "", *names), cells, right=("k", *names))
+    """Lay out what every column loses, a column of the table for each k."""
+    titles = [f"k = {row.k}" for row in rows]
+    lost = [row.loss_by_column or {} for row in rows]
+    cells = [(name, *(f"{each[name]:.4f}" for each in lost)) for name in compared.quasi_identifiers]
+    return aligned(("loss (set-NCP) of", *titles), cells, right=titles, whole=titles).rstrip()
