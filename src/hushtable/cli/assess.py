@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 __all__ = ["assess"]
 
 _FIGURES: Final = ("rate", "highest", "average", "marketer", "global", "theta")
+_GROUNDS: Final = {"equal": "all alike", "ordered": "by their order"}
 
 
 QuasiIdentifiers = Annotated[
@@ -194,7 +195,7 @@ def _lines(risk: Mapping[str, Any]) -> list[str]:
     lines += _uniqueness_lines(risk["population_uniqueness"])
     lines += [
         f"  {name}: at least {each['distinct_l']} values in a class (entropy l {each['entropy_l']:.3g}); "
-        f"t {each['t']:.3g}, {each['ground']}"
+        f"t {each['t']:.3g}, values {_GROUNDS[each['ground']]}"
         for name, each in risk["homogeneity"].items()
     ]
     if household := risk["household"]:
