@@ -220,6 +220,15 @@ def test_an_empty_table_is_at_the_highest_risk(options):
     assert len(risk.to_frame()) == 0
 
 
+@pytest.mark.parametrize("missing", ["category", "wildcard", "worst"])
+@pytest.mark.parametrize("names", [["a", "b"], []])
+def test_nobody_among_nobody_is_no_risk_that_was_measured(names, missing):
+    empty = frame_of([], ["a", "b"])
+    risk = assess(empty, quasi_identifiers=names, population=empty, missing=missing)
+    assert (risk.n_classes, risk.population_size, risk.theta, risk.population_uniqueness) == (0, 0.0, None, {})
+    assert risk.journalist_risk.average == 1.0
+
+
 @stubbed
 @examples
 @given(ROWS, st.randoms(use_true_random=False))

@@ -32,46 +32,52 @@ if TYPE_CHECKING:
 __all__ = ["assess"]
 
 _FIGURES: Final = ("rate", "highest", "average", "marketer", "global", "theta")
+_GROUNDS: Final = {"equal": "all alike", "ordered": "by their order"}
+
+
+QuasiIdentifiers = Annotated[
+    str, typer.Option(metavar="A,B", help="Quasi-identifiers, without a policy.", show_default=False)
+]
+Sensitive = Annotated[
+    str, typer.Option(metavar="A,B", help="Columns that are not to be learnt of anyone.", show_default=False)
+]
+People = Annotated[Path | None, typer.Option(help="The people among whom those of the table are.", show_default=False)]
+PopulationSize = Annotated[
+    float | None, typer.Option(metavar="N", help="How many they are, where no file has them.", show_default=False)
+]
+Weights = Annotated[
+    str | None, typer.Option(metavar="COLUMN", help="How many people a record stands for.", show_default=False)
+]
+Person = Annotated[
+    str | None, typer.Option(metavar="COLUMN", help="Whose record a row is: count persons.", show_default=False)
+]
+Household = Annotated[str | None, typer.Option(metavar="COLUMN", help="Who lives together.", show_default=False)]
+Tolerance = Annotated[
+    str | None,
+    typer.Option(
+        metavar="11|PRESET",
+        help="The smallest class that is tolerated; survey-internal, internal, cms, ema-0070, public-use, or the "
+        "rules of hipaa-safe-harbor. Exit 1 when it is not met.",
+        show_default=False,
+    ),
+]
+Thresholds = Annotated[str, typer.Option(metavar="2,5", help="Count the records in classes smaller than each.")]
+Reading = Annotated[str, typer.Option(help="category, wildcard or worst.")]
 
 
 def assess(
     file: InFile,
-    qi: Annotated[
-        str, typer.Option(metavar="A,B", help="Quasi-identifiers, without a policy.", show_default=False)
-    ] = "",
+    qi: QuasiIdentifiers = "",
     policy: PolicyFile = None,
-    sensitive: Annotated[
-        str, typer.Option(metavar="A,B", help="Columns that are not to be learnt of anyone.", show_default=False)
-    ] = "",
-    population: Annotated[
-        Path | None, typer.Option(help="The people among whom those of the table are.", show_default=False)
-    ] = None,
-    population_size: Annotated[
-        float | None, typer.Option(metavar="N", help="How many they are, where no file has them.", show_default=False)
-    ] = None,
-    weights: Annotated[
-        str | None,
-        typer.Option(metavar="COLUMN", help="How many people a record stands for.", show_default=False),
-    ] = None,
-    person: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="Whose record a row is: count persons.", show_default=False)
-    ] = None,
-    household: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="Who lives together.", show_default=False)
-    ] = None,
-    tolerance: Annotated[
-        str | None,
-        typer.Option(
-            metavar="11|PRESET",
-            help="The smallest class that is tolerated; survey-internal, internal, cms, ema-0070, public-use, or the "
-            "rules of hipaa-safe-harbor. Exit 1 when it is not met.",
-            show_default=False,
-        ),
-    ] = None,
-    thresholds: Annotated[
-        str, typer.Option(metavar="2,5", help="Count the records in classes smaller than each.")
-    ] = "2,5,11,20",
-    missing: Annotated[str, typer.Option(help="category, wildcard or worst.")] = "category",
+    sensitive: Sensitive = "",
+    population: People = None,
+    population_size: PopulationSize = None,
+    weights: Weights = None,
+    person: Person = None,
+    household: Household = None,
+    tolerance: Tolerance = None,
+    thresholds: Thresholds = "2,5,11,20",
+    missing: Reading = "category",
     fail: Annotated[list[str] | None, fail_above(_FIGURES)] = None,
     threads: Threads = None,
     encoding: Encoding = None,
@@ -189,7 +195,7 @@ def _lines(risk: Mapping[str, Any]) -> list[str]:
     lines += _uniqueness_lines(risk["population_uniqueness"])
     lines += [
         f"  {name}: at least {each['distinct_l']} values in a class (entropy l {each['entropy_l']:.3g}); "
-        f"t {each['t']:.3g}, {each['ground']}"
+        f"t {each['t']:.3g}, values {_GROUNDS[each['ground']]}"
         for name, each in risk["homogeneity"].items()
     ]
     if household := risk["household"]:

@@ -26,7 +26,7 @@ def partitions(
     values match nothing, rows with one are in no class (-1).
     """
     done: list[int] = []
-    stack = [(np.zeros(codes.shape[1], dtype=np.int32), 1)]
+    stack = [(np.zeros(codes.shape[1], dtype=np.int32), min(1, codes.shape[1]))]
     for columns in sets:
         shared = 0
         while shared < min(len(done), len(columns)) and done[shared] == columns[shared]:

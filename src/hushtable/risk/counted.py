@@ -16,6 +16,7 @@ from hushtable.column import ColumnSpec
 from hushtable.errors import InputError, check_columns, with_hint
 from hushtable.joint import code_together
 from hushtable.kernels import group
+from hushtable.lattice.listing import partitions
 from hushtable.models.base import Histogram
 from hushtable.partition import Partition
 from hushtable.table import Table
@@ -204,14 +205,9 @@ def count_people(counted: Counted, population: Any, specs: Mapping[str, ColumnSp
         ).n_distinct()
     else:
         by_label = group.class_sizes(theirs, people.counts, n_labels)
-    found = by_label[labels[:n_classes]]
-    if counted.missing == "worst":
-        found[counted.gaps] = 1
-    elif counted.missing == "wildcard":
-        held = np.flatnonzero(by_label)
-        rows = np.concatenate((np.arange(n_classes), n_classes + group.first_rows(theirs, n_labels)[held]))
-        weights = np.concatenate((np.zeros(n_classes, dtype=np.int64), by_label[held]))
-        found = match_sizes(codes[:, rows], weights, "wildcard")[:n_classes]
+    # What the table alone has counts nobody, and makes nobody a match.
+    matched = match_sizes(codes[:, group.first_rows(labels, n_labels)], by_label, counted.missing)
+    found = matched[labels[:n_classes]]
     _check_is_part(counted, found)
     return People(found, int(np.count_nonzero(by_label == 1)), int(by_label.sum()))
 
@@ -238,13 +234,9 @@ def weigh(counted: Counted, column: str) -> Weighted:
 def _labelled(counted: Counted, people: Table) -> tuple[CodeArray, CodeArray, int]:
     """Code the classes and, behind them, the population; return their codes, and labels that equal ones share."""
     columns = tuple(counted.table.column(name) for name in counted.columns)
-    classes, everyone = code_together((Table(columns, counted.codes, counted.sizes), people)).tables
-    codes = np.ascontiguousarray(np.concatenate((classes.codes, everyone.codes), axis=1))
-    labels, n_labels = np.zeros(codes.shape[1], dtype=np.int32), min(1, codes.shape[1])
-    for column in codes:
-        refined = np.empty_like(labels)
-        n_labels = group.refine(labels, n_labels, column, int(column.max(initial=-1)) + 1, refined)
-        labels = refined
+    joint = code_together((Table(columns, counted.codes, counted.sizes), people))
+    codes = np.ascontiguousarray(np.concatenate([rows.codes for rows in joint.tables], axis=1))
+    ((labels, n_labels),) = partitions(codes, joint.widths, [range(len(codes))])
     return codes, labels, n_labels
 
 

@@ -17,6 +17,7 @@ from hushtable._types import CodeArray, CountArray, FloatArray, frozen
 from hushtable.column import ColumnSpec
 from hushtable.errors import InputError, check_whole, with_hint
 from hushtable.lattice import Coverage, WalkProgress
+from hushtable.risk.population import SampleClasses, data_intrusion
 from hushtable.search import Budget, Trace, check_budget
 from hushtable.table import Table
 
@@ -231,8 +232,8 @@ def minimal_uniques(
     weights = _weights(n_columns, largest)[sizes]
     suda = _scores(rows, weights, table.n_rows)
     ihsn = _scores(rows, _ihsn_weights(n_columns)[sizes], table.n_rows)
-    n_unique, n_paired = int((distinct.counts == 1).sum()), 2 * int((distinct.counts == 2).sum())
-    dis = _dis(n_unique, n_paired, disclosure_fraction)
+    n_unique = int((distinct.counts == 1).sum())
+    dis = _dis(distinct.counts, disclosure_fraction)
     return MinimalUniques(
         table,
         largest,
@@ -298,11 +299,11 @@ def _ihsn_weights(n_columns: int) -> FloatArray:
     return np.array([0.0, *((2 ** (n_columns - k) - 1) / math.comb(n_columns, k) for k in range(1, n_columns + 1))])
 
 
-def _dis(n_unique: int, n_paired: int, fraction: float) -> float:
+def _dis(counts: CountArray, fraction: float) -> float:
     """Return the chance that a unique record is a unique person; 0 where no record is unique."""
-    if n_unique == 0:
-        return 0.0
-    return n_unique * fraction / (n_unique * fraction + n_paired * (1 - fraction))
+    held = counts[counts > 0]
+    # Not estimable is 0 here: then no row has a score to spread it over.
+    return data_intrusion(SampleClasses.of(held, max(1, int(held.sum())) / fraction)).value or 0.0
 
 
 def _dis_suda(suda: FloatArray, n_unique: int, dis: float, n_columns: int) -> FloatArray:
