@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from hushtable.cli.arguments import AsJson, Delimiter, Encoding, PolicyFile, table_of
+from hushtable.cli.arguments import AsJson, Delimiter, Encoding, PolicyFile, Threads, table_of, use_threads
 from hushtable.cli.terminal import aligned, print_json, say, step
 from hushtable.errors import InputError, with_hint
 
@@ -39,11 +39,13 @@ def utility(
         typer.Option(help="Originals that are not in the release, to test both on.", show_default=False),
     ] = None,
     seed: Annotated[int, typer.Option(help="Of the models.")] = 0,
+    threads: Threads = None,
     encoding: Encoding = None,
     delimiter: Delimiter = None,
     as_json: AsJson = False,
 ) -> None:
     """Compare columns, pairs of columns, means and a model of a target between a release and its original."""
+    use_threads(threads)
     from hushtable import manifest
     from hushtable.policy import Policy
     from hushtable.quality.utility import measure_utility
@@ -113,13 +115,14 @@ def _original(path: Path, rules: Policy | None, encoding: str | None, delimiter:
 
 def _lines(found: Utility) -> list[str]:
     columns = aligned(
-        ("column", "distance", "by", "records *", "mean shift", "variance ratio", "not judged"),
+        ("column", "distance", "by", "records *", "mean shift", "variance ratio"),
         (
             (each.name, _shown(each.distance), each.measure, _shown(each.untold_rate), _shown(each.mean_shift),
-             _shown(each.variance_ratio), each.reason)
+             _shown(each.variance_ratio))
             for each in found.columns
         ),
         right=("distance", "records *", "mean shift", "variance ratio"),
+        whole=("column", "distance", "by", "records *", "mean shift", "variance ratio"),
     )  # fmt: skip
     changed = sorted(found.pairs, key=lambda each: -abs(each.difference or 0.0))[:_SHOWN_PAIRS]
     pairs = aligned(
@@ -135,7 +138,8 @@ def _lines(found: Utility) -> list[str]:
         f"{found.n_release:,} of {found.n_original:,} records. Distance: 0 as it was, 1 as far as can be; of numbers",
         "and dates over its range. Mean shift: in its standard deviations. A cell `*` is in no other figure.",
         "",
-        columns,
+        columns.rstrip(),
+        *(f"  not judged: {each.name}: {each.reason}" for each in found.columns if each.reason),
         *([f"The {len(changed)} pairs that changed most, of {len(found.pairs):,}:", pairs] if found.pairs else []),
         *([found.target.sentence + "."] if found.target is not None else []),
     ]

@@ -22,6 +22,7 @@ from hushtable.errors import InputError, check_columns, with_hint
 from hushtable.frames import Frame
 from hushtable.quality.spread import Spread, by_value, middles
 from hushtable.quality.standing import Standing, read_alike
+from hushtable.search import n_threads
 from hushtable.splitting import split_rows
 
 __all__ = ["Prediction", "of_files", "of_rows"]
@@ -188,6 +189,7 @@ class _Features:
         """Train a model on the rows of which the target is told."""
         try:
             from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
+            from threadpoolctl import threadpool_limits
         except ModuleNotFoundError:
             msg = with_hint("a model of a target needs 'scikit-learn'.", "pip install 'hushtable[sklearn]'")
             raise InputError(msg) from None
@@ -198,7 +200,9 @@ class _Features:
         kind = HistGradientBoostingRegressor if self.is_number else HistGradientBoostingClassifier
         # Of a column without a number, scikit-learn makes no bins.
         is_empty = np.isnan(rows[known]).all(axis=0)
-        return kind(random_state=seed).fit(np.where(is_empty, 0.0, rows[known]), answers[known])
+        # Left to itself it takes all cores, and waits for them where others work there too.
+        with threadpool_limits(n_threads(), user_api="openmp"):
+            return kind(random_state=seed).fit(np.where(is_empty, 0.0, rows[known]), answers[known])
 
     def score(self, model: Any, rows: FloatArray, answers: FloatArray) -> float | None:
         """Return accuracy or R2 on the rows of which the target is told; None where there are too few."""
