@@ -3,6 +3,7 @@
 import copy
 import pickle
 from dataclasses import fields, replace
+from itertools import chain
 from typing import get_args
 
 import numpy as np
@@ -12,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hushtable.anonymizers import Mondrian, publish
-from hushtable.classwise import are_alike
+from hushtable.classwise import are_alike, distinct_pairs, numbered, runs_of
 from hushtable.errors import InputError
 from hushtable.hierarchy import Hierarchy
 from hushtable.layout import Lists, lay_out
@@ -212,3 +213,37 @@ def test_values_of_different_types_are_not_alike():
     ladder = Hierarchy.build(Hierarchy.prefix([2, 1]), PARTS.column("zip"))
     for one in (ladder, None, (1, 2), np.array([1, 2]), 1, True):
         assert [are_alike(one, other) for other in (ladder, None, (1, 2), np.array([1, 2]), 1, True)].count(True) == 1
+
+
+def test_labels_are_made_once_and_do_not_pickle(monkeypatch):
+    recoding = recoding_of(table_of(SOME), "readable", np.arange(len(SOME)) % 5)
+    of_class, labels = recoding.labels("word")
+    n_bytes = len(pickle.dumps(replace(recoding)))
+    monkeypatch.setattr(type(recoding.cells[2]), "labels", lambda *_: pytest.fail("made again"))
+    again = recoding.labels("word")
+    assert again[0] is of_class
+    assert again[1] is labels
+    assert not of_class.flags.writeable
+    assert isinstance(labels, tuple)
+    assert len(pickle.dumps(recoding)) == n_bytes
+    with pytest.raises(KeyError):
+        recoding.labels("no such column")
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.tuples(st.integers(-(2**62), 2**62) | st.integers(-2, 2), st.integers(-2, 2)), min_size=1))
+def test_distinct_pairs_are_those_of_numpy(pairs):
+    whole = np.array(pairs)
+    distinct, place = np.unique(whole, axis=0, return_inverse=True)
+    found, number = distinct_pairs(*whole.T)
+    assert found == [tuple(pair) for pair in distinct.tolist()]
+    assert number.tolist() == place.reshape(-1).tolist()
+
+
+@given(st.lists(st.lists(st.integers(0, 2), max_size=3)))
+def test_runs_are_numbered_by_first_appearance(runs):
+    offsets = np.append(0, np.cumsum([len(run) for run in runs], dtype=np.int64))
+    numbers, first = numbered(runs_of(offsets, np.array([*chain(*runs)], dtype=np.int32)))
+    distinct = list(dict.fromkeys(map(tuple, runs)))
+    assert numbers.tolist() == [distinct.index(tuple(run)) for run in runs]
+    assert [tuple(runs[place]) for place in first.tolist()] == distinct

@@ -54,4 +54,4 @@ def frozen(array: ArrayT) -> ArrayT:
 
 def remade(record: Any) -> tuple[type, tuple[Any, ...]]:
     """Return how a record pickles, as ``__reduce__``: made again of its fields, and so checked and read-only again."""
-    return type(record), tuple(getattr(record, each.name) for each in dataclasses.fields(record))
+    return type(record), tuple(getattr(record, each.name) for each in dataclasses.fields(record) if each.init)

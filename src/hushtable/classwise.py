@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
+from itertools import pairwise
 from typing import Any, ClassVar, Final, Self
 
 import numpy as np
 
-from hushtable._types import BoolArray, CountArray, frozen, remade
+from hushtable._types import BoolArray, CodeArray, CountArray, frozen, remade
 
-__all__ = ["Classwise", "are_alike"]
+__all__ = ["Classwise", "are_alike", "distinct_pairs", "numbered", "runs_of"]
 
 _OFFSETS: Final = "offsets"
 
@@ -77,7 +78,29 @@ def are_alike(one: Any, other: Any) -> bool:
     if isinstance(one, np.ndarray):
         return np.array_equal(one, other)
     if is_dataclass(one):
-        return all(are_alike(getattr(one, each.name), getattr(other, each.name)) for each in fields(one))
+        names = (each.name for each in fields(one) if each.compare)
+        return all(are_alike(getattr(one, name), getattr(other, name)) for name in names)
     if isinstance(one, tuple):
         return len(one) == len(other) and all(map(are_alike, one, other))
     return bool(one == other)
+
+
+def runs_of(offsets: CountArray, codes: CodeArray) -> Iterator[bytes]:
+    """Return the codes of every class as bytes, which can be looked up."""
+    whole, ends = codes.tobytes(), (offsets * codes.itemsize).tolist()
+    return (whole[begin:end] for begin, end in pairwise(ends))
+
+
+def numbered(keys: Iterable[Hashable]) -> tuple[CodeArray, CountArray]:
+    """Number keys by first appearance, equal ones alike; return also where each number appears first."""
+    seen: dict[Hashable, int] = {}
+    numbers = np.array([seen.setdefault(key, len(seen)) for key in keys], dtype=np.int32)
+    return numbers, np.flatnonzero(np.diff(np.maximum.accumulate(numbers), prepend=-1))
+
+
+def distinct_pairs(first: CountArray, second: CountArray) -> tuple[list[tuple[int, int]], CodeArray]:
+    """Return the distinct pairs of two arrays in ascending order, and which of them stands at each place."""
+    (firsts, place), (seconds, beside) = (np.unique(each, return_inverse=True) for each in (first, second))
+    keys, number = np.unique(place * len(seconds) + beside, return_inverse=True)
+    pairs = firsts[keys // len(seconds)].tolist(), seconds[keys % len(seconds)].tolist()
+    return list(zip(*pairs, strict=True)), number.astype(np.int32)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar, Final
 
@@ -9,7 +10,7 @@ import numpy as np
 
 from hushtable import cells
 from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray
-from hushtable.classwise import Classwise
+from hushtable.classwise import Classwise, distinct_pairs, numbered, runs_of
 from hushtable.column import Column
 from hushtable.hierarchy import Hierarchy, Rule
 from hushtable.hierarchy.dates import UNITS, Dates
@@ -19,7 +20,7 @@ __all__ = ["Labels", "Listed", "Rounded", "length_in_list"]
 
 _ROUNDING: Final = 1e-9  # what rounding does to a sum of shares
 
-Labels = tuple[CodeArray, list[str | None]]
+Labels = tuple[CodeArray, Sequence[str | None]]
 """The label of every class, as an index into distinct texts; None is a published missing value."""
 
 
@@ -61,8 +62,8 @@ class Rounded(Classwise):
         begin, end = self.rounding.rounded(self.low, self.high)
         is_all = self.has_missing & (self.high >= 0)
         begin, end = np.where(is_all, 0, begin), np.where(is_all, -1, np.where(self.high < 0, -2, end))
-        distinct, label_of_class = np.unique(np.stack((begin, end)), axis=1, return_inverse=True)
-        return label_of_class.astype(np.int32), [self._text(*pair) for pair in distinct.T.tolist()]
+        distinct, label_of_class = distinct_pairs(begin, end)
+        return label_of_class, [self._text(*pair) for pair in distinct]
 
     def _text(self, begin: int, end: int) -> str | None:
         if end < 0:
@@ -117,18 +118,15 @@ class Listed(Classwise):
 
     def labels(self, column: Column) -> Labels:
         """Write the cells, each distinct one once."""
-        seen: dict[tuple[int, int, bytes], int] = {}
-        texts: list[str | None] = []
-        label_of_class = np.empty(len(self.level), dtype=np.int32)
-        for label, (level, node) in enumerate(zip(self.level.tolist(), self.node.tolist(), strict=True)):
-            run = self.members[self.offsets[label] : self.offsets[label + 1]]
-            key = (level, node, run.tobytes() if level < 0 else b"")
-            label_of_class[label] = seen.setdefault(key, len(texts))
-            if label_of_class[label] == len(texts):
-                texts.append(self._listed(run) if level < 0 else self.tree.labels[level][node])
-        return label_of_class, texts
+        published = zip(self.level.tolist(), self.node.tolist(), runs_of(self.offsets, self.members), strict=True)
+        label_of_class, first = numbered((level, node, run if level < 0 else b"") for level, node, run in published)
+        return label_of_class, [self._text(label) for label in first.tolist()]
 
-    def _listed(self, run: CodeArray) -> str | None:
+    def _text(self, label: int) -> str | None:
+        level, node = int(self.level[label]), int(self.node[label])
+        if level >= 0:
+            return self.tree.labels[level][node]
+        run = self.members[self.offsets[label] : self.offsets[label + 1]]
         listed = [self.texts[member] for member in run]
         if len(listed) == 1:
             return listed[0] if listed[0] is None else cells.value(listed[0])

@@ -10,9 +10,9 @@ from typing import ClassVar
 import numpy as np
 
 from hushtable import cells
-from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray
+from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray, frozen, remade
 from hushtable.boundaries import cut_point
-from hushtable.classwise import Classwise, are_alike
+from hushtable.classwise import Classwise, are_alike, distinct_pairs, numbered, runs_of
 from hushtable.column import Column
 from hushtable.errors import InputError, listed, with_hint
 from hushtable.hierarchy import Hierarchy, Rule
@@ -163,8 +163,8 @@ class Nodes(Classwise):
         top = self.hierarchy.n_levels - 1
         mixed = self.has_missing & (self.level >= 0)
         level, node = np.where(mixed, top, self.level), np.where(mixed, 0, self.node)
-        distinct, label_of_class = np.unique(np.stack((level, node)), axis=1, return_inverse=True)
-        return label_of_class.astype(np.int32), [self._text(column, *pair) for pair in distinct.T.tolist()]
+        distinct, label_of_class = distinct_pairs(level, node)
+        return label_of_class, [self._text(column, *pair) for pair in distinct]
 
     def _text(self, column: Column, level: int, node: int) -> str | None:
         if level < 0:
@@ -257,8 +257,8 @@ class GridCells(Classwise):
         """Write the cells; the outermost are open, and all of them together are ``*``."""
         mixed = self.has_missing & (self.high >= 0)
         low, high = np.where(mixed, 0, self.low), np.where(mixed, len(self.edges) - 2, self.high)
-        distinct, label_of_class = np.unique(np.stack((low, high)), axis=1, return_inverse=True)
-        return label_of_class.astype(np.int32), [self._text(*pair) for pair in distinct.T.tolist()]
+        distinct, label_of_class = distinct_pairs(low, high)
+        return label_of_class, [self._text(*pair) for pair in distinct]
 
     def _text(self, low: int, high: int) -> str | None:
         last = len(self.edges) - 2
@@ -299,16 +299,8 @@ class Centres(Classwise):
 
 def label_runs(offsets: CountArray, members: CodeArray, write: Callable[[CodeArray], str | None]) -> Labels:
     """Write the members of every class, each distinct run of them once."""
-    texts_seen: dict[bytes, int] = {}
-    label_of_class = np.empty(len(offsets) - 1, dtype=np.int32)
-    texts: list[str | None] = []
-    for label, (begin, end) in enumerate(zip(offsets[:-1].tolist(), offsets[1:].tolist(), strict=True)):
-        run = members[begin:end]
-        place = texts_seen.setdefault(run.tobytes(), len(texts))
-        if place == len(texts):
-            texts.append(write(run))
-        label_of_class[label] = place
-    return label_of_class, texts
+    label_of_class, first = numbered(runs_of(offsets, members))
+    return label_of_class, [write(members[offsets[label] : offsets[label + 1]]) for label in first.tolist()]
 
 
 Cells = Intervals | Sets | Nodes | NodeSets | GridCells | Centres | Rounded | Listed | Written
@@ -330,6 +322,10 @@ class Recoding:
     columns: tuple[Column, ...]
     cells: tuple[Cells, ...] = field(repr=False)
     style: str
+    # What `labels` has made: an index a class and the texts, so that nobody waits for them twice.
+    _made: dict[str, Labels] = field(default_factory=dict, init=False, repr=False, compare=False)
+
+    __reduce__ = remade
 
     def shares(self) -> FloatArray:
         """Return how much of each column each class publishes, 0 to 1; shape (n_columns, n_classes)."""
@@ -394,8 +390,8 @@ class Recoding:
         """
         n_classes = len(self.cells[0].shares(self.columns[0]))
         numbers, n_numbers = np.zeros(n_classes + 1, dtype=np.int32), 1
-        for column, cell in zip(self.columns, self.cells, strict=True):
-            label_of_class, labels = cell.labels(column)
+        for column in self.columns:
+            label_of_class, labels = self.labels(column.name)
             place_of_text: dict[str | None, int] = {}
             places = [place_of_text.setdefault(text, len(place_of_text)) for text in (*labels, cells.SUPPRESSED)]
             codes = np.array(places, dtype=np.int32)[np.append(label_of_class, len(labels))]
@@ -411,11 +407,12 @@ class Recoding:
         return {name: meaning for name, meaning in found.items() if meaning is not None}
 
     def labels(self, name: str) -> Labels:
-        """Write what a column publishes: an index for every class into distinct texts."""
-        for column, cell in zip(self.columns, self.cells, strict=True):
-            if column.name == name:
-                return cell.labels(column)
-        raise KeyError(name)
+        """Write what a column publishes, once: an index for every class into texts."""
+        if name not in self._made:
+            place = {column.name: j for j, column in enumerate(self.columns)}[name]
+            label_of_class, texts = self.cells[place].labels(self.columns[place])
+            self._made[name] = frozen(label_of_class), tuple(texts)
+        return self._made[name]
 
 
 def _cell_ends(column: Column) -> FloatArray:

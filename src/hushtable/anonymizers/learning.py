@@ -108,7 +108,7 @@ def _combinations(recoding: Recoding) -> tuple[dict[str, Written], CodeArray]:
     """Return what classes publish, every combination of cells once, and which of them each class publishes."""
     meanings, cells = recoding.meanings(), []
     for column, cell in zip(recoding.columns, recoding.cells, strict=True):
-        label_of_class, labels = cell.labels(column)
+        label_of_class, labels = recoding.labels(column.name)
         places = {text: place for place, text in enumerate(dict.fromkeys(labels))}
         cells.append(
             Written(

@@ -250,7 +250,7 @@ def _non_uniform_entropy(facts: _Facts) -> FloatArray:
             raise InputError(with_hint(msg, "they do not cover the values of their records."))
         # The missing value's first, as `totals` has them; then last, where its code -1 finds it.
         counts = np.roll(totals(table, column.name), -1)
-        label_of_class, texts = cells.labels(facts.recoding.columns[j])
+        label_of_class, texts = facts.recoding.labels(column.name)
         by_label = np.append(_covered(texts, column, counts, facts.claim.hierarchies.get(column.name)), counts.sum())
         frequencies[j] = counts[table.codes[j]]
         # Suppressed records have the label -1, which finds the last.
