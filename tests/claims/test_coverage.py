@@ -1,11 +1,15 @@
 """Whom published cells cover: against a slow twin that reads every cell for every person."""
 
+import json
+from itertools import combinations
+
 import numpy as np
 import polars as pl
 import pytest
 
 import hushtable as ht
-from hushtable.claims.coverage import count_covered
+from hushtable.claims import coverage
+from hushtable.claims.coverage import count_covered, covered_by
 from hushtable.column import ColumnSpec
 from hushtable.hierarchy import Hierarchy
 
@@ -125,3 +129,25 @@ def test_a_label_that_covers_no_one_is_still_a_label():
         [["<50"]], np.array([[0]]), [["60"]], np.array([[0]]), np.ones(1, int), [ColumnSpec("category")], [ages]
     )
     assert (found.tolist(), left) == ([0], 1)
+
+
+@pytest.mark.parametrize(
+    ("kind", "texts", "odd"), [("integer", "12345678", "of no age"), ("category", "abcdefgh", "[1, 2]")]
+)
+def test_what_many_lists_name_is_read_once(kind, texts, odd, monkeypatch):
+    lists = [json.dumps([*pair, odd]) for pair in combinations(texts, 2)]
+    alone = {cell: covered_by([cell], texts, ColumnSpec(kind), None, "c")[0].tolist() for cell in (*lists, texts[0])}
+    n_calls = []
+    read = coverage.from_texts
+    monkeypatch.setattr(coverage, "from_texts", lambda *given: (n_calls.append(1), read(*given))[1])
+    found = covered_by([*alone], texts, ColumnSpec(kind), None, "c")
+    assert found.tolist() == [*alone.values()]
+    assert [row.sum() for row in found] == [2] * len(lists) + [1]
+    # The column itself, and nine texts: one that is no value is found by halving.
+    assert len(n_calls) <= 10
+
+
+def test_a_list_in_a_list_is_of_numbers_only():
+    cell = json.dumps(['["1", "3"]', "2"])
+    assert covered_by([cell], "123", ColumnSpec("integer"), None, "c").tolist() == [[True, True, True]]
+    assert covered_by([cell], "123", ColumnSpec("category"), None, "c").tolist() == [[False, True, False]]

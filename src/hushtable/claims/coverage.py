@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 import numpy as np
 
 from hushtable._types import BoolArray, CodeArray, CountArray
-from hushtable.cells import Ends, read
+from hushtable.cells import Cell, Ends, read
 from hushtable.column import Column, ColumnSpec, from_texts
 from hushtable.errors import ColumnError, InputError, with_hint
 from hushtable.hierarchy import Hierarchy
@@ -236,11 +236,13 @@ def covered_by(
     if spec.kind is None and spec.order is None and column.is_measured:
         _check_spelling(column, texts, codes, found)
     by_label = _by_label(column, given, found)
+    values = [value for value in dict.fromkeys(_values_in(found, column)) if value not in by_label]
+    code_of = _codes_of(values, column)
     # Once more where it is turned round.
     check_memory(2.0 * len(found) * len(texts), f"comparing {len(texts)} values with {len(found)} cells", _HINT)
     covers = np.zeros((len(found), len(texts)), dtype=bool)
     for i, cell in enumerate(found):
-        covers[i] = np.append(_covered(cell, column, by_label), _covers_missing(cell))[codes]
+        covers[i] = np.append(_covered(cell, column, by_label, code_of), _covers_missing(cell))[codes]
     return covers
 
 
@@ -249,11 +251,9 @@ def _check_spelling(column: Column, texts: Sequence[str | None], codes: CodeArra
     values = column.texts()
     known = set(values)
     odd = sum(text is not None and values[code] != text for text, code in zip(texts, codes.tolist(), strict=True))
-    odd += sum(
-        cell not in known and bool(_value(cell, column).any())
-        for cell in found
-        if cell is not None and read(cell).form == "value"
-    )
+    others = [cell for cell in found if cell is not None and cell not in known and read(cell).form == "value"]
+    code_of = _codes_of(others, column)
+    odd += sum(code_of[cell] >= 0 for cell in others)
     if odd:
         msg = with_hint(
             f"column {column.name!r} looks like the kind {column.kind}, but writes {odd} of its values in another way "
@@ -285,36 +285,54 @@ def _covers_missing(cell: str | None) -> bool:
     return cell is None or read(cell).form == "any" or None in read(cell).members
 
 
-def _covered(cell: str | None, column: Column, by_label: Mapping[str, BoolArray]) -> BoolArray:
+def _covered(
+    cell: str | None, column: Column, by_label: Mapping[str, BoolArray], code_of: Mapping[str, int]
+) -> BoolArray:
     """Tell which values of a column a cell covers."""
-    nothing = np.zeros(column.n_values, dtype=bool)
+    covered = np.zeros(column.n_values, dtype=bool)
     if cell is None:
-        return nothing
+        return covered
     form, bounds, members = read(cell)
     if form == "any":
         return np.ones(column.n_values, dtype=bool)
     if cell in by_label:
         return by_label[cell]
-    if form == "value":
-        return _value(cell, column)
-    if form != "set":
+    if form not in ("value", "set"):
         return _between(bounds, column)
-    covered = [_covered_by_member(each, column, by_label) for each in members if each is not None]
-    return np.asarray(np.any([nothing, *covered], axis=0))
+    for each in members if form == "set" else (cell,):
+        code = None if each is None else code_of.get(each)
+        if code is None:
+            covered |= _covered(each, column, by_label, code_of)
+        elif code >= 0:
+            covered[code] = True
+    return covered
 
 
-def _covered_by_member(member: str, column: Column, by_label: Mapping[str, BoolArray]) -> BoolArray:
-    """Tell which values a member of a set covers; a category is itself, even where it looks like another form."""
-    is_itself = not column.is_measured or read(member).form == "value"
-    return _value(member, column) if is_itself and member not in by_label else _covered(member, column, by_label)
+def _values_in(found: Iterable[str | None], column: Column) -> Iterator[str]:
+    """Yield the cells and members of sets that are values; a member of a category is, whatever it looks like."""
+    for cell in found:
+        form, _, members = Cell("any") if cell is None else read(cell)
+        if cell is not None and form == "value":
+            yield cell
+        elif column.is_measured:
+            yield from _values_in(members, column)
+        else:
+            yield from (each for each in members if each is not None)
 
 
-def _value(cell: str, column: Column) -> BoolArray:
+def _codes_of(texts: Sequence[str], column: Column) -> dict[str, int]:
+    """Return the code of the value that each text writes; -1 where it writes none of the column's."""
     try:
-        value, _ = from_texts(column.name, [cell], column.kind)
+        values, places = from_texts(column.name, texts, column.kind)
     except ColumnError:
-        return np.zeros(column.n_values, dtype=bool)
-    return np.asarray(np.isin(column.values, value.values))
+        # One of them fits the kind not at all: the others are found in ever smaller parts.
+        if len(texts) == 1:
+            return {texts[0]: -1}
+        half = len(texts) // 2
+        return _codes_of(texts[:half], column) | _codes_of(texts[half:], column)
+    code_of = {value: code for code, value in enumerate(column.values.tolist())}
+    codes = [*(code_of.get(value, -1) for value in values.values.tolist()), -1]
+    return {text: codes[place] for text, place in zip(texts, places.tolist(), strict=True)}
 
 
 def _between(bounds: Ends | None, column: Column) -> BoolArray:
