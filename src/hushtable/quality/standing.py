@@ -93,13 +93,15 @@ class Axis:
         # Exact in Python's integers, where a difference may not fit 64 bits.
         return np.array([float(value - self.first) for value in values.astype(np.int64).tolist()])
 
-    def bound(self, text: str) -> Fraction | float:
-        """Return the place of an interval's end."""
+    def bounds(self, texts: Sequence[str]) -> list[Fraction | float]:
+        """Return the places of the ends of intervals."""
         if self.kind in _DAYS:
-            return float(self.at(from_texts("", [text], self.kind)[0].values)[0])  # type: ignore[arg-type]  # a kind
+            days, codes = from_texts("", texts, self.kind)  # type: ignore[arg-type]  # a kind
+            return [*self.at(days.values)[codes].tolist()]
         if self.kind == "decimal":
-            return float(Fraction(to_exact(text)) / Fraction(2) ** self.exponent) - self.first
-        return Fraction(to_exact(text)) - Fraction(self.first)
+            unit = Fraction(2) ** self.exponent
+            return [float(Fraction(to_exact(text)) / unit) - self.first for text in texts]
+        return [Fraction(to_exact(text)) - Fraction(self.first) for text in texts]
 
     def number(self, place: float) -> float:
         """Return the number at a place."""
@@ -225,7 +227,7 @@ def _read_cells(
     texts: Sequence[str | None], rows: CodeArray, column: Column, axis: Axis, ladder: Hierarchy | None
 ) -> Spread:
     """Read the cells of a quasi-identifier."""
-    runs, intervals, others = _Runs(axis, len(texts)), {}, []
+    runs, intervals, others, values = _Runs(axis, len(texts)), {}, [], {}
     code_of = {text: code for code, text in enumerate(column.texts())}
     labels = {label for level in ladder.labels[1:] for label in level} if ladder else set()
     places = axis.at(column.values)
@@ -239,9 +241,10 @@ def _read_cells(
         elif ends is not None and column.is_measured:
             intervals[cell] = ends
         elif text in code_of and text not in labels:
-            runs.add([cell], places[[code_of[text]]])
+            values[cell] = code_of[text]
         else:
             others.append(cell)
+    runs.add([*values], places[[*values.values()]])
     _add_covered(runs, others, [texts[cell] for cell in others], column, axis, ladder)
     _add_intervals(runs, intervals, axis)
     return runs.spread(rows)
@@ -275,9 +278,10 @@ def _add_covered(
 
 def _add_intervals(runs: _Runs, intervals: Mapping[int, Ends], axis: Axis) -> None:
     """Add intervals, open ones to where the column's cells end."""
-    bounds = {text: axis.bound(text) for ends in intervals.values() for text in ends[:2] if text is not None}
-    if not bounds:
+    texts = [*dict.fromkeys(text for ends in intervals.values() for text in ends[:2] if text is not None)]
+    if not texts:
         return
+    bounds = dict(zip(texts, axis.bounds(texts), strict=True))
     named = sorted({float(place) for place in bounds.values()})
     # A single bound tells no step.
     lower, upper = (named[1] - named[0], named[-1] - named[-2]) if len(named) > 1 else (0.0, 0.0)
@@ -286,13 +290,16 @@ def _add_intervals(runs: _Runs, intervals: Mapping[int, Ends], axis: Axis) -> No
         min([named[0] - lower, *values]),
         max([named[-1] + upper, *(place + axis.is_whole for place in values)]),
     )
-    for cell, ends in intervals.items():
+    lows, widths = [], []
+    for ends in intervals.values():
         low = bottom if ends.low is None else bounds[ends.low]
         high = top if ends.high is None else bounds[ends.high]
         if axis.is_whole:
             low, high = math.ceil(low), math.floor(high) + 1 if ends.is_closed else math.ceil(high)
             low, high = (min(low, high - 1), high) if ends.low is None else (low, max(high, low + 1))
-        runs.add([cell], np.array([float(low)]), width=float(high - low))
+        lows.append(float(low))
+        widths.append(float(high - low))
+    runs.add([*intervals], np.array(lows), width=np.array(widths))
 
 
 class _Runs:
@@ -307,11 +314,11 @@ class _Runs:
         self.widths: list[FloatArray] = []
         self.shares: list[FloatArray] = []
 
-    def add(self, cells: Any, low: FloatArray, *, width: float | None = None, share: Any = 1.0) -> None:
+    def add(self, cells: Any, low: FloatArray, *, width: FloatArray | None = None, share: Any = 1.0) -> None:
         """Add runs that begin at places: single values when no width is given."""
         self.cells.append(np.asarray(cells, dtype=np.int64))
         self.lows.append(low)
-        self.widths.append(np.full(len(low), float(self.axis.is_whole) if width is None else width))
+        self.widths.append(np.full(len(low), float(self.axis.is_whole)) if width is None else width)
         self.shares.append(np.broadcast_to(np.asarray(share, dtype=np.float64), low.shape))
 
     def spread(self, rows: CodeArray) -> Spread:
