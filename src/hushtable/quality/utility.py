@@ -333,12 +333,25 @@ def _joint(first: Spread, second: Spread, ours: FloatArray, theirs: FloatArray) 
     """Return how often bins of two columns of one table come together, over the rows in which both say something."""
     from scipy import sparse
 
-    rows = first.is_told[first.rows] & second.is_told[second.rows]
-    keys = first.rows[rows].astype(np.int64) * second.n_cells + second.rows[rows]
-    pairs, counts = np.unique(keys, return_counts=True)
-    place = np.divmod(pairs, max(1, second.n_cells))
-    together = sparse.csr_array((counts, place), shape=(first.n_cells, second.n_cells))
+    cells, beside, counts = _pairs_of_cells(first, second)
+    # Whether cells say something is asked of distinct pairs, which are fewer than rows.
+    told = first.is_told[cells] & second.is_told[beside]
+    together = sparse.csr_array((counts[told], (cells[told], beside[told])), shape=(first.n_cells, second.n_cells))
     return np.asarray(ours.T @ (together @ theirs))
+
+
+def _pairs_of_cells(first: Spread, second: Spread) -> tuple[CountArray, CountArray, CountArray]:
+    """Return the distinct pairs of cells that stand in a row, ascending, and in how many rows each of them does."""
+    n_keys = first.n_cells * second.n_cells
+    keys: CountArray = first.rows * np.array(second.n_cells, dtype=np.int32 if n_keys < 2**31 else np.int64)
+    keys += second.rows
+    if n_keys <= len(keys):
+        counts = np.bincount(keys, minlength=n_keys)
+        pairs = np.flatnonzero(counts)
+        counts = counts[pairs]
+    else:
+        pairs, counts = np.unique(keys, return_counts=True)
+    return (*np.divmod(pairs, max(1, second.n_cells)), counts)
 
 
 def _shown(figure: float | None) -> str:
