@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from hushtable.texts import gather, map_texts, mask, value_texts
+from hushtable.texts import gather, listed, map_texts, mask, spelled, without_blanks
 
 
 @pytest.mark.parametrize(
@@ -24,8 +24,20 @@ from hushtable.texts import gather, map_texts, mask, value_texts
     ],
 )
 def test_values_have_one_text_wherever_they_are_spelled_out(series, texts):
-    assert value_texts(series, "c").to_list() == texts
+    assert spelled(series, "c").to_list() == texts
     assert mask(series, np.zeros(len(series), dtype=bool), "c").to_list() == texts
+
+
+@pytest.mark.parametrize(
+    "cells", [["b", None, " ", "a", "", "b", " a"], [], [None, "\t"], ["x"], ["é", "z", "Z", "\N{ZERO WIDTH SPACE}"]]
+)
+def test_cells_are_listed_but_for_blank_ones(cells):
+    series = pl.Series(cells, dtype=pl.String)
+    distinct, codes = listed(series, "c")
+    assert distinct.to_list() == without_blanks(series, "c").drop_nulls().unique().sort().to_list()
+    assert codes.dtype == np.int32
+    spelled_out = [None if code < 0 else distinct[code] for code in codes.tolist()]
+    assert spelled_out == [cell if cell and cell.strip() else None for cell in cells]
 
 
 def test_labels_are_gathered():

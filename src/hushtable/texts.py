@@ -16,12 +16,12 @@ from hushtable.series import encode, without_categories
 __all__ = [
     "digits",
     "gather",
+    "listed",
     "map_texts",
     "mask",
     "missing_texts",
     "spelled",
     "text_codes",
-    "value_texts",
     "without_blanks",
 ]
 
@@ -49,11 +49,6 @@ def without_blanks(series: pl.Series, name: str) -> pl.Series:
     return cells.set(cells.is_in(blank.implode()).fill_null(False), None) if len(blank) else cells
 
 
-def value_texts(series: pl.Series, name: str) -> pl.Series:
-    """Return a column's cells as texts, blank ones as missing; other types as the canonical texts of their values."""
-    return without_blanks(spelled(series, name), name)
-
-
 def missing_texts(series: pl.Series) -> tuple[int, int]:
     """Count the ways in which a column writes its missing cells (blank texts, no cell at all), and those cells."""
     cells = series.cast(pl.String)
@@ -63,9 +58,18 @@ def missing_texts(series: pl.Series) -> tuple[int, int]:
 
 def text_codes(series: pl.Series, name: str) -> CodeArray:
     """Code a column by the bytes of its cells; -1 is missing."""
-    cells = without_blanks(series, name)
-    codes = cells.cast(pl.Enum(cells.drop_nulls().unique().sort())).to_physical()
-    return np.asarray(codes.cast(pl.Int32).fill_null(-1).to_numpy())
+    return listed(series, name)[1]
+
+
+def listed(series: pl.Series, name: str) -> tuple[pl.Series, CodeArray]:
+    """Return a column's distinct cells, sorted, and the place of each row's cell among them; -1 is missing or blank."""
+    cells = _as_text(series, name)
+    distinct = cells.unique().drop_nulls().sort()
+    is_cell = (distinct.str.strip_chars() != "").to_numpy()
+    codes = cells.cast(pl.Enum(distinct)).to_physical().cast(pl.Int32).fill_null(-1).to_numpy()
+    # The last entry serves the missing cells, which index it as -1.
+    places = np.append(np.where(is_cell, np.cumsum(is_cell) - 1, -1), -1).astype(np.int32)
+    return distinct.filter(is_cell), places[codes]
 
 
 def map_texts(series: pl.Series, change: Callable[[str], str], name: str) -> pl.Series:

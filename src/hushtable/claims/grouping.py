@@ -26,7 +26,7 @@ from hushtable.errors import check_columns
 from hushtable.hierarchy import Hierarchy
 from hushtable.models.base import Ground
 from hushtable.series import encode
-from hushtable.texts import map_texts, text_codes, value_texts
+from hushtable.texts import listed, map_texts, spelled, text_codes
 
 __all__ = ["Grouped", "Held", "cover", "ground", "group", "hold", "listed_cells", "published_cells", "spec_of"]
 
@@ -175,8 +175,8 @@ def spec_of(series: pl.Series, given: ColumnSpec | None) -> ColumnSpec:
 
 def listed_cells(series: pl.Series, name: str) -> tuple[list[str | None], CodeArray]:
     """Return a column's distinct cells, the missing one first, and the place of each row's cell among them."""
-    texts = value_texts(series, name)
-    return [None, *texts.drop_nulls().unique().sort().to_list()], text_codes(texts, name) + np.int32(1)
+    cells, places = listed(spelled(series, name), name)
+    return [None, *cells.to_list()], places + np.int32(1)
 
 
 def published_cells(frame: frames.Frame, name: str, spec: ColumnSpec | None) -> tuple[list[str | None], CodeArray]:
