@@ -6,6 +6,10 @@ readings of the missing value that are no partitions.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from itertools import combinations
+from typing import Final
+
 import numpy as np
 
 from hushtable._types import BoolArray, CodeArray, CountArray, Missing
@@ -13,6 +17,9 @@ from hushtable.models.base import Histogram
 from hushtable.search import check_memory
 
 __all__ = ["count_values", "label_rows", "match_classes", "match_sizes"]
+
+_FACTOR: Final = np.uint64(0x9E3779B97F4A7C15)  # odd, and its powers have bits everywhere
+_ROOM: Final = 16  # slots for a row, so that few others share one
 
 
 def match_sizes(codes: CodeArray, counts: CountArray, missing: Missing) -> CountArray:
@@ -44,8 +51,14 @@ def label_rows(codes: CodeArray) -> tuple[CountArray, CountArray]:
             n_keys = len(keys)
         keys = keys * width + (column + 1)
         n_keys *= width
-    _, first, labels = np.unique(keys, return_index=True, return_inverse=True)
-    return labels, first
+    if n_keys > 4 * len(keys) + 65_536:
+        _, first, labels = np.unique(keys, return_index=True, return_inverse=True)
+        return labels, first
+    row_of = np.full(n_keys, -1)
+    # From the last row to the first, which stays.
+    row_of[keys[::-1]] = np.arange(len(keys))[::-1]
+    is_used = row_of >= 0
+    return (np.cumsum(is_used) - 1)[keys], row_of[is_used]
 
 
 def count_values(labels: CountArray, codes: CodeArray, n_classes: int, counts: CountArray | None = None) -> Histogram:
@@ -68,15 +81,16 @@ def match_classes(
     n_classes = codes.shape[1]
     if n_classes == 0:
         return sizes, histograms
-    pattern, _ = label_rows(gaps.astype(np.int32))
+    # Of rows with the same gaps every one matches itself alone, for they are distinct.
+    matched = sizes.astype(np.int64)
+    found = {name: [(each.labels(), each.codes, each.counts)] for name, each in histograms.items()}
+    pattern, _ = label_rows(gaps.astype(np.int32) - 1)
     members = [np.flatnonzero(pattern == label) for label in range(int(pattern.max(initial=-1)) + 1)]
-    matched = np.zeros(n_classes, dtype=np.int64)
-    found: dict[str, list[tuple[CountArray, CodeArray, CountArray]]] = {name: [] for name in histograms}
-    for ours in members:
-        for theirs in members:
-            known = ~(gaps[:, ours[0]] | gaps[:, theirs[0]])
-            labels, first = label_rows(codes[known][:, np.concatenate((ours, theirs))])
-            mine, other = labels[: len(ours)], labels[len(ours) :]
+    for rows in _meeting(codes, members):
+        known = ~(gaps[:, rows[0][0]] | gaps[:, rows[1][0]])
+        labels, first = label_rows(codes[np.ix_(np.flatnonzero(known), np.concatenate(rows))])
+        sides = list(zip(rows, np.split(labels, [len(rows[0])]), strict=True))
+        for (ours, mine), (theirs, other) in (sides, sides[::-1]):
             # Sums of whole numbers below 2^53 are exact in bincount's floats.
             matched[ours] += np.bincount(other, weights=sizes[theirs], minlength=len(first)).astype(np.int64)[mine]
             for name, histogram in histograms.items():
@@ -86,6 +100,37 @@ def match_classes(
         labels, values, counts = (np.concatenate(each) for each in zip(*parts, strict=True))
         merged[name] = count_values(labels, values, n_classes, counts)
     return matched, merged
+
+
+def _meeting(codes: CodeArray, members: Sequence[CountArray]) -> Iterator[tuple[CountArray, CountArray]]:
+    """Yield, for every two patterns of gaps, the rows that may match one of the other, if there are any.
+
+    Rows that match have the same hash of what both know; others do seldom.
+    """
+    factors = np.cumprod(np.full(len(codes), _FACTOR))
+    # A missing cell adds nothing to a hash.
+    hashes = np.zeros(codes.shape[1], dtype=np.uint64)
+    for column, factor in zip(codes, factors, strict=True):
+        hashes += (column + 1).astype(np.uint64) * factor
+    for ours, theirs in combinations(members, 2):
+        shift = np.uint64(64 - (_ROOM * min(len(ours), len(theirs))).bit_length())
+        slots = []
+        for rows, other in ((ours, theirs), (theirs, ours)):
+            hashed = hashes[rows]
+            for j in np.flatnonzero(codes[:, other[0]] < 0).tolist():
+                hashed -= (codes[j, rows] + 1).astype(np.uint64) * factors[j]
+            slots.append((hashed >> shift).astype(np.int64))
+        n_slots = 2 ** (64 - int(shift))
+        found = ours[_are_in(slots[0], slots[1], n_slots)], theirs[_are_in(slots[1], slots[0], n_slots)]
+        if len(found[0]) and len(found[1]):
+            yield found
+
+
+def _are_in(slots: CountArray, others: CountArray, n_slots: int) -> BoolArray:
+    """Tell which slots are among others."""
+    is_taken = np.zeros(n_slots, dtype=bool)
+    is_taken[others] = True
+    return np.asarray(is_taken[slots])
 
 
 def _merged(
