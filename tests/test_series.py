@@ -187,3 +187,27 @@ def test_floats_are_numbers_whatever_their_texts_look_like(dtype, is_typed):
     series = pl.Series([1e16, 2e16, 0.0, -0.0], dtype=dtype)
     column, codes = encode(series, ColumnSpec(), is_typed=is_typed, name="c")
     assert (column.kind, codes.tolist()) == ("decimal", [1, 2, 0, 0])
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        [3, None, -2, 3, 7],
+        [2**63 - 1, -(2**63), None, 0],
+        [2**63 - 1, 2**63 - 4, 2**63 - 1],
+        [-(2**63), -(2**63) + 3],
+        [None, None],
+        [],
+        [dt.date(1, 1, 1), dt.date(9999, 12, 31), dt.date(1970, 1, 1)],
+        [dt.date(1969, 12, 30), None, dt.date(1970, 1, 2), dt.date(1969, 12, 30)],
+        [dt.datetime(2024, 1, 1, 0, 0, 0, 3), dt.datetime(2024, 1, 1)],
+        [0.5, -1.0, None, 0.5],
+    ],
+)
+def test_values_far_apart_and_close_are_coded_alike(cells):
+    dtype = pl.Int64 if not any(cells) else None
+    column, codes = encode(pl.Series(cells, dtype=dtype), ColumnSpec(), is_typed=False, name="c")
+    assert codes.dtype == np.int32
+    distinct = sorted({cell for cell in cells if cell is not None})
+    assert column.values.tolist() == distinct
+    assert codes.tolist() == [-1 if cell is None else distinct.index(cell) for cell in cells]

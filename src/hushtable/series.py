@@ -15,7 +15,7 @@ import narwhals as nw
 import numpy as np
 import polars as pl
 
-from hushtable._types import BoolArray, CodeArray, CountArray
+from hushtable._types import BoolArray, CodeArray, CountArray, ValueArray
 from hushtable.column import Column, ColumnSpec, Kind, from_texts
 from hushtable.errors import ColumnError, with_hint
 from hushtable.spellings import canonical, found, has_time
@@ -239,8 +239,20 @@ def _encode_values(name: str, series: pl.Series) -> tuple[Column, CodeArray]:
     _, candidates = _measured(name, series.drop_nulls().unique())
     column = Column(name, kind, np.unique(candidates))
     codes = np.full(len(series), -1, dtype=np.int32)
-    codes[series.is_not_null().to_numpy()] = np.searchsorted(column.values, present)
+    codes[series.is_not_null().to_numpy()] = _places(column.values, present)
     return column, codes
+
+
+def _places(values: ValueArray, present: ValueArray) -> CodeArray:
+    """Return where each of some numbers or moments stands among the sorted ones that occur."""
+    if values.dtype.kind in "iM" and len(values):
+        first, last = (int(end) for end in values[[0, -1]].astype(np.int64))
+        if last - first <= 4 * len(present):
+            # They lie close: a table of all between them is faster than searching.
+            place = np.empty(last - first + 1, dtype=np.int32)
+            place[values.astype(np.int64) - first] = np.arange(len(values))
+            return place[present.astype(np.int64) - first]
+    return np.searchsorted(values, present).astype(np.int32)
 
 
 def _measured(name: str, series: pl.Series) -> tuple[Kind, np.ndarray[Any, Any]]:

@@ -282,7 +282,10 @@ def _by_label(column: Column, given: Any, found: Sequence[str | None]) -> Mappin
 
 
 def _covers_missing(cell: str | None) -> bool:
-    return cell is None or read(cell).form == "any" or None in read(cell).members
+    if cell is None:
+        return True
+    form, _, members = read(cell)
+    return form == "any" or None in members
 
 
 def _covered(

@@ -73,7 +73,7 @@ def count_values(labels: CountArray, codes: CodeArray, n_classes: int, counts: C
 def match_classes(
     codes: CodeArray, sizes: CountArray, histograms: dict[str, Histogram], missing: Missing
 ) -> tuple[CountArray, dict[str, Histogram]]:
-    """Replace classes by what each of them matches when missing cells match anything, or nothing."""
+    """Replace classes, which are distinct rows, by what each matches when missing cells match anything, or nothing."""
     gaps = codes < 0
     if missing == "worst":
         lone = np.asarray(gaps.any(axis=0))
