@@ -1,11 +1,14 @@
 """Plots: axes come back, nothing opens, the back end is not touched, and what is drawn is the data."""
 
+import importlib.util
 import inspect
 import io
 import re
 import subprocess
 import sys
 import warnings
+import xml.dom.minidom
+from pathlib import Path
 
 import matplotlib
 import numpy as np
@@ -20,6 +23,7 @@ from hushtable import drawing, figures
 from hushtable.discover import scores
 from hushtable.errors import InputError
 
+ROOT = Path(__file__).parents[1]
 VALUES = np.array([3.0, 1.0, 2.0, 2.0, 7.5])
 MATRIX = np.array([[1.0, -0.25, np.nan], [-0.25, 1.0, 0.5], [np.nan, 0.5, 1.0]])
 STEPS = np.array([1, 3, 6])
@@ -710,3 +714,21 @@ def test_a_front_is_of_the_first_two_terms_that_differ():
 def test_a_divisor_is_a_term_of_the_evolution():
     found = ht.select_columns(MADE_UP, columns=FEW, objective=ht.Objective.paper())
     assert [line.get_label() for line in found.plot("terms").get_lines()] == list(found.objective.labels)
+
+
+def test_the_page_of_figures_runs_and_its_pictures_are_there(tmp_path):
+    spec = importlib.util.spec_from_file_location("page_of_figures", ROOT / "scripts" / "figures.py")
+    page = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(page)
+    drawn = page.draw(tmp_path)
+    kept = {path.name for path in (ROOT / "docs" / "figures").iterdir()}
+    assert {path.name for path in drawn} == kept
+    for path in drawn:
+        for each in (path, ROOT / "docs" / "figures" / path.name):
+            assert each.stat().st_size < 60_000
+            xml.dom.minidom.parse(str(each))
+    # What figures make does not hold the time, nor names drawn at random.
+    first = (tmp_path / "loss.svg").read_bytes()
+    text = (ROOT / "docs" / "figures.md").read_text(encoding="utf-8")
+    assert b"<dc:date>" not in first
+    assert text.count("```python") == len(drawn) + 1

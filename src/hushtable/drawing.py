@@ -54,6 +54,7 @@ _HATCHES: Final = ("", "////", "....", "xxxx", "\\\\\\\\", "oo", "----", "||||",
 _SIZE: Final = 9.0
 _LONGEST_NAME: Final = 24
 _LONGEST_LABEL: Final = 48
+_LONGEST_UPRIGHT: Final = 34
 _LONGEST_SERIES: Final = 96
 _TITLE_WIDTH: Final = 50
 _MOST_TITLE_LINES: Final = 3
@@ -116,8 +117,10 @@ def dress(
     axes: Any, *, title: str = "", xlabel: str, ylabel: str, grid: Literal["x", "y", "both", ""] = "both"
 ) -> None:
     """Write the title and the labels as they are, and draw a grid behind the data."""
-    for axis, label in ((axes.xaxis, xlabel), (axes.yaxis, ylabel)):
-        axis.set_label_text(short(label, _LONGEST_LABEL), parse_math=False)
+    axes.xaxis.set_label_text(short(xlabel, _LONGEST_LABEL), parse_math=False)
+    # A figure is less high than wide.
+    upright = textwrap.wrap(plain(ylabel), _LONGEST_UPRIGHT, max_lines=2, placeholder="…")
+    axes.yaxis.set_label_text("\n".join(upright), parse_math=False)
     axes.set_axisbelow(True)
     axes.grid(False)
     if grid:
@@ -238,10 +241,12 @@ def percent(axis: Any) -> None:
     axis.set_major_formatter(lambda share, _: f"{100 * share:.6g} %")
 
 
-def separated(axis: Any) -> None:
-    """Write the numbers of an axis in full, their thousands separated."""
-    from matplotlib.ticker import StrMethodFormatter
+def separated(axis: Any, *, whole: bool = True) -> None:
+    """Write the numbers of an axis in full, their thousands separated; only whole ones, where they are counts."""
+    from matplotlib.ticker import MaxNLocator, StrMethodFormatter
 
+    if whole:
+        axis.set_major_locator(MaxNLocator("auto", steps=[1, 2, 2.5, 5, 10], integer=True))
     axis.set_major_formatter(StrMethodFormatter("{x:,.10g}"))
 
 

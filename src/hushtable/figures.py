@@ -221,7 +221,7 @@ def terms(
         axes.set_yscale("symlog", linthresh=10.0 ** np.ceil(np.log10(min(highest))))
         if all((each[np.isfinite(each)] >= 0).all() for each in found):
             axes.set_ylim(bottom=0)
-        drawing.separated(axes.yaxis)
+        drawing.separated(axes.yaxis, whole=False)
     _count_sets(axes, steps)
     drawing.dress(axes, title=title, xlabel="column sets evaluated", ylabel="term")
     return axes
@@ -360,7 +360,7 @@ def evolution(
         if name == "step" and ended.sum() <= _MOST_MARKERS:
             style["linestyle"] = "none"
         else:
-            style |= {"marker": "", "linewidth": 0.9}
+            style |= {"marker": "", "linewidth": 1.2}
         lines += axes.plot(np.asarray(steps)[ended], heights[ended], label=name, **style)
     if len(lines) > 1:
         drawing.legend(axes, lines, [each.get_label() for each in lines])
@@ -421,6 +421,7 @@ def tradeoff(
     lines = axes.plot(clusters, stars, label="stars", **drawing.line(drawing.look(0)))
     lines += right.plot(clusters, kept, label=label, **drawing.line(drawing.look(1)))
     drawing.legend(axes, lines, ["stars (left)", f"{label} (right)"])
+    drawing.separated(axes.xaxis)
     drawing.separated(axes.yaxis)
     drawing.dress(right, xlabel="clusters", ylabel=label, grid="")
     right.spines["right"].set_visible(True)

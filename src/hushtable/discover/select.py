@@ -247,10 +247,7 @@ class Selection:
         front = undominated(points * np.sign([terms[0].weight, terms[other].weight]))
         labels = (terms[0].label, terms[other].label)
         wanted = " and ".join(f"{'more' if terms[j].weight > 0 else 'less'} {terms[j].label}" for j in (0, other))
-        found = (
-            "one of {:,} pairs of values is best" if len(front) == 1 else "{:,} of {:,} pairs of values are the front"
-        )
-        title = f"{wanted}: " + found.format(*([len(front)] if len(front) > 1 else []), len(points))
+        title = f"{wanted}: {len(front):,} of {len(points):,} {'is' if len(front) == 1 else 'are'} best"
         return figures.pareto(points, front, labels=labels, title=title, ax=ax)
 
     def _repr_html_(self) -> str:
