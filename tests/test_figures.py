@@ -381,6 +381,15 @@ def test_the_numbers_of_a_heat_map_stand_out_and_have_room(n):
     assert not any(text.get_text() == "-0.00" for text in axes.texts)
 
 
+def test_the_numbers_of_a_heat_map_fit_on_axes_that_were_given():
+    for n in (3, 9, 15):
+        axes = Figure(figsize=(11, 7), layout="constrained").subplots(2, 2)[1, 0]
+        figures.heat_map(np.full((n, n), -0.25), [f"score {i}" for i in range(n)], label="r", ax=axes)
+        written(axes)
+        cell = axes.get_window_extent().width / n
+        assert all(text.get_window_extent().width < cell for text in axes.texts)
+
+
 def contrast(first, second):
     """Return the contrast of two colours, by the Web Content Accessibility Guidelines 2.1."""
     lit = []

@@ -384,7 +384,10 @@ def heat_map(matrix: FloatArray, names: Sequence[str], *, label: str, title: str
     axes.spines[:].set_visible(False)
     axes.set_xticks(places, [drawing.short(name) for name in names], rotation=90, parse_math=False)
     drawing.name_ticks(axes, "y", names)
-    size = 7.5 if ax is None else max(3.0, min(drawing.text_size(axes), 60 / max(n, 1)))
+    # Five characters in a cell; how large the cells of given axes are, the axes say before the map makes them square.
+    box = axes.get_window_extent()
+    cell = min(box.width, box.height) * 72 / axes.figure.dpi / max(n, 1)
+    size = 7.5 if ax is None else max(3.0, min(drawing.text_size(axes), 0.24 * cell))
     for i in places:
         for j in places:
             if np.isfinite(matrix[i, j]):
