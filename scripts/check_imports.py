@@ -37,7 +37,7 @@ ALLOWED = {
         "cli/utility.py",
     },
     "rich": {"cli/terminal.py"},
-    "matplotlib": {"figures.py"},
+    "matplotlib": {"drawing.py"},
     "sklearn": {"quality/prediction.py", "sklearn.py"},
 }
 

@@ -6,7 +6,7 @@ import html
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import Any, Final, Literal
 
 import numpy as np
 
@@ -17,11 +17,14 @@ from hushtable.discover.evaluation import BudgetEnded, Evaluator, coded
 from hushtable.discover.explain import Explanation, explain
 from hushtable.discover.objective import Objective, Term
 from hushtable.discover.optimizers.exact import undominated
-from hushtable.errors import BudgetExceeded, with_hint
+from hushtable.errors import BudgetExceeded, InputError, with_hint
 from hushtable.partition import Partition
 from hushtable.search import Budget, check_budget
 
 __all__ = ["Candidate", "History", "Selection", "select_columns"]
+
+Picture = Literal["evolution", "terms", "pareto"]
+_PICTURES: Final = ("evolution", "terms", "pareto")
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,21 +192,63 @@ class Selection:
         """
         return explain(self, data)
 
-    def plot(self, *, ax: Any = None) -> Any:
-        """Draw how the search went: best value so far, and each step's; return the matplotlib axes.
+    def plot(self, kind: Picture = "evolution", *, ax: Any = None) -> Any:
+        """Draw how the search went, or what it had to choose from; return the matplotlib axes.
 
         Parameters
         ----------
+        kind : {"evolution", "terms", "pareto"}
+            The best value so far, with that of each step where the search has steps; the terms of the best set so far;
+            or two terms of every set that was evaluated, and the sets that no other betters in both: the first term,
+            and the first that differs from it.
         ax : matplotlib axes, optional
             A figure of its own, which no window shows, when not given.
+
+        Raises
+        ------
+        InputError
+            Another kind, or no two terms that differ.
         """
-        best, steps = self.history.best_so_far(), self.history.steps
-        if not len(steps):
-            # A search without steps: every set is one.
-            values = self.history.values
-            steps = np.column_stack([np.arange(1, len(values) + 1), values, values])
-        done = steps[:, 0].astype(np.int64)
-        return figures.evolution(done, best[done - 1], steps[:, 1], steps[:, 2], label="objective", ax=ax)
+        if kind not in _PICTURES:
+            raise InputError(with_hint(f"kind = {kind!r}.", f"choose one of {', '.join(map(repr, _PICTURES))}."))
+        if kind == "pareto":
+            return self._plot_pareto(ax)
+        history = self.history
+        best, done = history.best_so_far(), history.steps[:, 0].astype(np.int64)
+        # A stair is known by where it rises, and its end: thousands of points between say nothing more.
+        rises = 1 + np.flatnonzero(np.append(True, best[1:] > best[:-1]))
+        if kind == "terms":
+            places = np.union1d(rises, len(best))
+            # The first set that reached the best value so far.
+            kept = history.terms[rises[np.searchsorted(rises, places, side="right") - 1] - 1]
+            values = dict(zip(self.objective.labels, kept.T, strict=True))
+            told = ", ".join(f"{label} {number:.3g}" for label, number in list(self.terms.items())[:2])
+            return figures.terms(places, values, title=f"the best set has {told}", ax=ax)
+        places = np.unique(np.concatenate([done, rises, [len(best)]]))
+        title = f"the best value came with set {rises[-1]:,} of {len(best):,}"
+        if not len(done):
+            return figures.evolution(places, best[places - 1], label="objective", title=title, ax=ax)
+        current, mean = np.full((2, len(places)), np.nan)
+        # Of steps that evaluated nothing new the last counts.
+        at = np.searchsorted(places, done)
+        current[at], mean[at] = history.steps[:, 1], history.steps[:, 2]
+        return figures.evolution(places, best[places - 1], current, mean, label="objective", title=title, ax=ax)
+
+    def _plot_pareto(self, ax: Any) -> Any:
+        terms, numbers = self.objective.terms, self.history.terms
+        other = next((j for j in range(1, len(terms)) if not np.array_equal(numbers[:, j], numbers[:, 0])), None)
+        if other is None:
+            msg = with_hint(
+                "no two terms of the objective differ, so there is no front to draw.", "give it a second term."
+            )
+            raise InputError(msg)
+        points = numbers[:, [0, other]]
+        points = np.unique(points[np.isfinite(points).all(axis=1)], axis=0)
+        front = undominated(points * np.sign([terms[0].weight, terms[other].weight]))
+        labels = (terms[0].label, terms[other].label)
+        wanted = " and ".join(f"{'more' if terms[j].weight > 0 else 'less'} {terms[j].label}" for j in (0, other))
+        title = f"{wanted}: {len(front):,} of {len(points):,} {'is' if len(front) == 1 else 'are'} best"
+        return figures.pareto(points, front, labels=labels, title=title, ax=ax)
 
     def _repr_html_(self) -> str:
         proof = "optimal" if self.optimal else "not proven"

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import html
 from dataclasses import asdict, dataclass, field, fields, is_dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 import numpy as np
 
-from hushtable import frames
+from hushtable import figures, frames
 from hushtable._types import CodeArray, CountArray, FloatArray, Missing
+from hushtable.errors import InputError, with_hint
+from hushtable.risk.bands import record_bands
 from hushtable.risk.headline import headline as headline_of
 from hushtable.risk.headline import notes as notes_of
+from hushtable.risk.headline import percent
 from hushtable.risk.hipaa import SafeHarborFinding
 from hushtable.risk.homogeneity import Homogeneity
 from hushtable.risk.households import HouseholdRisk
@@ -20,6 +23,12 @@ if TYPE_CHECKING:
     from hushtable.risk.population import Estimate
 
 __all__ = ["AttackRisk", "Records", "RiskAssessment"]
+
+Picture = Literal["class_sizes", "risk_by_k"]
+_PICTURES: Final = ("class_sizes", "risk_by_k")
+
+# What a title says where no class size is tolerated.
+_USUAL_K: Final = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +73,14 @@ class Records:
     def spread(self, of_classes: Any) -> Any:
         """Return for every record what its class has."""
         return np.repeat(of_classes[self.labels], self.counts)
+
+    def by_size(self) -> dict[int, int]:
+        """Return how many records lie in classes of every size, ascending."""
+        of_class = np.bincount(self.labels, weights=self.counts, minlength=len(self.sizes))
+        sizes, place = np.unique(self.sizes, return_inverse=True)
+        # Whole numbers far below 2^53, so that bincount's floats are exact.
+        totals = np.bincount(place.ravel(), weights=of_class, minlength=len(sizes)).astype(np.int64)
+        return dict(zip(sizes.tolist(), totals.tolist(), strict=True))
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,6 +204,45 @@ class RiskAssessment:
     def individual_risk(self) -> FloatArray:
         """Each record's expected chance of a right guess, float64 in [0, 1]; `individual_basis` says by what."""
         return np.asarray(self.records.spread(self.records.individual))
+
+    def plot(self, kind: Picture = "class_sizes", *, ax: Any = None) -> Any:
+        """Draw in classes of what size the records are; return the matplotlib axes.
+
+        Parameters
+        ----------
+        kind : {"class_sizes", "risk_by_k"}
+            The share of the records by the size of their class, or in classes smaller than k, for every k.
+        ax : matplotlib axes, optional
+            A figure of its own, which no window shows, when not given.
+
+        Raises
+        ------
+        InputError
+            Another kind, or no records.
+        """
+        if kind not in _PICTURES:
+            raise InputError(with_hint(f"kind = {kind!r}.", f"choose one of {', '.join(map(repr, _PICTURES))}."))
+        if not self.n_records:
+            raise InputError(with_hint("there are no records to draw.", "assess a table with rows."))
+        held, people = self.records.by_size(), "records" if self.person is None else "persons"
+        if kind == "class_sizes":
+            bands, (counts,) = record_bands(held)
+            shares = {"records": [n / self.n_records for n in counts]}
+            return figures.class_sizes(bands, shares, people=people, title=self._alone(), ax=ax)
+        k = self.tolerance or _USUAL_K
+        below = sum(n for size, n in held.items() if size < k) / self.n_records
+        # Just above each size the records of that size are in classes smaller than k.
+        steps = {1: held.get(0, 0), **{size + 1: n for size, n in held.items() if size}}
+        shares = {"records": (np.cumsum(list(steps.values())) / self.n_records).tolist()}
+        title = f"{percent(below)} of records are in classes smaller than {k:,}"
+        return figures.risk_by_k(list(steps), shares, people=people, title=title, ax=ax)
+
+    def _alone(self) -> str:
+        """Say how many records nobody shares a class with."""
+        if not self.n_unique:
+            return f"no record is alone; the smallest class holds {self.smallest_class:,}"
+        whose = "are alone in their class" if self.person is None else "are in a class of one person"
+        return f"{percent(self.n_unique / self.n_records)} of records {whose}"
 
     def to_frame(self) -> Any:
         """Return a row for every record, in the order of the data, in a frame of the library that the data came in.

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from hushtable.risk.assessment import RiskAssessment
 
-__all__ = ["headline", "notes"]
+__all__ = ["headline", "notes", "percent"]
 
 
 def headline(risk: RiskAssessment) -> str:
@@ -23,7 +23,7 @@ def headline(risk: RiskAssessment) -> str:
             "and so how often a match with one of them would be right, is not known."
         )
     unique = (
-        f"{risk.n_unique:,} of {n} {are} unique in the sample (f = {_rate(risk.sampling_fraction)} of the population)"
+        f"{risk.n_unique:,} of {n} {are} unique in the sample (f = {percent(risk.sampling_fraction)} of the population)"
     )
     theta = risk.theta
     if theta is None or theta.value is None:
@@ -31,12 +31,12 @@ def headline(risk: RiskAssessment) -> str:
         return f"{unique}; how often a match with one of them is right is not estimable: {why}."
     if risk.basis == "population":
         return (
-            f"{unique}; a match with one of them is right in {_rate(theta.value)} of cases, counted in the population, "
-            f"where {risk.n_unique_in_population:,} of them are unique too."
+            f"{unique}; a match with one of them is right in {percent(theta.value)} of cases, counted in the "
+            f"population, where {risk.n_unique_in_population:,} of them are unique too."
         )
     return (
-        f"{unique}; a match with one of them is right in about {_rate(theta.value)} of cases "
-        f"(interval {_rate(theta.low).removesuffix(' %')} to {_rate(theta.high)})."
+        f"{unique}; a match with one of them is right in about {percent(theta.value)} of cases "
+        f"(interval {percent(theta.low).removesuffix(' %')} to {percent(theta.high)})."
     )
 
 
@@ -63,9 +63,9 @@ def notes(risk: RiskAssessment) -> Iterator[str]:
         yield "the Safe Harbor's rules were checked by names and cells, which is no legal opinion"
 
 
-def _rate(share: float | None) -> str:
+def percent(share: float | None) -> str:
     """Write a share as per cent, in two digits or as many as it takes to be whole."""
     if share is None:
         return "an unknown share"
-    percent = 100 * share
-    return f"{percent:.0f} %" if percent >= 10 else f"{percent:.2g} %"
+    hundredths = 100 * share
+    return f"{hundredths:.0f} %" if hundredths >= 10 else f"{hundredths:.2g} %"

@@ -10,7 +10,7 @@ from typing import Any, Final, Literal
 
 import numpy as np
 
-from hushtable import frames
+from hushtable import figures, frames
 from hushtable._types import CountArray
 from hushtable.column import ColumnSpec, check_specs
 from hushtable.errors import ColumnError, InputError, check_whole, listed, with_hint
@@ -18,6 +18,7 @@ from hushtable.joint import Joint, code_together
 from hushtable.lattice import Coverage, WalkProgress
 from hushtable.risk.collisions import Collisions, Settings, collide, count_by_draw, details, tree
 from hushtable.risk.control import against_control
+from hushtable.risk.headline import percent
 from hushtable.risk.intervals import clipped, wilson
 from hushtable.risk.precision import datetime_precisions, numeric_precisions
 from hushtable.search import Budget, Trace, check_budget
@@ -83,6 +84,27 @@ class Mpuccs:
         """
         sizes = [size for size in self.sizes if size <= self.collisions.complete_to]
         return frames.assemble(tree(self.joint, sizes, self.collisions, self.settings), self.source)
+
+    def plot(self, *, ax: Any = None) -> Any:
+        """Draw on how few columns records are singled out; return the matplotlib axes.
+
+        Each record counts once, at the size of its smallest column set. Sizes that a budget did not get to have no bar.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+            A figure of its own, which no window shows, when not given.
+        """
+        by_size, reached = self.summary["identified_by_size"], self.summary["complete_to_size"]
+        alone = len(self.joint.tables) == 1
+        what = "records are unique on some columns" if alone else "records single out an original"
+        return figures.by_size(
+            list(by_size),
+            [n if size <= reached else None for size, n in by_size.items()],
+            label="records, by their fewest columns",
+            title=f"{percent(self.summary['identification_rate'])} of {what}",
+            ax=ax,
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return the summary and the trace as plain values."""

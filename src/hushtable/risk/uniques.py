@@ -12,11 +12,12 @@ from typing import Any, Final, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from hushtable import frames, lattice
+from hushtable import figures, frames, lattice
 from hushtable._types import CodeArray, CountArray, FloatArray, frozen
 from hushtable.column import ColumnSpec
 from hushtable.errors import InputError, check_whole, with_hint
 from hushtable.lattice import Coverage, WalkProgress
+from hushtable.risk.headline import percent
 from hushtable.risk.population import SampleClasses, data_intrusion
 from hushtable.search import Budget, Trace, check_budget
 from hushtable.table import Table
@@ -123,6 +124,21 @@ class MinimalUniques:
                 values.append(column.text(code - 1) if code else None)
                 shares.append(float(totals[code] / weights.sum()))
         return frames.assemble({"column": names, "value": values, "contribution": shares}, self.source)
+
+    def plot(self, *, ax: Any = None) -> Any:
+        """Draw how many minimal sample uniques there are of every size; return the matplotlib axes.
+
+        Sizes that a budget did not get to have no bar.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+            A figure of its own, which no window shows, when not given.
+        """
+        told = self.summary()
+        counts = [n if size <= told["complete_to_size"] else None for size, n in self.n_by_size.items()]
+        title = f"{percent(told['unique_rate'])} of records are unique on {self.max_size} columns or fewer"
+        return figures.by_size(list(self.n_by_size), counts, label="minimal sample uniques", title=title, ax=ax)
 
     def summary(self) -> dict[str, Any]:
         """Return totals: no record's values, no positions."""

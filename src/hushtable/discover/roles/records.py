@@ -7,8 +7,9 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Literal
 
-from hushtable import frames
+from hushtable import figures, frames
 from hushtable.column import Role
+from hushtable.errors import InputError, with_hint
 
 __all__ = ["Proposal", "ProposedRole", "Roles"]
 
@@ -101,6 +102,34 @@ class Roles:
 
     def _with_role(self, role: Proposal) -> tuple[str, ...]:
         return tuple(column.name for column in self.columns if column.role == role)
+
+    def plot(self, *, ax: Any = None) -> Any:
+        """Draw the identifying power of every column that has any, the largest first; return the matplotlib axes.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+            A figure of its own, which no window shows, when not given.
+
+        Raises
+        ------
+        InputError
+            No column has any.
+        """
+        shown = sorted((column for column in self.columns if column.power > 0), key=lambda column: -column.power)
+        if not shown:
+            msg = with_hint(
+                "no column that others can know tells people apart, so there is nothing to draw.",
+                "the roles and their reasons are in `to_frame()`.",
+            )
+            raise InputError(msg)
+        return figures.bars(
+            [column.name for column in shown],
+            [100 * column.power for column in shown],
+            label="identifying power (%)",
+            title=f"{shown[0].name} tells most apart: {100 * shown[0].power:.0f} %",
+            ax=ax,
+        )
 
     def to_frame(self) -> Any:
         """Return a row for every column, in a frame of the library that the data came in."""

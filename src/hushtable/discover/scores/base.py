@@ -6,6 +6,7 @@ import html
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from importlib import import_module
 from typing import Any, Final, Literal
 
@@ -70,6 +71,8 @@ class Score:
         How many records each value is about.
     source : str
         The dataframe library that ``to_frame`` answers in.
+    of_sizes : bool
+        Whether the values follow from the sizes of the classes alone, which no normal distribution describes.
 
     Examples
     --------
@@ -92,6 +95,7 @@ class Score:
     values: FloatArray = field(repr=False)
     sizes: CountArray = field(repr=False)
     source: str = field(default="polars", repr=False)
+    of_sizes: bool = field(default=False, repr=False)
 
     def __post_init__(self) -> None:
         for array in (self.labels, self.values, self.sizes):
@@ -177,12 +181,13 @@ class Score:
         Parameters
         ----------
         kind : {"histogram", "ecdf", "qq"}
-            The empirical distribution function and the quantiles are drawn beside
-            those of a normal distribution of the same mean and sd.
+            The quantiles are drawn beside those of a normal distribution of the same mean and sd, and so is the
+            empirical distribution function, unless the values follow from the sizes of classes.
         ax : matplotlib axes, optional
             A figure of its own, which no window shows, when not given.
         """
-        draw = choose("kind", kind, {"histogram": figures.histogram, "ecdf": figures.ecdf, "qq": figures.qq})
+        ecdf = partial(figures.ecdf, normal=not self.of_sizes)
+        draw = choose("kind", kind, {"histogram": figures.histogram, "ecdf": ecdf, "qq": figures.qq})
         finite = self.values[np.isfinite(self.values)]
         if not len(finite):
             msg = with_hint(f"{self.name} has no finite value to draw.", "look at the values themselves.")
@@ -321,18 +326,20 @@ def of_parts(
     unit: str,
     direction: Direction,
     sizes: CountArray | None = None,
+    of_sizes: bool = False,
 ) -> Score:
     """Make the score of a view from one value a class.
 
     ``value`` is a function of the values and the sizes; ``sizes`` are the records of
-    each class where not given, and classes of size 0 are left out.
+    each class where not given, and classes of size 0 are left out. ``of_sizes`` says that
+    the values follow from the sizes alone.
     """
     weights = seen.partition.sizes if sizes is None else sizes
     filled = weights > 0
     values, weights = np.asarray(values, dtype=np.float64)[filled], weights[filled].astype(np.int64)
     labels: CodeArray = np.flatnonzero(filled).astype(np.int32)
     mean = float(value(values, weights)) if len(values) else math.nan
-    return Score(name, mean, unit, direction, "class", labels, values, weights, seen.source)
+    return Score(name, mean, unit, direction, "class", labels, values, weights, seen.source, of_sizes)
 
 
 def of_columns(

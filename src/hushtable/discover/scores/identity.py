@@ -53,6 +53,7 @@ def distinction(data: Any, columns: Sequence[str], *, partition: Partition | Non
         value=lambda values, sizes: len(values) / sizes.sum(),
         unit="rate",
         direction="riskier",
+        of_sizes=True,
     )
 
 
@@ -88,7 +89,7 @@ def separation(data: Any, columns: Sequence[str], *, partition: Partition | None
     seen = base.view(data, columns, (), partition)
     sizes, n = seen.partition.sizes, seen.table.n_records
     values = (n - sizes) / (n - 1) if n > 1 else np.ones(len(sizes))
-    return base.of_parts("separation", seen, values, value=_separated, unit="rate", direction="riskier")
+    return base.of_parts("separation", seen, values, value=_separated, unit="rate", direction="riskier", of_sizes=True)
 
 
 def k_anonymity(
@@ -125,7 +126,8 @@ def k_anonymity(
     """
     value = base.choose("variant", variant, {"definition": base.lowest, "paper": base.mean})
     seen = base.view(data, columns, (), partition)
-    return base.of_parts("k-anonymity", seen, seen.partition.sizes, value=value, unit="records", direction="safer")
+    sizes = seen.partition.sizes
+    return base.of_parts("k-anonymity", seen, sizes, value=value, unit="records", direction="safer", of_sizes=True)
 
 
 def group_entropy(
@@ -171,6 +173,7 @@ def group_entropy(
         value=base.weighted_mean,
         unit="nats" if is_paper else "bits",
         direction="safer" if is_paper else "riskier",
+        of_sizes=True,
     )
 
 

@@ -1,0 +1,290 @@
+"""What all figures share: their size, colours, and how names are written on them.
+
+Nothing global is set: a figure of ours brings its sizes with it, on given axes those of their figure hold.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+
+import numpy as np
+
+from hushtable._types import FloatArray
+
+__all__ = [
+    "EDGE",
+    "FAINT",
+    "INK",
+    "PALETTE",
+    "Look",
+    "axes_of",
+    "correlation",
+    "dress",
+    "legend",
+    "line",
+    "look",
+    "name_ticks",
+    "name_whole",
+    "numbers",
+    "patch",
+    "percent",
+    "plain",
+    "readable_on",
+    "separated",
+    "short",
+    "text_size",
+    "told",
+]
+
+PALETTE: Final = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
+"""Okabe and Ito's colours, which those tell apart who see no red or green."""
+INK: Final = "#000000"
+FAINT: Final = "#b0b0b0"
+"""Of grids and reference lines."""
+EDGE: Final = 0.6
+"""How wide the edges of bars are, in points."""
+
+_DASHES: Final = ("-", "--", ":", "-.", (0, (6, 1, 1, 1, 1, 1)), (0, (8, 3)))
+_MARKERS: Final = ("o", "s", "^", "D", "v", "P")
+_HATCHES: Final = ("", "////", "....", "xxxx", "\\\\\\\\", "oo", "----", "||||", "++", "**", "//..", "\\\\..")
+
+_SIZE: Final = 9.0
+_LONGEST_NAME: Final = 24
+_LONGEST_LABEL: Final = 48
+_LONGEST_UPRIGHT: Final = 34
+_LONGEST_SERIES: Final = 96
+_TITLE_WIDTH: Final = 50
+_MOST_TITLE_LINES: Final = 3
+# What stands side by side in the width of a figure, in characters.
+_LEGEND_WIDTH: Final = 48
+_HANDLE_WIDTH: Final = 7
+_TICKS_WIDTH: Final = 40
+_MOST_TICKS: Final = 24
+_MOST_WHOLE: Final = 9
+_MOST_SLANTED: Final = 12
+_LONGEST_SLANTED: Final = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What tells a series from others, with colours and without.
+
+    Attributes
+    ----------
+    color : str
+    dashes : str or tuple
+        Of a line.
+    marker : str
+    hatch : str
+        Of a bar.
+    """
+
+    color: str
+    dashes: Any
+    marker: str
+    hatch: str
+
+
+def look(i: int) -> Look:
+    """Return how the i-th series looks: of 36 no two lines, of 12 no two bars are alike in black and white."""
+    n = len(PALETTE)
+    return Look(PALETTE[i % n], _DASHES[i % n], _MARKERS[(i + i // n) % n], _HATCHES[i % len(_HATCHES)])
+
+
+def axes_of(ax: Any, *, width: float = 4.2, height: float = 3.0) -> Any:
+    """Return the axes that were given, or those of a new figure that only they know, its size in inches."""
+    if ax is not None:
+        return ax
+    from matplotlib.figure import Figure
+
+    axes = Figure(figsize=(width, height), layout="constrained").add_subplot()
+    axes.tick_params(labelsize=_SIZE - 1)
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.label.set_fontsize(_SIZE)
+        axis.get_offset_text().set_fontsize(_SIZE - 1)
+    return axes
+
+
+def text_size(axes: Any) -> float:
+    """Return the size of small texts in points: a little less than that of the axes' labels."""
+    return 0.9 * float(axes.xaxis.label.get_size())
+
+
+def dress(
+    axes: Any, *, title: str = "", xlabel: str, ylabel: str, grid: Literal["x", "y", "both", ""] = "both"
+) -> None:
+    """Write the title and the labels as they are, and draw a grid behind the data."""
+    axes.xaxis.set_label_text(short(xlabel, _LONGEST_LABEL), parse_math=False)
+    # A figure is less high than wide.
+    upright = textwrap.wrap(plain(ylabel), _LONGEST_UPRIGHT, max_lines=2, placeholder="…")
+    axes.yaxis.set_label_text("\n".join(upright), parse_math=False)
+    axes.set_axisbelow(True)
+    axes.grid(False)
+    if grid:
+        axes.grid(True, axis=grid, color=FAINT, linewidth=0.5)
+    axes.spines[["top", "right"]].set_visible(False)
+    if title:
+        _write_title(axes, title)
+
+
+def _write_title(axes: Any, title: str) -> None:
+    from matplotlib.transforms import blended_transform_factory
+
+    wrapped = "\n".join(textwrap.wrap(plain(title), _TITLE_WIDTH, max_lines=_MOST_TITLE_LINES, placeholder="…"))
+    # Above a legend, where there is one: it was drawn first, and takes as many lines as it has rows.
+    found = axes.get_legend()
+    rows = 0 if found is None else _n_lines([each.get_text() for each in found.get_texts()], found._ncols)
+    size = float(axes.xaxis.label.get_size()) * 1.1
+    text = axes.set_title(wrapped, fontsize=size, loc="left", pad=8 + 1.45 * text_size(axes) * rows, parse_math=False)
+    place = axes.get_subplotspec()
+    if place is not None and place.get_geometry()[:2] == (1, 1):
+        # Axes alone have the whole width of their figure for the title.
+        text.set_transform(
+            blended_transform_factory(axes.figure.transSubfigure, axes.transAxes + axes.titleOffsetTrans)
+        )
+        text.set_x(0.01)
+
+
+def _n_lines(texts: Sequence[str], n_columns: int) -> int:
+    """Return how many lines a legend takes, which fills column by column."""
+    n_rows = -(-len(texts) // n_columns)
+    lines = [text.count("\n") + 1 for text in texts]
+    return max(sum(lines[at : at + n_rows]) for at in range(0, len(lines), n_rows))
+
+
+def legend(axes: Any, handles: Sequence[Any], names: Sequence[str]) -> None:
+    """Name series in rows above the axes, where no data are; before the title is written.
+
+    Names are texts of data: none starts mathematics, and none is left out because of its first character.
+    """
+    if not handles:
+        return
+    shown = [short(name, _LONGEST_SERIES) for name in names]
+    # A longer one has rows of its own.
+    lines = ["\n".join(textwrap.wrap(name, _LEGEND_WIDTH)) for name in shown]
+    n_columns = max(1, min(len(lines), _LEGEND_WIDTH // (max(map(len, lines)) + _HANDLE_WIDTH)))
+    found = axes.legend(
+        handles,
+        [str(i) for i in range(len(lines))],
+        loc="lower left",
+        bbox_to_anchor=(0.0, 1.0),
+        ncols=n_columns,
+        frameon=False,
+        fontsize=text_size(axes),
+        borderaxespad=0.2,
+        borderpad=0.2,
+        columnspacing=1.2,
+        handlelength=2.6,
+        labelspacing=0.4,
+    )
+    for text, name in zip(found.get_texts(), lines, strict=True):
+        text.set_parse_math(False)
+        text.set_text(name)
+
+
+def patch(of: Look) -> Any:
+    """Return what stands for bars of a look in a legend."""
+    from matplotlib.patches import Patch
+
+    return Patch(facecolor=of.color, edgecolor=INK, hatch=of.hatch, linewidth=EDGE)
+
+
+def line(of: Look) -> dict[str, Any]:
+    """Return the look of a line, as matplotlib's arguments."""
+    return {
+        "color": of.color,
+        "linestyle": of.dashes,
+        "marker": of.marker,
+        "markersize": 4.0,
+        "linewidth": 1.6,
+        "markeredgewidth": 0.0,
+    }
+
+
+def plain(text: str) -> str:
+    """Return a text on one line, without characters that cannot be drawn or written to a file."""
+    return " ".join("".join(each if each.isprintable() else " " for each in str(text)).split())
+
+
+def short(text: str, longest: int = _LONGEST_NAME) -> str:
+    """Return a text on one line, its end cut where it is longer."""
+    told = plain(text)
+    return told if len(told) <= longest else f"{told[: longest - 1].rstrip()}…"
+
+
+def name_ticks(axes: Any, which: Literal["x", "y"], names: Iterable[str], *, rotation: float | None = None) -> None:
+    """Write names at 0, 1, 2, ...: slanted where they do not fit side by side, and not all where they are many."""
+    shown = [short(name) for name in names]
+    if which == "y":
+        axes.set_yticks(range(len(shown)), shown, parse_math=False)
+        return
+    step = -(-len(shown) // _MOST_TICKS) or 1
+    places = range(0, len(shown), step)
+    if rotation is None:
+        fits = sum(len(shown[at]) + 1 for at in places) <= _TICKS_WIDTH
+        rotation = 0.0 if fits else 45.0 if len(places) <= _MOST_SLANTED else 90.0
+        # They must leave most of the height to the data.
+        shown = shown if fits else [short(name, _LONGEST_SLANTED) for name in shown]
+    how = {"rotation": rotation, "ha": "right" if rotation == 45 else "center", "rotation_mode": "anchor"}
+    if rotation == 90:
+        how |= {"ha": "right", "va": "center"}
+    elif rotation == 0:
+        how = {}
+    axes.set_xticks(places, [shown[at] for at in places], parse_math=False, **how)
+
+
+def percent(axis: Any) -> None:
+    """Write the shares of an axis as per cent."""
+    axis.set_major_formatter(lambda share, _: f"{100 * share:.6g} %")
+
+
+def separated(axis: Any, *, whole: bool = True) -> None:
+    """Write the numbers of an axis in full, their thousands separated; only whole ones, where they are counts."""
+    from matplotlib.ticker import MaxNLocator, StrMethodFormatter
+
+    if whole:
+        axis.set_major_locator(MaxNLocator("auto", steps=[1, 2, 2.5, 5, 10], integer=True))
+    axis.set_major_formatter(StrMethodFormatter("{x:,.10g}"))
+
+
+def name_whole(axis: Any, lowest: float, highest: float) -> None:
+    """Name 1, 2, 5, 10, ... on a logarithmic axis or, where those are too many, the powers of ten."""
+    from matplotlib.ticker import NullLocator
+
+    places = [step * 10**power for power in range(20) for step in (1, 2, 5)]
+    places = [place for place in places if lowest <= place <= highest] or [round(lowest)]
+    if len(places) > _MOST_WHOLE:
+        places = [place for place in places if str(place).rstrip("0") == "1"]
+    axis.set_minor_locator(NullLocator())
+    axis.set_ticks(places, [f"{place:,}" for place in places])
+
+
+def told(value: float) -> str:
+    """Write a number as short as it can be read: whole ones in full, others in three digits."""
+    return f"{value:,.0f}" if value == round(value) and abs(value) < 1e15 else f"{value:,.3g}"
+
+
+def correlation(value: float) -> str:
+    """Write a correlation in two decimals; none is -0.00."""
+    return f"{round(float(value), 2) + 0.0:.2f}"
+
+
+def numbers(values: Any) -> FloatArray:
+    """Return values as floats; what is None or not finite is NaN: not shown."""
+    found = np.array([np.nan if value is None else value for value in values], dtype=np.float64)
+    return np.where(np.isfinite(found), found, np.nan)
+
+
+def readable_on(color: Sequence[float]) -> str:
+    """Return black or white, whichever has more contrast to a colour (red, green, blue, in [0, 1]).
+
+    Notes
+    -----
+    WCAG 2.1: (L1 + 0.05) / (L2 + 0.05) of relative luminances, that of white is 1 and of black 0.
+    """
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in color[:3]]
+    luminance = 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+    return "#ffffff" if 1.05 / (luminance + 0.05) > (luminance + 0.05) / 0.05 else INK
