@@ -16,6 +16,7 @@ from hushtable.claims import Classes, Matchings
 from hushtable.errors import InputError, check_columns, with_hint
 from hushtable.frames import Frame
 from hushtable.quality import spread as spreads
+from hushtable.quality.distribution import Distribution, distribution
 from hushtable.quality.prediction import Prediction, of_files, of_rows
 from hushtable.quality.spread import Spread
 from hushtable.quality.standing import Standing, read_column, told
@@ -47,6 +48,8 @@ class ColumnUtility:
         What the published cells say of them.
     reason : str
         Why it is not judged.
+    distribution : Distribution, optional
+        Shares of records by place, before and after; it names values, and is in no dictionary.
     """
 
     name: str
@@ -60,6 +63,7 @@ class ColumnUtility:
     variance: float | None = field(default=None, repr=False)
     released_variance: float | None = field(default=None, repr=False)
     reason: str = ""
+    distribution: Distribution | None = field(default=None, repr=False)
 
     @property
     def mean_shift(self) -> float | None:
@@ -143,7 +147,11 @@ class Utility:
             "n_original": self.n_original,
             "n_release": self.n_release,
             "columns": [
-                {**asdict(each), "mean_shift": each.mean_shift, "variance_ratio": each.variance_ratio}
+                {
+                    **{name: figure for name, figure in asdict(each).items() if name != "distribution"},
+                    "mean_shift": each.mean_shift,
+                    "variance_ratio": each.variance_ratio,
+                }
                 for each in self.columns
             ],
             "pairs": [{**asdict(each), "difference": each.difference} for each in self.pairs],
@@ -273,14 +281,17 @@ def _column(standing: Standing) -> ColumnUtility:
     rate = theirs.untold_rate
     if not column.is_measured:
         distance = spreads.total_variation(ours, theirs)
-        reason = "" if distance is not None else _nothing(ours)
-        return ColumnUtility(column.name, column.kind, "total variation", distance, rate, reason=reason)
+        reason, shares = ("", distribution(standing)) if distance is not None else (_nothing(ours), None)
+        return ColumnUtility(
+            column.name, column.kind, "total variation", distance, rate, reason=reason, distribution=shares
+        )
     distance = spreads.wasserstein(ours, theirs)
     if distance is None:
         return ColumnUtility(column.name, column.kind, "Wasserstein-1", None, rate, reason=_nothing(ours))
     # A constant column has no range: whatever is moved is moved all the way.
     over_range = min(1.0, distance / axis.length) if axis.length > 0 else float(distance > 0)
-    measured = ColumnUtility(column.name, column.kind, "Wasserstein-1", over_range, rate)
+    shares = distribution(standing)
+    measured = ColumnUtility(column.name, column.kind, "Wasserstein-1", over_range, rate, distribution=shares)
     if column.kind not in ("integer", "decimal"):
         return measured
     (mean, variance), (released_mean, released_variance) = (
