@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test check bench clean
+.PHONY: demo test check bench axe clean
 
 demo: $(VENV)/.installed
 	@$(BIN)/python scripts/demo.py
@@ -16,6 +16,10 @@ check: $(VENV)/.installed-test
 
 bench: $(VENV)/.installed-bench
 	@PATH="$(CURDIR)/$(BIN):$$PATH" scripts/bench
+
+# What the tests of pages in a browser ask of accessibility; they are skipped without it, and without Chromium.
+axe:
+	@npm install --silent --prefix .node axe-core
 
 clean:
 	rm -rf $(VENV) demo

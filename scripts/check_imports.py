@@ -30,6 +30,7 @@ ALLOWED = {
         "cli/limits.py",
         "cli/masking.py",
         "cli/protect.py",
+        "cli/report.py",
         "cli/requests.py",
         "cli/risks.py",
         "cli/run.py",

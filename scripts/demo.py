@@ -52,7 +52,7 @@ def main() -> None:
     path.write_text(policy.changed({"columns.visit_date": "other"}).to_yaml(), encoding="utf-8")
 
     say("3. A release in which everyone hides among at least 5, and no class agrees on an income or a diagnosis:")
-    run("anonymize", "people.csv", "-p", "policy.yaml", "-o", "release.csv")
+    run("anonymize", "people.csv", "-p", "policy.yaml", "-o", "release.csv", "--report", "report.html")
 
     say("4. Anyone who has the file and its manifest can check it, without trusting the code that made it:")
     run("verify", "release.csv")
@@ -71,6 +71,7 @@ def main() -> None:
     for name, published in after.items():
         shown = [cell or "(missing)" for cell in (*before[name], *published)]
         print("  {:15} {:16} {:16} -> {:26} {}".format(name, *shown))
+    say(f"A report for those who decide, to be opened in a browser, printed and signed:\n  {FOLDER / 'report.html'}")
 
 
 if __name__ == "__main__":

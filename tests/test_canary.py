@@ -359,6 +359,33 @@ def test_assessments_with_all_options_are_clean(options: dict[str, Any]) -> None
     assert_clean(repr(risk), risk._repr_html_(), json.dumps(risk.to_dict()), repr(risk.to_frame()))
 
 
+@pytest.mark.parametrize("audience", ["internal", "external"])
+@pytest.mark.parametrize("n", [12, 60])
+def test_reports_of_releases_are_clean(tmp_path: Path, audience: Any, n: int) -> None:
+    given = {"quasi_identifiers": QUASI, "models": [ht.KAnonymity(n)], "identifiers": ["name"], "sensitive": ["pay"]}
+    release = ht.anonymize(planted(n), method=ht.Mondrian(recoding="cut"), **given)
+    report = ht.report(release, audience=audience)
+    report.write(tmp_path / "r.html")
+    assert_clean(report, report.to_html(), report.to_dict(), (tmp_path / "r.json").read_bytes())
+
+
+def test_other_reports_are_clean() -> None:
+    people = planted(24)
+    masked = ht.mask_dependence(people, a=["town"], b=["pay"], c=["sex"], clusters=3)
+    policy = ht.Policy.parse("columns: {number: quasi-identifier, town: quasi-identifier}\nmodels: [k-anonymity: 2]")
+    results = [
+        masked,
+        ht.assess(people, quasi_identifiers=QUASI, sensitive=["name", "pay"], tolerance=5),
+        ht.mpuccs(people, people.head(12), n_cols=[1, 2]),
+        ht.minimal_uniques(people),
+        ht.compare(people.select("number", "town"), policy, k=[2, 24], suppression=[0]),
+    ]
+    for result in results:
+        report = ht.report(result)
+        assert_clean(report, report.to_html(), report.to_dict())
+    assert_clean(ht.report(masked, audience="external").to_html())
+
+
 def test_unused_categories_are_in_no_file(tmp_path: Path) -> None:
     """The column stays, but a value that only the dtype remembers belongs to nobody in the table."""
     table = planted().with_columns(kept=pl.Series(["a", "b"] * 6, dtype=pl.Enum(["a", "b", WORD])))

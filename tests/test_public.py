@@ -98,11 +98,11 @@ def test_functions_document_every_parameter(name: str) -> None:
     assert ">>> " in function.__doc__
     kinds = [each.kind for each in inspect.signature(function).parameters.values()]
     # mpuccs and petsard_mpuccs compare two tables; all other verbs have one. Of split, ratio and seed go without names,
-    # of compare the policy does, which the release's verbs are methods of.
+    # of compare the policy does, which the release's verbs are methods of. What report takes are results.
     n_tables = 2 if parameters[:2] == ["original", "synthetic"] else 1
     n_plain = {"split": 3, "compare": 2}.get(name, n_tables)
     assert all(kind is inspect.Parameter.KEYWORD_ONLY for kind in kinds[n_plain:])
-    assert n_tables == 2 or parameters[0] == "data"
+    assert n_tables == 2 or parameters[0] == ("result" if name == "report" else "data")
 
 
 @pytest.mark.parametrize("name", [name for name in RECORDS if name not in ("PrivacyModel",)])
@@ -194,6 +194,7 @@ def results() -> dict[str, Any]:
         "Pseudonyms": release.pseudonyms,
         "Recoding": release.learned,
         "Release": release,
+        "Report": ht.report(release, audience="external"),
         "RiskAssessment": ht.assess(people, quasi_identifiers=["sex"], sensitive=["diagnosis"]),
         "Roles": ht.find_quasi_identifiers(people),
         "Selection": ht.select_columns(
@@ -231,6 +232,7 @@ RESULTS = [
     "PetsardMpuccs",
     "PipelineRun",
     "Release",
+    "Report",
     "RiskAssessment",
     "Roles",
     "Selection",

@@ -64,6 +64,7 @@ if TYPE_CHECKING:
     from hushtable.quality.loss import SetNCP
     from hushtable.quality.utility import Utility
     from hushtable.release import Release
+    from hushtable.reporting import Report, report
     from hushtable.risk.assess import RiskAssessment, assess
     from hushtable.risk.mpuccs import Mpuccs, mpuccs
     from hushtable.risk.petsard import PetsardMpuccs, petsard_mpuccs
@@ -127,6 +128,7 @@ __all__ = [
     "Recoding",
     "RecursiveCLDiversity",
     "Release",
+    "Report",
     "RiskAssessment",
     "Roles",
     "Selection",
@@ -151,6 +153,7 @@ __all__ = [
     "mpuccs",
     "petsard_mpuccs",
     "quality",
+    "report",
     "risk",
     "select_columns",
     "split",
@@ -212,6 +215,7 @@ _HOMES = {
     "Recoding": "anonymizers.learned",
     "RecursiveCLDiversity": "models",
     "Release": "release",
+    "Report": "reporting",
     "RiskAssessment": "risk.assess",
     "Roles": "discover.recognise",
     "Selection": "discover.select",
@@ -236,6 +240,7 @@ _HOMES = {
     "mpuccs": "risk.mpuccs",
     "petsard_mpuccs": "risk.petsard",
     "quality": "",
+    "report": "reporting",
     "risk": "",
     "select_columns": "discover.select",
     "split": "splitting",

@@ -1,10 +1,11 @@
-"""What all figures share: their size, colours, and how names are written on them.
+"""What all figures share: their size, colours, how names are written on them, and how they become SVG.
 
 Nothing global is set: a figure of ours brings its sizes with it, on given axes those of their figure hold.
 """
 
 from __future__ import annotations
 
+import io
 import textwrap
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -20,6 +21,7 @@ __all__ = [
     "INK",
     "PALETTE",
     "Look",
+    "as_svg",
     "axes_of",
     "correlation",
     "dress",
@@ -288,3 +290,18 @@ def readable_on(color: Sequence[float]) -> str:
     linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in color[:3]]
     luminance = 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
     return "#ffffff" if 1.05 / (luminance + 0.05) > (luminance + 0.05) / 0.05 else INK
+
+
+def as_svg(axes: Any) -> str:
+    """Return the figure of some axes as SVG, without a date, with its texts as texts: who shows it has fonts for them.
+
+    Notes
+    -----
+    What matplotlib writes is set for the time of writing, and set back.
+    """
+    import matplotlib as mpl
+
+    page = io.StringIO()
+    with mpl.rc_context({"svg.fonttype": "none"}):
+        axes.figure.savefig(page, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
+    return page.getvalue()

@@ -20,7 +20,7 @@ from hushtable.claims import Claim, claim_from_dict
 from hushtable.dialect import Dialect
 from hushtable.errors import InputError, VerificationError, with_hint
 
-__all__ = ["check_hash", "claim_of", "dialect_of", "manifest_path", "of", "read", "sha256"]
+__all__ = ["check_hash", "claim_of", "dialect_of", "external_facts", "manifest_path", "of", "read", "sha256"]
 
 _EXTERNAL: Final = ("recoding", "publish", "pseudonymized", "accepted", "replaces_earlier")
 """Facts of a release that may go with the file: how its cells came to look as they do, and what was accepted."""
@@ -66,9 +66,8 @@ def of(
     external : bool
         Leave out what helps to undo the release.
     """
-    told = {name: fact for name, fact in facts.items() if not external or name in _EXTERNAL}
     return {
-        **told,
+        **(external_facts(facts) if external else facts),
         "hushtable": version("hushtable"),
         "file": release.name,
         "sha256": digest,
@@ -77,6 +76,11 @@ def of(
         **({} if dialect is None else {"dialect": dialect.to_dict()}),
         "claim": claim.to_dict(),
     }
+
+
+def external_facts(facts: Mapping[str, Any]) -> dict[str, Any]:
+    """Return, of what is known of a release, what may go with its file."""
+    return {name: fact for name, fact in facts.items() if name in _EXTERNAL}
 
 
 def claim_of(data: Any) -> Claim | None:

@@ -161,6 +161,12 @@ class Release:
         return self._made["frame"]
 
     @property
+    def codebook(self) -> Codebook:
+        """What the readers of the release need to know of its columns; see `hushtable.codebook`."""
+        grouped = [name for name, meaning in self.recoding.meanings().items() if isinstance(meaning, Hierarchy)]
+        return Codebook(self.edition, self.claim, self.recoding.columns, self.recoding.style, self.removed, grouped)
+
+    @property
     def learned(self) -> NextBatch:
         """The cells of the release and where new rows go; see `hushtable.anonymizers.learned.LearnedRecoding`."""
         if self.learner is None:
@@ -389,14 +395,12 @@ class Release:
                 stacklevel=2,
             )
         edition, path = self.edition, Path(path)
-        grouped = [name for name, meaning in self.recoding.meanings().items() if isinstance(meaning, Hierarchy)]
-        book = Codebook(edition, self.claim, self.recoding.columns, self.recoding.style, self.removed, grouped)
         return edition.write(
             path,
             self.claim,
             {**self.to_dict(), "policy": dict(policy) if policy else None},
             original=self._original(edition),
-            beside=book.texts(path, external=external) if codebook else None,
+            beside=self.codebook.texts(path, external=external) if codebook else None,
             writing=Writing(
                 encoding or self.writing.encoding, decimal or self.writing.decimal, formulas or self.writing.formulas
             ),

@@ -17,7 +17,7 @@ from typing import Annotated, Final, NoReturn
 
 import typer
 
-from hushtable.cli import assess, batches, compare, discover, masking, protect, risks, run, utility
+from hushtable.cli import assess, batches, compare, discover, masking, protect, report, risks, run, utility
 from hushtable.errors import HushError
 
 __all__ = ["app", "main"]
@@ -38,6 +38,7 @@ _EXAMPLES: Final[Mapping[Callable[..., None], str]] = {
     batches.apply: "hushtable apply recoding.json new.csv -o new_release.csv",
     compare.compare: "hushtable compare people.csv -p policy.yaml --k 2,5,10 --suppression 0,0.01 --plot risk.svg",
     utility.utility: "hushtable utility people.csv release.parquet",
+    report.report: "hushtable report release.csv --original people.csv -p policy.yaml -o report.html",
     risks.mpuccs: "hushtable mpuccs original.csv synthetic.csv --sizes 1,2,3 --control control.csv",
     risks.uniques: "hushtable uniques people.csv --columns age,sex,postcode",
     discover.scores: "hushtable scores people.csv --columns age,sex --columns age,sex,postcode",

@@ -12,15 +12,18 @@ from hushtable.cli.arguments import (
     AsJson,
     Delimiter,
     Encoding,
+    Force,
     InFile,
     PolicyFile,
     Threads,
     frame_of,
     names_of,
+    place_of,
     table_of,
     use_threads,
 )
 from hushtable.cli.limits import assess_figures, fail_above, failing, limits_of
+from hushtable.cli.report import ReportFile, check_report, write_report
 from hushtable.cli.terminal import aligned, print_json, say, step
 from hushtable.errors import InputError, with_hint
 from hushtable.limits import failures
@@ -79,6 +82,8 @@ def assess(
     thresholds: Thresholds = "2,5,11,20",
     missing: Reading = "category",
     fail: Annotated[list[str] | None, fail_above(_FIGURES)] = None,
+    report: ReportFile = None,
+    force: Force = False,
     threads: Threads = None,
     encoding: Encoding = None,
     delimiter: Delimiter = None,
@@ -92,6 +97,7 @@ def assess(
     from hushtable.risk.assess import assess as assess_
 
     limits = limits_of(fail, _FIGURES)
+    check_report(report, [place_of(file), *(path for path in (policy, population) if path is not None)], force=force)
     options: dict[str, Any] = {
         "population_size": population_size,
         "weights": weights,
@@ -105,6 +111,7 @@ def assess(
         everyone = frame_of(population, encoding, delimiter)
     with step("looking at classes"):
         risk = assess_(frame, population=everyone, **asked, **options)
+    write_report(risk, report, force=force)
     failed = [*_above(risk), *failures(assess_figures(risk.to_dict()), limits)]
     with failing(failed):
         if as_json:

@@ -22,6 +22,7 @@ from hushtable.cli.arguments import (
     use_threads,
 )
 from hushtable.cli.protect import Ask
+from hushtable.cli.report import ReportFile, report_outputs, write_report
 from hushtable.cli.requests import decided, key_of
 from hushtable.cli.terminal import aligned, bar, leaving, print_json, say, step
 from hushtable.errors import InputError, with_hint
@@ -58,6 +59,7 @@ def compare(
     ] = None,
     ask: Ask = None,
     key_file: KeyFile = None,
+    report: ReportFile = None,
     external: Annotated[bool, typer.Option("--external", hidden=True)] = False,
     force: Force = False,
     threads: Threads = None,
@@ -82,9 +84,10 @@ def compare(
     inputs = [place_of(file), policy, *(() if key_file is None else (key_file,)), *rules.inputs]
     if plot is not None:
         _check_picture(plot)
-        drafts.check_outputs((plot,), inputs, overwrite=force)
-    elif force:
-        raise InputError(with_hint("--force has no effect without --plot.", "leave it out: no other file is written."))
+    elif force and report is None:
+        msg = "--force has no effect without --plot or --report."
+        raise InputError(with_hint(msg, "leave it out: no other file is written."))
+    drafts.check_outputs((*(() if plot is None else (plot,)), *report_outputs(report)), inputs, overwrite=force)
     rules = decided(rules, ask)
     with step("reading"):
         frame = table_of(file, encoding, delimiter, rules.read_as.dialect)
@@ -103,6 +106,7 @@ def compare(
     with leaving(0 if is_feasible else 3):
         if plot is not None and is_feasible:
             _draw(compared, plot)
+        write_report(compared, report, force=force)
         if as_json:
             print_json({"file": file.name, **compared.to_dict()})
         else:

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from hushtable.cli.arguments import AsJson, Delimiter, Encoding, Force, InFile, KeepOrder, names_of, place_of, table_of
+from hushtable.cli.report import ReportFile, report_outputs, write_report
 from hushtable.cli.terminal import print_json, say, step
 from hushtable.errors import InputError, with_hint
 
@@ -42,6 +43,7 @@ def mask_dependence(
     keep_order: KeepOrder = False,
     seed: Annotated[int, typer.Option(help="Of what is removed, and of ties.")] = 0,
     seconds: Annotated[float | None, typer.Option(help="Time for the search.", show_default=False)] = None,
+    report: ReportFile = None,
     force: Force = False,
     encoding: Encoding = None,
     delimiter: Delimiter = None,
@@ -56,7 +58,7 @@ def mask_dependence(
     values = values or output.with_name(f"{output.stem}.clusters{output.suffix}")
     for path in (output, values):
         frames.file_kind(path)
-    drafts.check_outputs((output, values), (place_of(file),), overwrite=force)
+    drafts.check_outputs((output, values, *report_outputs(report)), (place_of(file),), overwrite=force)
     with step("reading"):
         frame = table_of(file, encoding, delimiter)
     if c is None:
@@ -88,6 +90,7 @@ def mask_dependence(
         )
     with step("writing and verifying"):
         verdict = release.write(output, values, keep_order=keep_order, overwrite=force)
+    write_report(release, report, force=force, file=output, inputs=[place_of(file)])
     if as_json:
         print_json({"file": str(output), "values": str(values), "verified": verdict.to_dict(), **release.to_dict()})
         return

@@ -30,6 +30,7 @@ from hushtable.cli.arguments import (
     use_threads,
 )
 from hushtable.cli.limits import fail_above, failing, limits_of, scan_figures
+from hushtable.cli.report import ReportFile, report_outputs, write_report
 from hushtable.cli.requests import changed, decided, key_of, policy_of_options
 from hushtable.cli.summary import (
     effort_lines,
@@ -197,6 +198,7 @@ def anonymize(
         Path | None,
         typer.Option(help="Write the cells too, for `hushtable apply` to publish new rows by.", show_default=False),
     ] = None,
+    report: ReportFile = None,
     force: Force = False,
     threads: Threads = None,
     encoding: Encoding = None,
@@ -208,7 +210,8 @@ def anonymize(
     from hushtable import drafts
     from hushtable.edition import check_writing
 
-    outputs = (*outputs_of(output, codebook=codebook), *(() if save_recoding is None else (save_recoding,)))
+    saved = () if save_recoding is None else (save_recoding,)
+    outputs = (*outputs_of(output, codebook=codebook), *saved, *report_outputs(report))
     rules = None if policy is None else _read_policy(policy)
     inputs = [place_of(file), *(path for path in (policy, key_file, domains, population) if path is not None)]
     drafts.check_outputs(outputs, [*inputs, *(rules.inputs if rules else ())], overwrite=force)
@@ -256,6 +259,10 @@ def anonymize(
         )
         if save_recoding is not None:
             release.save_recoding(save_recoding, overwrite=force)
+    # A key is no input of which anybody is told, not even its hash.
+    made_from = [path for path in inputs if path != key_file]
+    told = {"file": output, "policy": rules, "verdict": verdict, "inputs": made_from}
+    write_report(release, report, force=force, audience="external" if external else "internal", **told)
     _say_released(output, rules, release, verdict, as_json=as_json, codebook=codebook)
 
 

@@ -24,6 +24,7 @@ from hushtable.cli.arguments import (
     use_threads,
 )
 from hushtable.cli.limits import fail_above, failing, limits_of, uniques_figures
+from hushtable.cli.report import ReportFile, report_outputs, write_report
 from hushtable.cli.summary import mpuccs_lines, uniques_lines
 from hushtable.cli.terminal import print_json, say, sets_bar, step
 from hushtable.errors import InputError, with_hint
@@ -59,7 +60,7 @@ _NEEDS: Final = {
     "--compat": ("a synthetic table",),
 }
 _EXCLUDES: Final = {
-    "--compat": ("--control", "--columns", "--missing", "--keep-duplicates", "--all-minimal", "--seconds"),
+    "--compat": ("--control", "--columns", "--missing", "--keep-duplicates", "--all-minimal", "--seconds", "--report"),
 }
 
 
@@ -132,6 +133,7 @@ def mpuccs(
     seconds: Seconds = None,
     threads: Threads = None,
     details: Details = None,
+    report: ReportFile = None,
     tree: Annotated[
         Path | None,
         typer.Option(
@@ -164,11 +166,12 @@ def mpuccs(
         "--details": details is not None,
         "--tree": tree is not None,
         "--show-values": show_values,
+        "--report": report is not None,
         "--fail-above excess": "excess" in limits,
     }
     check_effects(given, _NEEDS, _EXCLUDES)
     use_threads(threads)
-    _check_outputs((details, tree), (place_of(original), synthetic, control), overwrite=force)
+    _check_outputs((details, tree), report, (place_of(original), synthetic, control), overwrite=force)
     options: dict[str, Any] = {
         "n_cols": _sizes(sizes),
         "numeric_precision": precision_of("--decimals", decimals, int, "a whole number"),
@@ -194,6 +197,7 @@ def mpuccs(
         _write(attacked.details, details)
     if tree is not None:
         _write(attacked.tree, tree, by_record=False)
+    write_report(attacked, report, force=force)
     failed = failures(mpuccs_figures(attacked.summary, limits), limits)
     lines = [] if as_json else mpuccs_lines(attacked, alone=synthetic is None)
     _show({"file": original.name, **attacked.to_dict()}, lines, limits, failed)
@@ -257,6 +261,7 @@ def uniques(
     ] = 0.01,
     seconds: Seconds = None,
     details: Details = None,
+    report: ReportFile = None,
     force: Force = False,
     show_values: ShowValues = False,
     fail: Annotated[list[str] | None, fail_above(_UNIQUES_FIGURES)] = None,
@@ -269,7 +274,7 @@ def uniques(
     from hushtable.search import Budget
 
     limits = limits_of(fail, _UNIQUES_FIGURES)
-    _check_outputs((details,), (place_of(file),), overwrite=force)
+    _check_outputs((details,), report, (place_of(file),), overwrite=force)
     with step("reading"):
         frame = table_of(file, encoding, delimiter)
     with sets_bar("columns") as progress:
@@ -285,6 +290,7 @@ def uniques(
     if details is not None:
         _write(keys.details, details)
     by_value = keys.contributions_by_value().rows(named=True) if show_values else []
+    write_report(keys, report, force=force)
     failed = failures(uniques_figures(keys.summary()), limits)
     entries = {"file": file.name, **keys.to_dict(), **({"by_value": by_value} if show_values else {})}
     _show(entries, [] if as_json else uniques_lines(keys, by_value), limits, failed)
@@ -302,14 +308,16 @@ def _sizes(text: str) -> list[int] | None:
         raise InputError(msg) from None
 
 
-def _check_outputs(outputs: Sequence[Path | None], inputs: Sequence[Path | None], *, overwrite: bool) -> None:
+def _check_outputs(
+    outputs: Sequence[Path | None], report: Path | None, inputs: Sequence[Path | None], *, overwrite: bool
+) -> None:
     """Raise InputError where results cannot be written, before the search for them."""
     from hushtable import drafts, frames
 
     asked = [path for path in outputs if path is not None]
     for path in asked:
         frames.file_kind(path)
-    drafts.check_outputs(asked, drafts.paths_among(*inputs), overwrite=overwrite)
+    drafts.check_outputs((*asked, *report_outputs(report)), drafts.paths_among(*inputs), overwrite=overwrite)
 
 
 def _write(table: Any, path: Path, *, by_record: bool = True) -> None:

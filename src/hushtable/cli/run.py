@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from hushtable.cli.arguments import Threads, check_effects, use_threads
+from hushtable.cli.report import ReportFile, check_report, write_report
 from hushtable.cli.terminal import leaving, say
 
 __all__ = ["run"]
@@ -24,19 +25,39 @@ def run(
     clean: Annotated[
         bool, typer.Option("--clean", help="Remove what was kept between runs (people's data), and do nothing else.")
     ] = False,
+    report: ReportFile = None,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite a report that exists.")] = False,
     threads: Threads = None,
 ) -> None:
     """Carry out a pipeline: load, split, synthesize or protect, evaluate, report."""
     use_threads(threads)
     from hushtable.pipeline import Pipeline, store
 
-    given = {"--clean": clean, "--dry-run": dry_run, "--fresh": fresh, "--no-cache": no_cache}
-    check_effects(given, {}, {"--clean": ("--dry-run", "--fresh", "--no-cache"), "--no-cache": ("--fresh",)})
+    check_report(report, [file], force=force)
+    given = {
+        "--report": report is not None,
+        "--clean": clean,
+        "--dry-run": dry_run,
+        "--fresh": fresh,
+        "--no-cache": no_cache,
+    }
+    check_effects(
+        given,
+        {},
+        {
+            "--clean": ("--dry-run", "--fresh", "--no-cache", "--report"),
+            "--dry-run": ("--report",),
+            "--no-cache": ("--fresh",),
+        },
+    )
     if clean:
         # Whatever the file says: it may be broken by now.
         say("Removed what was kept." if store.clean(file.parent / store.FOLDER) else "Nothing was kept.")
         return
     pipeline = Pipeline.read(file)
+    if report is not None:
+        # Which files it reads, and that they are there.
+        check_report(report, [file, *pipeline.inputs], force=force)
     if dry_run:
         for line in pipeline.left_out:
             say(line)
@@ -44,6 +65,7 @@ def run(
         say(*(f"{step.line}{'  (kept from before)' if is_kept else ''}" for step, is_kept in plan))
         return
     done = pipeline.run(out, fresh=fresh, cache=not no_cache, tell=lambda line: typer.echo(line, err=True))
+    write_report(done, report, force=force)
     with leaving(0 if done.passed else 1):
         try:
             say("Wrote:" if done.files else "Nothing was asked for: no file.", *(f"  {path}" for path in done.files))

@@ -1,0 +1,147 @@
+"""report: what a committee needs to know of a release; and the option that reports what another command found."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from hushtable.cli.arguments import AsJson, Force, PolicyFile
+from hushtable.cli.terminal import aligned, leaving, print_json, say, step
+from hushtable.errors import InputError, with_hint
+
+if TYPE_CHECKING:
+    from hushtable.reporting import Report
+    from hushtable.reporting.sections import Block, Section
+
+__all__ = ["ReportFile", "check_report", "report", "report_outputs", "write_report"]
+
+ReportFile = Annotated[
+    Path | None,
+    typer.Option("--report", metavar="FILE.html", help="Write a page that tells of it, and its twin in JSON."),
+]
+
+
+def report_outputs(path: Path | None) -> tuple[Path, ...]:
+    """Return the files that a report is written to; none where none is asked for."""
+    if path is None:
+        return ()
+    from hushtable.reporting.document import report_paths
+
+    return report_paths(path)
+
+
+def check_report(path: Path | None, inputs: list[Path], *, force: bool) -> None:
+    """Raise InputError where the report of a command that writes no other file cannot be written."""
+    from hushtable import drafts
+
+    drafts.check_outputs(report_outputs(path), inputs, overwrite=force)
+    if force and path is None:
+        raise InputError(with_hint("--force has no effect without --report.", "leave it out: no file is written."))
+
+
+def write_report(result: Any, path: Path | None, *, force: bool, **options: Any) -> None:
+    """Write the report of a result, where one is asked for."""
+    if path is None:
+        return
+    from hushtable.reporting import report as report_
+
+    with step("reporting"):
+        told = report_(result, **options)
+        page, twin = told.write(path, overwrite=force)
+    typer.echo(f"Wrote the report {page} ({told.audience}), and its twin {twin}.", err=True)
+
+
+def report(
+    release: Annotated[
+        Path, typer.Argument(metavar="RELEASE", help="A written release, its manifest beside it.", show_default=False)
+    ],
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", metavar="FILE.html", help="Where to write the page.", show_default=False),
+    ] = None,
+    external: Annotated[
+        bool, typer.Option("--external", help="For those who receive the release: nothing that its file does not show.")
+    ] = False,
+    original: Annotated[
+        Path | None, typer.Option(help="What it was made from: risk before, and utility.", show_default=False)
+    ] = None,
+    policy: PolicyFile = None,
+    force: Force = False,
+    as_json: AsJson = False,
+) -> None:
+    """Tell a committee what was released, who could still be found and what it cost; a page that can be signed.
+
+    Without an output it is printed. Exit 1 when the release does not hold what it claims.
+    """
+    from hushtable import drafts
+    from hushtable.codebook import codebook_paths
+    from hushtable.manifest import manifest_path
+    from hushtable.reporting import report as report_
+    from hushtable.reporting.sections import legible
+
+    if not release.name:
+        raise InputError(with_hint(f"{str(release)!r} is no file.", "name a written release."))
+    inputs = [release, *(path for path in (original, policy) if path is not None)]
+    inputs += [manifest_path(release), *codebook_paths(release)]
+    drafts.check_outputs(report_outputs(output), inputs, overwrite=force)
+    if force and output is None:
+        raise InputError(with_hint("--force has no effect without --output.", "leave it out: no file is written."))
+    if external and original is not None:
+        msg = "--original has no effect with --external: outsiders are told nothing of the input."
+        raise InputError(with_hint(msg, "leave one of the two out."))
+    with step("reading, judging and measuring"):
+        told = report_(release, audience="external" if external else "internal", original=original, policy=policy)
+    with leaving(0 if told.holds else 1):
+        if output is not None:
+            page, twin = told.write(output, overwrite=force)
+            typer.echo(f"Wrote {page} ({told.audience}), and its twin {twin}.", err=True)
+        if as_json:
+            print_json(told.to_dict())
+        elif output is None:
+            say(*map(legible, _lines(told)))
+
+
+def _lines(told: Report) -> Iterator[str]:
+    """Lay out what the page shows; of charts, what to see in them."""
+    yield f"{told.title} ({told.audience})"
+    for section in told.sections:
+        yield f"\n{section.title.upper()}{f'  (ISO/IEC 27559: {section.clause})' if section.clause else ''}"
+        yield from _section_lines(section)
+
+
+def _section_lines(section: Section) -> Iterator[str]:
+    for block in section.blocks:
+        yield from _block_lines(block)
+
+
+def _block_lines(block: Block) -> Iterator[str]:
+    from hushtable.reporting.sections import Answers, Chart, Code, KeyFigures, Paragraph, Points, Quantity, Table, shown
+
+    if isinstance(block, Paragraph):
+        yield f"careful: {block.text}" if block.tone == "careful" else block.text
+    elif isinstance(block, Answers):
+        yield from (f"{question} {answer}" for question, answer in block.items)
+    elif isinstance(block, Points):
+        yield from (f"  - {item}" for item in block.items)
+    elif isinstance(block, KeyFigures):
+        yield from (f"  {each.label}: {each.quantity.shown} {each.meaning}" for each in block.figures)
+    elif isinstance(block, Table):
+        yield f"{block.caption}:"
+        numbers = [
+            title
+            for place, title in enumerate(block.titles)
+            if any(isinstance(row[place], Quantity) for row in block.rows)
+        ]
+        yield aligned(block.titles, [[shown(cell) for cell in row] for row in block.rows], right=numbers).rstrip()
+        if block.note:
+            yield f"  {block.note}"
+    elif isinstance(block, Chart):
+        yield f"[figure] {block.title}"
+    elif isinstance(block, Code):
+        yield f"{block.caption}:"
+        yield from (f"    {line}" for line in block.text.splitlines())
+    else:
+        yield from (f"  {label}: ____________________" for label in block.labels)

@@ -1,0 +1,97 @@
+"""The report of one policy with every k, side by side: internal, as a comparison is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from hushtable.comparison import INTERNAL, KNEE, ComparedRun, Comparison
+from hushtable.reporting.sections import (
+    Block,
+    Cell,
+    Chart,
+    KeyFigure,
+    KeyFigures,
+    Paragraph,
+    Points,
+    Quantity,
+    Section,
+    Table,
+    row_of,
+)
+from hushtable.reporting.statements import and_
+
+__all__ = ["of_comparison"]
+
+
+def of_comparison(compared: Comparison) -> tuple[Section, ...]:
+    """Return the sections of a comparison."""
+    return _summary(compared), *_runs(compared), *_by_column(compared)
+
+
+def _summary(compared: Comparison) -> Section:
+    crowd = "records" if compared.person is None else "persons"
+    blocks: list[Block] = [
+        Paragraph(f"{INTERNAL.capitalize()}.", "careful"),
+        Paragraph(
+            f"{compared.n_records:,} records by {and_(compared.quasi_identifiers)}; classes count {crowd}, loss is "
+            f"{compared.loss}. Every run was verified from its published cells."
+        ),
+    ]
+    if (knee := compared.knee) is not None:
+        figures = (
+            KeyFigure("k at the knee", Quantity(knee.k, "count"), KNEE),
+            KeyFigure("highest risk there", Quantity(knee.highest_risk, "share"), "of a right guess"),
+            KeyFigure("loss there", Quantity(knee.loss), f"{compared.loss}, {knee.line}"),
+        )
+        blocks.append(KeyFigures(figures))
+    return Section("summary", "In short", tuple(blocks))
+
+
+def _runs(compared: Comparison) -> Iterator[Section]:
+    feasible = [row for row in compared.rows if row.is_feasible]
+    blocks: list[Block] = []
+    if feasible:
+        lines = list(dict.fromkeys(row.line for row in feasible))
+        points = {line: [[row.loss, row.highest_risk] for row in feasible if row.line == line] for line in lines}
+        knee = compared.knee
+        data = {
+            "lines": points,
+            "knee": None if knee is None else [knee.loss, knee.highest_risk],
+            "label": f"loss ({compared.loss})",
+            "mark": "knee",
+        }
+        blocks.append(Chart("risk_against_loss", "What every step of safety costs", data))
+        titles = ("k", "run", "highest risk", "average risk", "classes", "loss", "suppressed", "verified")
+        blocks.append(Table("Runs", titles, tuple(map(_row, feasible))))
+    refused = tuple(f"k = {row.k}, {row.line}: {row.reason}" for row in compared.rows if not row.is_feasible)
+    if refused:
+        blocks += [Paragraph("No release came of these:"), Points(refused)]
+    yield Section("runs", "Risk against loss", tuple(blocks), "8.3 Mitigation")
+
+
+def _row(row: ComparedRun) -> tuple[Cell, ...]:
+    return (
+        Quantity(row.k, "count"),
+        row.line,
+        Quantity(row.highest_risk, "share"),
+        Quantity(row.average_risk, "share"),
+        Quantity(row.n_classes, "count"),
+        Quantity(row.loss),
+        Quantity(row.n_suppressed, "count"),
+        "yes" if row.verified else "NO",
+    )
+
+
+def _by_column(compared: Comparison) -> Iterator[Section]:
+    rows = tuple(
+        row_of(
+            Quantity(row.k, "count"),
+            row.line,
+            *(Quantity((row.loss_by_column or {}).get(name), "share") for name in compared.quasi_identifiers),
+        )
+        for row in compared.rows
+        if row.is_feasible
+    )
+    if rows:
+        table = Table("Loss by column (set-NCP)", ("k", "run", *compared.quasi_identifiers), rows)
+        yield Section("by_column", "What each column pays", (table,), "8.3 Mitigation")

@@ -1,0 +1,388 @@
+"""The report of a release for those who make it: what was asked, done, reached, paid, and left open."""
+
+from __future__ import annotations
+
+import platform
+import shlex
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from importlib.metadata import version
+from typing import Any, Final
+
+import numpy as np
+
+from hushtable import manifest, plain_yaml
+from hushtable.claims import Matchings
+from hushtable.discover.recognise import Roles, find_quasi_identifiers
+from hushtable.frames import Frame
+from hushtable.reporting.measured import NO_ORIGINAL, assessed, risk_after, risk_before, utility
+from hushtable.reporting.released import Released
+from hushtable.reporting.sections import (
+    Answers,
+    Block,
+    Chart,
+    Code,
+    KeyFigure,
+    KeyFigures,
+    Paragraph,
+    Points,
+    Quantity,
+    Section,
+    Table,
+    row_of,
+    share_shown,
+)
+from hushtable.reporting.statements import CLAUSES, and_, beside, decision, three_tests, unprotected
+from hushtable.risk.assess import RiskAssessment
+from hushtable.search import n_threads
+
+__all__ = ["reproduce", "sections"]
+
+_MOST_LOOKED_AT: Final = 50_000  # records, for the reasons of roles
+_LONGEST_CELL: Final = 60
+_LIBRARIES: Final = ("hushtable", "numpy", "scipy", "numba", "polars")
+
+
+def sections(released: Released) -> tuple[Section, ...]:
+    """Return the sections of a release that is judged by classes or by rows."""
+    shown, original = released.shown, released.original
+    # What takes long, each part by itself.
+    with ThreadPoolExecutor(n_threads()) as pool:
+        looked = pool.submit(_roles, original)
+        kept = pool.submit(utility, released)
+        was = pool.submit(assessed, released, original)
+        left = pool.submit(assessed, released, shown if shown.n_rows else None)
+    before, after = was.result(), left.result()
+    return (
+        _summary(released, before),
+        _asked(released),
+        _data(released, looked.result()),
+        risk_before(before),
+        _done(released),
+        risk_after(released, before, after),
+        kept.result(),
+        _told(released),
+        three_tests(released),
+        unprotected(released),
+        reproduce(released),
+        decision(),
+    )
+
+
+def _summary(released: Released, before: RiskAssessment | None) -> Section:
+    """Say for someone who has never heard of a privacy model what was released, who can be found, and what it cost."""
+    verdict, facts = released.verdict, released.facts
+    n_columns, left_out = len(released.published.columns), facts.get("removed", ())
+    without = f", without {and_(left_out)}" if left_out else ""
+    blocks: list[Block] = []
+    if not verdict.passed:
+        blocks.append(Paragraph("The table does NOT hold what it claims: do not release it.", "careful"))
+    elif not verdict.complete:
+        blocks.append(Paragraph("Not all that the table claims could be judged: do not release it yet.", "careful"))
+    else:
+        blocks.append(
+            Paragraph(
+                "Every condition that was asked was judged again from the published table"
+                f"{beside(released.claim)}, and holds.",
+                "good",
+            )
+        )
+    answers = (
+        ("What was released?", f"{released.published.n_rows:,} records with {n_columns} columns{without}."),
+        ("Who could still be found?", _who_is_found(released, before)),
+        ("What did it cost?", _what_it_cost(released)),
+    )
+    blocks.append(Answers(answers))
+    blocks.append(KeyFigures(tuple(_key_figures(released, before))))
+    blocks += [Paragraph(text, "careful") for text in _cautions(released)]
+    return Section("summary", "In short", tuple(blocks))
+
+
+def _who_is_found(released: Released, before: RiskAssessment | None) -> str:
+    claim, verdict = released.claim, released.verdict
+    columns, whom = and_(released.quasi_identifiers), "persons" if released.person else "records"
+    was = f" Before, {before.n_unique:,} of {before.n_records:,} records stood alone." if before else ""
+    if isinstance(claim, Matchings):
+        return f"The table promises {claim.sentence}.{was}"
+    n = verdict.smallest_class
+    if not released.is_counted:
+        return f"Not known: whose record a row is stands in the original, which was not given.{was}"
+    if n < 1:
+        return f"No record is published by {columns}.{was}"
+    if n < 2:
+        # Conditions that look at a population, or only at sensitive values, let a record stand alone.
+        return (
+            f"{verdict.n_unique:,} of {released.published.n_rows:,} records stand alone: whoever knows {columns} of "
+            "such a person, and that the person is in the table, finds the record. The table promises "
+            f"{claim.sentence}.{was}"
+        )
+    return (
+        f"Nobody for sure: whoever knows {columns} of a person meets at least {n:,} {whom} that fit, so that a guess "
+        f"is right in at most 1 of {n:,} cases{_unless(released)}.{was}"
+    )
+
+
+def _unless(released: Released) -> str:
+    """Say whom one more column gives away."""
+    told = (released.facts.get("exposure") or {}).get("told", ())
+    if not told or not told[0]["n_records"]:
+        return ""
+    most = told[0]
+    besides = f"with {and_(most['columns'])} besides, {most['n_records']:,} records stand alone"
+    return f", as long as nobody knows more: {besides}"
+
+
+def _what_it_cost(released: Released) -> str:
+    lost = released.facts.get("quality", {}).get("set_ncp")
+    if lost is None:
+        return "The manifest that was given does not say."
+    n_suppressed = released.facts.get("n_suppressed", 0)
+    suppressed = f"{n_suppressed:,} records were suppressed" if n_suppressed else "no record was suppressed"
+    return f"Detail: a typical cell of these columns now spans {share_shown(lost)} of its column, and {suppressed}."
+
+
+def _key_figures(released: Released, before: RiskAssessment | None) -> Iterator[KeyFigure]:
+    verdict, facts = released.verdict, released.facts
+    whom = "persons" if released.person else "records"
+    if released.is_counted:
+        figure = Quantity(verdict.smallest_class, "count")
+        yield KeyFigure("smallest class", figure, f"{whom} share their published cells")
+    if before is not None:
+        yield KeyFigure(
+            "records alone before",
+            Quantity(before.n_unique, "count"),
+            f"of {before.n_records:,}; {verdict.n_unique:,} now",
+        )
+    if released.is_counted:
+        risk = Quantity(verdict.average_risk, "share")
+        yield KeyFigure("average risk", risk, "of a right guess, over all published records")
+    if (lost := facts.get("quality", {}).get("set_ncp")) is not None:
+        yield KeyFigure("detail lost", Quantity(lost, "share"), "set-NCP: 0 % as it was, 100 % nothing left")
+    if (n_suppressed := facts.get("n_suppressed")) is not None:
+        yield KeyFigure("suppressed", Quantity(n_suppressed, "count"), f"of {facts['n_records']:,} records")
+
+
+def _cautions(released: Released) -> Iterator[str]:
+    for name, least in released.verdict.distinct_sensitive.items():
+        if least < 2:
+            yield (
+                f"In at least one class all records agree on {name}: whoever finds the class of a person knows it. "
+                f"l-diversity for {name} would ask for more."
+            )
+    if released.facts.get("replaces_earlier"):
+        yield "It replaces an earlier release, which nobody may have beside it."
+    if not released.sensitive:
+        yield "No column was declared sensitive, so that nothing was measured of what a class has in common."
+    exposure = released.facts.get("exposure") or {}
+    if exposure.get("n_unique"):
+        yield (
+            f"On columns that are kept as they are, {'' if exposure['complete'] else 'at least '}"
+            f"{exposure['n_unique']:,} of {exposure['n_records']:,} records are unique: whoever does know those "
+            "columns finds them."
+        )
+
+
+def _asked(released: Released) -> Section:
+    policy = released.policy
+    blocks: list[Block] = [
+        Paragraph(
+            f"The reader whom it protects from is one who knows {and_(released.claim.columns)} of a person, and no "
+            "other column of the table."
+        ),
+        Points(released.claim.conditions),
+    ]
+    if accepted := policy.get("accept"):
+        rows = tuple((name, reason) for name, reason in accepted.items())
+        blocks.append(Table("Columns accepted as they are, and why nobody knows them", ("column", "reason"), rows))
+    if options := tuple(_options(released)):
+        blocks.append(Table("How", ("what", "as asked"), options))
+    return Section("asked", "What was asked", tuple(blocks), CLAUSES["asked"])
+
+
+def _options(released: Released) -> Iterator[tuple[str, str]]:
+    """Say in a line each what a policy asks besides roles and models; the whole of it stands at the end."""
+    policy = released.policy
+    for name in ("method", "loss", "person", "population", "domains", "limits", "budget"):
+        if policy.get(name):
+            yield name, _one_line(policy[name])
+    if released.facts.get("recoding"):
+        yield "recoding", str(released.facts["recoding"])
+
+
+def _one_line(entry: Any) -> str:
+    """Write an entry of a policy on one line."""
+    if isinstance(entry, Mapping):
+        return ", ".join(f"{name}: {_one_line(each)}" if each != {} else str(name) for name, each in entry.items())
+    return str(entry)
+
+
+def _data(released: Released, found: Roles | None) -> Section:
+    """Say what the columns are, with the reason why each was taken for that; no value of any."""
+    roles = {each["name"]: str(each.get("role", "")) for each in released.columns}
+    roles |= dict.fromkeys(released.facts.get("removed", ()), "identifier, left out")
+    blocks: list[Block] = []
+    if found is None:
+        rows = tuple((name, role) for name, role in roles.items())
+        blocks.append(Table("Columns", ("column", "role"), rows, NO_ORIGINAL))
+        return Section("data", "What the data are", tuple(blocks), CLAUSES["data"])
+    original, proposed = released.original, {each.name: each for each in found.columns}
+    assert original is not None
+    n_looked_at = min(original.n_rows, _MOST_LOOKED_AT)
+    told = [(name, roles.get(name, "not released"), proposed[name]) for name in original.columns]
+    blocks.append(Paragraph(f"{original.n_rows:,} records of {len(original.columns)} columns."))
+    blocks.append(
+        Table(
+            "Columns, their roles, and what a look at them says",
+            ("column", "role", "kind", "distinct", "missing", "what tells"),
+            tuple(
+                (
+                    name,
+                    role,
+                    each.kind,
+                    Quantity(each.n_distinct, "count"),
+                    Quantity(each.n_missing, "count"),
+                    each.reason,
+                )
+                for name, role, each in told
+            ),
+            "" if n_looked_at == original.n_rows else f"Counted on {n_looked_at:,} of the records, evenly chosen.",
+        )
+    )
+    strong = sorted((each for each in found.columns if each.power > 0), key=lambda each: -each.power)[:12]
+    if strong:
+        data = {
+            "names": [each.name for each in strong],
+            "values": [each.power for each in strong],
+            "label": "share of what tells people apart",
+        }
+        title = f"{strong[0].name} tells people apart most: {share_shown(strong[0].power)} of it"
+        blocks.append(Chart("bars", title, data))
+    return Section("data", "What the data are", tuple(blocks), CLAUSES["data"])
+
+
+def _roles(original: Frame | None) -> Roles | None:
+    """Look at evenly chosen rows: what columns are about shows in fewer than all."""
+    if original is None:
+        return None
+    n = original.n_rows
+    if n <= _MOST_LOOKED_AT:
+        return find_quasi_identifiers(original)
+    return find_quasi_identifiers(original.take(np.linspace(0, n - 1, _MOST_LOOKED_AT).astype(np.int64)))
+
+
+def _done(released: Released) -> Section:
+    """Say column by column what became of it, what that cost, and how two records look now."""
+    lost: Mapping[str, float] = released.facts.get("quality", {}).get("by_column", {})
+    rows = []
+    for each in released.columns:
+        forms: Mapping[str, int] = each.get("cells", {})
+        starred = forms.get("any", 0) / sum(forms.values()) if forms else None
+        rows.append(
+            (
+                each["name"],
+                str(each.get("role", "")),
+                str(each.get("how", "")),
+                Quantity(starred, "share"),
+                Quantity(lost.get(each["name"]), "share"),
+            )
+        )
+    left_out = released.facts.get("removed", ())
+    blocks: list[Block] = [
+        Table("Columns", ("column", "role", "what was done", "cells *", "loss"), tuple(rows),
+              "Loss: the mean share of the column that a published cell spans (set-NCP)."),
+    ]  # fmt: skip
+    if left_out:
+        blocks.append(Paragraph(f"Left out: {and_(left_out)}."))
+    if lost:
+        most = sorted(lost, key=lambda name: -lost[name])
+        data = {
+            "names": most,
+            "values": [lost[name] for name in most],
+            "label": "share of the column that a cell spans",
+        }
+        blocks.append(Chart("bars", f"{most[0]} paid most: {share_shown(lost[most[0]])} of its detail", data))
+    blocks += _two_rows(released)
+    return Section("done", "What was done", tuple(blocks), CLAUSES["done"])
+
+
+def _two_rows(released: Released) -> Iterator[Block]:
+    """Show the quasi-identifiers of the two largest classes: what many records share is nobody's own."""
+    grouped = released.grouped
+    if not grouped.n_classes:
+        return
+    # A class of one record, or of one person, is somebody's own: conditions other than k-anonymity allow it.
+    is_shared = released.person is None or (released.is_counted and released.verdict.smallest_class >= 2)
+    least = 2 if is_shared else np.inf
+    largest = [place for place in np.argsort(-grouped.records, kind="stable")[:2] if grouped.records[place] >= least]
+    if not largest:
+        return
+    rows = []
+    for place in largest:
+        first = int(grouped.first_rows[place])
+        cells = [released.published.column(name)[first] for name in released.quasi_identifiers]
+        shown = ("" if cell is None else str(cell) for cell in cells)
+        rows.append(row_of(Quantity(int(grouped.records[place]), "count"), *map(_short, shown)))
+    yield Table("Two published records, of the largest classes", ("records", *released.quasi_identifiers), tuple(rows))
+
+
+def _short(cell: str) -> str:
+    return cell if len(cell) <= _LONGEST_CELL else f"{cell[:_LONGEST_CELL]}…"
+
+
+def _told(released: Released) -> Section:
+    """Say what was measured of the columns that are kept as they are, before anything was written."""
+    exposure: Mapping[str, Any] = released.facts.get("exposure") or {}
+    title = "What was told of columns kept as they are"
+    if not exposure:
+        return Section(
+            "told", title, (Paragraph("Columns that are kept as they are were not measured."),), CLAUSES["told"]
+        )
+    limit, least = exposure["limit"], "" if exposure["complete"] else "at least "
+    blocks: list[Block] = []
+    if exposure["columns"]:
+        blocks.append(
+            Paragraph(
+                f"On at most {limit['columns']} of the columns kept as they are ({and_(exposure['columns'])}), {least}"
+                f"{exposure['n_unique']:,} of {exposure['n_records']:,} records are unique: "
+                f"{share_shown(exposure['rate'])}, where the limit is {share_shown(limit['rate'])}.",
+                "careful" if exposure["is_above"] else "plain",
+            )
+        )
+    told = [each for each in exposure["told"] if each["n_records"]]
+    if told:
+        rows = tuple(
+            (
+                and_(each["columns"]),
+                Quantity(each["n_records"], "count"),
+                Quantity(each["n_records"] / exposure["n_records"], "share"),
+            )
+            for each in told
+        )
+        note = "Of someone who knows a record's published quasi-identifiers, and this besides."
+        blocks.append(Table("Who also knows …", ("… this", "finds so many records", "share"), rows, note))
+    if accepted := exposure["accepted"]:
+        rows_ = tuple((name, reason) for name, reason in accepted.items())
+        blocks.append(Table("Accepted", ("column", "reason"), rows_))
+    return Section("told", title, tuple(blocks or [Paragraph("Nothing: no column is kept as it is.")]), CLAUSES["told"])
+
+
+def reproduce(released: Released) -> Section:
+    """Say by what the release was made, and how anybody judges it again."""
+    facts = released.facts
+    trace: Mapping[str, Any] = facts.get("trace") or {}
+    rows: list[tuple[str, str]] = [(name, version(name)) for name in _LIBRARIES]
+    rows.append(("Python", platform.python_version()))
+    if facts.get("hushtable"):
+        rows.append(("written by hushtable", str(facts["hushtable"])))
+    if trace:
+        rows.append(("method", str(trace["method"])))
+        rows.append(("seed", "none: nothing is drawn" if trace.get("seed") is None else str(trace["seed"])))
+    if released.digest:
+        rows.append((f"SHA-256 of {released.file}", released.digest))
+    rows += [(f"SHA-256 of the input {path.name}", manifest.sha256(path)) for path in released.inputs]
+    blocks: list[Block] = [Table("Made by", ("what", "which"), tuple(rows))]
+    if released.policy:
+        blocks.append(Code("The policy", plain_yaml.write(released.policy)))
+    if released.file:
+        blocks.append(Code("Judge the file again", f"hushtable verify {shlex.quote(released.file)}"))
+    return Section("reproduce", "How to check it", tuple(blocks), CLAUSES["reproduce"])

@@ -1,0 +1,122 @@
+"""The report of a table in which some columns were made independent of others, for those who make it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from hushtable.masking.release import MaskedRelease, MaskingTradeoff
+from hushtable.reporting.inside import reproduce
+from hushtable.reporting.released import Released
+from hushtable.reporting.sections import (
+    Block,
+    Chart,
+    KeyFigure,
+    KeyFigures,
+    Paragraph,
+    Quantity,
+    Section,
+    Table,
+    blocks_of,
+    share_shown,
+)
+from hushtable.reporting.statements import CLAUSES, and_, conditions_of, decision, three_tests, unprotected
+
+__all__ = ["of_tradeoff", "sections"]
+
+_HIDES: Final = "This hides a correlation, not people: whoever knows a record's other cells can find it."
+
+
+def sections(release: MaskedRelease, released: Released) -> tuple[Section, ...]:
+    """Return the sections of a masked table."""
+    return (
+        _summary(release),
+        _done(release),
+        _after(release, released),
+        three_tests(released),
+        unprotected(released),
+        reproduce(released),
+        decision(),
+    )
+
+
+def _summary(release: MaskedRelease) -> Section:
+    proof = (
+        "the fewest possible" if release.optimal else f"at most {share_shown(release.gap)} above the fewest possible"
+    )
+    figures = (
+        KeyFigure("stars", Quantity(release.n_stars, "count"), f"cells of {and_(release.a)} that were masked; {proof}"),
+        KeyFigure("kept", Quantity(release.share_kept, "share"), f"of the cells of {and_(release.a)}"),
+        KeyFigure("clusters", Quantity(release.n_clusters, "count"), f"of equal size, instead of {and_(release.b)}"),
+    )
+    blocks = blocks_of(
+        Paragraph(
+            f"{release.n_records:,} records in which {and_(release.a)} say nothing of the cluster that stands for "
+            f"{and_(release.b)}; {len(release.removed):,} records were left out to make clusters equal."
+        ),
+        Paragraph(_HIDES, "careful"),
+        KeyFigures(figures),
+        *(Paragraph(f"{warning[0].upper()}{warning[1:]}.", "careful") for warning in release.warnings),
+    )
+    return Section("summary", "In short", blocks)
+
+
+def _done(release: MaskedRelease) -> Section:
+    stars = release.stars_by_column
+    data = {
+        "names": list(stars),
+        "values": [n / release.n_records for n in stars.values()],
+        "label": "share of cells masked",
+    }
+    most = max(stars, key=lambda name: stars[name])
+    rows = tuple((name, Quantity(n, "count"), Quantity(n / release.n_records, "share")) for name, n in stars.items())
+    blocks = (
+        Table("Masked cells", ("column", "stars", "share"), rows),
+        Chart("bars", f"{most} paid most: {share_shown(stars[most] / release.n_records)} of its cells", data),
+    )
+    return Section("done", "What was done", blocks, CLAUSES["done"])
+
+
+def _after(release: MaskedRelease, released: Released) -> Section:
+    rows = tuple(
+        (
+            each.column,
+            Quantity(each.n_masked, "count"),
+            Quantity(each.right_rate, "share"),
+            Quantity(each.restored_rate, "share"),
+        )
+        for each in release.guesses
+    )
+    blocks: list[Block] = [conditions_of(released)]
+    if rows:
+        titles = ("column", "masked cells", "guessed right", "hidden information restored")
+        note = "By a weak reader, from the columns that are kept as they are; a stronger one gets back more."
+        blocks.append(Table("What other columns give back", titles, rows, note))
+    return Section("risk_after", "What can still be guessed", tuple(blocks), CLAUSES["risk_after"])
+
+
+def of_tradeoff(tradeoff: MaskingTradeoff) -> tuple[Section, ...]:
+    """Return the sections of stars against kept correlation."""
+    return (Section("summary", "In short", tuple(_tradeoff(tradeoff)), CLAUSES["utility"]),)
+
+
+def _tradeoff(tradeoff: MaskingTradeoff) -> Iterator[Block]:
+    points = tradeoff.points
+    yield Paragraph(f"{and_(tradeoff.a)} made independent of clusters of {and_(tradeoff.b)}.")
+    data = {
+        "clusters": [each.clusters for each in points],
+        "stars": [each.n_stars for each in points],
+        "kept": [each.bc_after for each in points],
+        "label": "correlation of the cluster and C",
+    }
+    yield Chart("tradeoff", "More clusters keep more of a correlation, and cost stars", data)
+    rows = tuple(
+        (
+            Quantity(each.clusters, "count"),
+            Quantity(each.n_stars, "count"),
+            Quantity(each.share_kept, "share"),
+            Quantity(each.bc_after),
+        )
+        for each in points
+    )
+    yield Table("By the number of clusters", ("clusters", "stars", "cells kept", "correlation of cluster and C"), rows)

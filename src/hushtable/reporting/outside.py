@@ -1,0 +1,161 @@
+"""The report of a release for those who receive it: nothing that they could not count in the file themselves.
+
+It is made from the published table, its claim and the few facts that an external manifest may hold. No objective,
+trace, bound or loss is in it, no risk of a record, no measure by column of what was lost, nothing of other requests,
+no count of what was suppressed, no reason, no row, and nothing of the input. No group of fewer than 11 records is
+counted.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Mapping
+from importlib.metadata import version
+from typing import Any, Final
+
+import numpy as np
+
+from hushtable.claims import Classes, Matchings
+from hushtable.manifest import external_facts
+from hushtable.models import KAnonymity
+from hushtable.reporting.released import Released
+from hushtable.reporting.sections import Answers, Block, Cell, Chart, Code, Paragraph, Points, Quantity, Section, Table
+from hushtable.reporting.small_cells import LEAST, merged
+from hushtable.reporting.statements import CLAUSES, and_, beside, decision, three_tests, unprotected
+from hushtable.risk.bands import size_bands
+
+__all__ = ["sections"]
+
+_FORMS: Final = ("name", "role", "kind", "how")
+"""Of what a codebook says of a column, what is told here: nothing that counts cells."""
+
+
+def sections(released: Released) -> tuple[Section, ...]:
+    """Return the sections of a release that was verified; VerificationError of one that was not."""
+    released.check_verified()
+    facts = external_facts(released.facts)
+    return (
+        _summary(released),
+        _asked(released, facts),
+        _data(released),
+        _risk_after(released),
+        three_tests(released),
+        unprotected(released),
+        _reproduce(released),
+        decision(),
+    )
+
+
+def _summary(released: Released) -> Section:
+    claim, n_records = released.claim, released.published.n_rows
+    changed = "coarsened" if isinstance(claim, (Classes, Matchings)) else "masked"
+    blocks = (
+        Paragraph(
+            f"Every condition below was judged from the published table{beside(claim)} by its maker, and holds.", "good"
+        ),
+        Answers(
+            (
+                (
+                    "What was released?",
+                    f"{_records(n_records)} with {len(released.published.columns)} columns.",
+                ),
+                ("Who could still be found?", _promise(released)),
+                (
+                    "What did it cost?",
+                    f"Cells were {changed} as the columns below say; figures of it stay with those who made the table.",
+                ),
+            )
+        ),
+    )
+    return Section("summary", "In short", blocks)
+
+
+def _promise(released: Released) -> str:
+    """Say what is promised, where it can be in words that everyone knows."""
+    claim = released.claim
+    k = max((model.k for model in getattr(claim, "models", ()) if isinstance(model, KAnonymity)), default=1)
+    if k < 2:
+        return f"The table promises {claim.sentence}."
+    whom = "records" if released.person is None else "persons"
+    return (
+        f"At least {k} {whom} share each record's cells of {and_(claim.columns)}: whoever knows these columns of a "
+        f"person, and no other, is right in at most 1 of {k} guesses. In full, the table promises {claim.sentence}."
+    )
+
+
+def _records(n: int) -> str:
+    return "Fewer than 11 records" if n < LEAST else f"{n:,} records"
+
+
+def _asked(released: Released, facts: Mapping[str, Any]) -> Section:
+    blocks: list[Block] = [
+        *_reader(released),
+        Points(released.claim.conditions),
+    ]
+    if accepted := facts.get("accepted"):
+        blocks.append(Paragraph(f"Published as they are, and taken for known to nobody: {and_(accepted)}."))
+    if hidden := facts.get("pseudonymized"):
+        blocks.append(Paragraph(f"Keyed pseudonyms stand for the cells of {and_(hidden)}."))
+    if facts.get("replaces_earlier"):
+        blocks.append(Paragraph("It replaces an earlier release, which nobody may have beside it.", "careful"))
+    return Section("asked", "What was asked", tuple(blocks), CLAUSES["asked"])
+
+
+def _reader(released: Released) -> Iterator[Block]:
+    if isinstance(released.claim, (Classes, Matchings)):
+        yield Paragraph(
+            f"The reader whom it protects from is one who knows {and_(released.claim.columns)} of a person, and no "
+            "other column of the table."
+        )
+
+
+def _data(released: Released) -> Section:
+    columns = [{name: str(each.get(name, "")) for name in _FORMS} for each in released.columns]
+    rows = tuple(tuple(each[name] for name in _FORMS) for each in columns)
+    table = Table("Columns", ("column", "role", "kind", "what was done"), rows)
+    return Section("data", "What the data are", (table,), CLAUSES["data"])
+
+
+def _risk_after(released: Released) -> Section:
+    """Show how large classes are, in shares that tell no single count."""
+    blocks: list[Block] = [Points(tuple(f"holds: {each}" for each in released.verdict.held))]
+    if isinstance(released.claim, (Classes, Matchings)):
+        blocks += _class_sizes(released)
+    return Section("risk_after", "Who can still be found", tuple(blocks), CLAUSES["risk_after"])
+
+
+def _class_sizes(released: Released) -> Iterator[Block]:
+    sizes, n_classes = _occurring(released)
+    labels, (records,) = size_bands(dict(zip(sizes, n_classes, strict=True)))
+    bands = merged(labels, records)
+    total = sum(n for _, n in bands)
+    if not bands:
+        return
+    shares = [round(n / total, 2) for _, n in bands]
+    rows = tuple((band, _in_whole(share, n == total)) for (band, n), share in zip(bands, shares, strict=True))
+    note = "In whole per cent of the records that are in classes; bands of fewer than 11 records are joined to others."
+    yield Table("How many share one record's published cells", ("records that do", "share"), rows, note)
+    data = {"bands": [band for band, _ in bands], "shares": {"published": shares}}
+    yield Chart("class_sizes", "How large the classes of equal published cells are", data)
+
+
+def _in_whole(share: float, is_all: bool) -> Cell:
+    """Show a rounded share; what is some of the records is neither none of them nor all."""
+    if share <= 0:
+        return "under 1 %"
+    return "over 99 %" if share >= 1 and not is_all else Quantity(share, "share")
+
+
+def _occurring(released: Released) -> tuple[list[int], list[int]]:
+    sizes, n_classes = np.unique(released.grouped.records, return_counts=True)
+    return sizes.tolist(), n_classes.tolist()
+
+
+def _reproduce(released: Released) -> Section:
+    rows = [("hushtable", version("hushtable"))]
+    if released.digest:
+        rows.append((f"SHA-256 of {released.file}", released.digest))
+    blocks: list[Block] = [Table("Made by", ("what", "which"), tuple(rows))]
+    if released.file:
+        blocks.append(Code("Judge the file again", f"hushtable verify {shlex.quote(released.file)}"))
+    return Section("reproduce", "How to check it", tuple(blocks), CLAUSES["reproduce"])

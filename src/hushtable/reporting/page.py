@@ -1,0 +1,188 @@
+"""Sections to one page of HTML: no script, nothing fetched, everything escaped."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
+from html import escape as _escaped
+from importlib.resources import files
+from typing import Any, Final
+
+from hushtable.reporting.pictures import draw
+from hushtable.reporting.sections import (
+    Answers,
+    Audience,
+    Block,
+    Cell,
+    Chart,
+    Code,
+    Form,
+    KeyFigures,
+    Paragraph,
+    Points,
+    Quantity,
+    Section,
+    Table,
+    legible,
+)
+
+__all__ = ["render"]
+
+_POLICY: Final = "default-src 'none'; style-src 'unsafe-inline'"
+"""What a browser may fetch: nothing; styles are in the page."""
+
+_SENTENCE: Final = 30  # characters
+
+_FOR: Final = {
+    "internal": "Internal: for those who make a release. It holds what helps to undo one: keep it from its recipients.",
+    "external": "External: for those who receive the release. It holds nothing that the file does not show.",
+}
+
+
+def escape(text: str) -> str:
+    """Write a text so that it is read as it is."""
+    return _escaped(legible(text))
+
+
+def render(title: str, audience: Audience, sections: Sequence[Section], version: str) -> str:
+    """Return a page.
+
+    Parameters
+    ----------
+    title : str
+    audience : {"internal", "external"}
+    sections : sequence of Section
+    version : str
+        Of the program that made it.
+    """
+    contents = "".join(f'<li><a href="#{escape(each.name)}">{escape(each.title)}</a></li>' for each in sections[1:])
+    # What everyone reads comes first, then the way to the rest.
+    first, *rest = map(_section, sections)
+    return (
+        "<!DOCTYPE html>\n"
+        '<html lang="en"><head><meta charset="utf-8">'
+        f'<meta http-equiv="Content-Security-Policy" content="{escape(_POLICY)}">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        '<meta name="color-scheme" content="light dark"><meta name="referrer" content="no-referrer">'
+        f"<title>{escape(title)}</title><style>{_style()}</style></head>\n<body>"
+        f'<header><h1>{escape(title)}</h1><p class="audience">{escape(_FOR[audience])}</p></header>\n'
+        f'<main>\n{first}<nav aria-label="Contents"><ol>{contents}</ol></nav>\n{"".join(rest)}</main>\n'
+        f"<footer><p>Written by hushtable {escape(version)}. The order of sections is that of ISO/IEC 27559:2022, "
+        "which is no claim of conformity.</p></footer></body></html>\n"
+    )
+
+
+@cache
+def _style() -> str:
+    return files("hushtable.reporting").joinpath("page.css").read_text(encoding="utf-8")
+
+
+def _section(section: Section) -> str:
+    clause = f'<p class="clause">ISO/IEC 27559: {escape(section.clause)}</p>' if section.clause else ""
+    blocks = "\n".join(_blocks(section))
+    name = escape(section.name)
+    return (
+        f'<section id="{name}" aria-labelledby="{name}-title"><h2 id="{name}-title">{escape(section.title)}</h2>'
+        f"{clause}\n{blocks}\n</section>\n"
+    )
+
+
+def _blocks(section: Section) -> Iterator[str]:
+    for place, block in enumerate(section.blocks):
+        if isinstance(block, Chart):
+            yield _chart(block, f"{section.name}-{place}-")
+        else:
+            yield _DRAWN[type(block)](block)
+
+
+def _paragraph(block: Paragraph) -> str:
+    return f'<p class="{block.tone}">{escape(block.text)}</p>'
+
+
+def _answers(block: Answers) -> str:
+    items = "".join(f"<dt>{escape(question)}</dt><dd>{escape(answer)}</dd>" for question, answer in block.items)
+    return f'<dl class="answers">{items}</dl>'
+
+
+def _points(block: Points) -> str:
+    return f"<ul>{''.join(f'<li>{escape(item)}</li>' for item in block.items)}</ul>" if block.items else ""
+
+
+def _key_figures(block: KeyFigures) -> str:
+    figures = "".join(
+        f"<div><dt>{escape(each.label)}</dt><dd><strong>{_quantity(each.quantity)}</strong> "
+        f"<span>{escape(each.meaning)}</span></dd></div>"
+        for each in block.figures
+    )
+    return f'<dl class="figures">{figures}</dl>'
+
+
+def _table(block: Table) -> str:
+    kinds = [_kind([row[place] for row in block.rows]) for place in range(len(block.titles))]
+    head = "".join(
+        f'<th scope="col"{kind}>{escape(title)}</th>' if title else "<td></td>"
+        for title, kind in zip(block.titles, kinds, strict=True)
+    )
+    body = "".join(f"<tr>{_cells(row, kinds)}</tr>" for row in block.rows)
+    note = f'<p class="note">{escape(block.note)}</p>' if block.note else ""
+    # Wide tables scroll by themselves; whoever has no mouse reaches them by the keyboard.
+    return (
+        f'<div class="table" tabindex="0" role="region" aria-label="{escape(block.caption)}"><table>'
+        f"<caption>{escape(block.caption)}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>{note}"
+    )
+
+
+def _kind(cells: Sequence[Cell]) -> str:
+    """Return the class of a column's cells: numbers stand to the right, and sentences have room."""
+    if cells and all(isinstance(cell, Quantity) for cell in cells):
+        return ' class="number"'
+    return ' class="words"' if any(isinstance(cell, str) and len(cell) > _SENTENCE for cell in cells) else ""
+
+
+def _cells(row: Sequence[Cell], kinds: Sequence[str]) -> str:
+    first, *rest = row
+    opened = f'<th scope="row"{kinds[0]}>{_cell(first)}</th>'
+    return opened + "".join(f"<td{kind}>{_cell(cell)}</td>" for cell, kind in zip(rest, kinds[1:], strict=True))
+
+
+def _cell(cell: Cell) -> str:
+    return escape(cell) if isinstance(cell, str) else _quantity(cell)
+
+
+def _quantity(quantity: Quantity) -> str:
+    """Write a number for people, and beside it as it is."""
+    if quantity.value is None:
+        return ""
+    return f'<data value="{quantity.value!r}">{escape(quantity.shown)}</data>'
+
+
+def _chart(block: Chart, prefix: str) -> str:
+    return f"<figure>{draw(block, prefix)}<figcaption>{escape(block.title)}</figcaption></figure>"
+
+
+def _code(block: Code) -> str:
+    return (
+        f'<p class="note">{escape(block.caption)}</p>'
+        f'<pre tabindex="0" role="region" aria-label="{escape(block.caption)}"><code>{escape(block.text)}</code></pre>'
+    )
+
+
+def _form(block: Form) -> str:
+    head = "".join(f'<th scope="col">{escape(title)}</th>' for title in block.titles)
+    row = "<td>&nbsp;</td>" * (len(block.titles) - 1)
+    body = "".join(f'<tr><th scope="row">{escape(label)}</th>{row}</tr>' for label in block.labels)
+    return (
+        '<div class="table form" tabindex="0" role="region" aria-label="Decision"><table>'
+        f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
+    )
+
+
+_DRAWN: Final[dict[type[Block], Callable[[Any], str]]] = {
+    Paragraph: _paragraph,
+    Answers: _answers,
+    Points: _points,
+    KeyFigures: _key_figures,
+    Table: _table,
+    Code: _code,
+    Form: _form,
+}

@@ -1,0 +1,297 @@
+"""What the report of a release stands on: the table as its readers see it, its claim, and what is known besides."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+from hushtable import drafts, frames, manifest
+from hushtable.claims import Claim, Classes, Matchings, Verdict
+from hushtable.claims.grouping import Grouped, group
+from hushtable.codebook import codebook_paths
+from hushtable.errors import InputError, VerificationError, with_hint
+from hushtable.frames import Frame
+from hushtable.masking.release import MaskedRelease
+from hushtable.policy import Policy
+from hushtable.release import Release
+from hushtable.table import Table
+
+__all__ = ["Released", "of_file", "of_masked", "of_release"]
+
+
+_FACTS: Final[Mapping[str, type | tuple[type, ...]]] = {
+    "n_suppressed": int,
+    "removed": list,
+    "pseudonymized": list,
+    "accepted": list,
+    "exposure": (dict, type(None)),
+    "quality": dict,
+    "trace": dict,
+    "policy": (dict, type(None)),
+}
+"""What a manifest may hold that reports tell, and of what type it is."""
+
+_WITHIN: Final = {
+    "exposure": ("accepted", "columns", "complete", "is_above", "limit", "n_records", "n_unique", "rate", "told"),
+    "trace": ("method",),
+}
+"""What such an entry has in it."""
+
+
+@dataclass(frozen=True, eq=False)
+class Released:
+    """A release, read back, with what is known of it.
+
+    Attributes
+    ----------
+    published : Frame
+        As a file has it, or as it would be written.
+    claim : Claim
+    verdict : Verdict
+        Of the published table.
+    facts : mapping
+        What is known besides: `Release.to_dict`, as a manifest holds it; of an external manifest, hardly anything.
+    columns : tuple of mapping
+        The columns as the codebook describes them.
+    original : Frame, optional
+    file : str, optional
+        The name of the written file.
+    digest : str, optional
+        Its SHA-256.
+    inputs : tuple of path
+        The files that it was made from.
+    """
+
+    published: Frame
+    claim: Claim
+    verdict: Verdict
+    facts: Mapping[str, Any] = field(repr=False)
+    columns: tuple[Mapping[str, Any], ...] = field(repr=False)
+    original: Frame | None = field(repr=False)
+    file: str | None = None
+    digest: str | None = None
+    inputs: tuple[Path, ...] = field(default=(), repr=False)
+
+    @property
+    def policy(self) -> Mapping[str, Any]:
+        """What was asked for, as a policy says it; empty where nobody knows."""
+        return self.facts.get("policy") or {}
+
+    @property
+    def quasi_identifiers(self) -> tuple[str, ...]:
+        """The columns that someone may know of a person, where classes or rows are judged."""
+        return self.claim.columns if isinstance(self.claim, (Classes, Matchings)) else ()
+
+    @property
+    def sensitive(self) -> tuple[str, ...]:
+        """The columns that nobody may learn of a person."""
+        return self.claim.sensitive if isinstance(self.claim, (Classes, Matchings)) else ()
+
+    @property
+    def person(self) -> str | None:
+        """The column that says whose record a row is."""
+        return getattr(self.claim, "person", None)
+
+    @property
+    def is_counted(self) -> bool:
+        """Whether the classes could be counted in whom they are to hold: persons, where rows are some person's."""
+        return self.person is None or self.person in self.published.columns or self.verdict.complete
+
+    def check_verified(self) -> None:
+        """Raise VerificationError where the table does not hold what it claims, or not all of that was judged."""
+        self.verdict.raise_if_failed()
+        if not self.verdict.complete:
+            told = "; ".join(f"{condition}: {needs}" for condition, needs in self.verdict.unchecked.items())
+            msg = f"not all that the release claims could be judged: {told}."
+            raise VerificationError(with_hint(msg, "outsiders are told of nothing that was not verified."))
+
+    @cached_property
+    def grouped(self) -> Grouped:
+        """The published rows by their cells of the quasi-identifiers."""
+        suppressed = getattr(self.claim, "suppressed", "*")
+        return group(self.published, self.quasi_identifiers, self.sensitive, suppressed)
+
+    @cached_property
+    def shown(self) -> Frame:
+        """The published rows that are not suppressed."""
+        hidden = self.grouped.hidden
+        return self.published.take(np.flatnonzero(~hidden)) if hidden.any() else self.published
+
+
+def of_release(
+    release: Release,
+    *,
+    file: str | os.PathLike[str] | None = None,
+    policy: Policy | None = None,
+    verdict: Verdict | None = None,
+    inputs: Sequence[str | os.PathLike[str]] = (),
+) -> Released:
+    """Gather what is known of a release in memory.
+
+    Parameters
+    ----------
+    release : Release
+    file : path, optional
+        Where it was written.
+    policy : Policy, optional
+        What was asked for.
+    verdict : Verdict, optional
+        Of the written file, where it was judged a moment ago.
+    inputs : sequence of path
+        Files that it was made from, besides those that it knows.
+    """
+    name, digest = _written(file)
+    book = release.codebook.to_dict(name or "", external=False)
+    return Released(
+        release.edition.frame(),
+        release.claim,
+        verdict or release.verify(),
+        {**release.to_dict(), "policy": None if policy is None else policy.to_dict()},
+        tuple(book["columns"]),
+        _frame(release.source),
+        name,
+        digest,
+        _files(*release.inputs, *inputs),
+    )
+
+
+def of_masked(
+    release: MaskedRelease,
+    *,
+    file: str | os.PathLike[str] | None = None,
+    inputs: Sequence[str | os.PathLike[str]] = (),
+) -> Released:
+    """Gather what is known of a table in which columns were made independent."""
+    name, digest = _written(file)
+    published = release.edition.frame()
+    return Released(
+        published,
+        release.claim,
+        release.verify(),
+        release.to_dict(),
+        tuple({"name": column, "role": _role(column, release)} for column in published.columns),
+        _frame(release.source),
+        name,
+        digest,
+        _files(*release.inputs, *inputs),
+    )
+
+
+def of_file(
+    path: str | os.PathLike[str],
+    *,
+    original: Any = None,
+    policy: Policy | None = None,
+) -> Released:
+    """Gather what is known of a written release, from its file, its manifest and its codebook.
+
+    Parameters
+    ----------
+    path : path
+    original : path or dataframe, optional
+        What it was made from.
+    policy : Policy, optional
+        What was asked for; it also says how the original is read.
+
+    Raises
+    ------
+    InputError
+        There is no manifest, or the file or the original cannot be read.
+    VerificationError
+        The file is not the one that its manifest describes.
+    """
+    path = Path(path)
+    facts = manifest.read(path)
+    claim = manifest.claim_of(path)
+    assert claim is not None
+    _check_facts(path, facts)
+    published = frames.read(path, dialect=manifest.dialect_of(path))
+    # A manifest counts the rows of its file, from which suppressed records may have been dropped.
+    n_dropped = facts.get("n_suppressed", 0) if getattr(claim, "suppressed", None) is None else 0
+    facts = {**facts, "n_records": published.n_rows + n_dropped}
+    source = None
+    if policy is not None:
+        policy.check_agrees(claim)
+        claim = claim.completed(policy.claim())
+        facts = {**facts, "policy": policy.to_dict()}
+    if original is not None:
+        opened = policy.opened(original) if policy is not None else frames.read(original)
+        source = _frame(opened).told(getattr(claim, "origins", {}))
+    verdict = claim.verify(published, original=source)
+    book = codebook_paths(path)[1]
+    columns = _columns(book, published.columns) if book.is_file() else _known(claim, published.columns)
+    return Released(
+        published, claim, verdict, facts, columns, source, path.name, facts["sha256"], drafts.paths_among(original)
+    )
+
+
+def _check_facts(path: Path, facts: Mapping[str, Any]) -> None:
+    """Raise InputError where a manifest, which anybody may have edited, holds what anonymize does not write."""
+    odd = [name for name, kind in _FACTS.items() if name in facts and not isinstance(facts[name], kind)]
+    odd += [name for name, within in _WITHIN.items() if facts.get(name) and name not in odd
+            and any(each not in facts[name] for each in within)]  # fmt: skip
+    odd += [name for name in ("removed", "pseudonymized", "accepted") if name not in odd
+            and not all(isinstance(each, str) for each in facts.get(name, ()))]  # fmt: skip
+    if odd:
+        msg = f"the manifest {str(manifest.manifest_path(path))!r} says under {odd[0]!r} what cannot be told."
+        raise InputError(with_hint(msg, "it is written beside the release by anonymize; make the release again."))
+
+
+def _frame(source: Frame | Table) -> Frame:
+    return frames.read(source.expand()) if isinstance(source, Table) else source
+
+
+def _written(file: str | os.PathLike[str] | None) -> tuple[str | None, str | None]:
+    """Return the name and the hash of a written file, which must be the one that its manifest describes."""
+    if file is None:
+        return None, None
+    path = Path(file)
+    entries = manifest.read(path)
+    manifest.check_hash(path, entries)
+    return path.name, str(entries["sha256"])
+
+
+def _files(*paths: str | os.PathLike[str]) -> tuple[Path, ...]:
+    """Return files, each once; what comes in by a pipe is none."""
+    return tuple(dict.fromkeys(drafts.paths_among(*paths)))
+
+
+def _role(column: str, release: MaskedRelease) -> str:
+    if column == release.label:
+        return "cluster"
+    return "made independent" if column in release.a else "kept as it is"
+
+
+def _columns(book: Path, names: tuple[str, ...]) -> tuple[Mapping[str, Any], ...]:
+    """Read the columns of a codebook."""
+    try:
+        columns = json.loads(book.read_text(encoding="utf-8"))["columns"]
+        told = [each["name"] for each in columns]
+    except (ValueError, KeyError, TypeError):
+        told = []
+    if tuple(told) != names or not all(_is_counted(each.get("cells", {})) for each in columns):
+        msg = f"{str(book)!r} is not the codebook of this release."
+        raise InputError(with_hint(msg, "it is written beside the release by anonymize; remove it to go without."))
+    return tuple(columns)
+
+
+def _is_counted(forms: Any) -> bool:
+    """Tell whether the cells of a column are counted by their forms."""
+    return isinstance(forms, dict) and all(isinstance(n, int) and n > 0 for n in forms.values())
+
+
+def _known(claim: Claim, names: tuple[str, ...]) -> tuple[Mapping[str, Any], ...]:
+    """Describe columns as far as the claim does."""
+    known, sensitive = claim.columns, getattr(claim, "sensitive", ())
+
+    def role(name: str) -> str:
+        return "quasi-identifier" if name in known else "sensitive" if name in sensitive else "other"
+
+    return tuple({"name": name, "role": role(name)} for name in names)

@@ -1,0 +1,236 @@
+"""The reports of who can be found in a table as it stands: an assessment, singling out, minimal sample uniques."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from hushtable.reporting.sections import (
+    Block,
+    Chart,
+    KeyFigure,
+    KeyFigures,
+    Paragraph,
+    Quantity,
+    Section,
+    Table,
+    blocks_of,
+    share_shown,
+)
+from hushtable.reporting.statements import and_
+from hushtable.risk.assess import RiskAssessment
+from hushtable.risk.bands import size_bands
+from hushtable.risk.mpuccs import Mpuccs
+from hushtable.risk.uniques import MinimalUniques
+
+__all__ = ["of_assessment", "of_mpuccs", "of_uniques", "share_below"]
+
+KS: Final = (2, 3, 5, 10, 11, 20, 50, 100)
+
+
+def of_assessment(risk: RiskAssessment) -> tuple[Section, ...]:
+    """Return the sections of an assessment."""
+    return _summary(risk), _attacks(risk), _classes(risk), *_population(risk), *_sensitive(risk)
+
+
+def share_below(risk: RiskAssessment, k: int) -> float:
+    """Return the share of the records in classes smaller than k."""
+    return sum(n for size, n in _records(risk) if size < k) / max(1, sum(n for _, n in _records(risk)))
+
+
+def _records(risk: RiskAssessment) -> list[tuple[int, int]]:
+    return [(size, size * n_classes) for size, n_classes in risk.class_sizes.items()]
+
+
+def _summary(risk: RiskAssessment) -> Section:
+    tolerated: list[Block] = []
+    if risk.within_tolerance is not None:
+        limit = "the Safe Harbor's rules" if risk.tolerance is None else f"classes of at least {risk.tolerance}"
+        within = risk.within_tolerance
+        tolerated.append(
+            Paragraph(
+                f"{'Within' if within else 'NOT within'} what is tolerated: {limit}.", "good" if within else "careful"
+            )
+        )
+    figures = (
+        KeyFigure("records alone", Quantity(risk.n_unique, "count"), f"of {risk.n_records:,}"),
+        KeyFigure("smallest class", Quantity(risk.smallest_class, "count"), "persons" if risk.person else "records"),
+        KeyFigure("highest risk", Quantity(risk.highest_risk, "share"), "of a right guess"),
+        KeyFigure("average risk", Quantity(risk.average_risk, "share"), "over all records"),
+    )
+    blocks = blocks_of(
+        *tolerated,
+        Paragraph(f"By {and_(risk.quasi_identifiers)}: {risk.headline}"),
+        KeyFigures(figures),
+        *(Paragraph(f"{note}.", "careful") for note in risk.notes),
+    )
+    return Section("summary", "In short", blocks)
+
+
+def _attacks(risk: RiskAssessment) -> Section:
+    attacks = [("prosecutor: knows that the person is in the table", risk.prosecutor_risk)]
+    if risk.journalist_risk is not None:
+        attacks.append(("journalist: knows that the person is in the population", risk.journalist_risk))
+    rows = [(who, Quantity(each.highest, "share"), Quantity(each.average, "share")) for who, each in attacks]
+    rows.append(("marketer: guesses at every record", Quantity(None), Quantity(risk.marketer_risk, "share")))
+    below = tuple(
+        (f"smaller than {size}", Quantity(n, "count"), Quantity(n / max(1, risk.n_records), "share"))
+        for size, n in risk.records_below.items()
+    )
+    readings = tuple((reading, Quantity(n, "count")) for reading, n in risk.smallest_by_missing.items())
+    blocks = (
+        Table("Chance of a right guess", ("who attacks", "highest", "average"), tuple(rows)),
+        Table("Records in small classes", ("class", "records", "share"), below),
+        Table("Smallest class by what a missing value matches", ("reading", "records"), readings),
+    )
+    return Section("attacks", "Who attacks, and how often that succeeds", blocks, "7.3 Attack modelling")
+
+
+def _classes(risk: RiskAssessment) -> Section:
+    labels, (records,) = size_bands(risk.class_sizes)
+    total = max(1, sum(records))
+    alone = share_shown(risk.n_unique / max(1, risk.n_records))
+    sizes = {"bands": list(labels), "shares": {"records": [n / total for n in records]}}
+    below = {"k": list(KS), "shares": {"records": [share_below(risk, k) for k in KS]}}
+    blocks = (
+        Chart("class_sizes", f"{alone} of the records stand alone", sizes),
+        Chart("risk_by_k", f"{share_shown(share_below(risk, 5))} are in classes smaller than 5", below),
+    )
+    return Section("classes", "How many share what is known", blocks, "8.2.2 Quantifying identifiability")
+
+
+def _population(risk: RiskAssessment) -> Iterator[Section]:
+    rows = [
+        (name, Quantity(each.value, "share"), Quantity(each.low, "share"), Quantity(each.high, "share"),
+         "counted" if name == "counted" else "yes" if each.reliable else f"no: {each.reason}")
+        for name, each in risk.population_uniqueness.items()
+    ]  # fmt: skip
+    if not rows:
+        return
+    titles = ("by", "unique in the population", "at least", "at most", "to be relied on")
+    figures = [("share of the population in the table", Quantity(risk.sampling_fraction, "share"))]
+    if risk.theta is not None:
+        figures.append(("a match with a unique is right in", Quantity(risk.theta.value, "share")))
+    figures.append(("expected share of records found", Quantity(risk.global_risk, "share")))
+    blocks = (
+        Table("The population behind the table", ("", "share"), tuple(figures), risk.individual_basis),
+        Table("How many are unique in the population", titles, tuple(rows)),
+    )
+    yield Section("population", "Who is unique among all people", blocks, "7.3.3 Population-based attack")
+
+
+def _sensitive(risk: RiskAssessment) -> Iterator[Section]:
+    rows = tuple(
+        (name, Quantity(each.distinct_l, "count"), Quantity(each.entropy_l), Quantity(each.t),
+         Quantity(each.n_homogeneous, "count"))
+        for name, each in risk.homogeneity.items()
+    )  # fmt: skip
+    if rows:
+        titles = ("column", "fewest values in a class", "entropy l", "t", "records of classes that agree")
+        blocks = (Table("What a class tells", titles, rows, "Larger l and smaller t are safer."),)
+        yield Section(
+            "sensitive", "What a class tells of sensitive columns", blocks, "8.2.2 Quantifying identifiability"
+        )
+
+
+def of_mpuccs(found: Mpuccs) -> tuple[Section, ...]:
+    """Return the sections of who is singled out on which columns."""
+    summary = found.summary
+    n, of = summary["total_identified"], summary["total_syn_records"]
+    alone = len(found.joint.tables) == 1
+    equal = "" if alone else " and equal exactly one original there"
+    rate = Quantity(summary["identification_rate"], "share")
+    figures = (
+        KeyFigure("singled out", Quantity(n, "count"), f"of {of:,} records"),
+        KeyFigure("rate", rate, "of the records"),
+    )
+    blocks: list[Block] = [
+        Paragraph(f"{n:,} of {of:,} records are unique on a few columns{equal}: {rate.shown}."),
+        KeyFigures(figures),
+    ]
+    if note := summary.get("note"):
+        blocks.append(Paragraph(f"{note[0].upper()}{note[1:]}.", "careful"))
+    sections = [Section("summary", "In short", tuple(blocks))]
+    by_size: Mapping[int, int] = summary.get("identified_by_size", {})
+    by_column: Mapping[str, float] = summary.get("identified_by_column", {})
+    parts: list[Block] = []
+    if by_size:
+        parts.append(Chart("by_size", _most(by_size, "records are singled out first"), _sized(by_size, "records")))
+        rows = tuple((str(size), Quantity(count, "count")) for size, count in by_size.items())
+        parts.append(Table("Records by the columns it takes", ("columns", "records"), rows))
+    if by_column:
+        named = sorted(by_column.items(), key=lambda each: -each[1])[:12]
+        data = {
+            "names": [name for name, _ in named],
+            "values": [share for _, share in named],
+            "label": "share of the sets",
+        }
+        parts.append(Chart("bars", f"{named[0][0]} is in {share_shown(named[0][1])} of the sets", data))
+    if parts:
+        sections.append(Section("sizes", "On how few columns", tuple(parts), "8.2.2 Quantifying identifiability"))
+    if "control" in summary:
+        sections.append(_control(summary["control"]))
+    return tuple(sections)
+
+
+def _control(control: Mapping[str, Any]) -> Section:
+    rows = tuple(
+        (
+            name.replace("_", " "),
+            Quantity(value) if isinstance(value, (int, float)) else ", ".join(f"{each:.4g}" for each in value),
+        )
+        for name, value in control.items()
+        if isinstance(value, (int, float))
+        or (isinstance(value, (list, tuple)) and all(isinstance(x, (int, float)) for x in value))
+    )
+    blocks = (
+        Paragraph("People who were never used for the synthesis are singled out by chance alone: that is the measure."),
+        Table("Against people who were never used", ("figure", "value"), rows),
+    )
+    return Section("control", "What the synthesis added", blocks, "8.2.3 Adversarial testing")
+
+
+def of_uniques(found: MinimalUniques) -> tuple[Section, ...]:
+    """Return the sections of the fewest columns on which records are unique."""
+    summary = found.summary()
+    by_size: Mapping[int, int] = summary["n_by_size"]
+    named = sorted(summary["contributions"].items(), key=lambda each: -each[1])
+    n_unique = summary["n_records_with_sets"]
+    short = blocks_of(
+        Paragraph(
+            f"{n_unique:,} of {summary['n_records']:,} records ({share_shown(summary['unique_rate'])}) are unique on "
+            f"at most {summary['max_size']} of {and_(summary['columns'])}."
+        ),
+        KeyFigures((
+            KeyFigure("records", Quantity(n_unique, "count"), "with a set on which they are unique"),
+            KeyFigure("sets", Quantity(summary["n_sets"], "count"), "minimal sample uniques"),
+            KeyFigure("DIS", Quantity(summary["dis"], "share"),
+                      f"a unique match is right, in a sample of {share_shown(summary['disclosure_fraction'])}"),
+        )),
+        *([] if summary["complete"] else [Paragraph("The search ended before all sets were looked at.", "careful")]),
+    )  # fmt: skip
+    rows = tuple((str(size), Quantity(count, "count")) for size, count in by_size.items())
+    shares = {
+        "names": [name for name, _ in named],
+        "values": [share for _, share in named],
+        "label": "share of all SUDA scores",
+    }
+    blocks: list[Block] = [
+        Chart("by_size", _most(by_size, "minimal sample uniques"), _sized(by_size, "sets")),
+        Table("Sets by size", ("columns", "sets"), rows),
+    ]
+    if named:
+        blocks.append(Chart("bars", f"{named[0][0]} contributes most: {share_shown(named[0][1])}", shares))
+    return (
+        Section("summary", "In short", short),
+        Section("sizes", "On how few columns", tuple(blocks), "8.2.2 Quantifying identifiability"),
+    )
+
+
+def _most(by_size: Mapping[int, int], what: str) -> str:
+    size = max(by_size, key=lambda each: by_size[each])
+    return f"Most {what} on {size} {'column' if size == 1 else 'columns'}"
+
+
+def _sized(by_size: Mapping[int, int], label: str) -> dict[str, Any]:
+    return {"sizes": list(by_size), "counts": list(by_size.values()), "label": label}
