@@ -9,6 +9,7 @@ import numpy as np
 
 from hushtable._types import BoolArray, CodeArray
 from hushtable.anonymizers.checks import check_roles, warn_of_doubts
+from hushtable.anonymizers.fulldomain import FullDomain
 from hushtable.anonymizers.judging import Judge
 from hushtable.anonymizers.learned import LearnedRecoding
 from hushtable.anonymizers.learning import Learner
@@ -30,6 +31,7 @@ from hushtable.table import Table
 __all__ = [
     "METHODS",
     "Found",
+    "FullDomain",
     "Genetic",
     "LearnedRecoding",
     "Method",
@@ -79,7 +81,8 @@ def carry_out(prepared: Prepared, asked: Request) -> Release:
     whole = Judge(table, asked.asked_of_classes, prepared.ladders, person=asked.person)
     most = int(asked.suppression_limit * table.n_records)
     suppressed = np.zeros(table.n_rows, dtype=bool)
-    if most and people is None and not whole.passes_as_one_class():
+    finds_failing = asked.method.offers.finds_failing and people is None
+    if most and people is None and not finds_failing and not whole.passes_as_one_class():
         suppressed = offending_rows(table, asked.models, most, prepared.source)
     kept = table.take(np.flatnonzero(~suppressed)) if suppressed.any() else table
     n_gone = int(table.counts[suppressed].sum())
@@ -94,7 +97,7 @@ def carry_out(prepared: Prepared, asked: Request) -> Release:
     hides = asked.person in asked.identifiers
     problem = Problem(names, judge, prepared.ladders, asked.loss, asked.clock, left, notion, n_gone, average, hides)
     check_asked(asked.method, problem)
-    if notion is None:
+    if notion is None and not (most and finds_failing):
         judge.check_feasible()
     found = asked.method.search(problem)
     asked.clock.tell(1.0)

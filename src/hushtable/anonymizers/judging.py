@@ -145,12 +145,18 @@ class Judge:
         """Return the counted columns as kernels see them, shape (n_counted, n_rows); 0 is missing."""
         return self.table.codes[[self.table.index(name) for name in self.counted]] + np.int32(1)
 
-    def rules(self) -> judge.Rules:
-        """Return the same judgement for the kernels."""
+    def reference_stats(self) -> ClassStats:
+        """Return what models compare every class with: totals and grounds, and no class."""
         names, reference = self.counted, self.whole
         distributions = {name: totals(reference, name) for name in names}
-        ground_of = grounds(reference, names, self._levels())
-        rules = [rule for model in self.models for rule in self._by_person(model.rule(distributions, ground_of))]
+        return ClassStats(
+            np.empty(0, dtype=np.int64), totals=distributions, grounds=grounds(reference, names, self._levels())
+        )
+
+    def rules(self) -> judge.Rules:
+        """Return the same judgement for the kernels."""
+        names, reference, known = self.counted, self.whole, self.reference_stats()
+        rules = [rule for model in self.models for rule in self._by_person(model.rule(known.totals, known.grounds))]
         return judge.Rules(
             kinds=np.array([rule.kind for rule in rules], dtype=np.int64),
             columns=np.array([names.index(rule.sensitive) if rule.sensitive else 0 for rule in rules], dtype=np.int64),

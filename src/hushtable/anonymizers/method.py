@@ -51,6 +51,10 @@ class Offers:
     merges_classes : bool
         Whether classes that publish the same cells become one, which only models can
         follow that a union of passing classes passes.
+    needs_ladders : bool
+        Whether every column has a hierarchy: the one that is proposed where none was given.
+    finds_failing : bool
+        Whether it finds itself, among all records, those with which the models cannot be met.
     """
 
     losses: tuple[str, ...] = ("ncp",)
@@ -61,6 +65,8 @@ class Offers:
     keeps_apart: bool = True
     takes_equal_rows: bool = False
     merges_classes: bool = False
+    needs_ladders: bool = False
+    finds_failing: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)

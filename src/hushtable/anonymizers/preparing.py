@@ -125,9 +125,12 @@ def _ladders(table: Table, asked: Request) -> dict[str, Hierarchy]:
     check_columns(tuple(asked.loss.weights), asked.quasi_identifiers, "weights")
     if isinstance(asked.loss, SetNCP) and isinstance(asked.loss.scale, Mapping):
         check_columns(tuple(asked.loss.scale), asked.quasi_identifiers, "scale")
+    given = dict(asked.hierarchies)
+    if asked.method.offers.needs_ladders:
+        given = {**dict.fromkeys(asked.quasi_identifiers, "auto"), **given}
     return {
         name: Hierarchy.build(ladder, table.column(name), totals(table, name)[1:], unknown=asked.unknown)
-        for name, ladder in asked.hierarchies.items()
+        for name, ladder in given.items()
     }
 
 

@@ -14,6 +14,7 @@ from hushtable.cells import SUPPRESSED
 from hushtable.claims import Classes, Matchings, of_models
 from hushtable.errors import InfeasibleError, InputError, with_hint
 from hushtable.partition import Partition
+from hushtable.quality.loss import RowLoss
 from hushtable.recoding import Recoding
 from hushtable.release import Release
 from hushtable.table import Table
@@ -51,7 +52,9 @@ def release_of(prepared: Prepared, whole: Judge, asked: Request, found: Found, p
         claim=_claim(prepared, asked, recoding, n_suppressed, drops=drops),
         partition=partition,
         recoding=recoding,
-        loss=asked.loss.of(recoding, partition.sizes, n_suppressed),
+        loss=asked.loss.of_rows(recoding, partition.labels, whole.table)
+        if isinstance(asked.loss, RowLoss)
+        else asked.loss.of(recoding, partition.sizes, n_suppressed),
         trace=found.trace,
         removed=asked.identifiers,
         pseudonyms=asked.pseudonyms,

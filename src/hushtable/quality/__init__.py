@@ -9,9 +9,16 @@ from typing import Final
 from hushtable.quality.certainty import Certainty, MinimalDistortion
 from hushtable.quality.loss import Loss, SetNCP
 from hushtable.quality.measures import MEASURES, Measure, of
+from hushtable.quality.objectives import ArxLoss, AverageClassSize, Discernibility, NonUniformEntropy, Precision
 
 __all__ = ["LOSSES", "MEASURES", "Measure", "of"]
 
 LOSSES: Final[Mapping[str, type[Loss]]] = MappingProxyType(
-    {each.name: each for each in (SetNCP, MinimalDistortion, Certainty)}
+    {
+        each.name: each
+        for each in (
+            *(SetNCP, MinimalDistortion, Certainty),
+            *(ArxLoss, NonUniformEntropy, Precision, Discernibility, AverageClassSize),
+        )
+    }
 )

@@ -10,16 +10,19 @@ from typing import Any, ClassVar, Final, Literal, Protocol, runtime_checkable
 
 import numpy as np
 
-from hushtable._types import CountArray, FloatArray
+from hushtable._types import CodeArray, CountArray, FloatArray
 from hushtable.errors import InputError, with_hint
 from hushtable.hierarchy import Hierarchy
 from hushtable.kernels import exact
 from hushtable.layout import relative
 from hushtable.recoding import Recoding
+from hushtable.table import Table
 
 __all__ = [
+    "CellLoss",
     "Loss",
     "Quality",
+    "RowLoss",
     "SetNCP",
     "average_class_size",
     "discernibility",
@@ -38,12 +41,10 @@ _LEAST_WEIGHT: Final = 1e-100
 
 @runtime_checkable
 class Loss(Protocol):
-    """What a search makes small: a sum over cells, weighted by column."""
+    """What a search makes small."""
 
     name: ClassVar[str]
     """As written in ``loss=``."""
-    by_width: ClassVar[bool]
-    """Whether a cell that publishes an interval costs the interval's share of the range, or else 1."""
 
     @property
     def weights(self) -> Mapping[str, float]:
@@ -53,6 +54,23 @@ class Loss(Protocol):
     def of(self, recoding: Recoding, sizes: CountArray, n_suppressed: int = 0) -> float:
         """Return the loss of a release from what its classes publish."""
         ...
+
+
+@runtime_checkable
+class RowLoss(Loss, Protocol):
+    """A loss that depends on how frequent the values of the rows are."""
+
+    def of_rows(self, recoding: Recoding, labels: CodeArray, table: Table) -> float:
+        """Return the loss of a release whose rows have these classes; -1: suppressed."""
+        ...
+
+
+@runtime_checkable
+class CellLoss(Loss, Protocol):
+    """A loss that is a sum over cells, weighted by column."""
+
+    by_width: ClassVar[bool]
+    """Whether a cell that publishes an interval costs the interval's share of the range, or else 1."""
 
     def node_costs(self, hierarchy: Hierarchy, n_values: int) -> tuple[FloatArray, ...]:
         """Return what a cell costs at every node of every level, in [0, inf), before weights.

@@ -17,8 +17,8 @@ from hushtable.errors import InputError, check_columns, nearest, with_hint
 from hushtable.frames import Frame
 from hushtable.partition import Partition, totals
 from hushtable.quality import arx, loss
-from hushtable.readable import Listed
-from hushtable.recoding import Cells, Centres, Nodes, NodeSets, Recoding, Sets
+from hushtable.quality.objectives import leaf_share
+from hushtable.recoding import Cells, Centres, Nodes, Recoding
 from hushtable.table import Table
 
 __all__ = ["MEASURES", "Measure", "of"]
@@ -162,7 +162,7 @@ class _Facts:
 
     @property
     def leaf_shares(self) -> FloatArray:
-        return np.array([_leaf_share(cells) for cells in self.recoding.cells])
+        return np.array([leaf_share(cells) for cells in self.recoding.cells])
 
     @property
     def shares(self) -> FloatArray:
@@ -193,17 +193,6 @@ class _Facts:
         loss.check_weights(given)
         check_columns(tuple(given), self.names, "weights")
         return np.array([given.get(name, 1.0) for name in self.names])
-
-
-def _leaf_share(cells: Cells) -> float:
-    if isinstance(cells, Nodes):
-        return cells.hierarchy.leaf_share
-    if isinstance(cells, Listed):
-        return cells.tree.leaf_share
-    if isinstance(cells, NodeSets):
-        return float(cells.widths[0])
-    # The shares of all others are widths, in which a single value has none.
-    return 1 / max(1, cells.domain) if isinstance(cells, Sets) else 0.0
 
 
 def _precision(facts: _Facts) -> float:

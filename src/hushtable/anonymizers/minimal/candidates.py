@@ -21,7 +21,7 @@ from hushtable.column import Column
 from hushtable.hierarchy import Hierarchy
 from hushtable.kernels import cost
 from hushtable.kernels.cost import Costs
-from hushtable.quality.loss import Loss
+from hushtable.quality.loss import CellLoss, Loss
 from hushtable.recoding import Cells, Intervals, Nodes, Recoding
 from hushtable.table import Table
 
@@ -211,6 +211,8 @@ def lay_out(
     second : Loss, optional
         Decides among candidates that cost the same; else the lowest node does.
     """
+    assert isinstance(objective, CellLoss)
+    assert second is None or isinstance(second, CellLoss)
     columns = tuple(table.column(name) for name in quasi_identifiers)
     given = {column.name: _ladder(column, hierarchies.get(column.name)) for column in columns}
     laddered = {name: ladder for name, ladder in given.items() if ladder is not None}
@@ -243,7 +245,7 @@ def _ladder(column: Column, given: Hierarchy | None) -> Hierarchy | None:
     return Hierarchy.build(Hierarchy.suppression(), column)
 
 
-def _weights(objective: Loss, names: Sequence[str]) -> tuple[FloatArray, int]:
+def _weights(objective: CellLoss, names: Sequence[str]) -> tuple[FloatArray, int]:
     """Return the weights, the largest from 1 to below 2, and the exponent of the power of two that was taken out.
 
     So what is negligible beside them is the same number for all losses; nothing is rounded.
@@ -254,7 +256,7 @@ def _weights(objective: Loss, names: Sequence[str]) -> tuple[FloatArray, int]:
 
 
 def _priced(
-    objective: Loss, weight: float, column: Column, ladder: Hierarchy | None, n_values: int
+    objective: CellLoss, weight: float, column: Column, ladder: Hierarchy | None, n_values: int
 ) -> tuple[FloatArray, ...]:
     """Return the weighted cost of every node of every level; nothing without a hierarchy."""
     if ladder is None:
@@ -286,7 +288,7 @@ def _pack(
     chosen: Sequence[CodeArray],
     priced: Sequence[Sequence[FloatArray]],
     weights: FloatArray,
-    objective: Loss,
+    objective: CellLoss,
 ) -> Costs:
     """Put the costs of all columns into arrays for the kernels."""
     starts = np.cumsum([0, *(axis.n_places for axis in axes)])

@@ -26,7 +26,7 @@ from hushtable.kernels.shortest import TIES
 from hushtable.models.identity import KAnonymity
 from hushtable.models.matching import MatchingNotion
 from hushtable.partition import Partition
-from hushtable.quality.loss import Loss, SetNCP
+from hushtable.quality.loss import CellLoss, Loss, SetNCP
 from hushtable.recoding import Recoding
 from hushtable.search import Clock, Effort
 
@@ -115,6 +115,12 @@ class MinGen:
         for name, least in (("n_best", 1), ("iterations", 1), ("proof_rows", 0), ("seed", 0)):
             if name != "iterations" or self.iterations is not None:
                 check_whole(f"MinGen was given {name}", getattr(self, name), least)
+        if self.tie_break is not None and not isinstance(self.tie_break, CellLoss):
+            msg = with_hint(
+                f"MinGen was given tie_break={getattr(self.tie_break, 'name', self.tie_break)!r}.",
+                "a loss that is a sum over cells: ncp, minimal_distortion or certainty.",
+            )
+            raise InputError(msg)
 
     def search(self, problem: Problem) -> Found:
         """Find the cheapest table whose classes pass; a budget's nodes are steps of the exchange, or blocks."""

@@ -1,0 +1,160 @@
+"""Full-domain generalization: one level for every column, proven best."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+
+from hushtable.anonymizers.fulldomain.costs import objective_of
+from hushtable.anonymizers.fulldomain.intervals import Search, Solved
+from hushtable.anonymizers.fulldomain.nodes import Levels, Vector, levels_of
+from hushtable.anonymizers.fulldomain.snapshots import Roller
+from hushtable.anonymizers.fulldomain.tags import Tags
+from hushtable.anonymizers.method import Found, Offers, Problem, register
+from hushtable.errors import BudgetExceeded, InfeasibleError, check_whole, listed, with_hint
+from hushtable.kernels import rollup
+from hushtable.models.base import describe
+from hushtable.partition import Partition
+from hushtable.recoding import Nodes, Recoding
+from hushtable.search import Clock, Effort, Trace, say_if_first_run
+
+__all__ = ["FullDomain"]
+
+
+@register
+@dataclass(frozen=True, slots=True)
+class FullDomain:
+    """One level of its hierarchy for every column, and the records suppressed whose class fails: the best such release.
+
+    This is what ARX searches for. A search that ends by itself has proven that no other levels lose
+    less (`Trace.optimal`); one whose budget ends says by how much at the most (`Trace.gap`).
+
+    Parameters
+    ----------
+    alternatives : int
+        So many other releases at the most that the search met: first those of the same loss, then for every column the
+        best one in which it is generalized less. That there are no better ones of their kind is not proven.
+
+    Notes
+    -----
+    Branch and bound over intervals of the lattice, see `hushtable.anonymizers.fulldomain.intervals`. What is inherited
+    from a node to those below it is the closed part of the models, and sums of convex excesses, see
+    `hushtable.anonymizers.fulldomain.tags`. Where a population is counted, nothing is suppressed.
+    A column without a hierarchy has the one that `Hierarchy.auto` proposes.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> import hushtable as ht
+    >>> people = pl.DataFrame({"zip": ["10115", "10117", "20095", "20099"], "sex": ["f", "m", "f", "f"]})
+    >>> ladders = {"zip": ht.Hierarchy.prefix([3, 1]), "sex": ht.Hierarchy.suppression()}
+    >>> release = ht.anonymize(people, quasi_identifiers=["zip", "sex"], models=[ht.KAnonymity(2)],
+    ...                        method=FullDomain(), hierarchies=ladders, loss="arx_loss")
+    >>> release.frame.rows()
+    [('101**', '*'), ('101**', '*'), ('200**', '*'), ('200**', '*')]
+    >>> release.trace.optimal
+    True
+    """
+
+    alternatives: int = 0
+
+    name: ClassVar[str] = "full_domain"
+
+    def __post_init__(self) -> None:
+        check_whole("FullDomain was given alternatives", self.alternatives, 0)
+
+    @property
+    def offers(self) -> Offers:
+        """ARX's losses, and the set-NCP."""
+        losses = (
+            *("ncp", "arx_loss", "non_uniform_entropy", "precision"),
+            *("discernibility", "average_class_size"),
+        )
+        return Offers(losses, counts_population=True, suppresses=True, needs_ladders=True, finds_failing=True)
+
+    def search(self, problem: Problem) -> Found:
+        """Find the levels of least loss; a budget's nodes are roll-ups."""
+        say_if_first_run(rollup.group_by_address, 5)
+        columns = levels_of(problem.table, problem.columns, problem.ladders)
+        judge = problem.judge
+        most = 0 if judge.population is not None else problem.most_suppressed
+        roller = Roller(judge, problem.columns, columns)
+        tags = Tags.of(judge.models, judge.reference_stats(), most, by_person=judge.person is not None)
+        objective = objective_of(
+            problem.loss, problem.table, problem.columns, columns, roller.codes, most, judge.min_size
+        )
+        solved = Search(roller, tags, objective, problem.clock).run()
+        if solved.node is None:
+            raise _none_found(problem, solved, most)
+        trace = _trace(repr(self), problem.clock, solved, columns)
+        others = tuple(_found(problem, roller, tags, levels, trace) for levels in self._others(solved))
+        return replace(_found(problem, roller, tags, solved.node, trace), others=others)
+
+    def _others(self, solved: Solved) -> list[Vector]:
+        """Choose other nodes that the search met: those of the same loss, and the best for every column."""
+        best = solved.node
+        assert best is not None
+        ranked = sorted((value, levels) for levels, value in solved.feasible.items() if levels != best)
+        chosen = [levels for value, levels in ranked if value <= solved.value * (1 + 1e-12)]
+        for j, level in enumerate(best):
+            finer = [levels for _, levels in ranked if levels[j] < level]
+            chosen += finer[:1]
+        return list(dict.fromkeys(chosen))[: self.alternatives]
+
+
+def _found(problem: Problem, roller: Roller, tags: Tags, levels: Vector, trace: Trace) -> Found:
+    """Return the release of a node: its classes that pass, and what they publish."""
+    node, of_base = roller.up(roller.base, levels)
+    failing = tags.judge(roller.stats(node)).failing
+    place = np.append(np.cumsum(~failing) - 1, -1).astype(np.int32)
+    place[:-1][failing] = -1
+    del of_base
+    table = problem.table
+    labels, _ = roller.group(np.arange(table.n_rows, dtype=np.int32), table.counts, levels)
+    partition = Partition.from_labels(place[labels], int((~failing).sum()), table.counts)
+    kept = node.rows[~failing]
+    codes = roller.codes[kept] - 1
+    cells = tuple(
+        _cells(column, level, codes[:, j]) for j, (column, level) in enumerate(zip(roller.columns, levels, strict=True))
+    )
+    names = tuple(table.column(name) for name in problem.columns)
+    return Found(partition, Recoding(names, cells, "full_domain"), trace)
+
+
+def _cells(column: Levels, level: int, codes: np.ndarray) -> Nodes:
+    """Say what classes publish at a level, from a code of each; the missing one (-1) is a node of its own below the top."""
+    ladder = column.ladder
+    is_missing = codes < 0
+    if level == column.top:
+        zeros = np.zeros(len(codes), dtype=np.int32)
+        return Nodes(zeros + np.int32(column.top), zeros, is_missing, ladder)
+    levels = np.append(column.level[level], np.int32(-1))[codes]
+    nodes = np.where(is_missing, -1, ladder.level_codes[np.maximum(levels, 0), np.maximum(codes, 0)])
+    return Nodes(levels.astype(np.int32), nodes.astype(np.int32), is_missing, ladder)
+
+
+def _trace(method: str, clock: Clock, solved: Solved, columns: tuple[Levels, ...]) -> Trace:
+    n_nodes = math.prod(column.top + 1 for column in columns)
+    n_pruned = sum(leaf.reason != "node" for leaf in solved.leaves)
+    effort = Effort(solved.n_rolled, n_pruned, 0, math.log10(n_nodes), None, tuple(clock.history))
+    bound = solved.value if solved.is_complete else solved.bound
+    return clock.trace(
+        method, solved.n_rolled, value=solved.value, bound=bound, complete=solved.is_complete, effort=effort
+    )
+
+
+def _none_found(problem: Problem, solved: Solved, most: int) -> BudgetExceeded | InfeasibleError:
+    models = listed(describe(model) for model in problem.judge.models)
+    if not solved.is_complete:
+        msg = with_hint(
+            f"the budget ended after {solved.n_rolled} nodes, of which none satisfies {models}.", "give it more."
+        )
+        return BudgetExceeded(msg)
+    msg = with_hint(
+        f"no levels satisfy {models} with at most {most} of {problem.table.n_records} records suppressed.",
+        "ask for less, or allow more records to be suppressed.",
+    )
+    return InfeasibleError(msg)

@@ -1,0 +1,311 @@
+"""Branch and bound over intervals of the lattice."""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+import math
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from hushtable._types import BoolArray, CodeArray
+from hushtable.anonymizers.fulldomain.costs import Objective
+from hushtable.anonymizers.fulldomain.nodes import Vector
+from hushtable.anonymizers.fulldomain.snapshots import Roller, Snapshot
+from hushtable.anonymizers.fulldomain.tags import Judged, Tags
+from hushtable.search import Clock
+
+__all__ = ["Leaf", "Search", "Solved"]
+
+_NEGLIGIBLE: Final = 1e-12  # of a loss: what is not less by more is not less
+_FEW: Final = 2_000  # classes that are rolled up faster than a snapshot is made
+_MOST_KEPT: Final = 40_000_000  # classes of all snapshots that are kept
+
+
+class Leaf(NamedTuple):
+    """Why a part of the lattice holds nothing better.
+
+    ``low`` and ``high`` are the ends of an interval. Reasons: ``"loss"``, even the lowest node costs too much with all
+    records published; ``"failing"``, it does with the records suppressed that fail at ``witness``; ``"infeasible"``, too
+    many fail at ``witness``; ``"node"``, a single one, which costs too much or fails.
+    """
+
+    reason: str
+    low: Vector
+    high: Vector
+    witness: Vector | None = None
+    n_failing: int = 0
+
+
+class _Interval(NamedTuple):
+    """A part of the lattice, what it costs at least, and what is known of the records that fail in all of it."""
+
+    bound: float
+    number: int
+    low: Vector
+    high: Vector
+    source: Snapshot
+    tagged: BoolArray | None
+    witness: Vector | None
+    n_tagged: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Solved:
+    """What a search found.
+
+    Attributes
+    ----------
+    node : tuple of int, optional
+        The best one; None where none is feasible, or the budget ended before.
+    value, bound : float
+    n_rolled : int
+        Roll-ups.
+    is_complete : bool
+    leaves : tuple of Leaf
+        Why all others are no better; together they are the lattice where the search is complete.
+    feasible : dict of node to float
+        All that were met.
+    """
+
+    node: Vector | None
+    value: float
+    bound: float
+    n_rolled: int
+    is_complete: bool
+    leaves: tuple[Leaf, ...] = field(repr=False)
+    feasible: dict[Vector, float] = field(repr=False)
+
+
+class Search:
+    """A search for the node of least loss.
+
+    Parameters
+    ----------
+    roller : Roller
+    tags : Tags
+    objective : Objective
+    clock : Clock
+
+    Notes
+    -----
+    The intervals [low, high] are disjoint, and with the leaves the whole lattice. The one of the lowest bound is next:
+
+    1. its upper end is lowered, as long as the nodes that are cut off cost too much with all records published;
+    2. it is dropped where a node from its upper end on has too many failing records: they fail at all nodes below;
+    3. the upper end is rolled up to, and may be the best node so far;
+    4. the records that fail there are suppressed in all of it: what that costs at the lowest levels is a bound;
+    5. it is parted at the column that raises the loss most.
+    """
+
+    def __init__(self, roller: Roller, tags: Tags, objective: Objective, clock: Clock) -> None:
+        self.roller, self.tags, self.objective, self.clock = roller, tags, objective, clock
+        self.top: Vector = tuple(column.top for column in roller.columns)
+        self.value, self.node = math.inf, None
+        self.leaves: list[Leaf] = []
+        self.feasible: dict[Vector, float] = {}
+        self.n_rolled = 0
+        self._heap: list[_Interval] = []
+        self._numbers = itertools.count()
+        self._infeasible = _Stack(len(self.top))
+        self._n_failing: list[int] = []
+        self._kept, self._snapshots = _Stack(len(self.top)), [roller.base]
+        self._kept.add(roller.base.levels)
+        self._n_kept = roller.base.n_classes
+
+    def run(self) -> Solved:
+        """Search until nothing better is left or the budget ends."""
+        bottom = self.roller.base.levels
+        self._push(self.objective.least(bottom), bottom, self.top, self.roller.base, None, None, 0)
+        first = None
+        while self._heap and not self.clock.is_over(self.n_rolled):
+            interval = heapq.heappop(self._heap)
+            if interval.bound >= self._ceiling:
+                self._close(interval)
+                continue
+            first = interval.bound if first is None else first
+            if self.value < math.inf and self.value > first:
+                self.clock.tell(0.99 * (interval.bound - first) / (self.value - first))
+            self._look_at(interval)
+        bound = min([self.value, *(each.bound for each in self._heap)])
+        return Solved(self.node, self.value, bound, self.n_rolled, not self._heap, tuple(self.leaves), self.feasible)
+
+    @property
+    def _ceiling(self) -> float:
+        """What a node costs that is no better."""
+        return self.value - _NEGLIGIBLE * max(1.0, self.value) if self.value < math.inf else math.inf
+
+    def _look_at(self, interval: _Interval) -> None:
+        low, high = interval.low, self._tightened(interval.low, interval.high)
+        place = self._infeasible.first_above(high)
+        if place is not None:
+            witness = self._infeasible.row(place)
+            self.leaves.append(Leaf("infeasible", low, high, witness, self._n_failing[place]))
+            return
+        interval = interval._replace(high=high)
+        if interval.witness != high:
+            checked = self._checked(interval)
+            if checked is None:
+                return
+            interval = checked
+        if low == high:
+            self.leaves.append(Leaf("node", low, high))
+            return
+        self._part(interval)
+
+    def _tightened(self, low: Vector, high: Vector) -> Vector:
+        """Lower the upper end; what is cut off costs too much."""
+        ends = list(high)
+        for j, least in enumerate(low):
+            while ends[j] > least and self.objective.least((*low[:j], ends[j], *low[j + 1 :])) >= self._ceiling:
+                cut = (*low[:j], ends[j], *low[j + 1 :])
+                self.leaves.append(Leaf("loss", cut, tuple(ends)))
+                ends[j] -= 1
+        return tuple(ends)
+
+    def _checked(self, interval: _Interval) -> _Interval | None:
+        """Roll up to the upper end; return the interval with what is known then, nothing where it is closed."""
+        low, high = interval.low, interval.high
+        # Where nothing may be suppressed, it does not matter which records fail.
+        source = interval.source if self.tags.most else self._smallest(high)
+        node, labels, judged = self._rolled(source, high)
+        if judged.is_hopeless:
+            self._infeasible.add(high)
+            self._n_failing.append(judged.n_tagged)
+            self.leaves.append(Leaf("infeasible", low, high, high, judged.n_tagged))
+            return None
+        self._offer(node, judged)
+        if not self.tags.most:
+            interval = interval._replace(witness=high)
+        else:
+            tagged, source = judged.tagged[labels], self._exact(interval, source)
+            if source is not interval.source:
+                tagged = self._carried(interval.source, source, tagged)
+            bound = max(interval.bound, self.objective.bound(low, source, tagged))
+            interval = interval._replace(
+                bound=bound, source=source, tagged=tagged, witness=high, n_tagged=judged.n_tagged
+            )
+        if interval.bound >= self._ceiling:
+            self._close(interval)
+            return None
+        return interval
+
+    def _part(self, interval: _Interval) -> None:
+        """Part an interval whose upper end is checked at the column that raises the loss most."""
+        low, high = interval.low, interval.high
+        raised = [
+            (self.objective.least((*low[:j], high[j], *low[j + 1 :])) if high[j] > low[j] else -1.0)
+            for j in range(len(low))
+        ]
+        j = max(range(len(low)), key=lambda i: (raised[i], high[i] - low[i]))
+        source, tagged = interval.source, interval.tagged
+        above = (*low[:j], high[j], *low[j + 1 :])
+        below = (*high[:j], high[j] - 1, *high[j + 1 :])
+        known = (interval.witness, interval.n_tagged)
+        self._push(interval.bound, low, below, source, tagged, *known)
+        bound = max(interval.bound, raised[j])
+        if tagged is not None:
+            bound = max(bound, self.objective.bound(above, source, tagged))
+        if bound < self._ceiling and (source.n_classes >= _FEW or self.objective.by_class):
+            nearer = self._snapshot(above)
+            tagged = None if tagged is None else self._carried(source, nearer, tagged)
+            source = nearer
+            if self.objective.by_class:
+                gone = np.zeros(source.n_classes, dtype=bool) if tagged is None else tagged
+                bound = max(bound, self.objective.bound(above, source, gone))
+        self._push(bound, above, high, source, tagged, *known)
+
+    def _exact(self, interval: _Interval, source: Snapshot) -> Snapshot:
+        """Return the classes of the lower end where bounds need them, else the source."""
+        return self._snapshot(interval.low) if self.objective.by_class else source
+
+    def _snapshot(self, levels: Vector) -> Snapshot:
+        """Return the classes of a node, which may be the best so far, and keep them."""
+        for place in self._kept.equal(levels):
+            return self._snapshots[place]
+        node, _, judged = self._rolled(self._smallest(levels), levels)
+        self._offer(node, judged)
+        if self._n_kept + node.n_classes <= _MOST_KEPT:
+            self._kept.add(levels)
+            self._snapshots.append(node)
+            self._n_kept += node.n_classes
+        return node
+
+    def _carried(self, source: Snapshot, node: Snapshot, tagged: BoolArray) -> BoolArray:
+        """Return which classes of a node above a source hold its tagged classes."""
+        labels, _ = self.roller.group(source.rows, source.sizes, node.levels)
+        carried = np.zeros(node.n_classes, dtype=bool)
+        carried[labels[tagged]] = True
+        return carried
+
+    def _rolled(self, source: Snapshot, levels: Vector) -> tuple[Snapshot, CodeArray, Judged]:
+        node, labels = self.roller.up(source, levels)
+        self.n_rolled += 1
+        return node, labels, self.tags.judge(self.roller.stats(node))
+
+    def _smallest(self, levels: Vector) -> Snapshot:
+        """Return the smallest snapshot at or below a node."""
+        places = self._kept.below(levels)
+        return min((self._snapshots[place] for place in places), key=lambda each: each.n_classes)
+
+    def _offer(self, node: Snapshot, judged: Judged) -> None:
+        """Take a node that is feasible for the best one, where it is."""
+        if not judged.is_feasible:
+            return
+        value = self.objective.value(node, judged.failing)
+        self.feasible[node.levels] = value
+        if value < self._ceiling:
+            self.value, self.node = value, node.levels
+            self.clock.note(value, self._heap[0].bound if self._heap else None)
+
+    def _push(
+        self,
+        bound: float,
+        low: Vector,
+        high: Vector,
+        source: Snapshot,
+        tagged: BoolArray | None,
+        witness: Vector | None,
+        n_tagged: int,
+    ) -> None:
+        interval = _Interval(bound, next(self._numbers), low, high, source, tagged, witness, n_tagged)
+        heapq.heappush(self._heap, interval)
+
+    def _close(self, interval: _Interval) -> None:
+        """Write down why an interval holds nothing better."""
+        low, high = interval.low, interval.high
+        if interval.tagged is None or self.objective.least(low) >= self._ceiling:
+            self.leaves.append(Leaf("loss", low, high))
+        else:
+            self.leaves.append(Leaf("failing", low, high, interval.witness, interval.n_tagged))
+
+
+class _Stack:
+    """Nodes, to be compared with one another."""
+
+    def __init__(self, width: int) -> None:
+        self._rows = np.empty((64, width), dtype=np.int16)
+        self._n = 0
+
+    def add(self, levels: Vector) -> None:
+        if self._n == len(self._rows):
+            self._rows = np.concatenate([self._rows, np.empty_like(self._rows)])
+        self._rows[self._n] = levels
+        self._n += 1
+
+    def row(self, place: int) -> Vector:
+        return tuple(self._rows[place].tolist())
+
+    def first_above(self, levels: Vector) -> int | None:
+        """Return the first node at or above another."""
+        above = np.flatnonzero((self._rows[: self._n] >= np.array(levels)).all(axis=1))
+        return int(above[0]) if len(above) else None
+
+    def below(self, levels: Vector) -> list[int]:
+        """Return the nodes at or below another."""
+        return np.flatnonzero((self._rows[: self._n] <= np.array(levels)).all(axis=1)).tolist()
+
+    def equal(self, levels: Vector) -> list[int]:
+        return np.flatnonzero((self._rows[: self._n] == np.array(levels)).all(axis=1)).tolist()

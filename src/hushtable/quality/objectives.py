@@ -1,0 +1,264 @@
+"""Losses of full-domain recoding: what ARX makes small, and what is measured of classes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import ClassVar, Literal
+
+import numpy as np
+
+from hushtable._types import CodeArray, CountArray, FloatArray
+from hushtable.errors import InputError, with_hint
+from hushtable.partition import totals
+from hushtable.quality import loss
+from hushtable.quality.loss import check_weights
+from hushtable.readable import Listed
+from hushtable.recoding import Cells, Nodes, NodeSets, Recoding, Sets
+from hushtable.table import Table
+
+__all__ = ["ArxLoss", "AverageClassSize", "Discernibility", "NonUniformEntropy", "Precision", "leaf_share"]
+
+Mean = Literal["geometric", "arithmetic"]
+_DECIMALS = 1e10  # ARX cuts every column's loss after ten of them
+
+
+@dataclass(frozen=True, slots=True)
+class ArxLoss:
+    r"""ARX's Loss, 0 (nothing lost) to 1 (everything).
+
+    Parameters
+    ----------
+    mean : {"geometric", "arithmetic"}
+        Over the columns; the geometric mean is ARX's default.
+    gs_factor : float
+        From 0 to 1: above 0.5, generalization counts less beside suppression. Below, ARX has a suppressed record cost
+        what its node would; here it publishes ``*``, which costs 1, so that all factors up to 0.5 are one.
+    weights : mapping of column to float
+        How much the loss of a quasi-identifier counts beside the others; 1 where none is given.
+
+    Notes
+    -----
+    The measure ``"arx_loss"`` of `hushtable.quality.of`, where the formula is; recovered from ARX 3.9.2.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> import hushtable as ht
+    >>> people = pl.DataFrame({"zip": ["10115", "10117", "20095", "20099"]})
+    >>> release = ht.anonymize(people, quasi_identifiers=["zip"], models=[ht.KAnonymity(2)], method="full_domain",
+    ...                        hierarchies={"zip": ht.Hierarchy.prefix([3, 1])}, loss=ArxLoss())
+    >>> release.frame["zip"].to_list(), round(release.loss, 4), release.trace.optimal
+    (['101**', '101**', '200**', '200**'], 0.3333, True)
+    """
+
+    mean: Mean = "geometric"
+    gs_factor: float = 0.5
+    weights: Mapping[str, float] = field(default_factory=dict)
+
+    name: ClassVar[str] = "arx_loss"
+
+    def __post_init__(self) -> None:
+        check_weights(self.weights)
+        if self.mean not in ("geometric", "arithmetic"):
+            msg = with_hint(f"ArxLoss was given mean = {self.mean!r}.", "choose 'geometric' or 'arithmetic'.")
+            raise InputError(msg)
+        given = self.gs_factor
+        if isinstance(given, bool) or not isinstance(given, (int, float)) or not 0 <= given <= 1:
+            raise InputError(with_hint(f"ArxLoss was given gs_factor = {given!r}.", "a number from 0 to 1."))
+
+    @property
+    def for_generalization(self) -> float:
+        """What the share of a generalized cell is multiplied by."""
+        return min(1.0, 2 - 2 * self.gs_factor)
+
+    def of(self, recoding: Recoding, sizes: CountArray, n_suppressed: int = 0) -> float:
+        """Return the loss of a release from what its classes publish."""
+        factor, lost = self.for_generalization, []
+        n_records = int(sizes.sum()) + n_suppressed
+        for column, cells in zip(recoding.columns, recoding.cells, strict=True):
+            leaf = leaf_share(cells)
+            kept = _weighed(np.maximum(cells.shares(column), leaf), sizes)
+            lost.append(self.of_column(factor * kept + n_suppressed, n_records, leaf))
+        return self.combined(lost, [column.name for column in recoding.columns])
+
+    def of_column(self, published: float, n_records: int, leaf: float) -> float:
+        """Return the loss of a column from the sum of the shares that its cells publish."""
+        least = self.for_generalization * n_records * leaf
+        room = n_records - least
+        lost = (published - least) / room if room > 0 else 0.0
+        return math.floor(max(0.0, lost) * _DECIMALS) / _DECIMALS
+
+    def combined(self, losses: Sequence[float], names: Sequence[str]) -> float:
+        """Return the mean over columns."""
+        weights = [float(self.weights.get(name, 1.0)) for name in names]
+        most = max(weights) or 1.0
+        weighted = [value * weight / most for value, weight in zip(losses, weights, strict=True)]
+        if self.mean == "arithmetic":
+            return math.fsum(weighted) / len(weighted)
+        return math.prod((value + 1) ** (1 / len(weighted)) for value in weighted) - 1
+
+
+@dataclass(frozen=True, slots=True)
+class NonUniformEntropy:
+    """The bits that are lost when every cell is guessed from what is published; a suppressed one from the whole column.
+
+    Parameters
+    ----------
+    weights : mapping of column to float
+        How much the bits of a quasi-identifier count; 1 where none is given.
+
+    Notes
+    -----
+    The measure ``"non_uniform_entropy"``, see `hushtable.quality.loss.non_uniform_entropy`. Without suppressed records
+    it is ARX's, which guesses a suppressed cell from the suppressed ones alone (the measure ``"arx_entropy"``).
+    """
+
+    weights: Mapping[str, float] = field(default_factory=dict)
+
+    name: ClassVar[str] = "non_uniform_entropy"
+
+    def __post_init__(self) -> None:
+        check_weights(self.weights)
+
+    def of(self, recoding: Recoding, sizes: CountArray, n_suppressed: int = 0) -> float:
+        """Raise InputError: cells alone do not say how frequent values are; see `of_rows`."""
+        del recoding, sizes, n_suppressed
+        raise InputError(with_hint("non-uniform entropy is of rows, and only cells were given.", "call of_rows."))
+
+    def of_rows(self, recoding: Recoding, labels: CodeArray, table: Table) -> float:
+        """Return the loss of a release whose rows have these classes; -1: suppressed."""
+        lost = []
+        for column, cells in zip(recoding.columns, recoding.cells, strict=True):
+            counts, codes = totals(table, column.name), table.codes[table.index(column.name)]
+            if not isinstance(cells, Nodes):
+                msg = f"non-uniform entropy is no loss of what column {column.name!r} publishes."
+                raise InputError(with_hint(msg, "as a loss it is of nodes: method='full_domain'."))
+            covered = np.append(_covered(cells, counts), counts.sum())[labels]
+            bits = np.log2(covered) - np.log2(np.maximum(1, counts[codes + 1]))
+            weight = float(self.weights.get(column.name, 1.0))
+            lost.append(weight * _weighed(bits, table.counts))
+        return math.fsum(lost)
+
+
+@dataclass(frozen=True, slots=True)
+class Precision:
+    """1 - Sweeney's precision: the mean over cells of level / height, 0 (nothing lost) to 1 (everything).
+
+    Parameters
+    ----------
+    weights : mapping of column to float
+        How much the cells of a quasi-identifier count; 1 where none is given.
+
+    Notes
+    -----
+    1 - the measure ``"precision"``, of which more is better; see `hushtable.quality.loss.precision`.
+    """
+
+    weights: Mapping[str, float] = field(default_factory=dict)
+
+    name: ClassVar[str] = "precision"
+
+    def __post_init__(self) -> None:
+        check_weights(self.weights)
+
+    def of(self, recoding: Recoding, sizes: CountArray, n_suppressed: int = 0) -> float:
+        """Return the weighted mean over columns of level / height."""
+        lost, n_records = [], max(1, int(sizes.sum()) + n_suppressed)
+        for column, cells in zip(recoding.columns, recoding.cells, strict=True):
+            if not isinstance(cells, Nodes):
+                msg = f"precision is not defined on what column {column.name!r} publishes."
+                raise InputError(with_hint(msg, "it counts levels of hierarchies: method='full_domain'."))
+            top = cells.hierarchy.n_levels - 1
+            level = np.where(cells.has_missing & (cells.level >= 0), top, np.maximum(cells.level, 0))
+            lost.append((_weighed(level / top, sizes) + n_suppressed) / n_records)
+        return self.combined(lost, [column.name for column in recoding.columns])
+
+    def combined(self, losses: Sequence[float], names: Sequence[str]) -> float:
+        """Return the weighted mean over columns."""
+        return weighted_mean(losses, [float(self.weights.get(name, 1.0)) for name in names])
+
+
+@dataclass(frozen=True, slots=True)
+class Discernibility:
+    """The sum over records of the size of their class; a suppressed one costs the whole table.
+
+    Notes
+    -----
+    The measure ``"discernibility"``, see `hushtable.quality.loss.discernibility`.
+    """
+
+    name: ClassVar[str] = "discernibility"
+
+    @property
+    def weights(self) -> Mapping[str, float]:
+        """None: classes are counted, not cells."""
+        return {}
+
+    def of(self, recoding: Recoding, sizes: CountArray, n_suppressed: int = 0) -> float:
+        """Return the sum of squares, in records squared."""
+        del recoding
+        return float(loss.discernibility(sizes, n_suppressed))
+
+
+@dataclass(frozen=True, slots=True)
+class AverageClassSize:
+    """The mean number of records in a class; suppressed records are in none.
+
+    Notes
+    -----
+    The measure ``"average_class_size"``. Records that are suppressed cost nothing by it: give it a low limit.
+    """
+
+    name: ClassVar[str] = "average_class_size"
+
+    @property
+    def weights(self) -> Mapping[str, float]:
+        """None: classes are counted, not cells."""
+        return {}
+
+    def of(self, recoding: Recoding, sizes: CountArray, n_suppressed: int = 0) -> float:
+        """Return the mean, in records."""
+        del recoding, n_suppressed
+        return loss.average_class_size(sizes)
+
+
+def leaf_share(cells: Cells) -> float:
+    """Return the share of a single value of a column that publishes such cells."""
+    if isinstance(cells, Nodes):
+        return cells.hierarchy.leaf_share
+    if isinstance(cells, Listed):
+        return cells.tree.leaf_share
+    if isinstance(cells, NodeSets):
+        return float(cells.widths[0])
+    # The shares of all others are widths, in which a single value has none.
+    return 1 / max(1, cells.domain) if isinstance(cells, Sets) else 0.0
+
+
+def weighted_mean(losses: Sequence[float], weights: Sequence[float]) -> float:
+    """Return a weighted mean, rounded once; 0 where no weight is above 0."""
+    relative = loss.relative(weights).tolist()
+    if not any(relative):
+        return 0.0
+    return math.fsum(weight * value for weight, value in zip(relative, losses, strict=True)) / math.fsum(relative)
+
+
+def _weighed(values: FloatArray, counts: CountArray) -> float:
+    """Return the sum of values times counts, by distinct values: the same in any order of the rows or classes."""
+    distinct, inverse = np.unique(values, return_inverse=True)
+    # Counts are whole numbers far below 2^53, so that bincount's floats are exact.
+    return math.fsum((distinct * np.bincount(inverse.ravel(), weights=counts, minlength=len(distinct))).tolist())
+
+
+def _covered(cells: Nodes, counts: CountArray) -> CountArray:
+    """Count for every class the records whose value its node covers; the missing value's counts come first."""
+    ladder = cells.hierarchy
+    covered = np.full(len(cells.level), counts[0])
+    for level in range(ladder.n_levels):
+        at = cells.level == level
+        records = np.bincount(ladder.level_codes[level], weights=counts[1:], minlength=ladder.n_nodes(level))
+        covered[at] = records[cells.node[at]].astype(np.int64)
+    is_star = (cells.level == ladder.n_levels - 1) | (cells.has_missing & (cells.level >= 0))
+    covered[is_star] = counts.sum()
+    return np.asarray(covered)
