@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     __version__: str
     from hushtable import datasets, discover, models, quality, risk
+    from hushtable.anonymizers.fulldomain import FullDomain
     from hushtable.anonymizers.learned import Recoding
     from hushtable.anonymizers.minimal.genetic import Genetic
     from hushtable.anonymizers.minimal.mingen import MinGen
     from hushtable.anonymizers.mondrian import Mondrian
     from hushtable.claims import Verdict, verify
+    from hushtable.claims.certificates import Certificate, check_certificate
     from hushtable.column import Column, ColumnSpec
     from hushtable.comparing import compare
     from hushtable.comparison import Comparison
@@ -62,6 +64,13 @@ if TYPE_CHECKING:
     from hushtable.pseudonyms import Pseudonyms
     from hushtable.quality.certainty import Certainty, MinimalDistortion
     from hushtable.quality.loss import SetNCP
+    from hushtable.quality.objectives import (
+        ArxLoss,
+        AverageClassSize,
+        Discernibility,
+        NonUniformEntropy,
+        Precision,
+    )
     from hushtable.quality.utility import Utility
     from hushtable.release import Release
     from hushtable.reporting import Report, report
@@ -76,11 +85,14 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AlphaKAnonymity",
+    "ArxLoss",
+    "AverageClassSize",
     "BetaLikeness",
     "Bootstrap",
     "Budget",
     "BudgetExceeded",
     "Certainty",
+    "Certificate",
     "Column",
     "ColumnError",
     "ColumnSpec",
@@ -88,11 +100,13 @@ __all__ = [
     "Copula",
     "DeltaDisclosure",
     "DeltaPresence",
+    "Discernibility",
     "DistinctLDiversity",
     "Effort",
     "EntropyLDiversity",
     "ExposureError",
     "ExposureWarning",
+    "FullDomain",
     "Genetic",
     "Global1K",
     "GlobalK1",
@@ -115,6 +129,7 @@ __all__ = [
     "ModelError",
     "Mondrian",
     "Mpuccs",
+    "NonUniformEntropy",
     "Objective",
     "Partition",
     "PetsardMpuccs",
@@ -123,6 +138,7 @@ __all__ = [
     "PipelineRun",
     "Policy",
     "PolicyError",
+    "Precision",
     "PrivacyModel",
     "Pseudonyms",
     "Recoding",
@@ -142,6 +158,7 @@ __all__ = [
     "VerificationError",
     "anonymize",
     "assess",
+    "check_certificate",
     "compare",
     "datasets",
     "discover",
@@ -163,11 +180,14 @@ __all__ = [
 
 _HOMES = {
     "AlphaKAnonymity": "models",
+    "ArxLoss": "quality.objectives",
+    "AverageClassSize": "quality.objectives",
     "BetaLikeness": "models",
     "Bootstrap": "synthesizers",
     "Budget": "search",
     "BudgetExceeded": "errors",
     "Certainty": "quality.certainty",
+    "Certificate": "claims.certificates",
     "Column": "column",
     "ColumnError": "errors",
     "ColumnSpec": "column",
@@ -175,11 +195,13 @@ _HOMES = {
     "Copula": "synthesizers",
     "DeltaDisclosure": "models",
     "DeltaPresence": "models",
+    "Discernibility": "quality.objectives",
     "DistinctLDiversity": "models",
     "Effort": "search",
     "EntropyLDiversity": "models",
     "ExposureError": "errors",
     "ExposureWarning": "errors",
+    "FullDomain": "anonymizers.fulldomain",
     "Genetic": "anonymizers.minimal.genetic",
     "Global1K": "models",
     "GlobalK1": "models",
@@ -202,6 +224,7 @@ _HOMES = {
     "ModelError": "errors",
     "Mondrian": "anonymizers.mondrian",
     "Mpuccs": "risk.mpuccs",
+    "NonUniformEntropy": "quality.objectives",
     "Objective": "discover.objective",
     "Partition": "partition",
     "PetsardMpuccs": "risk.petsard",
@@ -210,6 +233,7 @@ _HOMES = {
     "PipelineRun": "pipeline",
     "Policy": "policy",
     "PolicyError": "errors",
+    "Precision": "quality.objectives",
     "PrivacyModel": "models",
     "Pseudonyms": "pseudonyms",
     "Recoding": "anonymizers.learned",
@@ -229,6 +253,7 @@ _HOMES = {
     "VerificationError": "errors",
     "anonymize": "protect",
     "assess": "risk.assess",
+    "check_certificate": "claims.certificates",
     "compare": "comparing",
     "datasets": "",
     "discover": "",

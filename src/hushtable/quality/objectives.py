@@ -11,6 +11,7 @@ import numpy as np
 
 from hushtable._types import CodeArray, CountArray, FloatArray
 from hushtable.errors import InputError, with_hint
+from hushtable.layout import relative
 from hushtable.partition import totals
 from hushtable.quality import loss
 from hushtable.quality.loss import check_weights
@@ -97,7 +98,7 @@ class ArxLoss:
         weighted = [value * weight / most for value, weight in zip(losses, weights, strict=True)]
         if self.mean == "arithmetic":
             return math.fsum(weighted) / len(weighted)
-        return math.prod((value + 1) ** (1 / len(weighted)) for value in weighted) - 1
+        return float(math.prod((value + 1) ** (1 / len(weighted)) for value in weighted)) - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,10 +239,10 @@ def leaf_share(cells: Cells) -> float:
 
 def weighted_mean(losses: Sequence[float], weights: Sequence[float]) -> float:
     """Return a weighted mean, rounded once; 0 where no weight is above 0."""
-    relative = loss.relative(weights).tolist()
-    if not any(relative):
+    scaled = relative(weights).tolist()
+    if not any(scaled):
         return 0.0
-    return math.fsum(weight * value for weight, value in zip(relative, losses, strict=True)) / math.fsum(relative)
+    return math.fsum(weight * value for weight, value in zip(scaled, losses, strict=True)) / math.fsum(scaled)
 
 
 def _weighed(values: FloatArray, counts: CountArray) -> float:

@@ -8,6 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from hushtable._types import CodeArray
 from hushtable.anonymizers.fulldomain.costs import objective_of
 from hushtable.anonymizers.fulldomain.intervals import Search, Solved
 from hushtable.anonymizers.fulldomain.nodes import Levels, Vector, levels_of
@@ -107,11 +108,10 @@ class FullDomain:
 
 def _found(problem: Problem, roller: Roller, tags: Tags, levels: Vector, trace: Trace) -> Found:
     """Return the release of a node: its classes that pass, and what they publish."""
-    node, of_base = roller.up(roller.base, levels)
+    node, _ = roller.up(roller.base, levels)
     failing = tags.judge(roller.stats(node)).failing
     place = np.append(np.cumsum(~failing) - 1, -1).astype(np.int32)
     place[:-1][failing] = -1
-    del of_base
     table = problem.table
     labels, _ = roller.group(np.arange(table.n_rows, dtype=np.int32), table.counts, levels)
     partition = Partition.from_labels(place[labels], int((~failing).sum()), table.counts)
@@ -124,8 +124,8 @@ def _found(problem: Problem, roller: Roller, tags: Tags, levels: Vector, trace: 
     return Found(partition, Recoding(names, cells, "full_domain"), trace)
 
 
-def _cells(column: Levels, level: int, codes: np.ndarray) -> Nodes:
-    """Say what classes publish at a level, from a code of each; the missing one (-1) is a node of its own below the top."""
+def _cells(column: Levels, level: int, codes: CodeArray) -> Nodes:
+    """Say what classes publish at a level, from a code of each; below the top the missing one (-1) publishes itself."""
     ladder = column.ladder
     is_missing = codes < 0
     if level == column.top:

@@ -75,7 +75,7 @@ class Cells:
 
     @classmethod
     def of(cls, costs: Sequence[FloatArray], stars: Sequence[FloatArray], counts: Sequence[CountArray]) -> Cells:
-        """Return the cells of columns, from what they cost, what a suppressed one costs, and the records of each code."""
+        """Make cells of what they cost, what a suppressed one costs, and the records of each code."""
         extras = tuple(star[None, :] - cost for cost, star in zip(costs, stars, strict=True))
         pairs = zip(costs, counts, strict=True)
         return cls(extras, tuple(tuple(math.fsum((row * n).tolist()) for row in cost) for cost, n in pairs))

@@ -28,8 +28,8 @@ class Leaf(NamedTuple):
     """Why a part of the lattice holds nothing better.
 
     ``low`` and ``high`` are the ends of an interval. Reasons: ``"loss"``, even the lowest node costs too much with all
-    records published; ``"failing"``, it does with the records suppressed that fail at ``witness``; ``"infeasible"``, too
-    many fail at ``witness``; ``"node"``, a single one, which costs too much or fails.
+    records published; ``"failing"``, it does with the records suppressed that fail at ``witness``; ``"infeasible"``,
+    too many fail at ``witness``; ``"node"``, a single one, which costs too much or fails.
     """
 
     reason: str
@@ -103,7 +103,8 @@ class Search:
     def __init__(self, roller: Roller, tags: Tags, objective: Objective, clock: Clock) -> None:
         self.roller, self.tags, self.objective, self.clock = roller, tags, objective, clock
         self.top: Vector = tuple(column.top for column in roller.columns)
-        self.value, self.node = math.inf, None
+        self.value = math.inf
+        self.node: Vector | None = None
         self.leaves: list[Leaf] = []
         self.feasible: dict[Vector, float] = {}
         self.n_rolled = 0

@@ -99,7 +99,7 @@ class Tags:
         if self.most == 0:
             # A class without a record fails nothing that could be suppressed.
             is_feasible = not failing.any()
-            # A union of classes that pass passes: so one of those below that fails was in a union that passes, or fails.
+            # A union of classes that pass passes, so that one of the parts of a class that fails does too.
             is_inherited = all(model.monotone_coarsening for model in others)
             is_hopeless = bool(tagged.any() or (failing.any() and is_inherited))
         else:
