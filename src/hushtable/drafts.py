@@ -65,11 +65,12 @@ def _is_same(one: Path, other: Path) -> bool:
 
 
 @contextlib.contextmanager
-def replacing(*paths: Path) -> Iterator[tuple[Path, ...]]:
+def replacing(*paths: Path, is_private: bool = False) -> Iterator[tuple[Path, ...]]:
     """Write files whole and together, or not at all: yields drafts, which get their names at the end.
 
     A crash, a full disk or an exception leaves the old files, or none. A draft is its
-    owner's alone until it has its name; one that a kill left behind goes with the next write.
+    owner's alone until it has its name, or for good where it is private; one that a kill left behind goes with the
+    next write.
     """
     drafts = tuple(_beside(path, "part") for path in paths)
     try:
@@ -80,7 +81,7 @@ def replacing(*paths: Path) -> Iterator[tuple[Path, ...]]:
             yield drafts
             for path, draft in zip(paths, drafts, strict=True):
                 _finish(draft, path)
-        _rename_all(drafts, paths)
+        _rename_all(drafts, paths, is_private=is_private)
     except OSError as error:
         msg = with_hint(
             f"cannot write {str(paths[0])!r}: {error.strerror or type(error).__name__}.",
@@ -143,7 +144,7 @@ def _finish(draft: Path, path: Path) -> None:
         os.fsync(file.fileno())
 
 
-def _rename_all(drafts: Sequence[Path], paths: Sequence[Path]) -> None:
+def _rename_all(drafts: Sequence[Path], paths: Sequence[Path], *, is_private: bool) -> None:
     """Give all drafts their names; when one cannot have its, give the old files theirs back."""
     kept = {path: _beside(path, "old") for path in paths if path.is_file()}
     try:
@@ -152,7 +153,8 @@ def _rename_all(drafts: Sequence[Path], paths: Sequence[Path]) -> None:
         for draft, path in zip(drafts, paths, strict=True):
             draft.replace(path)
         # Only now, so that a kill before leaves no draft that others may read.
-        _open_to_others(paths)
+        if not is_private:
+            _open_to_others(paths)
     except BaseException:
         for path in [path for draft, path in zip(drafts, paths, strict=True) if not draft.exists()]:
             if path in kept:

@@ -70,17 +70,18 @@ def anonymize(
     sensitive : sequence of str
         Sensitive columns besides those that a model judges: how diverse the classes
         are in them is reported.
-    method : {"mondrian", "mingen", "genetic"}, or an object of `Mondrian`, `MinGen`, `Genetic` ...
+    method : {"mondrian", "full_domain", "mingen", "genetic"}, or an object of `Mondrian`, `FullDomain`, `MinGen` ...
         Any name in `hushtable.anonymizers.METHODS`, or ``{name: {option: value}}`` as a policy writes it.
     hierarchies : mapping of column to Hierarchy, rule, path or "auto", or a path, optional
         See `Hierarchy.build`; a path alone is that of a file of domains for several columns.
-        Columns without one are cut where their values lie.
+        Columns without one are cut where their values lie; full-domain recoding takes "auto" for them.
     unknown : {"error", "suppress"}
         What becomes of values that a hierarchy does not list: an error, or ``*`` as
         soon as they are generalized at all.
     loss : {"ncp", "minimal_distortion", "certainty"}, SetNCP, MinimalDistortion or Certainty
         The objective; the objects take weights. Mondrian cuts by the set-NCP only, see
-        `hushtable.quality.loss.set_ncp`.
+        `hushtable.quality.loss.set_ncp`. Full-domain recoding also takes `ArxLoss`, `NonUniformEntropy`, `Precision`,
+        `Discernibility` and `AverageClassSize`, by their names "arx_loss", "non_uniform_entropy" ...
     suppression_limit : float
         Share of the records that may be suppressed, in [0, 1]. As few as it takes where no
         release of all records can satisfy the models; with Mondrian also those without which

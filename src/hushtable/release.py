@@ -16,6 +16,7 @@ from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray, froze
 from hushtable.batch import Batch, Learns, NextBatch
 from hushtable.cells import SUPPRESSED
 from hushtable.claims import Classes, Matchings, Verdict
+from hushtable.claims.certificates import Certificate
 from hushtable.codebook import Codebook
 from hushtable.column import ColumnSpec
 from hushtable.dialect import Formulas, Writing
@@ -73,6 +74,9 @@ class Release:
         How it came about, where its rows were published by the cells of an earlier release.
     learner : Learns, optional
         What tells by which cells new rows can be published.
+    certificate : Certificate, optional
+        Why no release of its kind loses less, for `hushtable.check_certificate`: a document about the input, which
+        nothing writes but `Certificate.write`.
     """
 
     source: Frame | Table = field(repr=False)
@@ -91,6 +95,7 @@ class Release:
     writing: Writing = field(default_factory=Writing, repr=False)
     batch: Batch | None = None
     learner: Learns | None = field(default=None, repr=False)
+    certificate: Certificate | None = field(default=None, repr=False)
     _made: dict[str, Any] = field(default_factory=dict, init=False, repr=False)
 
     @property

@@ -1,9 +1,12 @@
 """Full-domain recoding: the slow twin on small lattices, ARX's figures on its own table, and what a budget leaves."""
 
+import copy
 import math
+import stat
 from collections.abc import Callable
 from pathlib import Path
 
+import naive_full_domain as slow
 import numpy as np
 import polars as pl
 import pytest
@@ -12,7 +15,7 @@ from hypothesis import strategies as st
 
 import hushtable as ht
 import naive
-import naive_full_domain as slow
+from command import done, run
 from hushtable.quality import of
 
 LETTERS = "abcdefg"
@@ -135,7 +138,7 @@ def levels_of(release):
     return tuple(int(cells.level.max(initial=0)) for cells in release.recoding.cells)
 
 
-@settings(max_examples=400)
+@settings(max_examples=200)
 @given(
     cases(),
     st.lists(st.sampled_from(MODELS), min_size=1, max_size=2, unique=True),
@@ -364,3 +367,140 @@ def test_options_are_checked():
         ht.ArxLoss(gs_factor=2)
     with pytest.raises(ht.InputError):
         ht.MinGen(tie_break=ht.ArxLoss())
+
+
+@settings(max_examples=200)
+@given(
+    cases(),
+    st.lists(st.sampled_from(MODELS), min_size=1, max_size=2, unique=True),
+    st.sampled_from(sorted(LOSSES)),
+    st.sampled_from([0.0, 0.02, 0.3, 1.0]),
+)
+def test_the_certificate_is_checked_without_the_search(made, models, loss, limit):
+    frame, hierarchies, _ = made
+    try:
+        release = released(frame, hierarchies, models, LOSSES[loss], limit)
+    except ht.InfeasibleError:
+        return
+    verdict = ht.check_certificate(frame, release.certificate)
+    assert verdict.passed, verdict.failures
+    assert verdict.complete
+    assert ht.check_certificate(frame, release.certificate.to_dict(), hierarchies).passed
+
+
+def numbers_in(entry, path=()):
+    """The places of all numbers in plain values."""
+    if isinstance(entry, bool):
+        return
+    if isinstance(entry, (int, float)):
+        yield path
+    items = entry.items() if isinstance(entry, dict) else enumerate(entry) if isinstance(entry, list) else ()
+    for key, value in items:
+        yield from numbers_in(value, (*path, key))
+
+
+def with_changed(entries, path, change):
+    entries = copy.deepcopy(entries)
+    *place, last = path
+    holder = entries
+    for key in place:
+        holder = holder[key]
+    holder[last] += change
+    return entries
+
+
+def refused(frame, entries):
+    try:
+        return not ht.check_certificate(frame, entries).passed
+    except ht.InputError:
+        return True
+
+
+PEOPLE = pl.DataFrame(
+    {
+        "zip": ["10115", "10117", "10119", "20095", "20099", "20097", "30159", "30161"],
+        "sex": list("fmfmfmff"),
+        "ill": [0, 1, 0, 1, 1, 0, 2, 2],
+    }
+)
+PEOPLE_LADDERS = {"zip": ht.Hierarchy.prefix([3, 1]), "sex": ht.Hierarchy.suppression()}
+
+
+@pytest.mark.parametrize("limit", [0.0, 0.25, 1.0])
+@pytest.mark.parametrize("model", [ht.KAnonymity(2), ht.TCloseness(0.4, "ill", ground="equal")])
+def test_a_certificate_with_a_changed_number_is_refused(model, limit):
+    release = released(PEOPLE, PEOPLE_LADDERS, [ht.KAnonymity(2), model], "arx_loss", limit)
+    entries = release.certificate.to_dict()
+    places = list(numbers_in(entries))
+    assert len(places) > 20
+    for path in places:
+        for change in (1, -1):
+            assert refused(PEOPLE, with_changed(entries, path, change)), path
+
+
+@pytest.mark.parametrize("limit", [0.0, 0.25, 1.0])
+def test_who_makes_the_digest_anew_is_refused_all_the_same(limit):
+    release = released(PEOPLE, PEOPLE_LADDERS, [ht.KAnonymity(2)], "arx_loss", limit)
+    entries = release.certificate.to_dict()
+    del entries["sha256"]
+    firm = [("value",), ("n_suppressed",), ("n_records",), ("most_suppressed",)]
+    firm += [("levels", j) for j in range(2)] + [("n_levels", j) for j in range(2)]
+    for i, (_, low, _, witness, _) in enumerate(entries["intervals"]):
+        firm += [("intervals", i, end, j) for end in (1, 2) for j in range(len(low))]
+        firm += [("intervals", i, 4)] if witness else []
+    for path in firm:
+        for change in (1, -1):
+            forged = ht.Certificate.of(with_changed(entries, path, change))
+            assert refused(PEOPLE, forged), path
+    for i in range(len(entries["intervals"])):
+        fewer = {**entries, "intervals": entries["intervals"][:i] + entries["intervals"][i + 1 :]}
+        assert refused(PEOPLE, ht.Certificate.of(fewer))
+    assert refused(PEOPLE.head(7), ht.Certificate.of(entries))
+    assert not refused(PEOPLE, ht.Certificate.of(entries))
+
+
+def test_a_worse_node_has_no_certificate():
+    release = released(PEOPLE, PEOPLE_LADDERS, [ht.KAnonymity(2)], "arx_loss", 0.25)
+    entries = release.certificate.to_dict()
+    del entries["sha256"]
+    top = {**entries, "levels": [1, 3], "n_suppressed": 0, "value": 1.0}
+    verdict = ht.check_certificate(PEOPLE, ht.Certificate.of(top))
+    assert next(failure.condition for failure in verdict.failures).startswith("no node of the lattice loses less")
+
+
+def test_a_certificate_in_a_file_is_its_owners_alone(tmp_path):
+    release = released(PEOPLE, PEOPLE_LADDERS, [ht.KAnonymity(2)], "arx_loss", 0.25)
+    path = tmp_path / "proof.json"
+    release.certificate.write(path)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert ht.check_certificate(PEOPLE, ht.Certificate.read(path)).passed
+    with pytest.raises(ht.InputError, match="exists"):
+        release.certificate.write(path)
+    assert "certificate" not in str(release.to_dict())
+    path.write_text("[]", encoding="utf-8")
+    with pytest.raises(ht.InputError):
+        ht.Certificate.read(path)
+    with pytest.raises(ht.InputError):
+        ht.check_certificate(PEOPLE, ht.Certificate.of({"kind": "dream"}))
+
+
+def test_without_a_proof_there_is_no_certificate():
+    release = released(PEOPLE, PEOPLE_LADDERS, [ht.KAnonymity(2)], "arx_loss", 0.25, budget=ht.Budget(nodes=1))
+    assert release.certificate is None
+    assert not release.trace.optimal
+
+
+def test_the_command_writes_a_certificate(tmp_path):
+    PEOPLE.write_csv(tmp_path / "in.csv")
+    asked = ("anonymize", tmp_path / "in.csv", "--qi", "zip,sex", "--k", "2", "--method", "full_domain")
+    asked = (*asked, "--loss", "arx_loss", "--kind", "zip=category", "--set", "limits.suppression=0.25")
+    asked = (*asked, "-o", tmp_path / "out.csv", "--certificate", tmp_path / "proof.json")
+    assert "certificate" not in done(*asked, "--json").out
+    assert ht.check_certificate(tmp_path / "in.csv", ht.Certificate.read(tmp_path / "proof.json")).passed
+    assert stat.S_IMODE((tmp_path / "proof.json").stat().st_mode) == 0o600
+    others = [path for path in tmp_path.iterdir() if path.name not in ("proof.json", "in.csv")]
+    assert not any("intervals" in path.read_text(encoding="utf-8") for path in others)
+    assert run(*asked, "--force", "--external").code == 2
+    by_mondrian = ("anonymize", tmp_path / "in.csv", "--qi", "zip,sex", "--k", "2", "-o", tmp_path / "other.csv")
+    assert run(*by_mondrian, "--certificate", tmp_path / "other.json").code == 2
+    assert not (tmp_path / "other.csv").exists()

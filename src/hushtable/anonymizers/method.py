@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import ClassVar, Final, Protocol, TypeVar, runtime_checkable
+from typing import Any, ClassVar, Final, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 
@@ -140,6 +140,9 @@ class Found:
     placing : Placing, optional
     others : tuple of Found
         Other tables of the same loss.
+    evidence : mapping, optional
+        Why nothing better exists: entries of a certificate, its kind among them, besides those that follow from what
+        was asked.
     """
 
     partition: Partition
@@ -147,6 +150,7 @@ class Found:
     trace: Trace
     placing: Placing | None = field(default=None, repr=False)
     others: tuple[Found, ...] = field(default=(), repr=False)
+    evidence: Mapping[str, Any] | None = field(default=None, repr=False)
 
     @property
     def suppressed(self) -> BoolArray:

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 
+from hushtable import entries
 from hushtable.anonymizers.judging import Judge
 from hushtable.anonymizers.method import Found
 from hushtable.anonymizers.preparing import Prepared
 from hushtable.anonymizers.request import Request
 from hushtable.cells import SUPPRESSED
 from hushtable.claims import Classes, Matchings, of_models
+from hushtable.claims.certificates import Certificate
+from hushtable.column import ColumnSpec
 from hushtable.errors import InfeasibleError, InputError, with_hint
+from hushtable.models.base import model_to_dict
 from hushtable.partition import Partition
 from hushtable.quality.loss import RowLoss
 from hushtable.recoding import Recoding
@@ -62,6 +68,7 @@ def release_of(prepared: Prepared, whole: Judge, asked: Request, found: Found, p
         placing=found.placing,
         inputs=prepared.inputs,
         writing=asked.writing,
+        certificate=None if found.evidence is None else _certificate(prepared, asked, found.evidence),
     )
     _check_average(release, asked.limits.average_risk)
     if asked.person in asked.identifiers and release.verify().failures:
@@ -95,6 +102,26 @@ def _claim(
         origins=prepared.origins,
         hierarchies={**prepared.ladders, **recoding.meanings()},
         **of_classes,
+    )
+
+
+def _certificate(prepared: Prepared, asked: Request, evidence: Mapping[str, Any]) -> Certificate:
+    """Complete what a search proves by what it was asked, so that it can be checked from the input alone."""
+    specs = {name: prepared.specs[name].completed(asked.specs.get(name, ColumnSpec())) for name in prepared.specs}
+    return Certificate.of(
+        {
+            **evidence,
+            "models": [model_to_dict(model) for model in asked.asked_of_classes],
+            "person": asked.person,
+            "loss": entries.write(asked.loss, sparse=False),
+            "suppression_limit": asked.suppression_limit,
+            "hierarchies": {name: (each.whole or each).to_dict() for name, each in prepared.ladders.items()},
+            "unknown": asked.unknown,
+            "specs": {
+                name: {each: entry for each, entry in asdict(spec).items() if entry is not None}
+                for name, spec in specs.items()
+            },
+        }
     )
 
 

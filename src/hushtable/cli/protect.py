@@ -158,11 +158,15 @@ def anonymize(
         str | None, typer.Option(help="readable (default), cut, tight, label, set or central.", show_default=False)
     ] = None,
     method: Annotated[
-        str | None, typer.Option(help="mondrian (default), mingen or genetic.", show_default=False)
+        str | None, typer.Option(help="mondrian (default), full_domain, mingen or genetic.", show_default=False)
     ] = None,
     loss: Annotated[
         str | None,
-        typer.Option(help="ncp (default), minimal_distortion, certainty or certainty-mg-ga.", show_default=False),
+        typer.Option(
+            help="ncp (default), minimal_distortion, certainty or certainty-mg-ga; of full_domain also arx_loss, "
+            "non_uniform_entropy, precision, discernibility, average_class_size.",
+            show_default=False,
+        ),
     ] = None,
     weights: Annotated[
         str, typer.Option(metavar="A=20,B=0", help="How much the loss of a column counts.", show_default=False)
@@ -198,6 +202,12 @@ def anonymize(
         Path | None,
         typer.Option(help="Write the cells too, for `hushtable apply` to publish new rows by.", show_default=False),
     ] = None,
+    certificate: Annotated[
+        Path | None,
+        typer.Option(
+            help="full_domain: write why nothing better exists, for the owner of the input alone.", show_default=False
+        ),
+    ] = None,
     report: ReportFile = None,
     force: Force = False,
     threads: Threads = None,
@@ -210,7 +220,13 @@ def anonymize(
     from hushtable import drafts
     from hushtable.edition import check_writing
 
-    saved = () if save_recoding is None else (save_recoding,)
+    if certificate is not None and external:
+        msg = with_hint(
+            "a certificate was asked for beside a published file.",
+            "it counts records of the input at finer levels: leave out --external or --certificate.",
+        )
+        raise InputError(msg)
+    saved = tuple(path for path in (save_recoding, certificate) if path is not None)
     outputs = (*outputs_of(output, codebook=codebook), *saved, *report_outputs(report))
     rules = None if policy is None else _read_policy(policy)
     inputs = [place_of(file), *(path for path in (policy, key_file, domains, population) if path is not None)]
@@ -248,6 +264,12 @@ def anonymize(
         release = rules.protect(frame, key=key_of(key_file, rules), progress=progress)
     if save_recoding is not None:
         release.learned.check_saveable()
+    if certificate is not None and release.certificate is None:
+        msg = with_hint(
+            "there is no certificate: the search has proven nothing.",
+            "take --method full_domain, without a population, and a budget that suffices.",
+        )
+        raise InputError(msg)
     with step("writing and verifying"):
         verdict = release.write(
             output,
@@ -259,6 +281,8 @@ def anonymize(
         )
         if save_recoding is not None:
             release.save_recoding(save_recoding, overwrite=force)
+        if certificate is not None and release.certificate is not None:
+            release.certificate.write(certificate, overwrite=force)
     # A key is no input of which anybody is told, not even its hash.
     made_from = [path for path in inputs if path != key_file]
     told = {"file": output, "policy": rules, "verdict": verdict, "inputs": made_from}

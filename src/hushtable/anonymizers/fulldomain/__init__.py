@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -92,7 +93,10 @@ class FullDomain:
             raise _none_found(problem, solved, most)
         trace = _trace(repr(self), problem.clock, solved, columns)
         others = tuple(_found(problem, roller, tags, levels, trace) for levels in self._others(solved))
-        return replace(_found(problem, roller, tags, solved.node, trace), others=others)
+        found = _found(problem, roller, tags, solved.node, trace)
+        is_proven = solved.is_complete and judge.population is None
+        evidence = _evidence(problem, found, solved, columns, most) if is_proven else None
+        return replace(found, others=others, evidence=evidence)
 
     def _others(self, solved: Solved) -> list[Vector]:
         """Choose other nodes that the search met: those of the same loss, and the best for every column."""
@@ -132,8 +136,8 @@ def _cells(column: Levels, level: int, codes: CodeArray) -> Nodes:
         zeros = np.zeros(len(codes), dtype=np.int32)
         return Nodes(zeros + np.int32(column.top), zeros, is_missing, ladder)
     levels = np.append(column.level[level], np.int32(-1))[codes]
-    nodes = np.where(is_missing, -1, ladder.level_codes[np.maximum(levels, 0), np.maximum(codes, 0)])
-    return Nodes(levels.astype(np.int32), nodes.astype(np.int32), is_missing, ladder)
+    none = np.full((ladder.n_levels, 1), -1, dtype=np.int32)
+    return Nodes(levels, np.hstack([ladder.level_codes, none])[levels, codes], is_missing, ladder)
 
 
 def _trace(method: str, clock: Clock, solved: Solved, columns: tuple[Levels, ...]) -> Trace:
@@ -144,6 +148,23 @@ def _trace(method: str, clock: Clock, solved: Solved, columns: tuple[Levels, ...
     return clock.trace(
         method, solved.n_rolled, value=solved.value, bound=bound, complete=solved.is_complete, effort=effort
     )
+
+
+def _evidence(
+    problem: Problem, found: Found, solved: Solved, columns: tuple[Levels, ...], most: int
+) -> Mapping[str, Any]:
+    """Return the entries of a certificate that the search knows."""
+    return {
+        "kind": "lattice",
+        "columns": list(problem.columns),
+        "n_levels": [column.top + 1 for column in columns],
+        "n_records": problem.table.n_records,
+        "most_suppressed": most,
+        "levels": list(solved.node or ()),
+        "n_suppressed": int(problem.table.counts[found.suppressed].sum()),
+        "value": solved.value,
+        "intervals": [list(leaf) for leaf in solved.leaves],
+    }
 
 
 def _none_found(problem: Problem, solved: Solved, most: int) -> BudgetExceeded | InfeasibleError:

@@ -1,0 +1,69 @@
+"""Certificates: why nothing better exists, checked by code that shares nothing with the search."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Any, Final
+
+from hushtable.claims.certificates import lattice
+from hushtable.claims.certificates.record import Certificate
+from hushtable.claims.verdict import Failure, Verdict
+from hushtable.errors import InputError, with_hint
+
+__all__ = ["KINDS", "Certificate", "check_certificate"]
+
+KINDS: Final[Mapping[str, Callable[[Any, Mapping[str, Any]], Verdict]]] = MappingProxyType({"lattice": lattice.check})
+"""What checks a certificate, by the word for its kind."""
+
+
+def check_certificate(
+    data: Any, certificate: Certificate | Mapping[str, Any], hierarchies: Mapping[str, Any] | None = None
+) -> Verdict:
+    """Check from the input alone that a release is the best there is, as its certificate says.
+
+    Parameters
+    ----------
+    data : path or dataframe
+        The input of the release.
+    certificate : Certificate, or the mapping that `Certificate.to_dict` returned
+        Of `Release.certificate`, or read from a file.
+    hierarchies : mapping of column to Hierarchy, rule, path or "auto", optional
+        Those of the certificate when not given.
+
+    Returns
+    -------
+    Verdict
+        Failed where a number was changed, where the input is another one, and where the list proves nothing.
+
+    Raises
+    ------
+    ColumnError
+        A column is not in the table.
+    InputError
+        It is no certificate, or of an unknown kind.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> import hushtable as ht
+    >>> people = pl.DataFrame({"zip": ["10115", "10117", "20095", "20099"]})
+    >>> release = ht.anonymize(people, quasi_identifiers=["zip"], models=[ht.KAnonymity(2)], method="full_domain",
+    ...                        hierarchies={"zip": ht.Hierarchy.prefix([3, 1])}, loss="arx_loss")
+    >>> check_certificate(people, release.certificate).passed
+    True
+    >>> entries = release.certificate.to_dict()
+    >>> check_certificate(people, {**entries, "value": 0.2}).passed
+    False
+    """
+    made = certificate if isinstance(certificate, Certificate) else Certificate.from_dict(certificate)
+    if made.kind not in KINDS:
+        msg = with_hint(f"a certificate of kind {made.kind!r}.", f"known kinds: {', '.join(KINDS)}.")
+        raise InputError(msg)
+    if not made.is_whole:
+        told = "the certificate is as it was made"
+        return Verdict((told,), (Failure(f"{told}: its digest is another"),), (), 0)
+    entries = dict(made.entries)
+    if hierarchies is not None:
+        entries["hierarchies"] = {**entries.get("hierarchies", {}), **hierarchies}
+    return KINDS[made.kind](data, entries)

@@ -1,0 +1,362 @@
+"""Checks the certificate of full-domain recoding: a list of intervals that are the lattice, and why each holds nothing.
+
+Plain NumPy, from the definitions: every node that the list names is grouped anew.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import numpy as np
+
+from hushtable import frames
+from hushtable._types import TOLERANCE, BoolArray, CodeArray, CountArray
+from hushtable.claims.certificates.costs import CellCosts, ClassCosts, Ladder, costs_of
+from hushtable.claims.grouping import ground
+from hushtable.claims.readings import count_values, label_rows
+from hushtable.claims.verdict import Failure, Verdict
+from hushtable.column import Column, ColumnSpec
+from hushtable.errors import InputError, check_columns, with_hint
+from hushtable.hierarchy import Hierarchy
+from hushtable.models import (
+    AlphaKAnonymity,
+    BetaLikeness,
+    DeltaDisclosure,
+    DistinctLDiversity,
+    EntropyLDiversity,
+    KAnonymity,
+    PrivacyModel,
+    RecursiveCLDiversity,
+    TCloseness,
+    from_dict,
+)
+from hushtable.models.base import ClassStats, Histogram
+from hushtable.series import encode
+
+__all__ = ["check"]
+
+_ROUNDING: Final = 1e-9  # of a loss, or of a sum of excesses
+_TOGETHER: Final = 2_000_000  # pairs of intervals that are compared at once
+
+_IS_BEST: Final = "no node of the lattice loses less"
+_IS_RELEASE: Final = "the node is as stated"
+_IS_LATTICE: Final = "the intervals are disjoint and together the lattice"
+_IS_INPUT: Final = "the input is as stated"
+
+Vector = tuple[int, ...]
+
+
+def check(data: Any, entries: Mapping[str, Any]) -> Verdict:
+    """Check that a node of the lattice is feasible and that none loses less.
+
+    Parameters
+    ----------
+    data : path or dataframe
+        The input.
+    entries : mapping
+        Of the certificate.
+
+    Raises
+    ------
+    ColumnError
+        A column is not in the table.
+    InputError
+        Entries are missing or of another type.
+    """
+    try:
+        checked = _Checked.of(data, entries)
+        failures = tuple(checked.failures())
+    except (KeyError, TypeError, AttributeError, IndexError, ValueError) as error:
+        if isinstance(error, InputError):
+            raise
+        msg = with_hint("the certificate lacks entries, or they are of another type.", "make it anew.")
+        raise InputError(msg) from None
+    figures = {"value": checked.value, "n_intervals": len(checked.leaves), "n_nodes": math.prod(checked.heights)}
+    conditions = (_IS_INPUT, _IS_LATTICE, _IS_RELEASE, _IS_BEST)
+    return Verdict(conditions, failures, checked.columns, checked.n_records, figures=figures)
+
+
+@dataclass(frozen=True, slots=True)
+class _Leaf:
+    reason: str
+    low: Vector
+    high: Vector
+    witness: Vector | None
+    n_failing: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Node:
+    """The classes of a node: labels of rows, and the rows that fail all models, or what is inherited of them."""
+
+    labels: CountArray
+    failing: BoolArray
+    tagged: BoolArray
+    n_tagged: int
+    is_hopeless: bool
+    is_feasible: bool
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Checked:
+    """What a certificate says, and the input, as distinct rows with counts."""
+
+    entries: Mapping[str, Any]
+    columns: tuple[str, ...]
+    ladders: tuple[Ladder, ...] = field(repr=False)
+    counts: CountArray = field(repr=False)
+    held: Mapping[str, CodeArray] = field(repr=False)
+    reference: ClassStats = field(repr=False)
+    models: tuple[PrivacyModel, ...]
+    costs: CellCosts | ClassCosts = field(repr=False)
+    leaves: tuple[_Leaf, ...] = field(repr=False)
+    seen: dict[Vector, _Node] = field(default_factory=dict, repr=False)
+
+    @classmethod
+    def of(cls, data: Any, entries: Mapping[str, Any]) -> _Checked:
+        columns = tuple(entries["columns"])
+        models = tuple(from_dict(model) for model in entries["models"])
+        person = entries["person"]
+        sensitive = [*dict.fromkeys(name for model in models for name in model.needs.sensitive)]
+        judged = [*sensitive, *([] if person is None else [person])]
+        made = _coded(data, (*columns, *judged), sensitive, person, entries["specs"])
+        codes = np.array([made[name][1] for name in (*columns, *judged)])
+        labels, first = label_rows(codes)
+        counts = np.bincount(labels, minlength=len(first)).astype(np.int64)
+        rows = codes[:, first]
+        given, unknown = entries["hierarchies"], entries["unknown"]
+        ladders = []
+        for j, name in enumerate(columns):
+            column = made[name][0]
+            totals = np.bincount(rows[j] + 1, weights=counts, minlength=column.n_values + 1).astype(np.int64)
+            hierarchy = Hierarchy.build(given[name], column, totals[1:], unknown=unknown)
+            ladders.append(Ladder.of(hierarchy, rows[j]))
+        held = {name: rows[len(columns) + i] for i, name in enumerate(judged)}
+        reference = ClassStats(
+            np.empty(0, dtype=np.int64),
+            totals={
+                name: np.bincount(held[name] + 1, weights=counts, minlength=made[name][0].n_values + 1).astype(np.int64)
+                for name in sensitive
+            },
+            grounds={name: ground(made[name][0], given.get(name)) for name in sensitive},
+        )
+        least = max([1, *(model.min_size for model in models)])
+        most = int(entries["most_suppressed"])
+        costs = costs_of(entries["loss"], columns, ladders, rows[: len(columns)], counts, most, least)
+        leaves = tuple(
+            _Leaf(str(reason), tuple(low), tuple(high), None if witness is None else tuple(witness), int(n))
+            for reason, low, high, witness, n in entries["intervals"]
+        )
+        return cls(entries, columns, tuple(ladders), counts, held, reference, models, costs, leaves)
+
+    @property
+    def n_records(self) -> int:
+        return int(self.counts.sum())
+
+    @property
+    def most(self) -> int:
+        return int(self.entries["most_suppressed"])
+
+    @property
+    def value(self) -> float:
+        return float(self.entries["value"])
+
+    @property
+    def heights(self) -> tuple[int, ...]:
+        """How many levels every column has."""
+        return tuple(ladder.top + 1 for ladder in self.ladders)
+
+    @property
+    def person(self) -> str | None:
+        return None if self.entries["person"] is None else str(self.entries["person"])
+
+    def failures(self) -> Iterator[Failure]:
+        """Say what does not hold; what follows from it is not looked at."""
+        limit = float(self.entries["suppression_limit"])
+        stated = (tuple(self.entries["n_levels"]), int(self.entries["n_records"]), self.most)
+        if stated != (self.heights, self.n_records, int(limit * self.n_records)):
+            yield Failure(f"{_IS_INPUT}: it has other records, levels, or another limit")
+            return
+        if not self._is_lattice():
+            yield Failure(_IS_LATTICE)
+            return
+        levels = tuple(self.entries["levels"])
+        if len(levels) != len(self.heights) or not self._holds_within((0,) * len(levels), levels):
+            yield Failure(f"{_IS_RELEASE}: it is none of the lattice")
+            return
+        node = self.node(levels)
+        n_failing = int(self.counts[node.failing].sum())
+        reached = self.costs.value(levels, node.labels, node.failing)
+        if not node.is_feasible or n_failing != int(self.entries["n_suppressed"]):
+            yield Failure(f"{_IS_RELEASE}: {n_failing} records fail there")
+        if not math.isclose(reached, self.value, rel_tol=_ROUNDING, abs_tol=_ROUNDING):
+            yield Failure(f"{_IS_RELEASE}: it loses {reached!r}")
+        n_open = sum(not self._is_closed(leaf) for leaf in self.leaves)
+        if n_open:
+            yield Failure(f"{_IS_BEST}: {n_open} of {len(self.leaves)} intervals are not shown to hold nothing better")
+
+    def node(self, levels: Vector) -> _Node:
+        """Group the rows by what they publish, and judge the classes."""
+        if levels not in self.seen:
+            texts = np.array([ladder.texts[level] for ladder, level in zip(self.ladders, levels, strict=True)])
+            labels, first = label_rows(texts)
+            stats = self._stats(labels, len(first))
+            closed = _closed(self.models, self.reference, by_person=self.person is not None)
+            tagged = _fails(closed, stats)
+            failing = tagged | _fails(self.models, stats)
+            n_tagged, n_failing = (int(stats.sizes[classes].sum()) for classes in (tagged, failing))
+            if self.most:
+                is_hopeless = n_tagged > self.most or (self.person is None and self._exceeds(stats))
+            else:
+                # A union of classes that pass passes, so that one of the parts of a class that fails does too.
+                is_hopeless = n_failing > 0 and (n_tagged > 0 or all(m.monotone_coarsening for m in self.models))
+            is_feasible = n_failing <= self.most and not failing.all()
+            self.seen[levels] = _Node(labels, failing[labels], tagged[labels], n_tagged, is_hopeless, is_feasible)
+        return self.seen[levels]
+
+    def _stats(self, labels: CountArray, n_classes: int) -> ClassStats:
+        sizes = np.bincount(labels, weights=self.counts, minlength=n_classes).astype(np.int64)
+        held = {name: count_values(labels, codes, n_classes, self.counts) for name, codes in self.held.items()}
+        persons = None if self.person is None else held[self.person].n_distinct()
+        return ClassStats(sizes, held, self.reference.totals, grounds=self.reference.grounds, persons=persons)
+
+    def _exceeds(self, stats: ClassStats) -> bool:
+        """Tell whether classes exceed a convex bound by more than the records account for that may be suppressed."""
+        for model in self.models:
+            for name in model.needs.sensitive:
+                excess = _excess(model, stats)
+                if excess is None:
+                    continue
+                present = np.flatnonzero(self.reference.totals[name])
+                ones = np.ones(len(present), dtype=np.int64)
+                alone = Histogram(np.arange(len(present) + 1), (present - 1).astype(np.int32), ones)
+                single = ClassStats(ones, {name: alone}, self.reference.totals, grounds=self.reference.grounds)
+                highest = _excess(model, single)
+                assert highest is not None
+                if excess.sum() > self.most * highest.max(initial=0.0) + _ROUNDING * self.n_records:
+                    return True
+        return False
+
+    def _is_closed(self, leaf: _Leaf) -> bool:
+        """Tell whether an interval holds nothing better, and its count is right."""
+        if leaf.witness is None:
+            if leaf.n_failing:
+                return False
+            if leaf.reason == "node" and leaf.low == leaf.high:
+                node = self.node(leaf.low)
+                return not node.is_feasible or self._is_enough(self.costs.value(leaf.low, node.labels, node.failing))
+            nobody = np.zeros(len(self.counts), dtype=bool)
+            return leaf.reason == "loss" and self._is_enough(self.costs.bound(leaf.low, self._labels(leaf.low), nobody))
+        node = self.node(leaf.witness)
+        if node.n_tagged != leaf.n_failing or any(w < h for w, h in zip(leaf.witness, leaf.high, strict=True)):
+            return False
+        if leaf.reason == "infeasible":
+            return node.is_hopeless
+        bound = self.costs.bound(leaf.low, self._labels(leaf.low), node.tagged)
+        return leaf.reason == "failing" and self._is_enough(bound)
+
+    def _labels(self, levels: Vector) -> CountArray:
+        """Return the classes of a node, where the loss asks for them."""
+        return self.node(levels).labels if isinstance(self.costs, ClassCosts) else np.empty(0, dtype=np.int64)
+
+    def _is_enough(self, bound: float) -> bool:
+        return bound >= self.value - _ROUNDING * max(1.0, abs(self.value))
+
+    def _holds_within(self, low: Sequence[int], high: Sequence[int]) -> bool:
+        ends = zip(low, high, self.heights, strict=True)
+        return all(isinstance(a, int) and isinstance(b, int) and 0 <= a <= b < height for a, b, height in ends)
+
+    def _is_lattice(self) -> bool:
+        """Tell whether the intervals are disjoint and hold as many nodes as there are."""
+        width = len(self.heights)
+        for leaf in self.leaves:
+            vectors = (leaf.low, leaf.high, *(() if leaf.witness is None else (leaf.witness,)))
+            if any(len(each) != width for each in vectors) or not self._holds_within(leaf.low, vectors[-1]):
+                return False
+            if not self._holds_within(leaf.low, leaf.high):
+                return False
+        volumes = (math.prod(b - a + 1 for a, b in zip(leaf.low, leaf.high, strict=True)) for leaf in self.leaves)
+        if sum(volumes) != math.prod(self.heights):
+            return False
+        low, high = (np.array([getattr(leaf, end) for leaf in self.leaves], dtype=np.int16) for end in ("low", "high"))
+        step = max(1, _TOGETHER // max(1, len(low)))
+        for begin in range(0, len(low), step):
+            meets = np.ones((min(step, len(low) - begin), len(low)), dtype=bool)
+            for j in range(width):
+                meets &= low[begin : begin + step, j, None] <= high[None, :, j]
+                meets &= low[None, :, j] <= high[begin : begin + step, j, None]
+            if meets.sum() != len(meets):
+                return False
+        return True
+
+
+def _coded(
+    data: Any, names: Sequence[str], typed: Sequence[str], person: str | None, specs: Mapping[str, Mapping[str, Any]]
+) -> dict[str, tuple[Column, CodeArray]]:
+    """Code the columns of the input."""
+    told = {name: _spec(marks) for name, marks in specs.items()}
+    if person is not None:
+        told[person] = ColumnSpec("category", missing_values=told.get(person, ColumnSpec()).missing_values)
+    frame = frames.read(data).told(told)
+    check_columns(names, frame.columns, "columns of the certificate")
+    return {
+        name: encode(frame.column(name), frame.spec(name), is_typed=frame.is_text or name in typed, name=name)
+        for name in names
+    }
+
+
+def _spec(marks: Mapping[str, Any]) -> ColumnSpec:
+    # JSON has lists only.
+    read: dict[str, Any] = {each: tuple(mark) if isinstance(mark, list) else mark for each, mark in marks.items()}
+    return ColumnSpec(**read)
+
+
+def _fails(models: Sequence[PrivacyModel], stats: ClassStats) -> BoolArray:
+    fails = np.zeros(len(stats.sizes), dtype=bool)
+    for model in models:
+        fails |= ~model.passes(stats)
+    return fails
+
+
+def _closed(models: Sequence[PrivacyModel], reference: ClassStats, *, by_person: bool) -> list[PrivacyModel]:
+    """Return what every class satisfies that passes, and every class that holds such a one."""
+    closed: list[PrivacyModel] = []
+    for model in models:
+        if isinstance(model, (KAnonymity, DistinctLDiversity)):
+            closed.append(model)
+        elif isinstance(model, AlphaKAnonymity):
+            closed.append(KAnonymity(model.k))
+        elif isinstance(model, EntropyLDiversity):
+            closed.append(DistinctLDiversity(max(1, model.min_size), model.sensitive))
+        elif isinstance(model, RecursiveCLDiversity):
+            closed.append(DistinctLDiversity(model.l, model.sensitive))
+        elif isinstance(model, DeltaDisclosure):
+            n_known = int(np.count_nonzero(reference.totals[model.sensitive][1:]))
+            closed += [DistinctLDiversity(n_known, model.sensitive)] if n_known else []
+        elif model.min_size > 1 and not by_person:
+            closed.append(KAnonymity(model.min_size))
+    return closed
+
+
+def _excess(model: PrivacyModel, stats: ClassStats) -> Any:
+    """Return by how much every class exceeds a convex bound that follows from a model, in all its records."""
+    if isinstance(model, EntropyLDiversity):
+        known = stats.histograms[model.sensitive].known()
+        lacking = math.log(model.l) - np.log(np.maximum(1.0, model.measure(stats)))
+        return known.summed(known.counts) * np.maximum(0.0, lacking - TOLERANCE)
+    bounds: tuple[PrivacyModel, float]
+    if isinstance(model, TCloseness):
+        bounds = (model, model.t)
+    elif isinstance(model, BetaLikeness):
+        bounds = (BetaLikeness(model.beta, model.sensitive), model.beta)
+    elif isinstance(model, DeltaDisclosure):
+        gain = math.expm1(min(model.delta, 700.0))
+        bounds = (BetaLikeness(gain, model.sensitive), gain)
+    elif isinstance(model, AlphaKAnonymity):
+        bounds = (AlphaKAnonymity(model.alpha, 1, model.sensitive), model.alpha)
+    else:
+        return None
+    return stats.sizes * np.maximum(0.0, bounds[0].measure(stats) - bounds[1] - TOLERANCE)
