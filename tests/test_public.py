@@ -100,7 +100,7 @@ def test_functions_document_every_parameter(name: str) -> None:
     # mpuccs and petsard_mpuccs compare two tables; all other verbs have one. Of split, ratio and seed go without names,
     # of compare the policy does, which the release's verbs are methods of. What report takes are results.
     n_tables = 2 if parameters[:2] == ["original", "synthetic"] else 1
-    n_plain = {"split": 3, "compare": 2}.get(name, n_tables)
+    n_plain = {"split": 3, "compare": 2, "check_certificate": 3}.get(name, n_tables)
     assert all(kind is inspect.Parameter.KEYWORD_ONLY for kind in kinds[n_plain:])
     assert n_tables == 2 or parameters[0] == ("result" if name == "report" else "data")
 
@@ -153,14 +153,21 @@ def results() -> dict[str, Any]:
     )
     return {
         "AlphaKAnonymity": ht.AlphaKAnonymity(0.5, 2, "diagnosis"),
+        "ArxLoss": ht.ArxLoss("arithmetic"),
+        "AverageClassSize": ht.AverageClassSize(),
         "BetaLikeness": ht.BetaLikeness(2, "diagnosis"),
         "Bootstrap": ht.Bootstrap(),
         "Budget": ht.Budget(seconds=1.5),
+        "Certificate": ht.Certificate.of({"kind": "lattice"}),
         "Certainty": ht.Certainty({"sex": 2.0}, variant="mg-ga"),
         "Column": ht.Table.encode(people, ["sex"]).columns[0],
         "ColumnSpec": ht.ColumnSpec("ordered", ("low", "high")),
         "Comparison": ht.compare(people[["sex", "diagnosis"]], POLICY, k=[2, 3], suppression=[0]),
         "Copula": ht.Copula("observed"),
+        "Discernibility": ht.Discernibility(),
+        "FullDomain": ht.FullDomain(alternatives=2),
+        "NonUniformEntropy": ht.NonUniformEntropy({"sex": 2.0}),
+        "Precision": ht.Precision(),
         "DeltaDisclosure": ht.DeltaDisclosure(1, "diagnosis"),
         "DeltaPresence": ht.DeltaPresence(0, 0.5),
         "Effort": ht.Effort(10, 3, 2, 8.26, 1, ((0.5, 1.0, 2.0),)),
