@@ -22,7 +22,7 @@ from hushtable.recoding import Cells, Recoding
 from hushtable.search import n_threads
 from hushtable.table import Table
 
-__all__ = ["STYLES", "Style", "from_cells", "from_classes", "run"]
+__all__ = ["STYLES", "Style", "covering", "from_cells", "from_classes", "run"]
 
 _WORD: Final = 64
 
@@ -67,7 +67,7 @@ def from_cells(
 def run(axis: Axis, low: CodeArray, high: CodeArray, has_missing: BoolArray, *, are_cells: bool = False) -> Cells:
     """Publish runs of places (0 the first known one; -1 where there is none) as the axis writes them."""
     if axis.hierarchy:
-        return recodings.Nodes(*_covering(axis.hierarchy, axis, low, high), has_missing, axis.hierarchy)
+        return recodings.Nodes(*covering(axis.hierarchy, axis, low, high), has_missing, axis.hierarchy)
     if axis.rounding:
         return Rounded(low, high, has_missing, axis.rounding)
     if axis.edges:
@@ -96,7 +96,7 @@ def _short_list(table: Table, partition: Partition, axis: Axis) -> Cells:
     unit = listing.unit[table.codes[table.index(axis.column.name)] + 1]
     offsets, members = _class_members(table, partition, unit, len(listing.texts))
     low, high, has_missing = known_ranges(table, partition, axis)
-    level, node = _covering(listing.tree, axis, low, high)
+    level, node = covering(listing.tree, axis, low, high)
     is_short = np.diff(offsets) <= listing.most.max_listed
     is_short &= np.add.reduceat(listing.lengths[members], offsets[:-1]) < listing.most.max_length
     is_one = np.diff(offsets) == 1
@@ -123,7 +123,7 @@ def _node_set(table: Table, partition: Partition, axis: Axis) -> Cells:
         return _value_set(table, partition, axis)
     ladder = axis.hierarchy
     low, high, _ = known_ranges(table, partition, axis)
-    level, node = _covering(ladder, axis, low, high)
+    level, node = covering(ladder, axis, low, high)
     offsets = np.cumsum([0, *(ladder.n_nodes(i) for i in range(ladder.n_levels))])
     at_level = np.stack([ladder.level_codes[i] + offsets[i] for i in range(ladder.n_levels)])
     codes = table.codes[table.index(axis.column.name)]
@@ -168,7 +168,7 @@ def known_ranges(table: Table, partition: Partition, axis: Axis) -> tuple[CodeAr
     return low, high, has_missing
 
 
-def _covering(tree: Hierarchy, axis: Axis, low: CodeArray, high: CodeArray) -> tuple[CodeArray, CodeArray]:
+def covering(tree: Hierarchy, axis: Axis, low: CodeArray, high: CodeArray) -> tuple[CodeArray, CodeArray]:
     """Return the level and node of the lowest node over each run of places; -1 where there is none."""
     level, node = np.full(len(low), -1, dtype=np.int32), np.full(len(low), -1, dtype=np.int32)
     codes = axis.code_at()

@@ -1,0 +1,1 @@
+"""Local recoding: classes of many rows, made better from several starts."""

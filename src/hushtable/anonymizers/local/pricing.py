@@ -1,0 +1,166 @@
+"""What runs and sets of places cost by a loss, for kernels; and what the classes of a partition publish and lose."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+import numpy as np
+
+from hushtable._types import CodeArray, FloatArray
+from hushtable.anonymizers import publish
+from hushtable.anonymizers.method import Problem
+from hushtable.kernels import spans
+from hushtable.kernels.spans import Space
+from hushtable.layout import Axis, lay_out, places, relative
+from hushtable.partition import Partition
+from hushtable.quality.arx_loss import ArxLoss
+from hushtable.quality.loss import Loss
+from hushtable.recoding import Recoding
+
+__all__ = ["Pricing", "priced"]
+
+_MOST_PLACES: Final = 1_024  # of a column whose runs all have an entry in the table
+_WORD: Final = 64
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Pricing:
+    """The rows of a problem, and what classes of them cost.
+
+    Attributes
+    ----------
+    problem : Problem
+    axes : tuple of Axis
+        In the order of the problem's columns.
+    space : Space
+        By the loss itself where that is a sum over cells.
+    """
+
+    problem: Problem
+    axes: tuple[Axis, ...] = field(repr=False)
+    space: Space = field(repr=False)
+
+    @property
+    def n_words(self) -> int:
+        """How many words the bits of a class's set columns fill."""
+        is_set = self.space.columns["kind"] == spans.KIND_SET
+        return int(((self.space.columns["n_places"][is_set] + _WORD - 1) // _WORD).sum())
+
+    def publish(self, labels: CodeArray) -> tuple[Partition, Recoding]:
+        """Say what the classes of the problem's rows publish: the lowest node, the interval or set of their records."""
+        table = self.problem.table
+        partition = Partition.from_labels(labels, int(labels.max()) + 1, table.counts)
+        return partition, publish.from_classes(table, partition, self.axes, "tight")
+
+    def loss_of(self, labels: CodeArray) -> float:
+        """Return the loss of what they publish."""
+        partition, recoding = self.publish(labels)
+        return self.problem.loss.of(recoding, partition.sizes)
+
+    def near(self, labels: CodeArray) -> Pricing:
+        """Return the same with columns weighted as they count for a small change of these classes.
+
+        A geometric mean of 1 + L is the less steep in a column the more that has lost.
+        """
+        loss = self.problem.loss
+        if not (isinstance(loss, ArxLoss) and loss.mean == "geometric"):
+            return self
+        partition, recoding = self.publish(labels)
+        alone = ((replace(recoding, columns=(column,), cells=(cells,))) for column, cells in zip(
+            recoding.columns, recoding.cells, strict=True))
+        lost = np.array([loss.of(each, partition.sizes) for each in alone])
+        return replace(self, space=_space(self.problem, self.axes, (1 + lost.min()) / (1 + lost)))
+
+
+def priced(problem: Problem) -> Pricing:
+    """Price the rows of a problem."""
+    axes = lay_out(problem.judge.laid_out, problem.columns, problem.ladders, {})
+    weights = relative([problem.loss.weights.get(name, 1.0) for name in problem.columns])
+    return Pricing(problem, axes, _space(problem, axes, weights))
+
+
+def _space(problem: Problem, axes: Sequence[Axis], weights: FloatArray) -> Space:
+    columns = np.zeros(len(axes), dtype=spans.COLUMN)
+    tables: list[FloatArray] = []
+    positions: list[FloatArray] = []
+    trees: list[tuple[CodeArray, FloatArray]] = []
+    begins, word = {spans.KIND_TABLE: 0, spans.KIND_SPAN: 0, spans.KIND_TREE: 0, spans.KIND_SET: 0}, 0
+    for j, (axis, weight) in enumerate(zip(axes, weights.tolist(), strict=True)):
+        kind = _kind(axis)
+        columns[j]["kind"], columns[j]["begin"], columns[j]["n_places"] = kind, begins[kind], axis.n_places
+        columns[j]["star"] = weight
+        if kind == spans.KIND_SET:
+            columns[j]["each"], columns[j]["rest"] = _set_costs(problem.loss, axis.domain, weight)
+            columns[j]["word"] = word
+            word += -(-axis.n_places // _WORD)
+        elif kind == spans.KIND_TABLE:
+            tables.append(weight * _run_costs(problem.loss, axis).ravel())
+            begins[kind] += axis.n_places**2
+        else:
+            if kind == spans.KIND_SPAN:
+                positions.append(weight * axis.positions)
+            else:
+                trees.append(_climbed(problem.loss, axis, weight))
+            begins[kind] += axis.n_places
+    n_levels = max((len(nodes) for nodes, _ in trees), default=0)
+    nodes, prices = np.zeros((n_levels, begins[spans.KIND_TREE]), np.int32), np.zeros((n_levels, begins[spans.KIND_TREE]))
+    begin = 0
+    for of_column, prices_of_column in trees:
+        run = slice(begin, begin + of_column.shape[1])
+        nodes[: len(of_column), run], prices[: len(of_column), run] = of_column, prices_of_column
+        begin = run.stop
+    table = np.concatenate([*tables, np.empty(0)]).astype(np.float32)
+    codes = places(problem.table, axes)
+    return Space(codes, columns, table, np.concatenate([*positions, np.empty(0)]), nodes, prices)
+
+
+def _kind(axis: Axis) -> int:
+    if not axis.is_ordered:
+        return spans.KIND_SET
+    if axis.n_places <= _MOST_PLACES:
+        return spans.KIND_TABLE
+    return spans.KIND_SPAN if axis.hierarchy is None else spans.KIND_TREE
+
+
+def _set_costs(loss: Loss, domain: int, weight: float) -> tuple[float, float]:
+    """Return what every value of several costs, and what is added to them."""
+    each = weight / max(1, domain)
+    if not isinstance(loss, ArxLoss):
+        return each, 0.0
+    # In shares of the domain, the cost of a set grows evenly from that of a single value, which is nothing.
+    each = weight * float(loss.cost_of(np.array([2 / max(2, domain)]), 1 / max(2, domain))[0])
+    return each, -each
+
+
+def _run_costs(loss: Loss, axis: Axis) -> FloatArray:
+    """Return what every run of places costs; shape (n_places, n_places)."""
+    n_places = axis.n_places
+    costs = np.zeros((n_places, n_places))
+    # Neither an interval nor a node but the top holds the missing value beside others.
+    costs[0, 1:] = 1.0
+    if axis.hierarchy is None:
+        costs[1:, 1:] = np.maximum(0.0, axis.positions[None, 1:] - axis.positions[1:, None])
+        return costs
+    low, high = (each.astype(np.int32) for each in np.triu_indices(n_places - 1))
+    level, node = publish.covering(axis.hierarchy, axis, low, high)
+    by_level = loss.node_costs(axis.hierarchy, axis.domain)
+    found = np.zeros(len(low))
+    for i, of_level in enumerate(by_level):
+        at = level == i
+        found[at] = of_level[node[at]]
+    costs[low + 1, high + 1] = found
+    return costs
+
+
+def _climbed(loss: Loss, axis: Axis, weight: float) -> tuple[CodeArray, FloatArray]:
+    """Return the node of every place at the levels above the values, and what each costs."""
+    assert axis.hierarchy is not None
+    codes = axis.code_at()
+    nodes = np.full((axis.hierarchy.n_levels - 1, axis.n_places), -1, dtype=np.int32)
+    nodes[:, 1:] = axis.hierarchy.level_codes[1:, codes]
+    prices = np.zeros(nodes.shape)
+    for level, of_level in enumerate(loss.node_costs(axis.hierarchy, axis.domain)[1:]):
+        prices[level, 1:] = weight * of_level[nodes[level, 1:]]
+    return nodes, prices

@@ -1,0 +1,317 @@
+"""Annealing over the classes of many rows: rows move to classes near them or change places, classes split and dissolve.
+
+Whatever is tried, a bar is drawn first that its change of the loss must stay under, which is Metropolis' rule; so most
+of what is tried ends in a few columns.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from hushtable._types import CodeArray, CountArray
+from hushtable.kernels import judge
+from hushtable.kernels._jit import bare, inner
+from hushtable.kernels.regroup import Check, Judged
+from hushtable.kernels.spans import Classes, Space, changed_share, enter, leave, pair_cost, settle
+
+__all__ = ["Near", "Schedule", "adopt", "anneal"]
+
+_MODULUS = 2_147_483_647
+_FACTOR = 48_271
+_N_SWAPS = 6
+_N_HOMES = 24
+_MOST_PARTED = 4_096  # rows
+_N_COUNTS = 5
+
+
+class Near(NamedTuple):
+    """Which rows lie near one another.
+
+    rows : int32 (n_distinct, n_near), distinct rows, the nearest first; -1 after the last
+    distinct : int32 (n_rows,), the distinct row of every row
+    offsets : int64 (n_distinct + 1,), the rows of a distinct one follow one another
+    """
+
+    rows: CodeArray
+    distinct: CodeArray
+    offsets: CountArray
+
+
+class Schedule(NamedTuple):
+    """Random state, and a part of the annealing.
+
+    state : int64 (1,), 1 to 2^31 - 2
+    n_steps : how many changes to try
+    hot, cold : the temperatures of the first and the last step, in cells
+    share_big : the share of steps that split or dissolve a class
+    """
+
+    state: CountArray
+    n_steps: int
+    hot: float
+    cold: float
+    share_big: float
+
+
+@inner
+def _draw(state: CountArray) -> int:
+    """Return a random number from 1 to 2^31 - 2 (Park and Miller's generator)."""
+    state[0] = state[0] * _FACTOR % _MODULUS
+    return int(state[0])
+
+
+@inner
+def _row_near(near: Near, row: int, state: CountArray) -> int:
+    """Return a row near another, the nearer the likelier; -1 where there is none."""
+    distinct = near.distinct[row]
+    share = _draw(state) / _MODULUS
+    other = near.rows[distinct, int(near.rows.shape[1] * share * share)]
+    if other < 0:
+        return -1
+    n_copies = near.offsets[other + 1] - near.offsets[other]
+    first = near.offsets[other]
+    return int(first + _draw(state) % n_copies if n_copies > 1 else first)
+
+
+@inner
+def _holds(judged: Judged | None, classes: Classes, label: int, out: int, put: int) -> bool:
+    """Tell whether a class without one row and with another (-1: none) satisfies the rules beyond its size."""
+    if judged is None:
+        return True
+    return _passes(judged, classes, label, out, put)
+
+
+@inner
+def _passes(judged: Judged, classes: Classes, label: int, out: int, put: int) -> bool:
+    judged.held[:] = 0
+    judged.n_held[:] = 0
+    size = 0
+    row = int(classes.of[label].first)
+    for place in range(-1, classes.of[label].n_rows):
+        held = put if place < 0 else row
+        if place >= 0:
+            row = int(classes.rows[row].after)
+        if held < 0 or (place >= 0 and held == out):
+            continue
+        size += 1
+        for s in range(judged.sensitive.shape[0]):
+            code = judged.sensitive[s, held]
+            judged.n_held[s] += int(code > 0 and judged.held[s, code] == 0)
+            judged.held[s, code] += 1
+    return judge.passes(judged.rules, size, 0, judged.held, judged.n_held, judged.nodes)
+
+
+@inner
+def _try_exchange(
+    space: Space, classes: Classes, limits: tuple[int, int], judged: Judged | None, pair: tuple[int, int], bar: float
+) -> bool:
+    """Move a row to the class of another, or swap it with one of that class, whichever costs least under the bar."""
+    row, other = pair
+    source, target = int(classes.rows[row].label), int(classes.rows[other].label)
+    n_source, n_target = classes.of[source].n_rows, classes.of[target].n_rows
+    before = n_source * classes.of[source].share + n_target * classes.of[target].share
+    best, partner, none = before + bar, int(np.int64(-2)), int(np.int64(-1))
+    member = other
+    for turn in range(min(_N_SWAPS, n_target) + 1):
+        out = member if turn > 0 else none
+        if turn > 0:
+            member = int(classes.rows[member].after)
+        elif n_source <= limits[0] or n_target >= limits[1]:
+            continue
+        n_left, n_grown = (n_source, n_target) if turn > 0 else (n_source - 1, n_target + 1)
+        after = n_grown * changed_share(space, classes, target, out, row, best / n_grown)
+        if after >= best:
+            continue
+        after += n_left * changed_share(space, classes, source, row, out, (best - after) / n_left)
+        if after < best:
+            best, partner = after, out
+    if partner == -2:
+        return False
+    if not (_holds(judged, classes, source, row, partner) and _holds(judged, classes, target, partner, row)):
+        return False
+    leave(classes, row)
+    if partner >= 0:
+        leave(classes, partner)
+        enter(space, classes, source, partner)
+    enter(space, classes, target, row)
+    for side in range(2):
+        settle(space, classes, source if side == 0 else target)
+    return True
+
+
+@inner
+def _try_split(
+    space: Space, classes: Classes, limits: tuple[int, int], judged: Judged | None, row: int, bar: float
+) -> bool:
+    """Split the class of a row: it begins one part, the farthest from it the other, and all others go where it is dear.
+
+    The change is undone where it does not stay under the bar.
+    """
+    label, min_size = int(classes.rows[row].label), limits[0]
+    n_rows = int(classes.of[label].n_rows)
+    if n_rows < 2 * min_size or n_rows > _MOST_PARTED or classes.free[0] == 0:
+        return False
+    rows, none = classes.mixed[0], int(np.int64(-1))
+    before = n_rows * classes.of[label].share
+    far, farthest, member = 0, -1.0, row
+    for i in range(n_rows):
+        rows[i] = member
+        apart = pair_cost(space, row, member, np.inf)
+        if i > 0 and apart > farthest:
+            far, farthest = i, apart
+        member = int(classes.rows[member].after)
+    rows[1], rows[far] = rows[far], rows[1]
+    other = int(classes.free[classes.free[0]])
+    classes.of[label].n_rows = 0
+    for i in range(n_rows):
+        to = label if i == 0 else other
+        if i > 1:
+            n_left = n_rows - i
+            n_one, n_two = classes.of[label].n_rows, classes.of[other].n_rows
+            if min_size - n_one >= n_left:
+                to = label
+            elif min_size - n_two < n_left:
+                one = (n_one + 1) * changed_share(space, classes, label, none, int(rows[i]), np.inf)
+                two = (n_two + 1) * changed_share(space, classes, other, none, int(rows[i]), np.inf)
+                grown_one, grown_two = one - n_one * classes.of[label].share, two - n_two * classes.of[other].share
+                to = label if grown_one < grown_two else other
+        enter(space, classes, to, int(rows[i]))
+        classes.of[to].share = changed_share(space, classes, to, none, none, np.inf)
+    after = classes.of[label].n_rows * classes.of[label].share + classes.of[other].n_rows * classes.of[other].share
+    is_taken = after - before < bar
+    if is_taken and judged is not None:
+        is_taken = _holds(judged, classes, label, none, none) and _holds(judged, classes, other, none, none)
+    if is_taken:
+        classes.free[0] -= 1
+        return True
+    classes.of[label].n_rows = 0
+    classes.of[other].n_rows = 0
+    for i in range(n_rows):
+        enter(space, classes, label, int(rows[i]))
+    settle(space, classes, label)
+    return False
+
+
+@inner
+def _try_dissolve(
+    space: Space,
+    classes: Classes,
+    near: Near,
+    limits: tuple[int, int],
+    judged: Judged | None,
+    row: int,
+    bar: float,
+    state: CountArray,
+) -> bool:
+    """Give every row of a class to the class near it that grows least; undone where that does not stay under the bar."""
+    label = int(classes.rows[row].label)
+    n_rows = int(classes.of[label].n_rows)
+    if n_rows > limits[0] + limits[0] // 3:
+        return False
+    rows, none = classes.mixed[0], int(np.int64(-1))
+    change = -n_rows * classes.of[label].share
+    for i in range(n_rows):
+        rows[i] = row
+        row = int(classes.rows[row].after)
+    n_moved = 0
+    while n_moved < n_rows and change < bar:
+        row = int(rows[n_moved])
+        best, home = np.inf, none
+        for _ in range(_N_HOMES):
+            other = _row_near(near, row, state)
+            to = int(classes.rows[other].label) if other >= 0 else label
+            n_to = classes.of[to].n_rows
+            if to == label or to == home or n_to >= limits[1]:
+                continue
+            kept = n_to * classes.of[to].share
+            grown = (n_to + 1) * changed_share(space, classes, to, none, row, (best + kept) / (n_to + 1)) - kept
+            if grown < best and _holds(judged, classes, to, none, row):
+                best, home = grown, to
+        if home < 0:
+            break
+        change += best
+        leave(classes, row)
+        enter(space, classes, home, row)
+        classes.of[home].share = changed_share(space, classes, home, none, none, np.inf)
+        n_moved += 1
+    if n_moved == n_rows and change < bar:
+        classes.free[0] += 1
+        classes.free[classes.free[0]] = label
+        return True
+    for i in range(n_moved):
+        home = int(classes.rows[rows[i]].label)
+        leave(classes, int(rows[i]))
+        settle(space, classes, home)
+        enter(space, classes, label, int(rows[i]))
+    settle(space, classes, label)
+    return False
+
+
+def adopt(space: Space, classes: Classes, check: Check, rows: CountArray) -> int:
+    """Give rows that are in no class each to the class that grows least; return how many found one.
+
+    It ends at the first row that no class may have.
+    """
+    return int(_adopt(space, classes, (check.min_size, check.room), check.judged, rows))
+
+
+@bare
+def _adopt(
+    space: Space, classes: Classes, limits: tuple[int, int], judged: Judged | None, rows: CountArray
+) -> int:
+    none = int(np.int64(-1))
+    for i in range(rows.size):
+        row = int(rows[i])
+        best, home = np.inf, none
+        for label in range(classes.of.size):
+            n_rows = classes.of[label].n_rows
+            if n_rows == 0:
+                continue
+            kept = n_rows * classes.of[label].share
+            grown = (n_rows + 1) * changed_share(space, classes, label, none, row, (best + kept) / (n_rows + 1)) - kept
+            if grown < best and _holds(judged, classes, label, none, row):
+                best, home = grown, label
+        if home < 0:
+            return i
+        enter(space, classes, home, row)
+        classes.of[home].share = changed_share(space, classes, home, none, none, np.inf)
+    return rows.size
+
+
+def anneal(space: Space, classes: Classes, near: Near, check: Check, schedule: Schedule) -> CountArray:
+    """Change classes step by step; return steps, exchanges, splits and dissolves that were made, each."""
+    counts = np.zeros(_N_COUNTS, dtype=np.int64)
+    _anneal(space, classes, near, (check.min_size, check.room), check.judged, schedule, counts)
+    return counts
+
+
+@bare
+def _anneal(
+    space: Space,
+    classes: Classes,
+    near: Near,
+    limits: tuple[int, int],
+    judged: Judged | None,
+    schedule: Schedule,
+    counts: CountArray,
+) -> None:
+    state, temperature = schedule.state, schedule.hot
+    cooling = (schedule.cold / schedule.hot) ** (1.0 / max(1, schedule.n_steps))
+    n_rows = space.codes.shape[0]
+    for _ in range(schedule.n_steps):
+        counts[0] += 1
+        temperature *= cooling
+        row = _draw(state) % n_rows
+        bar = -temperature * math.log(_draw(state) / _MODULUS)
+        if _draw(state) < schedule.share_big * _MODULUS:
+            if _draw(state) % 2 == 0:
+                counts[2] += int(_try_split(space, classes, limits, judged, row, bar))
+            else:
+                counts[3] += int(_try_dissolve(space, classes, near, limits, judged, row, bar, state))
+            continue
+        other = _row_near(near, row, state)
+        if other >= 0 and classes.rows[row].label != classes.rows[other].label:
+            counts[1] += int(_try_exchange(space, classes, limits, judged, (row, other), bar))

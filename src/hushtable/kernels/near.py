@@ -1,0 +1,101 @@
+"""The nearest rows of every row: those that a class of two with it costs least, found block by block."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hushtable._types import CodeArray, CountArray, FloatArray
+from hushtable.kernels._jit import bare, inner
+from hushtable.kernels.spans import KIND_SET, Space, pair_cost
+
+__all__ = ["fill_bounds", "nearest"]
+
+
+@bare
+def fill_bounds(space: Space, entries: CountArray, n_block: int, bounds: NDArray[np.float32]) -> None:
+    """Set what any place costs at least beside a place that a block of rows holds.
+
+    entries : int64 (n_columns + 1,), where the places of each column begin in the bounds; a column of none is left out
+    bounds : float32 (n_blocks, n_entries), out
+    """
+    n_rows = space.codes.shape[0]
+    for block in range(bounds.shape[0]):
+        for j in range(space.columns.size):
+            n_places = entries[j + 1] - entries[j]
+            for place in range(n_places):
+                least = np.inf
+                for row in range(block * n_block, min(n_rows, (block + 1) * n_block)):
+                    least = min(least, _place_cost(space, j, place, int(space.codes[row, j])))
+                    if least == 0.0:
+                        break
+                bounds[block, entries[j] + place] = least
+
+
+@inner
+def _place_cost(space: Space, j: int, place: int, other: int) -> float:
+    column = space.columns[j]
+    if place == other:
+        return 0.0
+    if column.kind == KIND_SET:
+        return float(2.0 * column.each + column.rest)
+    low, high = min(place, other), max(place, other)
+    return float(space.table[column.begin + low * column.n_places + high])
+
+
+@bare
+def nearest(
+    space: Space,
+    counts: CountArray,
+    entries: CountArray,
+    bounds: NDArray[np.float32],
+    limits: tuple[int, int, int, int],
+    near: CodeArray,
+    costs: FloatArray,
+) -> None:
+    """Find the nearest rows of some rows, nearest first; -1 after the last.
+
+    counts : int64 (n_rows,), how often each occurs; one that occurs twice is near itself
+    entries, bounds : as `fill_bounds` has them
+    limits : rows in a block, how many blocks are looked at on either side, the first row and the one after the last
+    near : int32 (n_rows, n_near), out
+    costs : float64 (n_rows, n_near), out
+    """
+    n_rows, n_near = near.shape
+    n_block, n_sides, begin, end = limits
+    for row in range(begin, min(end, n_rows)):
+        own = row // n_block
+        n_found = 0
+        if counts[row] > 1:
+            near[row, 0], costs[row, 0] = row, 0.0
+            n_found = 1
+        first, last = max(0, own - n_sides), min(bounds.shape[0], own + n_sides + 1)
+        # The own block first, so that soon nothing far away is looked at.
+        for turn in range(first - 1, last):
+            block = own if turn < first else turn
+            if turn == own:
+                continue
+            worst = costs[row, n_near - 1] if n_found == n_near else np.inf
+            least = 0.0
+            for j in range(space.columns.size):
+                if entries[j + 1] > entries[j]:
+                    least += bounds[block, entries[j] + space.codes[row, j]]
+            if least >= worst:
+                continue
+            for other in range(block * n_block, min(n_rows, (block + 1) * n_block)):
+                if other == row:
+                    continue
+                worst = costs[row, n_near - 1] if n_found == n_near else np.inf
+                apart = pair_cost(space, row, other, worst)
+                if apart >= worst:
+                    continue
+                place = min(n_found, n_near - 1)
+                while place > 0 and costs[row, place - 1] > apart:
+                    costs[row, place] = costs[row, place - 1]
+                    near[row, place] = near[row, place - 1]
+                    place -= 1
+                costs[row, place] = apart
+                near[row, place] = other
+                n_found = min(n_found + 1, n_near)
+        for place in range(n_found, n_near):
+            near[row, place] = -1

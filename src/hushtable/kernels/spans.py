@@ -1,0 +1,260 @@
+"""What classes cost from the places that they span, and what they would cost with other rows: one row at a time.
+
+A row has a place in every column; 0 is the missing value. A class keeps, of an ordered column, its two lowest and its
+two highest places, so that what it spans without any one row takes no look at the others; of a set column it keeps
+which places occur, and which occur twice.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hushtable._types import CodeArray, CountArray, FloatArray
+from hushtable.kernels._jit import bare, inner
+from hushtable.kernels._records import record
+
+__all__ = [
+    "CLASS",
+    "COLUMN",
+    "KIND_SET",
+    "KIND_SPAN",
+    "KIND_TABLE",
+    "KIND_TREE",
+    "ROW",
+    "Classes",
+    "Space",
+    "changed_share",
+    "enter",
+    "leave",
+    "pair_cost",
+    "settle",
+    "settle_all",
+]
+
+KIND_TABLE, KIND_SPAN, KIND_TREE, KIND_SET = 0, 1, 2, 3
+_NONE = 2**31 - 1
+
+COLUMN: Final = record(
+    ("kind", np.int64),
+    ("begin", np.int64),  # where its costs follow: of runs in the table, of places elsewhere
+    ("n_places", np.int64),
+    ("word", np.int64),  # of a set column: where its bits begin
+    ("star", np.float64),  # what "*" costs
+    ("each", np.float64),  # of a set column: what every value of several costs
+    ("rest", np.float64),  # and what is added to them
+)
+
+CLASS: Final = record(
+    ("n_rows", np.int64),  # 0 where it is free
+    ("share", np.float64),  # what one of its rows costs
+    ("first", np.int64),
+)
+
+ROW: Final = record(
+    ("label", np.int32),
+    ("after", np.int32),  # the next row of the class, round in a ring
+    ("before", np.int32),
+)
+
+
+class Space(NamedTuple):
+    """Rows, and what runs of places cost.
+
+    codes : int32 (n_rows, n_columns)
+    columns : COLUMN (n_columns,)
+    table : float32, entry ``begin + low * n_places + high`` of a column of few places
+    positions : float64, entry ``begin + place`` of an ordered column of many
+    nodes : int32 (n_levels, n_entries), of a tree of many places
+    prices : float64 (n_levels, n_entries), what the lowest node over several places costs that is first theirs there
+    """
+
+    codes: CodeArray
+    columns: NDArray[Any]
+    table: NDArray[np.float32]
+    positions: FloatArray
+    nodes: CodeArray
+    prices: FloatArray
+
+
+class Classes(NamedTuple):
+    """Classes under change.
+
+    of : CLASS (n_slots,)
+    rows : ROW (n_rows,)
+    ends : int32 (n_slots, n_columns, 4), the lowest place, the next, the next to highest and the highest one; of a
+        set column how many places occur
+    bits : uint64 (n_slots, n_words, 2), the places of set columns that occur, and those that occur twice
+    free : int64 (n_slots + 1,), how many slots are free, then which
+    mixed : int32 (1, n_rows), scratch: the rows of a class
+    """
+
+    of: NDArray[Any]
+    rows: NDArray[Any]
+    ends: CodeArray
+    bits: CountArray
+    free: CountArray
+    mixed: CodeArray
+
+
+@inner
+def _run_cost(space: Space, j: int, low: int, high: int) -> float:
+    """Return what a cell costs that covers the places from ``low`` to ``high`` of an ordered column."""
+    column = space.columns[j]
+    if column.kind == KIND_TABLE:
+        return float(space.table[np.uint64(column.begin + low * column.n_places + high)])
+    if low == high:
+        return 0.0
+    if low == 0:
+        return float(column.star)
+    first, last = column.begin + low, column.begin + high
+    if column.kind == KIND_SPAN:
+        return float(space.positions[last] - space.positions[first])
+    level = 0
+    while space.nodes[level, first] != space.nodes[level, last]:
+        level += 1
+    return float(space.prices[level, first])
+
+
+@inner
+def pair_cost(space: Space, one: int, other: int, limit: float) -> float:
+    """Return what a class of two rows costs each of them, or something past the limit."""
+    total = 0.0
+    for j in range(space.columns.size):
+        p, q = int(space.codes[one, j]), int(space.codes[other, j])
+        if space.columns[j].kind == KIND_SET:
+            if p != q:
+                total += 2.0 * space.columns[j].each + space.columns[j].rest
+        else:
+            total += _run_cost(space, j, min(p, q), max(p, q))
+        if total > limit:
+            break
+    return total
+
+
+@inner
+def changed_share(space: Space, classes: Classes, label: int, out: int, put: int, limit: float) -> float:
+    """Return what a row of a class costs without one of its rows and with another (-1: none), or past the limit."""
+    total = 0.0
+    for j in range(space.columns.size):
+        left = int(space.codes[np.uint64(out), j]) if out >= 0 else -1
+        came = int(space.codes[np.uint64(put), j]) if put >= 0 else -1
+        if space.columns[j].kind == KIND_SET:
+            n_codes = int(classes.ends[label, j, 0])
+            is_last = left >= 0 and not _has(space, classes, label, j, left, 1)
+            n_codes -= int(is_last)
+            if came >= 0 and (not _has(space, classes, label, j, came, 0) or (is_last and came == left)):
+                n_codes += 1
+            if n_codes > 1:
+                total += n_codes * space.columns[j].each + space.columns[j].rest
+        else:
+            low, high = int(classes.ends[np.uint64(label), j, 0]), int(classes.ends[np.uint64(label), j, 3])
+            if left == low:
+                low = int(classes.ends[np.uint64(label), j, 1])
+            if left == high:
+                high = int(classes.ends[np.uint64(label), j, 2])
+            if came >= 0:
+                low, high = min(low, came), max(high, came)
+            total += _run_cost(space, j, low, high)
+        if total > limit:
+            break
+    return total
+
+
+@inner
+def _has(space: Space, classes: Classes, label: int, j: int, place: int, times: int) -> bool:
+    word = classes.bits[label, space.columns[j].word + (place >> 6), times]
+    return bool(word & (np.uint64(1) << np.uint64(place & 63)) != 0)
+
+
+@inner
+def leave(classes: Classes, row: int) -> None:
+    """Take a row out of the ring of its class; what the class spans is not settled."""
+    label, after, before = classes.rows[row].label, classes.rows[row].after, classes.rows[row].before
+    classes.rows[before].after = after
+    classes.rows[after].before = before
+    classes.of[label].n_rows -= 1
+    if classes.of[label].first == row:
+        classes.of[label].first = after
+
+
+@inner
+def enter(space: Space, classes: Classes, label: int, row: int) -> None:
+    """Put a row into a class, and widen what that spans; its share is not settled."""
+    if classes.of[label].n_rows == 0:
+        classes.of[label].first = row
+        classes.rows[row].after = row
+        classes.rows[row].before = row
+        _clear(space, classes, label)
+    else:
+        first = classes.of[label].first
+        last = classes.rows[first].before
+        classes.rows[last].after = row
+        classes.rows[row].before = last
+        classes.rows[row].after = first
+        classes.rows[first].before = row
+    classes.rows[row].label = label
+    classes.of[label].n_rows += 1
+    _widen(space, classes, label, row)
+
+
+@inner
+def _clear(space: Space, classes: Classes, label: int) -> None:
+    for j in range(space.columns.size):
+        is_set = space.columns[j].kind == KIND_SET
+        classes.ends[label, j, 0] = 0 if is_set else _NONE
+        classes.ends[label, j, 1] = _NONE
+        classes.ends[label, j, 2] = -1
+        classes.ends[label, j, 3] = -1
+    for i in range(classes.bits.shape[1]):
+        classes.bits[label, i, 0] = 0
+        classes.bits[label, i, 1] = 0
+
+
+@inner
+def _widen(space: Space, classes: Classes, label: int, row: int) -> None:
+    """Let a class span one row more."""
+    ends = classes.ends
+    for j in range(space.columns.size):
+        place = int(space.codes[row, j])
+        if space.columns[j].kind == KIND_SET:
+            word, bit = space.columns[j].word + (place >> 6), np.uint64(1) << np.uint64(place & 63)
+            if classes.bits[label, word, 0] & bit != 0:
+                classes.bits[label, word, 1] |= bit
+            else:
+                classes.bits[label, word, 0] |= bit
+                ends[label, j, 0] += 1
+            continue
+        if place < ends[label, j, 0]:
+            ends[label, j, 1], ends[label, j, 0] = ends[label, j, 0], place
+        elif place < ends[label, j, 1]:
+            ends[label, j, 1] = place
+        if place > ends[label, j, 3]:
+            ends[label, j, 2], ends[label, j, 3] = ends[label, j, 3], place
+        elif place > ends[label, j, 2]:
+            ends[label, j, 2] = place
+
+
+@inner
+def settle(space: Space, classes: Classes, label: int) -> None:
+    """Set what a class spans and costs from its rows."""
+    _clear(space, classes, label)
+    row = classes.of[label].first
+    for _ in range(classes.of[label].n_rows):
+        _widen(space, classes, label, row)
+        row = classes.rows[row].after
+    none = int(np.int64(-1))
+    classes.of[label].share = changed_share(space, classes, label, none, none, np.inf)
+
+
+@bare
+def settle_all(space: Space, classes: Classes) -> float:
+    """Settle every class; return what all rows cost."""
+    total = 0.0
+    for label in range(classes.of.size):
+        if classes.of[label].n_rows > 0:
+            settle(space, classes, label)
+            total += classes.of[label].n_rows * classes.of[label].share
+    return total
