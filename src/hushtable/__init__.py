@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from hushtable import datasets, discover, models, quality, risk
     from hushtable.anonymizers.fulldomain import FullDomain
     from hushtable.anonymizers.learned import Recoding
+    from hushtable.anonymizers.local.recode import LocalRecoding
     from hushtable.anonymizers.minimal.genetic import Genetic
     from hushtable.anonymizers.minimal.mingen import MinGen
     from hushtable.anonymizers.mondrian import Mondrian
@@ -118,6 +119,7 @@ __all__ = [
     "InputError",
     "KAnonymity",
     "KMap",
+    "LocalRecoding",
     "MaskedRelease",
     "MaskingTradeoff",
     "Match1K",
@@ -213,6 +215,7 @@ _HOMES = {
     "InputError": "errors",
     "KAnonymity": "models",
     "KMap": "models",
+    "LocalRecoding": "anonymizers.local.recode",
     "MaskedRelease": "masking.release",
     "MaskingTradeoff": "masking.release",
     "Match1K": "models",

@@ -13,6 +13,7 @@ from hushtable.anonymizers.fulldomain import FullDomain
 from hushtable.anonymizers.judging import Judge
 from hushtable.anonymizers.learned import LearnedRecoding
 from hushtable.anonymizers.learning import Learner
+from hushtable.anonymizers.local.recode import LocalRecoding
 from hushtable.anonymizers.method import METHODS, Found, Method, Offers, Problem, check_asked, register
 from hushtable.anonymizers.minimal.genetic import Genetic
 from hushtable.anonymizers.minimal.mingen import MinGen
@@ -34,6 +35,7 @@ __all__ = [
     "FullDomain",
     "Genetic",
     "LearnedRecoding",
+    "LocalRecoding",
     "Method",
     "MinGen",
     "Mondrian",

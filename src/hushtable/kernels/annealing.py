@@ -17,7 +17,7 @@ from hushtable.kernels._jit import bare, inner
 from hushtable.kernels.regroup import Check, Judged
 from hushtable.kernels.spans import Classes, Space, changed_share, enter, leave, pair_cost, settle
 
-__all__ = ["Near", "Schedule", "adopt", "anneal"]
+__all__ = ["Near", "Schedule", "adopt", "anneal", "run"]
 
 _MODULUS = 2_147_483_647
 _FACTOR = 48_271
@@ -284,12 +284,12 @@ def _adopt(
 def anneal(space: Space, classes: Classes, near: Near, check: Check, schedule: Schedule) -> CountArray:
     """Change classes step by step; return steps, exchanges, splits and dissolves that were made, each."""
     counts = np.zeros(_N_COUNTS, dtype=np.int64)
-    _anneal(space, classes, near, (check.min_size, check.room), check.judged, schedule, counts)
+    run(space, classes, near, (check.min_size, check.room), check.judged, schedule, counts)
     return counts
 
 
 @bare
-def _anneal(
+def run(
     space: Space,
     classes: Classes,
     near: Near,

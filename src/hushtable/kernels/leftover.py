@@ -2,15 +2,40 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
 from hushtable._types import CodeArray, CountArray
+from hushtable.kernels import judge
 from hushtable.kernels._jit import bare
+from hushtable.kernels.regroup import Judged
 
-__all__ = ["roll_up"]
+__all__ = ["Groups", "judge_groups", "roll_up"]
 
 _MIX = 0x9E3779B97F4A7C15
+
+
+class Groups(NamedTuple):
+    """Groups of distinct rows.
+
+    rows : int64 (n_rows,), which of all distinct rows
+    slots : int32 (n_rows,), the slot of each row
+    held : int64 (n_slots,), records of each slot
+    offsets : int64 (n_distinct + 1,), and
+    records : int32 (n_records,), the records of every distinct row
+    first : int32 (n_slots,), scratch
+    after : int32 (n_rows,), scratch
+    """
+
+    rows: CountArray
+    slots: CodeArray
+    held: CountArray
+    offsets: CountArray
+    records: CodeArray
+    first: CodeArray
+    after: CodeArray
 
 
 @bare
@@ -51,4 +76,34 @@ def roll_up(
     for slot in range(held.size):
         if held[slot] >= min_size:
             n_kept += held[slot]
+    return n_kept
+
+
+@bare
+def judge_groups(groups: Groups, judged: Judged, min_size: int) -> int:
+    """Empty the slots of groups that fail the rules; return how many records are in the others of the least size."""
+    groups.first[:] = -1
+    for i in range(groups.rows.size):
+        groups.after[i] = groups.first[groups.slots[i]]
+        groups.first[groups.slots[i]] = i
+    n_kept = 0
+    for slot in range(groups.held.size):
+        size = groups.held[slot]
+        if size < min_size:
+            continue
+        judged.held[:] = 0
+        judged.n_held[:] = 0
+        i = int(groups.first[slot])
+        while i >= 0:
+            row = groups.rows[i]
+            for place in range(groups.offsets[row], groups.offsets[row + 1]):
+                for s in range(judged.sensitive.shape[0]):
+                    code = judged.sensitive[s, groups.records[place]]
+                    judged.n_held[s] += int(code > 0 and judged.held[s, code] == 0)
+                    judged.held[s, code] += 1
+            i = int(groups.after[i])
+        if judge.passes(judged.rules, size, 0, judged.held, judged.n_held, judged.nodes):
+            n_kept += size
+        else:
+            groups.held[slot] = 0
     return n_kept

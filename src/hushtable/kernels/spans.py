@@ -30,6 +30,7 @@ __all__ = [
     "enter",
     "leave",
     "pair_cost",
+    "run_cost",
     "settle",
     "settle_all",
 ]
@@ -100,7 +101,7 @@ class Classes(NamedTuple):
 
 
 @inner
-def _run_cost(space: Space, j: int, low: int, high: int) -> float:
+def run_cost(space: Space, j: int, low: int, high: int) -> float:
     """Return what a cell costs that covers the places from ``low`` to ``high`` of an ordered column."""
     column = space.columns[j]
     if column.kind == KIND_TABLE:
@@ -128,7 +129,7 @@ def pair_cost(space: Space, one: int, other: int, limit: float) -> float:
             if p != q:
                 total += 2.0 * space.columns[j].each + space.columns[j].rest
         else:
-            total += _run_cost(space, j, min(p, q), max(p, q))
+            total += run_cost(space, j, min(p, q), max(p, q))
         if total > limit:
             break
     return total
@@ -157,7 +158,7 @@ def changed_share(space: Space, classes: Classes, label: int, out: int, put: int
                 high = int(classes.ends[np.uint64(label), j, 2])
             if came >= 0:
                 low, high = min(low, came), max(high, came)
-            total += _run_cost(space, j, low, high)
+            total += run_cost(space, j, low, high)
         if total > limit:
             break
     return total

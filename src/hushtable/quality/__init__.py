@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
-from hushtable.quality.arx_loss import ArxLoss
 from hushtable.quality.certainty import Certainty, MinimalDistortion
 from hushtable.quality.loss import Loss, SetNCP
 from hushtable.quality.measures import MEASURES, Measure, of

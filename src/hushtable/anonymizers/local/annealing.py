@@ -59,10 +59,9 @@ def anneal(
     space = pricing.space._replace(codes=np.ascontiguousarray(pricing.space.codes[order]))
     classes = _classes(pricing, labels[order], check.min_size)
     state = np.array([1 + (seed * 48_271 + 11) % 2_147_483_646], dtype=np.int64)
-    begun, n_done, stage = clock.spent, 0, 0
-    whole = clock.left
+    begun, whole = clock.spent, clock.left
     spans.settle_all(space, classes)
-    done = 0.0
+    n_done, stage, done = 0, 0, 0.0 if whole > 0 else 1.0
     while done < 1 and n_done < course.n_steps:
         if int(done * _N_STAGES) > stage:
             stage = int(done * _N_STAGES)

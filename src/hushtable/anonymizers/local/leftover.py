@@ -13,10 +13,10 @@ from typing import Final
 import numpy as np
 
 from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray
-from hushtable.anonymizers.judging import Judge
 from hushtable.anonymizers.local.pricing import Pricing
 from hushtable.hierarchy import Hierarchy
 from hushtable.kernels import leftover
+from hushtable.kernels.regroup import Check
 from hushtable.search import Clock
 from hushtable.table import Table
 
@@ -59,6 +59,15 @@ class _Rest:
         return _Rest(self.rows[kept], self.counts[kept], nodes, costs)
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _Asked:
+    """What classes satisfy, and the records of every distinct row: ``records[offsets[i]:offsets[i + 1]]``."""
+
+    check: Check
+    offsets: CountArray
+    records: CodeArray
+
+
 def by_levels(pricing: Pricing, clock: Clock) -> CodeArray | None:
     """Return the class of every row, -1 where it is left over; None where there is no lattice, or no time."""
     if not 0 < n_nodes(pricing) <= MOST_NODES:
@@ -69,6 +78,8 @@ def by_levels(pricing: Pricing, clock: Clock) -> CodeArray | None:
     shape = tuple(ladder.n_levels for ladder in ladders)
     starts = np.append(0, np.cumsum(shape))[:-1]
     rest = _all(pricing, ladders, distinct)
+    offsets = np.append(0, np.cumsum(np.bincount(inverse, minlength=distinct.n_rows)))
+    asked = _Asked(problem.judge.check(len(inverse)), offsets, np.argsort(inverse, kind="stable").astype(np.int32))
     labels, n_classes = np.full(distinct.n_rows, -1, dtype=np.int32), 0
     fails, before = np.zeros(shape, dtype=bool), distinct.n_records
     while clock.left > 0:
@@ -77,7 +88,7 @@ def by_levels(pricing: Pricing, clock: Clock) -> CodeArray | None:
             # Where less is asked, what failed may do.
             fails[...] = False
         before = least
-        group = _cheapest(rest, starts, fails, least, problem.judge, inverse, clock)
+        group = _cheapest(rest, starts, fails, least, asked, clock)
         if group is None:
             break
         kept = group >= 0
@@ -108,8 +119,7 @@ def _cheapest(
     starts: CountArray,
     fails: BoolArray,
     least: int,
-    judge: Judge,
-    inverse: CodeArray,
+    asked: _Asked,
     clock: Clock,
 ) -> CodeArray | None:
     """Return the groups of the cheapest levels that keep enough records, -1 for rows in none; None where none do.
@@ -126,37 +136,21 @@ def _cheapest(
         costs += by_level[start : start + width].reshape([-1 if i == j else 1 for i in range(fails.ndim)])
     n_slots = 1 << int(2 * len(rest.rows)).bit_length()
     keys, held = np.empty(n_slots, dtype=np.uint64), np.empty(n_slots, dtype=np.int64)
-    slots = np.empty(len(rest.rows), dtype=np.int32)
+    first, slots, after = (np.empty(n, dtype=np.int32) for n in (n_slots, len(rest.rows), len(rest.rows)))
+    groups = leftover.Groups(rest.rows, slots, held, asked.offsets, asked.records, first, after)
+    min_size = asked.check.min_size
     for number in np.argsort(costs, axis=None, kind="stable").tolist():
         levels = np.unravel_index(number, fails.shape)
         if fails[levels]:
             continue
         if clock.left <= 0:
             return None
-        n_kept = leftover.roll_up(
-            rest.nodes, starts + np.array(levels), rest.counts, judge.min_size, keys, held, slots
-        )
-        if n_kept < least:
-            fails[tuple(slice(level + 1) for level in levels)] = True
-            continue
-        group = np.where(held[slots] >= judge.min_size, slots, -1)
-        if not judge.is_by_size:
-            group = _judged(group, rest.rows, judge, inverse)
-        if int(rest.counts[group >= 0].sum()) >= least:
-            return group
-        fails[levels] = True
+        of_columns = starts + np.array(levels)
+        n_kept = leftover.roll_up(rest.nodes, of_columns, rest.counts, min_size, keys, held, slots)
+        if n_kept >= least and asked.check.judged is not None:
+            n_kept = leftover.judge_groups(groups, asked.check.judged, min_size)
+        if n_kept >= least:
+            return np.where(held[slots] >= min_size, slots, -1).astype(np.int32)
+        # Models that only wider classes may fail would not have it marked; what is found in the end passes all the same.
+        fails[tuple(slice(level + 1) for level in levels)] = True
     return None
-
-
-def _judged(group: CodeArray, rows: CountArray, judge: Judge, inverse: CodeArray) -> CodeArray:
-    """Leave over the groups that fail the models."""
-    of_distinct = np.full(int(inverse.max()) + 1, -1, dtype=np.int32)
-    of_distinct[rows] = group
-    of_row = of_distinct[inverse]
-    order = np.argsort(of_row, kind="stable")[int((of_row < 0).sum()) :].astype(np.int32)
-    if not len(order):
-        return group
-    begins = np.flatnonzero(np.append(True, of_row[order][1:] != of_row[order][:-1]))
-    passes = judge.passes(np.append(begins, len(order)), order)
-    failed = of_row[order][begins][~passes]
-    return np.where(np.isin(group, failed), -1, group).astype(np.int32)

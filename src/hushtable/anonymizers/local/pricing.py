@@ -15,7 +15,7 @@ from hushtable.kernels import spans
 from hushtable.kernels.spans import Space
 from hushtable.layout import Axis, lay_out, places, relative
 from hushtable.partition import Partition
-from hushtable.quality.arx_loss import ArxLoss
+from hushtable.quality.objectives import ArxLoss
 from hushtable.quality.loss import Loss
 from hushtable.recoding import Recoding
 
