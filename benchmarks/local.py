@@ -2,9 +2,10 @@
 
     python benchmarks/local.py [--only arx_loss] [--share 0.1]
 
-The figures that stand beside ours are those of the project's facts: ARX's Loss by the idea of ARX rebuilt, with annealing
-of the same moves, and the set-NCP by annealing from Mondrian, or from a matching for k = 2. Seconds are of one core and of the
-whole call, from the table in memory to the release. Budgets are steps, so that the losses are the same on every machine.
+The figures that stand beside ours are those of the project's facts: ARX's Loss by the idea of ARX rebuilt, with
+annealing of the same moves, and the set-NCP by annealing from Mondrian, or from a matching for k = 2. Seconds are of
+one core and of the whole call, from the table in memory to the release. Budgets are steps, so that the losses are the
+same on every machine.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ CODED = SHARED / "data" / "arx_adult"
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """What is asked, with how many million steps, at most which loss in how many seconds, and the best seen elsewhere."""
+    """What is asked, with how many million steps, the most loss in how many seconds, and the best seen elsewhere."""
 
     loss: str
     k: int
@@ -92,10 +93,9 @@ def line(title: str, measured: Measured, demanded: str, seen: str) -> str:
     """Tell one run."""
     effort = measured.release.trace.effort
     start = effort.history[0][2] if effort else float("nan")
-    return (
-        f"| {title} | {measured.release.trace.nodes / 1e6:g} | {start:.5f} | {measured.release.loss:.5f} | {demanded} | {seen} | "
-        f"{measured.seconds:.1f} |"
-    )
+    release = measured.release
+    figures = f"{release.trace.nodes / 1e6:g} | {start:.5f} | {release.loss:.5f}"
+    return f"| {title} | {figures} | {demanded} | {seen} | {measured.seconds:.1f} |"
 
 
 def main() -> None:

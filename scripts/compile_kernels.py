@@ -45,10 +45,21 @@ def grouping() -> None:
         ht.anonymize(people[:n_rows], method=method, budget=ht.Budget(seconds=5), **options)
 
 
+def annealing() -> None:
+    """Local recoding, by the size of classes alone and with a model of sensitive values."""
+    people = ht.datasets.people(n=120, seed=0)
+    for k, models in ((2, []), (5, DIVERSE[1:])):
+        options = {"quasi_identifiers": QUASI_IDENTIFIERS[1:], "models": [ht.KAnonymity(k), *models], "roles": "trust"}
+        for hierarchies in ({}, {"sex": ht.Hierarchy.suppression(), "postcode": "auto", "education": "auto"}):
+            ht.anonymize(
+                people, method="local_recoding", hierarchies=hierarchies, budget=ht.Budget(nodes=100), **options
+            )
+
+
 def main() -> None:
     """Run the drills side by side."""
     warnings.simplefilter("ignore")
-    drills: list[Callable[[], None]] = [cutting, cutting_bytes, grouping]
+    drills: list[Callable[[], None]] = [cutting, cutting_bytes, grouping, annealing]
     processes = [multiprocessing.get_context("spawn").Process(target=drill) for drill in drills]
     for process in processes:
         process.start()

@@ -235,6 +235,9 @@ def effort_lines(trace: Trace) -> list[str]:
     proof = "proven to be the least" if trace.optimal else "no proof"
     if not trace.optimal and trace.gap is not None:
         proof = f"no proof; at most {trace.gap:.1%} of it can be spared"
+    if not effort.space and effort.history:
+        losses = [value for _, _, value in effort.history]
+        return [f"  {proof}; {effort.states:,} steps from a start of {losses[0]:.6g}, {trace.seconds:.2f} s"]
     ties = "" if effort.ties is None else f"; reached in {effort.ties:,} ways"
     space, share = f"10^{effort.space:.1f} possible tables", f"10^{effort.factor:.1f} tables each"
     return [

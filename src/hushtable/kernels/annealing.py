@@ -206,7 +206,7 @@ def _try_dissolve(
     bar: float,
     state: CountArray,
 ) -> bool:
-    """Give every row of a class to the class near it that grows least; undone where that does not stay under the bar."""
+    """Give every row of a class to the class near it that grows least; undone where that is not under the bar."""
     label = int(classes.rows[row].label)
     n_rows = int(classes.of[label].n_rows)
     if n_rows > limits[0] + limits[0] // 3:
@@ -224,7 +224,7 @@ def _try_dissolve(
             other = _row_near(near, row, state)
             to = int(classes.rows[other].label) if other >= 0 else label
             n_to = classes.of[to].n_rows
-            if to == label or to == home or n_to >= limits[1]:
+            if to in (label, home) or n_to >= limits[1]:
                 continue
             kept = n_to * classes.of[to].share
             grown = (n_to + 1) * changed_share(space, classes, to, none, row, (best + kept) / (n_to + 1)) - kept
@@ -259,9 +259,7 @@ def adopt(space: Space, classes: Classes, check: Check, rows: CountArray) -> int
 
 
 @bare
-def _adopt(
-    space: Space, classes: Classes, limits: tuple[int, int], judged: Judged | None, rows: CountArray
-) -> int:
+def _adopt(space: Space, classes: Classes, limits: tuple[int, int], judged: Judged | None, rows: CountArray) -> int:
     none = int(np.int64(-1))
     for i in range(rows.size):
         row = int(rows[i])
@@ -298,6 +296,7 @@ def run(
     schedule: Schedule,
     counts: CountArray,
 ) -> None:
+    """Change classes step by step, and count as `anneal` does."""
     state, temperature = schedule.state, schedule.hot
     cooling = (schedule.cold / schedule.hot) ** (1.0 / max(1, schedule.n_steps))
     n_rows = space.codes.shape[0]

@@ -73,9 +73,9 @@ def roll_up(
         held[slot] += counts[row]
         slots[row] = slot
     n_kept = 0
-    for slot in range(held.size):
-        if held[slot] >= min_size:
-            n_kept += held[slot]
+    for place in range(held.size):
+        if held[place] >= min_size:
+            n_kept += held[place]
     return n_kept
 
 

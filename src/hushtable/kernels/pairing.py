@@ -1,4 +1,4 @@
-"""Rings of rows, each followed by one that it is cheap beside, taken apart into pairs, and a ring of odd length into one triple."""
+"""Rings of rows, each followed by one it is cheap beside, taken apart into pairs; an odd ring has one triple."""
 
 from __future__ import annotations
 

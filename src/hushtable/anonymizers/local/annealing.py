@@ -7,7 +7,7 @@ from typing import Final
 
 import numpy as np
 
-from hushtable._types import CodeArray
+from hushtable._types import CodeArray, CountArray
 from hushtable.anonymizers.local.neighbours import Neighbours
 from hushtable.anonymizers.local.pricing import Pricing
 from hushtable.kernels import annealing, spans
@@ -77,7 +77,7 @@ def anneal(
     return _unordered(classes, order), n_done
 
 
-def _unordered(classes: Classes, order: CodeArray) -> CodeArray:
+def _unordered(classes: Classes, order: CountArray) -> CodeArray:
     """Return the class of every row, numbered from 0, rows in their first order."""
     labels = np.empty(len(order), dtype=np.int32)
     labels[order] = np.unique(classes.rows["label"], return_inverse=True)[1]

@@ -55,7 +55,7 @@ class _Rest:
     costs: FloatArray = field(repr=False)
 
     def of(self, kept: BoolArray) -> _Rest:
-        nodes, costs = (np.ascontiguousarray(each[:, kept]) for each in (self.nodes, self.costs))
+        nodes, costs = np.ascontiguousarray(self.nodes[:, kept]), np.ascontiguousarray(self.costs[:, kept])
         return _Rest(self.rows[kept], self.counts[kept], nodes, costs)
 
 
@@ -151,6 +151,6 @@ def _cheapest(
             n_kept = leftover.judge_groups(groups, asked.check.judged, min_size)
         if n_kept >= least:
             return np.where(held[slots] >= min_size, slots, -1).astype(np.int32)
-        # Models that only wider classes may fail would not have it marked; what is found in the end passes all the same.
+        # Models that only wider classes may fail would not have it marked; what is found passes all the same.
         fails[tuple(slice(level + 1) for level in levels)] = True
     return None

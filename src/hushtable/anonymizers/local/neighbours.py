@@ -79,4 +79,4 @@ def find(space: Space, labels: CodeArray, n_near: int, clock: Clock) -> Neighbou
         near.nearest(some, counts, entries, bounds, (_BLOCK, _SIDES, begin, begin + _TOGETHER), found, costs)
         begin += _TOGETHER
     offsets = np.append(0, np.cumsum(counts))
-    return Neighbours(order, Near(found, distinct[order], offsets), costs, begin >= len(codes))
+    return Neighbours(order, Near(found, distinct[order].astype(np.int32), offsets), costs, begin >= len(codes))

@@ -1,4 +1,4 @@
-"""A start for classes of two: every row is followed by another one at the least cost of all, and the rings taken apart."""
+"""A start for classes of two: every row is followed by another at the least cost of all, and rings taken apart."""
 
 from __future__ import annotations
 

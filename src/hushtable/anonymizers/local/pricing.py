@@ -68,8 +68,10 @@ class Pricing:
         if not (isinstance(loss, ArxLoss) and loss.mean == "geometric"):
             return self
         partition, recoding = self.publish(labels)
-        alone = ((replace(recoding, columns=(column,), cells=(cells,))) for column, cells in zip(
-            recoding.columns, recoding.cells, strict=True))
+        alone = (
+            (replace(recoding, columns=(column,), cells=(cells,)))
+            for column, cells in zip(recoding.columns, recoding.cells, strict=True)
+        )
         lost = np.array([loss.of(each, partition.sizes) for each in alone])
         return replace(self, space=_space(self.problem, self.axes, (1 + lost.min()) / (1 + lost)))
 
@@ -105,7 +107,10 @@ def _space(problem: Problem, axes: Sequence[Axis], weights: FloatArray) -> Space
                 trees.append(_climbed(problem.loss, axis, weight))
             begins[kind] += axis.n_places
     n_levels = max((len(nodes) for nodes, _ in trees), default=0)
-    nodes, prices = np.zeros((n_levels, begins[spans.KIND_TREE]), np.int32), np.zeros((n_levels, begins[spans.KIND_TREE]))
+    nodes, prices = (
+        np.zeros((n_levels, begins[spans.KIND_TREE]), np.int32),
+        np.zeros((n_levels, begins[spans.KIND_TREE])),
+    )
     begin = 0
     for of_column, prices_of_column in trees:
         run = slice(begin, begin + of_column.shape[1])

@@ -76,8 +76,8 @@ class LocalRecoding:
     ``release.trace.effort.history`` holds the losses of the start and of the end, with the steps between them.
 
     The passes over rows left over are the idea of ARX's local transformation: Prasser, Kohlmayer, Kuhn, "A benchmark of
-    globally-optimal anonymization methods for biomedical data", CBMS 2014, has the tool. We depart in that a class publishes
-    the lowest node over its records, and in all that follows.
+    globally-optimal anonymization methods for biomedical data", CBMS 2014, has the tool. We depart in that a class
+    publishes the lowest node over its records, and in all that follows.
 
     Examples
     --------
@@ -119,9 +119,7 @@ class LocalRecoding:
         is_ended = loss > _NEGLIGIBLE and n_done < min(n_steps, _STEPS_PER_ROW * len(labels))
         is_short = problem.clock.budget.nodes is not None and n_steps < _STEPS_PER_ROW * len(labels)
         effort = Effort(n_done, 0, 0, 0.0, history=tuple(clock.history))
-        trace = clock.trace(
-            repr(self), n_done, complete=not (is_ended or is_short), seed=self.seed, effort=effort
-        )
+        trace = clock.trace(repr(self), n_done, complete=not (is_ended or is_short), seed=self.seed, effort=effort)
         return Found(*_merged(pricing, labels), trace)
 
 
@@ -197,7 +195,7 @@ def _passes(pricing: Pricing, labels: CodeArray) -> bool:
 
 def _merged(pricing: Pricing, labels: CodeArray) -> tuple[Partition, Recoding]:
     """Make one class of those that publish the same cells, as readers see them."""
-    partition, recoding = pricing.publish(labels)
+    _, recoding = pricing.publish(labels)
     _, first, class_of = np.unique(recoding.combinations()[:-1], return_index=True, return_inverse=True)
     merged = class_of.reshape(-1)[labels].astype(np.int32)
     return Partition.from_labels(merged, len(first), pricing.problem.table.counts), recoding.take(first)
