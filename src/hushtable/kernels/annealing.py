@@ -224,7 +224,7 @@ def _try_dissolve(
             other = _row_near(near, row, state)
             to = int(classes.rows[other].label) if other >= 0 else label
             n_to = classes.of[to].n_rows
-            if to in (label, home) or n_to >= limits[1]:
+            if to == label or n_to >= limits[1] or home == to:
                 continue
             kept = n_to * classes.of[to].share
             grown = (n_to + 1) * changed_share(space, classes, to, none, row, (best + kept) / (n_to + 1)) - kept
