@@ -13,7 +13,7 @@ from typing import Final
 import numpy as np
 
 from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray
-from hushtable.anonymizers.local.pricing import Pricing
+from hushtable.anonymizers.local.pricing import Pricing, cell_loss
 from hushtable.hierarchy import Hierarchy
 from hushtable.kernels import leftover
 from hushtable.kernels.regroup import Check
@@ -101,7 +101,7 @@ def by_levels(pricing: Pricing, clock: Clock) -> CodeArray | None:
 def _all(pricing: Pricing, ladders: Sequence[Hierarchy], distinct: Table) -> _Rest:
     """Lay out all rows."""
     nodes, costs = [], []
-    loss, columns = pricing.problem.loss, pricing.space.columns
+    loss, columns = cell_loss(pricing.problem), pricing.space.columns
     for j, ladder in enumerate(ladders):
         # The missing value is a leaf of its own below the top.
         levels, codes = ladder.levels_with_missing(), distinct.codes[j] + 1

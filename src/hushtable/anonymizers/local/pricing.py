@@ -15,11 +15,11 @@ from hushtable.kernels import spans
 from hushtable.kernels.spans import Space
 from hushtable.layout import Axis, lay_out, places, relative
 from hushtable.partition import Partition
+from hushtable.quality.loss import CellLoss
 from hushtable.quality.objectives import ArxLoss
-from hushtable.quality.loss import Loss
 from hushtable.recoding import Recoding
 
-__all__ = ["Pricing", "priced"]
+__all__ = ["Pricing", "cell_loss", "priced"]
 
 _MOST_PLACES: Final = 1_024  # of a column whose runs all have an entry in the table
 _WORD: Final = 64
@@ -84,6 +84,7 @@ def priced(problem: Problem) -> Pricing:
 
 
 def _space(problem: Problem, axes: Sequence[Axis], weights: FloatArray) -> Space:
+    loss = cell_loss(problem)
     columns = np.zeros(len(axes), dtype=spans.COLUMN)
     tables: list[FloatArray] = []
     positions: list[FloatArray] = []
@@ -94,17 +95,17 @@ def _space(problem: Problem, axes: Sequence[Axis], weights: FloatArray) -> Space
         columns[j]["kind"], columns[j]["begin"], columns[j]["n_places"] = kind, begins[kind], axis.n_places
         columns[j]["star"] = weight
         if kind == spans.KIND_SET:
-            columns[j]["each"], columns[j]["rest"] = _set_costs(problem.loss, axis.domain, weight)
+            columns[j]["each"], columns[j]["rest"] = _set_costs(loss, axis.domain, weight)
             columns[j]["word"] = word
             word += -(-axis.n_places // _WORD)
         elif kind == spans.KIND_TABLE:
-            tables.append(weight * _run_costs(problem.loss, axis).ravel())
+            tables.append(weight * _run_costs(loss, axis).ravel())
             begins[kind] += axis.n_places**2
         else:
             if kind == spans.KIND_SPAN:
                 positions.append(weight * axis.positions)
             else:
-                trees.append(_climbed(problem.loss, axis, weight))
+                trees.append(_climbed(loss, axis, weight))
             begins[kind] += axis.n_places
     n_levels = max((len(nodes) for nodes, _ in trees), default=0)
     nodes, prices = (
@@ -121,6 +122,12 @@ def _space(problem: Problem, axes: Sequence[Axis], weights: FloatArray) -> Space
     return Space(codes, columns, table, np.concatenate([*positions, np.empty(0)]), nodes, prices)
 
 
+def cell_loss(problem: Problem) -> CellLoss:
+    """Return the loss of a problem: what local recoding searches by are sums over cells."""
+    assert isinstance(problem.loss, CellLoss)
+    return problem.loss
+
+
 def _kind(axis: Axis) -> int:
     if not axis.is_ordered:
         return spans.KIND_SET
@@ -129,7 +136,7 @@ def _kind(axis: Axis) -> int:
     return spans.KIND_SPAN if axis.hierarchy is None else spans.KIND_TREE
 
 
-def _set_costs(loss: Loss, domain: int, weight: float) -> tuple[float, float]:
+def _set_costs(loss: CellLoss, domain: int, weight: float) -> tuple[float, float]:
     """Return what every value of several costs, and what is added to them."""
     each = weight / max(1, domain)
     if not isinstance(loss, ArxLoss):
@@ -139,7 +146,7 @@ def _set_costs(loss: Loss, domain: int, weight: float) -> tuple[float, float]:
     return each, -each
 
 
-def _run_costs(loss: Loss, axis: Axis) -> FloatArray:
+def _run_costs(loss: CellLoss, axis: Axis) -> FloatArray:
     """Return what every run of places costs; shape (n_places, n_places)."""
     n_places = axis.n_places
     costs = np.zeros((n_places, n_places))
@@ -159,7 +166,7 @@ def _run_costs(loss: Loss, axis: Axis) -> FloatArray:
     return costs
 
 
-def _climbed(loss: Loss, axis: Axis, weight: float) -> tuple[CodeArray, FloatArray]:
+def _climbed(loss: CellLoss, axis: Axis, weight: float) -> tuple[CodeArray, FloatArray]:
     """Return the node of every place at the levels above the values, and what each costs."""
     assert axis.hierarchy is not None
     codes = axis.code_at()
