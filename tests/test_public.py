@@ -154,7 +154,6 @@ def results() -> dict[str, Any]:
     return {
         "AlphaKAnonymity": ht.AlphaKAnonymity(0.5, 2, "diagnosis"),
         "ArxLoss": ht.ArxLoss("arithmetic"),
-        "AverageClassSize": ht.AverageClassSize(),
         "BetaLikeness": ht.BetaLikeness(2, "diagnosis"),
         "Bootstrap": ht.Bootstrap(),
         "Budget": ht.Budget(seconds=1.5),
@@ -164,7 +163,6 @@ def results() -> dict[str, Any]:
         "ColumnSpec": ht.ColumnSpec("ordered", ("low", "high")),
         "Comparison": ht.compare(people[["sex", "diagnosis"]], POLICY, k=[2, 3], suppression=[0]),
         "Copula": ht.Copula("observed"),
-        "Discernibility": ht.Discernibility(),
         "FullDomain": ht.FullDomain(alternatives=2),
         "NonUniformEntropy": ht.NonUniformEntropy({"sex": 2.0}),
         "Precision": ht.Precision(),

@@ -67,8 +67,6 @@ if TYPE_CHECKING:
     from hushtable.quality.loss import SetNCP
     from hushtable.quality.objectives import (
         ArxLoss,
-        AverageClassSize,
-        Discernibility,
         NonUniformEntropy,
         Precision,
     )
@@ -87,7 +85,6 @@ if TYPE_CHECKING:
 __all__ = [
     "AlphaKAnonymity",
     "ArxLoss",
-    "AverageClassSize",
     "BetaLikeness",
     "Bootstrap",
     "Budget",
@@ -101,7 +98,6 @@ __all__ = [
     "Copula",
     "DeltaDisclosure",
     "DeltaPresence",
-    "Discernibility",
     "DistinctLDiversity",
     "Effort",
     "EntropyLDiversity",
@@ -183,7 +179,6 @@ __all__ = [
 _HOMES = {
     "AlphaKAnonymity": "models",
     "ArxLoss": "quality.objectives",
-    "AverageClassSize": "quality.objectives",
     "BetaLikeness": "models",
     "Bootstrap": "synthesizers",
     "Budget": "search",
@@ -197,7 +192,6 @@ _HOMES = {
     "Copula": "synthesizers",
     "DeltaDisclosure": "models",
     "DeltaPresence": "models",
-    "Discernibility": "quality.objectives",
     "DistinctLDiversity": "models",
     "Effort": "search",
     "EntropyLDiversity": "models",
