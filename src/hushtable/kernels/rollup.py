@@ -9,6 +9,8 @@ from hushtable.kernels._jit import bare, jit
 
 __all__ = ["add_up", "group_by_address", "group_by_hash", "merge_values", "node_keys"]
 
+_SPREAD, _OTHER, _HALF = np.uint64(0x9E3779B1), np.uint64(0x85EBCA6B), np.uint64(0xFFFFFFFF)
+
 
 @bare
 def node_keys(codes: CodeArray, rows: CodeArray, picked: CountArray, table: CountArray, keys: CountArray) -> None:
@@ -72,8 +74,9 @@ def group_by_hash(
     n_found = 0
     for i in range(keys.size):
         key = np.uint64(keys[i])
-        # An odd factor of 64 bits spreads the low bits upwards; its high bits are what is used.
-        slot = ((key * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(29)) & last
+        # Odd factors of 32 bits spread either half of a key; no product passes 64 bits.
+        spread = ((key & _HALF) * _SPREAD) ^ ((key >> np.uint64(32)) * _OTHER)
+        slot = (spread ^ (spread >> np.uint64(29))) & last
         label = slots[slot] - stamp
         while label >= 0 and keys[first[label]] != keys[i]:
             slot = (slot + np.uint64(1)) & last
