@@ -188,6 +188,7 @@ def results() -> dict[str, Any]:
         "Independent": ht.Independent(),
         "KAnonymity": ht.KAnonymity(5),
         "MinimalUniques": ht.minimal_uniques(people, columns=["sex", "marital_status"]),
+        "LocalRecoding": ht.LocalRecoding(),
         "Mondrian": ht.Mondrian(cut="median"),
         "Mpuccs": ht.mpuccs(people, columns=["sex", "marital_status"]),
         "Objective": ht.Objective.paper(),
