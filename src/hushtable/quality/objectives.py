@@ -11,7 +11,6 @@ import numpy as np
 
 from hushtable._types import CodeArray, CountArray, FloatArray
 from hushtable.errors import InputError, with_hint
-from hushtable.hierarchy import Hierarchy
 from hushtable.layout import relative
 from hushtable.partition import totals
 from hushtable.quality import loss
@@ -60,7 +59,6 @@ class ArxLoss:
     weights: Mapping[str, float] = field(default_factory=dict)
 
     name: ClassVar[str] = "arx_loss"
-    by_width: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         check_weights(self.weights)
@@ -93,20 +91,11 @@ class ArxLoss:
         lost = (published - least) / room if room > 0 else 0.0
         return math.floor(max(0.0, lost) * _DECIMALS) / _DECIMALS
 
-    def node_costs(self, hierarchy: Hierarchy, n_values: int) -> tuple[FloatArray, ...]:
-        """Return what every node adds to the loss of its column, of one record; level by level."""
-        del n_values
-        return tuple(self.cost_of(shares, hierarchy.leaf_share) for shares in hierarchy.shares)
-
     def cost_of(self, shares: FloatArray, leaf: float) -> FloatArray:
         """Return what published shares add to the loss of a column whose single values have the share ``leaf``."""
         least = self.for_generalization
         room = 1 - least * leaf
         return np.asarray(least * np.maximum(0.0, shares - leaf) / room if room > 0 else np.zeros(len(shares)))
-
-    def factor(self, names: Sequence[str], n_records: int) -> float:
-        """Return the factor that makes a mean of a sum of cells."""
-        return 1 / max(1, n_records * len(names))
 
     def combined(self, losses: Sequence[float], names: Sequence[str]) -> float:
         """Return the mean over columns."""

@@ -13,7 +13,7 @@ from typing import Final
 import numpy as np
 
 from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray
-from hushtable.anonymizers.local.pricing import Pricing, cell_loss
+from hushtable.anonymizers.local.pricing import Pricing, node_costs
 from hushtable.hierarchy import Hierarchy
 from hushtable.kernels import leftover
 from hushtable.kernels.regroup import Check
@@ -101,11 +101,11 @@ def by_levels(pricing: Pricing, clock: Clock) -> CodeArray | None:
 def _all(pricing: Pricing, ladders: Sequence[Hierarchy], distinct: Table) -> _Rest:
     """Lay out all rows."""
     nodes, costs = [], []
-    loss, columns = cell_loss(pricing.problem), pricing.space.columns
+    loss, columns = pricing.problem.loss, pricing.space.columns
     for j, ladder in enumerate(ladders):
         # The missing value is a leaf of its own below the top.
         levels, codes = ladder.levels_with_missing(), distinct.codes[j] + 1
-        for level, of_level in enumerate(loss.node_costs(ladder, pricing.axes[j].domain)):
+        for level, of_level in enumerate(node_costs(loss, ladder, pricing.axes[j].domain)):
             is_top = level == ladder.n_levels - 1
             of_missing = 1.0 if is_top else 0.0
             of_code = np.append(of_missing, of_level[ladder.level_codes[level]])

@@ -11,15 +11,16 @@ import numpy as np
 from hushtable._types import CodeArray, FloatArray
 from hushtable.anonymizers import publish
 from hushtable.anonymizers.method import Problem
+from hushtable.hierarchy import Hierarchy
 from hushtable.kernels import spans
 from hushtable.kernels.spans import Space
 from hushtable.layout import Axis, lay_out, places, relative
 from hushtable.partition import Partition
-from hushtable.quality.loss import CellLoss
+from hushtable.quality.loss import CellLoss, Loss
 from hushtable.quality.objectives import ArxLoss
 from hushtable.recoding import Recoding
 
-__all__ = ["Pricing", "cell_loss", "priced"]
+__all__ = ["Pricing", "node_costs", "priced"]
 
 _MOST_PLACES: Final = 1_024  # of a column whose runs all have an entry in the table
 _WORD: Final = 64
@@ -84,7 +85,7 @@ def priced(problem: Problem) -> Pricing:
 
 
 def _space(problem: Problem, axes: Sequence[Axis], weights: FloatArray) -> Space:
-    loss = cell_loss(problem)
+    loss = problem.loss
     columns = np.zeros(len(axes), dtype=spans.COLUMN)
     tables: list[FloatArray] = []
     positions: list[FloatArray] = []
@@ -122,10 +123,12 @@ def _space(problem: Problem, axes: Sequence[Axis], weights: FloatArray) -> Space
     return Space(codes, columns, table, np.concatenate([*positions, np.empty(0)]), nodes, prices)
 
 
-def cell_loss(problem: Problem) -> CellLoss:
-    """Return the loss of a problem: what local recoding searches by are sums over cells."""
-    assert isinstance(problem.loss, CellLoss)
-    return problem.loss
+def node_costs(loss: Loss, hierarchy: Hierarchy, n_values: int) -> tuple[FloatArray, ...]:
+    """Return what every node adds to the loss of its column, of one record; level by level."""
+    if isinstance(loss, ArxLoss):
+        return tuple(loss.cost_of(shares, hierarchy.leaf_share) for shares in hierarchy.shares)
+    assert isinstance(loss, CellLoss)
+    return loss.node_costs(hierarchy, n_values)
 
 
 def _kind(axis: Axis) -> int:
@@ -136,7 +139,7 @@ def _kind(axis: Axis) -> int:
     return spans.KIND_SPAN if axis.hierarchy is None else spans.KIND_TREE
 
 
-def _set_costs(loss: CellLoss, domain: int, weight: float) -> tuple[float, float]:
+def _set_costs(loss: Loss, domain: int, weight: float) -> tuple[float, float]:
     """Return what every value of several costs, and what is added to them."""
     each = weight / max(1, domain)
     if not isinstance(loss, ArxLoss):
@@ -146,7 +149,7 @@ def _set_costs(loss: CellLoss, domain: int, weight: float) -> tuple[float, float
     return each, -each
 
 
-def _run_costs(loss: CellLoss, axis: Axis) -> FloatArray:
+def _run_costs(loss: Loss, axis: Axis) -> FloatArray:
     """Return what every run of places costs; shape (n_places, n_places)."""
     n_places = axis.n_places
     costs = np.zeros((n_places, n_places))
@@ -157,7 +160,7 @@ def _run_costs(loss: CellLoss, axis: Axis) -> FloatArray:
         return costs
     low, high = (each.astype(np.int32) for each in np.triu_indices(n_places - 1))
     level, node = publish.covering(axis.hierarchy, axis, low, high)
-    by_level = loss.node_costs(axis.hierarchy, axis.domain)
+    by_level = node_costs(loss, axis.hierarchy, axis.domain)
     found = np.zeros(len(low))
     for i, of_level in enumerate(by_level):
         at = level == i
@@ -166,13 +169,13 @@ def _run_costs(loss: CellLoss, axis: Axis) -> FloatArray:
     return costs
 
 
-def _climbed(loss: CellLoss, axis: Axis, weight: float) -> tuple[CodeArray, FloatArray]:
+def _climbed(loss: Loss, axis: Axis, weight: float) -> tuple[CodeArray, FloatArray]:
     """Return the node of every place at the levels above the values, and what each costs."""
     assert axis.hierarchy is not None
     codes = axis.code_at()
     nodes = np.full((axis.hierarchy.n_levels - 1, axis.n_places), -1, dtype=np.int32)
     nodes[:, 1:] = axis.hierarchy.level_codes[1:, codes]
     prices = np.zeros(nodes.shape)
-    for level, of_level in enumerate(loss.node_costs(axis.hierarchy, axis.domain)[1:]):
+    for level, of_level in enumerate(node_costs(loss, axis.hierarchy, axis.domain)[1:]):
         prices[level, 1:] = weight * of_level[nodes[level, 1:]]
     return nodes, prices
