@@ -36,11 +36,15 @@ def node_cost(loss: Loss, axis: Axis, held: set[int]) -> float:
         return 0.0
     if MISSING in held:
         return 1.0
-    by_level = loss.node_costs(axis.hierarchy, axis.domain)
-    for level, of_level in enumerate(by_level):
+    leaf = axis.hierarchy.leaf_share
+    for level, shares in enumerate(axis.hierarchy.shares):
         nodes = {int(axis.hierarchy.level_codes[level, code]) for code in held}
         if len(nodes) == 1:
-            return float(of_level[nodes.pop()])
+            share = float(shares[nodes.pop()])
+            if loss.name == "arx_loss":
+                # Of a column of one value every node is that value.
+                return max(0.0, share - leaf) / (1 - leaf) if leaf < 1 else 0.0
+            return share if len(held) > 1 or level > 0 else 0.0
     raise AssertionError
 
 
