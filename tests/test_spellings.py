@@ -34,7 +34,9 @@ def spelled(number: Decimal, decimal: str, thousands: str | None) -> str:
 
 def number_of(text: str, decimal: str, thousands: str | None) -> Decimal | None:
     """Read one number by its marks, digit group by digit group; None where it is none."""
-    whole, mark, part = text.lstrip("+-").partition(decimal)
+    # One sign: with two it is no number.
+    unsigned = text[1:] if text.startswith(("+", "-")) else text
+    whole, mark, part = unsigned.partition(decimal)
     groups = whole.split(thousands) if thousands else [whole]
     is_grouped = len(groups) == 1 or (1 <= len(groups[0]) <= 3 and all(len(group) == 3 for group in groups[1:]))
     digits = "".join(groups)
