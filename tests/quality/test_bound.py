@@ -1,4 +1,6 @@
-"""The floor under the set-NCP: against a slow twin, and under every release."""
+"""The floors under the set-NCP: against slow twins and all partitions of small tables, and under every release."""
+
+import random
 
 import polars as pl
 import pytest
@@ -6,9 +8,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import hushtable as ht
-from hushtable.quality.bound import ncp_lower_bound
+from hushtable.claims.certificates import check_certificate
+from hushtable.claims.certificates.prices import PriceCertificate
+from hushtable.quality import prices
+from hushtable.quality.bound import ncp_bound, ncp_lower_bound
+from naive_bound import least_loss, worst_excess
 
 ROWS = st.lists(st.tuples(st.integers(0, 6) | st.none(), st.sampled_from("abc") | st.none()), min_size=4, max_size=20)
+NAMES = ["age", "job"]
+
+
+def frame_of(rows):
+    return pl.DataFrame(rows, schema={"age": pl.Int64, "job": pl.String}, orient="row")
 
 
 def slow_bound(rows, k):
@@ -28,22 +39,112 @@ def slow_bound(rows, k):
 
 @given(ROWS, st.integers(1, 4))
 def test_the_slow_twin(rows, k):
-    frame = pl.DataFrame(rows, schema={"age": pl.Int64, "job": pl.String}, orient="row")
-    assert ncp_lower_bound(frame, ["age", "job"], k) == pytest.approx(slow_bound(rows, k), abs=1e-12)
+    assert ncp_lower_bound(frame_of(rows), NAMES, k) == pytest.approx(slow_bound(rows, k), abs=1e-12)
 
 
 @given(ROWS, st.integers(1, 4), st.booleans())
 def test_no_release_goes_below(rows, k, exchange):
-    frame = pl.DataFrame(rows, schema={"age": pl.Int64, "job": pl.String}, orient="row")
+    frame = frame_of(rows)
     release = ht.anonymize(
-        frame,
-        quasi_identifiers=["age", "job"],
-        models=[ht.KAnonymity(k)],
-        method=ht.Mondrian(exchange=exchange),
+        frame, quasi_identifiers=NAMES, models=[ht.KAnonymity(k)], method=ht.Mondrian(exchange=exchange)
     )
-    assert ncp_lower_bound(frame, ["age", "job"], k) <= release.loss + 1e-12
+    floor = ncp_lower_bound(frame, NAMES, k)
+    assert floor <= release.loss + 1e-9
+    assert ncp_bound(frame, NAMES, k).value <= release.loss + 1e-9
+
+
+def random_rows(rng):
+    """Records far apart and side by side, with duplicates, missing cells and chains of ages."""
+    ages = rng.choice([[0, 1, 2, 3, 4, 5], [None, 0, 1, 2, 9], [0, 3, 4, 20, 21, 22]])
+    jobs = rng.choice([["a"], ["a", "b", "c", None]])
+    return [(rng.choice(ages), rng.choice(jobs)) for _ in range(rng.randint(6, 9))]
+
+
+@pytest.mark.parametrize("n_nodes", [1, 3, 200])
+@pytest.mark.parametrize("budget", [None, ht.Budget(nodes=400)])
+def test_no_price_is_too_high(n_nodes, budget, monkeypatch):
+    monkeypatch.setattr(prices, "_QUICK", n_nodes)
+    monkeypatch.setattr(prices, "_THOROUGH", n_nodes)
+    rng = random.Random(n_nodes)
+    for _ in range(42):
+        rows, k = random_rows(rng), rng.choice([2, 3])
+        bound = ncp_bound(frame_of(rows), NAMES, k, budget)
+        assert worst_excess(rows, bound.prices.tolist(), k) <= 1e-9
+        assert bound.value <= least_loss(rows, k) + 1e-9
+        assert check_certificate(frame_of(rows), bound.certificate()).passed
+
+
+def test_a_chain_of_neighbours():
+    # A class from one end to the other costs more than any of its members is away from the middle.
+    rows = [(age, "a") for age in (*range(10, 18), 90)]
+    bound = ncp_bound(frame_of(rows), NAMES, 3)
+    assert worst_excess(rows, bound.prices.tolist(), 3) <= 1e-9
+
+
+@pytest.mark.parametrize("k", [2, 3])
+def test_a_certificate_with_one_price_raised_is_refused(k):
+    rng = random.Random(7)
+    for _ in range(20):
+        rows = random_rows(rng)
+        entries = ncp_bound(frame_of(rows), NAMES, k).certificate().to_dict()
+        for i in range(len(entries["prices"])):
+            raised = entries["prices"].copy()
+            raised[i] += 2.0
+            assert not check_certificate(frame_of(rows), {**entries, "prices": raised}).passed
+
+
+def test_a_certificate_whose_sum_is_not_that_of_its_prices_is_refused():
+    frame = frame_of([(20, "a"), (30, "a"), (60, "a")])
+    entries = ncp_bound(frame, NAMES, 2).certificate().to_dict()
+    assert not check_certificate(frame, {**entries, "sum": entries["sum"] + 0.01}).passed
+
+
+def test_a_certificate_is_for_one_table():
+    frame = frame_of([(20, "a"), (30, "a"), (60, "a")])
+    certificate = ncp_bound(frame, NAMES, 2).certificate()
+    with pytest.raises(ht.InputError, match="speaks of 3 records"):
+        check_certificate(frame.head(2), certificate)
+
+
+@pytest.mark.parametrize("entries", [{}, {"kind": "lot"}, {"kind": "prices"}, {"kind": "prices", "form": 2}])
+def test_what_is_no_certificate(entries):
+    with pytest.raises(ht.InputError):
+        check_certificate(frame_of([(20, "a")]), entries)
+
+
+def test_a_certificate_in_a_file_is_its_owners(tmp_path):
+    frame = frame_of([(20, "a"), (30, "b"), (60, "a")])
+    certificate = ncp_bound(frame, NAMES, 2).certificate()
+    certificate.write(tmp_path / "floor.json")
+    assert (tmp_path / "floor.json").stat().st_mode & 0o077 == 0
+    read = PriceCertificate.read(tmp_path / "floor.json")
+    assert read.to_dict() == certificate.to_dict()
+    assert check_certificate(frame, read).figures["bound"] == certificate.value
+
+
+def test_prices_are_in_no_repr_and_no_report():
+    bound = ncp_bound(frame_of([(20, "a"), (30, "b"), (60, "a")]), NAMES, 2)
+    assert "prices" not in repr(bound)
+    assert "prices" not in repr(bound.certificate())
+    assert set(bound.to_dict()) == {"value", "k", "n_records", "nodes", "seconds", "columns"}
+
+
+def test_a_budget_in_nodes_is_reproducible_and_raises_the_floor():
+    rng = random.Random(3)
+    frame = frame_of([(rng.randint(0, 60), rng.choice("abcd")) for _ in range(150)])
+    quick, long = ncp_bound(frame, NAMES, 5), ncp_bound(frame, NAMES, 5, ht.Budget(nodes=60_000))
+    assert long.prices.tolist() == ncp_bound(frame, NAMES, 5, ht.Budget(nodes=60_000)).prices.tolist()
+    assert ncp_lower_bound(frame, NAMES, 5) <= quick.value < long.value
+
+
+def test_rows_of_a_table_with_counts_have_a_price_each():
+    frame = frame_of([(20, "a"), (20, "a"), (30, "b"), (60, "a")])
+    table, inverse = ht.Table.encode(frame, NAMES).collapse()
+    by_row = ncp_bound(table, NAMES, 2).prices
+    assert by_row[inverse].tolist() == ncp_bound(frame, NAMES, 2).prices.tolist()
 
 
 def test_fewer_records_than_k():
-    with pytest.raises(ht.InputError, match="k = 3"):
-        ncp_lower_bound(pl.DataFrame({"a": [1, 2]}), ["a"], 3)
+    for floor in (ncp_lower_bound, ncp_bound):
+        with pytest.raises(ht.InputError, match="k = 3"):
+            floor(pl.DataFrame({"a": [1, 2]}), ["a"], 3)

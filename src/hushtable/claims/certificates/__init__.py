@@ -6,14 +6,16 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any, Final
 
-from hushtable.claims.certificates import lattice
+from hushtable.claims.certificates import lattice, prices
 from hushtable.claims.certificates.record import Certificate
 from hushtable.claims.verdict import Failure, Verdict
 from hushtable.errors import InputError, with_hint
 
 __all__ = ["KINDS", "Certificate", "check_certificate"]
 
-KINDS: Final[Mapping[str, Callable[[Any, Mapping[str, Any]], Verdict]]] = MappingProxyType({"lattice": lattice.check})
+KINDS: Final[Mapping[str, Callable[[Any, Mapping[str, Any]], Verdict]]] = MappingProxyType(
+    {"lattice": lattice.check, "prices": prices.check}
+)
 """What checks a certificate, by the word for its kind."""
 
 

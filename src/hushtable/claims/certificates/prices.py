@@ -1,0 +1,237 @@
+"""The certificate of prices: what each record has to pay at least, and the check of it.
+
+Every distinct row of the input has a price. Where no class of k records or more costs less (in records times shares
+of columns) than its members' prices, no release of all records costs less than all prices together.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, ClassVar, Final
+
+import numpy as np
+
+from hushtable import drafts, frames
+from hushtable._types import TOLERANCE, FloatArray
+from hushtable.claims.certificates.classes import Spread, dear_class, dear_pairs
+from hushtable.claims.verdict import Failure, Verdict
+from hushtable.column import Column, ColumnSpec
+from hushtable.errors import InputError, check_columns, check_whole, with_hint
+from hushtable.series import encode
+
+__all__ = ["PriceCertificate", "check"]
+
+_FORM: Final = 1
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PriceCertificate:
+    """A floor under the set-NCP, as prices that anyone who has the data can check.
+
+    It stays with those who may see the data: its prices say which records are unlike all others.
+
+    Attributes
+    ----------
+    k : int
+    columns : tuple of str
+        The quasi-identifiers.
+    specs : mapping of column to ColumnSpec
+        Their kinds, and the orders of ordered categories.
+    by_rank : tuple of str
+        Columns whose values lie as far apart as their ranks.
+    n_records : int
+    sum : float
+        Of the prices of all records.
+    prices : tuple of float
+        Of a record of each distinct row, in the order of their first records in the data.
+    """
+
+    k: int
+    columns: tuple[str, ...]
+    specs: Mapping[str, ColumnSpec]
+    by_rank: tuple[str, ...]
+    n_records: int
+    sum: float
+    prices: tuple[float, ...] = field(repr=False)
+
+    kind: ClassVar[str] = "prices"
+
+    @property
+    def value(self) -> float:
+        """The floor: the mean price over records and columns."""
+        return self.sum / self.n_records / len(self.columns)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the certificate as plain values, prices included."""
+        return {
+            "kind": self.kind,
+            "form": _FORM,
+            "k": self.k,
+            "columns": list(self.columns),
+            "specs": {
+                name: {key: each for key, each in asdict(spec).items() if each} for name, spec in self.specs.items()
+            },
+            "by_rank": list(self.by_rank),
+            "n_records": self.n_records,
+            "sum": self.sum,
+            "prices": list(self.prices),
+        }
+
+    @classmethod
+    def from_dict(cls, entries: Mapping[str, Any]) -> PriceCertificate:
+        """Read what `to_dict` wrote.
+
+        Raises
+        ------
+        InputError
+            It is no such certificate.
+        """
+        try:
+            found = cls(
+                k=entries["k"],
+                columns=tuple(entries["columns"]),
+                specs={name: _spec_in(spec) for name, spec in entries["specs"].items()},
+                by_rank=tuple(entries["by_rank"]),
+                n_records=entries["n_records"],
+                sum=float(entries["sum"]),
+                prices=tuple(float(price) for price in entries["prices"]),
+            )
+            is_one = entries["kind"] == cls.kind and entries["form"] == _FORM and set(found.specs) == set(found.columns)
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            if isinstance(error, InputError):
+                raise
+            is_one = False
+        if not is_one or not found.columns or not all(map(math.isfinite, (*found.prices, found.sum))):
+            msg = with_hint("the certificate of prices is not as it was written.", "write it anew.")
+            raise InputError(msg)
+        check_whole("the certificate's k", found.k, 1)
+        check_whole("the certificate's n_records", found.n_records, 1)
+        return found
+
+    def write(self, path: str | Path, *, overwrite: bool = False) -> None:
+        """Write it as JSON to a file that none but its owner may read, whole or not at all.
+
+        Raises
+        ------
+        InputError
+            The file cannot be written, or must not be.
+        """
+        path = Path(path)
+        drafts.check_outputs((path,), (), overwrite=overwrite)
+        with drafts.replacing(path, is_private=True) as (draft,):
+            draft.write_text(json.dumps(self.to_dict(), ensure_ascii=False), encoding="utf-8")
+
+    @classmethod
+    def read(cls, path: str | Path) -> PriceCertificate:
+        """Read a file that `write` wrote.
+
+        Raises
+        ------
+        InputError
+            It cannot be read, or is none.
+        """
+        try:
+            entries = json.loads(Path(path).read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            msg = with_hint(f"cannot read the certificate {str(path)!r}.", "PriceCertificate.write makes one.")
+            raise InputError(msg) from None
+        return cls.from_dict(entries if isinstance(entries, Mapping) else {})
+
+
+def check(data: Any, entries: Mapping[str, Any]) -> Verdict:
+    """Check that no class of the data costs less than its members' prices, and what they sum up to.
+
+    Parameters
+    ----------
+    data : path or dataframe
+        The input, rows in the order that the certificate was made for.
+    entries : mapping
+        `PriceCertificate.to_dict`.
+
+    Raises
+    ------
+    ColumnError
+        A column is not in the data.
+    InputError
+        It is no certificate of prices, or not of this data: numbers of rows and records differ.
+
+    Notes
+    -----
+    For k = 2 all pairs of rows are compared: three records or more cost at least half of what their pairs do
+    together. For larger k a branch and bound of its own looks for a class that costs less, from
+    each row over those that are cheaper and near enough: minutes for 20,000 rows.
+    """
+    certificate = PriceCertificate.from_dict(entries)
+    frame = frames.read(data)
+    check_columns(certificate.columns, frame.columns, "columns of the certificate")
+    columns, codes = zip(
+        *(
+            encode(frame.values(name), certificate.specs[name], is_typed=True, name=name)
+            for name in certificate.columns
+        ),
+        strict=True,
+    )
+    shifted = np.column_stack(codes).astype(np.int64) + 1
+    rows, first, counts = np.unique(shifted, axis=0, return_index=True, return_counts=True)
+    order = np.argsort(first)
+    if frame.n_rows != certificate.n_records or len(rows) != len(certificate.prices):
+        msg = with_hint(
+            f"the certificate speaks of {certificate.n_records} records with {len(certificate.prices)} distinct rows; "
+            f"the data have {frame.n_rows} with {len(rows)}.",
+            "check it against the data that it was made for, in the same order.",
+        )
+        raise InputError(msg)
+    spread = Spread(
+        rows[order],
+        counts[order],
+        tuple(
+            _positions(column, by_rank=column.name in certificate.by_rank) if column.is_ordered else None
+            for column in columns
+        ),
+    )
+    prices = np.array(certificate.prices)
+    return _verdict(certificate, spread, prices, frame.n_rows)
+
+
+def _verdict(certificate: PriceCertificate, spread: Spread, prices: FloatArray, n_records: int) -> Verdict:
+    k, total = certificate.k, math.fsum((prices * spread.counts).tolist())
+    condition = f"no class of {k} records or more costs less than its members' prices"
+    floor = f"no release loses less than set-NCP {certificate.value:.6g}"
+    failures = []
+    if certificate.sum > total + TOLERANCE * n_records:
+        failures.append(Failure(f"the prices sum up to {total:g}, and not to {certificate.sum:g}"))
+    unchecked = {}
+    if ((prices > TOLERANCE) & (spread.counts >= k)).any():
+        failures.append(Failure(f"{condition}: rows of {k} records cost nothing and have a price"))
+    elif k == 2:
+        worst = dear_pairs(spread, prices)
+        if worst > TOLERANCE:
+            failures.append(Failure(f"{condition}: a pair costs {worst:g} less"))
+    else:
+        worst, n_open = dear_class(spread, prices, k)
+        if worst > TOLERANCE:
+            failures.append(Failure(f"{condition}: a class costs {worst:g} less"))
+        elif n_open:
+            unchecked[condition] = f"the search for a class came to no end at {n_open} rows; ask for lower prices"
+    figures = {"k": k, "bound": certificate.value, "n_rows": len(prices)}
+    return Verdict((condition, floor), tuple(failures), certificate.columns, n_records, unchecked, figures)
+
+
+def _spec_in(entries: Mapping[str, Any]) -> ColumnSpec:
+    return ColumnSpec(**{key: tuple(each) if isinstance(each, list) else each for key, each in entries.items()})
+
+
+def _positions(column: Column, *, by_rank: bool) -> FloatArray:
+    """Place the values of an ordered column on [0, 1]."""
+    if column.n_values <= 1 or by_rank or not column.is_measured:
+        return np.linspace(0.0, 1.0, max(1, column.n_values))
+    values = column.values
+    if column.kind == "decimal":
+        scaled = values / np.abs(values[[0, -1]]).max()
+        return np.asarray((scaled - scaled[0]) / (scaled[-1] - scaled[0]))
+    whole = [int(each) for each in values.astype(np.int64).tolist()]
+    return np.array([(each - whole[0]) / (whole[-1] - whole[0]) for each in whole])

@@ -1,0 +1,156 @@
+"""How far rows lie apart, by what a class of two publishes: the nearest ones, and pairs that cost too little.
+
+Rows come in an order in which those that are equal in the columns that tell most apart follow one another:
+a run of them that is too far away is passed over at once.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray
+from hushtable.kernels._jit import bare, inner
+
+__all__ = ["Rows", "apart", "cost", "dear_pairs", "nearest", "neighbours"]
+
+
+class Rows(NamedTuple):
+    """The distinct rows, and how far their places lie apart.
+
+    places : int32 (n_rows, n_columns), 0 is missing
+    counts : int64 (n_rows,)
+    is_ordered : bool (n_columns,)
+    positions : float64 (n_columns, most places), for ordered columns
+    unit : float64 (n_columns,), the share of one value of an unordered column
+    begins : int64 (n_columns + 1,), where the flags of an unordered column's places begin
+    starts : int64 (n_groups + 1,), where runs of rows begin that are equal in the leading columns
+    n_leading : how many columns lead
+    """
+
+    places: CodeArray
+    counts: CountArray
+    is_ordered: BoolArray
+    positions: FloatArray
+    unit: FloatArray
+    begins: CountArray
+    starts: CountArray
+    n_leading: int
+
+
+@inner
+def cost(rows: Rows, j: int, low: int, high: int) -> float:
+    """Return the share of an ordered column between two places."""
+    if low == high:
+        return 0.0
+    return 1.0 if low == 0 else rows.positions[j, high] - rows.positions[j, low]
+
+
+@inner
+def apart(rows: Rows, a: int, b: int, columns: tuple[int, int], total: float, limit: float) -> float:
+    """Return the share of two rows in some columns, added to a total, or something no less than the limit."""
+    for j in range(columns[0], columns[1]):
+        one, other = rows.places[a, j], rows.places[b, j]
+        if one != other:
+            total += cost(rows, j, min(one, other), max(one, other)) if rows.is_ordered[j] else 2.0 * rows.unit[j]
+            if total >= limit:
+                break
+    return total
+
+
+@bare
+def nearest(rows: Rows, k: int, kept: CodeArray, distances: FloatArray, run: tuple[int, int], out: FloatArray) -> None:
+    """Set each row's summed share with the farthest of its k nearest records, itself among them.
+
+    kept : int32 (k,) and distances : float64 (k,) are written on
+    """
+    lead, n_columns = rows.n_leading, rows.unit.size
+    n_groups = rows.starts.size - 1
+    for row in range(run[0], run[1]):
+        own = np.searchsorted(rows.starts, row, side="right") - 1
+        # The nearest rows so far by rising distance, just enough of them to hold k records.
+        n_kept, n_held = 1, rows.counts[row]
+        kept[0], distances[0] = row, 0.0
+        for at in range(n_groups):
+            # Its own group first: what is near is soon known.
+            group = own if at == 0 else (at - 1 if at <= own else at)
+            limit = distances[n_kept - 1] if n_held >= k else np.inf
+            start = apart(rows, row, rows.starts[group], (0, lead), 0.0, limit)
+            if start >= limit:
+                continue
+            for other in range(rows.starts[group], rows.starts[group + 1]):
+                limit = distances[n_kept - 1] if n_held >= k else np.inf
+                if start >= limit:
+                    break
+                distance = apart(rows, row, other, (lead, n_columns), start, limit)
+                if other == row or distance >= limit:
+                    continue
+                place = min(n_kept, k - 1)
+                n_held += rows.counts[other] - (rows.counts[kept[k - 1]] if n_kept == k else 0)
+                while place > 0 and distances[place - 1] > distance:
+                    distances[place], kept[place] = distances[place - 1], kept[place - 1]
+                    place -= 1
+                distances[place], kept[place] = distance, other
+                n_kept = min(n_kept + 1, k)
+                while n_held - rows.counts[kept[n_kept - 1]] >= k:
+                    n_kept -= 1
+                    n_held -= rows.counts[kept[n_kept]]
+        out[row] = distances[n_kept - 1]
+
+
+@bare
+def neighbours(rows: Rows, found: CodeArray, distances: FloatArray, run: tuple[int, int]) -> None:
+    """Set the nearest other rows, and how far they are; -1 and inf where there are not so many.
+
+    found : int32 (n_rows, n_nearest);  distances : float64 (n_rows, n_nearest), rising
+    """
+    lead, n_columns, last = rows.n_leading, rows.unit.size, found.shape[1] - 1
+    for row in range(run[0], run[1]):
+        own = np.searchsorted(rows.starts, row, side="right") - 1
+        for i in range(last + 1):
+            found[row, i], distances[row, i] = -1, np.inf
+        for at in range(rows.starts.size - 1):
+            group = own if at == 0 else (at - 1 if at <= own else at)
+            start = apart(rows, row, rows.starts[group], (0, lead), 0.0, distances[row, last])
+            for other in range(rows.starts[group], rows.starts[group + 1]):
+                limit = distances[row, last]
+                if start >= limit:
+                    break
+                distance = apart(rows, row, other, (lead, n_columns), start, limit)
+                if other == row or distance >= limit:
+                    continue
+                place = last
+                while place > 0 and distances[row, place - 1] > distance:
+                    found[row, place], distances[row, place] = found[row, place - 1], distances[row, place - 1]
+                    place -= 1
+                found[row, place], distances[row, place] = other, distance
+
+
+@bare
+def dear_pairs(
+    rows: Rows, prices: FloatArray, margin: float, run: tuple[int, int], pairs: CodeArray, distances: FloatArray
+) -> int:
+    """Set the pairs whose prices exceed what they cost, and how far they lie apart; return how many there are.
+
+    pairs : int32 (most pairs, 2);  what exceeds it is counted, and not kept
+    """
+    lead, n_columns = rows.n_leading, rows.unit.size
+    n = 0
+    for row in range(run[0], run[1]):
+        for group in range(rows.starts.size - 1):
+            start = apart(rows, row, rows.starts[group], (0, lead), 0.0, prices[row])
+            if start >= prices[row]:
+                continue
+            for other in range(rows.starts[group], rows.starts[group + 1]):
+                if prices[other] > prices[row] or (prices[other] == prices[row] and other >= row):
+                    continue
+                limit = (prices[row] + prices[other]) / 2 - margin
+                if start >= limit:
+                    continue
+                distance = apart(rows, row, other, (lead, n_columns), start, limit)
+                if distance < limit:
+                    if n < pairs.shape[0]:
+                        pairs[n, 0], pairs[n, 1], distances[n] = row, other, distance
+                    n += 1
+    return n

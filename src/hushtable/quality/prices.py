@@ -1,0 +1,214 @@
+"""Prices of the rows of a table that no class of k records exceeds its cost by, as high as a budget lets them be."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from hushtable import layout
+from hushtable._types import CountArray, FloatArray
+from hushtable.kernels import ascent, nearness, pricing
+from hushtable.search import Budget, Clock, say_if_first_run
+from hushtable.table import Table
+
+__all__ = ["Priced", "lay_out", "nearest_shares", "proven", "raised"]
+
+_TOGETHER: Final = 128  # rows between two looks at the clock
+_GROUPS: Final = 4  # runs of rows for each square root of rows: a few rows in each
+_FIRST: Final = 1.8  # how far above what the nearest cost prices begin
+_QUICK, _THOROUGH, _SWEEPING = 64, 200, 14  # nodes of a row: of the first proof, of the last one, of a sweep
+_STEPS: Final = (3e-2, 5e-4)  # what a record's price rises by in the first and in the last sweep
+_RESERVE: Final = 2.5  # how much longer than the first proof the last one may take
+_MOST_RESERVED: Final = 0.5
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Priced:
+    """Prices that are proven.
+
+    Attributes
+    ----------
+    prices : ndarray of float64, shape (n_rows,)
+        Of a record of each row.
+    nodes : int
+        Search nodes settled.
+    complete : bool
+        Whether nothing was left out because a budget ended.
+    """
+
+    prices: FloatArray
+    nodes: int
+    complete: bool
+
+
+def lay_out(table: Table, names: Sequence[str]) -> tuple[nearness.Rows, CountArray]:
+    """Lay out distinct rows for the kernels; return with them which of the table's rows each is."""
+    axes = layout.lay_out(table, names, {}, {})
+    places, n_rows = layout.places(table, axes), table.n_rows
+    positions = np.zeros((len(axes), max(axis.n_places for axis in axes)))
+    for j, axis in enumerate(axes):
+        positions[j, : axis.n_places] = axis.positions
+    apart = []
+    for j, axis in enumerate(axes):
+        shares = np.bincount(places[:, j], minlength=axis.n_places) / n_rows
+        is_same = float(shares @ shares)
+        spread = float(np.sqrt(np.cov(positions[j, : axis.n_places], aweights=shares, ddof=0)))
+        apart.append(spread if axis.is_ordered else 2 * (1 - is_same) / axis.domain)
+    first = np.argsort(apart, kind="stable")[::-1]
+    order = np.lexsort(places[:, first[::-1]].T)
+    places = np.ascontiguousarray(places[order][:, first])
+    is_new = np.arange(n_rows) == 0
+    starts, n_leading = np.array([0, n_rows]), 0
+    for j in range(len(axes)):
+        is_new[1:] |= places[1:, j] != places[:-1, j]
+        if is_new.sum() > _GROUPS * np.sqrt(n_rows):
+            break
+        starts, n_leading = np.append(np.flatnonzero(is_new), n_rows), j + 1
+    laid_out = [axes[j] for j in first.tolist()]
+    rows = nearness.Rows(
+        places,
+        table.counts[order],
+        np.array([axis.is_ordered for axis in laid_out]),
+        positions[first],
+        1.0 / np.array([axis.domain for axis in laid_out]),
+        np.cumsum([0, *(axis.n_places for axis in laid_out)]),
+        starts,
+        n_leading,
+    )
+    return rows, order
+
+
+def nearest_shares(rows: nearness.Rows, k: int, clock: Clock) -> FloatArray:
+    """Return each row's summed share with the farthest of its k nearest records; 0 where the clock was over."""
+    shares = np.zeros(len(rows.counts))
+    kept, distances = np.empty(k, dtype=np.int32), np.empty(k)
+    _in_turn(lambda run: nearness.nearest(rows, k, kept, distances, run, shares), len(shares), lambda: clock.left <= 0)
+    return shares
+
+
+def raised(rows: nearness.Rows, k: int, clock: Clock) -> Priced:
+    """Return the best prices that are found within a budget; without one, those of a single pass.
+
+    Notes
+    -----
+    Prices begin above what the k nearest cost and are lowered until they are proven. What is left of the
+    budget goes to sweeps that raise every price by a step, and lower the prices of the members
+    of each class that is found to exceed its cost; the steps fall, and the last part of the budget goes to the proof.
+    """
+    say_if_first_run(ascent.certify, 15)
+    search = _Search(rows, k, clock)
+    near = nearest_shares(rows, k, clock)
+    if search.done >= 1:
+        return Priced(near, 0, complete=False)
+    best = search.proven(_FIRST * near, _QUICK)
+    first, best = search.done, max(near, best, key=search.sum)
+    if clock.budget == Budget():
+        return Priced(best, search.nodes, complete=True)
+    prices, until = best.copy(), 1 - min(_MOST_RESERVED, _RESERVE * first)
+    began = search.done
+    while search.done < until:
+        share = (search.done - began) / max(1e-9, until - began)
+        search.sweep(prices, _STEPS[0] * (_STEPS[1] / _STEPS[0]) ** share, until)
+    last = search.proven(prices, _THOROUGH)
+    return Priced(max(best, last, key=search.sum), search.nodes, complete=False)
+
+
+def proven(rows: nearness.Rows, k: int, prices: FloatArray, clock: Clock) -> Priced:
+    """Lower prices until no class exceeds its cost by them."""
+    search = _Search(rows, k, clock)
+    found = search.proven(prices, _THOROUGH)
+    return Priced(found, search.nodes, complete=search.done < 1)
+
+
+class _Search:
+    """What the passes of one search share."""
+
+    def __init__(self, rows: nearness.Rows, k: int, clock: Clock) -> None:
+        self.rows, self.k, self.clock = rows, k, clock
+        self.scratch = _scratch(rows)
+
+    @property
+    def nodes(self) -> int:
+        return int(self.scratch.sizes[2])
+
+    @property
+    def done(self) -> float:
+        """The share of the budget that is used up."""
+        budget = self.clock.budget
+        by_time = 0.0 if budget.seconds is None else self.clock.spent / budget.seconds
+        return max(by_time, 0.0 if budget.nodes is None else self.nodes / budget.nodes)
+
+    def sum(self, prices: FloatArray) -> float:
+        return float(prices @ self.rows.counts)
+
+    def proven(self, prices: FloatArray, n_nodes: int) -> FloatArray:
+        """Return feasible prices that are no higher than those given; with few nodes once the budget is over."""
+        # A class of equal rows costs nothing.
+        lowered = np.where(self.rows.counts >= self.k, np.minimum(prices, 0.0), prices)
+        order = np.argsort(lowered, kind="stable")
+        rank = np.empty_like(order)
+        rank[order] = np.arange(len(order))
+
+        def certify(run: tuple[int, int]) -> None:
+            limits = pricing.Limits(self.k, n_nodes if self.done < 1 else 1, is_box=False)
+            ascent.certify(self.rows, self.scratch, limits, order, rank, run, lowered)
+
+        _in_turn(certify, len(order), lambda: False)
+        return lowered
+
+    def sweep(self, prices: FloatArray, step: float, until: float) -> None:
+        """Raise every price once and lower those of dear classes, the highest prices first."""
+        order = np.argsort(-prices, kind="stable")
+        limits = pricing.Limits(self.k, _SWEEPING, is_box=False)
+        _in_turn(
+            lambda run: ascent.raise_prices(self.rows, self.scratch, limits, order, run, step, prices),
+            len(order),
+            lambda: self.done >= until,
+        )
+        # What is known of a row of k records is that it costs nothing.
+        prices[self.rows.counts >= self.k] = 0.0
+
+
+def _in_turn(work: Callable[[tuple[int, int]], None], n_rows: int, is_over: Callable[[], bool]) -> None:
+    """Work on runs of rows, one after the other, until there are none left or the clock is over."""
+    for begin in range(0, n_rows, _TOGETHER):
+        if is_over():
+            break
+        work((begin, min(n_rows, begin + _TOGETHER)))
+
+
+def _scratch(rows: nearness.Rows) -> pricing.Scratch:
+    n_rows, n_columns = rows.places.shape
+    n_places = int(rows.begins[-1])
+
+    def codes(n: int) -> np.ndarray[tuple[int], np.dtype[np.int32]]:
+        return np.zeros(n, dtype=np.int32)
+
+    return pricing.Scratch(
+        rows=codes(n_rows),
+        copies=np.zeros(n_rows, dtype=np.int64),
+        shares=np.zeros(n_rows),
+        order=codes(n_rows),
+        bucket_of=codes(n_rows),
+        buckets=codes(pricing.N_BUCKETS + 2),
+        heap_prices=np.zeros(n_rows),
+        heap=codes(n_rows),
+        heap_copies=np.zeros(n_rows, dtype=np.int64),
+        low=codes(n_columns),
+        high=codes(n_columns),
+        first=codes(n_columns),
+        last=codes(n_columns),
+        n_held=codes(n_columns),
+        held=np.zeros(n_places, dtype=bool),
+        barred=np.zeros(n_places, dtype=bool),
+        seen=codes(n_places),
+        chosen=codes(n_rows),
+        taken=np.zeros(n_rows, dtype=np.int64),
+        best=codes(n_rows),
+        best_taken=np.zeros(n_rows, dtype=np.int64),
+        nodes=np.zeros(_THOROUGH + 2, dtype=pricing.NODE),
+        sizes=np.zeros(3, dtype=np.int64),
+    )

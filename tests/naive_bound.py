@@ -1,0 +1,50 @@
+"""All classes and all partitions of a small table, one after the other: what prices may not exceed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import combinations
+
+Record = tuple[int | None, str | None]
+
+
+def share(rows: list[Record], members: tuple[int, ...]) -> float:
+    """What a class publishes, summed over age (by its width) and job (by the number of its values)."""
+    ages = [age for age, _ in rows if age is not None]
+    width = max(ages, default=0) - min(ages, default=0)
+    of_class = {rows[i][0] for i in members}
+    total = 0.0
+    if len(of_class) > 1:
+        total += 1.0 if None in of_class else (max(of_class) - min(of_class)) / width  # type: ignore[type-var]
+    jobs = {rows[i][1] for i in members}
+    return total + (len(jobs) / len({job for _, job in rows}) if len(jobs) > 1 else 0.0)
+
+
+def classes(n: int, k: int) -> Iterator[tuple[int, ...]]:
+    """Every class of k records or more."""
+    for size in range(k, n + 1):
+        yield from combinations(range(n), size)
+
+
+def partitions(left: tuple[int, ...], k: int) -> Iterator[list[tuple[int, ...]]]:
+    """Every partition into classes of k records or more."""
+    if not left:
+        yield []
+        return
+    for size in range(k, len(left) + 1):
+        for others in combinations(left[1:], size - 1):
+            rest = tuple(i for i in left[1:] if i not in others)
+            for parts in partitions(rest, k):
+                yield [(left[0], *others), *parts]
+
+
+def least_loss(rows: list[Record], k: int) -> float:
+    """The set-NCP of the best release."""
+    everyone = tuple(range(len(rows)))
+    costs = {each: len(each) * share(rows, each) for each in classes(len(rows), k)}
+    return min(sum(costs[each] for each in parts) for parts in partitions(everyone, k)) / len(rows) / 2
+
+
+def worst_excess(rows: list[Record], prices: list[float], k: int) -> float:
+    """By how much the prices of some class exceed what it costs, at most."""
+    return max(sum(prices[i] for i in each) - len(each) * share(rows, each) for each in classes(len(rows), k))
