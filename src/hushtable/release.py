@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from hushtable import figures, frames
-from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray, frozen
+from hushtable._types import TOLERANCE, BoolArray, CodeArray, CountArray, FloatArray, frozen
 from hushtable.batch import Batch, Learns, NextBatch
 from hushtable.cells import SUPPRESSED
 from hushtable.claims import Classes, Matchings, Verdict
@@ -28,10 +28,11 @@ from hushtable.hierarchy import Hierarchy
 from hushtable.models.base import PrivacyModel, model_to_dict
 from hushtable.partition import Partition
 from hushtable.pseudonyms import Pseudonyms
+from hushtable.quality.bound import ncp_bound
 from hushtable.quality.loss import Quality, average_class_size, discernibility, measure
 from hushtable.quality.utility import Rows, Utility, measure_utility
 from hushtable.recoding import Intervals, Recoding
-from hushtable.search import Trace
+from hushtable.search import Budget, Trace
 from hushtable.table import Table
 
 __all__ = ["Release"]
@@ -267,6 +268,59 @@ class Release:
         )
         others = (each.with_exposure(limit, accepted=accepted, is_enforced=is_enforced) for each in self.alternatives)
         return replace(self, exposure=exposure, alternatives=tuple(others))
+
+    def with_bound(self, budget: Budget | None = None) -> Release:
+        """Return the release with a proven floor under its loss, and the gap to it: ``trace.bound``, ``trace.gap``.
+
+        The floor is that of k-anonymity with the smallest class that a model asks for, on the values themselves: every
+        further model, hierarchy, grid and round end only publishes more. See `hushtable.quality.bound.ncp_bound`.
+
+        Parameters
+        ----------
+        budget : Budget, optional
+            Without one a single pass, seconds for 20,000 rows.
+
+        Raises
+        ------
+        InputError
+            No floor is known: the loss is not the set-NCP by values with equal weights, or no model asks for classes of
+            some size of its own records.
+
+        Notes
+        -----
+        A suppressed record costs 1 in every column, so where there may be some no price is above the number of
+        columns. A floor that was known is kept where it is higher.
+
+        Examples
+        --------
+        >>> import polars as pl
+        >>> import hushtable as ht
+        >>> people = pl.DataFrame({"age": [31, 34, 52, 57]})
+        >>> release = ht.anonymize(people, quasi_identifiers=["age"], models=[ht.KAnonymity(2)])
+        >>> release.with_bound().trace.gap
+        0.0
+        """
+        sizes = [model.min_size for model in self.models if not model.needs.population]
+        is_plain = abs(self.loss - self.quality.set_ncp) <= TOLERANCE and isinstance(self.claim, Classes)
+        if not is_plain or not sizes or any(column.by_rank for column in self.recoding.columns):
+            msg = with_hint(
+                "no floor is known under the loss of this release.",
+                "there is one under loss='ncp' without weights, with models that ask for classes of k records.",
+            )
+            raise InputError(msg)
+        names, source = self.quasi_identifiers, self.source
+        table = (
+            source
+            if isinstance(source, Table)
+            else Table.encode(
+                source.native, names, specs={name: self.specs[name] for name in names if name in self.specs}
+            )
+        )
+        floor = ncp_bound(table, names, max(sizes), budget)
+        paid = np.minimum(floor.prices, len(names)) if self.n_suppressed else floor.prices
+        value = max(0.0, float(paid @ table.counts) / table.n_records / len(names), self.trace.bound or 0.0)
+        gap = 0.0 if self.loss <= value else (self.loss - value) / self.loss
+        return replace(self, trace=replace(self.trace, bound=min(value, self.loss), gap=gap))
 
     def plot_search(self, *, ax: Any = None) -> Any:
         """Draw how the search went, best loss and proven bound; return the matplotlib axes.

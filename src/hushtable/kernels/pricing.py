@@ -1,12 +1,4 @@
-"""The class that its members' prices exceed most, by branch and bound.
-
-A class is bounded by its box: the lowest and highest place of every ordered column (0, the missing
-value, is the lowest, and nothing joins it for less than the whole column), the set of places of every
-other one. A node of the search says what the box holds at least, and what it holds at most. A class of
-share s pays s for each member, so it exceeds its cost by the sum of price - s; a member whose
-cells lie outside the least box makes the share grow by what they add, so for every threshold the best
-members below it, each paying the threshold, bound what a class can exceed.
-"""
+"""Blocks whose cost is below what the duals of their rows pay: the pricing step of column generation."""
 
 from __future__ import annotations
 
@@ -15,425 +7,222 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray
-from hushtable.kernels._jit import inner
+from hushtable._types import CodeArray, CountArray, FloatArray
+from hushtable.kernels._jit import bare, inner
 from hushtable.kernels._records import record
-from hushtable.kernels.nearness import Rows, apart, cost
+from hushtable.kernels.cost import Costs, cell_cost
 
-__all__ = ["ENOUGH", "NODE", "N_BUCKETS", "Limits", "Scratch", "gather", "search"]
+__all__ = ["Found", "Stack", "Wanted", "new_stack", "price"]
 
-NODE: Final = record(
-    ("parent", np.int32),
-    ("column", np.int32),  # what it decides after its parent
-    ("place", np.int32),
-    ("side", np.int32),  # the box holds the place, ends below it, begins above it, lacks it (of an unordered column)
-    ("bound", np.float64),  # what no class of it exceeds
-    ("next_column", np.int32),  # what its children decide
-    ("next_place", np.int32),
-    ("next_side", np.int32),
-    ("is_open", np.bool_),
+DEPTH: Final = record(
+    ("row", np.int64),  # that joined here
+    ("paid", np.float64),  # the sum of the duals of the rows so far
+    ("floor", np.float64),  # what a row costs at least
+    ("n_listed", np.int64),  # how many rows may join
+    ("at", np.int64),  # which of them is next
 )
-ENOUGH = 1e-10  # a lower excess may be rounding
-N_BUCKETS = 128
+
+LISTED: Final = record(
+    ("gain", np.float64),  # what a row that may join gains at most
+    ("rise", np.float64),  # by how much it raises what the rows so far cost
+    ("row", np.int64),
+)
 
 
-class Limits(NamedTuple):
-    """How large classes are, and how far a search goes.
+class Wanted(NamedTuple):
+    """Which blocks are looked for.
 
-    k : records of a class, at least
-    n_nodes : nodes of the search for one row, at most
-    is_box : whether the least share is looked for, and not what prices exceed
+    k : blocks hold k to 2 k - 1 rows
+    duals : float64 (n_rows,), what each row pays
+    least : float64 (n_rows,), what a row costs at least in any block
+    below : the reduced cost from which on a block is of no use
+    is_all : whether all blocks below are wanted, else for every first row ever better ones
+    most_nodes : where to pause
     """
 
     k: int
-    n_nodes: int
-    is_box: bool
+    duals: FloatArray
+    least: FloatArray
+    below: float
+    is_all: bool
+    most_nodes: int
 
 
-class Scratch(NamedTuple):
-    """What a search writes on."""
+class Found(NamedTuple):
+    """Blocks found.
 
-    rows: CodeArray  # (n_rows,) the candidates
-    copies: CountArray  # (n_rows,) of each, the records that may join
-    shares: FloatArray  # (n_rows,) the least share with each; inf: left out
-    order: CodeArray  # (n_rows,) candidates by rising share
-    bucket_of: CodeArray  # (n_rows,)
-    buckets: CodeArray  # (N_BUCKETS + 2,)
-    heap_prices: FloatArray  # (n_rows,) lowest price first
-    heap: CodeArray  # (n_rows,)
-    heap_copies: CountArray  # (n_rows,)
-    low: CodeArray  # (n_columns,) the least box
-    high: CodeArray
-    first: CodeArray  # (n_columns,) the largest one
-    last: CodeArray
-    n_held: CodeArray  # (n_columns,) values of an unordered column in the least box
-    held: BoolArray  # (n_places,)
-    barred: BoolArray  # (n_places,)
-    seen: CodeArray  # (n_places,) chosen records with a place
-    chosen: CodeArray  # (n_rows,)
-    taken: CountArray  # (n_rows,)
-    best: CodeArray  # (n_rows,) members of the class found
-    best_taken: CountArray
-    nodes: NDArray[Any]  # NODE (most nodes,)
-    sizes: CountArray  # (3,) candidates, members of the best class, nodes of all searches
-
-
-@inner
-def gather(rows: Rows, scratch: Scratch, prices: FloatArray, rank: CountArray, a: int, limit: float) -> None:
-    """Set as candidates the other copies of a row and the rows nearer than a limit that come before it.
-
-    rank : int64 (n_rows,), or empty: rows come by price, and of equal prices by number
+    rows : int32 (room, 2 k - 1), -1 past the last one
+    reduced : float64 (room,), the reduced costs
+    best : float64 (n_rows,), of every first row, the least reduced cost found, at most 0
+    counts : int64 (3,), blocks found, nodes, and branches cut by the bound
     """
-    n = 0
-    if rows.counts[a] > 1:
-        scratch.rows[0], scratch.copies[0] = a, rows.counts[a] - 1
-        n = 1
-    lead, n_columns = rows.n_leading, rows.unit.size
-    for group in range(rows.starts.size - 1):
-        start = apart(rows, a, rows.starts[group], (0, lead), 0.0, limit)
-        if start >= limit:
-            continue
-        for q in range(rows.starts[group], rows.starts[group + 1]):
-            if rank.size > 0:
-                if rank[q] >= rank[a]:
-                    continue
-            elif prices.size > 0 and (prices[q] > prices[a] or (prices[q] == prices[a] and q >= a)):
+
+    rows: CodeArray
+    reduced: FloatArray
+    best: FloatArray
+    counts: CountArray
+
+
+class Stack(NamedTuple):
+    """How far a search has come: a block under way, row after row, and what may join it at each depth.
+
+    cursor : int64 (2,), the first row of the blocks under way, and their depth, -1 where none is begun
+    limit : float64 (1,), the reduced cost that the first row's next block has to go below
+    depths : DEPTH (2 k - 1,)
+    spans : int32 (2 k - 1, 2, n_columns), the lowest and highest places of the rows so far
+    listed : LISTED (2 k - 1, n_rows), the rows that may join
+    top : float64 (2 k - 1,), scratch
+    """
+
+    cursor: CountArray
+    limit: FloatArray
+    depths: NDArray[Any]
+    spans: CodeArray
+    listed: NDArray[Any]
+    top: FloatArray
+
+
+def new_stack(n_rows: int, n_columns: int, k: int) -> Stack:
+    """Return the stack of a search that has not begun."""
+    most = 2 * k - 1
+    return Stack(
+        cursor=np.array([0, -1], dtype=np.int64),
+        limit=np.zeros(1),
+        depths=np.zeros(most, dtype=DEPTH),
+        spans=np.empty((most, 2, n_columns), dtype=np.int32),
+        listed=np.empty((most, n_rows), dtype=LISTED),
+        top=np.empty(most),
+    )
+
+
+@bare
+def price(places: CodeArray, costs: Costs, wanted: Wanted, stack: Stack, found: Found) -> bool:
+    """Search the blocks of every first row; tell whether all were, or it paused: ``found`` is full, or nodes are out.
+
+    A block costs each of its rows what all of them cost together, so that its reduced cost is a sum
+    over rows of (cost - dual), and a cost only rises when rows join. Goes on where ``stack`` was left.
+    """
+    n_rows, n_columns = places.shape
+    depths, spans, listed, cursor = stack.depths, stack.spans, stack.listed, stack.cursor
+    while cursor[0] < n_rows:
+        root = cursor[0]
+        if cursor[1] < 0:
+            cursor[1], stack.limit[0] = 0, wanted.below
+            begun = depths[0]
+            begun.row, begun.paid, begun.floor = root, wanted.duals[root], wanted.least[root]
+            begun.n_listed, begun.at = n_rows - root - 1, -1
+            for j in range(n_columns):
+                spans[0, 0, j] = spans[0, 1, j] = places[root, j]
+            for i in range(begun.n_listed):
+                listed[0, i].row = root + 1 + i
+        while cursor[1] >= 0:
+            depth, limit = cursor[1], stack.limit[0]
+            held, may_join, size = depths[depth], listed[depth], depth + 1
+            if held.at < 0:
+                state = (size, held.floor, held.paid, limit)
+                held.n_listed = _rank(places, costs, wanted, spans[depth], state, may_join[: held.n_listed], stack.top)
+                held.at = 0
+            if found.counts[0] == found.reduced.size or found.counts[1] > wanted.most_nodes:
+                return False
+            t = held.at
+            if _bound(wanted.k, size, held.floor * size - held.paid, may_join, t, held.n_listed) >= limit:
+                found.counts[2] += held.n_listed - t
+                cursor[1] -= 1
                 continue
-            if q != a and apart(rows, a, q, (lead, n_columns), start, limit) < limit:
-                scratch.rows[n], scratch.copies[n] = q, rows.counts[q]
-                n += 1
-    scratch.sizes[0] = n
+            held.at = t + 1
+            found.counts[1] += 1
+            row, size = may_join[t].row, size + 1
+            total = 0.0
+            for j in range(n_columns):
+                place = int(places[row, j])
+                low, high = min(int(spans[depth, 0, j]), place), max(int(spans[depth, 1, j]), place)
+                spans[depth + 1, 0, j], spans[depth + 1, 1, j] = low, high
+                total += cell_cost(costs, j, low, high)
+            child = depths[depth + 1]
+            child.row, child.paid = row, held.paid + wanted.duals[row]
+            child.floor = max(total, max(held.floor, wanted.least[row]))
+            if size >= wanted.k and size * total - child.paid < limit:
+                _store(found, depths[:size], size * total - child.paid)
+                if not wanted.is_all:
+                    stack.limit[0] = size * total - child.paid
+            if size < depths.size:
+                child.n_listed, child.at = held.n_listed - t - 1, -1
+                for i in range(child.n_listed):
+                    listed[depth + 1, i].row = may_join[t + 1 + i].row
+                cursor[1] = depth + 1
+        found.best[root] = min(0.0, stack.limit[0])
+        cursor[0] += 1
+    return True
 
 
 @inner
-def _begin(rows: Rows, scratch: Scratch, a: int) -> None:
-    """Make the least box that of one row, and the largest one everything."""
-    for j in range(rows.unit.size):
-        place = rows.places[a, j]
-        scratch.low[j] = scratch.high[j] = place
-        scratch.first[j], scratch.last[j] = 0, 2**31 - 1
-        scratch.n_held[j] = 1
-        if not rows.is_ordered[j]:
-            scratch.held[rows.begins[j] + place] = True
+def _store(found: Found, depths: NDArray[Any], reduced: float) -> None:
+    place = found.counts[0]
+    for i in range(found.rows.shape[1]):
+        found.rows[place, i] = depths[i].row if i < depths.size else -1
+    found.reduced[place] = reduced
+    found.counts[0] += 1
 
 
 @inner
-def _decide(rows: Rows, scratch: Scratch, node: int, *, undo: bool) -> None:
-    """Apply the decisions on the way to a node, or forget those of unordered columns."""
-    nodes = scratch.nodes
-    while node > 0:
-        j, place, side = nodes[node].column, nodes[node].place, nodes[node].side
-        if not rows.is_ordered[j]:
-            flag = rows.begins[j] + place
-            if side == 0:
-                if not undo and not scratch.held[flag]:
-                    scratch.n_held[j] += 1
-                scratch.held[flag] = not undo
-            else:
-                scratch.barred[flag] = not undo
-        elif side == 0:
-            scratch.low[j], scratch.high[j] = min(scratch.low[j], place), max(scratch.high[j], place)
-        elif side == 1:
-            scratch.last[j] = min(scratch.last[j], place - 1)
-        else:
-            scratch.first[j] = max(scratch.first[j], place + 1)
-        node = nodes[node].parent
-
-
-@inner
-def _end(rows: Rows, scratch: Scratch, a: int) -> None:
-    """Forget the box of one row."""
-    for j in range(rows.unit.size):
-        if not rows.is_ordered[j]:
-            scratch.held[rows.begins[j] + rows.places[a, j]] = False
-
-
-@inner
-def _least_share(rows: Rows, scratch: Scratch) -> float:
-    """Return the share of the least box."""
-    total = 0.0
-    for j in range(rows.unit.size):
-        if rows.is_ordered[j]:
-            total += cost(rows, j, scratch.low[j], scratch.high[j])
-        elif scratch.n_held[j] > 1:
-            total += scratch.n_held[j] * rows.unit[j]
-    return total
-
-
-@inner
-def _with_row(rows: Rows, scratch: Scratch, q: int, limit: float) -> float:
-    """Return the share of the least box with a row; inf where the largest box lacks it, or from a limit on."""
-    total = 0.0
-    for j in range(rows.unit.size):
-        place = rows.places[q, j]
-        if rows.is_ordered[j]:
-            if place < scratch.first[j] or place > scratch.last[j]:
-                return np.inf
-            total += cost(rows, j, min(scratch.low[j], place), max(scratch.high[j], place))
-        else:
-            flag = rows.begins[j] + place
-            if scratch.barred[flag]:
-                return np.inf
-            n_held = scratch.n_held[j] + int(not scratch.held[flag])
-            if n_held > 1:
-                total += n_held * rows.unit[j]
-        if total >= limit:
-            return np.inf
-    return total
-
-
-@inner
-def _sort(scratch: Scratch, least: float, limit: float) -> int:
-    """Put the candidates that are left in order of their share; return how many there are."""
-    buckets, shares = scratch.buckets, scratch.shares
-    scale = N_BUCKETS / max(1e-300, limit - least)
-    for i in range(N_BUCKETS + 2):
-        buckets[i] = 0
-    n = 0
-    for i in range(scratch.sizes[0]):
-        if shares[i] < np.inf:
-            bucket = min(N_BUCKETS - 1, int(max(0.0, shares[i] - least) * scale))
-            scratch.bucket_of[i] = bucket
-            buckets[bucket + 1] += 1
-            n += 1
-    for i in range(N_BUCKETS):
-        buckets[i + 1] += buckets[i]
-    for i in range(scratch.sizes[0]):
-        if shares[i] < np.inf:
-            bucket = scratch.bucket_of[i]
-            scratch.order[buckets[bucket]] = i
-            buckets[bucket] += 1
-    order = scratch.order
-    for i in range(1, n):
-        each = order[i]
-        at = i
-        while at > 0 and shares[order[at - 1]] > shares[each]:
-            order[at] = order[at - 1]
-            at -= 1
-        order[at] = each
-    return n
-
-
-@inner
-def _push(scratch: Scratch, size: int, price: float, candidate: int, copies: int) -> None:
-    prices, heap, n_copies = scratch.heap_prices, scratch.heap, scratch.heap_copies
-    at = size
-    while at > 0:
-        up = (at - 1) >> 1
-        if prices[up] <= price:
+def _bound(k: int, size: int, reduced: float, listed: NDArray[Any], begin: int, end: int) -> float:
+    """Return what no block goes below that adds some of the listed rows, which fall in gain, to those so far."""
+    n_needed = k - size
+    if end - begin < max(1, n_needed):
+        return np.inf
+    for i in range(begin, min(end, begin + 2 * k - 1 - size)):
+        gain = listed[i].gain
+        if i > begin and i - begin >= n_needed and gain <= 0:
             break
-        prices[at], heap[at], n_copies[at] = prices[up], heap[up], n_copies[up]
-        at = up
-    prices[at], heap[at], n_copies[at] = price, candidate, copies
+        reduced -= gain
+    return reduced
 
 
 @inner
-def _pop(scratch: Scratch, size: int) -> None:
-    """Remove the lowest of so many."""
-    prices, heap, n_copies = scratch.heap_prices, scratch.heap, scratch.heap_copies
-    size -= 1
-    price, candidate, copies = prices[size], heap[size], n_copies[size]
-    at = 0
-    while True:
-        down = 2 * at + 1
-        if down >= size:
+def _rank(
+    places: CodeArray,
+    costs: Costs,
+    wanted: Wanted,
+    span: CodeArray,
+    state: tuple[int, float, float, float],
+    listed: NDArray[Any],
+    top: FloatArray,
+) -> int:
+    """Keep the rows that may still join a useful block, by falling gain; return how many."""
+    size, floor, paid, limit = state
+    n_more = 2 * wanted.k - 1 - size
+    for i in range(n_more):
+        top[i] = -np.inf
+    for i in range(listed.size):
+        row = listed[i].row
+        total = 0.0
+        for j in range(places.shape[1]):
+            place = int(places[row, j])
+            total += cell_cost(costs, j, min(int(span[0, j]), place), max(int(span[1, j]), place))
+        cost = max(floor, max(total, wanted.least[row]))
+        gain = wanted.duals[row] - cost
+        listed[i].gain, listed[i].rise = gain, size * (cost - floor)
+        rank = n_more - 1
+        if gain > top[rank]:
+            while rank > 0 and top[rank - 1] < gain:
+                top[rank] = top[rank - 1]
+                rank -= 1
+            top[rank] = gain
+    # What the other rows of the block gain at most.
+    others = 0.0
+    for i in range(n_more - 1):
+        if i >= wanted.k - size - 1 and top[i] <= 0:
             break
-        if down + 1 < size and prices[down + 1] < prices[down]:
-            down += 1
-        if prices[down] >= price:
-            break
-        prices[at], heap[at], n_copies[at] = prices[down], heap[down], n_copies[down]
-        at = down
-    prices[at], heap[at], n_copies[at] = price, candidate, copies
-
-
-@inner
-def _fill(
-    scratch: Scratch,
-    prices: FloatArray,
-    own: float,
-    limits: Limits,
-    start: tuple[float, int],
-    until: float,
-    goal: float,
-) -> tuple[float, float, float, int]:
-    """Return the best bound over thresholds, its threshold, the last threshold above a goal, and the size of the heap.
-
-    start : the least share, and how many candidates there are
-    until : the last threshold looked at; the heap then holds the members
-    """
-    least, n = start
-    k, size, records, total = limits.k, 0, 1, own
-    best, best_at, last_at = -np.inf, -1.0, -1.0
-    i = 0
-    while i < n:
-        tau = max(least, scratch.shares[scratch.order[i]])
-        if tau > until:
-            break
-        while i < n and scratch.shares[scratch.order[i]] <= tau:
-            each = scratch.order[i]
-            i += 1
-            copies = min(scratch.copies[each], max(0, k - records)) if limits.is_box else scratch.copies[each]
-            if copies > 0:
-                price = 0.0 if limits.is_box else prices[scratch.rows[each]]
-                _push(scratch, size, price, each, copies)
-                size += 1
-                records += copies
-                total += copies * price
-        while not limits.is_box and records > k and size > 0 and scratch.heap_prices[0] <= tau:
-            gone = min(scratch.heap_copies[0], records - k)
-            records -= gone
-            total -= gone * scratch.heap_prices[0]
-            scratch.heap_copies[0] -= gone
-            if scratch.heap_copies[0] == 0:
-                _pop(scratch, size)
-                size -= 1
-        if records >= k:
-            value = -tau if limits.is_box else total - records * tau
-            if value > best:
-                best, best_at = value, tau
-            if value > goal:
-                last_at = tau
-            if limits.is_box:
-                break
-    return best, best_at, last_at, size
-
-
-@inner
-def _branch(rows: Rows, scratch: Scratch, a: int, n: int) -> tuple[float, int, int, int]:
-    """Return the share of the chosen class, and the place outside the least box that makes it grow most."""
-    share, widest = 0.0, 0.0
-    column, place, side = -1, 0, 0
-    for j in range(rows.unit.size):
-        own = rows.places[a, j]
-        if rows.is_ordered[j]:
-            low = high = own
-            for i in range(n):
-                each = rows.places[scratch.chosen[i], j]
-                low, high = min(low, each), max(high, each)
-            share += cost(rows, j, low, high)
-            width = cost(rows, j, scratch.low[j], scratch.high[j])
-            if high > scratch.high[j]:
-                grown = cost(rows, j, scratch.low[j], high) - width
-                if grown > widest:
-                    widest, column, place, side = grown, j, high, 1
-            if low < scratch.low[j]:
-                grown = cost(rows, j, low, scratch.high[j]) - width
-                if grown > widest:
-                    widest, column, place, side = grown, j, low, 2
-        else:
-            n_values = 1
-            begin = rows.begins[j]
-            scratch.seen[begin + own] = 1
-            for i in range(n):
-                flag = begin + rows.places[scratch.chosen[i], j]
-                n_values += int(scratch.seen[flag] == 0)
-                scratch.seen[flag] += scratch.taken[i]
-            if n_values > 1:
-                share += n_values * rows.unit[j]
-            grown = rows.unit[j] * (2.0 if scratch.n_held[j] == 1 else 1.0)
-            most = 0
-            for i in range(n):
-                each = rows.places[scratch.chosen[i], j]
-                if not scratch.held[begin + each] and scratch.seen[begin + each] > most and grown >= widest:
-                    widest, column, place, side = grown, j, each, 3
-                    most = scratch.seen[begin + each]
-            for i in range(n):
-                scratch.seen[begin + rows.places[scratch.chosen[i], j]] = 0
-            scratch.seen[begin + own] = 0
-    return share, column, place, side
-
-
-@inner
-def _drop_far(scratch: Scratch, last_at: float) -> None:
-    """Drop the candidates that are farther from the row than any class with them may be to be better than the goal."""
-    n = 0
-    for i in range(scratch.sizes[0]):
-        if scratch.shares[i] <= last_at:
-            scratch.rows[n], scratch.copies[n] = scratch.rows[i], scratch.copies[i]
-            scratch.shares[n] = scratch.shares[i]
-            n += 1
-    scratch.sizes[0] = n
-
-
-@inner
-def _look(
-    rows: Rows, scratch: Scratch, prices: FloatArray, a: int, limits: Limits, node: int, known: tuple[float, float]
-) -> tuple[float, float]:
-    """Bound a node, and say what its children decide; return the best value known, and a limit of shares.
-
-    known : the best value so far, or a goal, and a limit of shares above which no class is better
-    """
-    goal, limit = known
-    own = 0.0 if limits.is_box else prices[a]
-    _begin(rows, scratch, a)
-    _decide(rows, scratch, node, False)
-    least = _least_share(rows, scratch)
-    here = scratch.nodes[node]
-    here.bound, here.is_open = -np.inf, False
-    for i in range(scratch.sizes[0]):
-        scratch.shares[i] = _with_row(rows, scratch, scratch.rows[i], limit)
-    n = _sort(scratch, least, limit)
-    bound, best_at, last_at, _ = _fill(scratch, prices, own, limits, (least, n), np.inf, goal)
-    here.bound = bound
-    if node == 0 and not limits.is_box:
-        _drop_far(scratch, last_at)
-        n = _sort(scratch, least, limit)
-    if bound > goal:
-        _, _, _, size = _fill(scratch, prices, own, limits, (least, n), best_at, goal)
-        records, total = 1, own
-        for i in range(size):
-            scratch.chosen[i] = scratch.rows[scratch.heap[i]]
-            scratch.taken[i] = scratch.heap_copies[i]
-            records += scratch.taken[i]
-            total += scratch.taken[i] * scratch.heap_prices[i]
-        share, here.next_column, here.next_place, here.next_side = _branch(rows, scratch, a, size)
-        value = -share if limits.is_box else total - records * share
-        if value > goal:
-            goal = value
-            scratch.sizes[1] = size
-            for i in range(size):
-                scratch.best[i], scratch.best_taken[i] = scratch.chosen[i], scratch.taken[i]
-            if limits.is_box:
-                limit = min(limit, share)
-        here.is_open = here.next_column >= 0 and share > best_at and bound > goal
-    _decide(rows, scratch, node, True)
-    _end(rows, scratch, a)
-    return goal, limit
-
-
-@inner
-def search(
-    rows: Rows, scratch: Scratch, prices: FloatArray, a: int, limits: Limits, known: tuple[float, float]
-) -> tuple[float, float]:
-    """Return what no class of the candidates with a row exceeds, and the best value found.
-
-    known : a goal, and a limit of shares. Below the goal nothing is looked for. The members of the best class but
-    one copy of the row itself are left in ``best``; there are none where nothing was found.
-    """
-    nodes = scratch.nodes
-    goal, limit = known
-    scratch.sizes[1] = 0
-    nodes[0].parent = -1
-    goal, limit = _look(rows, scratch, prices, a, limits, 0, (goal, limit))
-    n = 1
-    while n + 1 < limits.n_nodes and n + 1 < nodes.size:
-        top, at = goal, -1
-        for i in range(n):
-            if nodes[i].is_open and nodes[i].bound > top:
-                top, at = nodes[i].bound, i
-        if at < 0:
-            break
-        nodes[at].is_open = False
-        for child in range(2):
-            new = nodes[n]
-            new.parent, new.column, new.place = at, nodes[at].next_column, nodes[at].next_place
-            new.side = 0 if child == 0 else nodes[at].next_side
-            goal, limit = _look(rows, scratch, prices, a, limits, n, (goal, limit))
-            n += 1
-    scratch.sizes[2] += n
-    bound = goal
-    for i in range(n):
-        if nodes[i].is_open:
-            bound = max(bound, nodes[i].bound)
-    return bound, goal
+        others += top[i]
+    n_kept = 0
+    for i in range(listed.size):
+        gain, row = listed[i].gain, listed[i].row
+        if size * floor + listed[i].rise - paid - gain - others >= limit:
+            continue
+        rank = n_kept
+        while rank > 0 and listed[rank - 1].gain < gain:
+            listed[rank].gain, listed[rank].row = listed[rank - 1].gain, listed[rank - 1].row
+            rank -= 1
+        listed[rank].gain, listed[rank].row = gain, row
+        n_kept += 1
+    return n_kept

@@ -10,7 +10,7 @@ import numpy as np
 
 from hushtable import layout
 from hushtable._types import CountArray, FloatArray
-from hushtable.kernels import ascent, nearness, pricing
+from hushtable.kernels import ascent, dearest, nearness
 from hushtable.search import Budget, Clock, say_if_first_run
 from hushtable.table import Table
 
@@ -153,7 +153,7 @@ class _Search:
         rank[order] = np.arange(len(order))
 
         def certify(run: tuple[int, int]) -> None:
-            limits = pricing.Limits(self.k, n_nodes if self.done < 1 else 1, is_box=False)
+            limits = dearest.Limits(self.k, n_nodes if self.done < 1 else 1, is_box=False)
             ascent.certify(self.rows, self.scratch, limits, order, rank, run, lowered)
 
         _in_turn(certify, len(order), lambda: False)
@@ -162,7 +162,7 @@ class _Search:
     def sweep(self, prices: FloatArray, step: float, until: float) -> None:
         """Raise every price once and lower those of dear classes, the highest prices first."""
         order = np.argsort(-prices, kind="stable")
-        limits = pricing.Limits(self.k, _SWEEPING, is_box=False)
+        limits = dearest.Limits(self.k, _SWEEPING, is_box=False)
         _in_turn(
             lambda run: ascent.raise_prices(self.rows, self.scratch, limits, order, run, step, prices),
             len(order),
@@ -180,20 +180,20 @@ def _in_turn(work: Callable[[tuple[int, int]], None], n_rows: int, is_over: Call
         work((begin, min(n_rows, begin + _TOGETHER)))
 
 
-def _scratch(rows: nearness.Rows) -> pricing.Scratch:
+def _scratch(rows: nearness.Rows) -> dearest.Scratch:
     n_rows, n_columns = rows.places.shape
     n_places = int(rows.begins[-1])
 
     def codes(n: int) -> np.ndarray[tuple[int], np.dtype[np.int32]]:
         return np.zeros(n, dtype=np.int32)
 
-    return pricing.Scratch(
+    return dearest.Scratch(
         rows=codes(n_rows),
         copies=np.zeros(n_rows, dtype=np.int64),
         shares=np.zeros(n_rows),
         order=codes(n_rows),
         bucket_of=codes(n_rows),
-        buckets=codes(pricing.N_BUCKETS + 2),
+        buckets=codes(dearest.N_BUCKETS + 2),
         heap_prices=np.zeros(n_rows),
         heap=codes(n_rows),
         heap_copies=np.zeros(n_rows, dtype=np.int64),
@@ -209,6 +209,6 @@ def _scratch(rows: nearness.Rows) -> pricing.Scratch:
         taken=np.zeros(n_rows, dtype=np.int64),
         best=codes(n_rows),
         best_taken=np.zeros(n_rows, dtype=np.int64),
-        nodes=np.zeros(_THOROUGH + 2, dtype=pricing.NODE),
+        nodes=np.zeros(_THOROUGH + 2, dtype=dearest.NODE),
         sizes=np.zeros(3, dtype=np.int64),
     )

@@ -222,7 +222,8 @@ def _verdict(certificate: PriceCertificate, spread: Spread, prices: FloatArray, 
 
 
 def _spec_in(entries: Mapping[str, Any]) -> ColumnSpec:
-    return ColumnSpec(**{key: tuple(each) if isinstance(each, list) else each for key, each in entries.items()})
+    given: dict[str, Any] = {key: tuple(each) if isinstance(each, list) else each for key, each in entries.items()}
+    return ColumnSpec(**given)
 
 
 def _positions(column: Column, *, by_rank: bool) -> FloatArray:
