@@ -31,7 +31,7 @@ from hushtable.pseudonyms import Pseudonyms
 from hushtable.quality.bound import ncp_bound
 from hushtable.quality.loss import Quality, average_class_size, discernibility, measure
 from hushtable.quality.utility import Rows, Utility, measure_utility
-from hushtable.recoding import Intervals, Recoding
+from hushtable.recoding import Intervals, Nodes, Recoding
 from hushtable.search import Budget, Trace
 from hushtable.table import Table
 
@@ -273,7 +273,7 @@ class Release:
         """Return the release with a proven floor under its loss, and the gap to it: ``trace.bound``, ``trace.gap``.
 
         The floor is that of k-anonymity with the smallest class that a model asks for, on the values themselves: every
-        further model, hierarchy, grid and round end only publishes more. See `hushtable.quality.bound.ncp_bound`.
+        further model, grid and round end only publishes more. See `hushtable.quality.bound.ncp_bound`.
 
         Parameters
         ----------
@@ -283,8 +283,8 @@ class Release:
         Raises
         ------
         InputError
-            No floor is known: the loss is not the set-NCP by values with equal weights, or no model asks for classes of
-            some size of its own records.
+            No floor is known: the loss is not the set-NCP by values with equal weights, a column publishes nodes of a
+            hierarchy (whose shares count leaves that the data may not have), or no model asks for classes of k records.
 
         Notes
         -----
@@ -302,10 +302,14 @@ class Release:
         """
         sizes = [model.min_size for model in self.models if not model.needs.population]
         is_plain = abs(self.loss - self.quality.set_ncp) <= TOLERANCE and isinstance(self.claim, Classes)
-        if not is_plain or not sizes or any(column.by_rank for column in self.recoding.columns):
+        is_known = self.recoding.style != "central" and all(
+            isinstance(cell, Intervals) if column.is_ordered else not isinstance(cell, Nodes)
+            for column, cell in zip(self.recoding.columns, self.recoding.cells, strict=True)
+        )
+        if not is_plain or not is_known or not sizes or any(column.by_rank for column in self.recoding.columns):
             msg = with_hint(
                 "no floor is known under the loss of this release.",
-                "there is one under loss='ncp' without weights, with models that ask for classes of k records.",
+                "there is one under loss='ncp' without weights, of intervals and sets, with models that ask for k.",
             )
             raise InputError(msg)
         names, source = self.quasi_identifiers, self.source

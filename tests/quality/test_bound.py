@@ -148,3 +148,36 @@ def test_fewer_records_than_k():
     for floor in (ncp_lower_bound, ncp_bound):
         with pytest.raises(ht.InputError, match="k = 3"):
             floor(pl.DataFrame({"a": [1, 2]}), ["a"], 3)
+
+
+@pytest.mark.parametrize("options", [{}, {"exchange": True}, {"recoding": "readable"}])
+def test_a_release_says_how_far_it_may_be_from_the_best(options):
+    rng = random.Random(5)
+    frame = pl.DataFrame(
+        {"age": [rng.randint(0, 60) for _ in range(80)], "pay": [rng.randint(0, 9) for _ in range(80)]}
+    )
+    release = ht.anonymize(
+        frame, quasi_identifiers=["age", "pay"], models=[ht.KAnonymity(3)], method=ht.Mondrian(**options)
+    )
+    assert release.trace.bound is None
+    trace = release.with_bound(ht.Budget(nodes=2_000)).trace
+    assert 0 < trace.bound <= release.loss
+    assert trace.gap == pytest.approx((release.loss - trace.bound) / release.loss)
+
+
+def test_no_floor_is_known_under_weights_and_centres():
+    frame = pl.DataFrame({"age": [1, 2, 8, 9], "pay": [1, 1, 5, 6]})
+    asked = {"quasi_identifiers": ["age", "pay"], "models": [ht.KAnonymity(2)]}
+    for options in ({"loss": ht.SetNCP({"age": 5.0})}, {"method": ht.Mondrian(recoding="central")}):
+        with pytest.raises(ht.InputError, match="no floor is known"):
+            ht.anonymize(frame, **asked, **options).with_bound()
+
+
+def test_an_external_manifest_holds_no_floor(tmp_path):
+    frame = pl.DataFrame({"age": [1, 2, 8, 9]})
+    release = ht.anonymize(
+        frame, quasi_identifiers=["age"], models=[ht.KAnonymity(2)], method=ht.Mondrian(recoding="readable")
+    )
+    release.with_bound().write(tmp_path / "out.csv", external=True)
+    text = (tmp_path / "out.csv.manifest.json").read_text(encoding="utf-8")
+    assert not any(word in text for word in ('"bound"', '"gap"', '"loss"', '"trace"'))
