@@ -31,7 +31,7 @@ from hushtable.pseudonyms import Pseudonyms
 from hushtable.quality.bound import ncp_bound
 from hushtable.quality.loss import Quality, average_class_size, discernibility, measure
 from hushtable.quality.utility import Rows, Utility, measure_utility
-from hushtable.recoding import Intervals, Nodes, Recoding
+from hushtable.recoding import Intervals, Recoding, Sets
 from hushtable.search import Budget, Trace
 from hushtable.table import Table
 
@@ -273,7 +273,7 @@ class Release:
         """Return the release with a proven floor under its loss, and the gap to it: ``trace.bound``, ``trace.gap``.
 
         The floor is that of k-anonymity with the smallest class that a model asks for, on the values themselves: every
-        further model, grid and round end only publishes more. See `hushtable.quality.bound.ncp_bound`.
+        further model only makes that dearer. See `hushtable.quality.bound.ncp_bound`.
 
         Parameters
         ----------
@@ -283,8 +283,9 @@ class Release:
         Raises
         ------
         InputError
-            No floor is known: the loss is not the set-NCP by values with equal weights, a column publishes nodes of a
-            hierarchy (whose shares count leaves that the data may not have), or no model asks for classes of k records.
+            No floor is known: the loss is not the set-NCP by values with equal weights, a column publishes something
+            else than intervals of values or sets of categories (what nodes and round cells lose is counted in leaves
+            and cells), or no model asks for classes of k records.
 
         Notes
         -----
@@ -303,7 +304,7 @@ class Release:
         sizes = [model.min_size for model in self.models if not model.needs.population]
         is_plain = abs(self.loss - self.quality.set_ncp) <= TOLERANCE and isinstance(self.claim, Classes)
         is_known = self.recoding.style != "central" and all(
-            isinstance(cell, Intervals) if column.is_ordered else not isinstance(cell, Nodes)
+            isinstance(cell, Intervals if column.is_ordered else Sets)
             for column, cell in zip(self.recoding.columns, self.recoding.cells, strict=True)
         )
         if not is_plain or not is_known or not sizes or any(column.by_rank for column in self.recoding.columns):
