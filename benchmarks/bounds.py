@@ -44,7 +44,7 @@ def main() -> None:
         began = time.process_time()
         bound = ncp_bound(adult, COLUMNS, k, budget)
         seconds = time.process_time() - began
-        checked = str(check_certificate(adult, bound.certificate()).passed) if asked.check else "-"
+        checked = str(check_certificate(adult, bound.certificate).passed) if asked.check else "-"
         nearest = ncp_lower_bound(adult, COLUMNS, k)
         print(
             f"{k:2}  {nearest:.5f}   {bound.value:.5f}   {WANTED.get(k, 0):.5f}  {seconds:6.1f}   {checked}", flush=True

@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import hushtable as ht
-from hushtable.claims.certificates import check_certificate
-from hushtable.claims.certificates.prices import PriceCertificate
+from hushtable.claims.certificates import Certificate, check_certificate
 from hushtable.quality import prices
 from hushtable.quality.bound import ncp_bound, ncp_lower_bound
 from naive_bound import least_loss, worst_excess
@@ -20,6 +19,11 @@ NAMES = ["age", "job"]
 
 def frame_of(rows):
     return pl.DataFrame(rows, schema={"age": pl.Int64, "job": pl.String}, orient="row")
+
+
+def changed(entries, **others):
+    """A certificate with other entries, whose digest fits them."""
+    return Certificate.of({name: entry for name, entry in {**entries, **others}.items() if name != "sha256"})
 
 
 def slow_bound(rows, k):
@@ -71,7 +75,7 @@ def test_no_price_is_too_high(n_nodes, budget, monkeypatch):
         bound = ncp_bound(frame_of(rows), NAMES, k, budget)
         assert worst_excess(rows, bound.prices.tolist(), k) <= 1e-9
         assert bound.value <= least_loss(rows, k) + 1e-9
-        assert check_certificate(frame_of(rows), bound.certificate()).passed
+        assert check_certificate(frame_of(rows), bound.certificate).passed
 
 
 def test_a_chain_of_neighbours():
@@ -86,46 +90,54 @@ def test_a_certificate_with_one_price_raised_is_refused(k):
     rng = random.Random(7)
     for _ in range(20):
         rows = random_rows(rng)
-        entries = ncp_bound(frame_of(rows), NAMES, k).certificate().to_dict()
+        entries = ncp_bound(frame_of(rows), NAMES, k).certificate.to_dict()
+        assert not check_certificate(frame_of(rows), {**entries, "sum": entries["sum"] + 1}).passed  # by its digest
         for i in range(len(entries["prices"])):
             raised = entries["prices"].copy()
             raised[i] += 2.0
-            assert not check_certificate(frame_of(rows), {**entries, "prices": raised}).passed
+            assert not check_certificate(frame_of(rows), changed(entries, prices=raised)).passed
 
 
 def test_a_certificate_whose_sum_is_not_that_of_its_prices_is_refused():
     frame = frame_of([(20, "a"), (30, "a"), (60, "a")])
-    entries = ncp_bound(frame, NAMES, 2).certificate().to_dict()
-    assert not check_certificate(frame, {**entries, "sum": entries["sum"] + 0.01}).passed
+    entries = ncp_bound(frame, NAMES, 2).certificate.to_dict()
+    assert not check_certificate(frame, changed(entries, sum=entries["sum"] + 0.01)).passed
 
 
 def test_a_certificate_is_for_one_table():
     frame = frame_of([(20, "a"), (30, "a"), (60, "a")])
-    certificate = ncp_bound(frame, NAMES, 2).certificate()
+    certificate = ncp_bound(frame, NAMES, 2).certificate
     with pytest.raises(ht.InputError, match="speaks of 3 records"):
         check_certificate(frame.head(2), certificate)
 
 
-@pytest.mark.parametrize("entries", [{}, {"kind": "lot"}, {"kind": "prices"}, {"kind": "prices", "form": 2}])
+@pytest.mark.parametrize("entries", [{"kind": "lot"}, {"kind": "prices"}, {"kind": "prices", "form": 2}])
 def test_what_is_no_certificate(entries):
     with pytest.raises(ht.InputError):
-        check_certificate(frame_of([(20, "a")]), entries)
+        check_certificate(frame_of([(20, "a")]), changed(entries))
+
+
+def test_prices_speak_of_no_hierarchies():
+    frame = frame_of([(20, "a"), (30, "a")])
+    with pytest.raises(ht.InputError, match="hierarchies"):
+        check_certificate(frame, ncp_bound(frame, NAMES, 2).certificate, {"age": "auto"})
 
 
 def test_a_certificate_in_a_file_is_its_owners(tmp_path):
     frame = frame_of([(20, "a"), (30, "b"), (60, "a")])
-    certificate = ncp_bound(frame, NAMES, 2).certificate()
+    bound = ncp_bound(frame, NAMES, 2)
+    certificate = bound.certificate
     certificate.write(tmp_path / "floor.json")
     assert (tmp_path / "floor.json").stat().st_mode & 0o077 == 0
-    read = PriceCertificate.read(tmp_path / "floor.json")
+    read = Certificate.read(tmp_path / "floor.json")
     assert read.to_dict() == certificate.to_dict()
-    assert check_certificate(frame, read).figures["bound"] == certificate.value
+    assert check_certificate(frame, read).figures["bound"] == bound.value
 
 
 def test_prices_are_in_no_repr_and_no_report():
     bound = ncp_bound(frame_of([(20, "a"), (30, "b"), (60, "a")]), NAMES, 2)
     assert "prices" not in repr(bound)
-    assert "prices" not in repr(bound.certificate())
+    assert "0." not in repr(bound.certificate)
     assert set(bound.to_dict()) == {"value", "k", "n_records", "nodes", "seconds", "columns"}
 
 

@@ -7,7 +7,7 @@ import numpy as np
 from hushtable._types import CountArray, FloatArray
 from hushtable.kernels._jit import bare
 from hushtable.kernels.dearest import ENOUGH, Limits, Scratch, gather, search
-from hushtable.kernels.nearness import Rows
+from hushtable.kernels.spacing import Rows
 
 __all__ = ["box_shares", "certify", "raise_prices"]
 

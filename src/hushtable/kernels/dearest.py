@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray
 from hushtable.kernels._jit import inner
 from hushtable.kernels._records import record
-from hushtable.kernels.nearness import Rows, apart, cost
+from hushtable.kernels.spacing import Rows, apart, cost
 
 __all__ = ["ENOUGH", "NODE", "N_BUCKETS", "Limits", "Scratch", "gather", "search"]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -10,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from hushtable._types import FloatArray, frozen
-from hushtable.claims.certificates.prices import PriceCertificate
-from hushtable.column import ColumnSpec
+from hushtable.claims.certificates import Certificate
+from hushtable.claims.certificates.prices import certify
 from hushtable.errors import InputError, check_whole, with_hint
-from hushtable.quality import pairing, prices
+from hushtable.quality import matching, prices
 from hushtable.search import Budget, Clock, check_budget
 from hushtable.table import Table
 
@@ -39,6 +38,8 @@ class Bound:
         Search nodes settled.
     seconds : float
         Wall-clock time.
+    certificate : Certificate
+        The prices as others can check them: see `hushtable.check_certificate`. It is its owner's alone.
     """
 
     value: float
@@ -48,7 +49,7 @@ class Bound:
     n_records: int
     nodes: int
     seconds: float
-    _certificate: PriceCertificate = field(repr=False)
+    certificate: Certificate = field(repr=False)
 
     def __post_init__(self) -> None:
         frozen(self.prices)
@@ -57,10 +58,6 @@ class Bound:
         """Return the bound as plain values, without a price."""
         names = ("value", "k", "n_records", "nodes", "seconds")
         return {**{name: getattr(self, name) for name in names}, "columns": list(self.columns)}
-
-    def certificate(self) -> PriceCertificate:
-        """Return the prices as others can check them; see `hushtable.claims.certificates`."""
-        return self._certificate
 
 
 def ncp_bound(data: Any, quasi_identifiers: Sequence[str], k: int, budget: Budget | None = None) -> Bound:
@@ -107,20 +104,12 @@ def ncp_bound(data: Any, quasi_identifiers: Sequence[str], k: int, budget: Budge
     if k == 1:
         found = prices.Priced(np.zeros(table.n_rows), 0, complete=True)
     else:
-        found = pairing.matched(rows, clock) if k == 2 else prices.raised(rows, k, clock)
+        found = matching.matched(rows, clock) if k == 2 else prices.raised(rows, k, clock)
     of_rows = np.empty(table.n_rows)
     of_rows[order] = found.prices
-    columns = [table.column(name) for name in names]
-    certificate = PriceCertificate(
-        k=k,
-        columns=names,
-        specs={column.name: ColumnSpec(column.kind, column.spec.order) for column in columns},
-        by_rank=tuple(column.name for column in columns if column.by_rank),
-        n_records=table.n_records,
-        sum=math.fsum((of_rows * table.counts).tolist()),
-        prices=tuple(of_rows.tolist()),
-    )
-    return Bound(certificate.value, of_rows[inverse], k, names, table.n_records, found.nodes, clock.spent, certificate)
+    certificate = certify([table.column(name) for name in names], k, table.counts.tolist(), of_rows.tolist())
+    value = float(certificate.entries["sum"]) / table.n_records / len(names)
+    return Bound(value, of_rows[inverse], k, names, table.n_records, found.nodes, clock.spent, certificate)
 
 
 def ncp_lower_bound(data: Any, quasi_identifiers: Sequence[str], k: int) -> float:

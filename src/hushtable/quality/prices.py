@@ -10,7 +10,7 @@ import numpy as np
 
 from hushtable import layout
 from hushtable._types import CountArray, FloatArray
-from hushtable.kernels import ascent, dearest, nearness
+from hushtable.kernels import ascent, dearest, spacing
 from hushtable.search import Budget, Clock, say_if_first_run
 from hushtable.table import Table
 
@@ -44,7 +44,7 @@ class Priced:
     complete: bool
 
 
-def lay_out(table: Table, names: Sequence[str]) -> tuple[nearness.Rows, CountArray]:
+def lay_out(table: Table, names: Sequence[str]) -> tuple[spacing.Rows, CountArray]:
     """Lay out distinct rows for the kernels; return with them which of the table's rows each is."""
     axes = layout.lay_out(table, names, {}, {})
     places, n_rows = layout.places(table, axes), table.n_rows
@@ -68,7 +68,7 @@ def lay_out(table: Table, names: Sequence[str]) -> tuple[nearness.Rows, CountArr
             break
         starts, n_leading = np.append(np.flatnonzero(is_new), n_rows), j + 1
     laid_out = [axes[j] for j in first.tolist()]
-    rows = nearness.Rows(
+    rows = spacing.Rows(
         places,
         table.counts[order],
         np.array([axis.is_ordered for axis in laid_out]),
@@ -81,15 +81,15 @@ def lay_out(table: Table, names: Sequence[str]) -> tuple[nearness.Rows, CountArr
     return rows, order
 
 
-def nearest_shares(rows: nearness.Rows, k: int, clock: Clock) -> FloatArray:
+def nearest_shares(rows: spacing.Rows, k: int, clock: Clock) -> FloatArray:
     """Return each row's summed share with the farthest of its k nearest records; 0 where the clock was over."""
     shares = np.zeros(len(rows.counts))
     kept, distances = np.empty(k, dtype=np.int32), np.empty(k)
-    _in_turn(lambda run: nearness.nearest(rows, k, kept, distances, run, shares), len(shares), lambda: clock.left <= 0)
+    _in_turn(lambda run: spacing.nearest(rows, k, kept, distances, run, shares), len(shares), lambda: clock.left <= 0)
     return shares
 
 
-def raised(rows: nearness.Rows, k: int, clock: Clock) -> Priced:
+def raised(rows: spacing.Rows, k: int, clock: Clock) -> Priced:
     """Return the best prices that are found within a budget; without one, those of a single pass.
 
     Notes
@@ -116,7 +116,7 @@ def raised(rows: nearness.Rows, k: int, clock: Clock) -> Priced:
     return Priced(max(best, last, key=search.sum), search.nodes, complete=False)
 
 
-def proven(rows: nearness.Rows, k: int, prices: FloatArray, clock: Clock) -> Priced:
+def proven(rows: spacing.Rows, k: int, prices: FloatArray, clock: Clock) -> Priced:
     """Lower prices until no class exceeds its cost by them."""
     search = _Search(rows, k, clock)
     found = search.proven(prices, _THOROUGH)
@@ -126,7 +126,7 @@ def proven(rows: nearness.Rows, k: int, prices: FloatArray, clock: Clock) -> Pri
 class _Search:
     """What the passes of one search share."""
 
-    def __init__(self, rows: nearness.Rows, k: int, clock: Clock) -> None:
+    def __init__(self, rows: spacing.Rows, k: int, clock: Clock) -> None:
         self.rows, self.k, self.clock = rows, k, clock
         self.scratch = _scratch(rows)
 
@@ -180,7 +180,7 @@ def _in_turn(work: Callable[[tuple[int, int]], None], n_rows: int, is_over: Call
         work((begin, min(n_rows, begin + _TOGETHER)))
 
 
-def _scratch(rows: nearness.Rows) -> dearest.Scratch:
+def _scratch(rows: spacing.Rows) -> dearest.Scratch:
     n_rows, n_columns = rows.places.shape
     n_places = int(rows.begins[-1])
 

@@ -14,7 +14,7 @@ from hushtable.errors import InputError, with_hint
 __all__ = ["KINDS", "Certificate", "check_certificate"]
 
 KINDS: Final[Mapping[str, Callable[[Any, Mapping[str, Any]], Verdict]]] = MappingProxyType(
-    {"lattice": lattice.check, "prices": prices.check}
+    {"lattice": lattice.check, prices.KIND: prices.check}
 )
 """What checks a certificate, by the word for its kind."""
 
@@ -31,7 +31,7 @@ def check_certificate(
     certificate : Certificate, or the mapping that `Certificate.to_dict` returned
         Of `Release.certificate`, or read from a file.
     hierarchies : mapping of column to Hierarchy, rule, path or "auto", optional
-        Those of the certificate when not given.
+        Those of the certificate when not given; prices need none.
 
     Returns
     -------
@@ -43,7 +43,7 @@ def check_certificate(
     ColumnError
         A column is not in the table.
     InputError
-        It is no certificate, or of an unknown kind.
+        It is no certificate, of an unknown kind, or one of prices with hierarchies.
 
     Examples
     --------
@@ -67,5 +67,10 @@ def check_certificate(
         return Verdict((told,), (Failure(f"{told}: its digest is another"),), (), 0)
     entries = dict(made.entries)
     if hierarchies is not None:
+        if made.kind == prices.KIND:
+            msg = with_hint(
+                "hierarchies for a certificate of prices.", "its floor holds of values themselves; leave them out."
+            )
+            raise InputError(msg)
         entries["hierarchies"] = {**entries.get("hierarchies", {}), **hierarchies}
     return KINDS[made.kind](data, entries)

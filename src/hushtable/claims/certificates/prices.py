@@ -1,54 +1,66 @@
 """The certificate of prices: what each record has to pay at least, and the check of it.
 
 Every distinct row of the input has a price. Where no class of k records or more costs less (in records times shares
-of columns) than its members' prices, no release of all records costs less than all prices together.
+of columns) than its members' prices, no release of all records costs less than all prices together. The prices say
+which records are unlike all others: the certificate stays with those who may see the data.
 """
 
 from __future__ import annotations
 
-import json
 import math
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
-from pathlib import Path
-from typing import Any, ClassVar, Final
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Final
 
 import numpy as np
 
-from hushtable import drafts, frames
+from hushtable import frames
 from hushtable._types import TOLERANCE, FloatArray
 from hushtable.claims.certificates.classes import Spread, dear_class, dear_pairs
+from hushtable.claims.certificates.record import Certificate
 from hushtable.claims.verdict import Failure, Verdict
 from hushtable.column import Column, ColumnSpec
 from hushtable.errors import InputError, check_columns, check_whole, with_hint
 from hushtable.series import encode
 
-__all__ = ["PriceCertificate", "check"]
+__all__ = ["KIND", "certify", "check"]
 
+KIND: Final = "prices"
 _FORM: Final = 1
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class PriceCertificate:
-    """A floor under the set-NCP, as prices that anyone who has the data can check.
+def certify(columns: Sequence[Column], k: int, counts: Sequence[int], prices: Sequence[float]) -> Certificate:
+    """Write prices as others can check them.
 
-    It stays with those who may see the data: its prices say which records are unlike all others.
-
-    Attributes
+    Parameters
     ----------
+    columns : sequence of Column
+        The quasi-identifiers: their kinds, orders, and whether values lie as far apart as their ranks.
     k : int
-    columns : tuple of str
-        The quasi-identifiers.
-    specs : mapping of column to ColumnSpec
-        Their kinds, and the orders of ordered categories.
-    by_rank : tuple of str
-        Columns whose values lie as far apart as their ranks.
-    n_records : int
-    sum : float
-        Of the prices of all records.
-    prices : tuple of float
-        Of a record of each distinct row, in the order of their first records in the data.
+    counts : sequence of int, shape (n_rows,)
+        Records of each distinct row, in the order of their first records in the data.
+    prices : sequence of float, shape (n_rows,)
+        Of a record of each row.
     """
+    specs = {column.name: asdict(ColumnSpec(column.kind, column.spec.order)) for column in columns}
+    return Certificate.of(
+        {
+            "kind": KIND,
+            "form": _FORM,
+            "k": k,
+            "columns": [column.name for column in columns],
+            "specs": {name: {key: each for key, each in spec.items() if each} for name, spec in specs.items()},
+            "by_rank": [column.name for column in columns if column.by_rank],
+            "n_records": sum(counts),
+            "sum": math.fsum(price * count for price, count in zip(prices, counts, strict=True)),
+            "prices": list(prices),
+        }
+    )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Entries:
+    """What a certificate of prices holds."""
 
     k: int
     columns: tuple[str, ...]
@@ -56,40 +68,15 @@ class PriceCertificate:
     by_rank: tuple[str, ...]
     n_records: int
     sum: float
-    prices: tuple[float, ...] = field(repr=False)
-
-    kind: ClassVar[str] = "prices"
+    prices: FloatArray
 
     @property
     def value(self) -> float:
         """The floor: the mean price over records and columns."""
         return self.sum / self.n_records / len(self.columns)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the certificate as plain values, prices included."""
-        return {
-            "kind": self.kind,
-            "form": _FORM,
-            "k": self.k,
-            "columns": list(self.columns),
-            "specs": {
-                name: {key: each for key, each in asdict(spec).items() if each} for name, spec in self.specs.items()
-            },
-            "by_rank": list(self.by_rank),
-            "n_records": self.n_records,
-            "sum": self.sum,
-            "prices": list(self.prices),
-        }
-
     @classmethod
-    def from_dict(cls, entries: Mapping[str, Any]) -> PriceCertificate:
-        """Read what `to_dict` wrote.
-
-        Raises
-        ------
-        InputError
-            It is no such certificate.
-        """
+    def read(cls, entries: Mapping[str, Any]) -> _Entries:
         try:
             found = cls(
                 k=entries["k"],
@@ -98,48 +85,19 @@ class PriceCertificate:
                 by_rank=tuple(entries["by_rank"]),
                 n_records=entries["n_records"],
                 sum=float(entries["sum"]),
-                prices=tuple(float(price) for price in entries["prices"]),
+                prices=np.array([float(price) for price in entries["prices"]]),
             )
-            is_one = entries["kind"] == cls.kind and entries["form"] == _FORM and set(found.specs) == set(found.columns)
+            is_one = entries["form"] == _FORM and set(found.specs) == set(found.columns)
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             if isinstance(error, InputError):
                 raise
             is_one = False
-        if not is_one or not found.columns or not all(map(math.isfinite, (*found.prices, found.sum))):
+        if not is_one or not found.columns or not np.isfinite([*found.prices, found.sum]).all():
             msg = with_hint("the certificate of prices is not as it was written.", "write it anew.")
             raise InputError(msg)
         check_whole("the certificate's k", found.k, 1)
         check_whole("the certificate's n_records", found.n_records, 1)
         return found
-
-    def write(self, path: str | Path, *, overwrite: bool = False) -> None:
-        """Write it as JSON to a file that none but its owner may read, whole or not at all.
-
-        Raises
-        ------
-        InputError
-            The file cannot be written, or must not be.
-        """
-        path = Path(path)
-        drafts.check_outputs((path,), (), overwrite=overwrite)
-        with drafts.replacing(path, is_private=True) as (draft,):
-            draft.write_text(json.dumps(self.to_dict(), ensure_ascii=False), encoding="utf-8")
-
-    @classmethod
-    def read(cls, path: str | Path) -> PriceCertificate:
-        """Read a file that `write` wrote.
-
-        Raises
-        ------
-        InputError
-            It cannot be read, or is none.
-        """
-        try:
-            entries = json.loads(Path(path).read_text(encoding="utf-8"))
-        except (OSError, ValueError):
-            msg = with_hint(f"cannot read the certificate {str(path)!r}.", "PriceCertificate.write makes one.")
-            raise InputError(msg) from None
-        return cls.from_dict(entries if isinstance(entries, Mapping) else {})
 
 
 def check(data: Any, entries: Mapping[str, Any]) -> Verdict:
@@ -150,7 +108,7 @@ def check(data: Any, entries: Mapping[str, Any]) -> Verdict:
     data : path or dataframe
         The input, rows in the order that the certificate was made for.
     entries : mapping
-        `PriceCertificate.to_dict`.
+        What `certify` wrote.
 
     Raises
     ------
@@ -165,7 +123,7 @@ def check(data: Any, entries: Mapping[str, Any]) -> Verdict:
     together. For larger k a branch and bound of its own looks for a class that costs less, from
     each row over those that are cheaper and near enough: minutes for 20,000 rows.
     """
-    certificate = PriceCertificate.from_dict(entries)
+    certificate = _Entries.read(entries)
     frame = frames.read(data)
     check_columns(certificate.columns, frame.columns, "columns of the certificate")
     columns, codes = zip(
@@ -193,12 +151,12 @@ def check(data: Any, entries: Mapping[str, Any]) -> Verdict:
             for column in columns
         ),
     )
-    prices = np.array(certificate.prices)
-    return _verdict(certificate, spread, prices, frame.n_rows)
+    return _verdict(certificate, spread, frame.n_rows)
 
 
-def _verdict(certificate: PriceCertificate, spread: Spread, prices: FloatArray, n_records: int) -> Verdict:
-    k, total = certificate.k, math.fsum((prices * spread.counts).tolist())
+def _verdict(certificate: _Entries, spread: Spread, n_records: int) -> Verdict:
+    k, prices = certificate.k, certificate.prices
+    total = math.fsum((prices * spread.counts).tolist())
     condition = f"no class of {k} records or more costs less than its members' prices"
     floor = f"no release loses less than set-NCP {certificate.value:.6g}"
     failures = []

@@ -7,7 +7,7 @@ from typing import Any, Final
 import numpy as np
 
 from hushtable._types import CodeArray, CountArray, FloatArray
-from hushtable.kernels import nearness
+from hushtable.kernels import spacing
 from hushtable.quality.prices import Priced, proven
 from hushtable.search import Clock
 
@@ -21,7 +21,7 @@ _MARGIN: Final = 1e-6
 _WHOLE: Final = 2.0**24  # what costs are counted in
 
 
-def matched(rows: nearness.Rows, clock: Clock) -> Priced:
+def matched(rows: spacing.Rows, clock: Clock) -> Priced:
     """Return prices that no class of two records or more exceeds its cost by.
 
     Notes
@@ -34,7 +34,7 @@ def matched(rows: nearness.Rows, clock: Clock) -> Priced:
     """
     n_rows = len(rows.counts)
     nearest, distances = np.empty((n_rows, _NEAREST), dtype=np.int32), np.empty((n_rows, _NEAREST))
-    nearness.neighbours(rows, nearest, distances, (0, n_rows))
+    spacing.neighbours(rows, nearest, distances, (0, n_rows))
     is_known = nearest >= 0
     pairs = np.column_stack([np.repeat(np.arange(n_rows), is_known.sum(axis=1)), nearest[is_known]])
     apart = distances[is_known]
@@ -42,7 +42,7 @@ def matched(rows: nearness.Rows, clock: Clock) -> Priced:
     found, between = np.empty((_MOST_PAIRS, 2), dtype=np.int32), np.empty(_MOST_PAIRS)
     for _ in range(_ROUNDS):
         prices = _prices(rows, pairs, apart)
-        n_dear = nearness.dear_pairs(rows, prices, _MARGIN, (0, n_rows), found, between)
+        n_dear = spacing.dear_pairs(rows, prices, _MARGIN, (0, n_rows), found, between)
         if n_dear == 0 or clock.left <= 0:
             break
         n_dear = min(n_dear, _MOST_PAIRS)
@@ -50,7 +50,7 @@ def matched(rows: nearness.Rows, clock: Clock) -> Priced:
     return proven(rows, 2, prices, clock)
 
 
-def _prices(rows: nearness.Rows, pairs: CodeArray | CountArray, apart: FloatArray) -> FloatArray:
+def _prices(rows: spacing.Rows, pairs: CodeArray | CountArray, apart: FloatArray) -> FloatArray:
     """Return the prices of an optimal fractional matching over some pairs of rows."""
     n_rows, counts = len(rows.counts), rows.counts
     is_free = counts >= _FREE
