@@ -28,10 +28,10 @@ from hushtable.hierarchy import Hierarchy
 from hushtable.models.base import PrivacyModel, model_to_dict
 from hushtable.partition import Partition
 from hushtable.pseudonyms import Pseudonyms
-from hushtable.quality.bound import ncp_bound
+from hushtable.quality.bound import release_bound
 from hushtable.quality.loss import Quality, average_class_size, discernibility, measure
 from hushtable.quality.utility import Rows, Utility, measure_utility
-from hushtable.recoding import Intervals, Recoding, Sets
+from hushtable.recoding import Intervals, Recoding
 from hushtable.search import Budget, Trace
 from hushtable.table import Table
 
@@ -270,9 +270,9 @@ class Release:
         return replace(self, exposure=exposure, alternatives=tuple(others))
 
     def with_bound(self, budget: Budget | None = None) -> Release:
-        """Return the release with a proven floor under its loss, and the gap to it: ``trace.bound``, ``trace.gap``.
+        """Return the release with a proven floor under its loss (``trace.bound``, ``trace.gap``) and its certificate.
 
-        The floor is that of k-anonymity with the smallest class that a model asks for, on the values themselves: every
+        The floor is that of k-anonymity with the largest class that a model asks for, on the values themselves: every
         further model only makes that dearer. See `hushtable.quality.bound.ncp_bound`.
 
         Parameters
@@ -289,8 +289,8 @@ class Release:
 
         Notes
         -----
-        A suppressed record costs 1 in every column, so where there may be some no price is above the number of
-        columns. A floor that was known is kept where it is higher.
+        A suppressed record costs 1 in every column, so no price is above the number of columns: the floor holds with
+        suppression and without. One that was known is kept where it is higher, and so is its certificate.
 
         Examples
         --------
@@ -301,31 +301,12 @@ class Release:
         >>> release.with_bound().trace.gap
         0.0
         """
-        sizes = [model.min_size for model in self.models if not model.needs.population]
-        is_plain = abs(self.loss - self.quality.set_ncp) <= TOLERANCE and isinstance(self.claim, Classes)
-        is_known = self.recoding.style != "central" and all(
-            isinstance(cell, Intervals if column.is_ordered else Sets)
-            for column, cell in zip(self.recoding.columns, self.recoding.cells, strict=True)
-        )
-        if not is_plain or not is_known or not sizes or any(column.by_rank for column in self.recoding.columns):
-            msg = with_hint(
-                "no floor is known under the loss of this release.",
-                "there is one under loss='ncp' without weights, of intervals and sets, with models that ask for k.",
-            )
-            raise InputError(msg)
-        names, source = self.quasi_identifiers, self.source
-        table = (
-            source
-            if isinstance(source, Table)
-            else Table.encode(
-                source.native, names, specs={name: self.specs[name] for name in names if name in self.specs}
-            )
-        )
-        floor = ncp_bound(table, names, max(sizes), budget)
-        paid = np.minimum(floor.prices, len(names)) if self.n_suppressed else floor.prices
-        value = max(0.0, float(paid @ table.counts) / table.n_records / len(names), self.trace.bound or 0.0)
-        gap = 0.0 if self.loss <= value else (self.loss - value) / self.loss
-        return replace(self, trace=replace(self.trace, bound=min(value, self.loss), gap=gap))
+        is_set_ncp = abs(self.loss - self.quality.set_ncp) <= TOLERANCE
+        floor = release_bound(self.source, self.claim, self.recoding, is_set_ncp=is_set_ncp, budget=budget)
+        value = min(self.loss, max(floor.value, self.trace.bound or 0.0))
+        gap = 0.0 if value >= self.loss else (self.loss - value) / self.loss
+        trace = replace(self.trace, bound=value, gap=gap, optimal=self.trace.optimal or gap == 0.0)
+        return replace(self, trace=trace, certificate=self.certificate or floor.certificate)
 
     def plot_search(self, *, ax: Any = None) -> Any:
         """Draw how the search went, best loss and proven bound; return the matplotlib axes.

@@ -1,5 +1,6 @@
 """The floors under the set-NCP: against slow twins and all partitions of small tables, and under every release."""
 
+import json
 import random
 
 import polars as pl
@@ -8,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import hushtable as ht
+from command import done
 from hushtable.claims.certificates import Certificate, check_certificate
 from hushtable.quality import prices
 from hushtable.quality.bound import ncp_bound, ncp_lower_bound
@@ -192,3 +194,13 @@ def test_an_external_manifest_holds_no_floor(tmp_path):
     release.with_bound().write(tmp_path / "out.csv", external=True)
     text = (tmp_path / "out.csv.manifest.json").read_text(encoding="utf-8")
     assert not any(word in text for word in ('"bound"', '"gap"', '"loss"', '"trace"'))
+
+
+def test_the_command_writes_the_floor_of_a_release_that_the_search_could_not_prove(tmp_path):
+    frame_of([(20, "a"), (30, "b"), (60, "a"), (61, "b"), (62, "a")]).write_csv(tmp_path / "in.csv")
+    asked = ("anonymize", tmp_path / "in.csv", "--qi", "age,job", "--k", "2", "--recoding", "tight")
+    told = json.loads(done(*asked, "-o", tmp_path / "out.csv", "--certificate", tmp_path / "p.json", "--json").out)
+    assert 0 < told["trace"]["bound"] <= told["loss"]
+    certificate = ht.Certificate.read(tmp_path / "p.json")
+    assert certificate.kind == "prices"
+    assert check_certificate(tmp_path / "in.csv", certificate).passed

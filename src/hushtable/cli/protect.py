@@ -57,6 +57,7 @@ if TYPE_CHECKING:
 __all__ = ["anonymize", "scan", "verify"]
 
 _SCAN_FIGURES: Final = ("rate", "highest", "average")
+_FLOOR_SECONDS: Final = 10.0
 
 
 Ask = Annotated[
@@ -205,7 +206,8 @@ def anonymize(
     certificate: Annotated[
         Path | None,
         typer.Option(
-            help="full_domain: write why nothing better exists, for the owner of the input alone.", show_default=False
+            help="Write what proves how far the loss is from the least, for the owner of the input alone.",
+            show_default=False,
         ),
     ] = None,
     report: ReportFile = None,
@@ -219,11 +221,12 @@ def anonymize(
     use_threads(threads)
     from hushtable import drafts
     from hushtable.edition import check_writing
+    from hushtable.search import Budget
 
     if certificate is not None and external:
         msg = with_hint(
             "a certificate was asked for beside a published file.",
-            "it counts records of the input at finer levels: leave out --external or --certificate.",
+            "it tells more of the input than the release does: leave out --external or --certificate.",
         )
         raise InputError(msg)
     saved = tuple(path for path in (save_recoding, certificate) if path is not None)
@@ -265,11 +268,8 @@ def anonymize(
     if save_recoding is not None:
         release.learned.check_saveable()
     if certificate is not None and release.certificate is None:
-        msg = with_hint(
-            "there is no certificate: the search has proven nothing.",
-            "take --method full_domain, without a population, and a budget that suffices.",
-        )
-        raise InputError(msg)
+        with step("proving a floor"):
+            release = release.with_bound(Budget(seconds=seconds or _FLOOR_SECONDS))
     with step("writing and verifying"):
         verdict = release.write(
             output,

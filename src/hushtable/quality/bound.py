@@ -9,14 +9,17 @@ from typing import Any
 import numpy as np
 
 from hushtable._types import FloatArray, frozen
+from hushtable.claims import Classes, Matchings
 from hushtable.claims.certificates import Certificate
 from hushtable.claims.certificates.prices import certify
 from hushtable.errors import InputError, check_whole, with_hint
+from hushtable.frames import Frame
 from hushtable.quality import matching, prices
+from hushtable.recoding import Intervals, Recoding, Sets
 from hushtable.search import Budget, Clock, check_budget
 from hushtable.table import Table
 
-__all__ = ["Bound", "ncp_bound", "ncp_lower_bound"]
+__all__ = ["Bound", "ncp_bound", "ncp_lower_bound", "release_bound"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -60,7 +63,9 @@ class Bound:
         return {**{name: getattr(self, name) for name in names}, "columns": list(self.columns)}
 
 
-def ncp_bound(data: Any, quasi_identifiers: Sequence[str], k: int, budget: Budget | None = None) -> Bound:
+def ncp_bound(
+    data: Any, quasi_identifiers: Sequence[str], k: int, budget: Budget | None = None, *, suppresses: bool = False
+) -> Bound:
     """Return a proven floor under the set-NCP of every release, with the prices that prove it.
 
     Every record is given a price, so that no class of k records or more costs less than the prices of its members;
@@ -75,6 +80,8 @@ def ncp_bound(data: Any, quasi_identifiers: Sequence[str], k: int, budget: Budge
     budget : Budget, optional
         Without one a single pass, reproducible, seconds for 20,000 rows. The floor rises with the budget; one in
         nodes is reproducible. For k = 2 the matching is solved whatever the budget.
+    suppresses : bool
+        Records may be left out instead, each at the cost of 1 in every column: no price is above that.
 
     Returns
     -------
@@ -106,10 +113,32 @@ def ncp_bound(data: Any, quasi_identifiers: Sequence[str], k: int, budget: Budge
     else:
         found = matching.matched(rows, clock) if k == 2 else prices.raised(rows, k, clock)
     of_rows = np.empty(table.n_rows)
-    of_rows[order] = found.prices
+    of_rows[order] = np.minimum(found.prices, len(names)) if suppresses else found.prices
     certificate = certify([table.column(name) for name in names], k, table.counts.tolist(), of_rows.tolist())
     value = float(certificate.entries["sum"]) / table.n_records / len(names)
     return Bound(value, of_rows[inverse], k, names, table.n_records, found.nodes, clock.spent, certificate)
+
+
+def release_bound(
+    source: Frame | Table, claim: Classes | Matchings, recoding: Recoding, *, is_set_ncp: bool, budget: Budget | None
+) -> Bound:
+    """Return the floor under the loss of a release; InputError where none is known, as `Release.with_bound` says."""
+    sizes = [model.min_size for model in claim.models if not model.needs.population]
+    columns = recoding.columns
+    is_plain = recoding.style != "central" and not any(column.by_rank for column in columns)
+    is_plain = is_plain and all(
+        isinstance(cell, Intervals if column.is_ordered else Sets)
+        for column, cell in zip(columns, recoding.cells, strict=True)
+    )
+    if not is_set_ncp or not is_plain or not sizes or isinstance(claim, Matchings):
+        msg = with_hint(
+            "no floor is known under the loss of this release.",
+            "there is one under loss='ncp' without weights, of tight intervals and sets (recoding='tight'), where models "
+            "ask for k; method='full_domain' proves its own.",
+        )
+        raise InputError(msg)
+    table = Table.encode(source, claim.columns, claim.specs)
+    return ncp_bound(table, claim.columns, max(sizes), budget, suppresses=True)
 
 
 def ncp_lower_bound(data: Any, quasi_identifiers: Sequence[str], k: int) -> float:
