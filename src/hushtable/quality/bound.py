@@ -133,8 +133,8 @@ def release_bound(
     if not is_set_ncp or not is_plain or not sizes or isinstance(claim, Matchings):
         msg = with_hint(
             "no floor is known under the loss of this release.",
-            "there is one under loss='ncp' without weights, of tight intervals and sets (recoding='tight'), where models "
-            "ask for k; method='full_domain' proves its own.",
+            "there is one under loss='ncp' without weights, of tight intervals and sets (recoding='tight'), where "
+            "models ask for k; method='full_domain' proves its own.",
         )
         raise InputError(msg)
     table = Table.encode(source, claim.columns, claim.specs)
