@@ -502,5 +502,5 @@ def test_the_command_writes_a_certificate(tmp_path):
     assert not any("intervals" in path.read_text(encoding="utf-8") for path in others)
     assert run(*asked, "--force", "--external").code == 2
     by_mondrian = ("anonymize", tmp_path / "in.csv", "--qi", "zip,sex", "--k", "2", "-o", tmp_path / "other.csv")
-    assert run(*by_mondrian, "--certificate", tmp_path / "other.json").code == 2
+    assert run(*by_mondrian, "--weights", "zip=2", "--certificate", tmp_path / "other.json").code == 2
     assert not (tmp_path / "other.csv").exists()

@@ -12,9 +12,12 @@ from hushtable._types import FloatArray, frozen
 from hushtable.claims import Classes, Matchings
 from hushtable.claims.certificates import Certificate
 from hushtable.claims.certificates.prices import certify
+from hushtable.column import Column
 from hushtable.errors import InputError, check_whole, with_hint
 from hushtable.frames import Frame
+from hushtable.hierarchy.rules import Suppression
 from hushtable.quality import matching, prices
+from hushtable.readable import Listed, Rounded
 from hushtable.recoding import Intervals, Recoding, Sets
 from hushtable.search import Budget, Clock, check_budget
 from hushtable.table import Table
@@ -124,21 +127,32 @@ def release_bound(
 ) -> Bound:
     """Return the floor under the loss of a release; InputError where none is known, as `Release.with_bound` says."""
     sizes = [model.min_size for model in claim.models if not model.needs.population]
-    columns = recoding.columns
-    is_plain = recoding.style != "central" and not any(column.by_rank for column in columns)
-    is_plain = is_plain and all(
-        isinstance(cell, Intervals if column.is_ordered else Sets)
-        for column, cell in zip(columns, recoding.cells, strict=True)
-    )
-    if not is_set_ncp or not is_plain or not sizes or isinstance(claim, Matchings):
+    covers = all(_costs_no_less(*pair) for pair in zip(recoding.columns, recoding.cells, strict=True))
+    if not is_set_ncp or not covers or not sizes or isinstance(claim, Matchings):
         msg = with_hint(
             "no floor is known under the loss of this release.",
-            "there is one under loss='ncp' without weights, of tight intervals and sets (recoding='tight'), where "
-            "models ask for k; method='full_domain' proves its own.",
+            "there is one under loss='ncp' without weights, of intervals and lists of values (recoding='tight', or "
+            "'readable' where no grid is coarser than the values) and models that ask for k.",
         )
         raise InputError(msg)
     table = Table.encode(source, claim.columns, claim.specs)
     return ncp_bound(table, claim.columns, max(sizes), budget, suppresses=True)
+
+
+def _costs_no_less(column: Column, cell: Any) -> bool:
+    """Tell whether what classes publish in a column costs no less than the interval or set of what they hold."""
+    if column.by_rank:
+        return False
+    if not column.is_ordered:
+        # A group by frequency has the share of its values, as a list has; what came with a hierarchy may have another.
+        is_own = isinstance(cell, Listed) and (cell.tree.rule is None or isinstance(cell.tree.rule, Suppression))
+        return is_own or isinstance(cell, Sets)
+    if isinstance(cell, Rounded):
+        # Where several values share a cell of the grid, telling one from another may cost nothing.
+        rounding = cell.rounding
+        is_fine = rounding.value_width == 1.0 and len(rounding.cells) == column.n_values
+        return is_fine and np.allclose(rounding.cells / rounding.width, column.positions(), rtol=0, atol=1e-12)
+    return isinstance(cell, Intervals)
 
 
 def ncp_lower_bound(data: Any, quasi_identifiers: Sequence[str], k: int) -> float:
