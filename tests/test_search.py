@@ -94,6 +94,15 @@ def test_a_part_of_a_search_has_a_share_of_the_seconds_that_are_left(now):
     assert clock.part(0.5).budget.seconds > 0
 
 
+def test_a_clock_begun_anew_has_all_its_seconds_and_what_was_noted(now):
+    clock = Clock(Budget(seconds=10))
+    clock.note(2.0)
+    now.append(108.0)
+    anew = clock.anew()
+    assert (clock.left, anew.left, anew.spent) == (2, 10, 0)
+    assert anew.history == clock.history
+
+
 def test_what_needs_more_memory_than_is_free_is_an_error_with_both_figures(monkeypatch):
     monkeypatch.setattr(search, "free_memory", lambda: 2_500_000_000)
     check_memory(2.4e9, "comparing all rows", "take fewer.")

@@ -237,6 +237,10 @@ class Clock:
         """Return the clock with an end after some seconds, where nobody said when."""
         return dataclasses.replace(self, budget=Budget(seconds)) if self.budget == Budget() else self
 
+    def anew(self) -> Clock:
+        """Return the clock begun now: what came before was no search, as compiling kernels is none."""
+        return dataclasses.replace(self, began=perf_counter())
+
     def tell(self, share: float) -> None:
         """Tell whoever watches the share of the search that is done."""
         if self.progress is not None and share > self.told:

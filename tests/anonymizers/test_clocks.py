@@ -52,7 +52,7 @@ def counted(monkeypatch: Any, module: Any, name: str) -> list[Any]:
 @pytest.mark.parametrize(
     "models", [[ht.KAnonymity(3)], [ht.KAnonymity(3), ht.DistinctLDiversity(2, "ill")], [ht.GlobalK1(3)]]
 )
-@pytest.mark.parametrize("method", ["mingen", "genetic", "mondrian"])
+@pytest.mark.parametrize("method", ["mingen", "genetic", "mondrian", "local_recoding"])
 def test_a_search_looks_at_its_clock_until_that_is_over_and_gives_a_release(
     method: str, models: list[Any], seconds: int, ticking: Ticking
 ) -> None:

@@ -1,6 +1,8 @@
 """Local recoding: costs and bookkeeping against slow twins, its starts, and what annealing never does."""
 
 import itertools
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,9 +12,10 @@ import pytest
 
 import hushtable as ht
 import naive_local as naive
+from hushtable import search
 from hushtable.anonymizers import Problem
 from hushtable.anonymizers.judging import Judge
-from hushtable.anonymizers.local import annealing, leftover, neighbours, pairing, pricing
+from hushtable.anonymizers.local import annealing, leftover, neighbours, pairing, pricing, recode
 from hushtable.hierarchy import Hierarchy
 from hushtable.kernels import leftover as levels
 from hushtable.kernels import pairing as rings
@@ -257,6 +260,56 @@ def test_a_budget_in_seconds_ends_it():
     assert not release.trace.complete
     assert release.trace.nodes == 0
     assert release.verify().passed
+
+
+def test_compiling_is_apart_from_the_seconds_of_a_budget(monkeypatch):
+    now = [0.0]
+    monkeypatch.setattr(search, "perf_counter", lambda: now[0])
+    monkeypatch.setattr(recode, "_compile", lambda problem: now.append(now.pop() + 1_000))
+    release = release_of(budget=ht.Budget(seconds=5))
+    assert release.trace.complete
+    assert release.trace.seconds == 0
+
+
+ALL_COMPILED = """
+import importlib, pkgutil
+import hushtable as ht
+from hushtable import kernels
+from hushtable.anonymizers.local import recode
+
+names = [each.name for each in pkgutil.iter_modules(kernels.__path__)]
+modules = [importlib.import_module(f"{kernels.__name__}.{name}") for name in names]
+all_kernels = {kernel for module in modules for kernel in vars(module).values() if hasattr(kernel, "signatures")}
+warm_up, compiled = recode._compile, {}
+
+
+def watched(problem):
+    warm_up(problem)
+    compiled.update((kernel, len(kernel.signatures)) for kernel in all_kernels)
+
+
+class Watched(ht.LocalRecoding):
+    def search(self, problem):
+        found = ht.LocalRecoding.search(self, problem)
+        later = [kernel.py_func for kernel in all_kernels if len(kernel.signatures) != compiled[kernel]]
+        assert not later, later
+        return found
+
+
+recode._compile = watched
+people = ht.datasets.people(n=120, seed=0).select("sex", "postcode", "education", "diagnosis")
+ladders = {"sex": ht.Hierarchy.suppression(), "postcode": "auto", "education": "auto"}
+for k, models in ((2, []), (5, [ht.DistinctLDiversity(2, "diagnosis")])):
+    for hierarchies in ({}, ladders):
+        ht.anonymize(people, quasi_identifiers=[*ladders], models=[ht.KAnonymity(k), *models], method=Watched(),
+                     hierarchies=hierarchies, roles="trust", loss="arx_loss" if hierarchies else "ncp")
+"""
+
+
+def test_the_search_itself_compiles_nothing():
+    # In a process of its own: what other tests have compiled would hide what is left to do.
+    ran = subprocess.run([sys.executable, "-c", ALL_COMPILED], capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stderr
 
 
 def test_arx_loss_is_that_of_arx():

@@ -29,6 +29,7 @@ _STEPS_PER_ROW: Final = 300
 _MOST_PER_ROW: Final = 5_000
 _AT_ONCE: Final = 1_000_000  # steps that take about a second
 _N_NEAR: Final = 32
+_FEW: Final = 100  # rows to compile kernels with
 _SHARE_OF_START: Final = 0.5  # of the seconds
 _WIDEST: Final = 3  # times the least size, where that alone decides
 _HEAT: Final = (0.2, 0.015)  # first and last temperature for classes of some mean size, in cells
@@ -72,7 +73,8 @@ class LocalRecoding:
     Every class satisfies the models after every step, so that only moves are made after which it does.
 
     At most 300 steps a record are taken, and on a table where that may be long, at most 10 seconds, which are not
-    reproducible; ``Budget(nodes=)`` counts steps, which are; ``Budget(seconds=)`` may take 5,000 a record.
+    reproducible; ``Budget(nodes=)`` counts steps, which are; ``Budget(seconds=)`` may take 5,000 a record. Seconds are
+    those of the search: kernels, which a machine compiles once, are compiled before they begin.
     ``release.trace.effort.history`` holds the losses of the start and of the end, with the steps between them.
 
     The passes over rows left over are the idea of ARX's local transformation: Prasser, Kohlmayer, Kuhn, "A benchmark of
@@ -103,6 +105,8 @@ class LocalRecoding:
     def search(self, problem: Problem) -> Found:
         """Find a start and anneal it; a budget's nodes are steps."""
         say_if_first_run(run, 40)
+        _compile(problem)
+        problem = replace(problem, clock=problem.clock.anew())
         n_steps, clock = _within(problem)
         pricing = priced(problem)
         start, found = _start(pricing, clock.part(_SHARE_OF_START) if clock.budget.seconds else Clock())
@@ -121,6 +125,27 @@ class LocalRecoding:
         effort = Effort(n_done, 0, 0, 0.0, history=tuple(clock.history))
         trace = clock.trace(repr(self), n_done, complete=not (is_ended or is_short), seed=self.seed, effort=effort)
         return Found(*_merged(pricing, labels), trace)
+
+
+def _compile(problem: Problem) -> None:
+    """Have every kernel run once on a few of the rows, whatever comes of it.
+
+    On a machine's first run they are compiled, which takes far longer than a short search, and cannot be interrupted.
+    """
+    judge, n_rows = problem.judge, problem.table.n_rows
+    rows = np.linspace(0, n_rows - 1, min(n_rows, max(_FEW, 2 * judge.min_size))).astype(np.int64)
+    pricing = priced(replace(problem, judge=judge.of(rows), clock=Clock()))
+    _by_mondrian(pricing.problem, Clock())
+    labels, check = np.zeros(len(rows), dtype=np.int32), _check(pricing)
+    found = neighbours.find(pricing.space, labels, _N_NEAR, Clock())
+    leftover.by_levels(pricing, Clock())
+    pairing.pairs(pricing.space, found)
+    # Two steps are two stages, between which columns are weighted anew.
+    annealing.anneal(pricing, labels, found, _ordered(check, found), annealing.Course(2, 1.0, 1.0), 0, Clock())
+    annealing.adopted(pricing, np.where(np.arange(len(rows)) == 1, np.int32(-1), labels), check)
+    _passes(pricing, labels)
+    _merged(pricing, labels)
+    pricing.loss_of(labels)
 
 
 def _within(problem: Problem) -> tuple[int, Clock]:
