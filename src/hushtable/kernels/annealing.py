@@ -14,13 +14,12 @@ import numpy as np
 from hushtable._types import CodeArray, CountArray
 from hushtable.kernels import judge
 from hushtable.kernels._jit import bare, inner
+from hushtable.kernels.park_miller import MODULUS, draw
 from hushtable.kernels.regroup import Check, Judged
 from hushtable.kernels.spans import Classes, Space, changed_share, enter, leave, pair_cost, settle
 
 __all__ = ["Near", "Schedule", "adopt", "anneal", "run"]
 
-_MODULUS = 2_147_483_647
-_FACTOR = 48_271
 _N_SWAPS = 6
 _N_HOMES = 24
 _MOST_PARTED = 4_096  # rows
@@ -57,23 +56,16 @@ class Schedule(NamedTuple):
 
 
 @inner
-def _draw(state: CountArray) -> int:
-    """Return a random number from 1 to 2^31 - 2 (Park and Miller's generator)."""
-    state[0] = state[0] * _FACTOR % _MODULUS
-    return int(state[0])
-
-
-@inner
 def _row_near(near: Near, row: int, state: CountArray) -> int:
     """Return a row near another, the nearer the likelier; -1 where there is none."""
     distinct = near.distinct[row]
-    share = _draw(state) / _MODULUS
+    share = draw(state) / MODULUS
     other = near.rows[distinct, int(near.rows.shape[1] * share * share)]
     if other < 0:
         return -1
     n_copies = near.offsets[other + 1] - near.offsets[other]
     first = near.offsets[other]
-    return int(first + _draw(state) % n_copies if n_copies > 1 else first)
+    return int(first + draw(state) % n_copies if n_copies > 1 else first)
 
 
 @inner
@@ -303,10 +295,10 @@ def run(
     for _ in range(schedule.n_steps):
         counts[0] += 1
         temperature *= cooling
-        row = _draw(state) % n_rows
-        bar = -temperature * math.log(_draw(state) / _MODULUS)
-        if _draw(state) < schedule.share_big * _MODULUS:
-            if _draw(state) % 2 == 0:
+        row = draw(state) % n_rows
+        bar = -temperature * math.log(draw(state) / MODULUS)
+        if draw(state) < schedule.share_big * MODULUS:
+            if draw(state) % 2 == 0:
                 counts[2] += int(_try_split(space, classes, limits, judged, row, bar))
             else:
                 counts[3] += int(_try_dissolve(space, classes, near, limits, judged, row, bar, state))

@@ -13,11 +13,10 @@ from hushtable.kernels import judge
 from hushtable.kernels._jit import bare, inner
 from hushtable.kernels._records import record
 from hushtable.kernels.cost import Costs, cell_cost
+from hushtable.kernels.park_miller import draw
 
 __all__ = ["BLOCK", "ROW", "Blocks", "Check", "Draws", "Judged", "anneal", "new_blocks"]
 
-_MODULUS = 2_147_483_647
-_FACTOR = 48_271
 _N_COUNTS = 5
 _MOST_PARTED = 4_096  # rows; parting takes the square of them
 
@@ -117,13 +116,6 @@ def new_blocks(labels: CodeArray, values: FloatArray, room: int) -> Blocks:
 
 
 @inner
-def _draw(state: CountArray) -> int:
-    """Return a random number from 1 to 2^31 - 2 (Park and Miller's generator)."""
-    state[0] = state[0] * _FACTOR % _MODULUS
-    return int(state[0])
-
-
-@inner
 def _cost_of(places: CodeArray, costs: Costs, members: CodeArray, size: int, without: int, extra: int) -> float:
     """Cost one row of a block with another row in the place of one of its slots; -1 for none of either."""
     total = 0.0
@@ -183,7 +175,7 @@ def _is_judged_well(judged: Judged, members: CodeArray, n_members: int, without:
 def _is_taken(delta: float, temperature: float, state: CountArray) -> bool:
     if delta <= 0:
         return True
-    return _draw(state) % (1 << 24) < math.exp(-delta / temperature) * (1 << 24)
+    return draw(state) % (1 << 24) < math.exp(-delta / temperature) * (1 << 24)
 
 
 @inner
@@ -300,14 +292,14 @@ def _try_regroup(
         to = blocks.free[blocks.free[0]]
     pair = (block, to)
     n_rows = n_first + blocks.blocks[to].n_rows
-    is_one = not is_split and n_rows <= room and _draw(state) % 2 == 0
+    is_one = not is_split and n_rows <= room and draw(state) % 2 == 0
     if n_rows > _MOST_PARTED and not is_one:
         return 0.0
     rows = blocks.mixed
     for i in range(n_rows):
         rows[i] = blocks.members[block, i] if i < n_first else blocks.members[to, i - n_first]
     values = (blocks.blocks[block].value, blocks.blocks[to].value)
-    lead = _draw(state) % n_rows
+    lead = draw(state) % n_rows
     rows[0], rows[lead] = rows[lead], rows[0]
     for side in range(2):
         blocks.blocks[pair[side]].n_rows, blocks.blocks[pair[side]].value = 0, 0.0
@@ -374,16 +366,16 @@ def _anneal(
     while counts[0] < draws.n_steps and looked < draws.most:
         counts[0] += 1
         temperature *= cooling
-        row = _draw(state) % n_rows
-        to = blocks.rows[near[row, _draw(state) % n_near]].block
+        row = draw(state) % n_rows
+        to = blocks.rows[near[row, draw(state) % n_near]].block
         own = blocks.rows[row].block
         n_own, n_to = blocks.blocks[own].n_rows, blocks.blocks[to].n_rows
         looked += draws.idle + n_to + n_own
-        if _draw(state) % (1 << 20) < draws.share_big * (1 << 20):
+        if draw(state) % (1 << 20) < draws.share_big * (1 << 20):
             if _try_regroup(places, costs, blocks, limits, judged, (row, to), temperature, state) != 0.0:
                 counts[4 if to == own else 3] += 1
         elif to != own:
             may_move = n_own > min_size and n_to < room
-            place = -1 if may_move and _draw(state) % 2 == 0 else _draw(state) % n_to
+            place = -1 if may_move and draw(state) % 2 == 0 else draw(state) % n_to
             if _try_exchange(places, costs, blocks, limits, judged, (row, to, place), temperature, state) != 0.0:
                 counts[1 if place < 0 else 2] += 1
