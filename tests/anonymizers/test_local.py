@@ -1,4 +1,4 @@
-"""Local recoding: costs and bookkeeping against slow twins, its starts, and what annealing never does."""
+"""Local recoding: its starts, its losses, and what its clock and its steps say; its kernels have tests of their own."""
 
 import itertools
 import subprocess
@@ -13,142 +13,11 @@ import pytest
 import hushtable as ht
 import naive_local as naive
 from hushtable import search
-from hushtable.anonymizers import Problem
-from hushtable.anonymizers.judging import Judge
 from hushtable.anonymizers.local import annealing, leftover, neighbours, pairing, pricing, recode
 from hushtable.hierarchy import Hierarchy
-from hushtable.kernels import leftover as levels
-from hushtable.kernels import pairing as rings
-from hushtable.kernels import spans
 from hushtable.kernels.regroup import Check
 from hushtable.search import Clock
-
-NAMES = ("age", "job", "town")
-LOSSES = (ht.SetNCP(), ht.ArxLoss(mean="arithmetic"))
-JOBS = {"tree": {"blue": ["cook", "welder"], "white": ["clerk", "nurse"], "none": ["idle"]}}
-
-
-def problem(seed: int, n_rows: int = 40, loss=LOSSES[0], k: int = 3, ladders=("job",), models=()) -> Problem:
-    """Return a table of a number, a category with a hierarchy and one without, with missing cells and equal rows."""
-    rng = np.random.default_rng(seed)
-    frame = pl.DataFrame(
-        {
-            "age": [None if x == 9 else int(x) ** 2 for x in rng.choice(10, n_rows)],
-            "job": [None if x == 5 else ["cook", "welder", "clerk", "nurse", "idle"][x] for x in rng.choice(6, n_rows)],
-            "town": [None if x == 3 else ["bonn", "graz", "linz"][x] for x in rng.choice(4, n_rows)],
-            "ill": [["flu", "gout", "mumps"][x] for x in rng.choice(3, n_rows)],
-        }
-    )
-    table = ht.Table.encode(frame)
-    made = {
-        "age": lambda: Hierarchy.build(Hierarchy.intervals([10, 30]), table.column("age")),
-        "job": lambda: Hierarchy.build(Hierarchy.from_dict(JOBS, "job"), table.column("job")),
-        "town": lambda: Hierarchy.build(Hierarchy.suppression(), table.column("town")),
-    }
-    return Problem(NAMES, Judge(table, (ht.KAnonymity(k), *models)), {name: made[name]() for name in ladders}, loss)
-
-
-def rows_of(asked: Problem) -> list[tuple[int, ...]]:
-    table = asked.table
-    return list(zip(*(table.codes[table.index(name)].tolist() for name in asked.columns), strict=True))
-
-
-def labels_of(seed: int, n_rows: int, k: int) -> np.ndarray:
-    labels = np.random.default_rng(seed).permutation(np.arange(n_rows) % (n_rows // k))
-    return labels.astype(np.int32)
-
-
-def costs_by_class(asked: Problem, priced: pricing.Pricing, labels: np.ndarray) -> list[float]:
-    rows = rows_of(asked)
-    return [
-        naive.class_cost(asked.loss, priced.axes, [rows[i] for i in np.flatnonzero(labels == label)])
-        for label in range(labels.max() + 1)
-    ]
-
-
-@pytest.mark.parametrize("loss", LOSSES)
-@pytest.mark.parametrize("most_places", [1_024, 2])
-@pytest.mark.parametrize("seed", range(4))
-def test_classes_cost_what_the_slow_twin_says_and_what_is_published(seed, most_places, loss, monkeypatch):
-    monkeypatch.setattr(pricing, "_MOST_PLACES", most_places)
-    asked = problem(seed, loss=loss)
-    priced = pricing.priced(asked)
-    labels = labels_of(seed, 40, 3)
-    classes = annealing._classes(priced, labels, 3)
-    total = spans.settle_all(priced.space, classes)
-    assert classes.of["share"][: labels.max() + 1] == pytest.approx(costs_by_class(asked, priced, labels), rel=1e-5)
-    assert total / (40 * len(NAMES)) == pytest.approx(priced.loss_of(labels), rel=1e-5)
-
-
-@pytest.mark.parametrize("most_places", [1_024, 2])
-@pytest.mark.parametrize("seed", range(4))
-def test_annealing_keeps_its_books(seed, most_places, monkeypatch):
-    # So hot that nearly everything is taken: moves, swaps, splits and dissolves.
-    monkeypatch.setattr(pricing, "_MOST_PLACES", most_places)
-    monkeypatch.setattr(annealing, "_SHARE_BIG", 0.3)
-    asked = problem(seed, models=(ht.DistinctLDiversity(2, "ill"),) * (seed % 2))
-    priced = pricing.priced(asked)
-    labels = np.zeros(40, dtype=np.int32)
-    found = neighbours.find(priced.space, labels, 8, Clock())
-    check = asked.judge.check(9 if seed % 2 == 0 else 40)
-    if check.judged is not None:
-        check = check._replace(
-            judged=check.judged._replace(sensitive=np.ascontiguousarray(check.judged.sensitive[:, found.order]))
-        )
-    made = []
-    monkeypatch.setattr(annealing, "_unordered", lambda *told: made.append(told[0]) or unordered(*told))
-    after, n_steps = annealing.anneal(priced, labels, found, check, annealing.Course(800, 9.0, 5.0), 1, Clock())
-    classes = made[-1]
-    assert n_steps == 800
-    assert after.max() > 1
-    sizes = np.bincount(classes.rows["label"], minlength=len(classes.of))
-    assert classes.of["n_rows"].tolist() == sizes.tolist()
-    assert sizes[sizes > 0].min() >= 3
-    free = classes.free[1 : classes.free[0] + 1]
-    assert sorted(free.tolist()) == np.flatnonzero(sizes == 0).tolist()
-    rows = rows_of(asked)
-    for label in np.flatnonzero(sizes):
-        ring = [int(classes.of["first"][label])]
-        while (following := int(classes.rows["after"][ring[-1]])) != ring[0]:
-            assert classes.rows["before"][following] == ring[-1]
-            ring.append(following)
-        assert sorted(ring) == np.flatnonzero(classes.rows["label"] == label).tolist()
-        held = [rows[found.order[i]] for i in ring]
-        assert classes.of["share"][label] == pytest.approx(naive.class_cost(asked.loss, priced.axes, held), rel=1e-5)
-        if seed % 2:
-            ill = asked.table.codes[asked.table.index("ill")][found.order[ring]]
-            assert len(set(ill.tolist())) > 1
-
-
-def unordered(classes: spans.Classes, order: np.ndarray) -> np.ndarray:
-    labels = np.empty(len(order), dtype=np.int32)
-    labels[order] = np.unique(classes.rows["label"], return_inverse=True)[1]
-    return labels
-
-
-@pytest.mark.parametrize("loss", LOSSES)
-def test_the_nearest_rows_are_those_of_the_slow_twin(loss):
-    asked = problem(1, n_rows=120, loss=loss)
-    priced = pricing.priced(asked)
-    found = neighbours.find(priced.space, labels_of(2, 120, 3), 7, Clock())
-    # By content, as the slow twin has them.
-    rows = rows_of(asked)
-    first = [rows[found.order[i]] for i in found.near.offsets[:-1]]
-    costs = found.costs[sorted(range(len(first)), key=lambda i: first[i])]
-    assert costs.tolist() == [pytest.approx(each, rel=1e-5) for each in naive.nearest_costs(loss, priced.axes, rows, 7)]
-    assert found.complete
-
-
-@pytest.mark.parametrize("k", [1, 2, 4])
-def test_groups_of_levels_hold_what_the_slow_twin_counts(k):
-    rng = np.random.default_rng(k)
-    nodes, counts = rng.integers(0, 3, (4, 50)).astype(np.int32), rng.integers(1, 4, 50)
-    keys, held, slots = np.empty(128, np.uint64), np.empty(128, np.int64), np.empty(50, np.int32)
-    for picked in ([0, 2], [1, 2], [0, 3]):
-        kept = levels.roll_up(nodes, np.array(picked), counts, k, keys, held, slots)
-        rows = list(zip(*nodes[picked].tolist(), strict=True))
-        assert kept == naive.n_kept(rows, counts.tolist(), k)
-        assert len(set(zip(rows, slots.tolist(), strict=True))) == len(set(rows))
+from kernels.test_local_kernels import NAMES, problem, rows_of
 
 
 @pytest.mark.parametrize("models", [(), (ht.DistinctLDiversity(2, "ill"),), (ht.TCloseness(0.6, "ill"),)])
@@ -167,27 +36,6 @@ def test_classes_of_levels_pass(models):
 
 def test_there_are_no_levels_without_hierarchies():
     assert leftover.by_levels(pricing.priced(problem(5)), Clock()) is None
-
-
-@pytest.mark.parametrize("n_rows", [2, 3, 4, 5, 6, 7, 9])
-def test_a_ring_is_taken_apart_at_the_least_cost(n_rows):
-    for seed in range(6):
-        asked = problem(seed, n_rows=n_rows)
-        priced = pricing.priced(asked)
-        ring = np.random.default_rng(seed).permutation(n_rows)
-        following = np.empty(n_rows, dtype=np.int32)
-        following[ring] = np.roll(ring, -1)
-        labels = np.full(n_rows, -1, dtype=np.int32)
-        n_classes = rings.take_apart(priced.space, following, labels, np.empty(n_rows, np.int32), np.empty(n_rows))
-        rows = rows_of(asked)
-        members = [tuple(np.flatnonzero(labels == label).tolist()) for label in range(n_classes)]
-        assert sum(map(len, members)) == n_rows
-
-        def cost(part, rows=rows, axes=priced.axes, loss=asked.loss):
-            return naive.class_cost(loss, axes, [rows[i] for i in part])
-
-        least = naive.least_apart(cost, ring.tolist())
-        assert sum(len(part) * cost(part) for part in members) == pytest.approx(least, rel=1e-5)
 
 
 def test_pairs_of_few_rows_cost_little_more_than_the_best():
