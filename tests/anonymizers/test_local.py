@@ -102,6 +102,12 @@ def test_a_budget_in_steps_and_a_seed_decide():
     assert again.trace.seed == 1
 
 
+def test_a_short_annealing_spoils_nothing_that_it_cannot_mend():
+    release = release_of(n_rows=2_000, budget=ht.Budget(nodes=4_000))
+    start, end = release.trace.effort.history
+    assert end[2] < 0.99 * start[2]
+
+
 def test_a_budget_in_seconds_ends_it():
     # It is over before the first step: what comes back is the start.
     release = release_of(n_rows=2_000, budget=ht.Budget(seconds=1e-9))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Final
 
@@ -20,6 +21,7 @@ __all__ = ["Course", "adopted", "anneal", "parted"]
 _SHARE_BIG: Final = 0.01  # of the steps that split or dissolve
 _SLICE: Final = 100_000  # steps between two looks at the clock
 _N_STAGES: Final = 20  # after each of which columns are weighted anew
+_STEPS_TO_HEAL: Final = 90  # of a row; with fewer, what the first heat spoils is not made good again
 _SHARE_COLD: Final = 0.05  # of the steps, the last ones, that only go down
 _SPARE: Final = 64  # classes more than sizes allow, for splits of those that are then dissolved
 
@@ -33,7 +35,7 @@ class Course:
     n_steps : int
         At most.
     hot, cold : float
-        The first and the last temperature, in cells.
+        The first and the last temperature, in cells, of an annealing that is long enough for them.
     """
 
     n_steps: int
@@ -62,6 +64,8 @@ def anneal(
     begun, whole = clock.spent, clock.left
     spans.settle_all(space, classes)
     n_done, stage, done = 0, 0, 0.0 if whole > 0 else 1.0
+    # How many steps there will be; with an end in time, the first of them tell.
+    n_all = course.n_steps if math.isinf(whole) else 0.0
     while done < 1 and n_done < course.n_steps:
         if int(done * _N_STAGES) > stage:
             stage = int(done * _N_STAGES)
@@ -69,10 +73,12 @@ def anneal(
             spans.settle_all(space, classes)
         n_steps = min(_SLICE, -(-course.n_steps // _N_STAGES), course.n_steps - n_done)
         share = min(1.0, done / (1 - _SHARE_COLD))
-        heat = course.hot * (course.cold / course.hot) ** share if share < 1 else course.cold / 100
+        hot = max(course.cold / 100, course.hot * min(1.0, n_all / (_STEPS_TO_HEAL * len(order))))
+        heat = hot * (min(hot, course.cold) / hot) ** share if share < 1 else course.cold / 100
         annealing.anneal(space, classes, found.near, check, annealing.Schedule(state, n_steps, heat, heat, _SHARE_BIG))
         n_done += n_steps
         done = max(n_done / course.n_steps, (clock.spent - begun) / whole)
+        n_all = n_done / done
         clock.tell(min(0.99, done))
     return _unordered(classes, order), n_done
 
