@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import heapq
 import itertools
 import math
@@ -102,6 +103,8 @@ class Search:
 
     def __init__(self, roller: Roller, tags: Tags, objective: Objective, clock: Clock) -> None:
         self.roller, self.tags, self.objective, self.clock = roller, tags, objective, clock
+        # The children of an interval ask for most of what it asked.
+        self.least = functools.cache(objective.least)
         self.top: Vector = tuple(column.top for column in roller.columns)
         self.value = math.inf
         self.node: Vector | None = None
@@ -119,7 +122,7 @@ class Search:
     def run(self) -> Solved:
         """Search until nothing better is left or the budget ends."""
         bottom = self.roller.base.levels
-        self._push(self.objective.least(bottom), bottom, self.top, self.roller.base, None, None, 0)
+        self._push(self.least(bottom), bottom, self.top, self.roller.base, None, None, 0)
         first = None
         while self._heap and not self.clock.is_over(self.n_rolled):
             interval = heapq.heappop(self._heap)
@@ -160,7 +163,7 @@ class Search:
         """Lower the upper end; what is cut off costs too much."""
         ends = list(high)
         for j, least in enumerate(low):
-            while ends[j] > least and self.objective.least((*low[:j], ends[j], *low[j + 1 :])) >= self._ceiling:
+            while ends[j] > least and self.least((*low[:j], ends[j], *low[j + 1 :])) >= self._ceiling:
                 cut = (*low[:j], ends[j], *low[j + 1 :])
                 self.leaves.append(Leaf("loss", cut, tuple(ends)))
                 ends[j] -= 1
@@ -197,8 +200,7 @@ class Search:
         """Part an interval whose upper end is checked at the column that raises the loss most."""
         low, high = interval.low, interval.high
         raised = [
-            (self.objective.least((*low[:j], high[j], *low[j + 1 :])) if high[j] > low[j] else -1.0)
-            for j in range(len(low))
+            (self.least((*low[:j], high[j], *low[j + 1 :])) if high[j] > low[j] else -1.0) for j in range(len(low))
         ]
         j = max(range(len(low)), key=lambda i: (raised[i], high[i] - low[i]))
         source, tagged = interval.source, interval.tagged
@@ -277,7 +279,7 @@ class Search:
     def _close(self, interval: _Interval) -> None:
         """Write down why an interval holds nothing better."""
         low, high = interval.low, interval.high
-        if interval.tagged is None or self.objective.least(low) >= self._ceiling:
+        if interval.tagged is None or self.least(low) >= self._ceiling:
             self.leaves.append(Leaf("loss", low, high))
         else:
             self.leaves.append(Leaf("failing", low, high, interval.witness, interval.n_tagged))
