@@ -228,3 +228,15 @@ def test_the_command_writes_the_floor_of_a_release_that_the_search_could_not_pro
     certificate = ht.Certificate.read(tmp_path / "p.json")
     assert certificate.kind == "prices"
     assert check_certificate(tmp_path / "in.csv", certificate).passed
+
+
+def test_local_recoding_says_by_itself_how_far_it_may_be_from_the_best():
+    rng = random.Random(6)
+    frame = frame_of([(rng.randint(0, 60), rng.choice("abcd")) for _ in range(60)])
+    asked = {"quasi_identifiers": NAMES, "models": [ht.KAnonymity(3)], "method": "local_recoding"}
+    for budget in (None, ht.Budget(seconds=1), ht.Budget(nodes=500)):
+        release = ht.anonymize(frame, **asked, budget=budget)
+        assert 0 < release.trace.bound <= release.loss
+        assert check_certificate(frame, release.certificate).passed
+    assert ht.anonymize(frame, **asked, loss=ht.SetNCP({"age": 2.0})).trace.bound is None
+    assert ht.anonymize(frame, **asked, hierarchies={"age": "auto"}).trace.bound is None

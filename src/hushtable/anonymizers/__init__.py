@@ -22,11 +22,12 @@ from hushtable.anonymizers.preparing import Prepared, prepare
 from hushtable.anonymizers.releasing import release_of
 from hushtable.anonymizers.request import Request
 from hushtable.anonymizers.suppress import offending_rows
+from hushtable.errors import InputError
 from hushtable.layout import by_content
 from hushtable.models.matching import MatchingNotion
 from hushtable.partition import Partition
 from hushtable.release import Release
-from hushtable.search import check_memory
+from hushtable.search import Budget, check_memory
 from hushtable.table import Table
 
 __all__ = [
@@ -112,7 +113,16 @@ def carry_out(prepared: Prepared, asked: Request) -> Release:
             partition = Partition.from_labels(labels, partition.n_classes, table.counts)
         return replace(release_of(prepared, whole, asked, found, partition), learner=Learner(asked))
 
-    return replace(released(found), alternatives=tuple(released(other) for other in found.others))
+    release = replace(released(found), alternatives=tuple(released(other) for other in found.others))
+    return release if found.spared is None else _with_floor(release, found.spared)
+
+
+def _with_floor(release: Release, budget: Budget) -> Release:
+    """Return a release with a floor under its loss, where one is known."""
+    try:
+        return release.with_bound(budget)
+    except InputError:
+        return release
 
 
 def _judge(kept: Table, people: Table | None, whole: Judge, *, apart: bool) -> tuple[Judge, CodeArray]:

@@ -22,7 +22,7 @@ from hushtable.models.matching import MatchingNotion
 from hushtable.partition import Partition
 from hushtable.quality.loss import Loss
 from hushtable.recoding import Recoding
-from hushtable.search import Clock, Trace
+from hushtable.search import Budget, Clock, Trace
 from hushtable.table import Table
 
 __all__ = ["METHODS", "Found", "Method", "Offers", "Placing", "Problem", "check_asked", "is_bounded_below", "register"]
@@ -143,6 +143,8 @@ class Found:
     evidence : mapping, optional
         Why nothing better exists: entries of a certificate, its kind among them, besides those that follow from what
         was asked.
+    spared : Budget, optional
+        What the search has left of its budget for a floor under the loss; none is looked for where it is None.
     """
 
     partition: Partition
@@ -151,6 +153,7 @@ class Found:
     placing: Placing | None = field(default=None, repr=False)
     others: tuple[Found, ...] = field(default=(), repr=False)
     evidence: Mapping[str, Any] | None = field(default=None, repr=False)
+    spared: Budget | None = None
 
     @property
     def suppressed(self) -> BoolArray:

@@ -20,7 +20,7 @@ from hushtable.kernels.regroup import Check
 from hushtable.partition import Partition
 from hushtable.quality.loss import SetNCP
 from hushtable.recoding import Recoding
-from hushtable.search import Clock, Effort, say_if_first_run
+from hushtable.search import Budget, Clock, Effort, say_if_first_run
 
 __all__ = ["LocalRecoding"]
 
@@ -30,7 +30,9 @@ _MOST_PER_ROW: Final = 5_000
 _AT_ONCE: Final = 1_000_000  # steps that take about a second
 _N_NEAR: Final = 32
 _FEW: Final = 100  # rows to compile kernels with
-_SHARE_OF_START: Final = 0.5  # of the seconds
+_SHARE_OF_FLOOR: Final = 0.1  # of the seconds
+_SHARE_OF_START: Final = 0.5  # of the others
+_MOST_IN_A_PASS: Final = 20_000
 _WIDEST: Final = 3  # times the least size, where that alone decides
 _HEAT: Final = (0.2, 0.015)  # first and last temperature for classes of some mean size, in cells
 _HEATED: Final = 7.0
@@ -108,6 +110,7 @@ class LocalRecoding:
         _compile(problem)
         problem = replace(problem, clock=problem.clock.anew())
         n_steps, clock = _within(problem)
+        spared, clock = _spared(problem, clock)
         pricing = priced(problem)
         start, found = _start(pricing, clock.part(_SHARE_OF_START) if clock.budget.seconds else Clock())
         labels, loss, n_done = start.labels, start.loss, 0
@@ -124,7 +127,7 @@ class LocalRecoding:
         is_short = problem.clock.budget.nodes is not None and n_steps < _STEPS_PER_ROW * len(labels)
         effort = Effort(n_done, 0, 0, 0.0, history=tuple(clock.history))
         trace = clock.trace(repr(self), n_done, complete=not (is_ended or is_short), seed=self.seed, effort=effort)
-        return Found(*_merged(pricing, labels), trace)
+        return Found(*_merged(pricing, labels), trace, spared=spared)
 
 
 def _compile(problem: Problem) -> None:
@@ -157,6 +160,17 @@ def _within(problem: Problem) -> tuple[int, Clock]:
         return _MOST_PER_ROW * n_rows, clock
     n_steps = _STEPS_PER_ROW * n_rows
     return n_steps, clock if n_steps <= _AT_ONCE else clock.ending(_SECONDS)
+
+
+def _spared(problem: Problem, clock: Clock) -> tuple[Budget | None, Clock]:
+    """Return what a floor under the loss may take, and the clock of the search; None where no floor is known."""
+    if problem.ladders or not isinstance(problem.loss, SetNCP) or problem.loss != SetNCP():
+        return None, clock
+    seconds = clock.budget.seconds
+    if seconds is None:
+        # A floor of one pass is reproducible, and takes long where there are many rows.
+        return Budget() if problem.table.n_rows <= _MOST_IN_A_PASS else None, clock
+    return Budget(_SHARE_OF_FLOOR * seconds), replace(clock, budget=Budget((1 - _SHARE_OF_FLOOR) * seconds))
 
 
 def _check(pricing: Pricing) -> Check:
