@@ -11,11 +11,11 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from hushtable._types import TOLERANCE, CountArray, FloatArray
+from hushtable._types import TOLERANCE, BoolArray, CountArray, FloatArray
 
 __all__ = ["Spread", "dear_class", "dear_pairs"]
 
-_BLOCK: Final = 512  # rows compared with all others at once
+_BLOCK: Final = 128  # rows compared with all others at once
 _MOST_NODES: Final = 20_000  # of the search from one row
 _THRESHOLDS: Final = 32
 
@@ -33,36 +33,72 @@ class Spread:
     counts : ndarray of int64, shape (n_rows,)
     positions : tuple of ndarray or None
         On [0, 1], of every code of an ordered column from 1 on; None for one without an order.
+    ordered : ndarray of int64, shape (n_rows, n_ordered)
+        The codes of ordered columns.
+    at : tuple of ndarray
+        The positions of each ordered column by code, with something for the missing one.
+    flags : ndarray of int64, shape (n_rows, n_others)
+        The values of all other columns, numbered through.
+    column_of : ndarray of int64, shape (n_flags,)
+        Which of the other columns a value is of.
+    unit : ndarray of float64, shape (n_others,)
+        The share of one value of the other columns.
     """
 
     codes: CountArray
     counts: CountArray
     positions: tuple[FloatArray | None, ...]
-    domains: tuple[int, ...] = field(init=False)
+    ordered: CountArray = field(init=False)
+    at: tuple[FloatArray, ...] = field(init=False)
+    flags: CountArray = field(init=False)
+    column_of: CountArray = field(init=False)
+    unit: FloatArray = field(init=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "domains", tuple(len(np.unique(column)) for column in self.codes.T))
+        is_ordered = np.array([positions is not None for positions in self.positions])
+        flags = np.zeros_like(self.codes[:, ~is_ordered])
+        domains: list[int] = []
+        for j, column in enumerate(self.codes[:, ~is_ordered].T):
+            known, each = np.unique(column, return_inverse=True)
+            flags[:, j] = sum(domains) + each
+            domains.append(len(known))
+        made: dict[str, Any] = {
+            "ordered": self.codes[:, is_ordered],
+            "at": tuple(np.append(0.0, positions) for positions in self.positions if positions is not None),
+            "flags": flags,
+            "column_of": np.repeat(np.arange(len(domains)), domains),
+            "unit": 1.0 / np.array(domains),
+        }
+        for name, value in made.items():
+            object.__setattr__(self, name, value)
 
-    def apart(self, rows: CountArray) -> FloatArray:
-        """Return the summed share of a class of two, for some rows and all."""
-        total = np.zeros((len(rows), len(self.codes)))
-        indicators, weights = [], []
-        for column, positions in zip(self.codes.T, self.positions, strict=True):
-            if positions is None:
-                known = np.unique(column)
-                indicators.append(column[:, None] == known)
-                weights += [2.0 / len(known)] * len(known)
-                total += 2.0 / len(known)
-                continue
-            at = np.append(0.0, positions)[column]
-            apart = np.abs(at[rows][:, None] - at)
+    def apart(self, rows: CountArray, others: CountArray) -> FloatArray:
+        """Return the summed share of a class of two, for some rows and some others."""
+        total = np.full((len(rows), len(others)), 2.0 * self.unit.sum())
+        for column, at in zip(self.ordered.T, self.at, strict=True):
+            apart = np.abs(at[column[rows]][:, None] - at[column[others]])
             is_missing = column == 0
-            apart[is_missing[rows][:, None] != is_missing] = 1.0
+            if is_missing.any():
+                apart[is_missing[rows][:, None] != is_missing[others]] = 1.0
             total += apart
-        if indicators:
-            joined = np.concatenate(indicators, axis=1).astype(np.float64)
-            total -= (joined[rows] * weights) @ joined.T
-        return np.asarray(total)
+        if len(self.unit):
+            total -= (self._indicators(rows) * (2.0 * self.unit[self.column_of])) @ self._indicators(others).T
+        return total
+
+    def _indicators(self, rows: CountArray) -> FloatArray:
+        found = np.zeros((len(rows), len(self.column_of)))
+        found[np.arange(len(rows))[:, None], self.flags[rows]] = 1.0
+        return found
+
+    def width(self, low: Cells, high: Cells) -> FloatArray:
+        """Return the shares of ordered columns between codes; the missing one takes the whole column with it."""
+        at = [each[high[..., j]] - each[low[..., j]] for j, each in enumerate(self.at)]
+        apart = np.stack(at, axis=-1) if at else np.zeros(low.shape)
+        return np.asarray(np.where(low == high, 0.0, np.where(low == 0, 1.0, apart)))
+
+    def sets(self, n_held: Cells) -> FloatArray:
+        """Return the summed share of the other columns where they hold so many values each."""
+        return np.asarray((n_held > 1) * n_held @ self.unit)
 
 
 def dear_pairs(spread: Spread, prices: FloatArray) -> float:
@@ -70,9 +106,9 @@ def dear_pairs(spread: Spread, prices: FloatArray) -> float:
     worst = float(np.max(prices[spread.counts > 1], initial=-np.inf))
     rows = np.argsort(-prices, kind="stable")
     for begin in range(0, len(rows), _BLOCK):
-        some = rows[begin : begin + _BLOCK]
-        exceeds = prices[some][:, None] + prices - 2 * spread.apart(some)
-        exceeds[np.arange(len(some)), some] = -np.inf
+        some, others = rows[begin : begin + _BLOCK], rows[begin:]
+        exceeds = prices[some][:, None] + prices[others] - 2 * spread.apart(some, others)
+        exceeds[np.arange(len(some)), np.arange(len(some))] = -np.inf
         worst = max(worst, float(exceeds.max()))
     return worst
 
@@ -83,16 +119,15 @@ def dear_class(spread: Spread, prices: FloatArray, k: int) -> tuple[float, int]:
     A class is looked for from its member of the highest price: it costs less than that for each member.
     """
     order = np.argsort(prices, kind="stable")
-    rank = np.empty_like(order)
-    rank[order] = np.arange(len(order))
-    order = order[(prices[order] > TOLERANCE) & (spread.counts[order] < k)]
+    is_dear = (prices[order] > TOLERANCE) & (spread.counts[order] < k)
     n_open = 0
     for begin in range(0, len(order), _BLOCK):
-        some = order[begin : begin + _BLOCK]
-        apart = spread.apart(some)
-        is_near = (apart < prices[some][:, None] + TOLERANCE) & (rank <= rank[some][:, None])
-        for row, near in zip(some.tolist(), is_near, strict=True):
-            worst, is_settled = _from_row(spread, prices, k, row, np.flatnonzero(near))
+        places = begin + np.flatnonzero(is_dear[begin : begin + _BLOCK])
+        others = order[: begin + _BLOCK]
+        apart = spread.apart(order[places], others)
+        is_near = (apart < prices[order[places]][:, None] + TOLERANCE) & (np.arange(len(others)) <= places[:, None])
+        for row, near in zip(order[places].tolist(), is_near, strict=True):
+            worst, is_settled = _from_row(spread, prices, k, row, others[near])
             if worst > TOLERANCE:
                 return worst, n_open
             n_open += not is_settled
@@ -103,20 +138,27 @@ def dear_class(spread: Spread, prices: FloatArray, k: int) -> tuple[float, int]:
 class _Box:
     """What a class holds at least, and the rows that it may hold besides."""
 
-    low: CountArray
+    low: CountArray  # (n_ordered,)
     high: CountArray
-    held: tuple[frozenset[int], ...]
+    held: BoolArray  # (n_flags,)
+    n_held: CountArray  # (n_others,)
     rows: CountArray
+
+
+def _box_of(spread: Spread, members: CountArray, rows: CountArray) -> _Box:
+    codes, held = spread.ordered[members], np.zeros(len(spread.column_of), dtype=bool)
+    held[spread.flags[members]] = True
+    n_held = np.bincount(spread.column_of[held], minlength=len(spread.unit))
+    return _Box(codes.min(axis=0), codes.max(axis=0), held, n_held, rows)
 
 
 def _from_row(spread: Spread, prices: FloatArray, k: int, row: int, near: CountArray) -> tuple[float, bool]:
     """Look for a class with a row and some of the rows near it that costs less than its prices."""
-    codes, counts = spread.codes, spread.counts.copy()
+    counts = spread.counts.copy()
     counts[row] -= 1
     near = near[counts[near] > 0]
     near = near[np.argsort(-prices[near], kind="stable")]
-    start = codes[row]
-    boxes = [_Box(start, start, tuple(frozenset([int(code)]) for code in start), near)]
+    boxes = [_box_of(spread, np.array([row]), near)]
     for _ in range(_MOST_NODES):
         if not boxes:
             return -np.inf, True
@@ -129,47 +171,20 @@ def _from_row(spread: Spread, prices: FloatArray, k: int, row: int, near: CountA
             continue
         members, taken = box.rows[taken > 0], taken[taken > 0]
         # What every member pays is the share of the members' own box.
-        own = np.append(members, row)
-        tight = _Box(codes[own].min(axis=0), codes[own].max(axis=0), _sets(spread, own), own[:0])
-        value = prices[row] + taken @ prices[members] - (1 + taken.sum()) * _share(spread, tight)
+        tight = _box_of(spread, np.append(members, row), near[:0])
+        share = float(spread.width(tight.low, tight.high).sum() + spread.sets(tight.n_held))
+        value = prices[row] + taken @ prices[members] - (1 + taken.sum()) * share
         if value > TOLERANCE:
             return float(value), True
         boxes += _parts(spread, box, tight, members)
-    return -np.inf, False
-
-
-def _width(positions: FloatArray, low: Cells, high: Cells) -> FloatArray:
-    """Return the share of an ordered column between codes; the missing one takes the whole column with it."""
-    return np.asarray(np.where(low == high, 0.0, np.where(low == 0, 1.0, positions[high - 1] - positions[low - 1])))
-
-
-def _share(spread: Spread, box: _Box) -> float:
-    """Return the share of what a box holds at least."""
-    total = 0.0
-    for j, positions in enumerate(spread.positions):
-        if positions is not None:
-            total += float(_width(positions, box.low[j], box.high[j]))
-        elif len(box.held[j]) > 1:
-            total += len(box.held[j]) / spread.domains[j]
-    return total
+    return -np.inf, not boxes
 
 
 def _shares(spread: Spread, box: _Box) -> FloatArray:
     """Return the share of what a box holds at least, with each row that it may hold."""
-    codes = spread.codes[box.rows]
-    total = np.zeros(len(codes))
-    for j, positions in enumerate(spread.positions):
-        column = codes[:, j]
-        if positions is not None:
-            total += _width(positions, np.minimum(column, box.low[j]), np.maximum(column, box.high[j]))
-            continue
-        n_held = len(box.held[j])
-        if n_held == 1:
-            total += np.where(column == box.low[j], 0.0, 2 / spread.domains[j])
-        else:
-            is_new = ~np.isin(column, list(box.held[j]))
-            total += (n_held + is_new) / spread.domains[j]
-    return total
+    codes = spread.ordered[box.rows]
+    width = spread.width(np.minimum(codes, box.low), np.maximum(codes, box.high)).sum(axis=1)
+    return np.asarray(width + spread.sets(box.n_held + ~box.held[spread.flags[box.rows]]))
 
 
 def _bound(prices: FloatArray, counts: CountArray, shares: FloatArray, own: float, k: int) -> tuple[float, CountArray]:
@@ -194,40 +209,34 @@ def _bound(prices: FloatArray, counts: CountArray, shares: FloatArray, own: floa
     return float(value[best]), taken[best]
 
 
-def _sets(spread: Spread, rows: CountArray) -> tuple[frozenset[int], ...]:
-    return tuple(
-        frozenset() if positions is not None else frozenset(spread.codes[rows, j].tolist())
-        for j, positions in enumerate(spread.positions)
-    )
-
-
 def _parts(spread: Spread, box: _Box, tight: _Box, members: CountArray) -> list[_Box]:
     """Return the two parts of a box: those classes that reach as far as the members do in one direction, and the rest.
 
     The direction is the one in which they reach farthest beyond the box.
     """
-    codes, widest, parts = spread.codes[box.rows], 0.0, []
-    for j, positions in enumerate(spread.positions):
-        if positions is None:
-            column = spread.codes[members, j]
-            new = column[~np.isin(column, list(box.held[j]))]
-            grown = (2.0 if len(box.held[j]) == 1 else 1.0) / spread.domains[j]
-            if len(new) and grown > widest:
-                code = int(np.bincount(new).argmax())
-                held = tuple(each | {code} if i == j else each for i, each in enumerate(box.held))
-                widest = grown
-                parts = [replace(box, rows=box.rows[codes[:, j] != code]), replace(box, held=held)]
-            continue
-        width = _width(positions, box.low[j], box.high[j])
-        for name, edge, is_inside in (
-            ("low", tight.low[j], codes[:, j] > tight.low[j]),
-            ("high", tight.high[j], codes[:, j] < tight.high[j]),
-        ):
-            low, high = min(edge, box.low[j]), max(edge, box.high[j])
-            grown = float(_width(positions, low, high) - width)
-            if grown > widest:
-                reached = getattr(box, name).copy()
-                reached[j] = edge
-                widest = grown
-                parts = [replace(box, rows=box.rows[is_inside]), replace(box, **{name: reached})]
-    return parts
+    width = spread.width(box.low, box.high)
+    low, high = np.minimum(box.low, tight.low), np.maximum(box.high, tight.high)
+    new = spread.flags[members]
+    often = np.bincount(new[~box.held[new]], minlength=len(box.held))
+    grown = np.concatenate(
+        [
+            spread.width(low, box.high) - width,
+            spread.width(box.low, high) - width,
+            np.where(tight.n_held > box.n_held, np.where(box.n_held == 1, 2.0, 1.0) * spread.unit, 0.0),
+        ]
+    )
+    if grown.max() <= 0:
+        return []
+    side, j = divmod(int(grown.argmax()), max(1, len(low)))
+    if len(low) and side < 2:
+        column = spread.ordered[box.rows, j]
+        name, reach = ("low", low) if side == 0 else ("high", high)
+        reached = getattr(box, name).copy()
+        reached[j] = reach[j]
+        is_inside = column > reach[j] if side == 0 else column < reach[j]
+        return [replace(box, rows=box.rows[is_inside]), replace(box, **{name: reached})]
+    j = int(grown.argmax()) - 2 * len(low)
+    flag = int(np.where(spread.column_of == j, often, -1).argmax())
+    held, n_held = box.held.copy(), box.n_held.copy()
+    held[flag], n_held[j] = True, n_held[j] + 1
+    return [replace(box, rows=box.rows[spread.flags[box.rows, j] != flag]), replace(box, held=held, n_held=n_held)]
