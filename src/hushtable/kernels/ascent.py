@@ -9,32 +9,11 @@ from hushtable.kernels._jit import bare
 from hushtable.kernels.dearest import ENOUGH, Limits, Scratch, gather, search
 from hushtable.kernels.spacing import Rows
 
-__all__ = ["box_shares", "certify", "raise_prices"]
+__all__ = ["certify", "raise_prices"]
 
 N_TRIALS = 4
 LOWER = 0.8  # the share of a price that is tried where it was not proven
 N_CLASSES = 3  # classes of one row whose members' prices are lowered in a sweep
-
-
-@bare
-def box_shares(
-    rows: Rows, scratch: Scratch, limits: Limits, near: FloatArray, run: tuple[int, int], out: FloatArray
-) -> None:
-    """Set the least share of a class of k records that holds a row, or less.
-
-    near : float64 (n_rows,), the summed share with the farthest of a row's k nearest records
-    """
-    none, by_number = out[:0], rows.begins[:0]
-    for a in range(run[0], run[1]):
-        out[a] = 0.0
-        if rows.counts[a] >= limits.k:
-            continue
-        # What the k nearest publish together is a class; only what is nearer than it is wide can make a better one.
-        gather(rows, scratch, none, by_number, a, near[a] + ENOUGH)
-        _, value = search(rows, scratch, none, a, Limits(limits.k, 1, True), (-np.inf, np.inf))
-        gather(rows, scratch, none, by_number, a, -value + ENOUGH)
-        bound, _ = search(rows, scratch, none, a, limits, (value, -value + ENOUGH))
-        out[a] = max(near[a], -bound)
 
 
 @bare

@@ -42,12 +42,10 @@ class Limits(NamedTuple):
 
     k : records of a class, at least
     n_nodes : nodes of the search for one row, at most
-    is_box : whether the least share is looked for, and not what prices exceed
     """
 
     k: int
     n_nodes: int
-    is_box: bool
 
 
 class Scratch(NamedTuple):
@@ -97,7 +95,7 @@ def gather(rows: Rows, scratch: Scratch, prices: FloatArray, rank: CountArray, a
             if rank.size > 0:
                 if rank[q] >= rank[a]:
                     continue
-            elif prices.size > 0 and (prices[q] > prices[a] or (prices[q] == prices[a] and q >= a)):
+            elif prices[q] > prices[a] or (prices[q] == prices[a] and q >= a):
                 continue
             if q != a and apart(rows, a, q, (lead, n_columns), start, limit) < limit:
                 scratch.rows[n], scratch.copies[n] = q, rows.counts[q]
@@ -273,14 +271,12 @@ def _fill(
         while i < n and scratch.shares[scratch.order[i]] <= tau:
             each = scratch.order[i]
             i += 1
-            copies = min(scratch.copies[each], max(0, k - records)) if limits.is_box else scratch.copies[each]
-            if copies > 0:
-                price = 0.0 if limits.is_box else prices[scratch.rows[each]]
-                _push(scratch, size, price, each, copies)
-                size += 1
-                records += copies
-                total += copies * price
-        while not limits.is_box and records > k and size > 0 and scratch.heap_prices[0] <= tau:
+            copies, price = scratch.copies[each], prices[scratch.rows[each]]
+            _push(scratch, size, price, each, copies)
+            size += 1
+            records += copies
+            total += copies * price
+        while records > k and size > 0 and scratch.heap_prices[0] <= tau:
             gone = min(scratch.heap_copies[0], records - k)
             records -= gone
             total -= gone * scratch.heap_prices[0]
@@ -289,13 +285,11 @@ def _fill(
                 _pop(scratch, size)
                 size -= 1
         if records >= k:
-            value = -tau if limits.is_box else total - records * tau
+            value = total - records * tau
             if value > best:
                 best, best_at = value, tau
             if value > goal:
                 last_at = tau
-            if limits.is_box:
-                break
     return best, best_at, last_at, size
 
 
@@ -359,13 +353,13 @@ def _drop_far(scratch: Scratch, last_at: float) -> None:
 @inner
 def _look(
     rows: Rows, scratch: Scratch, prices: FloatArray, a: int, limits: Limits, node: int, known: tuple[float, float]
-) -> tuple[float, float]:
-    """Bound a node, and say what its children decide; return the best value known, and a limit of shares.
+) -> float:
+    """Bound a node, and say what its children decide; return the best value known.
 
     known : the best value so far, or a goal, and a limit of shares above which no class is better
     """
     goal, limit = known
-    own = 0.0 if limits.is_box else prices[a]
+    own = prices[a]
     _begin(rows, scratch, a)
     _decide(rows, scratch, node, False)
     least = _least_share(rows, scratch)
@@ -376,7 +370,7 @@ def _look(
     n = _sort(scratch, least, limit)
     bound, best_at, last_at, _ = _fill(scratch, prices, own, limits, (least, n), np.inf, goal)
     here.bound = bound
-    if node == 0 and not limits.is_box:
+    if node == 0:
         _drop_far(scratch, last_at)
         n = _sort(scratch, least, limit)
     if bound > goal:
@@ -388,18 +382,16 @@ def _look(
             records += scratch.taken[i]
             total += scratch.taken[i] * scratch.heap_prices[i]
         share, here.next_column, here.next_place, here.next_side = _branch(rows, scratch, a, size)
-        value = -share if limits.is_box else total - records * share
+        value = total - records * share
         if value > goal:
             goal = value
             scratch.sizes[1] = size
             for i in range(size):
                 scratch.best[i], scratch.best_taken[i] = scratch.chosen[i], scratch.taken[i]
-            if limits.is_box:
-                limit = min(limit, share)
         here.is_open = here.next_column >= 0 and share > best_at and bound > goal
     _decide(rows, scratch, node, True)
     _end(rows, scratch, a)
-    return goal, limit
+    return goal
 
 
 @inner
@@ -415,7 +407,7 @@ def search(
     goal, limit = known
     scratch.sizes[1] = 0
     nodes[0].parent = -1
-    goal, limit = _look(rows, scratch, prices, a, limits, 0, (goal, limit))
+    goal = _look(rows, scratch, prices, a, limits, 0, (goal, limit))
     n = 1
     while n + 1 < limits.n_nodes and n + 1 < nodes.size:
         top, at = goal, -1
@@ -429,7 +421,7 @@ def search(
             new = nodes[n]
             new.parent, new.column, new.place = at, nodes[at].next_column, nodes[at].next_place
             new.side = 0 if child == 0 else nodes[at].next_side
-            goal, limit = _look(rows, scratch, prices, a, limits, n, (goal, limit))
+            goal = _look(rows, scratch, prices, a, limits, n, (goal, limit))
             n += 1
     scratch.sizes[2] += n
     bound = goal

@@ -19,9 +19,11 @@ __all__ = ["Priced", "lay_out", "nearest_shares", "proven", "raised"]
 _TOGETHER: Final = 128  # rows between two looks at the clock
 _GROUPS: Final = 4  # runs of rows for each square root of rows: a few rows in each
 _FIRST: Final = 1.8  # how far above what the nearest cost prices begin
-_QUICK, _THOROUGH, _SWEEPING = 64, 200, 14  # nodes of a row: of the first proof, of the last one, of a sweep
-_STEPS: Final = (3e-2, 5e-4)  # what a record's price rises by in the first and in the last sweep
-_RESERVE: Final = 2.5  # how much longer than the first proof the last one may take
+_QUICK, _THOROUGH = 64, 1000  # nodes of a row: of the first proof, and of the last one
+_SWEEPING, _CLOSING = 14, 100  # nodes of a row in a sweep: many sweeps raise prices, the last ones see what they miss
+_ROUGH: Final = 0.6  # the share of the time for sweeps that the rough ones take
+_STEPS: Final = (0.25, 0.01)  # what a record's price rises by in the first and last sweep, in mean prices
+_RESERVE: Final = 25.0  # how much longer than the first proof the last one may take
 _MOST_RESERVED: Final = 0.5
 
 
@@ -108,10 +110,11 @@ def raised(rows: spacing.Rows, k: int, clock: Clock) -> Priced:
     if clock.budget == Budget():
         return Priced(best, search.nodes, complete=True)
     prices, until = best.copy(), 1 - min(_MOST_RESERVED, _RESERVE * first)
-    began = search.done
+    mean, began = search.sum(best) / float(rows.counts.sum()), search.done
     while search.done < until:
-        share = (search.done - began) / max(1e-9, until - began)
-        search.sweep(prices, _STEPS[0] * (_STEPS[1] / _STEPS[0]) ** share, until)
+        share = (search.done - began) / (until - began)
+        step = mean * _STEPS[0] * (_STEPS[1] / _STEPS[0]) ** share
+        search.sweep(prices, step, _SWEEPING if share < _ROUGH else _CLOSING, until)
     last = search.proven(prices, _THOROUGH)
     return Priced(max(best, last, key=search.sum), search.nodes, complete=False)
 
@@ -145,24 +148,32 @@ class _Search:
         return float(prices @ self.rows.counts)
 
     def proven(self, prices: FloatArray, n_nodes: int) -> FloatArray:
-        """Return feasible prices that are no higher than those given; with few nodes once the budget is over."""
+        """Return feasible prices that are no higher than those given.
+
+        The highest prices come last and are dearest to prove. Where the share of the time that is gone is above that of
+        the rows, a row is given few nodes, so that something is left for all; once the budget is over, one.
+        """
         # A class of equal rows costs nothing.
         lowered = np.where(self.rows.counts >= self.k, np.minimum(prices, 0.0), prices)
         order = np.argsort(lowered, kind="stable")
         rank = np.empty_like(order)
         rank[order] = np.arange(len(order))
 
+        began = self.done
+
         def certify(run: tuple[int, int]) -> None:
-            limits = dearest.Limits(self.k, n_nodes if self.done < 1 else 1, is_box=False)
+            is_late = self.done - began > (1 - began) * run[1] / len(order)
+            most = 1 if self.done >= 1 else _QUICK if is_late else n_nodes
+            limits = dearest.Limits(self.k, min(n_nodes, most))
             ascent.certify(self.rows, self.scratch, limits, order, rank, run, lowered)
 
         _in_turn(certify, len(order), lambda: False)
         return lowered
 
-    def sweep(self, prices: FloatArray, step: float, until: float) -> None:
+    def sweep(self, prices: FloatArray, step: float, n_nodes: int, until: float) -> None:
         """Raise every price once and lower those of dear classes, the highest prices first."""
         order = np.argsort(-prices, kind="stable")
-        limits = dearest.Limits(self.k, _SWEEPING, is_box=False)
+        limits = dearest.Limits(self.k, n_nodes)
         _in_turn(
             lambda run: ascent.raise_prices(self.rows, self.scratch, limits, order, run, step, prices),
             len(order),
