@@ -8,7 +8,7 @@ import numpy as np
 
 from hushtable._types import CodeArray, CountArray, FloatArray
 from hushtable.kernels import spacing
-from hushtable.quality.prices import Priced, proven
+from hushtable.quality.prices import Priced, in_turn, nearest_shares, proven
 from hushtable.search import Clock
 
 __all__ = ["matched"]
@@ -17,6 +17,7 @@ _NEAREST: Final = 24  # rows that a row may be matched with, at first
 _FREE: Final = 4  # records of a row that serve as many others as want them: what is left of them still forms classes
 _MOST_PAIRS: Final = 200_000
 _ROUNDS: Final = 6
+_LONGER: Final = 2.0  # how much longer than the step before it an assignment may take
 _MARGIN: Final = 1e-6
 _WHOLE: Final = 2.0**24  # what costs are counted in
 
@@ -31,23 +32,31 @@ def matched(rows: spacing.Rows, clock: Clock) -> Priced:
     half that of an assignment of records to other records, which SciPy's Jonker-Volgenant finds among the nearest.
     Its prices are shortest distances in the residual graph. Pairs that they leave too dear are added, and it is
     solved again. A row of four records or more is given the price 0.
+
+    No assignment is begun that may take longer than what is left of a budget, by how long the step before it took: an
+    assignment runs to its end. Without one, a record pays what its nearest costs.
     """
     n_rows = len(rows.counts)
-    nearest, distances = np.empty((n_rows, _NEAREST), dtype=np.int32), np.empty((n_rows, _NEAREST))
-    spacing.neighbours(rows, nearest, distances, (0, n_rows))
+    near = nearest_shares(rows, 2, clock)
+    began = clock.spent
+    nearest, distances = np.full((n_rows, _NEAREST), -1, dtype=np.int32), np.empty((n_rows, _NEAREST))
+    in_turn(lambda run: spacing.neighbours(rows, nearest, distances, run), n_rows, lambda: clock.left <= 0)
+    if clock.left < _LONGER * (clock.spent - began):
+        return Priced(near, 0, complete=False)
     is_known = nearest >= 0
     pairs = np.column_stack([np.repeat(np.arange(n_rows), is_known.sum(axis=1)), nearest[is_known]])
     apart = distances[is_known]
-    prices = np.zeros(n_rows)
-    found, between = np.empty((_MOST_PAIRS, 2), dtype=np.int32), np.empty(_MOST_PAIRS)
+    dear, between = np.empty((_MOST_PAIRS, 2), dtype=np.int32), np.empty(_MOST_PAIRS)
     for _ in range(_ROUNDS):
+        began = clock.spent
         prices = _prices(rows, pairs, apart)
-        n_dear = spacing.dear_pairs(rows, prices, _MARGIN, (0, n_rows), found, between)
-        if n_dear == 0 or clock.left <= 0:
+        n_dear = spacing.dear_pairs(rows, prices, _MARGIN, (0, n_rows), dear, between)
+        if n_dear == 0 or clock.left < _LONGER * (clock.spent - began):
             break
         n_dear = min(n_dear, _MOST_PAIRS)
-        pairs, apart = np.concatenate([pairs, found[:n_dear]]), np.append(apart, between[:n_dear])
-    return proven(rows, 2, prices, clock)
+        pairs, apart = np.concatenate([pairs, dear[:n_dear]]), np.append(apart, between[:n_dear])
+    found = proven(rows, 2, prices, clock)
+    return max(Priced(near, 0, complete=False), found, key=lambda each: float(each.prices @ rows.counts))
 
 
 def _prices(rows: spacing.Rows, pairs: CodeArray | CountArray, apart: FloatArray) -> FloatArray:

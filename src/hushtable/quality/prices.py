@@ -14,7 +14,7 @@ from hushtable.kernels import ascent, dearest, spacing
 from hushtable.search import Budget, Clock, say_if_first_run
 from hushtable.table import Table
 
-__all__ = ["Priced", "lay_out", "nearest_shares", "proven", "raised"]
+__all__ = ["Priced", "in_turn", "lay_out", "nearest_shares", "proven", "raised"]
 
 _TOGETHER: Final = 128  # rows between two looks at the clock
 _GROUPS: Final = 4  # runs of rows for each square root of rows: a few rows in each
@@ -87,7 +87,7 @@ def nearest_shares(rows: spacing.Rows, k: int, clock: Clock) -> FloatArray:
     """Return each row's summed share with the farthest of its k nearest records; 0 where the clock was over."""
     shares = np.zeros(len(rows.counts))
     kept, distances = np.empty(k, dtype=np.int32), np.empty(k)
-    _in_turn(lambda run: spacing.nearest(rows, k, kept, distances, run, shares), len(shares), lambda: clock.left <= 0)
+    in_turn(lambda run: spacing.nearest(rows, k, kept, distances, run, shares), len(shares), lambda: clock.left <= 0)
     return shares
 
 
@@ -167,14 +167,14 @@ class _Search:
             limits = dearest.Limits(self.k, min(n_nodes, most))
             ascent.certify(self.rows, self.scratch, limits, order, rank, run, lowered)
 
-        _in_turn(certify, len(order), lambda: False)
+        in_turn(certify, len(order), lambda: False)
         return lowered
 
     def sweep(self, prices: FloatArray, step: float, n_nodes: int, until: float) -> None:
         """Raise every price once and lower those of dear classes, the highest prices first."""
         order = np.argsort(-prices, kind="stable")
         limits = dearest.Limits(self.k, n_nodes)
-        _in_turn(
+        in_turn(
             lambda run: ascent.raise_prices(self.rows, self.scratch, limits, order, run, step, prices),
             len(order),
             lambda: self.done >= until,
@@ -183,7 +183,7 @@ class _Search:
         prices[self.rows.counts >= self.k] = 0.0
 
 
-def _in_turn(work: Callable[[tuple[int, int]], None], n_rows: int, is_over: Callable[[], bool]) -> None:
+def in_turn(work: Callable[[tuple[int, int]], None], n_rows: int, is_over: Callable[[], bool]) -> None:
     """Work on runs of rows, one after the other, until there are none left or the clock is over."""
     for begin in range(0, n_rows, _TOGETHER):
         if is_over():
