@@ -45,6 +45,28 @@ def least_loss(rows: list[Record], k: int) -> float:
     return min(sum(costs[each] for each in parts) for parts in partitions(everyone, k)) / len(rows) / 2
 
 
+def least_loss_with_suppression(rows: list[Record], k: int) -> float:
+    """The set-NCP of the best release that may leave out records, each of which costs both columns."""
+    everyone = tuple(range(len(rows)))
+    best = float(2 * len(rows))
+    for size in range(len(rows) + 1):
+        for kept in combinations(everyone, size):
+            for parts in partitions(kept, k):
+                cost = sum(len(each) * share(rows, each) for each in parts)
+                best = min(best, cost + 2 * (len(rows) - size))
+    return best / len(rows) / 2
+
+
+def slack(rows: list[Record], prices: list[float], k: int, row: Record) -> float:
+    """By how much the price of every record of a row may rise until some class exceeds what it costs."""
+    left = []
+    for each in classes(len(rows), k):
+        own = sum(rows[i] == row for i in each)
+        if own:
+            left.append((len(each) * share(rows, each) - sum(prices[i] for i in each)) / own)
+    return min(left)
+
+
 def worst_excess(rows: list[Record], prices: list[float], k: int) -> float:
     """By how much the prices of some class exceed what it costs, at most."""
     return max(sum(prices[i] for i in each) - len(each) * share(rows, each) for each in classes(len(rows), k))

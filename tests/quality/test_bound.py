@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 import hushtable as ht
 from command import done
 from hushtable.claims.certificates import Certificate, check_certificate
-from hushtable.quality import prices
+from hushtable.quality import matching, prices
 from hushtable.quality.bound import ncp_bound, ncp_lower_bound
-from naive_bound import least_loss, worst_excess
+from naive_bound import least_loss, least_loss_with_suppression, slack, worst_excess
 
 ROWS = st.lists(st.tuples(st.integers(0, 6) | st.none(), st.sampled_from("abc") | st.none()), min_size=4, max_size=20)
 NAMES = ["age", "job"]
@@ -100,6 +100,22 @@ def test_a_certificate_with_one_price_raised_is_refused(k):
             assert not check_certificate(frame_of(rows), changed(entries, prices=raised)).passed
 
 
+@pytest.mark.parametrize("k", [2, 3, 4])
+def test_a_price_that_is_a_little_too_high_is_refused(k):
+    rng = random.Random(k)
+    for _ in range(12):
+        rows = random_rows(rng)
+        bound = ncp_bound(frame_of(rows), NAMES, k)
+        entries, of_records = bound.certificate.to_dict(), bound.prices.tolist()
+        for i, row in enumerate(dict.fromkeys(rows)):
+            most = slack(rows, of_records, k, row)
+            for more, is_too_high in ((most - 1e-6, False), (most + 1e-6, True)):
+                raised = entries["prices"].copy()
+                raised[i] += more
+                verdict = check_certificate(frame_of(rows), changed(entries, prices=raised, sum=-100.0))
+                assert verdict.passed is not is_too_high
+
+
 def test_a_certificate_whose_sum_is_not_that_of_its_prices_is_refused():
     frame = frame_of([(20, "a"), (30, "a"), (60, "a")])
     entries = ncp_bound(frame, NAMES, 2).certificate.to_dict()
@@ -177,6 +193,35 @@ def test_a_release_says_how_far_it_may_be_from_the_best(options):
     trace = release.with_bound(ht.Budget(nodes=2_000)).trace
     assert 0 < trace.bound <= release.loss
     assert trace.gap == pytest.approx((release.loss - trace.bound) / release.loss)
+
+
+@pytest.mark.parametrize("k", [2, 3])
+def test_the_floor_of_a_release_that_may_suppress(k):
+    rng, n_cut = random.Random(k), 0
+    for _ in range(25):
+        rows = [*random_rows(rng)[:6], (None, "z")]
+        release = ht.anonymize(
+            frame_of(rows), quasi_identifiers=NAMES, models=[ht.KAnonymity(k)], suppression_limit=0.5
+        )
+        if not release.n_suppressed:
+            continue
+        bound = ncp_bound(frame_of(rows), NAMES, k)
+        paid = bound.prices.clip(max=len(NAMES)).tolist()
+        n_cut += paid != bound.prices.tolist()
+        assert worst_excess(rows, paid, k) <= 1e-9
+        floor = release.with_bound().trace.bound
+        assert floor == pytest.approx(max(0.0, sum(paid) / len(rows) / 2), abs=1e-9) or floor == release.loss
+        assert floor <= least_loss_with_suppression(rows, k) + 1e-9 <= release.loss + 2e-9
+    assert n_cut
+
+
+def test_a_matching_that_has_no_time_gives_what_the_nearest_cost(monkeypatch):
+    monkeypatch.setattr(matching, "_LONGER", float("inf"))
+    frame = frame_of([(20, "a"), (31, "a"), (60, "b"), (64, "b"), (70, "c")])
+    bound = ncp_bound(frame, NAMES, 2, ht.Budget(seconds=3600))
+    assert bound.value == pytest.approx(ncp_lower_bound(frame, NAMES, 2))
+    assert bound.value < ncp_bound(frame, NAMES, 2).value
+    assert check_certificate(frame, bound.certificate).passed
 
 
 def test_no_floor_is_known_under_weights_and_centres():
