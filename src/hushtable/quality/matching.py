@@ -17,7 +17,7 @@ _NEAREST: Final = 24  # rows that a row may be matched with, at first
 _FREE: Final = 4  # records of a row that serve as many others as want them: what is left of them still forms classes
 _MOST_PAIRS: Final = 200_000
 _ROUNDS: Final = 6
-_LONGER: Final = 2.0  # how much longer than the step before it an assignment may take
+_LONGER: Final = 1.5  # how much longer than the step before it an assignment may take
 _MARGIN: Final = 1e-6
 _WHOLE: Final = 2.0**24  # what costs are counted in
 
