@@ -21,6 +21,7 @@ _GROUPS: Final = 4  # runs of rows for each square root of rows: a few rows in e
 _FIRST: Final = 1.8  # how far above what the nearest cost prices begin
 _QUICK, _THOROUGH = 64, 1000  # nodes of a row: of the first proof, and of the last one
 _SWEEPING, _CLOSING = 14, 100  # nodes of a row in a sweep: many sweeps raise prices, the last ones see what they miss
+_MOST_SWEEPS: Final = 300  # of a small table, which more of them would not help
 _ROUGH: Final = 0.6  # the share of the time for sweeps that the rough ones take
 _STEPS: Final = (0.25, 0.01)  # what a record's price rises by in the first and last sweep, in mean prices
 _RESERVE: Final = 25.0  # how much longer than the first proof the last one may take
@@ -111,8 +112,10 @@ def raised(rows: spacing.Rows, k: int, clock: Clock) -> Priced:
         return Priced(best, search.nodes, complete=True)
     prices, until = best.copy(), 1 - min(_MOST_RESERVED, _RESERVE * first)
     mean, began = search.sum(best) / float(rows.counts.sum()), search.done
-    while search.done < until:
-        share = (search.done - began) / (until - began)
+    for n_done in range(_MOST_SWEEPS):
+        if search.done >= until:
+            break
+        share = max((search.done - began) / (until - began), n_done / _MOST_SWEEPS)
         step = mean * _STEPS[0] * (_STEPS[1] / _STEPS[0]) ** share
         search.sweep(prices, step, _SWEEPING if share < _ROUGH else _CLOSING, until)
     last = search.proven(prices, _THOROUGH)
