@@ -11,9 +11,12 @@ import os
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
+import hushtable as ht
+from hushtable import figures
 from hushtable.claims.certificates import check_certificate
 from hushtable.quality.bound import ncp_bound, ncp_lower_bound
 from hushtable.search import Budget
@@ -30,18 +33,36 @@ WANTED = {
 }
 
 
+def draw(adult: pl.DataFrame, k: int, budgets: list[float], path: Path) -> None:
+    """Draw what local recoding loses within budgets, and the floors that as long a look proves."""
+    asked: dict[str, Any] = {"quasi_identifiers": COLUMNS, "models": [ht.KAnonymity(k)], "roles": "trust"}
+    ht.anonymize(adult.head(500), **asked, method="local_recoding", budget=Budget(seconds=1))
+    losses, floors = [], []
+    for seconds in budgets:
+        release = ht.anonymize(adult, **asked, method="local_recoding", budget=Budget(seconds=seconds))
+        losses.append(release.loss)
+        floors.append(ncp_bound(adult, COLUMNS, k, Budget(seconds=seconds)).value)
+        print(f"k = {k}, {seconds:g} s: loss {losses[-1]:.5f}, floor {floors[-1]:.5f}", flush=True)
+    axes = figures.convergence(budgets, floors, losses, label="seconds")
+    axes.figure.savefig(path)
+
+
 def main() -> None:
     """Print a row for every k."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--k", type=int, nargs="+", default=list(WANTED))
     parser.add_argument("--seconds", type=float, nargs="*", default=[], help="budgets, beside a single pass without")
     parser.add_argument("--check", action="store_true", help="check every certificate too, which takes minutes in all")
+    parser.add_argument("--draw", type=Path, help="a picture of floor and loss over the budgets, of the first k")
     asked = parser.parse_args()
     if not ADULT.is_file():
         sys.exit(f"no {ADULT}; set HUSHTABLE_SHARED")
     cells = pl.read_csv(ADULT, infer_schema_length=0).select(COLUMNS)
     complete = cells.filter(~pl.any_horizontal(pl.all().str.strip_chars() == "?"))
     adult = complete.with_columns(pl.col("age", "education_num").cast(pl.Int64))
+    if asked.draw is not None:
+        draw(adult, asked.k[0], asked.seconds, asked.draw)
+        return
     for k in (2, 3):
         ncp_bound(adult.head(300), COLUMNS, k, Budget(nodes=1_000))
     print(f"{adult.height:,} records\n k   nearest   prices   CPU s   demanded                      check (s)")
