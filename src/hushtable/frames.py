@@ -12,16 +12,16 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, Final
 
 import narwhals as nw
 import numpy as np
 import polars as pl
 
-from hushtable._types import CountArray
+from hushtable._types import CountArray, frozen
 from hushtable.column import ColumnSpec
 from hushtable.dialect import Dialect
-from hushtable.errors import ColumnError, InputError, listed, with_hint
+from hushtable.errors import ColumnError, InputError, check_columns, listed, with_hint
 from hushtable.files import file_kind, read_bytes, read_file, write_csv
 from hushtable.series import settled, to_polars, typed, without_categories
 from hushtable.spellings import canonical, doubts
@@ -30,6 +30,7 @@ __all__ = [
     "Frame",
     "assemble",
     "check_writable",
+    "counted",
     "csv_size",
     "file_kind",
     "library",
@@ -40,6 +41,9 @@ __all__ = [
     "write",
     "written_delimiter",
 ]
+
+
+_MOST_RECORDS: Final = 2**53  # whole numbers that floats add up exactly
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -55,12 +59,21 @@ class Frame:
         Of a CSV: how it was read; its delimiter is used again when a CSV is written.
     specs : mapping of column to ColumnSpec
         What was said of how columns are read, besides.
+    counts : ndarray of int64, shape (n_rows,), read-only, optional
+        How many records each row stands for; one each when not given.
     """
 
     data: nw.DataFrame[Any] = field(repr=False)
     is_text: bool = False
     dialect: Dialect = field(default_factory=Dialect)
     specs: Mapping[str, ColumnSpec] = field(default_factory=dict, repr=False)
+    counts: CountArray | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        if self.counts is not None:
+            # Rows that are changed without their counts would be miscounted, and nobody would know.
+            assert len(self.counts) == self.n_rows
+            frozen(self.counts)
 
     @property
     def delimiter(self) -> str:
@@ -74,8 +87,18 @@ class Frame:
 
     @property
     def n_rows(self) -> int:
-        """How many rows there are."""
+        """How many rows there are; a row may stand for several records."""
         return len(self.data)
+
+    @property
+    def n_records(self) -> int:
+        """How many records the rows stand for."""
+        return self.n_rows if self.counts is None else int(self.counts.sum())
+
+    @property
+    def records(self) -> CountArray:
+        """How many records each row stands for, also where that is one each."""
+        return np.ones(self.n_rows, dtype=np.int64) if self.counts is None else self.counts
 
     @property
     def native(self) -> Any:
@@ -161,22 +184,33 @@ class Frame:
     def take(self, rows: CountArray) -> Frame:
         """Return some rows, in the order given."""
         try:
-            return replace(self, data=self.data[rows])
+            return replace(self, data=self.data[rows], counts=None if self.counts is None else self.counts[rows])
         except NotImplementedError:
             # pyarrow cannot pick rows of every type it has.
             odd = [name for name in self.columns if not _has_rows_to_take(self.data.get_column(name))]
             msg = with_hint(f"{library(self)} cannot pick rows of columns {listed(odd)}.", "cast them to another type.")
             raise ColumnError(msg) from None
 
+    def one_by_one(self) -> Frame:
+        """Return the frame with a row for every record."""
+        if self.counts is None:
+            return self
+        return replace(self.take(np.repeat(np.arange(self.n_rows), self.counts)), counts=None)
+
     def with_rows(self, others: Sequence[Frame]) -> Frame:
         """Return the frame with the rows of others, which have its columns, below its own."""
         rows = [self.data, *(other.select(self.columns).data for other in others)]
-        return replace(self, data=nw.maybe_reset_index(nw.concat(rows, how="vertical")))
+        are_counted = any(each.counts is not None for each in (self, *others))
+        counts = np.concatenate([each.records for each in (self, *others)]) if are_counted else None
+        return replace(self, data=nw.maybe_reset_index(nw.concat(rows, how="vertical")), counts=counts)
 
     def dealt(self, rows: Mapping[str, CountArray]) -> Frame:
-        """Return a frame whose columns take the cells of rows of their own, equally many, in the order given."""
+        """Return a frame whose columns take the cells of rows of their own, equally many, in the order given.
+
+        Every one of its rows is a record: there is no row whose count it could have.
+        """
         columns = [nw.maybe_reset_index(self.select([name]).take(rows[name]).data) for name in self.columns]
-        return replace(self, data=nw.concat(columns, how="horizontal"))
+        return replace(self, data=nw.concat(columns, how="horizontal"), counts=None)
 
     def with_cells(self, name: str, rows: CountArray, cells: pl.Series) -> Frame:
         """Return the frame with some cells of a column replaced; it keeps its type."""
@@ -209,12 +243,12 @@ class Frame:
         return self.typed(dict.fromkeys(self.columns)) if self.is_text else self
 
     def alike(self, columns: Sequence[pl.Series]) -> Frame:
-        """Return a new frame of the same library, with none of this one's rows, index or types."""
+        """Return a new frame of the same library, with none of this one's rows, counts, index or types."""
         backend = self.data.implementation
         if backend.is_polars():
-            return replace(self, data=nw.from_native(pl.DataFrame(columns), eager_only=True))
+            return replace(self, data=nw.from_native(pl.DataFrame(columns), eager_only=True), counts=None)
         data = {each.name: _series_of(backend, each) for each in columns}
-        return replace(self, data=nw.from_dict(data))
+        return replace(self, data=nw.from_dict(data), counts=None)
 
 
 def read(
@@ -258,6 +292,53 @@ def read(
         msg = with_hint("the dataframe has column names that are not text.", "rename them to text first.")
         raise ColumnError(msg)
     return frame
+
+
+def counted(frame: Frame, name: str | None) -> Frame:
+    """Return the frame without a column that says how many records each row stands for: they are its counts.
+
+    Parameters
+    ----------
+    frame : Frame
+    name : str or None
+        A column of whole numbers, 1 or more each; None leaves the frame as it is.
+
+    Raises
+    ------
+    ColumnError
+        There is no such column, or it holds something else: where, and not what.
+    InputError
+        The frame has counts.
+
+    Examples
+    --------
+    >>> people = counted(read(pl.DataFrame({"age": [31, 52], "n": [3, 1]})), "n")
+    >>> people.columns, people.counts.tolist(), people.n_records
+    (('age',), [3, 1], 4)
+    """
+    if name is None:
+        return frame
+    if frame.counts is not None:
+        msg = with_hint(f"counts = {name!r} was given for rows that have counts.", "leave counts out.")
+        raise InputError(msg)
+    check_columns([name], frame.columns, "counts")
+    cells = frame.values(name)
+    if not (cells.dtype.is_numeric() or isinstance(cells.dtype, pl.String)):
+        msg = with_hint(f"counts = {name!r} holds no numbers.", "a row stands for a whole number of records.")
+        raise ColumnError(msg)
+    numbers = cells.cast(pl.Float64, strict=False).fill_null(np.nan).to_numpy()
+    is_count = (numbers >= 1) & (numbers < _MOST_RECORDS) & (numbers == np.floor(numbers))
+    if not is_count.all():
+        msg = with_hint(
+            f"counts = {name!r}: {int((~is_count).sum())} cells are no count, the first in row "
+            f"{int(np.argmin(is_count)) + 1}.",
+            "a row stands for a whole number of records, 1 or more: leave out rows that stand for none.",
+        )
+        raise ColumnError(msg)
+    if numbers.sum() >= _MOST_RECORDS:
+        msg = with_hint(f"counts = {name!r} add up to 2^53 records or more.", "look whether they are counts.")
+        raise ColumnError(msg)
+    return replace(frame.drop([name]), counts=numbers.astype(np.int64))
 
 
 def read_stream(raw: bytes, name: str, dialect: Dialect) -> Frame:

@@ -13,7 +13,7 @@ import polars as pl
 from hushtable import frames, series
 from hushtable._types import CodeArray, CountArray, frozen
 from hushtable.column import Column, ColumnSpec, check_specs
-from hushtable.errors import ColumnError, check_columns, names_in, with_hint
+from hushtable.errors import ColumnError, InputError, check_columns, names_in, with_hint
 from hushtable.kernels import group
 from hushtable.search import check_memory
 
@@ -79,6 +79,8 @@ class Table:
         columns: Sequence[str] | None = None,
         specs: Mapping[str, ColumnSpec] | None = None,
         typed: Collection[str] = (),
+        *,
+        counts: str | None = None,
     ) -> Table:
         """Code the columns of a frame or file.
 
@@ -94,21 +96,35 @@ class Table:
         typed : collection of str
             Columns whose texts are typed as a CSV's even in a dataframe, so that two
             spellings of one value ("1", "1.0") are one value.
+        counts : str, optional
+            A column of whole numbers, 1 or more each, that says how many records each row stands for. It becomes
+            ``Table.counts`` and is no column of the table.
 
         Raises
         ------
         ColumnError
             A column does not exist, mixes types, has a type that cannot be coded
-            (lists, structs), or holds infinite numbers.
+            (lists, structs), or holds infinite numbers; a count is none.
+        InputError
+            Rows that have counts were given others.
 
         Notes
         -----
         One hash pass over each column; O(n) per column plus sorting its distinct values.
+
+        Examples
+        --------
+        >>> import polars as pl
+        >>> Table.encode(pl.DataFrame({"age": [34, 7], "n": [20, 3]}), counts="n")
+        Table(23 records in 2 rows, columns 'age')
         """
         if isinstance(data, Table):
+            if counts is not None:
+                msg = with_hint(f"counts = {counts!r} was given for a Table, which has counts.", "leave counts out.")
+                raise InputError(msg)
             return data.select(data.names if columns is None else columns)
         check_specs(specs)
-        frame = frames.read(data).told(specs or {})
+        frame = frames.counted(frames.read(data).told(specs or {}), counts)
         names = frame.columns if columns is None else names_in(columns, "columns")
         check_columns(names, frame.columns, "columns")
         coded = []
@@ -118,7 +134,7 @@ class Table:
         codes = np.empty((len(names), frame.n_rows), dtype=np.int32)
         for j, (_, column_codes) in enumerate(coded):
             codes[j] = column_codes
-        return cls(tuple(column for column, _ in coded), codes, np.ones(frame.n_rows, dtype=np.int64))
+        return cls(tuple(column for column, _ in coded), codes, frame.records)
 
     def index(self, name: str) -> int:
         """Return the position of a column."""

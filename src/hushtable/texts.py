@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import polars as pl
 
-from hushtable._types import BoolArray, CodeArray
+from hushtable._types import BoolArray, CodeArray, CountArray
 from hushtable.cells import SUPPRESSED
 from hushtable.column import ColumnSpec
 from hushtable.errors import ColumnError, with_hint
@@ -49,11 +49,15 @@ def without_blanks(series: pl.Series, name: str) -> pl.Series:
     return cells.set(cells.is_in(blank.implode()).fill_null(False), None) if len(blank) else cells
 
 
-def missing_texts(series: pl.Series) -> tuple[int, int]:
-    """Count the ways in which a column writes its missing cells (blank texts, no cell at all), and those cells."""
+def missing_texts(series: pl.Series, counts: CountArray | None = None) -> tuple[int, int]:
+    """Count the ways in which a column writes its missing cells (blank texts, no cell at all), and those cells.
+
+    A cell counts once, or as often as its row does.
+    """
     cells = series.cast(pl.String)
-    blank = cells.filter(cells.is_null() | (cells.str.strip_chars() == ""))
-    return blank.n_unique(), len(blank)
+    is_blank = cells.is_null() | (cells.str.strip_chars() == "")
+    n_cells = int(is_blank.sum() if counts is None else counts[is_blank.to_numpy()].sum())
+    return cells.filter(is_blank).n_unique(), n_cells
 
 
 def text_codes(series: pl.Series, name: str) -> CodeArray:

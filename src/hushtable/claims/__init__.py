@@ -12,6 +12,7 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, Final
 
+from hushtable import frames
 from hushtable._types import Missing
 from hushtable.cells import SUPPRESSED
 from hushtable.claims.classes import Classes, Limits
@@ -127,6 +128,7 @@ def verify(
     person: str | None = None,
     highest_risk: float | None = None,
     average_risk: float | None = None,
+    counts: str | None = None,
 ) -> Verdict:
     """Judge a published table from the table alone.
 
@@ -173,6 +175,9 @@ def verify(
         Further limits: 1 / size of the smallest class; classes / records (what a
         re-identification of every record succeeds at on average). Compared as
         fractions: 0.09 asks for classes of 12, because 1/11 is above it.
+    counts : str, optional
+        A column of whole numbers, 1 or more each, that says how many records each row of the published table stands
+        for: what is judged are the records. Rows of the population and of the original are one record each.
 
     Returns
     -------
@@ -183,7 +188,7 @@ def verify(
     Raises
     ------
     ColumnError
-        A column is not in the table.
+        A column is not in the table, or a count is none.
     InputError
         No model was given, or an argument is none of the allowed; a bound such as ``<50`` is
         published of categories, or the kind of a column has to be given.
@@ -200,6 +205,12 @@ def verify(
     >>> verdict = verify(table, quasi_identifiers=["age", "job"], models=[KAnonymity(2)])
     >>> verdict.passed, str(verdict.failures[0])
     (False, 'k-anonymity (k = 2): 1 classes with 1 records fail, worst 1')
+
+    The same table, with its equal rows collapsed to one:
+
+    >>> table = pl.DataFrame({"age": ["[30, 40)", "<30"], "job": ["*", "*"], "n": [2, 1]})
+    >>> verify(table, quasi_identifiers=["age", "job"], models=[KAnonymity(2)], counts="n") == verdict
+    True
     """
     check_specs(specs)
     asked, columns = models_in(models), names_in(quasi_identifiers, "quasi_identifiers")
@@ -225,7 +236,7 @@ def verify(
         missing=missing,
         suppressed=suppressed,
     )
-    return claim.verify(data, original=original)
+    return claim.verify(frames.counted(frames.read(data), counts), original=original)
 
 
 def _ladders(given: Mapping[str, Any] | str | os.PathLike[str] | None, columns: Sequence[str]) -> Mapping[str, Any]:

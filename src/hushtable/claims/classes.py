@@ -27,7 +27,7 @@ from hushtable.claims.columns import (
 )
 from hushtable.claims.coverage import count_covered, fewest_persons
 from hushtable.claims.grouping import Grouped, Held, cover, ground, group, hold, listed_cells, published_cells, spec_of
-from hushtable.claims.readings import count_values, label_rows, match_classes
+from hushtable.claims.readings import count_values, label_rows, match_classes, tallied
 from hushtable.claims.verdict import Claim, Failure, Verdict
 from hushtable.column import ColumnSpec
 from hushtable.errors import InputError, check_columns, with_hint
@@ -209,7 +209,7 @@ class Classes:
         if any(model.needs.population and self.condition(model) not in unjudged for model in self.models):
             counted = self._with_population(stats, grouped)
         failures = [
-            *([Failure("no records")] if frame.n_rows == 0 else []),
+            *([Failure("no records")] if frame.n_records == 0 else []),
             *spelling_failures(frame, self.columns),
             *self._model_failures(stats, counted, grouped.records, unjudged),
             *self._suppression_failures(grouped.n_suppressed, hidden_persons),
@@ -217,7 +217,7 @@ class Classes:
         ]
         figures = {**class_figures(stats, grouped), "missing": self.missing}
         unchecked = {**self._unpersoned(source, persons), **unjudged}
-        return Verdict(self.conditions, tuple(failures), self.columns, frame.n_rows, unchecked, figures)
+        return Verdict(self.conditions, tuple(failures), self.columns, frame.n_records, unchecked, figures)
 
     @property
     def _told_of(self) -> tuple[str, ...]:
@@ -264,17 +264,18 @@ class Classes:
         )
 
     def _stats(self, grouped: Grouped, held: Mapping[str, Held]) -> ClassStats:
-        shown = ~grouped.hidden
+        shown, counts = ~grouped.hidden, grouped.counts
         sizes = grouped.records
         histograms = {
-            name: count_values(grouped.labels, each.codes[shown], grouped.n_classes) for name, each in held.items()
+            name: count_values(grouped.labels, each.codes[shown], grouped.n_classes, counts)
+            for name, each in held.items()
         }
         if self.missing != "category":
             sizes, histograms = match_classes(grouped.codes[:, grouped.first], sizes, histograms, self.missing)
         return ClassStats(
             sizes,
             histograms,
-            {name: each.totals(shown) for name, each in held.items()},
+            {name: each.totals(grouped) for name, each in held.items()},
             grounds={name: ground(each.column, self.hierarchies.get(name)) for name, each in held.items()},
         )
 
@@ -305,7 +306,7 @@ class Classes:
             np.array(classes)[:, grouped.first_rows],
             people,
             np.array(rows)[:, distinct],
-            np.bincount(labels, minlength=len(distinct)),
+            tallied(labels, len(distinct), everyone.counts),
             [spec_of(everyone.column(name), self.specs.get(name)) for name in self.columns],
             [self.hierarchies.get(name) for name in self.columns],
             self.columns,
@@ -325,9 +326,10 @@ class Classes:
         check_columns((self.person,), source.columns, "the person column of the original")
         codes = self._person_codes(source)
         classes, rows = cover(grouped, source, self.columns, self.specs, self.hierarchies)
-        persons = fewest_persons(classes, codes[rows], grouped.records)
+        counts = source.records
+        persons = fewest_persons(classes, codes[rows], grouped.records, counts[rows])
         everyone = np.zeros(len(codes), dtype=np.int64)
-        (hidden_persons,) = fewest_persons(everyone, codes, np.array([grouped.n_suppressed])).tolist()
+        (hidden_persons,) = fewest_persons(everyone, codes, np.array([grouped.n_suppressed]), counts).tolist()
         return persons, hidden_persons
 
     def _person_codes(self, frame: frames.Frame) -> CodeArray:
@@ -419,7 +421,7 @@ def class_figures(stats: ClassStats, grouped: Grouped) -> dict[str, Any]:
 def spelling_failures(frame: frames.Frame, columns: Sequence[str]) -> Iterator[Failure]:
     """Say where missing cells, which are one class here, can be told apart in the file."""
     for name in columns:
-        n_ways, n_cells = missing_texts(frame.column(name))
+        n_ways, n_cells = missing_texts(frame.column(name), frame.counts)
         if n_ways > 1:
             ways = "two" if n_ways == 2 else str(n_ways)
             told = f"column {name!r} writes its missing value in {ways} ways: {n_cells} cells"

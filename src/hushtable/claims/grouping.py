@@ -20,7 +20,7 @@ from hushtable import frames
 from hushtable._types import BoolArray, CodeArray, CountArray
 from hushtable.cells import with_point
 from hushtable.claims.coverage import pair_rows
-from hushtable.claims.readings import label_rows
+from hushtable.claims.readings import label_rows, tallied
 from hushtable.column import ColumnSpec
 from hushtable.errors import check_columns
 from hushtable.hierarchy import Hierarchy
@@ -60,14 +60,19 @@ class Grouped:
         return len(self.first)
 
     @property
+    def counts(self) -> CountArray | None:
+        """Records of each row that is shown; None where that is one each."""
+        return None if self.frame.counts is None else self.frame.counts[~self.hidden]
+
+    @property
     def records(self) -> CountArray:
         """Records of every class."""
-        return np.bincount(self.labels, minlength=self.n_classes).astype(np.int64)
+        return tallied(self.labels, self.n_classes, self.counts)
 
     @property
     def n_suppressed(self) -> int:
         """How many records are suppressed."""
-        return int(self.hidden.sum())
+        return int(self.hidden.sum() if self.frame.counts is None else self.frame.counts[self.hidden].sum())
 
     @property
     def first_rows(self) -> CountArray:
@@ -118,16 +123,29 @@ def cover(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Held:
-    """What a sensitive column holds: its values as codes, and those of the original where there is one."""
+    """What a sensitive column holds.
+
+    Attributes
+    ----------
+    column : Column
+    codes : ndarray of int32, shape (n_rows,)
+        Of the published rows.
+    reference : ndarray of int32, optional
+        Of the rows of the original, where there is one.
+    reference_counts : ndarray of int64, optional
+        Records of each of those; None where that is one each.
+    """
 
     column: columns_.Column
-    codes: CodeArray
-    reference: CodeArray | None
+    codes: CodeArray = field(repr=False)
+    reference: CodeArray | None = field(default=None, repr=False)
+    reference_counts: CountArray | None = field(default=None, repr=False)
 
-    def totals(self, shown: BoolArray) -> CountArray:
-        """Count every value, the missing one's entry first, in the original or else in the rows shown."""
-        codes = self.codes[shown] if self.reference is None else self.reference
-        return np.bincount(codes + 1, minlength=self.column.n_values + 1)
+    def totals(self, grouped: Grouped) -> CountArray:
+        """Count the records of every value, the missing one's first, in the original or else in the rows shown."""
+        if self.reference is None:
+            return tallied(self.codes[~grouped.hidden] + 1, self.column.n_values + 1, grouped.counts)
+        return tallied(self.reference + 1, self.column.n_values + 1, self.reference_counts)
 
 
 def hold(
@@ -140,7 +158,7 @@ def hold(
     """Read the sensitive columns of a published table, and of the original where there is one."""
     if original is None:
         return {
-            name: Held(*_value_codes(frame.column(name), specs.get(name, ColumnSpec()), suppressed, None, name), None)
+            name: Held(*_value_codes(frame.column(name), specs.get(name, ColumnSpec()), suppressed, None, name))
             for name in sensitive
         }
     reference = frames.read(original)
@@ -149,7 +167,7 @@ def hold(
     for name in sensitive:
         spec = specs.get(name, ColumnSpec()).completed(reference.spec(name))
         column, codes = _value_codes(frame.column(name), spec, suppressed, reference.column(name), name)
-        held[name] = Held(column, codes[: frame.n_rows], codes[frame.n_rows :])
+        held[name] = Held(column, codes[: frame.n_rows], codes[frame.n_rows :], reference.counts)
     return held
 
 

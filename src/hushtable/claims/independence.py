@@ -15,7 +15,7 @@ import numpy as np
 
 from hushtable import frames
 from hushtable._types import CodeArray, CountArray
-from hushtable.claims.readings import label_rows
+from hushtable.claims.readings import label_rows, tallied
 from hushtable.claims.verdict import Claim, Failure, Verdict
 from hushtable.errors import InputError, check_columns, listed, names_in, with_hint
 from hushtable.texts import text_codes
@@ -97,7 +97,7 @@ class Independence:
         labels, _ = label_rows(text_codes(frame.column(self.label), self.label)[None, :])
         vectors, first = label_rows(codes)
         n_labels = int(labels.max(initial=-1)) + 1
-        counts = np.bincount(vectors * n_labels + labels, minlength=len(first) * n_labels).reshape(-1, n_labels)
+        counts = tallied(vectors * n_labels + labels, len(first) * n_labels, frame.counts).reshape(-1, n_labels)
         failures = self._sizes(counts.sum(axis=0))
         sets = _subsets(len(self.columns))
         for chosen in sets:
@@ -106,7 +106,7 @@ class Independence:
                 names = listed(self.columns[place] for place in chosen)
                 failures.append(Failure(f"{n_wrong} vectors of {names} depend on {self.label!r}"))
         figures = {"label": self.label, "n_clusters": n_labels, "n_vectors": len(first), "n_subsets": len(sets)}
-        return Verdict(self.conditions, tuple(failures), self.columns, frame.n_rows, figures=figures)
+        return Verdict(self.conditions, tuple(failures), self.columns, frame.n_records, figures=figures)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the columns, the label, and how many clusters there are."""

@@ -104,7 +104,8 @@ class Matchings:
         ColumnError
             A column is not in one of the tables.
         """
-        frame = frames.read(data)
+        # A notion judges rows, of which each is a record.
+        frame = frames.read(data).one_by_one()
         check_columns(self.columns, frame.columns, "quasi_identifiers")
         check_columns(self.sensitive, frame.columns, "sensitive columns")
         grouped = group(frame, self.columns, (), None)
@@ -116,7 +117,7 @@ class Matchings:
         if original is not None:
             lack = untold(self.columns, self.hierarchies) or orderless(self.columns, self.specs)
         if lack is None:
-            failures += self._failures(grouped, frames.read(original).told(self.origins))
+            failures += self._failures(grouped, frames.read(original).one_by_one().told(self.origins))
         unchecked = {} if lack is None else dict.fromkeys(self.conditions, lack)
         figures = {**class_figures(stats, grouped), "missing": "category"}
         return Verdict(self.conditions, tuple(failures), self.columns, frame.n_rows, unchecked, figures)

@@ -16,7 +16,7 @@ from hushtable._types import BoolArray, CodeArray, CountArray, Missing
 from hushtable.models.base import Histogram
 from hushtable.search import check_memory
 
-__all__ = ["count_values", "label_rows", "match_classes", "match_sizes"]
+__all__ = ["count_values", "label_rows", "match_classes", "match_sizes", "tallied"]
 
 _FACTOR: Final = np.uint64(0x9E3779B97F4A7C15)  # odd, and its powers have bits everywhere
 _ROOM: Final = 16  # slots for a row, so that few others share one
@@ -61,11 +61,17 @@ def label_rows(codes: CodeArray) -> tuple[CountArray, CountArray]:
     return (np.cumsum(is_used) - 1)[keys], row_of[is_used]
 
 
+def tallied(labels: CountArray | CodeArray, n_labels: int, counts: CountArray | None = None) -> CountArray:
+    """Count the records of every label: each row is one, or as many as its count says."""
+    # Sums of whole numbers below 2^53 are exact in bincount's floats.
+    return np.bincount(labels, weights=counts, minlength=n_labels).astype(np.int64)
+
+
 def count_values(labels: CountArray, codes: CodeArray, n_classes: int, counts: CountArray | None = None) -> Histogram:
     """Count the values of every class, by sorting pairs of label and value."""
     width = int(codes.max(initial=-1)) + 2
     pairs, inverse = np.unique(labels * width + (codes + 1), return_inverse=True)
-    n_pairs = np.bincount(inverse, weights=counts, minlength=len(pairs)).astype(np.int64)
+    n_pairs = tallied(inverse, len(pairs), counts)
     offsets = np.searchsorted(pairs, np.arange(n_classes + 1, dtype=np.int64) * width)
     return Histogram(offsets, (pairs % width - 1).astype(np.int32), n_pairs)
 

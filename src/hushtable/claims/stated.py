@@ -57,7 +57,7 @@ class Stated:
         frame = frames.read(data)
         check_columns(self.columns, frame.columns, "columns of the statement")
         unseen = {self.statement: "no file shows what its mechanism did: trust whoever states it, or not"}
-        return Verdict(self.conditions, (), self.columns, frame.n_rows, unchecked=unseen)
+        return Verdict(self.conditions, (), self.columns, frame.n_records, unchecked=unseen)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the columns and the statement."""

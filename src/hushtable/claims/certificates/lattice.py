@@ -16,7 +16,7 @@ from hushtable import frames
 from hushtable._types import TOLERANCE, BoolArray, CodeArray, CountArray
 from hushtable.claims.certificates.costs import CellCosts, ClassCosts, Ladder, costs_of
 from hushtable.claims.grouping import ground
-from hushtable.claims.readings import count_values, label_rows
+from hushtable.claims.readings import count_values, label_rows, tallied
 from hushtable.claims.verdict import Failure, Verdict
 from hushtable.column import Column, ColumnSpec
 from hushtable.errors import InputError, check_columns, with_hint
@@ -122,10 +122,11 @@ class _Checked:
         person = entries["person"]
         sensitive = [*dict.fromkeys(name for model in models for name in model.needs.sensitive)]
         judged = [*sensitive, *([] if person is None else [person])]
-        made = _coded(data, (*columns, *judged), sensitive, person, entries["specs"])
+        frame = frames.read(data)
+        made = _coded(frame, (*columns, *judged), sensitive, person, entries["specs"])
         codes = np.array([made[name][1] for name in (*columns, *judged)])
         labels, first = label_rows(codes)
-        counts = np.bincount(labels, minlength=len(first)).astype(np.int64)
+        counts = tallied(labels, len(first), frame.counts)
         rows = codes[:, first]
         given, unknown = entries["hierarchies"], entries["unknown"]
         ladders = []
@@ -294,13 +295,17 @@ class _Checked:
 
 
 def _coded(
-    data: Any, names: Sequence[str], typed: Sequence[str], person: str | None, specs: Mapping[str, Mapping[str, Any]]
+    frame: frames.Frame,
+    names: Sequence[str],
+    typed: Sequence[str],
+    person: str | None,
+    specs: Mapping[str, Mapping[str, Any]],
 ) -> dict[str, tuple[Column, CodeArray]]:
     """Code the columns of the input."""
     told = {name: _spec(marks) for name, marks in specs.items()}
     if person is not None:
         told[person] = ColumnSpec("category", missing_values=told.get(person, ColumnSpec()).missing_values)
-    frame = frames.read(data).told(told)
+    frame = frame.told(told)
     check_columns(names, frame.columns, "columns of the certificate")
     return {
         name: encode(frame.column(name), frame.spec(name), is_typed=frame.is_text or name in typed, name=name)
