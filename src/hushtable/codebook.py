@@ -168,7 +168,7 @@ class Codebook:
     def _weights(self) -> CountArray:
         """The records of each row of the source, 0 where it is not published."""
         source = self.edition.source
-        counts = source.counts if isinstance(source, Table) else np.ones(source.n_rows, dtype=np.int64)
+        counts = source.counts if isinstance(source, Table) else source.records
         if self.edition.rows is None:
             return counts
         published = np.zeros_like(counts)

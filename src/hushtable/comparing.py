@@ -263,7 +263,7 @@ def _figures(run: ComparedRun, prepared: Prepared, asked: Request) -> ComparedRu
     published, claim, source = release.edition, release.claim, release.source
     frame, original = published.frame(), None
     if claim.compares(published.columns):
-        original = source.expand() if isinstance(source, Table) else source
+        original = source.frame() if isinstance(source, Table) else source
     verdict = claim.verify(frame, original=original)
     return replace(
         run,

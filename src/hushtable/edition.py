@@ -96,13 +96,16 @@ class Edition:
 
     @property
     def native(self) -> Any:
-        """The published table, of the kind that the source is."""
-        return self.table(self.source) if isinstance(self.source, Table) else self.frame().native
+        """The published table, of the kind that the source is; a dataframe has a row for every record."""
+        return self.table(self.source) if isinstance(self.source, Table) else self.frame().one_by_one().native
 
     def frame(self) -> Frame:
-        """Return the published table as a frame with a row for every record, with nothing left of what is not in it."""
+        """Return the published table as a frame, with nothing left of what is not in it.
+
+        Its rows stand for as many records as those of the source do.
+        """
         if isinstance(self.source, Table):
-            return frames.read(self.table(self.source).expand())
+            return self.table(self.source).frame()
         frame = self.source.select(self.columns)
         kept: Any = slice(None) if self.rows is None else self.rows
         frame = frame if self.rows is None else frame.take(self.rows)
@@ -185,11 +188,12 @@ class Edition:
         for target, table in {path: frame, **tables}.items():
             check_writing(target, writing)
             frames.check_writable(table, target, writing.encoding)
+        rows = frame.rows_of_records()
         if order == "shuffled":
-            frame = frame.take(np.random.default_rng().permutation(frame.n_rows))
+            np.random.default_rng().shuffle(rows)
         dialect = _dialect(writing, frames.written_delimiter(frame, path)) if is_text else None
         with drafts.replacing(*outputs) as (draft, sidecar, *further):
-            frames.write(frame, draft, writing.encoding)
+            frames.write(frame, draft, writing.encoding, rows)
             for each, other in zip(others.values(), further, strict=True):
                 if isinstance(each, Frame):
                     frames.write(each, other, writing.encoding)
@@ -198,7 +202,7 @@ class Edition:
             written = frames.read(draft, dialect=dialect)
             verdict = claim.verify(written, original=original).raise_if_failed()
             digest = manifest.sha256(draft)
-            entries = manifest.of(path, digest, frame.n_rows, claim, facts, dialect, external=audience == "external")
+            entries = manifest.of(path, digest, frame.n_records, claim, facts, dialect, external=audience == "external")
             sidecar.write_text(json.dumps(entries, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
         return verdict
 

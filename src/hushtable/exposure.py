@@ -237,7 +237,7 @@ def measure_exposure(
     Uniques(columns=('ward',), n_records=2)
     """
     rows = np.flatnonzero(classes >= 0)
-    counts = source.counts[rows] if isinstance(source, Table) else np.ones(len(rows), dtype=np.int64)
+    counts = (source.counts if isinstance(source, Table) else source.records)[rows]
     codes = {name: _codes(source, name)[rows] for name in (*others, *sensitive)}
     if starred is not None:
         for name in sensitive:

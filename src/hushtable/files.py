@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import codecs
 import gzip
 import io
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import IO, Any, Final
 
@@ -69,15 +70,21 @@ def read_bytes(raw: bytes, name: str, dialect: Dialect) -> Read:
     return _parquet(path, io.BytesIO(raw), dialect) if kind == "parquet" else _read(path, raw, kind, dialect)
 
 
-def write_csv(data: pl.DataFrame, names: Sequence[str], file: IO[bytes], delimiter: str, encoding: str) -> None:
-    """Write a CSV in an encoding that has all its characters."""
+def write_csv(
+    parts: Iterable[pl.DataFrame], names: Sequence[str], file: IO[bytes], delimiter: str, encoding: str
+) -> None:
+    """Write the parts of a table, one below the other, as a CSV in an encoding that has all its characters."""
     if encoding == "utf-8":
         file.write(header_line(names, delimiter).encode())
-        data.write_csv(file, separator=delimiter, include_header=False)
+        for part in parts:
+            part.write_csv(file, separator=delimiter, include_header=False)
         return
-    # Whole, because an encoding may begin with a mark.
-    text = header_line(names, delimiter) + data.write_csv(separator=delimiter, include_header=False)
-    file.write(text.encode(encoding))
+    # One encoder for all of it, because an encoding may begin with a mark.
+    encoder = codecs.getincrementalencoder(encoding)()
+    file.write(encoder.encode(header_line(names, delimiter)))
+    for part in parts:
+        file.write(encoder.encode(part.write_csv(separator=delimiter, include_header=False)))
+    file.write(encoder.encode("", final=True))
 
 
 def _read(path: Path, raw: bytes, kind: str, dialect: Dialect) -> Read:

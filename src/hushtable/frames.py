@@ -9,7 +9,7 @@ from __future__ import annotations
 import io
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import IO, Any, Final
@@ -18,7 +18,7 @@ import narwhals as nw
 import numpy as np
 import polars as pl
 
-from hushtable._types import CountArray, frozen
+from hushtable._types import CodeArray, CountArray, frozen
 from hushtable.column import ColumnSpec
 from hushtable.dialect import Dialect
 from hushtable.errors import ColumnError, InputError, check_columns, listed, with_hint
@@ -43,6 +43,7 @@ __all__ = [
 ]
 
 
+_AT_ONCE: Final = 2**20  # records that are written together
 _MOST_RECORDS: Final = 2**53  # whole numbers that floats add up exactly
 
 
@@ -181,7 +182,7 @@ class Frame:
         # By place: polars selects a name such as `*` as the pattern that it reads as.
         return replace(self, data=self.data[:, [self.columns.index(name) for name in names]])
 
-    def take(self, rows: CountArray) -> Frame:
+    def take(self, rows: CountArray | CodeArray) -> Frame:
         """Return some rows, in the order given."""
         try:
             return replace(self, data=self.data[rows], counts=None if self.counts is None else self.counts[rows])
@@ -191,11 +192,14 @@ class Frame:
             msg = with_hint(f"{library(self)} cannot pick rows of columns {listed(odd)}.", "cast them to another type.")
             raise ColumnError(msg) from None
 
+    def rows_of_records(self) -> CodeArray:
+        """Return the row of every record."""
+        rows = np.arange(self.n_rows, dtype=np.int32)
+        return rows if self.counts is None else np.repeat(rows, self.counts)
+
     def one_by_one(self) -> Frame:
         """Return the frame with a row for every record."""
-        if self.counts is None:
-            return self
-        return replace(self.take(np.repeat(np.arange(self.n_rows), self.counts)), counts=None)
+        return self if self.counts is None else replace(self, counts=None).take(self.rows_of_records())
 
     def with_rows(self, others: Sequence[Frame]) -> Frame:
         """Return the frame with the rows of others, which have its columns, below its own."""
@@ -418,26 +422,46 @@ def with_json_lists(frame: Frame) -> Frame:
     )
 
 
-def write(frame: Frame, path: Path, encoding: str = "utf-8") -> None:
-    """Write a frame as CSV or Parquet, by the ending of the name; untouched text is written as it was read."""
+def write(frame: Frame, path: Path, encoding: str = "utf-8", rows: CodeArray | None = None) -> None:
+    """Write a frame as CSV or Parquet, by the ending of the name; untouched text is written as it was read.
+
+    Parameters
+    ----------
+    frame : Frame
+    path : path
+    encoding : str
+    rows : ndarray of int32, optional
+        The row of every record, in the order in which they are written: no more than that is held of each. As
+        `Frame.rows_of_records` has them when not given.
+    """
+    rows = frame.rows_of_records() if rows is None else rows
     if file_kind(path) == "parquet":
-        _plain(frame).write_parquet(path)
+        cells = _plain(frame).lazy()
+        # Part by part: sinks take no more of them at a time than they need.
+        pl.concat([cells.select(pl.all().gather(taken)) for taken in _parts(rows)]).sink_parquet(path)
         return
     with path.open("wb") as file:
-        _write_csv(frame, file, written_delimiter(frame, path), encoding)
+        _write_csv(frame, file, written_delimiter(frame, path), encoding, rows)
 
 
 def csv_size(frame: Frame, encoding: str = "utf-8") -> int:
     """Return how many bytes the CSV has that `write` would write, with the delimiter that the frame was read with."""
     file = io.BytesIO()
-    _write_csv(frame, file, frame.delimiter, encoding)
+    _write_csv(frame, file, frame.delimiter, encoding, frame.rows_of_records())
     return file.tell()
 
 
-def _write_csv(frame: Frame, file: IO[bytes], delimiter: str, encoding: str) -> None:
+def _write_csv(frame: Frame, file: IO[bytes], delimiter: str, encoding: str, rows: CodeArray) -> None:
     # The few digits that single out a float32 read back as another number.
     in_full = [each.cast(pl.Float64) if isinstance(each.dtype, pl.Float32) else each for each in _plain(frame)]
-    write_csv(pl.DataFrame(in_full), frame.columns, file, delimiter, encoding)
+    cells = pl.DataFrame(in_full)
+    write_csv((cells[taken] for taken in _parts(rows)), frame.columns, file, delimiter, encoding)
+
+
+def _parts(rows: CodeArray) -> Iterator[pl.Series]:
+    """Yield the rows that are written together."""
+    for begin in range(0, max(1, len(rows)), _AT_ONCE):
+        yield pl.Series(rows[begin : begin + _AT_ONCE])
 
 
 def _plain(frame: Frame) -> pl.DataFrame:

@@ -193,7 +193,7 @@ def _check_identifiers(source: Frame | Table, asked: Request) -> None:
     """Refuse a column that looks like a direct identifier and was given no role."""
     names = source.names if isinstance(source, Table) else source.columns
     check_roles(names, asked)
-    n_records = source.n_records if isinstance(source, Table) else source.n_rows
+    n_records = source.n_records
     pseudonymized = asked.pseudonyms.columns if asked.pseudonyms else ()
     named = {*asked.quasi_identifiers, *asked.judged, *asked.identifiers, *pseudonymized}
     undeclared = [name for name in names if name not in named]

@@ -132,8 +132,7 @@ class Release:
     @property
     def n_suppressed(self) -> int:
         """How many records are suppressed."""
-        counts = self.source.counts if isinstance(self.source, Table) else np.ones(self.source.n_rows, dtype=np.int64)
-        return int(counts[self.suppressed].sum())
+        return int(self._records[self.suppressed].sum())
 
     @property
     def quality(self) -> Quality:
@@ -364,16 +363,15 @@ class Release:
         >>> round(found.column("age").distance, 3), found.column("job").untold_rate
         (0.031, 0.6)
         """
-        original = frames.read(self.source.expand()) if isinstance(self.source, Table) else self.source
-        gone = self.suppressed & self.drops_suppressed
-        is_published = ~np.repeat(gone, self.source.counts) if isinstance(self.source, Table) else ~gone
+        # What is left to be learned is learned from rows, of which each is a record.
+        gone = np.repeat(self.suppressed & self.drops_suppressed, self._records)
         return measure_utility(
-            original,
-            self.edition.frame(),
+            self._input().one_by_one(),
+            self.edition.frame().one_by_one(),
             self.claim,
             pseudonyms=self._pseudonymized,
             target=target,
-            rows=Rows(np.flatnonzero(is_published), held_out),
+            rows=Rows(np.flatnonzero(~gone), held_out),
             seed=seed,
         )
 
@@ -528,6 +526,11 @@ class Release:
         )
 
     @property
+    def _records(self) -> CountArray:
+        """How many records each row of the source stands for."""
+        return self.source.counts if isinstance(self.source, Table) else self.source.records
+
+    @property
     def _pseudonymized(self) -> tuple[str, ...]:
         return self.pseudonyms.columns if self.pseudonyms else ()
 
@@ -550,4 +553,8 @@ class Release:
         """Return the input where the claim compares with it."""
         if not self.claim.compares(edition.columns):
             return None
-        return self.source.expand() if isinstance(self.source, Table) else self.source
+        return self._input()
+
+    def _input(self) -> Frame:
+        """Return the input as a frame, whose rows stand for as many records as they did."""
+        return self.source.frame() if isinstance(self.source, Table) else self.source

@@ -14,6 +14,7 @@ from hushtable import frames, series
 from hushtable._types import CodeArray, CountArray, frozen
 from hushtable.column import Column, ColumnSpec, check_specs
 from hushtable.errors import ColumnError, InputError, check_columns, names_in, with_hint
+from hushtable.frames import Frame
 from hushtable.kernels import group
 from hushtable.search import check_memory
 
@@ -227,6 +228,13 @@ class Table:
         )
         codes = np.repeat(self.codes, self.counts, axis=1)
         return Table(self.columns, codes, np.ones(codes.shape[1], dtype=np.int64))
+
+    def frame(self) -> Frame:
+        """Return the rows as a frame that says how many records each stands for; what stands for none is not in it."""
+        if (self.counts == 1).all():
+            return frames.read(self.decode())
+        kept = self if self.counts.all() else self.take(np.flatnonzero(self.counts))
+        return replace(frames.read(kept.decode()), counts=kept.counts)
 
     def expand(self) -> pl.DataFrame:
         """Return the records, every row as often as it counts, as a polars frame of typed values."""

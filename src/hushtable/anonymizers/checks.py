@@ -102,7 +102,7 @@ def warn_of_doubts(source: Frame | Table, table: Table, asked: Request) -> None:
     # Where one identifier tells the records apart, every record may be a person's only one.
     if not any(_tells_apart(source, name) for name in named):
         warnings.warn(
-            f"no identifier tells the {source.n_rows} records apart ({listed(named)}): where a person has several "
+            f"no identifier tells the {source.n_records} records apart ({listed(named)}): where a person has several "
             f"records, pass person={named[0]!r}, so that classes count persons.",
             stacklevel=4,
         )
@@ -120,7 +120,9 @@ def _tells_apart(source: Frame | Table, name: str) -> bool:
         n_known = int(source.counts[source.codes[source.index(name)] >= 0].sum())
         return source.n_records < 2 * n_known and source.column(name).n_values == n_known
     try:
-        known = without_blanks(source.column(name), name).drop_nulls()
+        cells = without_blanks(source.column(name), name)
     except ColumnError:
         return True
-    return source.n_rows < 2 * len(known) and known.n_unique() == len(known)
+    known = cells.drop_nulls()
+    n_known = int(source.records[cells.is_not_null().to_numpy()].sum())
+    return source.n_records < 2 * n_known and known.n_unique() == n_known

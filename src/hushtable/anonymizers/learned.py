@@ -324,9 +324,9 @@ def _with_rows(earlier: Frame | Table, rows: Frame | Table) -> Frame | Table:
         coded = rows if isinstance(rows, Table) else Table.encode(rows, earlier.names)
         joined = earlier.with_population(coded)
         return replace(joined, counts=np.append(earlier.counts, coded.counts))
-    frame = frames.read(rows.expand()) if isinstance(rows, Table) else rows
+    frame = rows.frame() if isinstance(rows, Table) else rows
     cells = [frame.column(name).cast(earlier.column(name).dtype).alias(name) for name in earlier.columns]
-    return earlier.with_rows([earlier.alike(cells)])
+    return earlier.with_rows([replace(earlier.alike(cells), counts=frame.counts)])
 
 
 Recoding = LearnedRecoding

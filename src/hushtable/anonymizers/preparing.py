@@ -54,8 +54,7 @@ class Prepared:
 
     def one_by_one(self) -> Prepared:
         """Return the same with a row for every record, so that equal ones may part."""
-        source = self.source.one_by_one() if isinstance(self.source, Table) else self.source
-        return replace(self, source=source, table=self.table.one_by_one())
+        return replace(self, source=self.source.one_by_one(), table=self.table.one_by_one())
 
 
 def prepare(data: Any, asked: Request) -> Prepared:

@@ -88,7 +88,7 @@ def _claim(
     if not any(model.needs.original for model in asked.models):
         people = prepared.population
         of_classes = {
-            "population": people.expand() if isinstance(people, Table) else people,
+            "population": people.frame() if isinstance(people, Table) else people,
             "person": asked.person,
             "limits": asked.limits,
             "suppressed": SUPPRESSED if n_suppressed and not drops else None,

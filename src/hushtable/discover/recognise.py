@@ -71,7 +71,7 @@ def find_quasi_identifiers(
     about_persons, reason = persons(findings)
     if of_persons is not None:
         about_persons, reason = of_persons, f"declared as {'' if of_persons else 'not '}about persons"
-    n_records = source.n_records if isinstance(source, Table) else source.n_rows
+    n_records = source.n_records
     columns = _decided(read, source, n_records) if about_persons else tuple(each.proposed for each in read)
     person = _person(columns, n_records)
     columns = tuple(_warned(column, n_records) if column.name == person else column for column in columns)

@@ -145,7 +145,7 @@ class _Facts:
 
     @property
     def n_suppressed(self) -> int:
-        counts = self.source.counts if isinstance(self.source, Table) else np.ones(self.source.n_rows, dtype=np.int64)
+        counts = self.source.counts if isinstance(self.source, Table) else self.source.records
         return int(counts[self.suppressed].sum())
 
     @property

@@ -150,7 +150,7 @@ def of_release(
     name, digest = _written(file)
     book = release.codebook.to_dict(name or "", external=False)
     return Released(
-        release.edition.frame(),
+        release.edition.frame().one_by_one(),
         release.claim,
         verdict or release.verify(),
         {**release.to_dict(), "policy": None if policy is None else policy.to_dict()},
@@ -170,7 +170,7 @@ def of_masked(
 ) -> Released:
     """Gather what is known of a table in which columns were made independent."""
     name, digest = _written(file)
-    published = release.edition.frame()
+    published = release.edition.frame().one_by_one()
     return Released(
         published,
         release.claim,
@@ -245,7 +245,7 @@ def _check_facts(path: Path, facts: Mapping[str, Any]) -> None:
 
 
 def _frame(source: Frame | Table) -> Frame:
-    return frames.read(source.expand()) if isinstance(source, Table) else source
+    return (source.frame() if isinstance(source, Table) else source).one_by_one()
 
 
 def _written(file: str | os.PathLike[str] | None) -> tuple[str | None, str | None]:

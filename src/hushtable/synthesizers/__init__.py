@@ -107,7 +107,7 @@ def _asked(method: Any) -> Method | Installed:
 
 
 def _n_records(source: Frame | Table) -> int:
-    return source.n_records if isinstance(source, Table) else source.n_rows
+    return source.n_records
 
 
 def _check(source: Frame | Table, n: int, seed: int) -> None:
