@@ -304,7 +304,7 @@ def _without_formulas(frame: Frame, given: Formulas) -> Frame:
     """Hide what a spreadsheet would run in the cells and names of a table, or refuse it."""
     columns = {name: frame.column(name) for name in frame.columns}
     if given == "refuse":
-        found = formulas.count(columns)
+        found = formulas.count(columns, frame.counts)
         if found:
             msg = with_hint(
                 f"columns {listed(found)} hold {sum(found.values()):,} cells or names that a spreadsheet would run: "

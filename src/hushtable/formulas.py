@@ -11,6 +11,8 @@ from typing import Final
 
 import polars as pl
 
+from hushtable._types import CountArray
+
 __all__ = ["are_formulas", "count", "hidden", "shown"]
 
 _TEXTS: Final = (pl.String, pl.Categorical, pl.Enum)
@@ -37,8 +39,10 @@ def are_formulas(texts: pl.Series) -> pl.Series:
     return signed & ~(texts.str.contains(_NUMBER) | texts.str.contains(_SIGNS)).fill_null(True)
 
 
-def count(columns: Mapping[str, pl.Series]) -> dict[str, int]:
+def count(columns: Mapping[str, pl.Series], counts: CountArray | None = None) -> dict[str, int]:
     """Count by column the cells that a spreadsheet would run, its name among them; columns without one are left out.
+
+    A cell counts once, or as often as its row does.
 
     Examples
     --------
@@ -47,10 +51,15 @@ def count(columns: Mapping[str, pl.Series]) -> dict[str, int]:
     """
     names = are_formulas(pl.Series(list(columns), dtype=pl.String)).to_list()
     found = {
-        name: is_one + (int(are_formulas(each.cast(pl.String)).sum()) if isinstance(each.dtype, _TEXTS) else 0)
+        name: is_one + (_n_formulas(each.cast(pl.String), counts) if isinstance(each.dtype, _TEXTS) else 0)
         for (name, each), is_one in zip(columns.items(), names, strict=True)
     }
     return {name: n for name, n in found.items() if n}
+
+
+def _n_formulas(texts: pl.Series, counts: CountArray | None) -> int:
+    is_formula = are_formulas(texts)
+    return int(is_formula.sum() if counts is None else counts[is_formula.to_numpy()].sum())
 
 
 def hidden(texts: pl.Series) -> pl.Series:

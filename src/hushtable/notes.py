@@ -79,7 +79,7 @@ def formula_cells(release: Release) -> dict[str, int]:
     hidden = release.pseudonyms.columns if release.pseudonyms else ()
     kept = {name: source.column(name) for name in edition.columns if name not in (*edition.rewritten, *hidden)}
     rewritten = {name: gather(each.texts, each.codes) for name, each in edition.rewritten.items()}
-    return formulas.count({**kept, **rewritten})
+    return formulas.count({**kept, **rewritten}, source.counts)
 
 
 def listed_values(release: Release) -> dict[str, int]:

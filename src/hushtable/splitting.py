@@ -65,7 +65,7 @@ def split(data: Any, ratio: float = 0.8, seed: int = 0, *, person: str | None = 
         persons = None if person is None else persons_of(data, person)[row_of_record]
         train, control = split_rows(data.n_records, ratio, rng, persons)
         return _counted(data, row_of_record[train]), _counted(data, row_of_record[control])
-    frame = frames.read(data)
+    frame = frames.read(data).one_by_one()
     persons = None if person is None else persons_of(frame, person)
     train, control = split_rows(frame.n_rows, ratio, rng, persons)
     frame = frame.typed_by_looks()

@@ -152,7 +152,7 @@ def mask_dependence(
     began = time.perf_counter()
     check_budget(budget)
     a, b = names_in(a, "a"), names_in(b, "b")
-    source = data.one_by_one() if isinstance(data, Table) else frames.read(data)
+    source = (data if isinstance(data, Table) else frames.read(data)).one_by_one()
     names = source.names if isinstance(source, Table) else source.columns
     c = _checked_columns(a, b, c, names, label)
     _check_arguments(a, method, missing, publish, weights or {}, optimise_ties, clustering)

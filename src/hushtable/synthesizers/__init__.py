@@ -71,8 +71,8 @@ def synthesize(
     ((1000, 2), True, True)
     """
     asked = _asked(method)
-    source = data if isinstance(data, Table) else frames.read(data)
-    n = _n_records(source) if n is None else n
+    source = data if isinstance(data, Table) else frames.read(data).one_by_one()
+    n = source.n_records if n is None else n
     if isinstance(source, Table):
         return _table(source, asked, n, seed)
     return synthesize_frame(source, asked, n, seed).typed_by_looks().native
@@ -106,13 +106,9 @@ def _asked(method: Any) -> Method | Installed:
     return entries.given(method, {**installed(), **METHODS}, Method, "synthesizer")  # type: ignore[no-any-return]
 
 
-def _n_records(source: Frame | Table) -> int:
-    return source.n_records
-
-
 def _check(source: Frame | Table, n: int, seed: int) -> None:
     check_whole("seed", seed, 0)
-    if not _n_records(source):
+    if not source.n_records:
         msg = with_hint("the table has no records.", "a synthesizer needs some to learn from.")
         raise InputError(msg)
     check_whole("n", n, 1)
