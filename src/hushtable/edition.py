@@ -21,6 +21,7 @@ from hushtable.errors import ColumnError, InputError, listed, with_hint
 from hushtable.frames import Frame
 from hushtable.pseudonyms import Pseudonyms
 from hushtable.remnants import without_remnants
+from hushtable.search import check_memory
 from hushtable.series import integers, strings, typed
 from hushtable.table import Table
 from hushtable.texts import digits, gather, map_texts, mask, spelled
@@ -97,7 +98,16 @@ class Edition:
     @property
     def native(self) -> Any:
         """The published table, of the kind that the source is; a dataframe has a row for every record."""
-        return self.table(self.source) if isinstance(self.source, Table) else self.frame().one_by_one().native
+        if isinstance(self.source, Table):
+            return self.table(self.source)
+        frame = self.frame()
+        if frame.counts is not None:
+            check_memory(
+                16.0 * frame.n_records * len(frame.columns),
+                f"a row for each of {frame.n_records} records",
+                "write the release to a file, which holds less of it at a time.",
+            )
+        return frame.one_by_one().native
 
     def frame(self) -> Frame:
         """Return the published table as a frame, with nothing left of what is not in it.
