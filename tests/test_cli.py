@@ -582,8 +582,8 @@ def test_a_failed_verification_publishes_nothing(here: Path, monkeypatch: pytest
     before = tree(here)
     real = frames.write
 
-    def single_out(frame: frames.Frame, path: Path, encoding: str) -> None:
-        real(frame, path, encoding)
+    def single_out(frame: frames.Frame, path: Path, *how: Any) -> None:
+        real(frame, path, *how)
         lines = path.read_text().splitlines()
         path.write_text("\n".join([*lines[:-1], lines[-1].replace(",f,", ",x,").replace(",m,", ",x,"), ""]))
 
@@ -745,7 +745,7 @@ def test_no_policy_is_written_through_a_link(here: Path) -> None:
 WAITING = """
 import sys
 from hushtable import cli, frames
-def wait(frame, path, encoding):
+def wait(frame, path, *how):
     path.write_text("half a canary")
     print("waiting", flush=True)
     sys.stdin.readline()
