@@ -7,7 +7,6 @@ and what it read is counted. The standard library's reader serves to find the de
 
 from __future__ import annotations
 
-import codecs
 import contextlib
 import csv
 import io
@@ -18,22 +17,20 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
-import charset_normalizer
 import numpy as np
 import polars as pl
 
 from hushtable._types import BoolArray, CountArray
+from hushtable.decoding import decode, decoded, encoding_of
 from hushtable.dialect import Dialect
 from hushtable.errors import ColumnError, InputError, listed, with_hint
 from hushtable.formulas import shown
 
-__all__ = ["DELIMITERS", "check_header", "header_line", "read_csv"]
+__all__ = ["DELIMITERS", "check_header", "header_line", "read_csv", "scan_csv"]
 
 DELIMITERS: Final = ",;\t|"
 _SNIFFED_RECORDS: Final = 50
-_HEAD: Final = 1_000_000  # characters looked at for the delimiter, bytes for the encoding
-_ENCODINGS: Final = ("cp1252", "gb18030", "big5", "cp932")
-"""Tried where a text is not UTF-8. Others, which western letters would pass for, are to be named."""
+_HEAD: Final = 1_000_000  # characters looked at for the delimiter
 _CONTROL: Final = re.compile(r"[\x00-\x08\x0e-\x1f\x7f]")
 _VALUE: Final = re.compile(r"[+-]?[0-9][0-9.,:/ -]*")
 """Numbers and dates, which are seldom names."""
@@ -50,16 +47,78 @@ def read_csv(path: Path, raw: bytes, dialect: Dialect) -> tuple[pl.DataFrame, Di
     InputError, ColumnError
         As `hushtable.frames.read`.
     """
-    text, encoding = _decode(path, raw, dialect.encoding)
+    text, encoding = decode(path, raw, dialect.encoding)
+    text, dialect, first_line = _began(path, text, replace(dialect, encoding=encoding))
+    raw = (text if text.endswith("\n") else text + "\n").encode()
+    data = _records_of(path, raw, dialect, first_line=first_line)
+    return _named(path, data, dialect)
+
+
+def scan_csv(path: Path, dialect: Dialect) -> tuple[tuple[str, ...], Dialect, Iterator[pl.DataFrame]]:
+    """Read a CSV as `read_csv` does, piece by piece: its columns, its dialect, and its records as they are asked for.
+
+    Notes
+    -----
+    Whether the first line is a record is judged by the first piece.
+
+    Raises
+    ------
+    InputError, ColumnError
+        As `hushtable.frames.read`; what is wrong further on is told when that is read.
+    """
+    dialect = replace(dialect, encoding=dialect.encoding or encoding_of(path))
+    pieces = _pieces(path, dialect)
+    first, dialect, line = _began(path, next(pieces, b"").decode(), dialect)
+    head, dialect = _named(path, _records_of(path, first.encode(), dialect, first_line=line), dialect)
+    # Made of what is published of the first piece only: names that were escaped are read alike in all.
+    return tuple(head.columns), dialect, _further(path, head, pieces, dialect, line + first.count("\n"))
+
+
+def _further(
+    path: Path, head: pl.DataFrame, pieces: Iterator[bytes], dialect: Dialect, line: int
+) -> Iterator[pl.DataFrame]:
+    """Yield the records of the first piece and those of the others."""
+    yield head
+    names = head.columns
+    del head
+    width = len(names) + bool(dialect.index)
+    for raw in pieces:
+        data = _records_of(path, raw, dialect, first_line=line, width=width)
+        yield _cells(data, names, dialect)
+        line += raw.count(b"\n")
+
+
+def _pieces(path: Path, dialect: Dialect) -> Iterator[bytes]:
+    """Yield the text of a file in UTF-8, cut where a line ends outside quotes; the last piece ends in a newline."""
+    left = b""
+    for text in decoded(path, dialect.encoding or "utf-8"):
+        left += text.encode()
+        end = left.rfind(b"\n")
+        while end >= 0 and left.count(b'"', 0, end) % 2:
+            end = left.rfind(b"\n", 0, end)
+        if end >= 0:
+            yield left[: end + 1]
+            left = left[end + 1 :]
+    if left:
+        yield left + b"\n"
+
+
+def _began(path: Path, text: str, dialect: Dialect) -> tuple[str, Dialect, int]:
+    """Return a text from its header on, with the delimiter in its dialect, and the line that the header is."""
     separator = _SEPARATOR.match(text)
     if separator:
         text = text[separator.end() :]
         dialect = replace(dialect, delimiter=dialect.delimiter or separator[1])
     _check_first_line(path, text)
-    delimiter = dialect.delimiter or _find_delimiter(path, text)
-    raw = (text if text.endswith("\n") else text + "\n").encode()
-    layout = _lay_out(raw, delimiter)
-    _check_layout(path, raw, layout, first_line=2 if separator else 1)
+    dialect = replace(dialect, delimiter=dialect.delimiter or _find_delimiter(path, text))
+    return text, dialect, 2 if separator else 1
+
+
+def _records_of(path: Path, raw: bytes, dialect: Dialect, *, first_line: int, width: int | None = None) -> pl.DataFrame:
+    """Read records, all checked, of as many fields as the first one where no width is known."""
+    delimiter = dialect.delimiter or ","
+    layout = _lay_out(raw, delimiter, width)
+    _check_layout(path, raw, layout, first_line=first_line)
     data = _parse(_without_blank_lines(raw, layout), delimiter, layout.width)
     if data is None or len(data) != layout.n_records:
         n_read = 0 if data is None else len(data)
@@ -68,16 +127,28 @@ def read_csv(path: Path, raw: bytes, dialect: Dialect) -> tuple[pl.DataFrame, Di
             "check that it is a CSV, or write it anew.",
         )
         raise InputError(msg)
+    return data
+
+
+def _named(path: Path, data: pl.DataFrame, dialect: Dialect) -> tuple[pl.DataFrame, Dialect]:
+    """Take the first record as the names of the columns; return the others, and the dialect."""
     header = [name or "" for name in data.row(0)]
     has_index = _has_index(path, header, dialect.index)
-    data, header = data[1:, 1:] if has_index else data[1:], header[1:] if has_index else header
+    header = header[1:] if has_index else header
     check_header(path, header)
-    data.columns = header
+    dialect = replace(dialect, index=has_index)
+    data = _cells(data[1:], header, dialect)
     if dialect.formulas == "escape":
-        data = data.select(shown(column) for column in data)
         data.columns = shown(pl.Series(header, dtype=pl.String)).to_list()
     _check_not_a_record(path, data)
-    return data, replace(dialect, encoding=encoding, delimiter=delimiter, index=has_index)
+    return data, dialect
+
+
+def _cells(data: pl.DataFrame, names: Sequence[str], dialect: Dialect) -> pl.DataFrame:
+    """Return records without their index, under the names of the columns, with their own cells."""
+    data = data[:, 1:] if dialect.index else data
+    data.columns = list(names)
+    return data.select(shown(column) for column in data) if dialect.formulas == "escape" else data
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -94,6 +165,8 @@ class _Layout:
     stray : int or None
         The first byte that stands where it may not: a quote inside a field, one that nothing
         closes, a carriage return that ends no line. Only without one the rest holds.
+    width : int
+        How many fields the first line of the file has.
     """
 
     starts: CountArray
@@ -101,11 +174,7 @@ class _Layout:
     n_fields: CountArray
     is_blank: BoolArray
     stray: int | None
-
-    @property
-    def width(self) -> int:
-        """How many fields the first line has."""
-        return int(self.n_fields[0])
+    width: int
 
     @property
     def n_records(self) -> int:
@@ -113,7 +182,7 @@ class _Layout:
         return len(self.starts) - int(self.is_blank.sum())
 
 
-def _lay_out(raw: bytes, delimiter: str) -> _Layout:
+def _lay_out(raw: bytes, delimiter: str, width: int | None) -> _Layout:
     """Find the lines of a CSV that ends in one; a byte is quoted where an odd number of quotes stands before it."""
     letters = np.frombuffer(raw, dtype=np.uint8)
     is_quote, is_return = letters == ord('"'), letters == ord("\r")
@@ -126,13 +195,9 @@ def _lay_out(raw: bytes, delimiter: str) -> _Layout:
     starts = np.append(0, ends[:-1] + 1)
     n_fields = np.diff(np.flatnonzero(is_end[is_mark]), prepend=-1)
     is_empty = (starts == ends) | ((starts + 1 == ends) & is_return[starts])
-    return _Layout(
-        starts,
-        ends,
-        n_fields,
-        is_empty & (n_fields[0] > 1),
-        _first_stray(is_mark, is_quote, is_return, is_end, quoted),
-    )
+    width = int(n_fields[0]) if width is None else width
+    stray = _first_stray(is_mark, is_quote, is_return, is_end, quoted)
+    return _Layout(starts, ends, n_fields, is_empty & (width > 1), stray, width)
 
 
 def _first_stray(
@@ -199,53 +264,6 @@ def header_line(names: Sequence[str], delimiter: str) -> str:
     odd = (*DELIMITERS, '"', "\r", "\n", "\ufeff")
     quoted = ['"' + name.replace('"', '""') + '"' if any(sign in name for sign in odd) else name for name in names]
     return delimiter.join(quoted) + "\n"
-
-
-def _decode(path: Path, raw: bytes, encoding: str | None) -> tuple[str, str]:
-    """Return the text of a file, and its encoding."""
-    encoding = _find_encoding(raw) if encoding is None else encoding
-    bom = codecs.BOM_UTF8 if raw.startswith(codecs.BOM_UTF8) else b""
-    try:
-        # Polars would skip a mark that is left, the check of the bytes would not.
-        text = raw[len(bom) :].decode(encoding).lstrip("\ufeff")
-        # Some encodings can spell half a character.
-        text.encode()
-    except (LookupError, ValueError) as error:
-        if isinstance(error, UnicodeDecodeError):
-            at = len(bom) + error.start
-            msg = with_hint(
-                f"byte {at} of {str(path)!r} is not {encoding} (line {raw.count(10, 0, at) + 1}).",
-                "pass the file's encoding, for instance latin-1, cp1252 or utf-16.",
-            )
-            raise InputError(msg) from None
-        msg = with_hint(
-            f"unknown encoding {encoding!r}, or not the file's.", "use a name such as utf-8, latin-1, cp1252 or utf-16."
-        )
-        raise InputError(msg) from None
-    return text, encoding
-
-
-def _find_encoding(raw: bytes) -> str:
-    """Say how a text is encoded: by its mark, as UTF-8 where it can be, else by the letters it would hold."""
-    if raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        return "utf-16"
-    try:
-        raw.decode()
-    except UnicodeDecodeError as error:
-        # Only what is not ASCII tells; it may begin late.
-        start = raw.rfind(b"\n", 0, error.start) + 1
-        return _guess_encoding(raw[start : start + _HEAD])
-    return "utf-8"
-
-
-def _guess_encoding(raw: bytes) -> str:
-    is_high = np.frombuffer(raw, dtype=np.uint8) > 127
-    is_alone = is_high & ~np.append(is_high[1:], False) & ~np.append(False, is_high[:-1])
-    # The letters of western words stand alone between others; elsewhere they come in rows, of two bytes each.
-    if 2 * is_alone.sum() > is_high.sum():
-        return "cp1252"
-    guess = charset_normalizer.from_bytes(raw, cp_isolation=list(_ENCODINGS)).best()
-    return "cp1252" if guess is None else guess.encoding
 
 
 def _find_delimiter(path: Path, text: str) -> str:

@@ -1,0 +1,139 @@
+"""Bytes of text files to text: how a file is encoded, and a file decoded whole or piece by piece."""
+
+from __future__ import annotations
+
+import codecs
+import contextlib
+import gzip
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, Final
+
+import charset_normalizer
+import numpy as np
+
+from hushtable.errors import InputError, with_hint
+
+__all__ = ["decode", "decoded", "encoding_of"]
+
+_HEAD: Final = 1_000_000  # bytes looked at for the encoding
+_PIECE: Final = 1 << 26  # bytes of a file that are read at a time
+_ENCODINGS: Final = ("cp1252", "gb18030", "big5", "cp932")
+"""Tried where a text is not UTF-8. Others, which western letters would pass for, are to be named."""
+
+
+def decode(path: Path, raw: bytes, encoding: str | None) -> tuple[str, str]:
+    """Return the text of a file, and its encoding."""
+    encoding = _find_encoding(raw) if encoding is None else encoding
+    bom = codecs.BOM_UTF8 if raw.startswith(codecs.BOM_UTF8) else b""
+    try:
+        # Polars would skip a mark that is left, the check of the bytes would not.
+        text = raw[len(bom) :].decode(encoding).lstrip("\ufeff")
+        # Some encodings can spell half a character.
+        text.encode()
+    except (LookupError, ValueError) as error:
+        if isinstance(error, UnicodeDecodeError):
+            at = len(bom) + error.start
+            msg = with_hint(
+                f"byte {at} of {str(path)!r} is not {encoding} (line {raw.count(10, 0, at) + 1}).",
+                "pass the file's encoding, for instance latin-1, cp1252 or utf-16.",
+            )
+            raise InputError(msg) from None
+        raise _no_encoding(encoding) from None
+    return text, encoding
+
+
+def _no_encoding(encoding: str) -> InputError:
+    return InputError(
+        with_hint(
+            f"unknown encoding {encoding!r}, or not the file's.", "use a name such as utf-8, latin-1, cp1252 or utf-16."
+        )
+    )
+
+
+def _find_encoding(raw: bytes) -> str:
+    """Say how a text is encoded: by its mark, as UTF-8 where it can be, else by the letters it would hold."""
+    if raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return "utf-16"
+    try:
+        raw.decode()
+    except UnicodeDecodeError as error:
+        # Only what is not ASCII tells; it may begin late.
+        start = raw.rfind(b"\n", 0, error.start) + 1
+        return _guess_encoding(raw[start : start + _HEAD])
+    return "utf-8"
+
+
+def _guess_encoding(raw: bytes) -> str:
+    is_high = np.frombuffer(raw, dtype=np.uint8) > 127
+    is_alone = is_high & ~np.append(is_high[1:], False) & ~np.append(False, is_high[:-1])
+    # The letters of western words stand alone between others; elsewhere they come in rows, of two bytes each.
+    if 2 * is_alone.sum() > is_high.sum():
+        return "cp1252"
+    guess = charset_normalizer.from_bytes(raw, cp_isolation=list(_ENCODINGS)).best()
+    return "cp1252" if guess is None else guess.encoding
+
+
+def decoded(path: Path, encoding: str) -> Iterator[str]:
+    """Decode a file piece by piece."""
+    try:
+        decoder = codecs.getincrementaldecoder(encoding)()
+    except LookupError:
+        raise _no_encoding(encoding) from None
+    n_lines, is_first = 1, True
+    with _opened(path) as file:
+        while True:
+            raw = file.read(_PIECE)
+            start = len(codecs.BOM_UTF8) if is_first and raw.startswith(codecs.BOM_UTF8) else 0
+            try:
+                text = decoder.decode(raw[start:], final=not raw)
+                text.encode()
+            except ValueError as error:
+                if not isinstance(error, UnicodeDecodeError):
+                    raise _no_encoding(encoding) from None
+                line = n_lines + error.object.count(10, 0, error.start)
+                msg = with_hint(
+                    f"line {line} of {str(path)!r} is not {encoding}.",
+                    "pass the file's encoding, for instance latin-1, cp1252 or utf-16.",
+                )
+                raise InputError(msg) from None
+            n_lines += text.count("\n")
+            yield text.lstrip("\ufeff") if is_first else text
+            is_first = False
+            if not raw:
+                return
+
+
+def encoding_of(path: Path) -> str:
+    """Say how a file is encoded, as `_find_encoding` does of its bytes."""
+    decoder, is_first = codecs.getincrementaldecoder("utf-8")(), True
+    with _opened(path) as file:
+        while True:
+            raw = file.read(_PIECE)
+            if is_first and raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+                return "utf-16"
+            try:
+                decoder.decode(raw, final=not raw)
+            except UnicodeDecodeError:
+                # A piece may begin within a character.
+                return _find_encoding(raw if is_first else raw[raw.find(b"\n") + 1 :])
+            if not raw:
+                return "utf-8"
+            is_first = False
+
+
+@contextlib.contextmanager
+def _opened(path: Path) -> Iterator[IO[bytes]]:
+    with path.open("rb") as file:
+        is_gzip = file.read(2) == b"\x1f\x8b"
+        file.seek(0)
+        if not is_gzip:
+            yield file
+            return
+        try:
+            with gzip.open(file) as unzipped:
+                yield unzipped  # type: ignore[misc]  # of bytes, as it reads them
+        except (gzip.BadGzipFile, EOFError, zlib.error):
+            msg = with_hint(f"{str(path)!r} is not gzip, or was cut off or damaged.", "compress it anew, or unpack it.")
+            raise InputError(msg) from None
