@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import os
 import re
 import secrets
+import shutil
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
@@ -17,7 +19,10 @@ from hushtable.errors import InputError, with_hint
 if sys.platform != "win32":
     import fcntl
 
-__all__ = ["check_outputs", "paths_among", "replacing"]
+__all__ = ["check_folder", "check_outputs", "paths_among", "replacing", "replacing_folder", "workplace"]
+
+_EXCHANGE = 2  # of renameat2: two names change places, at no time is there only one of them
+_HERE = -100
 
 
 def paths_among(*given: Any) -> tuple[Path, ...]:
@@ -58,6 +63,37 @@ def check_outputs(outputs: Sequence[Path], inputs: Sequence[Path], *, overwrite:
             raise InputError(msg)
 
 
+def check_folder(folder: Path, inputs: Sequence[Path], mark: str, *, overwrite: bool) -> None:
+    """Raise InputError where a folder must not be written: it holds an input, or nothing says that it may be replaced.
+
+    Parameters
+    ----------
+    folder : path
+    inputs : sequence of path
+    mark : str
+        The name of a file without which no folder is replaced.
+    overwrite : bool
+    """
+    place = Path(os.path.realpath(folder))
+    for source in inputs:
+        if place in (found := Path(os.path.realpath(source)), *found.parents):
+            msg = with_hint(
+                f"the output {str(folder)!r} holds the input {str(source)!r}.",
+                "name another folder; no input is ever overwritten.",
+            )
+            raise InputError(msg)
+    if os.path.isdir(folder) and not os.path.islink(folder):
+        is_release = (folder / mark).is_file()
+        if overwrite and is_release:
+            return
+        msg = with_hint(
+            f"{str(folder)!r} exists" + ("." if is_release else f" and has no {mark}: it is not a release."),
+            "name another folder; a release is overwritten by --force on the command line, overwrite=True in Python.",
+        )
+        raise InputError(msg)
+    check_outputs((folder,), inputs, overwrite=False)
+
+
 def _is_same(one: Path, other: Path) -> bool:
     if os.path.realpath(one) == os.path.realpath(other):
         return True
@@ -83,16 +119,97 @@ def replacing(*paths: Path, is_private: bool = False) -> Iterator[tuple[Path, ..
                 _finish(draft, path)
         _rename_all(drafts, paths, is_private=is_private)
     except OSError as error:
-        msg = with_hint(
-            f"cannot write {str(paths[0])!r}: {error.strerror or type(error).__name__}.",
-            "check that the folder exists, is writable and has room; nothing was changed.",
-        )
-        raise InputError(msg) from None
+        raise _unwritable(paths[0], error) from None
     finally:
         for draft in drafts:
             # Where it could not be made (no such folder, name too long) it cannot be removed either.
             with contextlib.suppress(OSError):
                 draft.unlink()
+
+
+@contextlib.contextmanager
+def replacing_folder(path: Path) -> Iterator[tuple[Path, Path]]:
+    """Write a folder whole or not at all: yields an empty draft, which gets its name at the end, and room for a spill.
+
+    A crash, a full disk or an exception leaves the old folder, or none; see `replacing`.
+    """
+    try:
+        with workplace(path) as place:
+            draft = place / "draft"
+            draft.mkdir(mode=0o700)
+            yield draft, place / "spill"
+            files = sorted(draft.iterdir())
+            for each in files:
+                with each.open("rb+") as file:
+                    os.fsync(file.fileno())
+            # Its folder keeps them from others for now.
+            _open_to_others(files)
+            _take_place(draft, path)
+            _open_to_others([path], 0o777)
+    except OSError as error:
+        raise _unwritable(path, error) from None
+
+
+@contextlib.contextmanager
+def workplace(path: Path) -> Iterator[Path]:
+    """Yield a folder beside a file or folder that is to be written; it is its owner's alone, and gone at the end."""
+    place = _beside(path, "part")
+    try:
+        _remove_abandoned(path)
+        place.mkdir(mode=0o700)
+        with _held(place):
+            yield place
+    except OSError as error:
+        raise _unwritable(path, error) from None
+    finally:
+        shutil.rmtree(place, ignore_errors=True)
+
+
+@contextlib.contextmanager
+def _held(folder: Path) -> Iterator[None]:
+    """Hold a folder open, and locked."""
+    if sys.platform == "win32":
+        yield
+        return
+    number = os.open(folder, os.O_RDONLY)
+    try:
+        with contextlib.suppress(OSError):
+            fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield
+    finally:
+        os.close(number)
+
+
+def _take_place(draft: Path, path: Path) -> None:
+    """Give a folder the name of another, which is left under the draft's own name, at once."""
+    if not path.exists():
+        draft.rename(path)
+    elif not _exchanged(draft, path):
+        # Not at once: a kill in between leaves the old folder in the draft's, from which the next write restores it.
+        old = draft.with_name("old")
+        path.rename(old)
+        try:
+            draft.rename(path)
+        except BaseException:
+            old.rename(path)
+            raise
+
+
+def _exchanged(one: Path, other: Path) -> bool:
+    """Let two folders change names; False where the system cannot."""
+    try:
+        rename = ctypes.CDLL(None).renameat2
+    except (AttributeError, OSError, TypeError):
+        return False
+    return not rename(_HERE, os.fsencode(one), _HERE, os.fsencode(other), _EXCHANGE)
+
+
+def _unwritable(path: Path, error: OSError) -> InputError:
+    msg = with_hint(
+        f"cannot write {str(path)!r}: {error.strerror or type(error).__name__}.",
+        "check that the folder exists, is writable and has room; nothing was changed.",
+    )
+    return InputError(msg)
 
 
 def _beside(path: Path, word: str) -> Path:
@@ -119,19 +236,28 @@ def _remove_abandoned(path: Path) -> None:
     for name in filter(pattern.fullmatch, names):
         # It may be another's, or just have gone.
         with contextlib.suppress(OSError):
-            if not _is_held(path.with_name(name)):
-                path.with_name(name).unlink()
+            draft = path.with_name(name)
+            if _is_held(draft):
+                continue
+            if not draft.is_dir():
+                draft.unlink()
+                continue
+            if (draft / "old").is_dir() and not path.exists():
+                (draft / "old").rename(path)
+            shutil.rmtree(draft)
 
 
 def _is_held(draft: Path) -> bool:
     if sys.platform == "win32":
         # An open file cannot be removed there.
         return False
-    with draft.open("rb") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            return True
+    number = os.open(draft, os.O_RDONLY)
+    try:
+        fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return True
+    finally:
+        os.close(number)
     return False
 
 
@@ -167,10 +293,10 @@ def _rename_all(drafts: Sequence[Path], paths: Sequence[Path], *, is_private: bo
             old.unlink(missing_ok=True)
 
 
-def _open_to_others(paths: Sequence[Path]) -> None:
+def _open_to_others(paths: Sequence[Path], usual: int = 0o666) -> None:
     """Let those read the files who may read any new file."""
     # The mask can only be read by setting it; set like this, what another thread makes meanwhile is no wider.
     mask = os.umask(0o077)
     os.umask(mask)
     for path in paths:
-        path.chmod(0o666 & ~mask)
+        path.chmod(usual & ~mask)

@@ -20,19 +20,41 @@ from hushtable.claims import Claim, claim_from_dict
 from hushtable.dialect import Dialect
 from hushtable.errors import InputError, VerificationError, with_hint
 
-__all__ = ["check_hash", "claim_of", "dialect_of", "external_facts", "manifest_path", "of", "read", "sha256"]
+__all__ = [
+    "IN_FOLDER",
+    "check_hash",
+    "claim_of",
+    "dialect_of",
+    "external_facts",
+    "manifest_path",
+    "of",
+    "read",
+    "sha256",
+]
+
+IN_FOLDER: Final = "_manifest.json"
+"""The manifest of a folder; readers of folders pass over names that begin so."""
 
 _EXTERNAL: Final = ("recoding", "publish", "pseudonymized", "accepted", "replaces_earlier")
 """Facts of a release that may go with the file: how its cells came to look as they do, and what was accepted."""
 
 
 def manifest_path(release: Path) -> Path:
-    """Return where a release's manifest is: beside it, ``.manifest.json`` added to its name."""
+    """Return where a release's manifest is: beside a file, ``.manifest.json`` added to its name; within a folder."""
+    if release.is_dir():
+        return release / IN_FOLDER
     return release.with_name(f"{release.name}.manifest.json")
 
 
 def sha256(path: Path) -> str:
-    """Return the SHA-256 of a file, in hexadecimal."""
+    """Return the SHA-256 of a file, in hexadecimal; of a folder that of its files' names and digests.
+
+    All its files count but the manifest, so that none can be added either.
+    """
+    if path.is_dir():
+        parts = sorted(each for each in path.iterdir() if each.name != IN_FOLDER)
+        lines = "".join(f"{sha256(each)}  {each.name}\n" for each in parts)
+        return hashlib.sha256(lines.encode()).hexdigest()
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 

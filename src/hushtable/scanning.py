@@ -56,9 +56,13 @@ class Parts:
         return tuple(self.schema)
 
     def batches(self, names: Sequence[str], coded: Sequence[str] = ()) -> Iterator[pa.Table]:
-        """Yield the cells of some columns, in the order of the names; texts among the coded ones as dictionaries."""
+        """Yield the cells of some columns, in the order of the names; texts among the coded ones as dictionaries.
+
+        There is one table at least.
+        """
         for path in self.inputs:
             with _open(path, [name for name in coded if _is_text(self.schema[name])]) as file:
+                yield pa.schema([file.schema_arrow.field(name) for name in names]).empty_table()
                 try:
                     for batch in file.iter_batches(_BATCH, columns=list(names)):
                         # By place: a column `a` is also what `a.b` is nested in.

@@ -9,8 +9,9 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from hushtable import frames
 from hushtable._types import Missing
@@ -21,10 +22,14 @@ from hushtable.claims.matchings import Matchings
 from hushtable.claims.stated import Stated
 from hushtable.claims.verdict import Claim, Failure, Verdict, told
 from hushtable.column import ColumnSpec, check_specs
+from hushtable.dialect import Dialect
 from hushtable.errors import InputError, names_in, with_hint
 from hushtable.hierarchy import Hierarchy
 from hushtable.models import PrivacyModel, models_in
 from hushtable.models.matching import MatchingNotion
+
+if TYPE_CHECKING:
+    from hushtable.scanning import Scan
 
 __all__ = [
     "KINDS",
@@ -38,6 +43,8 @@ __all__ = [
     "Verdict",
     "claim_from_dict",
     "of_models",
+    "opened",
+    "seen",
     "told",
     "verify",
     "with_commas",
@@ -47,6 +54,9 @@ KINDS: Final[Mapping[str, Callable[[Mapping[str, Any]], Claim]]] = MappingProxyT
     {each.kind: each.from_dict for each in (Classes, Matchings, Independence, Stated)}
 )
 """How claims are read from manifests, by the word for their kind."""
+
+_ALONE: Final = ("person", "label")
+"""Attributes of claims that name one more column."""
 
 
 def claim_from_dict(entries: Any) -> Claim:
@@ -113,6 +123,42 @@ def with_commas(claim: Claim, columns: Sequence[str]) -> Claim:
     return replace(claim, specs={**claim.specs, **spelled})
 
 
+def opened(data: Any, dialect: Dialect | None = None, *, is_large: bool = False) -> frames.Frame | Scan:
+    """Open a published table: a frame, or a folder of Parquet files, of which no row is read.
+
+    Parameters
+    ----------
+    data : path or dataframe
+    dialect : Dialect, optional
+        How a CSV spells its table, where that is known.
+    is_large : bool
+        Whether a file is not held whole either.
+    """
+    if is_large or (isinstance(data, (str, os.PathLike)) and Path(data).is_dir()):
+        from hushtable.scanning import scan
+
+        return scan(data, dialect)
+    return frames.read(data, dialect=dialect)
+
+
+def seen(claim: Claim, table: frames.Frame | Scan) -> frames.Frame:
+    """Return what a claim looks at: of files that are not held whole, the distinct rows of its columns, with counts.
+
+    Raises
+    ------
+    ColumnError
+        A column that the claim speaks of is not there.
+    """
+    if isinstance(table, frames.Frame):
+        return table
+    from hushtable.collapsing import collapse
+
+    named = [*claim.columns, *getattr(claim, "sensitive", ()), *(getattr(claim, each, None) for each in _ALONE)]
+    # Whose record a row is, a release may not tell.
+    wanted = [name for name in dict.fromkeys(named) if name is not None and name in (*table.columns, *claim.columns)]
+    return collapse(table, wanted)
+
+
 def verify(
     data: Any,
     *,
@@ -135,7 +181,7 @@ def verify(
     Parameters
     ----------
     data : path or dataframe
-        The published table.
+        The published table; of a folder of Parquet files the distinct rows of what is judged are held, not all rows.
     quasi_identifiers : sequence of str
     models : iterable of PrivacyModel
     sensitive : sequence of str
@@ -236,7 +282,7 @@ def verify(
         missing=missing,
         suppressed=suppressed,
     )
-    return claim.verify(frames.counted(frames.read(data), counts), original=original)
+    return claim.verify(frames.counted(seen(claim, opened(data)), counts), original=original)
 
 
 def _ladders(given: Mapping[str, Any] | str | os.PathLike[str] | None, columns: Sequence[str]) -> Mapping[str, Any]:

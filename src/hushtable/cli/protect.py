@@ -340,12 +340,12 @@ def verify(
     delimiter: Delimiter = None,
     as_json: AsJson = False,
 ) -> None:
-    """Judge a written release from the file alone: by the claim in its manifest, and by a policy where one is given.
+    """Judge a written release from its file or folder alone: by the claim in its manifest, and by a policy if given.
 
     Exit 1 when it does not hold what it claims, or when something that it claims could not be judged.
     """
     from hushtable import manifest
-    from hushtable.claims import told
+    from hushtable.claims import opened, seen, told
 
     rules = None if policy is None else decided(_read_policy(policy), ask)
     if no_manifest and rules is None:
@@ -356,15 +356,16 @@ def verify(
         manifest.read(file)
     claimed = None if no_manifest else manifest.claim_of(file)
     with step("reading and judging"):
-        frame = table_of(file, encoding, delimiter, None if no_manifest else manifest.dialect_of(file))
-        claim = _claim(rules, claimed, frame.columns)
+        known = None if no_manifest else manifest.dialect_of(file)
+        table = opened(file) if file.is_dir() else table_of(file, encoding, delimiter, known)
+        claim = _claim(rules, claimed, table.columns)
         if missing != "category":
             claim = told(claim, missing=missing)
         if population is not None:
             claim = told(claim, population=frame_of(population, encoding, delimiter))
         if domains is not None:
             claim = claim.completed(told(claim, hierarchies=_domains_of(claim, domains)))
-        verdict = claim.verify(frame, original=_original(original, rules, encoding, delimiter))
+        verdict = claim.verify(seen(claim, table), original=_original(original, rules, encoding, delimiter))
     with leaving(0 if verdict.passed and verdict.complete else 1):
         if as_json:
             print_json(verdict.to_dict())

@@ -38,7 +38,7 @@ from pydantic import BeforeValidator, Field, PlainSerializer, PrivateAttr, Valid
 from hushtable import drafts, entries, frames, manifest, plain_yaml
 from hushtable._types import Progress
 from hushtable.anonymizers import Request, protect
-from hushtable.claims import Claim, Classes, Limits, Matchings, Verdict, of_models
+from hushtable.claims import Claim, Classes, Limits, Matchings, Verdict, of_models, opened, seen
 from hushtable.column import ROLES, ColumnSpec, Role
 from hushtable.errors import PolicyError, check_columns, listed, with_hint
 from hushtable.exposure import ExposureLimit
@@ -321,14 +321,14 @@ class Policy(Record):
             It holds a column that the policy removes or does not know, or claims something else.
         """
         claimed = manifest.claim_of(data)
-        frame = frames.read(data, dialect=manifest.dialect_of(data))
+        table = opened(data, manifest.dialect_of(data))
         if original is not None:
             original = frames.read(original, dialect=self.read_as.dialect).told(self.specs)
-        self.check_release(frame.columns)
-        if claimed is None:
-            return self.claim().verify(frame, original=original)
-        self.check_agrees(claimed)
-        return claimed.completed(self.claim()).verify(frame, original=original)
+        self.check_release(table.columns)
+        if claimed is not None:
+            self.check_agrees(claimed)
+        claim = self.claim() if claimed is None else claimed.completed(self.claim())
+        return claim.verify(seen(claim, table), original=original)
 
     def check_agrees(self, claimed: Claim) -> None:
         """Raise PolicyError where the claim in a manifest is not what the policy asks."""

@@ -1,0 +1,1 @@
+"""Tables that are not in memory: collapsed to distinct rows, published batch by batch, verified as written."""

@@ -1,0 +1,45 @@
+"""What is published of every distinct row of a table that is not in memory."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import polars as pl
+
+from hushtable._types import BoolArray, frozen
+from hushtable.pseudonyms import Pseudonyms
+
+__all__ = ["Cells"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Cells:
+    """What is published of every distinct row of the judged columns.
+
+    Attributes
+    ----------
+    keys : polars.DataFrame, n_rows
+        Raw cells of the judged columns, as `hushtable.collapsing.collapse` returns them, in any order.
+    published : polars.DataFrame, n_rows
+        Their published cells, of the same names but those that are left out, typed as in the written file.
+    is_published : ndarray of bool, shape (n_rows,)
+        False: its records are left out.
+    columns : tuple of str
+        All published columns, in order, those that are kept as they are among them.
+    pseudonyms : Pseudonyms, optional
+        Columns that are kept, but for their cells, which become keyed pseudonyms.
+    """
+
+    keys: pl.DataFrame = field(repr=False)
+    published: pl.DataFrame = field(repr=False)
+    is_published: BoolArray = field(repr=False)
+    columns: tuple[str, ...]
+    pseudonyms: Pseudonyms | None = None
+
+    def __post_init__(self) -> None:
+        frozen(self.is_published)
+
+    @property
+    def kept(self) -> tuple[str, ...]:
+        """The published columns whose cells are those of the input, or pseudonyms of them."""
+        return tuple(name for name in self.columns if name not in self.published.columns)

@@ -1,0 +1,141 @@
+"""Files as an origin of releases: collapsed to distinct rows, and published batch by batch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pyarrow as pa
+
+from hushtable import collapsing, frames
+from hushtable._types import CodeArray, CountArray
+from hushtable.dialect import Dialect
+from hushtable.engines.cells import Cells
+from hushtable.engines.keys import Rows, coded, distinct
+from hushtable.engines.parts import Batches, decoded
+from hushtable.errors import check_columns
+from hushtable.frames import Frame
+from hushtable.pseudonyms import pseudonymize
+from hushtable.scanning import Scan, scan, to_arrow
+
+__all__ = ["Files"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Files:
+    """A folder, a pattern or a file of Parquet, or a CSV: never held whole.
+
+    Attributes
+    ----------
+    source : Scan
+    """
+
+    source: Scan
+
+    @classmethod
+    def open(cls, data: Any, dialect: Dialect | None = None) -> Files:
+        """Open files without reading their rows; see `hushtable.scanning.scan`."""
+        return cls(scan(data, dialect))
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The column names, in order."""
+        return self.source.columns
+
+    @property
+    def inputs(self) -> tuple[Path, ...]:
+        """The files, none of which an output may be."""
+        return self.source.inputs
+
+    @property
+    def n_bytes(self) -> int:
+        """How many bytes the files have."""
+        return self.source.n_bytes
+
+    def head(self, n_rows: int) -> Frame:
+        """Return the first rows as a frame."""
+        return self._frame(self.source.head(n_rows))
+
+    def collapse(self, names: Sequence[str], *, most_rows: int = collapsing.MOST_ROWS) -> Frame:
+        """Return the distinct rows of some columns with their counts; see `hushtable.collapsing.collapse`."""
+        return collapsing.collapse(self.source, names, most_rows=most_rows)
+
+    def batches(self, cells: Cells) -> Batches:
+        """Return what is published of every record, batch by batch, in the order of the files.
+
+        Raises
+        ------
+        ColumnError
+            A column does not exist.
+        InputError
+            While batches are read: a record is none of the rows of the cells.
+        """
+        check_columns(tuple(dict.fromkeys((*cells.keys.columns, *cells.kept))), self.columns, "columns")
+        shown = np.flatnonzero(cells.is_published)
+        rows, numbers = distinct(_rows(cells.published, shown))
+        number_of_row = np.full(len(cells.is_published), np.int32(-1), dtype=np.int32)
+        number_of_row[shown] = numbers
+        return Batches(partial(self._narrow, cells, number_of_row), _Published(rows, cells.columns))
+
+    def _narrow(self, cells: Cells, number_of_row: CodeArray) -> Iterator[pa.Table]:
+        """Yield the number of what is published of every record, and the columns that are kept."""
+        judged, kept = cells.keys.columns, cells.kept
+        names = list(dict.fromkeys((*judged, *kept)))
+        rows = Rows(cells.keys)
+        # Kept columns are read as they are: a dictionary may hold cells of records that are left out.
+        coded = [name for name in judged if name not in kept]
+        for batch in self.source.batches(names, coded=coded):
+            numbers = number_of_row[rows.of(batch.select(range(len(judged))))]
+            columns = [batch.column(names.index(name)) for name in kept]
+            table = decoded(pa.table([pa.array(numbers), *columns], names=list(map(str, range(-1, len(kept))))))
+            if (numbers < 0).any():
+                table = table.take(np.flatnonzero(numbers >= 0))
+            if cells.pseudonyms is not None:
+                # Before anything goes to the disk.
+                table = self._hidden(table, cells)
+            yield table
+
+    def _hidden(self, table: pa.Table, cells: Cells) -> pa.Table:
+        assert cells.pseudonyms is not None
+        for name in cells.pseudonyms.columns:
+            if name in cells.kept:
+                place = 1 + cells.kept.index(name)
+                frame = self._frame(pl.Series("", pl.from_arrow(table.column(place))).alias(name).to_frame())
+                hidden = pseudonymize(frame, replace(cells.pseudonyms, columns=(name,))).column(name)
+                table = table.set_column(place, table.column_names[place], to_arrow(hidden))
+        return table
+
+    def _frame(self, cells: pl.DataFrame) -> Frame:
+        return replace(frames.read(cells), is_text=self.source.is_text, dialect=self.source.dialect)
+
+
+class _Published:
+    """From the numbers of distinct published rows to their cells."""
+
+    def __init__(self, rows: pl.DataFrame, columns: tuple[str, ...]) -> None:
+        self._columns = columns
+        self._cells = {series.name: coded(series) for series in rows}
+
+    def __call__(self, table: pa.Table) -> pa.Table:
+        numbers = table.column(0).to_numpy()
+        kept = iter(table.columns[1:])
+        columns = [self._spelled(name, numbers) if name in self._cells else next(kept) for name in self._columns]
+        return pa.table(columns, names=list(self._columns))
+
+    def _spelled(self, name: str, numbers: CodeArray) -> pa.Array:
+        codes, values = self._cells[name]
+        places = np.take(codes, numbers)
+        indices = pa.array(places, mask=places < 0) if (codes < 0).any() else pa.array(places)
+        # Only texts are written as they are coded.
+        is_text = pa.types.is_large_string(values.type)
+        return pa.DictionaryArray.from_arrays(indices, values) if is_text else values.take(indices)
+
+
+def _rows(cells: pl.DataFrame, rows: CountArray) -> pl.DataFrame:
+    """Return some rows of a table, whatever its columns are called."""
+    return pl.DataFrame([series.alias("").gather(rows).alias(series.name) for series in cells])

@@ -1,0 +1,97 @@
+"""From batches to a release on the disk: whole and verified, or nothing."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from hushtable import drafts, frames, manifest
+from hushtable.claims import Claim, Verdict, opened, seen
+from hushtable.dialect import Dialect
+from hushtable.engines.parts import ROWS_PER_PART, write_file, write_parts
+from hushtable.files import FILE_KINDS
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+__all__ = ["is_folder", "write"]
+
+
+def is_folder(path: Path) -> bool:
+    """Tell whether a release of this name is a folder of Parquet files: its name has no ending of a file."""
+    return path.suffix.lower() not in FILE_KINDS
+
+
+def write(
+    batches: Iterable[pa.Table],
+    path: Path,
+    claim: Claim,
+    facts: Mapping[str, Any],
+    *,
+    inputs: Sequence[Path] = (),
+    original: Any = None,
+    delimiter: str = ",",
+    encoding: str = "utf-8",
+    audience: Literal["internal", "external"] = "internal",
+    overwrite: bool = False,
+    rows_per_part: int = ROWS_PER_PART,
+) -> Verdict:
+    """Write what is published, shuffled, with its manifest, whole and verified or not at all.
+
+    Parameters
+    ----------
+    batches : iterable of pyarrow.Table
+        One at least, of one schema; see `hushtable.engines.parts.Batches`.
+    path : path
+        ``.parquet``, ``.csv`` or ``.tsv``, with the manifest beside it; else a folder of Parquet files, with the
+        manifest in it.
+    claim : Claim
+        What must hold of what was written: it is read back and judged before it gets its name.
+    facts : mapping
+        What the manifest says besides the claim.
+    inputs : sequence of path
+        The files it was made from, none of which is overwritten.
+    original : path or dataframe, optional
+        What the claim compares with.
+    delimiter, encoding : str
+        Of a CSV.
+    audience : {"internal", "external"}
+        Of the manifest.
+    overwrite : bool
+        Replace a release of this name.
+    rows_per_part : int
+        How many rows a file of a folder has at most.
+
+    Raises
+    ------
+    VerificationError
+        The written table does not hold the claim; nothing is left behind.
+    InputError
+        Something cannot be written, or must not be.
+    """
+    is_external = audience == "external"
+    if is_folder(path):
+        drafts.check_folder(path, inputs, manifest.IN_FOLDER, overwrite=overwrite)
+        with drafts.replacing_folder(path) as (draft, spill):
+            n_rows = write_parts(batches, draft, spill, rows_per_part=rows_per_part)
+            verdict = claim.verify(seen(claim, opened(draft)), original=original).raise_if_failed()
+            entries = manifest.of(path, manifest.sha256(draft), n_rows, claim, facts, external=is_external)
+            _say(manifest.manifest_path(draft), entries)
+        return verdict
+    is_text = frames.file_kind(path) == "csv"
+    dialect = Dialect(encoding, "\t" if path.suffix.lower() == ".tsv" else delimiter, index=False) if is_text else None
+    outputs = (path, manifest.manifest_path(path))
+    drafts.check_outputs(outputs, inputs, overwrite=overwrite)
+    with drafts.workplace(path) as place, drafts.replacing(*outputs) as (draft, sidecar):
+        spelled = dialect or Dialect(delimiter=delimiter)
+        n_rows = write_file(batches, draft, place / "spill", delimiter=spelled.delimiter or ",", encoding=encoding)
+        verdict = claim.verify(seen(claim, opened(draft, dialect, is_large=True)), original=original).raise_if_failed()
+        digest = manifest.sha256(draft)
+        _say(sidecar, manifest.of(path, digest, n_rows, claim, facts, dialect, external=is_external))
+    return verdict
+
+
+def _say(path: Path, entries: Mapping[str, Any]) -> None:
+    path.write_text(json.dumps(entries, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
