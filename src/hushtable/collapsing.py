@@ -297,8 +297,8 @@ class Collapser:
     def _hint(self) -> str:
         most = max(self._columns, key=lambda column: column.width)
         return (
-            f"column {most.name!r} has the most different values ({most.width - 1:,}): give it a hierarchy or a grid "
-            "that is applied before, round it, or leave it out."
+            f"column {most.name!r} has the most different values ({most.width - 1:,}): generalize it first, by a "
+            "hierarchy or a grid, or leave it out."
         )
 
 
@@ -315,7 +315,8 @@ def _plain(column: pl.Series) -> pl.Series:
     """Return cells in types that compare: categories as text, NaN as missing, -0 as 0."""
     if isinstance(column.dtype, (pl.Categorical, pl.Enum, pl.Null)):
         return column.cast(pl.String)
-    return column.fill_nan(None) + 0.0 if column.dtype.is_float() else column
+    # numpy adds: polars takes a sum with 0 for the number itself.
+    return pl.Series(column.to_numpy() + 0.0).fill_nan(None) if column.dtype.is_float() else column
 
 
 def _is_in(keys: CountArray, known: CountArray) -> BoolArray:

@@ -216,21 +216,21 @@ def _collected(paths: Sequence[Path], spill: Path) -> Iterator[pa.Table]:
 
 def _spilled(path: Path) -> Iterator[pa.Table]:
     with path.open("rb") as file, pa.ipc.open_stream(file) as reader:
+        # A bucket may be empty.
+        yield reader.schema.empty_table()
         for batch in reader:
             yield pa.Table.from_batches([batch])
 
 
 def _write_parquet(tables: Iterator[pa.Table], file: IO[bytes]) -> None:
     first = next(tables)
-    with pq.ParquetWriter(file, _told(first.schema), store_schema=False, write_statistics=False) as writer:
-        for table in chain([first], tables):
-            writer.write_table(table.replace_schema_metadata(_told(table.schema).metadata), max(1, len(table)))
-
-
-def _told(schema: pa.Schema) -> pa.Schema:
-    """Return a schema that tells readers its types as they would be without dictionaries: Parquet knows no zones."""
+    schema = first.schema.remove_metadata()
+    # Types as they are without dictionaries, which Arrow would tell otherwise: Parquet itself knows no time zones.
     plain = pa.schema([(field.name, _undictionaried(field.type)) for field in schema])
-    return schema.with_metadata({"ARROW:schema": base64.b64encode(plain.serialize())})
+    with pq.ParquetWriter(file, schema, store_schema=False, write_statistics=False) as writer:
+        writer.add_key_value_metadata({"ARROW:schema": base64.b64encode(plain.serialize())})
+        for table in chain([first], tables):
+            writer.write_table(table, max(1, len(table)))
 
 
 def _write_csv(tables: Iterator[pa.Table], file: IO[bytes], delimiter: str, encoding: str) -> None:

@@ -1,0 +1,187 @@
+"""Distinct rows of files: the same as polars finds in the whole table, whatever the batches and the types."""
+
+import datetime as dt
+from collections import Counter
+from decimal import Decimal
+from zoneinfo import ZoneInfo
+
+import numpy as np
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hushtable import collapsing
+from hushtable.collapsing import Keys, collapse
+from hushtable.errors import ColumnError, InputError
+from hushtable.scanning import scan
+from hushtable.table import Table
+
+ODD_NAMES = ("a", "a.b", "", "*", "^.*$", "q\"uo'te", "two words", "🦔", "path/to", "literal")
+CELLS = {
+    "text": st.sampled_from(["", " ", "x", "X", "é", "007", "*", "a,b"]),
+    "integer": st.sampled_from([-(2**63), -1, 0, 1, 2**62]),
+    "small": st.integers(0, 3),
+    "float": st.sampled_from([0.0, -0.0, float("nan"), 1.5, -1e300]),
+    "boolean": st.booleans(),
+    "date": st.sampled_from([dt.date(1900, 1, 1), dt.date(2026, 11, 22)]),
+    "zone": st.sampled_from([dt.datetime(2026, 10, 25, hour, tzinfo=dt.UTC) for hour in (0, 1)]),
+    "naive": st.sampled_from([dt.datetime(1969, 12, 31, 23, 59, 59, 1), dt.datetime(2026, 1, 1)]),
+    "decimal": st.sampled_from([Decimal("1.10"), Decimal("-3.00")]),
+    "category": st.sampled_from(["b", "a"]),
+    "enum": st.sampled_from(["low", "high"]),
+    "nothing": st.none(),
+}
+TYPES = {
+    "text": pl.String(),
+    "integer": pl.Int64(),
+    "small": pl.UInt8(),
+    "float": pl.Float64(),
+    "boolean": pl.Boolean(),
+    "date": pl.Date(),
+    "zone": pl.Datetime("us", "Europe/Paris"),
+    "naive": pl.Datetime("ns"),
+    "decimal": pl.Decimal(10, 2),
+    "category": pl.Categorical(),
+    "enum": pl.Enum(["high", "low"]),
+    "nothing": pl.Null(),
+}
+
+
+@st.composite
+def tables(draw, kinds=tuple(CELLS), min_rows=0):
+    picked = draw(st.lists(st.sampled_from(kinds), min_size=1, max_size=4))
+    n_rows = draw(st.integers(min_rows, 12))
+    names = draw(st.permutations([name for name in ODD_NAMES if name]))[: len(picked)]
+    return pl.DataFrame(
+        [
+            pl.Series(
+                name, draw(st.lists(st.none() | CELLS[kind], min_size=n_rows, max_size=n_rows)), dtype=TYPES[kind]
+            )
+            for name, kind in zip(names, picked, strict=True)
+        ]
+    )
+
+
+def written(table, folder, sizes, **options):
+    """Write a table as files of some sizes, the last one of what is left."""
+    folder.mkdir()
+    start = 0
+    for place, size in enumerate([*sizes, None]):
+        piece = table.slice(start, size)
+        start += 0 if size is None else size
+        piece.write_parquet(folder / f"{place}.parquet", **options)
+    return folder
+
+
+def cells_of(column):
+    """Return the cells of a column as they compare: NaN is missing, -0 is 0, an hour that comes twice is two."""
+    if column.dtype.is_float():
+        return [None if cell is None or np.isnan(cell) else cell + 0.0 for cell in column.to_list()]
+    return (column.to_physical() if isinstance(column.dtype, pl.Datetime) else column).to_list()
+
+
+def rows_of(table):
+    return list(zip(*map(cells_of, table), strict=True))
+
+
+def records(frame):
+    rows = rows_of(frame.native)
+    assert len(set(rows)) == len(rows)
+    return dict(zip(rows, frame.counts.tolist(), strict=True))
+
+
+@given(data=st.data(), table=tables())
+def test_distinct_rows_are_those_of_the_whole_table(tmp_path_factory, data, table):
+    sizes = data.draw(st.lists(st.integers(0, 5), max_size=3))
+    group = data.draw(st.integers(1, 4))
+    folder = written(table, tmp_path_factory.mktemp("t") / "in", sizes, row_group_size=group)
+    frame = collapse(scan(folder))
+    assert records(frame) == Counter(rows_of(table))
+    assert frame.n_records == len(table)
+    assert frame.native.schema == pl.read_parquet(folder / "0.parquet").schema
+    whole = Table.encode(table).collapse()[0]
+    # Blank texts are cells of a file, and missing in a table.
+    ours = Table.encode(frame).collapse()[0]
+    assert sorted(ours.counts.tolist()) == sorted(whole.counts.tolist())
+    for one, other in zip(ours.columns, whole.columns, strict=True):
+        assert (one.kind, one.values.tolist()) == (other.kind, other.values.tolist())
+
+
+@given(table=tables(min_rows=1), seed=st.integers(0, 5))
+def test_the_order_of_records_and_files_does_not_show(tmp_path_factory, table, seed):
+    mixed = table[np.random.default_rng(seed).permutation(len(table))]
+    folder = tmp_path_factory.mktemp("t")
+    one = collapse(scan(written(table, folder / "one", [])))
+    other = collapse(scan(written(mixed, folder / "other", [len(table) // 2], row_group_size=2)))
+    assert one.native.equals(other.native)
+    assert one.counts.tolist() == other.counts.tolist()
+
+
+@pytest.mark.parametrize("is_coded", [True, False])
+@pytest.mark.parametrize("store_schema", [True, False])
+def test_how_a_file_is_coded_does_not_matter(tmp_path, is_coded, store_schema):
+    cells = pa.table({"a": ["x", None, "y", "x"], "b": pa.array([1, 2, None, 1], pa.int16())})
+    coded = cells.set_column(0, "a", cells.column(0).dictionary_encode())
+    pq.write_table(coded, tmp_path / "1.parquet", use_dictionary=is_coded, store_schema=store_schema, row_group_size=2)
+    frame = collapse(scan(tmp_path / "1.parquet"))
+    assert records(frame) == {("x", 1): 2, (None, 2): 1, ("y", None): 1}
+
+
+def test_columns_come_in_the_order_asked_for(tmp_path):
+    pl.DataFrame({"a": [1, 1], "a.b": [2, 3], "c": [4, 4]}).write_parquet(tmp_path / "t.parquet")
+    assert collapse(scan(tmp_path / "t.parquet"), ["c", "a"]).native.rows() == [(4, 1)]
+    with pytest.raises(ColumnError, match="'d'"):
+        collapse(scan(tmp_path / "t.parquet"), ["d"])
+
+
+def test_keys_of_many_wide_columns_take_several_words(tmp_path, monkeypatch):
+    rng = np.random.default_rng(0)
+    table = pl.DataFrame({f"c{j}": rng.integers(0, 2**62, 500)[rng.integers(0, 500, 2_000)] for j in range(12)})
+    table = pl.concat([table, table[:700]])
+    monkeypatch.setattr(collapsing, "_FEW", 100)
+    frame = collapse(scan(written(table, tmp_path / "in", [900], row_group_size=300)))
+    expected = table.group_by(table.columns).len().sort(table.columns)
+    assert frame.native.equals(expected.drop("len"))
+    assert frame.counts.tolist() == expected["len"].to_list()
+
+
+@given(
+    st.lists(st.integers(1, 2**20), min_size=1, max_size=9),
+    st.booleans(),
+    st.integers(0, 30),
+    st.integers(0, 100),
+)
+def test_keys_are_the_codes_again(widths, has_room, n_rows, seed):
+    rng = np.random.default_rng(seed)
+    codes = [rng.integers(0, width, n_rows) for width in widths]
+    keys = Keys(widths, has_room=has_room)
+    assert keys.fit(widths)
+    made = keys.of([(np.arange(width), code) for width, code in zip(widths, codes, strict=True)], n_rows, grow=True)
+    assert len(np.unique(made)) == len(set(zip(*(code.tolist() for code in codes), strict=True)))
+    assert all((ours == theirs).all() for ours, theirs in zip(keys.codes(made), codes, strict=True))
+
+
+def test_too_many_distinct_rows_name_the_column_with_the_most(tmp_path):
+    pl.DataFrame({"sex": ["f", "m"] * 50, "zip": range(100)}).write_parquet(tmp_path / "t.parquet")
+    with pytest.raises(
+        InputError, match=r"(?s)more than 99 distinct rows.*'zip' has the most different values \(100\)"
+    ):
+        collapse(scan(tmp_path / "t.parquet"), most_rows=99)
+    assert collapse(scan(tmp_path / "t.parquet"), most_rows=100).n_rows == 100
+
+
+def test_types_that_cannot_be_grouped(tmp_path):
+    pl.DataFrame({"a": [[1]], "b": [b"x"], "c": [1]}).write_parquet(tmp_path / "t.parquet")
+    for name in "ab":
+        with pytest.raises(ColumnError, match="cannot be grouped"):
+            collapse(scan(tmp_path / "t.parquet"), [name])
+    assert collapse(scan(tmp_path / "t.parquet"), ["c"]).n_rows == 1
+
+
+def test_moments_of_a_zone_keep_it(tmp_path):
+    at = dt.datetime(2026, 7, 1, 12, tzinfo=ZoneInfo("Europe/Paris"))
+    pl.DataFrame({"at": [at, at]}).write_parquet(tmp_path / "t.parquet")
+    assert collapse(scan(tmp_path / "t.parquet")).native.schema["at"] == pl.Datetime("us", "Europe/Paris")
