@@ -5,7 +5,7 @@ from __future__ import annotations
 import glob
 import os
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -168,15 +168,18 @@ def scan(data: Any, dialect: Dialect | None = None) -> Scan:
     return Parts(inputs, schema, n_bytes, dialect.marks)
 
 
-def ahead(items: Iterable[Item], depth: int = 2) -> Iterator[Item]:
-    """Yield items in order while a thread makes those that come next."""
+def ahead(items: Iterable[Item], depth: int = 2) -> Generator[Item]:
+    """Yield items in order while a thread makes those that come next; once this is closed, it makes nothing more."""
     source = iter(items)
-    with ThreadPoolExecutor(1) as pool:
-        # One thread, so that one item is made after the other.
+    # One thread, so that one item is made after the other.
+    pool = ThreadPoolExecutor(1)
+    try:
         made = deque(pool.submit(next, source, _END) for _ in range(depth))
         while (item := made.popleft().result()) is not _END:
             made.append(pool.submit(next, source, _END))
             yield item  # type: ignore[misc]  # not the end
+    finally:
+        pool.shutdown(cancel_futures=True)
 
 
 def to_arrow(column: pl.Series) -> pa.Array:

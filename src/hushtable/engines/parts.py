@@ -9,8 +9,8 @@ from __future__ import annotations
 import base64
 import codecs
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from functools import partial
 from itertools import accumulate, chain, islice, pairwise
@@ -74,13 +74,14 @@ def write_parts(batches: Iterable[pa.Table], folder: Path, spill: Path, *, rows_
     The files remember no order and nothing of the input: no statistics, no schema but names and types. Every
     value in a dictionary page is published somewhere.
     """
-    n_rows, rows = _shuffled(_narrow(batches), spill)
+    n_rows, rows = _spread(batches, spill)
     n_parts = max(1, -(-n_rows // rows_per_part))
     plan = [_groups(size) for size in _even(n_rows, n_parts)]
-    tables = _finished(batches, rows, plan)
-    for part, groups in enumerate(plan):
-        with _made(folder / f"part-{part:05d}.parquet") as file:
-            _write_parquet(islice(tables, len(groups)), file)
+    with closing(_finished(batches, rows, plan)) as tables:
+        for part, groups in enumerate(plan):
+            with _made(folder / f"part-{part:05d}.parquet") as file:
+                _write_parquet(islice(tables, len(groups)), file)
+        assert next(tables, None) is None
     return n_rows
 
 
@@ -98,9 +99,8 @@ def write_file(
     delimiter, encoding : str
         Of a CSV.
     """
-    n_rows, rows = _shuffled(_narrow(batches), spill)
-    tables = _finished(batches, rows, [_groups(n_rows)])
-    with _made(path, "wb") as file:
+    n_rows, rows = _spread(batches, spill)
+    with closing(_finished(batches, rows, [_groups(n_rows)])) as tables, _made(path, "wb") as file:
         if file_kind(path) == "parquet":
             _write_parquet(tables, file)
         else:
@@ -108,8 +108,12 @@ def write_file(
     return n_rows
 
 
-def _narrow(batches: Iterable[pa.Table]) -> Iterator[pa.Table]:
-    return ahead(batches.narrow() if isinstance(batches, Batches) else map(decoded, batches))
+def _spread(batches: Iterable[pa.Table], spill: Path) -> tuple[int, Iterator[pa.Table]]:
+    """Return how many rows there are, and the narrow rows in random order."""
+    narrow = batches.narrow() if isinstance(batches, Batches) else map(decoded, batches)
+    # Closed whatever happens, as all that works on its own: nothing may write to a spill that is being removed.
+    with closing(ahead(narrow)) as tables:
+        return _shuffled(tables, spill)
 
 
 def decoded(table: pa.Table) -> pa.Table:
@@ -135,7 +139,7 @@ def _groups(n_rows: int) -> list[int]:
 
 def _finished(
     batches: Iterable[pa.Table], rows: Iterator[pa.Table], plan: Sequence[Sequence[int]]
-) -> Iterator[pa.Table]:
+) -> Generator[pa.Table]:
     tables = _cut(rows, chain.from_iterable(plan))
     return ahead(map(batches.finish, tables) if isinstance(batches, Batches) else tables)
 
@@ -148,6 +152,7 @@ def _cut(tables: Iterator[pa.Table], sizes: Iterable[int]) -> Iterator[pa.Table]
             left = pa.concat_tables([left, next(tables)])
         yield left.slice(0, size).combine_chunks()
         left = left.slice(size)
+    # To the end, where the spill is removed.
     assert not sum(map(len, tables)), "rows are left"
 
 
