@@ -118,7 +118,7 @@ def _records_of(path: Path, raw: bytes, dialect: Dialect, *, first_line: int, wi
     """Read records, all checked, of as many fields as the first one where no width is known."""
     delimiter = dialect.delimiter or ","
     layout = _lay_out(raw, delimiter, width)
-    _check_layout(path, raw, layout, first_line=first_line)
+    _check_layout(path, raw, layout, first_line=first_line, has_header=width is None)
     data = _parse(_without_blank_lines(raw, layout), delimiter, layout.width)
     if data is None or len(data) != layout.n_records:
         n_read = 0 if data is None else len(data)
@@ -213,7 +213,7 @@ def _first_stray(
     return int(candidates.min()) if len(candidates) else None
 
 
-def _check_layout(path: Path, raw: bytes, layout: _Layout, *, first_line: int) -> None:
+def _check_layout(path: Path, raw: bytes, layout: _Layout, *, first_line: int, has_header: bool) -> None:
     """Raise InputError at the first place where polars would lose a record or a cell."""
     if layout.stray is not None:
         line = raw.count(b"\n", 0, layout.stray) + first_line
@@ -226,7 +226,8 @@ def _check_layout(path: Path, raw: bytes, layout: _Layout, *, first_line: int) -
     if len(ragged):
         line = raw.count(b"\n", 0, int(layout.starts[ragged[0]])) + first_line
         hint = "quote fields that hold the delimiter, or pass another delimiter."
-        if len(ragged) == layout.n_records - 1 and (layout.n_fields[ragged] == layout.width + 1).all():
+        is_every_record = has_header and len(ragged) == layout.n_records - 1
+        if is_every_record and (layout.n_fields[ragged] == layout.width + 1).all():
             hint = (
                 "the header has one name fewer than every record, as R's write.table leaves it: "
                 "write it anew with row.names=FALSE, or col.names=NA."
