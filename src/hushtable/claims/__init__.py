@@ -135,8 +135,13 @@ def opened(data: Any, dialect: Dialect | None = None, *, is_large: bool = False)
         Whether a file is not held whole either.
     """
     if is_large or (isinstance(data, (str, os.PathLike)) and Path(data).is_dir()):
-        from hushtable.scanning import scan
-
+        try:
+            from hushtable.scanning import scan
+        except ModuleNotFoundError:
+            msg = with_hint(
+                f"{str(data)!r} is not read whole, which needs a reader.", "pip install 'hushtable[stream]'."
+            )
+            raise InputError(msg) from None
         return scan(data, dialect)
     return frames.read(data, dialect=dialect)
 

@@ -1,0 +1,134 @@
+"""From Parquet to verified Parquet, never held whole: collapse, search, publish and write, verify, step by step.
+
+    python benchmarks/streaming.py [N_ROWS ...] [--folder FOLDER] [--threads 2] [--kept 0]
+
+Adult's rows at any scale, as ``tools/make_adult_scale.py`` in HUSHTABLE_SHARED draws them (its ``adult.csv`` is read
+there): eight quasi-identifiers, and as many columns of random numbers that are kept as asked for. For every step its
+wall and CPU seconds, and how far the memory of the process has risen by then. `write` spills, shuffles, writes,
+collapses what was written and judges it; `verify` judges the folder once more, as whoever receives it does.
+"""
+
+import argparse
+import multiprocessing
+import os
+import resource
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+SHARED = Path(os.environ.get("HUSHTABLE_SHARED", Path(__file__).resolve().parents[2] / "shared"))
+K, STEP = 5, 1_000_000
+REDRAWN = ("occupation", "workclass", "education")
+
+
+def arguments() -> argparse.Namespace:
+    """Read the command line; threads are set before anything is imported that has some."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("n_rows", nargs="*", type=int, default=[1_000_000])
+    parser.add_argument("--folder", type=Path, help="where tables are made; removed in the end, but for the input")
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--kept", type=int, default=0, help="columns that are no quasi-identifiers")
+    given = parser.parse_args()
+    for name in ("HUSHTABLE_THREADS", "POLARS_MAX_THREADS", "OMP_NUM_THREADS"):
+        os.environ[name] = str(given.threads)
+    return given
+
+
+def make(path: Path, n_rows: int, n_kept: int) -> None:
+    """Write a table unless it is there."""
+    import numpy as np
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    if path.exists():
+        return
+    lines = (SHARED / "data/arx_adult/adult.csv").read_text().split("\n")
+    header, *rows = (line.split(";") for line in lines if line)
+    base = dict(zip(header, np.array(rows).T, strict=True))
+    del base["salary-class"]
+    values = {name: np.unique(cells, return_inverse=True) for name, cells in base.items()}
+    rng = np.random.default_rng(7)
+    writer = None
+    for start in range(0, n_rows, STEP):
+        size = min(STEP, n_rows - start)
+        drawn = rng.integers(0, len(rows), size)
+        columns: dict[str, Any] = {}
+        for name, (texts, codes) in values.items():
+            if name == "age":
+                columns[name] = np.clip(base[name].astype(np.int64)[drawn] + rng.integers(-3, 4, size), 17, 90)
+                continue
+            mine = codes[drawn].astype(np.int32)
+            if name in REDRAWN:
+                mine = np.where(rng.random(size) < 0.1, codes[rng.integers(0, len(rows), size)], mine).astype(np.int32)
+            columns[name] = pa.DictionaryArray.from_arrays(mine, texts)
+        table = pa.table({**columns, **{f"kept {j}": rng.random(size) for j in range(n_kept)}})
+        writer = writer or pq.ParquetWriter(path, table.schema, store_schema=False)
+        writer.write_table(table)
+    if writer is not None:
+        writer.close()
+
+
+def lap(name: str, work: Callable[[], Any], total: list[float]) -> Any:
+    """Do some work and print what it took."""
+    wall, cpu = time.perf_counter(), time.process_time()
+    done = work()
+    wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
+    total[0], total[1] = total[0] + wall, total[1] + cpu
+    risen = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+    print(f"  {name:9} {wall:8.2f} {cpu:8.2f} {risen:8.2f}", flush=True)
+    return done
+
+
+def run(source: Path, output: Path) -> None:
+    """Release a table, step by step."""
+    import numpy as np
+
+    import hushtable as ht
+    from hushtable.claims import claim_from_dict
+    from hushtable.engines.cells import Cells
+    from hushtable.engines.files import Files
+    from hushtable.engines.writing import write
+
+    total = [0.0, 0.0]
+    files = Files.open(source)
+    columns = [name for name in files.columns if not name.startswith("kept")]
+    frame = lap("collapse", lambda: files.collapse(columns), total)
+    print(f"  ({frame.n_records:,} records in {frame.n_rows:,} distinct rows)")
+    table = ht.Table.encode(frame)
+    asked = {"quasi_identifiers": columns, "models": [ht.KAnonymity(K)], "roles": "trust"}
+    release = lap("search", lambda: ht.anonymize(table, **asked), total)
+    published = lap("cells", lambda: release.edition.table(table).decode(), total)
+    cells = Cells(frame.native, published, np.ones(frame.n_rows, dtype=bool), files.columns)
+    claim = claim_from_dict(release.claim.to_dict())
+    lap("write", lambda: write(files.batches(cells), output, claim, {}, inputs=files.inputs), total)
+    again = lap("verify", lambda: ht.verify(output, quasi_identifiers=columns, models=[ht.KAnonymity(K)]), total)
+    assert again.passed
+    size = sum(each.stat().st_size for each in output.iterdir())
+    print(f"  {'all':9} {total[0]:8.2f} {total[1]:8.2f}   {size / 1e6:,.0f} MB written, loss {release.loss:.5f}")
+
+
+def main() -> None:
+    """Measure each size in a process of its own: memory that has risen does not fall."""
+    given = arguments()
+    if not (SHARED / "data/arx_adult/adult.csv").is_file():
+        sys.exit(f"no Adult under {SHARED} (HUSHTABLE_SHARED)")
+    with tempfile.TemporaryDirectory(dir=given.folder) as place:
+        for n_rows in given.n_rows:
+            source = (given.folder or Path(place)) / f"adult_{n_rows}_{given.kept}.parquet"
+            make(source, n_rows, given.kept)
+            print(f"{n_rows:,} rows, {given.kept} kept columns, load {os.getloadavg()[0]:.1f}")
+            print(f"  {'step':9} {'wall s':>8} {'CPU s':>8} {'GiB':>8}", flush=True)
+            process = multiprocessing.get_context("spawn").Process(target=run, args=(source, Path(place) / "out"))
+            process.start()
+            process.join()
+            if process.exitcode:
+                sys.exit("a run failed")
+            shutil.rmtree(Path(place) / "out")
+
+
+if __name__ == "__main__":
+    main()
