@@ -236,7 +236,8 @@ def _is_text(dtype: pl.DataType) -> bool:
 
 def _open(path: Path, coded: Sequence[str]) -> Any:
     try:
-        return pq.ParquetFile(path, read_dictionary=list(coded), pre_buffer=True)
+        # What is buffered before would stay in memory until the file is closed.
+        return pq.ParquetFile(path, read_dictionary=list(coded), pre_buffer=False)
     except (pa.ArrowException, OSError):
         raise _damaged(path) from None
 

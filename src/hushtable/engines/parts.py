@@ -164,9 +164,14 @@ def _shuffled(tables: Iterator[pa.Table], spill: Path) -> tuple[int, Iterator[pa
         held.append(table)
         n_rows, n_bytes = n_rows + len(table), n_bytes + table.nbytes
         if (n_rows > _MOST_ROWS or n_bytes > _MOST_BYTES) and n_rows > _BUCKETS:
-            first, held = held, []
-            return _dealt(chain(first, tables), spill)
+            return _dealt(chain(_taken(held), tables), spill)
     return n_rows, _permuted(held)
+
+
+def _taken(tables: list[pa.Table]) -> Iterator[pa.Table]:
+    """Yield tables that are then no longer held."""
+    while tables:
+        yield tables.pop(0)
 
 
 def _permuted(tables: list[pa.Table]) -> Iterator[pa.Table]:

@@ -11,7 +11,6 @@ from hushtable import drafts, frames, manifest
 from hushtable.claims import Claim, Verdict, opened, seen
 from hushtable.dialect import Dialect
 from hushtable.engines.parts import ROWS_PER_PART, write_file, write_parts
-from hushtable.files import FILE_KINDS
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -20,8 +19,8 @@ __all__ = ["is_folder", "write"]
 
 
 def is_folder(path: Path) -> bool:
-    """Tell whether a release of this name is a folder of Parquet files: its name has no ending of a file."""
-    return path.suffix.lower() not in FILE_KINDS
+    """Tell whether a release of this name is a folder of Parquet files: its name has no ending, or it is one."""
+    return not path.suffix or path.is_dir()
 
 
 def write(
@@ -45,8 +44,8 @@ def write(
     batches : iterable of pyarrow.Table
         One at least, of one schema; see `hushtable.engines.parts.Batches`.
     path : path
-        ``.parquet``, ``.csv`` or ``.tsv``, with the manifest beside it; else a folder of Parquet files, with the
-        manifest in it.
+        ``.parquet``, ``.csv`` or ``.tsv``, with the manifest beside it; without an ending a folder of Parquet files,
+        with the manifest in it.
     claim : Claim
         What must hold of what was written: it is read back and judged before it gets its name.
     facts : mapping
