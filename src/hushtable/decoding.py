@@ -18,7 +18,7 @@ from hushtable.errors import InputError, with_hint
 __all__ = ["decode", "decoded", "encoding_of"]
 
 _HEAD: Final = 1_000_000  # bytes looked at for the encoding
-_PIECE: Final = 1 << 26  # bytes of a file that are read at a time
+_PIECE: Final = 1 << 23  # bytes of a file that are read at a time: larger pieces leave the cache, and take longer
 _ENCODINGS: Final = ("cp1252", "gb18030", "big5", "cp932")
 """Tried where a text is not UTF-8. Others, which western letters would pass for, are to be named."""
 
