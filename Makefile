@@ -3,13 +3,16 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test check bench axe clean
+.PHONY: demo test test-spark check bench axe clean
 
 demo: $(VENV)/.installed
 	@$(BIN)/python scripts/demo.py
 
 test: $(VENV)/.installed-test
 	@PATH="$(CURDIR)/$(BIN):$$PATH" scripts/test
+
+test-spark: $(VENV)/.installed-spark
+	@PATH="$(CURDIR)/$(BIN):$$PATH" scripts/test_spark
 
 check: $(VENV)/.installed-test
 	@PATH="$(CURDIR)/$(BIN):$$PATH" scripts/check
@@ -34,6 +37,10 @@ $(VENV)/.installed: $(BIN)/python pyproject.toml
 
 $(VENV)/.installed-test: $(VENV)/.installed
 	$(BIN)/python -m pip install --quiet --group test --group check
+	@touch $@
+
+$(VENV)/.installed-spark: $(VENV)/.installed-test
+	$(BIN)/python -m pip install --quiet --editable ".[spark]"
 	@touch $@
 
 $(VENV)/.installed-bench: $(VENV)/.installed

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from hushtable.discover.objective import Objective, Term
     from hushtable.discover.recognise import Roles, find_quasi_identifiers
     from hushtable.discover.select import Selection, select_columns
+    from hushtable.engines.lazy import collapse
     from hushtable.errors import (
         BudgetExceeded,
         ColumnError,
@@ -157,6 +158,7 @@ __all__ = [
     "anonymize",
     "assess",
     "check_certificate",
+    "collapse",
     "compare",
     "datasets",
     "discover",
@@ -251,6 +253,7 @@ _HOMES = {
     "anonymize": "protect",
     "assess": "risk.assess",
     "check_certificate": "claims.certificates",
+    "collapse": "engines.lazy",
     "compare": "comparing",
     "datasets": "",
     "discover": "",

@@ -1,0 +1,398 @@
+"""Lazy frames: collapsed by their own engine, and published by it."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import operator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Final
+
+import narwhals as nw
+import polars as pl
+
+from hushtable import frames, search
+from hushtable.engines.cells import Cells
+from hushtable.engines.natives import MARK, UNSEEN, Duckdb, Engine, Polars
+from hushtable.errors import ColumnError, HushError, InputError, check_columns, listed, names_in, with_hint
+from hushtable.frames import Frame
+from hushtable.pseudonyms import pseudonymize
+from hushtable.series import without_categories
+from hushtable.table import Table
+
+__all__ = ["Lazy", "collapse", "is_lazy", "opened"]
+
+_MOST_ROWS: Final = 20_000_000
+_BYTES_PER_ROW: Final = 250  # of a distinct row, in the search for classes
+_COUNT: Final = "n"
+
+_UNGROUPED: Final = (nw.List, nw.Struct, nw.Array, nw.Object, nw.Binary, nw.Time, nw.Duration)
+_CATEGORIES: Final = (nw.Categorical, nw.Enum)
+
+_SEVERAL: Final = "write it to a file or a table first and pass that: limits, samples and random numbers in a query \
+give other rows each time it runs, and a table may change."
+_COARSER: Final = "coarsen columns first (a grid for numbers and places, months for days, a level of a hierarchy), \
+leave columns out, or use a machine with more memory."
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Lazy:
+    """A lazy frame of an engine that is asked for little: some rows, distinct rows with counts, what is published.
+
+    Inside, columns are named by their places: no name means anything to an engine.
+
+    Attributes
+    ----------
+    data : narwhals.LazyFrame
+        Its columns are ``c0``, ``c1`` and so on.
+    columns : tuple of str
+        The names that they have outside.
+    engine : Engine
+    session : object, optional
+        A DuckDB connection.
+    passes : list of int
+        How many records each pass over the input saw.
+    """
+
+    data: nw.LazyFrame[Any] = field(repr=False)
+    columns: tuple[str, ...]
+    engine: Engine = field(repr=False)
+    session: Any = field(default=None, repr=False)
+    passes: list[int] = field(default_factory=list, repr=False)
+
+    @property
+    def inputs(self) -> tuple[Path, ...]:
+        """The files it was made from that no output may be: an engine does not tell."""
+        return ()
+
+    def head(self, n_rows: int) -> Frame:
+        """Return some rows, the first where the engine has an order."""
+        with _asking(self.engine):
+            rows = self.engine.pulled(self.data.head(n_rows).to_native())
+        return frames.read(_named(rows, self.columns))
+
+    def collapse(self, names: Sequence[str], cells: Cells | None = None) -> Frame:
+        """Return the distinct rows of some columns, sorted, with how many records each stands for.
+
+        Parameters
+        ----------
+        names : sequence of str
+        cells : Cells, optional
+            Then of what is published, without the records that are left out.
+
+        Raises
+        ------
+        InputError
+            There are too many distinct rows to hold; the input changed since an earlier pass; the engine failed.
+        ColumnError
+            A column does not exist, or its type cannot be grouped.
+
+        Notes
+        -----
+        Two passes over the data: the first estimates how many distinct rows there are, the second groups.
+        """
+        names = names_in(names, "columns")
+        check_columns(names, self.columns if cells is None else cells.columns, "columns")
+        if not names:
+            raise InputError(with_hint("no column to collapse to was named.", "name those that are judged."))
+        with _asking(self.engine):
+            return self._collapsed(names, cells)
+
+    def published(self, cells: Cells) -> Any:
+        """Return what is published, as a lazy frame of the same engine; a record that meets no row is left out.
+
+        Kept columns travel as they are; of categories, where records are left out, only the text.
+        """
+        with _asking(self.engine):
+            data = self._joined(cells, cells.columns).filter(nw.col(MARK))
+            if not cells.is_published.all():
+                # Their type would carry the categories of the others too.
+                schema = data.collect_schema()
+                told = [name for name, dtype in schema.items() if isinstance(dtype, _CATEGORIES)]
+                data = data.with_columns(nw.col(name).cast(nw.String) for name in told)
+            return self.engine.renamed(data.drop(MARK).to_native(), cells.columns)
+
+    def batches(self, cells: Cells) -> Iterator[Any]:
+        """Return what is published as tables of pyarrow, some records at a time, in no order that means anything.
+
+        Raises
+        ------
+        InputError
+            A record meets no row, the input changed since an earlier pass, or the engine failed.
+        """
+        n_records = 0
+        with _asking(self.engine):
+            data = self._joined(cells, cells.columns)
+            for batch in self.engine.batches(data.to_native()):
+                n_records += batch.height
+                _check_marks(batch[MARK].null_count())
+                rows = pl.DataFrame([_plain(each) for each in batch.filter(batch[MARK]).drop(MARK)])
+                yield _named(rows, cells.columns).to_arrow()
+        self._saw(n_records)
+
+    def write(self, cells: Cells, folder: Path, n_parts: int | None = None) -> int:
+        """Let Spark write what is published; see `hushtable.engines.spark.write`. Return how many records that is.
+
+        Raises
+        ------
+        InputError
+            A record meets no row, the input changed since an earlier pass, or Spark failed; or it is another engine.
+        """
+        if not self.engine.writes:
+            raise InputError(with_hint(f"{self.engine.name} does not write by itself.", "take its batches."))
+        n_expected = self.passes[0] if self.passes else 0
+        spark = import_module("hushtable.engines.spark")
+        with _asking(self.engine):
+            data = self._joined(cells, cells.columns)
+            n_written: int = spark.write(data.to_native(), cells.columns, folder, n_parts, n_expected)
+            gone = data.filter(~nw.col(MARK)).select(nw.len())
+            n_left_out = 0 if cells.is_published.all() else self.engine.pulled(gone.to_native()).item()
+        self._saw(n_written + n_left_out)
+        return n_written
+
+    def _collapsed(self, names: Sequence[str], cells: Cells | None) -> Frame:
+        if cells is None:
+            data = self.data.select(*(f"c{self.columns.index(name)}" for name in names))
+        else:
+            data = self._joined(cells, names)
+        keys = [_key(name, dtype) for name, dtype in _groupable(data, names).items()]
+        if cells is None or not {*names} <= {*cells.published.columns}:
+            self._check_rows(data.select(*keys).to_native(), names)
+        data = data.select(*keys, *([MARK] if cells else []))
+        grouped = data.group_by(*data.collect_schema().names()).agg(nw.len().alias(_COUNT))
+        rows = self.engine.pulled(grouped.to_native()).cast({_COUNT: pl.Int64})
+        self._saw(int(rows[_COUNT].sum()))
+        if cells is not None:
+            _check_marks(int(rows.filter(rows[MARK].is_null())[_COUNT].sum()))
+            rows = rows.filter(rows[MARK]).drop(MARK)
+        rows = rows.sort(rows.columns)
+        return replace(frames.read(_named(rows.drop(_COUNT), names)), counts=rows[_COUNT].to_numpy())
+
+    def _joined(self, cells: Cells, names: Sequence[str]) -> nw.LazyFrame[Any]:
+        """Return what all records publish in some columns, as ``p0``, ``p1`` and so on, and whether they do so."""
+        judged, others = _of_pseudonyms(self, cells, names)
+        maps = [(cells.keys, judged, pl.Series(cells.is_published)), *others]
+        source = {name: f"c{self.columns.index(name)}" for name in names if name in self.columns}
+        marks = []
+        data = self.data
+        for number, (keys, rows, is_published) in enumerate(maps):
+            new = rows[:, [place for place, name in enumerate(rows.columns) if name in names]]
+            data = self._met(data, number, keys, new, is_published)
+            source |= {name: f"v{number}_{place}" for place, name in enumerate(new.columns)}
+            marks.append(nw.col(f"m{number}"))
+        mark = functools.reduce(operator.and_, marks).alias(MARK)
+        return data.select(*(nw.col(source[name]).alias(f"p{i}") for i, name in enumerate(names)), mark)
+
+    def _met(
+        self, data: nw.LazyFrame[Any], number: int, keys: pl.DataFrame, new: pl.DataFrame, is_published: pl.Series
+    ) -> nw.LazyFrame[Any]:
+        """Return all records with the row of a map whose keys they have."""
+        schema = data.collect_schema()
+        ours = {f"k{number}_{place}": f"c{self.columns.index(name)}" for place, name in enumerate(keys.columns)}
+        left = data.with_columns(*(_met_by(name, schema[name]).alias(key) for key, name in ours.items()))
+        theirs = [f"r{number}_{place}" for place in range(keys.width)]
+        values = [f"v{number}_{place}" for place in range(new.width)]
+        table = pl.DataFrame(
+            [
+                *(_plain(each).alias(name) for each, name in zip(keys, theirs, strict=True)),
+                *(_plain(each).alias(name) for each, name in zip(new, values, strict=True)),
+                is_published.alias(f"m{number}"),
+            ]
+        )
+        right = self.engine.table(self.data.to_native(), table, self.session)
+        joined = self.engine.joined(left.to_native(), right, list(zip(ours, theirs, strict=True)))
+        known: nw.LazyFrame[Any] = nw.from_native(joined)
+        return known
+
+    def _check_rows(self, frame: Any, names: Sequence[str]) -> None:
+        """Raise InputError where there are more distinct rows than can be held, before anything is pulled."""
+        n_rows, n_records = self.engine.estimated(frame)
+        self._saw(n_records)
+        needed, free = float(n_rows) * _BYTES_PER_ROW, search.free_memory()
+        if n_rows <= _MOST_ROWS and (free is None or needed <= free):
+            return
+        order = sorted(zip(self.engine.widths(frame), names, strict=True), reverse=True)[:3]
+        widest = ", ".join(f"{name!r} (about {n_values:,} values)" for n_values, name in order)
+        what = f"about {n_rows:,} distinct rows of {len(names)} columns, the widest {widest},"
+        search.check_memory(needed, what, _COARSER)
+        raise InputError(with_hint(f"{what} are more than the {_MOST_ROWS:,} that are collapsed to.", _COARSER))
+
+    def _saw(self, n_records: int) -> None:
+        """Note how many records a pass saw, and raise InputError where an earlier one saw another number."""
+        if self.passes and self.passes[0] != n_records:
+            msg = f"the input changed while it was read: {self.passes[0]:,} records, then {n_records:,}."
+            raise InputError(with_hint(msg, _SEVERAL))
+        self.passes.append(n_records)
+
+
+def is_lazy(data: Any) -> bool:
+    """Tell whether something is a lazy frame; no library is imported to find out."""
+    return isinstance(nw.from_native(data, pass_through=True), nw.LazyFrame)
+
+
+def opened(data: Any, session: Any = None) -> Lazy:
+    """Return a lazy frame as what its engine can be asked.
+
+    Parameters
+    ----------
+    data : polars.LazyFrame, duckdb.DuckDBPyRelation or pyspark.sql.DataFrame
+    session : duckdb.DuckDBPyConnection, optional
+        The connection that made a relation, if it was not the default one.
+
+    Raises
+    ------
+    InputError
+        It is no such frame, or a relation of another connection.
+    ColumnError
+        Column names are empty or doubled.
+    """
+    known = nw.from_native(data, pass_through=True)
+    engine = _engine(known.implementation) if isinstance(known, nw.LazyFrame) else None
+    if engine is None:
+        msg = f"cannot ask an object of type {type(data).__name__} for its distinct rows."
+        raise InputError(
+            with_hint(msg, "pass a polars LazyFrame, a DuckDB relation or a PySpark DataFrame (not of Spark Connect).")
+        )
+    native = known.to_native()
+    with _asking(engine):
+        names = tuple(native.collect_schema().names() if isinstance(engine, Polars) else native.columns)
+        doubled = sorted({name for name in names if names.count(name) > 1})
+        if doubled:
+            raise ColumnError(with_hint(f"the frame has several columns {listed(doubled)}.", "rename them."))
+        plain = engine.renamed(native, [f"c{place}" for place in range(len(names))])
+        # Else a relation of another connection would be told only when the search is done.
+        engine.table(plain, pl.DataFrame({"r": [0]}), session)
+    return Lazy(nw.from_native(plain), names, engine, session)
+
+
+def collapse(data: Any, columns: Sequence[str], *, session: Any = None) -> Table:
+    """Collapse a lazy frame to the distinct rows of some columns, by its own engine.
+
+    Parameters
+    ----------
+    data : polars.LazyFrame, duckdb.DuckDBPyRelation or pyspark.sql.DataFrame
+    columns : sequence of str
+        Those that will be judged: quasi-identifiers, sensitive columns, a person's.
+    session : duckdb.DuckDBPyConnection, optional
+        The connection that made a relation, if it was not the default one.
+
+    Returns
+    -------
+    Table
+        A row for each combination of cells that occurs, counts of records with it.
+
+    Raises
+    ------
+    InputError
+        There are too many distinct rows to hold, the input changed while it was read, or the engine failed.
+    ColumnError
+        A column does not exist, or its type cannot be coded.
+
+    Notes
+    -----
+    The engine runs the query twice: the first pass estimates how many distinct rows there are, and nothing is pulled
+    where they are too many; the second groups and counts. Memory follows the distinct rows.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> people = pl.LazyFrame({"age": [34, 7, 34], "sex": ["f", None, "f"], "note": ["a", "b", "c"]})
+    >>> table = collapse(people, ["age", "sex"])
+    >>> table, table.counts.tolist()
+    (Table(3 records in 2 rows, columns 'age', 'sex'), [1, 2])
+    """
+    return Table.encode(opened(data, session).collapse(columns))
+
+
+def _engine(implementation: nw.Implementation) -> Engine | None:
+    if implementation.is_polars():
+        return Polars()
+    if implementation.is_duckdb():
+        return Duckdb()
+    if implementation.is_pyspark():
+        spark: Engine = import_module("hushtable.engines.spark").Spark()
+        return spark
+    return None
+
+
+@contextlib.contextmanager
+def _asking(engine: Engine) -> Iterator[None]:
+    """Turn whatever an engine raises, whose text may quote cells, into an error that names its type."""
+    try:
+        yield
+    except HushError:
+        raise
+    except Exception as error:
+        if UNSEEN in str(error):
+            raise _unseen() from None
+        hint = "run the query on its own: what it says is not repeated here, because it may quote cells."
+        msg = with_hint(f"{engine.name} failed: {type(error).__name__}.", hint)
+        raise InputError(msg) from None
+
+
+def _check_marks(n_missing: int) -> None:
+    if n_missing:
+        raise _unseen(n_missing)
+
+
+def _unseen(n_records: int | None = None) -> InputError:
+    some = "some records hold" if n_records is None else f"{n_records:,} records or more hold"
+    return InputError(with_hint(f"the input changed while it was read: {some} what no earlier pass saw.", _SEVERAL))
+
+
+def _groupable(data: nw.LazyFrame[Any], names: Sequence[str]) -> dict[str, nw.dtypes.DType]:
+    """Return the types of columns, all of which can be grouped."""
+    schema = {name: dtype for name, dtype in data.collect_schema().items() if name != MARK}
+    odd = [name for name, dtype in zip(names, schema.values(), strict=True) if isinstance(dtype, _UNGROUPED)]
+    if odd:
+        hint = "turn them into text, numbers, dates or datetimes, or leave them out."
+        raise ColumnError(with_hint(f"columns {listed(odd)} have types that cannot be grouped.", hint))
+    return schema
+
+
+def _key(name: str, dtype: Any) -> nw.Expr:
+    """Return a column by which equal values are equal: NaN is missing, 0 has no sign."""
+    column = nw.col(name)
+    if dtype.is_float():
+        return nw.when(~column.is_nan()).then((column + 0.0).cast(dtype)).alias(name)
+    # Arrow has no integers of 128 bits; those past 64 are refused anyway.
+    return column.cast(nw.Int64) if isinstance(dtype, (nw.Int128, nw.UInt128)) else column
+
+
+def _met_by(name: str, dtype: Any) -> nw.Expr:
+    """Return a column as it is joined: categories, and what has no type here, as text."""
+    key = _key(name, dtype)
+    return key.cast(nw.String) if isinstance(dtype, (*_CATEGORIES, nw.Unknown)) else key
+
+
+def _plain(column: pl.Series) -> pl.Series:
+    """Return a column without categories; one of no type, which files have no place for, is text."""
+    dtype = column.dtype
+    return column.cast(pl.String if isinstance(dtype, pl.Null) else without_categories(dtype))
+
+
+def _named(rows: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
+    return rows.rename(dict(zip(rows.columns, names, strict=True)))
+
+
+def _of_pseudonyms(
+    lazy: Lazy, cells: Cells, names: Sequence[str]
+) -> tuple[pl.DataFrame, list[tuple[pl.DataFrame, pl.DataFrame, pl.Series]]]:
+    """Return the published rows with their pseudonyms, and a map of the cells of each other column that has some.
+
+    An engine has no keyed hash, so that distinct cells come here.
+    """
+    if cells.pseudonyms is None:
+        return cells.published, []
+    judged = tuple(name for name in cells.pseudonyms.columns if name in cells.published.columns)
+    rows = pseudonymize(frames.read(cells.published), replace(cells.pseudonyms, columns=judged)).native
+    maps = []
+    for name in cells.pseudonyms.columns:
+        if name in names and name not in judged:
+            keys = lazy.collapse([name])
+            new = pseudonymize(keys, replace(cells.pseudonyms, columns=(name,)))
+            maps.append((keys.native, new.native, pl.Series([True] * keys.n_rows, dtype=pl.Boolean)))
+    return rows, maps

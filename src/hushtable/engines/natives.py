@@ -1,0 +1,157 @@
+"""What every engine has a way of its own for: names, estimates, joins, and rows that leave it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Final, Protocol
+
+import polars as pl
+
+from hushtable.errors import InputError, with_hint
+
+__all__ = ["MARK", "UNSEEN", "Duckdb", "Engine", "Polars", "to_polars"]
+
+MARK: Final = "m"
+"""The column that says of a joined record whether it is published; missing where it met no row."""
+
+UNSEEN: Final = "hushtable: a record met no row"
+"""What an engine fails with where it has to say so by itself."""
+
+_ROWS: Final = 100_000
+
+
+class Engine(Protocol):
+    """The parts of an engine that narwhals has no words for; frames are native ones."""
+
+    name: str
+    writes: bool
+
+    def renamed(self, frame: Any, names: Sequence[str]) -> Any:
+        """Return a frame with other names, whatever the old ones hold: dots, quotes, patterns."""
+
+    def estimated(self, frame: Any) -> tuple[int, int]:
+        """Return about how many distinct rows there are, and exactly how many rows."""
+
+    def widths(self, frame: Any) -> list[int]:
+        """Return about how many distinct values each column has."""
+
+    def table(self, frame: Any, rows: pl.DataFrame, session: Any) -> Any:
+        """Return rows as a frame that can be joined with another one."""
+
+    def joined(self, left: Any, right: Any, on: Sequence[tuple[str, str]]) -> Any:
+        """Return all rows of the left with the row of the right that they equal; missing cells equal one another."""
+
+    def pulled(self, frame: Any) -> pl.DataFrame:
+        """Return all rows."""
+
+    def batches(self, frame: Any) -> Iterator[pl.DataFrame]:
+        """Return all rows, some at a time."""
+
+
+class Polars:
+    """The engine of a polars LazyFrame, which streams where it can."""
+
+    name = "polars"
+    writes = False
+
+    def renamed(self, frame: Any, names: Sequence[str]) -> Any:
+        """Return a frame with other names."""
+        return frame.rename(dict(zip(frame.collect_schema().names(), names, strict=True)))
+
+    def estimated(self, frame: Any) -> tuple[int, int]:
+        """Return about how many distinct rows there are, and exactly how many rows."""
+        key = pl.struct(frame.collect_schema().names())
+        figures = frame.select(key.hash().approx_n_unique().alias("rows"), pl.len().alias("records"))
+        n_rows, n_records = figures.collect(engine="streaming").row(0)
+        return n_rows, n_records
+
+    def widths(self, frame: Any) -> list[int]:
+        """Return about how many distinct values each column has."""
+        return list(frame.select(pl.all().hash().approx_n_unique()).collect(engine="streaming").row(0))
+
+    def table(self, frame: Any, rows: pl.DataFrame, session: Any) -> Any:
+        """Return rows as a frame that can be joined with another one."""
+        return rows.lazy()
+
+    def joined(self, left: Any, right: Any, on: Sequence[tuple[str, str]]) -> Any:
+        """Return all rows of the left with the row of the right that they equal."""
+        ours, theirs = zip(*on, strict=True)
+        return left.join(right, left_on=ours, right_on=theirs, how="left", nulls_equal=True)
+
+    def pulled(self, frame: Any) -> pl.DataFrame:
+        """Return all rows."""
+        rows: pl.DataFrame = frame.collect(engine="streaming")
+        return rows
+
+    def batches(self, frame: Any) -> Iterator[pl.DataFrame]:
+        """Return all rows, some at a time."""
+        yield from frame.collect_batches(chunk_size=_ROWS, maintain_order=False, engine="streaming")
+
+
+class Duckdb:
+    """The engine of a DuckDB relation, which runs anew whenever it is asked for rows."""
+
+    name = "DuckDB"
+    writes = False
+
+    def renamed(self, frame: Any, names: Sequence[str]) -> Any:
+        """Return a frame with other names."""
+        pairs = zip(frame.columns, names, strict=True)
+        return frame.project(", ".join(f"{_quoted(old)} AS {_quoted(new)}" for old, new in pairs))
+
+    def estimated(self, frame: Any) -> tuple[int, int]:
+        """Return about how many distinct rows there are, and exactly how many rows."""
+        figures = frame.aggregate(f"approx_count_distinct(row({', '.join(frame.columns)})), count(*)")
+        ((n_rows, n_records),) = figures.fetchall()
+        return n_rows, n_records
+
+    def widths(self, frame: Any) -> list[int]:
+        """Return about how many distinct values each column has."""
+        figures = frame.aggregate(", ".join(f"approx_count_distinct({name})" for name in frame.columns))
+        return list(figures.fetchall()[0])
+
+    def table(self, frame: Any, rows: pl.DataFrame, session: Any) -> Any:
+        """Return rows as a frame that can be joined with another one.
+
+        Raises
+        ------
+        InputError
+            The session is not the frame's own connection: a relation does not tell which that is.
+        """
+        import duckdb
+
+        try:
+            theirs = (duckdb if session is None else session).from_arrow(rows.to_arrow())
+            frame.cross(theirs)
+        except Exception:
+            hint = "pass session=, the connection that made it, not a cursor of it; without one the default is taken."
+            msg = with_hint("the DuckDB relation belongs to another connection than the session.", hint)
+            raise InputError(msg) from None
+        return theirs
+
+    def joined(self, left: Any, right: Any, on: Sequence[tuple[str, str]]) -> Any:
+        """Return all rows of the left with the row of the right that they equal."""
+        condition = " AND ".join(f"{ours} IS NOT DISTINCT FROM {theirs}" for ours, theirs in on)
+        return left.join(right, condition=condition, how="left")
+
+    def pulled(self, frame: Any) -> pl.DataFrame:
+        """Return all rows."""
+        return to_polars(frame.to_arrow_table())
+
+    def batches(self, frame: Any) -> Iterator[pl.DataFrame]:
+        """Return all rows, some at a time."""
+        # A connection answers nothing else while a reader is open.
+        with frame.to_arrow_reader(_ROWS) as reader:
+            for batch in reader:
+                yield to_polars(batch)
+
+
+def to_polars(rows: Any) -> pl.DataFrame:
+    """Turn a table or batch of Arrow into a polars frame."""
+    frame = pl.from_arrow(rows)
+    return frame if isinstance(frame, pl.DataFrame) else frame.struct.unnest()
+
+
+def _quoted(name: str) -> str:
+    doubled = name.replace('"', '""')
+    return f'"{doubled}"'

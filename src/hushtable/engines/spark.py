@@ -1,0 +1,151 @@
+"""What needs PySpark itself: estimates, rows that are brought to the cluster, and writing in random order."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import operator
+import secrets
+import shutil
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import polars as pl
+
+from hushtable.engines.natives import MARK, UNSEEN, to_polars
+from hushtable.errors import ColumnError, InputError, listed, with_hint
+
+__all__ = ["Spark", "write"]
+
+_FEW: Final = 2_000_000  # rows that every executor may hold: some hundred MB
+_PER_PART: Final = 1_000_000
+
+
+class Spark:
+    """The engine of a PySpark DataFrame."""
+
+    name = "Spark"
+    writes = True
+
+    def renamed(self, frame: Any, names: Sequence[str]) -> Any:
+        """Return a frame with other names."""
+        return frame.toDF(*names)
+
+    def estimated(self, frame: Any) -> tuple[int, int]:
+        """Return about how many distinct rows there are, and exactly how many rows."""
+        from pyspark.sql import functions
+
+        key = functions.struct(*frame.columns)
+        figures = frame.agg(functions.approx_count_distinct(key), functions.count(functions.lit(1)))
+        n_rows, n_records = figures.first()
+        return n_rows, n_records
+
+    def widths(self, frame: Any) -> list[int]:
+        """Return about how many distinct values each column has."""
+        from pyspark.sql import functions
+
+        return list(frame.agg(*map(functions.approx_count_distinct, frame.columns)).first())
+
+    def table(self, frame: Any, rows: pl.DataFrame, session: Any) -> Any:
+        """Return rows as a frame that can be joined with another one."""
+        from pyspark.sql.pandas.types import from_arrow_schema
+
+        table = rows.to_arrow()
+        # Left to itself, Spark takes a moment without a zone for one of the session's.
+        schema = from_arrow_schema(table.schema, prefer_timestamp_ntz=True)
+        brought = frame.sparkSession.createDataFrame(table, schema=schema)
+        return brought.hint("broadcast") if rows.height <= _FEW else brought
+
+    def joined(self, left: Any, right: Any, on: Sequence[tuple[str, str]]) -> Any:
+        """Return all rows of the left with the row of the right that they equal."""
+        pairs = [left[ours].eqNullSafe(right[theirs]) for ours, theirs in on]
+        return left.join(right, functools.reduce(operator.and_, pairs), "left")
+
+    def pulled(self, frame: Any) -> pl.DataFrame:
+        """Return all rows."""
+        return to_polars(frame.toArrow())
+
+    def batches(self, frame: Any) -> Iterator[pl.DataFrame]:
+        """Raise InputError: what Spark holds does not pass through one process."""
+        msg = with_hint("Spark writes by itself.", "call write(cells, folder).")
+        raise InputError(msg)
+
+
+def write(frame: Any, names: Sequence[str], folder: Path, n_parts: int | None, n_records: int) -> int:
+    """Write the records of a joined frame that are published, as parts of Parquet; return how many there are.
+
+    Parameters
+    ----------
+    frame : pyspark.sql.DataFrame
+        The published columns, and `MARK`.
+    names : sequence of str
+        Of the published columns.
+    folder : path
+        An empty folder that all executors see.
+    n_parts : int, optional
+        About one for each million records when not given.
+    n_records : int
+        How many there are about.
+
+    Raises
+    ------
+    ColumnError
+        A column has a type that Spark cannot hash.
+    Exception
+        Of Spark; its text holds `UNSEEN` where a record met no row.
+
+    Notes
+    -----
+    Records go to parts, and are sorted in them, by a hash of what is published of them: nothing of their order in the
+    input is left, and a task that runs once more for a lost one makes the same rows again, which it would not by
+    numbers drawn at random.
+    """
+    from pyspark.sql import functions
+
+    odd = [name for name, (_, kind) in zip(names, frame.dtypes, strict=False) if "map<" in kind or "variant" in kind]
+    if odd:
+        msg = f"columns {listed(odd)} have types that Spark cannot hash: maps or variants."
+        raise ColumnError(with_hint(msg, "turn them into lists of pairs or text, or leave them out."))
+    seen = functions.when(functions.col(MARK).isNull(), functions.raise_error(functions.lit(UNSEEN)))
+    kept = frame.where(seen.otherwise(functions.col(MARK)))
+    # A field's metadata may tell of what is not published, such as categories.
+    plain = [functions.col(f"p{place}").alias(f"p{place}", metadata={}) for place in range(len(names))]
+    kept = kept.select(*plain)
+    flags = [functions.col(each).isNull() for each in kept.columns]
+    content = functions.xxhash64(*kept.columns, *flags)
+    n_parts = n_parts or max(1, -(-n_records // _PER_PART))
+    dealt = kept.withColumn("h", content).repartition(n_parts, "h").sortWithinPartitions("h")
+    draft = folder / f".{secrets.token_hex(4)}"
+    try:
+        with _plain_moments(frame.sparkSession):
+            # Not as_uri: Hadoop takes a path's signs as they are.
+            dealt.drop("h").toDF(*names).write.parquet(f"file://{draft.absolute()}")
+        return _named(draft, folder)
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)
+
+
+@contextlib.contextmanager
+def _plain_moments(session: Any) -> Iterator[None]:
+    """Write moments as Parquet has them; Spark's default is an older way, without their zone."""
+    key = "spark.sql.parquet.outputTimestampType"
+    before = session.conf.get(key)
+    session.conf.set(key, "TIMESTAMP_MICROS")
+    try:
+        yield
+    finally:
+        session.conf.set(key, before)
+
+
+def _named(draft: Path, folder: Path) -> int:
+    """Give the parts that hold records names that say nothing but their number; return how many records there are."""
+    n_records = n_parts = 0
+    parts = sorted(draft.glob("part-*.parquet"))
+    for part in parts:
+        n_rows = pl.scan_parquet(part, glob=False).select(pl.len()).collect().item()
+        # One part remains where there is no record at all, for its columns.
+        if n_rows or (part == parts[-1] and not n_parts):
+            part.rename(folder / f"part-{n_parts:05}.parquet")
+            n_records, n_parts = n_records + n_rows, n_parts + 1
+    return n_records

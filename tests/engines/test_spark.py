@@ -1,0 +1,209 @@
+"""DataFrames of Spark: as the other engines', and what Spark writes by itself."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import hypothesis.strategies as st
+import numpy as np
+import polars as pl
+import pytest
+from engine_tables import OF_SPARK, assert_same, frames, published, slowly_published, texts
+from hypothesis import given, settings
+
+import hushtable as ht
+from hushtable.engines import is_lazy, lazy
+from hushtable.engines.cells import Cells
+from hushtable.pseudonyms import pseudonymize
+
+pytestmark = [
+    pytest.mark.xdist_group("spark"),
+    pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning"),
+]
+
+PEOPLE = pl.DataFrame({"age": [31, 34, 31, None], "job": ["cook", None, "cook", "clerk"], "note": ["a", "b", "c", "d"]})
+
+
+@pytest.fixture
+def people(spark):
+    return lazy.opened(of_spark(spark, PEOPLE))
+
+
+def of_spark(spark, frame: pl.DataFrame):
+    """Return a frame as Spark has it: its schema is needed where it has no rows."""
+    from pyspark.sql.pandas.types import from_arrow_schema
+
+    table = frame.to_arrow()
+    return spark.createDataFrame(table, schema=from_arrow_schema(table.schema, prefer_timestamp_ntz=True))
+
+
+def cells_of(opened, names, columns) -> Cells:
+    keys = opened.collapse(names).native
+    return Cells(keys, keys, np.ones(keys.height, dtype=bool), tuple(columns), None)
+
+
+@settings(max_examples=10)
+@given(frame=frames(kinds=OF_SPARK))
+def test_spark_collapses_to_the_columns_of_the_eager_frame(spark, frame):
+    assert_same(ht.collapse(of_spark(spark, frame), frame.columns), frame)
+
+
+@settings(max_examples=5)
+@given(frame=frames(kinds=tuple(each for each in OF_SPARK if each != "null")), data=st.data())
+def test_spark_publishes_and_writes_what_a_slow_twin_does(spark, tmp_path_factory, frame, data):
+    opened = lazy.opened(of_spark(spark, frame))
+    judged = data.draw(st.lists(st.sampled_from(frame.columns), min_size=1, unique=True))
+    cells = data.draw(published(frame, opened.collapse(judged).native))
+    expected = sorted(slowly_published(frame, cells).rows())
+    native = pl.from_arrow(opened.published(cells).toArrow())
+    assert tuple(native.columns) == cells.columns
+    assert texts(native) == expected
+    assert opened.collapse(cells.columns, cells).n_records == len(expected)
+    folder = tmp_path_factory.mktemp("parts")
+    assert opened.write(cells, folder, 2) == len(expected)
+    assert texts(read(folder)) == expected
+
+
+def read(folder: Path) -> pl.DataFrame:
+    return pl.concat([pl.read_parquet(part, glob=False) for part in sorted(folder.iterdir())])
+
+
+def test_a_dataframe_of_spark_is_lazy_and_has_no_batches(people):
+    assert is_lazy(people.data.to_native())
+    assert people.engine.writes
+    assert people.head(2).n_rows == 2
+    with pytest.raises(ht.InputError, match="Spark writes by itself"):
+        list(people.batches(cells_of(people, ["age"], ["age"])))
+
+
+def test_parts_say_nothing_but_what_is_published(spark, tmp_path):
+    import pyarrow.parquet as pq
+
+    frame = of_spark(spark, pl.DataFrame({"x": [*range(100)], "gone": ["a secret"] * 100}))
+    from pyspark.sql import functions
+
+    told = frame.withColumn("x", functions.col("x").alias("x", metadata={"values": "a secret"}))
+    opened = lazy.opened(told)
+    opened.write(cells_of(opened, ["x"], ["x"]), tmp_path, 3)
+    names = sorted(each.name for each in tmp_path.iterdir())
+    assert names == ["part-00000.parquet", "part-00001.parquet", "part-00002.parquet"]
+    for name in names:
+        assert b"secret" not in (tmp_path / name).read_bytes()
+        assert b"gone" not in (tmp_path / name).read_bytes()
+        assert set(pq.read_metadata(tmp_path / name).metadata) <= {
+            b"org.apache.spark.version",
+            b"org.apache.spark.sql.parquet.row.metadata",
+        }
+
+
+def test_the_order_of_the_input_is_in_no_part(spark, tmp_path):
+    frame = pl.DataFrame({"x": [*range(1000)], "y": [None, 1.5] * 500})
+    written = []
+    for number, rows in enumerate((frame, frame[::-1], frame.sample(fraction=1, shuffle=True, seed=1))):
+        opened = lazy.opened(of_spark(spark, rows).repartition(number + 1))
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        opened.write(cells_of(opened, ["y"], ["x", "y"]), folder, 2)
+        written.append(read(folder))
+    assert written[0].equals(written[1])
+    assert written[0].equals(written[2])
+    assert abs(np.corrcoef(written[0]["x"], np.arange(1000))[0, 1]) < 0.2
+
+
+def test_moments_keep_their_zone_in_files_and_the_session_its_settings(spark, tmp_path):
+    import datetime as dt
+
+    moment = dt.datetime(2024, 7, 1, 12, 30, 0, 123456)
+    frame = pl.DataFrame({"here": [moment], "zoned": [moment.replace(tzinfo=dt.UTC)]})
+    opened = lazy.opened(of_spark(spark, frame))
+    before = spark.conf.get("spark.sql.parquet.outputTimestampType")
+    opened.write(cells_of(opened, ["here", "zoned"], ["here", "zoned"]), tmp_path)
+    assert read(tmp_path).rows() == frame.rows()
+    assert spark.conf.get("spark.sql.parquet.outputTimestampType") == before
+
+
+def test_pseudonyms_are_those_of_the_eager_frame(people):
+    pseudonyms = ht.Pseudonyms(("note", "job"), bytes(range(32)))
+    cells = replace(cells_of(people, ["age", "job"], ["note", "age", "job"]), pseudonyms=pseudonyms)
+    expected = pseudonymize(ht.frames.read(PEOPLE), pseudonyms).native.select(cells.columns)
+    assert texts(pl.from_arrow(people.published(cells).toArrow())) == texts(expected)
+
+
+def test_a_record_that_no_pass_saw_is_an_error_and_leaves_nothing(people, tmp_path):
+    cells = cells_of(people, ["age"], ["age", "note"])
+    fewer = Cells(cells.keys[1:], cells.published[1:], cells.is_published[1:], cells.columns, None)
+    for ask in (lambda: people.write(fewer, tmp_path), lambda: people.collapse(["age"], fewer)):
+        with pytest.raises(ht.InputError, match=r"records .*hold what no earlier pass saw"):
+            ask()
+    assert people.published(fewer).count() == 3
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_query_that_gives_other_rows_each_time_is_an_error(spark, tmp_path):
+    spark.sql("SELECT 1 AS x").write.mode("overwrite").parquet(str(tmp_path / "in"))
+    opened = lazy.opened(spark.read.parquet(str(tmp_path / "in")))
+    cells = cells_of(opened, ["x"], ["x"])
+    spark.sql("SELECT 1 AS x").write.mode("append").parquet(str(tmp_path / "in"))
+    opened = replace(opened, data=lazy.opened(spark.read.parquet(str(tmp_path / "in"))).data)
+    (tmp_path / "out").mkdir()
+    for ask in (lambda: opened.collapse(["x"]), lambda: opened.write(cells, tmp_path / "out")):
+        with pytest.raises(ht.InputError, match="the input changed while it was read: 1 records, then 2"):
+            ask()
+
+
+def test_too_many_distinct_rows_are_refused_before_any_is_pulled(spark, monkeypatch):
+    monkeypatch.setattr(lazy, "_MOST_ROWS", 1000)
+    frame = spark.range(2000).selectExpr("id AS wide", "1 AS narrow")
+    with pytest.raises(ht.InputError, match=r"the widest 'wide' \(about [0-9,]+ values\)"):
+        ht.collapse(frame, ["wide", "narrow"])
+
+
+def test_what_spark_says_of_cells_is_not_repeated(spark):
+    frame = spark.sql("SELECT CAST(x AS INT) AS x FROM VALUES ('17'), ('a secret') AS t(x)")
+    with pytest.raises(ht.InputError, match="Spark failed: ") as error:
+        ht.collapse(frame, ["x"])
+    assert "secret" not in str(error.value)
+
+
+def test_a_type_that_cannot_be_written_is_named(spark, tmp_path):
+    opened = lazy.opened(spark.sql("SELECT 1 AS x, map('a', 1) AS pairs"))
+    with pytest.raises(ht.ColumnError, match="columns 'pairs' have types that Spark cannot hash"):
+        opened.write(cells_of(opened, ["x"], ["pairs", "x"]), tmp_path)
+
+
+def test_doubled_columns_are_an_error(spark):
+    with pytest.raises(ht.ColumnError, match="several columns 'a'"):
+        ht.collapse(spark.sql("SELECT 1 AS a, 2 AS a"), ["a"])
+
+
+def test_a_killed_executor_changes_nothing(java, tmp_path):
+    """A task kills its executor the first time it runs: what is lost is computed again, and the same is written."""
+    import pyspark
+
+    n_rows = 20_000
+    numbers = np.arange(n_rows)
+    frame = pl.DataFrame({"age": numbers % 90, "sex": numbers % 2, "note": numbers})
+    frame = frame.with_columns(age=pl.when(pl.col("age") > 3).then("age"))
+    frame.write_parquet(tmp_path / "in.parquet")
+    homes = Path(pyspark.__file__).parent / "work"
+    was_there = homes.exists()
+    written = []
+    try:
+        for master in ("local[2]", "local-cluster[2,1,1024]"):
+            folder = tmp_path / master
+            folder.mkdir()
+            script = Path(__file__).with_name("lost_executor.py")
+            environment = {**os.environ, "JAVA_HOME": str(java), "SPARK_LOCAL_DIRS": str(tmp_path)}
+            subprocess.run([sys.executable, script, master, tmp_path, folder], check=True, env=environment)
+            written.append(read(folder))
+    finally:
+        if not was_there:
+            shutil.rmtree(homes, ignore_errors=True)
+    assert (tmp_path / "killed").exists()
+    assert written[0].height == n_rows
+    assert written[0].equals(written[1])
