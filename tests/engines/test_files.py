@@ -255,3 +255,19 @@ def test_a_thread_that_reads_ahead_ends_with_its_reader():
     assert next(items) == 1
     with pytest.raises(RuntimeError):
         next(items)
+
+
+def test_rows_of_many_wide_columns_are_found_again(tmp_path, monkeypatch):
+    rng = np.random.default_rng(0)
+    table = pl.DataFrame({f"c{j}": rng.integers(0, 2**62, 400)[rng.integers(0, 400, 1_000)] for j in range(12)})
+    files = Files.open(written(table, tmp_path / "in", [300], row_group_size=200))
+    keys = files.collapse(table.columns).native
+    cells = Cells(keys, keys.clone(), np.ones(len(keys), dtype=bool), tuple(table.columns))
+    (tmp_path / "out").mkdir()
+    monkeypatch.setattr(parts, "_MOST_ROWS", 100)
+    write_parts(files.batches(cells), tmp_path / "out", tmp_path / "s")
+    assert written_rows(tmp_path / "out") == sorted(table.rows(), key=repr)
+    changed = table.with_columns(pl.col("c11") + 1)
+    changed.write_parquet(tmp_path / "in" / "0.parquet")
+    with pytest.raises(InputError, match="changed"):
+        list(files.batches(cells))

@@ -315,3 +315,11 @@ def test_no_error_quotes_a_cell(tmp_path):
         write(files.batches(cells), tmp_path / "out", claim(), {})
     assert SECRET not in "".join(traceback.format_exception(caught.value)) + repr(caught.value)
     assert writing.is_folder(tmp_path / "out")
+
+
+def test_without_its_reader_a_folder_says_what_to_install(tmp_path, monkeypatch):
+    for name in ("hushtable.scanning", "hushtable.collapsing"):
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(InputError, match=r"pip install 'hushtable\[stream\]'"):
+        opened(tmp_path)
