@@ -197,6 +197,22 @@ def test_pseudonyms_are_those_of_a_table_in_memory(tmp_path):
     assert sorted(found.to_list(), key=repr) == sorted(expected.to_list(), key=repr)
 
 
+def test_dictionaries_in_lists_and_structs_are_forgotten_too(tmp_path):
+    words = pa.DictionaryArray.from_arrays(pa.array([0, 1, 1, 2, 1, 2], pa.int32()), [SECRET, "x", "y"])
+    lists = pa.ListArray.from_arrays([0, 2, 4, 6], words)
+    structs = pa.StructArray.from_arrays([words[:3]], ["word"])
+    table = pa.table({"a": ["gone", "kept", "kept"], "lists": lists, "structs": structs})
+    pq.write_table(table, tmp_path / "t.parquet")
+    files = Files.open(tmp_path / "t.parquet")
+    keys = files.collapse(["a"]).native
+    cells = Cells(keys, keys.clone(), (keys["a"] == "kept").to_numpy(), ("a", "lists", "structs"))
+    write_file(files.batches(cells), tmp_path / "out.parquet", tmp_path / "s")
+    assert SECRET.encode() not in (tmp_path / "out.parquet").read_bytes()
+    rows = pl.read_parquet(tmp_path / "out.parquet").rows()
+    expected = [("kept", ["x", "y"], {"word": "x"}), ("kept", ["x", "y"], {"word": "x"})]
+    assert sorted(rows, key=repr) == expected
+
+
 @pytest.mark.parametrize("later", [{"a": [1, 3], "b": [1, 1]}, {"a": [1, 2], "b": [1, 2]}])
 def test_an_input_that_changed_is_an_error_that_quotes_nothing(tmp_path, later):
     path = tmp_path / "t.parquet"

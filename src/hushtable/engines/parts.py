@@ -123,7 +123,16 @@ def decoded(table: pa.Table) -> pa.Table:
 
 
 def _undictionaried(dtype: pa.DataType) -> pa.DataType:
-    return dtype.value_type if pa.types.is_dictionary(dtype) else dtype
+    if pa.types.is_dictionary(dtype):
+        return dtype.value_type
+    if pa.types.is_struct(dtype):
+        return pa.struct(
+            [field.with_type(_undictionaried(field.type)) for field in map(dtype.field, range(dtype.num_fields))]
+        )
+    for is_kind, kind in ((pa.types.is_list, pa.list_), (pa.types.is_large_list, pa.large_list)):
+        if is_kind(dtype):
+            return kind(dtype.value_field.with_type(_undictionaried(dtype.value_type)))
+    return dtype
 
 
 def _even(n_rows: int, n_parts: int) -> list[int]:

@@ -9,7 +9,7 @@ from hushtable.kernels._jit import jit
 
 __all__ = ["fill", "find"]
 
-_SPREAD = np.uint64(0x9E3779B97F4A7C15)  # 2^64 over the golden ratio
+_SPREAD, _OTHER, _HALF = np.uint64(0x9E3779B1), np.uint64(0x85EBCA6B), np.uint64(0xFFFFFFFF)
 
 
 @jit
@@ -45,5 +45,6 @@ def find(keys: CountArray, slots: CodeArray, wanted: CountArray, out: CodeArray)
 
 @jit
 def _first(key: int) -> np.uint64:
-    """Return where to look for a key first: the upper half of its product, all of whose bits matter."""
-    return (np.uint64(key) * _SPREAD) >> np.uint64(32)
+    """Return where to look for a key first: odd factors of 32 bits spread its halves; no product passes 64 bits."""
+    spread = ((np.uint64(key) & _HALF) * _SPREAD) ^ ((np.uint64(key) >> np.uint64(32)) * _OTHER)
+    return spread ^ (spread >> np.uint64(29))
