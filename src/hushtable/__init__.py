@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from hushtable.discover.recognise import Roles, find_quasi_identifiers
     from hushtable.discover.select import Selection, select_columns
     from hushtable.engines.lazy import collapse
+    from hushtable.engines.release import RemoteRelease
     from hushtable.errors import (
         BudgetExceeded,
         ColumnError,
@@ -143,6 +144,7 @@ __all__ = [
     "Recoding",
     "RecursiveCLDiversity",
     "Release",
+    "RemoteRelease",
     "Report",
     "RiskAssessment",
     "Roles",
@@ -254,6 +256,7 @@ _HOMES = {
     "assess": "risk.assess",
     "check_certificate": "claims.certificates",
     "collapse": "engines.lazy",
+    "RemoteRelease": "engines.release",
     "compare": "comparing",
     "datasets": "",
     "discover": "",

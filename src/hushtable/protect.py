@@ -9,12 +9,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final, Literal
 
-from hushtable import drafts, entries, frames
+from hushtable import drafts, engines, entries, frames
 from hushtable._types import Missing, Progress
 from hushtable.anonymizers import METHODS, Method, Request, check_roles, protect
 from hushtable.claims import Limits
 from hushtable.column import ColumnSpec, check_specs
 from hushtable.discover.recognise import looks_identifying
+from hushtable.engines import Engine, RemoteRelease
 from hushtable.errors import ColumnError, ExposureWarning, InputError, check_type, listed, names_in, with_hint
 from hushtable.exposure import FEWEST_RECORDS, ExposureLimit
 from hushtable.frames import Frame
@@ -29,6 +30,8 @@ from hushtable.search import Budget, Clock, check_budget
 from hushtable.table import Table
 
 __all__ = ["anonymize"]
+
+_LOOKED_AT: Final = 100_000  # rows in which a direct identifier is looked for, where they are not in memory
 
 
 def anonymize(
@@ -55,7 +58,9 @@ def anonymize(
     key: bytes | None = None,
     budget: Budget | None = None,
     progress: Progress | None = None,
-) -> Release:
+    engine: Engine = "auto",
+    session: Any = None,
+) -> Release | Any:
     """Generalize quasi-identifiers until every class satisfies the models, at little loss.
 
     Parameters
@@ -117,10 +122,16 @@ def anonymize(
         The best release so far when it ends.
     progress : callable, optional
         Called now and then with the share of the search that is done.
+    engine : {"auto", "memory", "stream"}
+        Where the rows of files are: in memory, or read batch by batch; ``"auto"`` streams a folder or pattern of
+        Parquet files, and what would take more than half of the free memory.
+    session : optional
+        The connection of a DuckDB relation, or the Spark session, where there are several.
 
     Returns
     -------
-    Release
+    Release or RemoteRelease
+        The latter where the rows are not in memory: of a lazy frame, or where files are streamed.
         Its classes were judged anew after the search. `Release.verify` judges the
         published cells, `Release.write` the written file.
 
@@ -147,14 +158,14 @@ def anonymize(
     """
     if policy is not None:
         given = {name: value for name, value in locals().items() if value is not _DEFAULTS[name]}
-        strangers = given.keys() - {"data", "policy", "key", "progress"}
+        strangers = given.keys() - {"data", "policy", "key", "progress", "engine", "session"}
         if strangers:
             msg = with_hint(
                 f"a policy was given, and {listed(sorted(strangers))} too.", "put everything into the policy."
             )
             raise InputError(msg)
         rules = policy if isinstance(policy, Policy) else Policy.read(policy)
-        return rules.protect(data, key=key, progress=progress)
+        return rules.protect(data, key=key, progress=progress, engine=engine, session=session)
     _check_plain(missing, key, specs, budget, pseudonyms, roles)
     asked = models_in(models)
     request = Request(
@@ -174,12 +185,16 @@ def anonymize(
         clock=Clock(budget or Budget(), progress),
         inputs=drafts.paths_among(data, hierarchies),
     )
-    source = data if isinstance(data, Table) else frames.read(data)
+    origin = engines.opened(data, engine=engine, session=session)
+    source = data if isinstance(data, Table) or origin is not None else frames.read(data)
     request = replace(request, hierarchies=_hierarchies(hierarchies, request))
+    if roles == "check":
+        _check_identifiers(source if origin is None else origin.head(_LOOKED_AT), request)
+    release: Release | RemoteRelease
+    release = protect(source, request) if origin is None else engines.protect(origin, request)
     if roles == "trust":
-        return protect(source, request)
-    _check_identifiers(source, request)
-    release = protect(source, request).with_exposure(ExposureLimit())
+        return release
+    release = release.with_exposure(ExposureLimit())
     if release.exposure is not None and release.exposure.is_above:
         hint = 'Give them roles, as sensitive=[...]; roles="trust" keeps them as they are without a word.'
         warnings.warn(f"{release.exposure.fault} {hint}", ExposureWarning, stacklevel=2)

@@ -164,13 +164,19 @@ def frame_of(path: Path | None, encoding: str | None, delimiter: str | None) -> 
     return None if path is None else _told(frames.read(path, encoding=encoding, delimiter=delimiter), path)
 
 
-def table_of(file: Path, encoding: str | None, delimiter: str | None, known: Dialect | None = None) -> Frame:
-    """Read the table that a command is about: a file, or what comes in."""
-    from hushtable import frames
+def dialect_of(encoding: str | None, delimiter: str | None, known: Dialect | None = None) -> Dialect:
+    """Return how a table is spelled: as options say, else as is known."""
     from hushtable.dialect import Dialect
 
     known = known or Dialect()
-    dialect = replace(known, encoding=encoding or known.encoding, delimiter=delimiter or known.delimiter)
+    return replace(known, encoding=encoding or known.encoding, delimiter=delimiter or known.delimiter)
+
+
+def table_of(file: Path, encoding: str | None, delimiter: str | None, known: Dialect | None = None) -> Frame:
+    """Read the table that a command is about: a file, or what comes in."""
+    from hushtable import frames
+
+    dialect = dialect_of(encoding, delimiter, known)
     if file != _STREAM:
         return _told(frames.read(file, dialect=dialect), file)
     return _told(frames.read_stream(sys.stdin.buffer.read(), "stdin", dialect), file)

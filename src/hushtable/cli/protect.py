@@ -22,6 +22,7 @@ from hushtable.cli.arguments import (
     Population,
     Threads,
     WithCodebook,
+    dialect_of,
     frame_of,
     numbers_of,
     outputs_of,
@@ -32,6 +33,7 @@ from hushtable.cli.arguments import (
 from hushtable.cli.limits import fail_above, failing, limits_of, scan_figures
 from hushtable.cli.report import ReportFile, report_outputs, write_report
 from hushtable.cli.requests import changed, decided, key_of, policy_of_options
+from hushtable.cli.streaming import anonymize_streamed
 from hushtable.cli.summary import (
     effort_lines,
     far_out_lines,
@@ -57,7 +59,7 @@ if TYPE_CHECKING:
 __all__ = ["anonymize", "scan", "verify"]
 
 _SCAN_FIGURES: Final = ("rate", "highest", "average")
-_FLOOR_SECONDS: Final = 10.0
+_LOOKED_AT: Final = 100_000  # rows in which roles are looked for, where not all are read
 
 
 Ask = Annotated[
@@ -206,36 +208,40 @@ def anonymize(
     certificate: Annotated[
         Path | None,
         typer.Option(
-            help="Write what proves how far the loss is from the least, for the owner of the input alone.",
-            show_default=False,
+            help="full_domain: write why nothing better exists, for the owner of the input alone.", show_default=False
         ),
     ] = None,
     report: ReportFile = None,
     force: Force = False,
     threads: Threads = None,
+    engine: Annotated[
+        Engine, typer.Option(help="auto, memory, or stream: read batch by batch, write Parquet parts into a folder.")
+    ] = "auto",
     encoding: Encoding = None,
     delimiter: Delimiter = None,
     as_json: AsJson = False,
 ) -> None:
     """Write a release in which every person hides among k, with its manifest, verified from the written file."""
     use_threads(threads)
-    from hushtable import drafts
+    from hushtable import drafts, engines
     from hushtable.edition import check_writing
-    from hushtable.search import Budget
 
     if certificate is not None and external:
         msg = with_hint(
             "a certificate was asked for beside a published file.",
-            "it tells more of the input than the release does: leave out --external or --certificate.",
+            "it counts records of the input at finer levels: leave out --external or --certificate.",
         )
         raise InputError(msg)
-    saved = tuple(path for path in (save_recoding, certificate) if path is not None)
-    outputs = (*outputs_of(output, codebook=codebook), *saved, *report_outputs(report))
     rules = None if policy is None else _read_policy(policy)
+    known = dialect_of(encoding, delimiter, None if rules is None else rules.read_as.dialect)
+    origin = None if str(file) == "-" else engines.opened(file, engine=engine, dialect=known)
     inputs = [place_of(file), *(path for path in (policy, key_file, domains, population) if path is not None)]
-    drafts.check_outputs(outputs, [*inputs, *(rules.inputs if rules else ())], overwrite=force)
+    if origin is None:
+        saved = tuple(path for path in (save_recoding, certificate) if path is not None)
+        outputs = (*outputs_of(output, codebook=codebook), *saved, *report_outputs(report))
+        drafts.check_outputs(outputs, [*inputs, *(rules.inputs if rules else ())], overwrite=force)
     with step("reading"):
-        frame = table_of(file, encoding, delimiter, None if rules is None else rules.read_as.dialect)
+        frame = table_of(file, encoding, delimiter, known) if origin is None else origin.head(_LOOKED_AT)
     roles = {"quasi-identifier": qi, "identifier": identifier, "other": other}
     if rules is None:
         frame = frame.learned()
@@ -262,14 +268,23 @@ def anonymize(
     rules = changed(decided(rules, ask), options, kind or [], set_ or [])
     rules.check_decided()
     rules.check_covers(frame.columns)
+    key = key_of(key_file, rules)
+    if origin is not None:
+        whole = {"--save-recoding": save_recoding, "--certificate": certificate, "--report": report}
+        whole["--keep-order"] = keep_order
+        anonymize_streamed(origin, output, rules, key, whole, external=external, force=force, as_json=as_json)
+        return
     check_writing(output, rules.writing.made)
     with bar("searching") as progress:
-        release = rules.protect(frame, key=key_of(key_file, rules), progress=progress)
+        release = rules.protect(frame, key=key, progress=progress, engine="memory")
     if save_recoding is not None:
         release.learned.check_saveable()
     if certificate is not None and release.certificate is None:
-        with step("proving a floor"):
-            release = release.with_bound(Budget(seconds=seconds or _FLOOR_SECONDS))
+        msg = with_hint(
+            "there is no certificate: the search has proven nothing.",
+            "take --method full_domain, without a population, and a budget that suffices.",
+        )
+        raise InputError(msg)
     with step("writing and verifying"):
         verdict = release.write(
             output,

@@ -15,10 +15,12 @@ import pyarrow as pa
 from hushtable import collapsing, frames
 from hushtable._types import CodeArray, CountArray
 from hushtable.dialect import Dialect
+from hushtable.engines import lazy
 from hushtable.engines.cells import Cells
 from hushtable.engines.keys import Rows, coded, distinct
+from hushtable.engines.origin import Origin
 from hushtable.engines.parts import Batches, decoded
-from hushtable.errors import check_columns
+from hushtable.errors import InputError, check_columns, with_hint
 from hushtable.frames import Frame
 from hushtable.pseudonyms import pseudonymize
 from hushtable.scanning import Scan, scan, to_arrow
@@ -27,7 +29,7 @@ __all__ = ["Files"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Files:
+class Files(Origin):
     """A folder, a pattern or a file of Parquet, or a CSV: never held whole.
 
     Attributes
@@ -64,6 +66,21 @@ class Files:
     def collapse(self, names: Sequence[str], *, most_rows: int = collapsing.MOST_ROWS) -> Frame:
         """Return the distinct rows of some columns with their counts; see `hushtable.collapsing.collapse`."""
         return collapsing.collapse(self.source, names, most_rows=most_rows)
+
+    def published(self, cells: Cells) -> Any:
+        """Return what is published as a LazyFrame of polars.
+
+        Raises
+        ------
+        InputError
+            It is a CSV.
+        """
+        if self.source.is_text:
+            msg = with_hint(
+                "there is no lazy frame of a CSV that is read in pieces.", "write the release, and scan it."
+            )
+            raise InputError(msg)
+        return lazy.opened(pl.scan_parquet([*self.inputs], glob=False)).published(cells)
 
     def batches(self, cells: Cells) -> Batches:
         """Return what is published of every record, batch by batch, in the order of the files.

@@ -17,6 +17,7 @@ import polars as pl
 from hushtable import frames, search
 from hushtable.engines.cells import Cells
 from hushtable.engines.natives import MARK, UNSEEN, Duckdb, Engine, Polars
+from hushtable.engines.origin import Origin
 from hushtable.errors import ColumnError, HushError, InputError, check_columns, listed, names_in, with_hint
 from hushtable.frames import Frame
 from hushtable.pseudonyms import pseudonymize
@@ -39,7 +40,7 @@ leave columns out, or use a machine with more memory."
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Lazy:
+class Lazy(Origin):
     """A lazy frame of an engine that is asked for little: some rows, distinct rows with counts, what is published.
 
     Inside, columns are named by their places: no name means anything to an engine.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -15,12 +15,21 @@ from hushtable.engines.parts import ROWS_PER_PART, write_file, write_parts
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["is_folder", "write"]
+__all__ = ["check_output", "is_folder", "write", "write_folder"]
 
 
 def is_folder(path: Path) -> bool:
     """Tell whether a release of this name is a folder of Parquet files: its name has no ending, or it is one."""
     return not path.suffix or path.is_dir()
+
+
+def check_output(path: Path, inputs: Sequence[Path], *, overwrite: bool) -> None:
+    """Raise InputError where a release of this name must not be written, before any work is done for it."""
+    if is_folder(path):
+        drafts.check_folder(path, inputs, manifest.IN_FOLDER, overwrite=overwrite)
+    else:
+        frames.file_kind(path)
+        drafts.check_outputs((path, manifest.manifest_path(path)), inputs, overwrite=overwrite)
 
 
 def write(
@@ -70,25 +79,50 @@ def write(
     InputError
         Something cannot be written, or must not be.
     """
-    is_external = audience == "external"
     if is_folder(path):
-        drafts.check_folder(path, inputs, manifest.IN_FOLDER, overwrite=overwrite)
-        with drafts.replacing_folder(path) as (draft, spill):
-            n_rows = write_parts(batches, draft, spill, rows_per_part=rows_per_part)
-            verdict = claim.verify(seen(claim, opened(draft)), original=original).raise_if_failed()
-            entries = manifest.of(path, manifest.sha256(draft), n_rows, claim, facts, external=is_external)
-            _say(manifest.manifest_path(draft), entries)
-        return verdict
+
+        def fill(draft: Path, spill: Path) -> int:
+            return write_parts(batches, draft, spill, rows_per_part=rows_per_part)
+
+        given: dict[str, Any] = {"inputs": inputs, "original": original, "audience": audience, "overwrite": overwrite}
+        return write_folder(fill, path, claim, facts, **given)
+    check_output(path, inputs, overwrite=overwrite)
     is_text = frames.file_kind(path) == "csv"
     dialect = Dialect(encoding, "\t" if path.suffix.lower() == ".tsv" else delimiter, index=False) if is_text else None
-    outputs = (path, manifest.manifest_path(path))
-    drafts.check_outputs(outputs, inputs, overwrite=overwrite)
-    with drafts.workplace(path) as place, drafts.replacing(*outputs) as (draft, sidecar):
+    with drafts.workplace(path) as place, drafts.replacing(path, manifest.manifest_path(path)) as (draft, sidecar):
         spelled = dialect or Dialect(delimiter=delimiter)
         n_rows = write_file(batches, draft, place / "spill", delimiter=spelled.delimiter or ",", encoding=encoding)
         verdict = claim.verify(seen(claim, opened(draft, dialect, is_large=True)), original=original).raise_if_failed()
         digest = manifest.sha256(draft)
-        _say(sidecar, manifest.of(path, digest, n_rows, claim, facts, dialect, external=is_external))
+        _say(sidecar, manifest.of(path, digest, n_rows, claim, facts, dialect, external=audience == "external"))
+    return verdict
+
+
+def write_folder(
+    fill: Callable[[Path, Path], int],
+    path: Path,
+    claim: Claim,
+    facts: Mapping[str, Any],
+    *,
+    inputs: Sequence[Path] = (),
+    original: Any = None,
+    audience: Literal["internal", "external"] = "internal",
+    overwrite: bool = False,
+) -> Verdict:
+    """Write a folder of Parquet files with its manifest, whole and verified or not at all; else as `write`.
+
+    Parameters
+    ----------
+    fill : callable
+        Writes the files into an empty folder, with room for a spill in another, and returns how many rows there are.
+    """
+    check_output(path, inputs, overwrite=overwrite)
+    with drafts.replacing_folder(path) as (draft, spill):
+        n_rows = fill(draft, spill)
+        verdict = claim.verify(seen(claim, opened(draft)), original=original).raise_if_failed()
+        is_external = audience == "external"
+        entries = manifest.of(path, manifest.sha256(draft), n_rows, claim, facts, external=is_external)
+        _say(manifest.manifest_path(draft), entries)
     return verdict
 
 

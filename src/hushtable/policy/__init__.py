@@ -35,11 +35,12 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, PlainSerializer, PrivateAttr, ValidationError, model_validator
 
-from hushtable import drafts, entries, frames, manifest, plain_yaml
+from hushtable import drafts, engines, entries, frames, manifest, plain_yaml
 from hushtable._types import Progress
 from hushtable.anonymizers import Request, protect
 from hushtable.claims import Claim, Classes, Limits, Matchings, Verdict, of_models, opened, seen
 from hushtable.column import ROLES, ColumnSpec, Role
+from hushtable.engines import Engine, RemoteRelease
 from hushtable.errors import PolicyError, check_columns, listed, with_hint
 from hushtable.exposure import ExposureLimit
 from hushtable.frames import Frame
@@ -216,15 +217,25 @@ class Policy(Record):
         """Return the columns of one role."""
         return tuple(name for name, column in self.columns.items() if column.role == role)
 
-    def protect(self, data: Any, *, key: bytes | None = None, progress: Progress | None = None) -> Release:
+    def protect(
+        self,
+        data: Any,
+        *,
+        key: bytes | None = None,
+        progress: Progress | None = None,
+        engine: Engine = "auto",
+        session: Any = None,
+    ) -> Release | Any:
         """Carry out the policy.
 
         Parameters
         ----------
-        data : path, dataframe or Table
+        data : path, dataframe, lazy frame or Table
         key : bytes, optional
             The secret of pseudonyms, where some columns get them.
         progress : callable, optional
+        engine, session
+            As `hushtable.anonymize`.
 
         Raises
         ------
@@ -233,10 +244,16 @@ class Policy(Record):
         HushError
             As `hushtable.anonymize`.
         """
-        source = self.opened(data)
-        request = self.request(data, key=key, progress=progress)
+        self.check_decided()
+        origin = engines.opened(data, engine=engine, session=session, dialect=self.read_as.dialect)
+        made: Release | RemoteRelease
+        if origin is None:
+            made = protect(self.opened(data), self.request(data, key=key, progress=progress))
+        else:
+            self.check_covers(origin.columns)
+            made = engines.protect(origin, self.request(data, key=key, progress=progress))
         limit = ExposureLimit(self.limits.exposure.columns, self.limits.exposure.rate)
-        return protect(source, request).with_exposure(limit, accepted=self.accept, is_enforced=True)
+        return made.with_exposure(limit, accepted=self.accept, is_enforced=True)
 
     def opened(self, data: Any) -> Frame | Table:
         """Open a table as the policy says that it is spelled; PolicyError where a column has no role."""

@@ -1,0 +1,76 @@
+"""anonymize, where the rows of the input are not read into memory."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from hushtable.cli.summary import far_out_lines, listed_lines, release_lines
+from hushtable.cli.terminal import bar, print_json, say, step
+from hushtable.errors import InputError, with_hint
+
+if TYPE_CHECKING:
+    from hushtable.engines.files import Files
+    from hushtable.policy import Policy
+
+__all__ = ["anonymize_streamed"]
+
+
+def anonymize_streamed(
+    origin: Files,
+    output: Path,
+    rules: Policy,
+    key: bytes | None,
+    unsupported: Mapping[str, Any],
+    *,
+    external: bool,
+    force: bool,
+    as_json: bool,
+) -> None:
+    """Write a release batch by batch, as Parquet, and say what it is.
+
+    Parameters
+    ----------
+    origin : Files
+    output : path
+        Of a folder of Parquet parts, or of one Parquet file.
+    rules : Policy
+    key : bytes, optional
+        Of pseudonyms.
+    unsupported : mapping of option to what was given
+        Options that need the whole table in memory.
+    external, force, as_json : bool
+        As the command takes them.
+    """
+    from hushtable import notes
+    from hushtable.engines import writing
+
+    given = [name for name, value in unsupported.items() if value]
+    if given:
+        msg = with_hint(
+            f"{', '.join(given)} with an input that is read batch by batch.",
+            "leave it out, or take --engine memory.",
+        )
+        raise InputError(msg)
+    writing.check_output(output, origin.inputs, overwrite=force)
+    with bar("searching") as progress:
+        release = rules.protect(origin, key=key, progress=progress)
+    with step("writing and verifying"):
+        verdict = release.write(output, external=external, policy=rules.to_dict(), overwrite=force)
+    summary, distinct = release.to_dict(), release.distinct
+    listed, lacking, far_out = notes.listed_values(distinct), notes.lacking_values(distinct), notes.far_out(distinct)
+    if as_json:
+        looks = {
+            "listed_values": listed,
+            "lacking_values": lacking,
+            "far_out": {name: each.to_dict() for name, each in far_out.items()},
+        }
+        print_json({"file": str(output), "verified": verdict.to_dict(), **summary, **looks})
+        return
+    say(
+        "Read batch by batch, never as a whole (--engine memory reads it into memory).",
+        *release_lines(output, rules, verdict, summary, release.exposure, codebook=False),
+        *listed_lines(listed, lacking),
+        *far_out_lines(far_out),
+    )

@@ -1,0 +1,290 @@
+"""The release of a table that is not in memory."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+import polars as pl
+
+from hushtable import frames
+from hushtable.claims import Classes, Matchings, Verdict
+from hushtable.column import ColumnSpec
+from hushtable.engines import writing
+from hushtable.engines.cells import Cells
+from hushtable.engines.lazy import Lazy
+from hushtable.errors import InputError, with_hint
+from hushtable.exposure import Exposure, ExposureLimit, measure_exposure
+from hushtable.models.base import PrivacyModel
+from hushtable.partition import Partition
+from hushtable.pseudonyms import Pseudonyms
+from hushtable.quality.loss import Quality
+from hushtable.recoding import Intervals, Recoding
+from hushtable.release import Release
+from hushtable.search import Trace
+
+if TYPE_CHECKING:
+    from hushtable.engines.files import Files
+
+__all__ = ["RemoteRelease"]
+
+_PART: Final = Path("part.parquet")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RemoteRelease:
+    """A protected table whose rows are not in memory: in files, or in an engine.
+
+    What was found is told of its distinct rows, as a `Release` tells it.
+
+    Attributes
+    ----------
+    distinct : Release
+        Of the distinct rows of the columns that were judged, each with how many records it stands for.
+    origin : Files or Lazy
+        Where all rows are.
+    removed : tuple of str
+        Columns that the release leaves out.
+    pseudonyms : Pseudonyms or None
+    exposure : Exposure, optional
+        Who can be found by the columns that are kept as they are, alone; None where nobody has measured it.
+    """
+
+    distinct: Release
+    origin: Files | Lazy = field(repr=False)
+    removed: tuple[str, ...] = ()
+    pseudonyms: Pseudonyms | None = None
+    exposure: Exposure | None = field(default=None, repr=False)
+
+    @property
+    def engine(self) -> str:
+        """What holds the rows: "stream" for files, else "polars", "duckdb" or "pyspark"."""
+        return self.origin.engine.name if isinstance(self.origin, Lazy) else "stream"
+
+    @property
+    def claim(self) -> Classes | Matchings:
+        """What the release promises."""
+        return self.distinct.claim
+
+    @property
+    def quasi_identifiers(self) -> tuple[str, ...]:
+        """The generalized columns."""
+        return self.distinct.quasi_identifiers
+
+    @property
+    def sensitive(self) -> tuple[str, ...]:
+        """The sensitive columns."""
+        return self.distinct.sensitive
+
+    @property
+    def models(self) -> tuple[PrivacyModel, ...]:
+        """What the classes satisfy."""
+        return self.distinct.models
+
+    @property
+    def specs(self) -> Mapping[str, ColumnSpec]:
+        """How quasi-identifiers and sensitive columns were typed."""
+        return self.distinct.specs
+
+    @property
+    def partition(self) -> Partition:
+        """The classes of the distinct rows; sizes are in records."""
+        return self.distinct.partition
+
+    @property
+    def recoding(self) -> Recoding:
+        """What the classes publish."""
+        return self.distinct.recoding
+
+    @property
+    def loss(self) -> float:
+        """The value of the objective on the published values."""
+        return self.distinct.loss
+
+    @property
+    def quality(self) -> Quality:
+        """How much was lost, by other measures."""
+        return self.distinct.quality
+
+    @property
+    def trace(self) -> Trace:
+        """How the search went."""
+        return self.distinct.trace
+
+    @property
+    def n_suppressed(self) -> int:
+        """How many records are suppressed."""
+        return self.distinct.n_suppressed
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The published columns, in order."""
+        return tuple(name for name in self.origin.columns if name not in self.removed)
+
+    @property
+    def cells(self) -> Cells:
+        """What is published of every distinct row, in Parquet."""
+        return self._cells(_PART)
+
+    def _cells(self, path: Path) -> Cells:
+        """Return what is published of every distinct row in a file of a kind."""
+        suppressed, drops = self.distinct.suppressed, self.distinct.drops_suppressed
+        edition, source = replace(self.distinct.edition, rows=None), frames.read(self.distinct.source)
+        frame, _ = edition.for_file(path)
+        names = [name for name in self.columns if name in (*edition.rewritten, *edition.starred, *edition.as_text)]
+        return Cells(
+            keys=pl.DataFrame([source.column(name).alias(name) for name in source.columns]),
+            published=pl.DataFrame([frame.column(name).alias(name) for name in names]),
+            is_published=~suppressed if drops else np.ones(len(suppressed), dtype=bool),
+            columns=self.columns,
+            pseudonyms=self.pseudonyms,
+        )
+
+    @property
+    def frame(self) -> Any:
+        """The protected table as a lazy frame of the engine: same columns, nothing computed yet."""
+        return self.origin.published(self.cells)
+
+    def classes(self) -> Any:
+        """Return the classes as they are published, with their sizes; see `Release.classes`."""
+        return self.distinct.classes()
+
+    def verify(self) -> Verdict:
+        """Judge the protected table anew: its published cells, grouped by the engine.
+
+        Of files it is what is published of the distinct rows; `write` judges what was written of all records.
+        """
+        if not isinstance(self.origin, Lazy):
+            return self.distinct.verify()
+        person = getattr(self.claim, "person", None)
+        judged = (*self.claim.columns, *self.claim.sensitive, *((person,) if person in self.columns else ()))
+        return self.claim.verify(self.origin.collapse(judged, self.cells), original=self._original)
+
+    def write(
+        self,
+        path: str | Path,
+        *,
+        external: bool = False,
+        policy: Mapping[str, Any] | None = None,
+        overwrite: bool = False,
+    ) -> Verdict:
+        """Write the protected table as Parquet parts in a folder, with its manifest, verified or not at all.
+
+        Rows leave in random order, by the operating system's randomness. All parts are read back and verified
+        before the folder gets its name.
+
+        Parameters
+        ----------
+        path : path
+            Of a folder, or of one ``.parquet`` file.
+        external : bool
+            Write the manifest that goes with published files.
+        policy : mapping, optional
+            What was asked for, for the internal manifest.
+        overwrite : bool
+            Replace a folder or file of this name, if it is a release. An input is never replaced, nor a link.
+
+        Raises
+        ------
+        ExposureError
+            The columns that are kept as they are single out more people than the policy allows; nothing is written.
+        VerificationError
+            The written table does not hold what the release claims; nothing is left behind.
+        InputError
+            It cannot be written, or must not be.
+        """
+        if self.exposure is not None and self.exposure.is_enforced:
+            self.exposure.raise_if_above()
+        if self.recoding.style == "tight" and any(isinstance(cell, Intervals) for cell in self.recoding.cells):
+            warnings.warn(
+                "tight intervals begin and end with values that somebody has: for readers who must not learn them, "
+                'take recoding="readable" or "cut".',
+                stacklevel=2,
+            )
+        path, cells = Path(path), self._cells(_PART if writing.is_folder(Path(path)) else Path(path))
+        facts = {**self.to_dict(), "policy": dict(policy) if policy else None}
+        given: dict[str, Any] = {
+            "inputs": self.distinct.inputs,
+            "original": self._original,
+            "audience": "external" if external else "internal",
+            "overwrite": overwrite,
+        }
+        if isinstance(self.origin, Lazy) and self.origin.engine.writes:
+            if not writing.is_folder(path):
+                msg = with_hint(f"{self.engine} writes folders.", f"name one without an ending, not {path.name!r}.")
+                raise InputError(msg)
+            lazy = self.origin
+            return writing.write_folder(lambda draft, _: lazy.write(cells, draft), path, self.claim, facts, **given)
+        if (
+            not writing.is_folder(path)
+            and frames.file_kind(path) == "csv"
+            and not self.distinct.edition.frame().is_text
+        ):
+            msg = with_hint(
+                "rows that are not in memory, and no text, are published as Parquet.",
+                "name a folder, or a file that ends in .parquet.",
+            )
+            raise InputError(msg)
+        return writing.write(self.origin.batches(cells), path, self.claim, facts, **given)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what is known of the release as plain values, none of them a person's."""
+        return {
+            **self.distinct.to_dict(),
+            "removed": list(self.removed),
+            "pseudonymized": list(self.pseudonyms.columns) if self.pseudonyms else [],
+            "accepted": list(self.exposure.accepted) if self.exposure else [],
+            "exposure": self.exposure.to_dict() if self.exposure else None,
+            "engine": self.engine,
+        }
+
+    def with_exposure(
+        self, limit: ExposureLimit, *, accepted: Mapping[str, str] | None = None, is_enforced: bool = False
+    ) -> RemoteRelease:
+        """Return the release with the exposure of the columns that are kept as they are, alone.
+
+        What they tell within the classes is not counted: it would take a pass over all columns together. Records that
+        are left out count as well.
+
+        Parameters
+        ----------
+        limit : ExposureLimit
+        accepted : mapping of column to str, optional
+            Columns that are not counted, and why.
+        is_enforced : bool
+            Whether `write` refuses a release above the limit.
+
+        Raises
+        ------
+        InputError
+            These columns have more distinct rows together than can be held.
+        """
+        hidden = self.pseudonyms.columns if self.pseudonyms else ()
+        named = {*self.quasi_identifiers, *self.sensitive, *hidden, *(accepted or {})}
+        others = [name for name in self.columns if name not in named]
+        person = getattr(self.claim, "person", None)
+        counted = self.origin.collapse(
+            [*others, *([person] if person and person not in others else [])] or self.columns[:1]
+        )
+        measured = measure_exposure(
+            counted,
+            np.zeros(counted.n_rows, dtype=np.int32),
+            others=others,
+            person=person,
+            limit=limit,
+            is_enforced=is_enforced,
+        )
+        exposure = replace(measured, told=(), told_to=0, accepted=dict(accepted or {}))
+        return replace(self, exposure=exposure)
+
+    def _repr_html_(self) -> str:
+        return self.distinct._repr_html_()
+
+    @property
+    def _original(self) -> Any:
+        """The distinct rows of the input, where the claim compares with them."""
+        return self.distinct.source if self.claim.compares(self.columns) else None

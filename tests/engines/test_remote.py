@@ -1,0 +1,200 @@
+"""Every engine gives the release that one table in memory gives."""
+
+import datetime as dt
+import json
+import random
+
+import duckdb
+import polars as pl
+import pytest
+
+import hushtable as ht
+from command import done, run
+
+pytestmark = pytest.mark.filterwarnings("ignore:tight intervals")
+
+ASKED = {
+    "k": {"quasi_identifiers": ["age", "job"], "models": [ht.KAnonymity(3)]},
+    "l": {"quasi_identifiers": ["age", "job"], "models": [ht.KAnonymity(2), ht.DistinctLDiversity(2, "ill")]},
+    "t": {"quasi_identifiers": ["age", "born"], "models": [ht.KAnonymity(2), ht.TCloseness(0.4, "ill")]},
+    "suppression": {
+        "quasi_identifiers": ["age", "job"],
+        "models": [ht.KAnonymity(4), ht.DistinctLDiversity(2, "ill")],
+        "suppression_limit": 0.2,
+        "sensitive": ["pay"],
+    },
+    "readable": {
+        "quasi_identifiers": ["age", "job", "born"],
+        "models": [ht.KAnonymity(3)],
+        "method": ht.Mondrian(recoding="readable"),
+    },
+    "full domain": {
+        "quasi_identifiers": ["age", "job"],
+        "models": [ht.KAnonymity(3)],
+        "method": "full_domain",
+        "hierarchies": {"age": ht.Hierarchy.intervals(10), "job": ht.Hierarchy.suppression()},
+        "loss": "precision",
+    },
+}
+
+
+def people(n, seed=0):
+    """A table with missing cells, equal rows, and columns that nobody judges."""
+    rng = random.Random(seed)
+    day = dt.date(1950, 1, 1)
+    rows = [
+        (
+            rng.choice([None, *range(20, 40)]),
+            rng.choice([None, "clerk", "cook", "it's", "😀"]),
+            rng.choice([None, day, day + dt.timedelta(days=400), day + dt.timedelta(days=9000)]),
+            rng.choice(["flu", "gout", "mumps", "none", None]),
+            rng.choice([1.5, 2.5, None, 4.0]),
+            rng.choice(["x", "y"]),
+        )
+        for _ in range(n)
+    ]
+    schema = {
+        "age": pl.Int64,
+        "job": pl.String,
+        "born": pl.Date,
+        "ill": pl.String,
+        "pay": pl.Float64,
+        "note *": pl.String,
+    }
+    return pl.DataFrame(rows, schema=schema, orient="row")
+
+
+def as_folder(frame, path):
+    folder = path / "in"
+    folder.mkdir()
+    for place, begin in enumerate(range(0, frame.height, 37)):
+        frame[begin : begin + 37].write_parquet(folder / f"{place}.parquet", row_group_size=11)
+    return folder
+
+
+def as_duckdb(frame, path):
+    connection = duckdb.connect()
+    connection.register("people", frame.to_arrow())
+    return connection.sql("select * from people")
+
+
+ENGINES = {"stream": as_folder, "polars": lambda frame, path: frame.lazy(), "duckdb": as_duckdb}
+
+
+def collected(frame):
+    if isinstance(frame, pl.LazyFrame):
+        return frame.collect()
+    return frame if isinstance(frame, pl.DataFrame) else frame.pl()
+
+
+def rows_of(frame):
+    return sorted(map(repr, frame.rows()))
+
+
+@pytest.mark.parametrize("asked", ASKED.values(), ids=ASKED)
+@pytest.mark.parametrize("engine", ENGINES)
+def test_an_engine_gives_what_memory_gives(engine, asked, tmp_path):
+    frame = people(200)
+    whole = ht.anonymize(frame, **asked, roles="trust")
+    release = ht.anonymize(ENGINES[engine](frame, tmp_path), **asked, roles="trust")
+    assert release.engine == engine
+    assert release.loss == pytest.approx(whole.loss, abs=1e-12)
+    told, expected = release.to_dict(), whole.to_dict()
+    for name in ("n_records", "n_suppressed", "n_classes", "smallest_class"):
+        assert told[name] == expected[name]
+    published = collected(release.frame)
+    assert published.columns == whole.frame.columns
+    assert rows_of(published) == rows_of(whole.frame)
+    verdict = release.verify()
+    assert verdict.passed
+    assert verdict.to_dict() == whole.verify().to_dict()
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_what_is_written_is_what_was_published(engine, tmp_path):
+    frame, asked = people(300, seed=1), ASKED["suppression"]
+    whole = ht.anonymize(frame, **asked, roles="trust")
+    release = ht.anonymize(ENGINES[engine](frame, tmp_path), **asked, roles="trust")
+    assert release.write(tmp_path / "out").passed
+    parts = sorted((tmp_path / "out").glob("*.parquet"))
+    assert rows_of(pl.read_parquet(parts)) == rows_of(whole.frame)
+    assert done("verify", tmp_path / "out").code == 0
+    with pytest.raises(ht.InputError, match="exists"):
+        release.write(tmp_path / "out")
+    parts[0].write_bytes(parts[0].read_bytes() + b" ")
+    assert run("verify", tmp_path / "out").code == 1
+
+
+def test_identifiers_and_pseudonyms_leave_or_change_in_every_batch(tmp_path):
+    frame = people(100).with_columns(pl.Series("who", [f"p{i // 2}" for i in range(100)]), name=pl.lit("Ann"))
+    hidden = ht.Pseudonyms(["who"], b"0123456789abcdef0123456789abcdef")
+    asked = {**ASKED["k"], "identifiers": ["name"], "pseudonyms": hidden, "roles": "trust"}
+    whole = ht.anonymize(frame, **asked)
+    release = ht.anonymize(as_folder(frame, tmp_path), **asked)
+    assert "Ann" not in str(collected(release.frame).rows())
+    release.write(tmp_path / "out")
+    assert rows_of(pl.read_parquet(tmp_path / "out" / "*.parquet")) == rows_of(whole.frame)
+
+
+def test_what_looks_like_an_identifier_is_refused_at_this_door_too(tmp_path):
+    frame = people(100).with_columns(pl.Series("email", [f"p{i}@example.org" for i in range(100)]))
+    with pytest.raises(ht.ColumnError, match="email"):
+        ht.anonymize(as_folder(frame, tmp_path), **ASKED["k"])
+
+
+def test_a_policy_refuses_what_its_kept_columns_expose(tmp_path):
+    frame = people(100).with_columns(pl.Series("visit", range(100)))
+    roles = dict.fromkeys(("age", "job"), "quasi-identifier") | dict.fromkeys(("born", "ill", "pay", "note *"), "other")
+    policy = ht.Policy.make({"columns": {**roles, "visit": "other"}, "models": [{"k-anonymity": 3}]})
+    for data in (as_folder(frame, tmp_path), frame.lazy()):
+        with pytest.raises(ht.ExposureError, match="visit"):
+            policy.protect(data).write(tmp_path / "out")
+        assert not (tmp_path / "out").exists()
+
+
+def test_the_command_streams_a_folder_and_says_so(tmp_path):
+    folder = as_folder(people(200), tmp_path)
+    asked = (
+        "anonymize",
+        folder,
+        "--qi",
+        "age,job",
+        "--other",
+        "born,ill,pay,note *",
+        "--k",
+        "3",
+        "--set",
+        "limits.exposure.rate=1",
+    )
+    told = json.loads(done(*asked, "-o", tmp_path / "out", "--json").out)
+    assert told["engine"] == "stream"
+    assert told["verified"]["passed"]
+    assert run(*asked, "-o", tmp_path / "out").code == 2
+    assert "batch by batch" in done(*asked, "-o", tmp_path / "out", "--force").out
+    assert done("verify", tmp_path / "out").code == 0
+
+
+def test_one_large_file_may_be_streamed(tmp_path):
+    frame = people(120)
+    frame.write_parquet(tmp_path / "in.parquet")
+    release = ht.anonymize(tmp_path / "in.parquet", **ASKED["k"], roles="trust", engine="stream")
+    release.write(tmp_path / "out.parquet")
+    whole = ht.anonymize(frame, **ASKED["k"], roles="trust")
+    assert rows_of(pl.read_parquet(tmp_path / "out.parquet")) == rows_of(whole.frame)
+    assert done("verify", tmp_path / "out.parquet").code == 0
+
+
+def test_a_csv_is_streamed_as_text(tmp_path):
+    frame = people(120)
+    (tmp_path / "in.csv").write_bytes(frame.write_csv(separator=";").replace("\n", "\r\n").encode("utf-8-sig"))
+    whole = ht.anonymize(tmp_path / "in.csv", **ASKED["k"], roles="trust")
+    release = ht.anonymize(tmp_path / "in.csv", **ASKED["k"], roles="trust", engine="stream")
+    assert release.loss == whole.loss
+    assert rows_of(collected(release.frame).select("age", "job")) == rows_of(whole.frame.select("age", "job"))
+
+
+def test_methods_that_part_equal_records_are_refused(tmp_path):
+    with pytest.raises(ht.InputError, match="parts equal records"):
+        ht.anonymize(people(50).lazy(), **{**ASKED["k"], "method": ht.Mondrian(strict=False)}, roles="trust")
+    with pytest.raises(ht.InputError, match="engine"):
+        ht.anonymize(people(50), **ASKED["k"], engine="stream")
