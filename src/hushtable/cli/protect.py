@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final, cast
 
 import typer
 
@@ -215,7 +215,7 @@ def anonymize(
     force: Force = False,
     threads: Threads = None,
     engine: Annotated[
-        Engine, typer.Option(help="auto, memory, or stream: read batch by batch, write Parquet parts into a folder.")
+        str, typer.Option(help="auto, memory, or stream: read batch by batch, write Parquet parts into a folder.")
     ] = "auto",
     encoding: Encoding = None,
     delimiter: Delimiter = None,
@@ -234,7 +234,7 @@ def anonymize(
         raise InputError(msg)
     rules = None if policy is None else _read_policy(policy)
     known = dialect_of(encoding, delimiter, None if rules is None else rules.read_as.dialect)
-    origin = None if str(file) == "-" else engines.opened(file, engine=engine, dialect=known)
+    origin = None if str(file) == "-" else engines.opened(file, engine=cast("engines.Engine", engine), dialect=known)
     inputs = [place_of(file), *(path for path in (policy, key_file, domains, population) if path is not None)]
     if origin is None:
         saved = tuple(path for path in (save_recoding, certificate) if path is not None)
@@ -270,9 +270,9 @@ def anonymize(
     rules.check_covers(frame.columns)
     key = key_of(key_file, rules)
     if origin is not None:
-        whole = {"--save-recoding": save_recoding, "--certificate": certificate, "--report": report}
-        whole["--keep-order"] = keep_order
-        anonymize_streamed(origin, output, rules, key, whole, external=external, force=force, as_json=as_json)
+        whole = (("--save-recoding", save_recoding), ("--certificate", certificate), ("--report", report))
+        given = [name for name, value in (*whole, ("--keep-order", keep_order)) if value]
+        anonymize_streamed(origin, output, rules, key, given, external=external, force=force, as_json=as_json)
         return
     check_writing(output, rules.writing.made)
     with bar("searching") as progress:

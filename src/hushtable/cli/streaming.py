@@ -2,27 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, cast
 
 from hushtable.cli.summary import far_out_lines, listed_lines, release_lines
 from hushtable.cli.terminal import bar, print_json, say, step
 from hushtable.errors import InputError, with_hint
 
 if TYPE_CHECKING:
+    from hushtable.engines import RemoteRelease
     from hushtable.engines.files import Files
+    from hushtable.engines.lazy import Lazy
     from hushtable.policy import Policy
 
 __all__ = ["anonymize_streamed"]
 
 
 def anonymize_streamed(
-    origin: Files,
+    origin: Files | Lazy,
     output: Path,
     rules: Policy,
     key: bytes | None,
-    unsupported: Mapping[str, Any],
+    unsupported: Sequence[str],
     *,
     external: bool,
     force: bool,
@@ -38,24 +40,23 @@ def anonymize_streamed(
     rules : Policy
     key : bytes, optional
         Of pseudonyms.
-    unsupported : mapping of option to what was given
-        Options that need the whole table in memory.
+    unsupported : sequence of str
+        Options that were given, and need the whole table in memory.
     external, force, as_json : bool
         As the command takes them.
     """
     from hushtable import notes
     from hushtable.engines import writing
 
-    given = [name for name, value in unsupported.items() if value]
-    if given:
+    if unsupported:
         msg = with_hint(
-            f"{', '.join(given)} with an input that is read batch by batch.",
+            f"{', '.join(unsupported)} with an input that is read batch by batch.",
             "leave it out, or take --engine memory.",
         )
         raise InputError(msg)
     writing.check_output(output, origin.inputs, overwrite=force)
     with bar("searching") as progress:
-        release = rules.protect(origin, key=key, progress=progress)
+        release = cast("RemoteRelease", rules.protect(origin, key=key, progress=progress))
     with step("writing and verifying"):
         verdict = release.write(output, external=external, policy=rules.to_dict(), overwrite=force)
     summary, distinct = release.to_dict(), release.distinct

@@ -110,8 +110,8 @@ def protect(origin: Files | Lazy, asked: Request) -> RemoteRelease:
         raise InputError(msg)
     if asked.writing != Writing():
         msg = with_hint(
-            "rows that are not in memory are published as they are: an encoding, a decimal mark or a way to hide formulas "
-            "has no effect.",
+            "rows that are not in memory are published as they are: an encoding, a decimal mark or a way to hide "
+            "formulas has no effect.",
             "leave `write:` out of the policy, or take engine='memory'.",
         )
         raise InputError(msg)

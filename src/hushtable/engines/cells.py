@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import polars as pl
 
@@ -39,7 +41,16 @@ class Cells:
     def __post_init__(self) -> None:
         frozen(self.is_published)
 
+    @classmethod
+    def of(cls, keys: Mapping[str, pl.Series], published: Mapping[str, pl.Series], **others: Any) -> Cells:
+        """Make a record of columns of equally many rows."""
+        return cls(_frame(keys), _frame(published), **others)
+
     @property
     def kept(self) -> tuple[str, ...]:
         """The published columns whose cells are those of the input, or pseudonyms of them."""
         return tuple(name for name in self.columns if name not in self.published.columns)
+
+
+def _frame(columns: Mapping[str, pl.Series]) -> pl.DataFrame:
+    return pl.DataFrame([each.alias(name) for name, each in columns.items()])

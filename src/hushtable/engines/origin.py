@@ -8,8 +8,8 @@ __all__ = ["Origin"]
 class Origin:
     """Rows that are not in memory: files that are read batch by batch, or a lazy frame.
 
-    Each kind gives some rows (``head``), the distinct rows of columns with counts (``collapse``), and what is published of
-    all records, as a lazy frame (``published``) and batch by batch (``batches``).
+    Each kind gives some rows (``head``), the distinct rows of columns with counts (``collapse``), and what is published
+    of all records, as a lazy frame (``published``) and batch by batch (``batches``).
     """
 
     __slots__ = ()

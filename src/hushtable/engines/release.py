@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
-import polars as pl
 
 from hushtable import frames
 from hushtable.claims import Classes, Matchings, Verdict
@@ -63,7 +62,7 @@ class RemoteRelease:
     @property
     def engine(self) -> str:
         """What holds the rows: "stream" for files, else "polars", "duckdb" or "pyspark"."""
-        return self.origin.engine.name if isinstance(self.origin, Lazy) else "stream"
+        return self.origin.engine.name.lower() if isinstance(self.origin, Lazy) else "stream"
 
     @property
     def claim(self) -> Classes | Matchings:
@@ -136,9 +135,9 @@ class RemoteRelease:
         edition, source = replace(self.distinct.edition, rows=None), frames.read(self.distinct.source)
         frame, _ = edition.for_file(path)
         names = [name for name in self.columns if name in (*edition.rewritten, *edition.starred, *edition.as_text)]
-        return Cells(
-            keys=pl.DataFrame([source.column(name).alias(name) for name in source.columns]),
-            published=pl.DataFrame([frame.column(name).alias(name) for name in names]),
+        return Cells.of(
+            keys={name: source.column(name) for name in source.columns},
+            published={name: frame.column(name) for name in names},
             is_published=~suppressed if drops else np.ones(len(suppressed), dtype=bool),
             columns=self.columns,
             pseudonyms=self.pseudonyms,
@@ -219,17 +218,15 @@ class RemoteRelease:
                 raise InputError(msg)
             lazy = self.origin
             return writing.write_folder(lambda draft, _: lazy.write(cells, draft), path, self.claim, facts, **given)
-        if (
-            not writing.is_folder(path)
-            and frames.file_kind(path) == "csv"
-            and not self.distinct.edition.frame().is_text
-        ):
+        source = frames.read(self.distinct.source)
+        if not writing.is_folder(path) and frames.file_kind(path) == "csv" and not source.is_text:
             msg = with_hint(
                 "rows that are not in memory, and no text, are published as Parquet.",
                 "name a folder, or a file that ends in .parquet.",
             )
             raise InputError(msg)
-        return writing.write(self.origin.batches(cells), path, self.claim, facts, **given)
+        batches = self.origin.batches(cells)
+        return writing.write(batches, path, self.claim, facts, delimiter=source.delimiter, **given)
 
     def to_dict(self) -> dict[str, Any]:
         """Return what is known of the release as plain values, none of them a person's."""
@@ -267,9 +264,8 @@ class RemoteRelease:
         named = {*self.quasi_identifiers, *self.sensitive, *hidden, *(accepted or {})}
         others = [name for name in self.columns if name not in named]
         person = getattr(self.claim, "person", None)
-        counted = self.origin.collapse(
-            [*others, *([person] if person and person not in others else [])] or self.columns[:1]
-        )
+        persons = [person] if person and person not in others else []
+        counted = self.origin.collapse([*others, *persons]) if others else frames.read(self.distinct.source)
         measured = measure_exposure(
             counted,
             np.zeros(counted.n_rows, dtype=np.int32),
