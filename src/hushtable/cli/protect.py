@@ -59,6 +59,7 @@ if TYPE_CHECKING:
 __all__ = ["anonymize", "scan", "verify"]
 
 _SCAN_FIGURES: Final = ("rate", "highest", "average")
+_FLOOR_SECONDS: Final = 10.0
 _LOOKED_AT: Final = 100_000  # rows in which roles are looked for, where not all are read
 
 
@@ -208,7 +209,8 @@ def anonymize(
     certificate: Annotated[
         Path | None,
         typer.Option(
-            help="full_domain: write why nothing better exists, for the owner of the input alone.", show_default=False
+            help="Write what proves how far the loss is from the least, for the owner of the input alone.",
+            show_default=False,
         ),
     ] = None,
     report: ReportFile = None,
@@ -225,11 +227,12 @@ def anonymize(
     use_threads(threads)
     from hushtable import drafts, engines
     from hushtable.edition import check_writing
+    from hushtable.search import Budget
 
     if certificate is not None and external:
         msg = with_hint(
             "a certificate was asked for beside a published file.",
-            "it counts records of the input at finer levels: leave out --external or --certificate.",
+            "it tells more of the input than the release does: leave out --external or --certificate.",
         )
         raise InputError(msg)
     rules = None if policy is None else _read_policy(policy)
@@ -280,11 +283,8 @@ def anonymize(
     if save_recoding is not None:
         release.learned.check_saveable()
     if certificate is not None and release.certificate is None:
-        msg = with_hint(
-            "there is no certificate: the search has proven nothing.",
-            "take --method full_domain, without a population, and a budget that suffices.",
-        )
-        raise InputError(msg)
+        with step("proving a floor"):
+            release = release.with_bound(Budget(seconds=seconds or _FLOOR_SECONDS))
     with step("writing and verifying"):
         verdict = release.write(
             output,
