@@ -172,6 +172,19 @@ def test_the_command_streams_a_folder_and_says_so(tmp_path):
     assert done("verify", tmp_path / "out").code == 0
 
 
+def test_a_folder_is_scanned_and_released_by_the_policy_of_the_scan(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    as_folder(people(200), tmp_path)
+    scanned = done("scan", "in", "-p", "policy.yaml")
+    assert "its first 200 rows" in scanned.err
+    assert "-o in_release" in scanned.err
+    policy = (tmp_path / "policy.yaml").read_text(encoding="utf-8").replace("role: ask", "role: quasi-identifier")
+    (tmp_path / "policy.yaml").write_text(policy, encoding="utf-8")
+    asked = ("anonymize", "in", "-p", "policy.yaml", "-o", "in_release", "--ask", "quasi-identifier")
+    assert "verified from the file" in done(*asked).out
+    assert done("verify", "in_release", "-p", "policy.yaml", "--ask", "quasi-identifier").code == 0
+
+
 def test_one_large_file_may_be_streamed(tmp_path):
     frame = people(120)
     frame.write_parquet(tmp_path / "in.parquet")

@@ -17,7 +17,7 @@ from typing import Annotated, Final, NoReturn
 
 import typer
 
-from hushtable.cli import assess, batches, compare, discover, masking, protect, report, risks, run, utility
+from hushtable.cli import assess, batches, compare, discover, masking, protect, report, risks, run, scan, utility
 from hushtable.errors import HushError
 
 __all__ = ["app", "main"]
@@ -31,7 +31,7 @@ app = typer.Typer(
 )
 _EXIT_CODES: Final = "Exit codes: 0 done, 1 the answer is no, 2 wrong input or arguments, 3 infeasible."
 _EXAMPLES: Final[Mapping[Callable[..., None], str]] = {
-    protect.scan: "hushtable scan people.csv -p policy.yaml",
+    scan.scan: "hushtable scan people.csv -p policy.yaml",
     assess.assess: "hushtable assess people.csv --qi age,sex,postcode --population-size 500000 --tolerance ema-0070",
     protect.anonymize: "hushtable anonymize people.csv -p policy.yaml -o release.parquet",
     protect.verify: "hushtable verify release.parquet",

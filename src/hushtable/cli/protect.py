@@ -1,10 +1,9 @@
-"""scan, anonymize, verify: from a file to a release that holds what its policy asks."""
+"""anonymize, verify: from a file to a release that holds what its policy asks."""
 
 from __future__ import annotations
 
-import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final, cast
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
@@ -30,102 +29,36 @@ from hushtable.cli.arguments import (
     table_of,
     use_threads,
 )
-from hushtable.cli.limits import fail_above, failing, limits_of, scan_figures
 from hushtable.cli.report import ReportFile, report_outputs, write_report
 from hushtable.cli.requests import changed, decided, key_of, policy_of_options
-from hushtable.cli.streaming import anonymize_streamed
+from hushtable.cli.streaming import LOOKED_AT, anonymize_streamed, origin_of
 from hushtable.cli.summary import (
     effort_lines,
     far_out_lines,
     listed_lines,
     published_lines,
     release_lines,
-    risk_lines,
-    role_table,
     spelling_lines,
     verdict_lines,
 )
 from hushtable.cli.terminal import bar, leaving, print_json, say, step
-from hushtable.errors import InputError, listed, with_hint
-from hushtable.limits import failures
+from hushtable.errors import InputError, with_hint
 
 if TYPE_CHECKING:
     from hushtable.claims import Claim, Verdict
-    from hushtable.discover.recognise import Roles
     from hushtable.frames import Frame
     from hushtable.policy import Policy
     from hushtable.release import Release
 
-__all__ = ["anonymize", "scan", "verify"]
+__all__ = ["anonymize", "verify"]
 
-_SCAN_FIGURES: Final = ("rate", "highest", "average")
 _FLOOR_SECONDS: Final = 10.0
-_LOOKED_AT: Final = 100_000  # rows in which roles are looked for, where not all are read
 
 
 Ask = Annotated[
     str | None,
     typer.Option("--ask", metavar="ROLE", help="The role of all columns that the policy asks for.", show_default=False),
 ]
-
-
-def scan(
-    file: InFile,
-    policy: Annotated[
-        Path | None, typer.Option("--write-policy", "-p", help="Write a policy to start from.", show_default=False)
-    ] = None,
-    k: Annotated[int, typer.Option(min=1, help="k of the written policy.")] = 5,
-    words: Annotated[
-        Path | None,
-        typer.Option(help="More words that name columns, a line `word<TAB>topic` each.", show_default=False),
-    ] = None,
-    persons: Annotated[
-        bool | None,
-        typer.Option("--persons/--no-persons", help="Whether a row is of a person; found when not given."),
-    ] = None,
-    fail: Annotated[list[str] | None, fail_above(_SCAN_FIGURES)] = None,
-    encoding: Encoding = None,
-    delimiter: Delimiter = None,
-    as_json: AsJson = False,
-) -> None:
-    """List columns with proposed roles, measure the risk, and write a policy to start from."""
-    from hushtable import drafts
-    from hushtable.discover.recognise import find_quasi_identifiers
-    from hushtable.policy.proposal import proposed
-    from hushtable.risk.assess import assess
-
-    limits = limits_of(fail, _SCAN_FIGURES)
-    if policy is not None:
-        drafts.check_outputs((policy,), (place_of(file),), overwrite=True)
-    if policy is not None and policy.exists():
-        msg = with_hint(f"{str(policy)!r} exists.", "name another file, or remove it: a policy is never overwritten.")
-        raise InputError(msg)
-    with step("reading"):
-        frame = table_of(file, encoding, delimiter).learned()
-    with step("looking at columns and classes"):
-        roles = find_quasi_identifiers(frame, words=words, of_persons=persons)
-        sensitive = [name for name, role in roles.roles.items() if role == "sensitive"]
-        # Of what is asked, the careful answer.
-        known = [name for name, role in roles.roles.items() if role in ("quasi-identifier", "ask")]
-        risk = assess(frame, quasi_identifiers=known, sensitive=sensitive)
-    failed = failures(scan_figures(risk.to_dict()), limits)
-    with failing(failed):
-        if as_json:
-            judged = {"failed_above": failed} if limits else {}
-            read = {"read": frame.dialect.to_dict()} if frame.is_text else {}
-            print_json({"file": file.name, **read, **roles.to_dict(), "risk": risk.to_dict(), **judged})
-        else:
-            say(role_table(roles), *risk_lines(risk.to_dict(), roles))
-        if policy is not None:
-            undated = [name for name in known if frame.doubts(name) != ((), ())]
-            run = None if undated or not known else _next(file, policy, roles)
-            _write_policy(policy, proposed(frame, roles, k=k, source=file.name, run=run))
-            then = f", then:\n  {run}" if run else "."
-            if undated:
-                then = (
-                    f". First say what the dates or numbers of {listed(undated)} mean: the policy names the candidates."
-                )
-            typer.echo(f"\nWrote {policy}. Check every role in it{then}", err=True)
 
 
 def anonymize(
@@ -225,7 +158,7 @@ def anonymize(
 ) -> None:
     """Write a release in which every person hides among k, with its manifest, verified from the written file."""
     use_threads(threads)
-    from hushtable import drafts, engines
+    from hushtable import drafts
     from hushtable.edition import check_writing
     from hushtable.search import Budget
 
@@ -237,14 +170,14 @@ def anonymize(
         raise InputError(msg)
     rules = None if policy is None else _read_policy(policy)
     known = dialect_of(encoding, delimiter, None if rules is None else rules.read_as.dialect)
-    origin = None if str(file) == "-" else engines.opened(file, engine=cast("engines.Engine", engine), dialect=known)
+    origin = origin_of(file, engine, known)
     inputs = [place_of(file), *(path for path in (policy, key_file, domains, population) if path is not None)]
     if origin is None:
         saved = tuple(path for path in (save_recoding, certificate) if path is not None)
         outputs = (*outputs_of(output, codebook=codebook), *saved, *report_outputs(report))
         drafts.check_outputs(outputs, [*inputs, *(rules.inputs if rules else ())], overwrite=force)
     with step("reading"):
-        frame = table_of(file, encoding, delimiter, known) if origin is None else origin.head(_LOOKED_AT)
+        frame = table_of(file, encoding, delimiter, known) if origin is None else origin.head(LOOKED_AT)
     roles = {"quasi-identifier": qi, "identifier": identifier, "other": other}
     if rules is None:
         frame = frame.learned()
@@ -428,19 +361,3 @@ def _read_policy(path: Path) -> Policy:
     from hushtable.policy import Policy
 
     return Policy.read(path)
-
-
-def _next(file: Path, policy: Path, roles: Roles) -> str:
-    """Return what to run after a scan, from the same folder; where the input is, nobody may be able to write."""
-    ending = ".parquet" if file.suffix.lower() in (".parquet", ".pq") else ".csv"
-    stem = file.name.partition(".")[0] if file.name != "-" else "table"
-    table = f"./{file}" if str(file).startswith("-") and str(file) != "-" else str(file)
-    run = ["hushtable", "anonymize", table, "-p", str(policy), "-o", f"{stem.lstrip('-') or 'table'}.release{ending}"]
-    return shlex.join([*run, *(["--ask", "quasi-identifier"] if roles.ask else [])])
-
-
-def _write_policy(path: Path, text: str) -> None:
-    from hushtable import drafts
-
-    with drafts.replacing(path) as (draft,):
-        draft.write_text(text, encoding="utf-8")

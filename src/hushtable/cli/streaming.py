@@ -4,19 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Final, cast
 
 from hushtable.cli.summary import far_out_lines, listed_lines, release_lines
 from hushtable.cli.terminal import bar, print_json, say, step
 from hushtable.errors import InputError, with_hint
 
 if TYPE_CHECKING:
+    from hushtable.dialect import Dialect
     from hushtable.engines import RemoteRelease
     from hushtable.engines.files import Files
     from hushtable.engines.lazy import Lazy
     from hushtable.policy import Policy
 
-__all__ = ["anonymize_streamed"]
+__all__ = ["LOOKED_AT", "anonymize_streamed", "origin_of"]
+
+LOOKED_AT: Final = 100_000
+"""Rows in which roles are looked for, where not all are read."""
+
+
+def origin_of(file: Path, engine: str, dialect: Dialect) -> Files | Lazy | None:
+    """Return where the rows are, if they are not to be read into memory."""
+    from hushtable import engines
+
+    return None if str(file) == "-" else engines.opened(file, engine=cast("engines.Engine", engine), dialect=dialect)
 
 
 def anonymize_streamed(

@@ -1,0 +1,104 @@
+"""scan: what a table holds, and a policy to start from."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final
+
+import typer
+
+from hushtable.cli.arguments import AsJson, Delimiter, Encoding, InFile, dialect_of, place_of, table_of
+from hushtable.cli.limits import fail_above, failing, limits_of, scan_figures
+from hushtable.cli.streaming import LOOKED_AT, origin_of
+from hushtable.cli.summary import risk_lines, role_table
+from hushtable.cli.terminal import print_json, say, step
+from hushtable.errors import InputError, listed, with_hint
+from hushtable.limits import failures
+
+if TYPE_CHECKING:
+    from hushtable.discover.recognise import Roles
+
+__all__ = ["scan"]
+
+_SCAN_FIGURES: Final = ("rate", "highest", "average")
+
+
+def scan(
+    file: InFile,
+    policy: Annotated[
+        Path | None, typer.Option("--write-policy", "-p", help="Write a policy to start from.", show_default=False)
+    ] = None,
+    k: Annotated[int, typer.Option(min=1, help="k of the written policy.")] = 5,
+    words: Annotated[
+        Path | None,
+        typer.Option(help="More words that name columns, a line `word<TAB>topic` each.", show_default=False),
+    ] = None,
+    persons: Annotated[
+        bool | None,
+        typer.Option("--persons/--no-persons", help="Whether a row is of a person; found when not given."),
+    ] = None,
+    fail: Annotated[list[str] | None, fail_above(_SCAN_FIGURES)] = None,
+    encoding: Encoding = None,
+    delimiter: Delimiter = None,
+    as_json: AsJson = False,
+) -> None:
+    """List columns with proposed roles, measure the risk, and write a policy to start from."""
+    from hushtable import drafts
+    from hushtable.discover.recognise import find_quasi_identifiers
+    from hushtable.policy.proposal import proposed
+    from hushtable.risk.assess import assess
+
+    limits = limits_of(fail, _SCAN_FIGURES)
+    if policy is not None:
+        drafts.check_outputs((policy,), (place_of(file),), overwrite=True)
+    if policy is not None and policy.exists():
+        msg = with_hint(f"{str(policy)!r} exists.", "name another file, or remove it: a policy is never overwritten.")
+        raise InputError(msg)
+    with step("reading"):
+        origin = origin_of(file, "auto", dialect_of(encoding, delimiter))
+        frame = (table_of(file, encoding, delimiter) if origin is None else origin.head(LOOKED_AT)).learned()
+    if origin is not None:
+        typer.echo(f"Not read into memory: what follows is of its first {frame.n_rows:,} rows.", err=True)
+    with step("looking at columns and classes"):
+        roles = find_quasi_identifiers(frame, words=words, of_persons=persons)
+        sensitive = [name for name, role in roles.roles.items() if role == "sensitive"]
+        # Of what is asked, the careful answer.
+        known = [name for name, role in roles.roles.items() if role in ("quasi-identifier", "ask")]
+        risk = assess(frame, quasi_identifiers=known, sensitive=sensitive)
+    failed = failures(scan_figures(risk.to_dict()), limits)
+    with failing(failed):
+        if as_json:
+            judged = {"failed_above": failed} if limits else {}
+            read = {"read": frame.dialect.to_dict()} if frame.is_text else {}
+            print_json({"file": file.name, **read, **roles.to_dict(), "risk": risk.to_dict(), **judged})
+        else:
+            say(role_table(roles), *risk_lines(risk.to_dict(), roles))
+        if policy is not None:
+            undated = [name for name in known if frame.doubts(name) != ((), ())]
+            run = None if undated or not known else _next(file, policy, roles)
+            _write_policy(policy, proposed(frame, roles, k=k, source=file.name, run=run))
+            then = f", then:\n  {run}" if run else "."
+            if undated:
+                then = (
+                    f". First say what the dates or numbers of {listed(undated)} mean: the policy names the candidates."
+                )
+            typer.echo(f"\nWrote {policy}. Check every role in it{then}", err=True)
+
+
+def _next(file: Path, policy: Path, roles: Roles) -> str:
+    """Return what to run after a scan, from the same folder; where the input is, nobody may be able to write."""
+    ending = ".parquet" if file.suffix.lower() in (".parquet", ".pq") else ".csv"
+    stem = file.name.partition(".")[0] if file.name != "-" else "table"
+    table = f"./{file}" if str(file).startswith("-") and str(file) != "-" else str(file)
+    # A folder is released as a folder, whose name has no ending.
+    output = f"{stem.lstrip('-') or 'table'}{'_release' if file.is_dir() else f'.release{ending}'}"
+    run = ["hushtable", "anonymize", table, "-p", str(policy), "-o", output]
+    return shlex.join([*run, *(["--ask", "quasi-identifier"] if roles.ask else [])])
+
+
+def _write_policy(path: Path, text: str) -> None:
+    from hushtable import drafts
+
+    with drafts.replacing(path) as (draft,):
+        draft.write_text(text, encoding="utf-8")
