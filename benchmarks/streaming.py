@@ -1,4 +1,4 @@
-"""From Parquet to verified Parquet, never held whole: collapse, search, publish and write, verify, step by step.
+"""From Parquet to verified Parquet, never held whole: anonymize (collapse and search), write, verify.
 
     python benchmarks/streaming.py [N_ROWS ...] [--folder FOLDER] [--threads 2] [--kept 0]
 
@@ -85,27 +85,16 @@ def lap(name: str, work: Callable[[], Any], total: list[float]) -> Any:
 
 def run(source: Path, output: Path) -> None:
     """Release a table, step by step."""
-    import numpy as np
+    import polars as pl
 
     import hushtable as ht
-    from hushtable.claims import claim_from_dict
-    from hushtable.engines.cells import Cells
-    from hushtable.engines.files import Files
-    from hushtable.engines.writing import write
 
     total = [0.0, 0.0]
-    files = Files.open(source)
-    columns = [name for name in files.columns if not name.startswith("kept")]
-    frame = lap("collapse", lambda: files.collapse(columns), total)
-    print(f"  ({frame.n_records:,} records in {frame.n_rows:,} distinct rows)")
-    table = ht.Table.encode(frame)
-    asked = {"quasi_identifiers": columns, "models": [ht.KAnonymity(K)], "roles": "trust"}
-    release = lap("search", lambda: ht.anonymize(table, **asked), total)
-    published = lap("cells", lambda: release.edition.table(table).decode(), total)
-    cells = Cells(frame.native, published, np.ones(frame.n_rows, dtype=bool), files.columns)
-    claim = claim_from_dict(release.claim.to_dict())
-    lap("write", lambda: write(files.batches(cells), output, claim, {}, inputs=files.inputs), total)
-    again = lap("verify", lambda: ht.verify(output, quasi_identifiers=columns, models=[ht.KAnonymity(K)]), total)
+    columns = [name for name in pl.scan_parquet(source).collect_schema().names() if not name.startswith("kept")]
+    asked = {"quasi_identifiers": columns, "models": [ht.KAnonymity(K)]}
+    release = lap("anonymize", lambda: ht.anonymize(source, **asked, roles="trust", engine="stream"), total)
+    lap("write", lambda: release.write(output), total)
+    again = lap("verify", lambda: ht.verify(output, **asked), total)
     assert again.passed
     size = sum(each.stat().st_size for each in output.iterdir())
     print(f"  {'all':9} {total[0]:8.2f} {total[1]:8.2f}   {size / 1e6:,.0f} MB written, loss {release.loss:.5f}")
