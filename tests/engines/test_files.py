@@ -1,5 +1,6 @@
 """What is published of files, batch by batch, beside a join of the whole table."""
 
+import base64
 import gc
 import io
 import stat
@@ -287,3 +288,40 @@ def test_rows_of_many_wide_columns_are_found_again(tmp_path, monkeypatch):
     changed.write_parquet(tmp_path / "in" / "0.parquet")
     with pytest.raises(InputError, match="changed"):
         list(files.batches(cells))
+
+
+def test_a_dictionary_says_nothing_of_the_order_of_what_is_hidden(tmp_path):
+    # The younger someone is, the later in the alphabet the diagnosis.
+    table = pl.DataFrame({"age": range(9), "ill": [f"ill {9 - i}" for i in range(9)]})
+    table.write_parquet(tmp_path / "in.parquet")
+    files, out = Files.open(tmp_path / "in.parquet"), tmp_path / "out"
+    keys = files.collapse(["age", "ill"]).native
+    cells = Cells(keys, keys.with_columns(age=pl.lit("[0, 8]")), np.ones(9, dtype=bool), ("age", "ill"))
+    out.mkdir()
+    write_parts(files.batches(cells), out, tmp_path / "spill")
+    (ill,) = pq.ParquetFile(next(out.iterdir()), read_dictionary=["ill"]).read(["ill"]).column(0).chunks
+    assert ill.dictionary.to_pylist() == sorted(table["ill"])
+
+
+@pytest.mark.parametrize("kind", ["array", "map", "struct", "list"])
+def test_nothing_nested_remembers_what_is_gone(tmp_path, kind):
+    table, secret = pl.DataFrame({"age": [1, 2, 3]}), "canary"
+    plain, offsets = pa.array(["a", "b", secret]), pa.array(range(4), pa.int32())
+    field = pa.field("item", pa.string(), metadata={"of": secret})
+    nested = {
+        "array": pa.FixedSizeListArray.from_arrays(plain.dictionary_encode(), 1),
+        "map": pa.MapArray.from_arrays(offsets, plain.dictionary_encode(), plain.dictionary_encode()),
+        "struct": pa.StructArray.from_arrays([plain], fields=[field]),
+        "list": pa.ListArray.from_arrays(offsets, plain).cast(pa.list_(field)),
+    }[kind]
+    pq.write_table(pa.table({"age": table["age"].to_arrow(), "kept": nested}), tmp_path / "in.parquet")
+    files, out = Files.open(tmp_path / "in.parquet"), tmp_path / "out"
+    keys = files.collapse(["age"]).native
+    cells = Cells(keys, keys.cast(pl.String), np.array([True, True, False]), ("age", "kept"))
+    out.mkdir()
+    write_parts(files.batches(cells), out, tmp_path / "spill")
+    (path,) = out.iterdir()
+    raw = path.read_bytes()
+    assert secret.encode() not in raw
+    assert secret.encode() not in base64.b64decode(pq.read_metadata(path).metadata[b"ARROW:schema"])
+    assert pl.read_parquet(path).height == 2

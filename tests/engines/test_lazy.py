@@ -144,6 +144,18 @@ def test_categories_of_records_that_are_left_out_are_not_remembered():
     assert opened.published(whole).collect_schema() == frame.schema
 
 
+def test_categories_in_lists_and_structs_are_not_remembered_either():
+    inner = pl.Enum(["a", "canary"])
+    kept = {"list": [["a"], ["canary"]], "struct": [{"x": "a"}, {"x": "canary"}]}
+    schema = {"list": pl.List(inner), "struct": pl.Struct({"x": inner})}
+    table = pl.DataFrame({"age": [1, 2], **kept}, schema={"age": pl.Int64, **schema})
+    keys = pl.DataFrame({"age": [1, 2]})
+    cells = Cells(keys, keys.cast(pl.String), np.array([True, False]), ("age", "list", "struct"))
+    published = lazy.opened(table.lazy()).published(cells)
+    assert "canary" not in str(published.collect_schema())
+    assert published.collect().rows() == [("1", ["a"], {"x": "a"})]
+
+
 def test_some_rows_come_as_they_are(people):
     head = people.head(2)
     assert head.columns == people.columns == tuple(PEOPLE.columns)

@@ -53,10 +53,11 @@ def distinct(cells: pl.DataFrame) -> tuple[pl.DataFrame, CodeArray]:
 
 
 def coded(series: pl.Series) -> tuple[CodeArray, pa.Array]:
-    """Return the places of a column's cells among its values, -1 where one is missing, and the values."""
+    """Return the places of a column's cells among its values, -1 where one is missing, and the values in order."""
     values = Values(series.name, series.dtype)
     codes, places = values.code(pa.chunked_array([to_arrow(series)]), grow=True)
-    return (codes[places] - 1).astype(np.int32), values.known
+    cells, order = values.sorted()
+    return (order[codes[places]] - 1).astype(np.int32), to_arrow(cells.slice(1))
 
 
 def _keyed(cells: pl.DataFrame) -> tuple[list[Values], Keys, CountArray]:

@@ -111,9 +111,8 @@ class Lazy(Origin):
             data = self._joined(cells, cells.columns).filter(nw.col(MARK))
             if not cells.is_published.all():
                 # Their type would carry the categories of the others too.
-                schema = data.collect_schema()
-                told = [name for name, dtype in schema.items() if isinstance(dtype, _CATEGORIES)]
-                data = data.with_columns(nw.col(name).cast(nw.String) for name in told)
+                told = {name: (dtype, _untold(dtype)) for name, dtype in data.collect_schema().items()}
+                data = data.with_columns(nw.col(name).cast(new) for name, (old, new) in told.items() if old != new)
             return self.engine.renamed(data.drop(MARK).to_native(), cells.columns)
 
     def batches(self, cells: Cells) -> Iterator[Any]:
@@ -367,6 +366,19 @@ def _met_by(name: str, dtype: Any) -> nw.Expr:
     """Return a column as it is joined: categories, and what has no type here, as text."""
     key = _key(name, dtype)
     return key.cast(nw.String) if isinstance(dtype, (*_CATEGORIES, nw.Unknown)) else key
+
+
+def _untold(dtype: Any) -> Any:
+    """Return a type with text in the place of categories, in lists and structs too."""
+    if isinstance(dtype, _CATEGORIES):
+        return nw.String()
+    if isinstance(dtype, nw.List):
+        return nw.List(_untold(dtype.inner))
+    if isinstance(dtype, nw.Array):
+        return nw.Array(_untold(dtype.inner), dtype.size)
+    if isinstance(dtype, nw.Struct):
+        return nw.Struct({each.name: _untold(each.dtype) for each in dtype.fields})
+    return dtype
 
 
 def _plain(column: pl.Series) -> pl.Series:

@@ -117,21 +117,27 @@ def _spread(batches: Iterable[pa.Table], spill: Path) -> tuple[int, Iterator[pa.
 
 
 def decoded(table: pa.Table) -> pa.Table:
-    """Return a table without dictionaries, which may hold more than its cells."""
-    fields = [field.with_type(_undictionaried(field.type)) for field in table.schema]
-    return table.cast(pa.schema(fields))
+    """Return a table without dictionaries and metadata of fields, which may hold more than its cells."""
+    return table.cast(pa.schema(list(map(_plain, table.schema))))
+
+
+def _plain(field: pa.Field) -> pa.Field:
+    return pa.field(field.name, _undictionaried(field.type), field.nullable)
 
 
 def _undictionaried(dtype: pa.DataType) -> pa.DataType:
+    """Return a type without dictionaries, and without metadata of what is nested in it."""
     if pa.types.is_dictionary(dtype):
         return dtype.value_type
     if pa.types.is_struct(dtype):
-        return pa.struct(
-            [field.with_type(_undictionaried(field.type)) for field in map(dtype.field, range(dtype.num_fields))]
-        )
+        return pa.struct([_plain(dtype.field(place)) for place in range(dtype.num_fields)])
+    if pa.types.is_map(dtype):
+        return pa.map_(_plain(dtype.key_field), _plain(dtype.item_field), dtype.keys_sorted)
+    if pa.types.is_fixed_size_list(dtype):
+        return pa.list_(_plain(dtype.value_field), dtype.list_size)
     for is_kind, kind in ((pa.types.is_list, pa.list_), (pa.types.is_large_list, pa.large_list)):
         if is_kind(dtype):
-            return kind(dtype.value_field.with_type(_undictionaried(dtype.value_type)))
+            return kind(_plain(dtype.value_field))
     return dtype
 
 
