@@ -31,8 +31,6 @@ from hushtable.table import Table
 
 __all__ = ["anonymize"]
 
-_LOOKED_AT: Final = 100_000  # rows in which a direct identifier is looked for, where they are not in memory
-
 
 def anonymize(
     data: Any,
@@ -189,7 +187,7 @@ def anonymize(
     source = data if isinstance(data, Table) or origin is not None else frames.read(data)
     request = replace(request, hierarchies=_hierarchies(hierarchies, request))
     if roles == "check":
-        _check_identifiers(source if origin is None else origin.head(_LOOKED_AT), request)
+        _check_identifiers(source if origin is None else origin.head(engines.LOOKED_AT), request)
     release: Release | RemoteRelease
     release = protect(source, request) if origin is None else engines.protect(origin, request)
     if roles == "trust":

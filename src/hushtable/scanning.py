@@ -41,12 +41,15 @@ class Parts:
         Of the files.
     dialect : Dialect
         What was said of cells.
+    folder : path, optional
+        Of which they are all files.
     """
 
     inputs: tuple[Path, ...]
     schema: pl.Schema = field(repr=False)
     n_bytes: int
     dialect: Dialect = field(default_factory=Dialect)
+    folder: Path | None = None
 
     is_text = False
 
@@ -165,7 +168,7 @@ def scan(data: Any, dialect: Dialect | None = None) -> Scan:
     schema = _schema(inputs[0])
     for each in inputs[1:]:
         _check_alike(schema, _schema(each), each, inputs[0])
-    return Parts(inputs, schema, n_bytes, dialect.marks)
+    return Parts(inputs, schema, n_bytes, dialect.marks, path if path.is_dir() else None)
 
 
 def ahead(items: Iterable[Item], depth: int = 2) -> Generator[Item]:

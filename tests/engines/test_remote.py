@@ -217,3 +217,81 @@ def test_methods_that_part_equal_records_are_refused(tmp_path):
         )
     with pytest.raises(ht.InputError, match="engine"):
         ht.anonymize(people(50), **ASKED["k"], engine="stream")
+
+
+ROLES = {"age": "quasi-identifier", "visit": "other", "who": "identifier"}
+
+
+def visits(n=61):
+    """A table in which the one record that is suppressed hides another's visit."""
+    return pl.DataFrame(
+        {
+            "age": [*(30 + i % 3 for i in range(n - 1)), 90],
+            "visit": [*(f"v{i // 3}" for i in range(n - 2)), "hidden", "hidden"],
+            "who": [f"w{i // 2}" for i in range(n)],
+        }
+    )
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("person", [None, "who"])
+def test_a_record_that_is_left_out_hides_nobody(engine, person, tmp_path):
+    asked = {"columns": ROLES, "models": [{"k-anonymity": 5}], "limits": {"suppression": 0.05}}
+    policy = ht.Policy.make({**asked, **({"person": person} if person else {})})
+    whole, release = policy.protect(visits()), policy.protect(ENGINES[engine](visits(), tmp_path))
+    assert whole.exposure.n_unique == 1
+    for name in ("n_records", "n_unique", "sets", "columns"):
+        assert getattr(release.exposure, name) == getattr(whole.exposure, name)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_cell_that_means_missing_has_no_pseudonym(engine, tmp_path):
+    frame = people(100).with_columns(who=pl.Series(["NA", *(f"p{i}" for i in range(99))]))
+    key = bytes(range(32))
+    spec = {"who": ht.ColumnSpec(missing_values=("NA",))}
+    asked = {**ASKED["k"], "pseudonyms": ht.Pseudonyms(("who",), key), "specs": spec, "roles": "trust"}
+    whole = ht.anonymize(frame, **asked).frame
+    data = ENGINES[engine](frame, tmp_path)
+    assert whole["who"].null_count() == 1
+    assert rows_of(collected(ht.anonymize(data, **asked).frame)) == rows_of(whole)
+    roles = dict.fromkeys(frame.columns, "identifier") | {"age": "quasi-identifier"}
+    policy = ht.Policy.make(
+        {
+            "columns": {**roles, "who": {"role": "identifier", "action": "pseudonym"}},
+            "models": [{"k-anonymity": 3}],
+            "read": {"missing_values": ["NA"]},
+        }
+    )
+    assert collected(policy.protect(data, key=key).frame)["who"].null_count() == 1
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_records_that_no_identifier_tells_apart_are_warned_of(engine, tmp_path):
+    with pytest.warns(UserWarning, match="no identifier tells"):
+        ht.anonymize(
+            ENGINES[engine](visits(), tmp_path),
+            quasi_identifiers=["age"],
+            models=[ht.KAnonymity(1)],
+            identifiers=["who"],
+            roles="trust",
+        )
+
+
+def test_the_command_overwrites_nothing_but_a_release(tmp_path):
+    folder, out = as_folder(visits(), tmp_path), tmp_path / "out"
+    policy = tmp_path / "policy.yaml"
+    entries = {"columns": ROLES, "models": [{"k-anonymity": 5}], "limits": {"suppression": 0.05}}
+    policy.write_text(ht.Policy.make({**entries, "accept": {"visit": "a test"}}).to_yaml())
+    assert done("anonymize", folder, "-p", policy, "-o", out).code == 0
+    assert done("anonymize", folder, "-p", policy, "-o", out, "--force").code == 0
+    within = policy.rename(out / "policy.yaml")
+    told = run("anonymize", folder, "-p", within, "-o", out, "--force")
+    assert (told.code, "no input is ever overwritten" in told.err) == (2, True)
+    within.rename(policy)
+    (out / "notes.txt").write_text("mine")
+    told = run("anonymize", folder, "-p", policy, "-o", out, "--force")
+    assert (told.code, "notes.txt" in told.err) == (2, True)
+    for name in ("more.parquet", "more"):
+        told = run("anonymize", folder, "-p", policy, "-o", folder / name)
+        assert (told.code, "in the input folder" in told.err) == (2, True)
+    assert sorted(each.name for each in out.iterdir()) == ["_manifest.json", "notes.txt", "part-00000.parquet"]

@@ -17,7 +17,7 @@ from hushtable.models.identity import KAnonymity
 from hushtable.table import Table
 from hushtable.texts import without_blanks
 
-__all__ = ["check_cells", "check_roles", "check_spelling", "warn_of_doubts"]
+__all__ = ["check_cells", "check_roles", "check_spelling", "doubt_of_persons", "warn_of_doubts"]
 
 _HUNDREDS: Final = 100  # of values of a category, from where nobody remembers which group holds which
 
@@ -96,16 +96,21 @@ def warn_of_doubts(source: Frame | Table, table: Table, asked: Request) -> None:
                     f"{_proposal(column)}",
                     stacklevel=4,
                 )
+    doubt = doubt_of_persons(source, asked)
+    if doubt is not None:
+        warnings.warn(doubt, stacklevel=4)
+
+
+def doubt_of_persons(source: Frame | Table, asked: Request) -> str | None:
+    """Say that a person may have several of some records, where nobody said whose they are; None where none has."""
     named = (*asked.identifiers, *(asked.pseudonyms.columns if asked.pseudonyms else ()))
-    if asked.person is not None or not named:
-        return
     # Where one identifier tells the records apart, every record may be a person's only one.
-    if not any(_tells_apart(source, name) for name in named):
-        warnings.warn(
-            f"no identifier tells the {source.n_records} records apart ({listed(named)}): where a person has several "
-            f"records, pass person={named[0]!r}, so that classes count persons.",
-            stacklevel=4,
-        )
+    if asked.person is not None or not named or any(_tells_apart(source, name) for name in named):
+        return None
+    return (
+        f"no identifier tells the {source.n_records} records apart ({listed(named)}): where a person has several "
+        f"records, pass person={named[0]!r}, so that classes count persons."
+    )
 
 
 def _proposal(column: Column) -> str:

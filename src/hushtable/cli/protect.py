@@ -208,7 +208,7 @@ def anonymize(
     if origin is not None:
         whole = (("--save-recoding", save_recoding), ("--certificate", certificate), ("--report", report))
         given = [name for name, value in (*whole, ("--keep-order", keep_order)) if value]
-        anonymize_streamed(origin, output, rules, key, given, external=external, force=force, as_json=as_json)
+        anonymize_streamed(origin, output, rules, key, inputs, given, external=external, force=force, as_json=as_json)
         return
     check_writing(output, rules.writing.made)
     with bar("searching") as progress:

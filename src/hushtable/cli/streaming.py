@@ -35,6 +35,7 @@ def anonymize_streamed(
     output: Path,
     rules: Policy,
     key: bytes | None,
+    inputs: Sequence[Path],
     unsupported: Sequence[str],
     *,
     external: bool,
@@ -51,6 +52,8 @@ def anonymize_streamed(
     rules : Policy
     key : bytes, optional
         Of pseudonyms.
+    inputs : sequence of path
+        What else was read, none of which is overwritten.
     unsupported : sequence of str
         Options that were given, and need the whole table in memory.
     external, force, as_json : bool
@@ -65,7 +68,7 @@ def anonymize_streamed(
             "leave it out, or take --engine memory.",
         )
         raise InputError(msg)
-    writing.check_output(output, origin.inputs, overwrite=force)
+    writing.check_output(output, (*origin.inputs, *inputs, *rules.inputs), overwrite=force)
     with bar("searching") as progress:
         release = cast("RemoteRelease", rules.protect(origin, key=key, progress=progress))
     with step("writing and verifying"):

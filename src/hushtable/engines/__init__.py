@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import glob
 import os
+import warnings
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from hushtable import anonymizers
 from hushtable.anonymizers import Request, check_roles
+from hushtable.anonymizers.checks import doubt_of_persons
 from hushtable.dialect import Dialect, Writing
 from hushtable.engines.lazy import Lazy, collapse, is_lazy
 from hushtable.engines.lazy import opened as of_engine
@@ -22,9 +24,12 @@ from hushtable.search import free_memory
 if TYPE_CHECKING:
     from hushtable.engines.files import Files
 
-__all__ = ["Engine", "RemoteRelease", "collapse", "is_lazy", "opened", "protect"]
+__all__ = ["LOOKED_AT", "Engine", "RemoteRelease", "collapse", "is_lazy", "opened", "protect"]
 
 Engine = Literal["auto", "memory", "stream"]
+
+LOOKED_AT: Final = 100_000
+"""Rows in which roles and direct identifiers are looked for, where not all are in memory."""
 
 _SHARE: Final = 0.5  # of the free memory, past which a file is not read into it
 _GROWTH: Final = {"csv": 8, "parquet": 20}  # how many times its size a file takes in memory, until it is released
@@ -44,7 +49,7 @@ def opened(
     session : optional
         Of DuckDB (a connection) or Spark, where the frame does not tell.
     dialect : Dialect, optional
-        How a CSV spells its table.
+        How a CSV spells its table, and which texts mean a missing cell.
 
     Raises
     ------
@@ -63,7 +68,7 @@ def opened(
         if engine == "stream":
             msg = with_hint("engine = 'stream' for a table in memory.", "pass the path of its file, or leave it out.")
             raise InputError(msg)
-        return of_engine(data, session) if is_lazy(data) else None
+        return of_engine(data, session, dialect=dialect) if is_lazy(data) else None
     path = Path(data)
     if engine == "memory" or (engine == "auto" and not _is_many(path) and not _is_large(path)):
         return None
@@ -102,6 +107,7 @@ def protect(origin: Files | Lazy, asked: Request) -> RemoteRelease:
         As `hushtable.anonymize` says.
     """
     check_roles(origin.columns, asked)
+    origin = origin.told(asked.specs)
     if asked.method.offers.parts_equal_records:
         msg = with_hint(
             f"method {asked.method.name!r} parts equal records, which takes a row for each of them.",
@@ -118,6 +124,10 @@ def protect(origin: Files | Lazy, asked: Request) -> RemoteRelease:
     persons = () if asked.person is None else (asked.person,)
     names = tuple(dict.fromkeys((*asked.quasi_identifiers, *asked.judged, *persons)))
     counted = origin.collapse(names)
+    # Records that are not told apart among the first are not told apart among all.
+    doubt = doubt_of_persons(origin.head(LOOKED_AT), asked)
+    if doubt is not None:
+        warnings.warn(doubt, stacklevel=3)
     hidden = tuple(name for name in asked.identifiers if name in names)
     of_distinct = replace(asked, identifiers=hidden, pseudonyms=None, inputs=(*asked.inputs, *origin.inputs))
     return RemoteRelease(anonymizers.protect(counted, of_distinct), origin, asked.identifiers, asked.pseudonyms)

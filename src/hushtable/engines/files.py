@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from hushtable import collapsing, frames
 from hushtable._types import CodeArray, CountArray
+from hushtable.column import ColumnSpec
 from hushtable.dialect import Dialect
 from hushtable.engines import lazy
 from hushtable.engines.cells import Cells
@@ -23,7 +24,7 @@ from hushtable.engines.parts import Batches, decoded
 from hushtable.errors import InputError, check_columns, with_hint
 from hushtable.frames import Frame
 from hushtable.pseudonyms import pseudonymize
-from hushtable.scanning import Scan, scan, to_arrow
+from hushtable.scanning import Parts, Scan, scan, to_arrow
 
 __all__ = ["Files"]
 
@@ -35,9 +36,12 @@ class Files(Origin):
     Attributes
     ----------
     source : Scan
+    specs : mapping of column to ColumnSpec
+        What was said of how columns are read.
     """
 
     source: Scan
+    specs: Mapping[str, ColumnSpec] = field(default_factory=dict, repr=False)
 
     @classmethod
     def open(cls, data: Any, dialect: Dialect | None = None) -> Files:
@@ -51,8 +55,9 @@ class Files(Origin):
 
     @property
     def inputs(self) -> tuple[Path, ...]:
-        """The files, none of which an output may be."""
-        return self.source.inputs
+        """The files, none of which an output may be, and their folder, in which none may be."""
+        folder = self.source.folder if isinstance(self.source, Parts) else None
+        return (*self.source.inputs, *([] if folder is None else [folder]))
 
     @property
     def n_bytes(self) -> int:
@@ -63,9 +68,25 @@ class Files(Origin):
         """Return the first rows as a frame."""
         return self._frame(self.source.head(n_rows))
 
-    def collapse(self, names: Sequence[str], *, most_rows: int = collapsing.MOST_ROWS) -> Frame:
-        """Return the distinct rows of some columns with their counts; see `hushtable.collapsing.collapse`."""
-        return collapsing.collapse(self.source, names, most_rows=most_rows)
+    def collapse(
+        self, names: Sequence[str], cells: Cells | None = None, *, most_rows: int = collapsing.MOST_ROWS
+    ) -> Frame:
+        """Return the distinct rows of some columns with their counts; see `hushtable.collapsing.collapse`.
+
+        With cells, of what is published, without the records that are left out.
+        """
+        if cells is None:
+            return collapsing.collapse(self.source, names, most_rows=most_rows).told(self.specs)
+        schema = {**self.source.schema, **cells.published.schema}
+        collapser = collapsing.Collapser({name: schema[name] for name in names}, most_rows)
+        for batch in self.batches(replace(cells, columns=tuple(names))):
+            collapser.add(batch)
+        rows, counts = collapser.rows()
+        return replace(self._frame(rows), counts=counts)
+
+    def told(self, specs: Mapping[str, ColumnSpec]) -> Files:
+        """Return the files with more said of how columns are read."""
+        return replace(self, specs={**self.specs, **specs})
 
     def published(self, cells: Cells) -> Any:
         """Return what is published as a LazyFrame of polars.
@@ -80,7 +101,8 @@ class Files(Origin):
                 "there is no lazy frame of a CSV that is read in pieces.", "write the release, and scan it."
             )
             raise InputError(msg)
-        return lazy.opened(pl.scan_parquet([*self.inputs], glob=False)).published(cells)
+        frame = pl.scan_parquet([*self.source.inputs], glob=False)
+        return lazy.opened(frame, dialect=self.source.dialect).told(self.specs).published(cells)
 
     def batches(self, cells: Cells) -> Batches:
         """Return what is published of every record, batch by batch, in the order of the files.
@@ -128,7 +150,8 @@ class Files(Origin):
         return table
 
     def _frame(self, cells: pl.DataFrame) -> Frame:
-        return replace(frames.read(cells), is_text=self.source.is_text, dialect=self.source.dialect)
+        frame = replace(frames.read(cells), is_text=self.source.is_text, dialect=self.source.dialect)
+        return frame.told(self.specs)
 
 
 class _Published:

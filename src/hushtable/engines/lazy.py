@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import operator
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib import import_module
 from pathlib import Path
@@ -15,6 +15,8 @@ import narwhals as nw
 import polars as pl
 
 from hushtable import frames, search
+from hushtable.column import ColumnSpec
+from hushtable.dialect import Dialect
 from hushtable.engines.cells import Cells
 from hushtable.engines.natives import MARK, UNSEEN, Duckdb, Engine, Polars
 from hushtable.engines.origin import Origin
@@ -56,6 +58,10 @@ class Lazy(Origin):
         A DuckDB connection.
     passes : list of int
         How many records each pass over the input saw.
+    dialect : Dialect
+        What was said of all cells.
+    specs : mapping of column to ColumnSpec
+        What was said of how columns are read.
     """
 
     data: nw.LazyFrame[Any] = field(repr=False)
@@ -63,6 +69,8 @@ class Lazy(Origin):
     engine: Engine = field(repr=False)
     session: Any = field(default=None, repr=False)
     passes: list[int] = field(default_factory=list, repr=False)
+    dialect: Dialect = field(default_factory=Dialect, repr=False)
+    specs: Mapping[str, ColumnSpec] = field(default_factory=dict, repr=False)
 
     @property
     def inputs(self) -> tuple[Path, ...]:
@@ -73,7 +81,11 @@ class Lazy(Origin):
         """Return some rows, the first where the engine has an order."""
         with _asking(self.engine):
             rows = self.engine.pulled(self.data.head(n_rows).to_native())
-        return frames.read(_named(rows, self.columns))
+        return self._frame(_named(rows, self.columns))
+
+    def told(self, specs: Mapping[str, ColumnSpec]) -> Lazy:
+        """Return the frame with more said of how columns are read."""
+        return replace(self, specs={**self.specs, **specs})
 
     def collapse(self, names: Sequence[str], cells: Cells | None = None) -> Frame:
         """Return the distinct rows of some columns, sorted, with how many records each stands for.
@@ -169,7 +181,10 @@ class Lazy(Origin):
             _check_marks(int(rows.filter(rows[MARK].is_null())[_COUNT].sum()))
             rows = rows.filter(rows[MARK]).drop(MARK)
         rows = rows.sort(rows.columns)
-        return replace(frames.read(_named(rows.drop(_COUNT), names)), counts=rows[_COUNT].to_numpy())
+        return replace(self._frame(_named(rows.drop(_COUNT), names)), counts=rows[_COUNT].to_numpy())
+
+    def _frame(self, rows: pl.DataFrame) -> Frame:
+        return frames.read(rows, dialect=self.dialect).told(self.specs)
 
     def _joined(self, cells: Cells, names: Sequence[str]) -> nw.LazyFrame[Any]:
         """Return what all records publish in some columns, as ``p0``, ``p1`` and so on, and whether they do so."""
@@ -233,7 +248,7 @@ def is_lazy(data: Any) -> bool:
     return isinstance(nw.from_native(data, pass_through=True), nw.LazyFrame)
 
 
-def opened(data: Any, session: Any = None) -> Lazy:
+def opened(data: Any, session: Any = None, *, dialect: Dialect | None = None) -> Lazy:
     """Return a lazy frame as what its engine can be asked.
 
     Parameters
@@ -241,6 +256,8 @@ def opened(data: Any, session: Any = None) -> Lazy:
     data : polars.LazyFrame, duckdb.DuckDBPyRelation or pyspark.sql.DataFrame
     session : duckdb.DuckDBPyConnection, optional
         The connection that made a relation, if it was not the default one.
+    dialect : Dialect, optional
+        What is said of all cells, such as the texts that mean a missing one.
 
     Raises
     ------
@@ -265,7 +282,7 @@ def opened(data: Any, session: Any = None) -> Lazy:
         plain = engine.renamed(native, [f"c{place}" for place in range(len(names))])
         # Else a relation of another connection would be told only when the search is done.
         engine.table(plain, pl.DataFrame({"r": [0]}), session)
-    return Lazy(nw.from_native(plain), names, engine, session)
+    return Lazy(nw.from_native(plain), names, engine, session, dialect=dialect or Dialect())
 
 
 def collapse(data: Any, columns: Sequence[str], *, session: Any = None) -> Table:
@@ -401,7 +418,7 @@ def _of_pseudonyms(
     if cells.pseudonyms is None:
         return cells.published, []
     judged = tuple(name for name in cells.pseudonyms.columns if name in cells.published.columns)
-    rows = pseudonymize(frames.read(cells.published), replace(cells.pseudonyms, columns=judged)).native
+    rows = pseudonymize(lazy._frame(cells.published), replace(cells.pseudonyms, columns=judged)).native
     maps = []
     for name in cells.pseudonyms.columns:
         if name in names and name not in judged:

@@ -244,8 +244,7 @@ class RemoteRelease:
     ) -> RemoteRelease:
         """Return the release with the exposure of the columns that are kept as they are, alone.
 
-        What they tell within the classes is not counted: it would take a pass over all columns together. Records that
-        are left out count as well.
+        What they tell within the classes is not counted: it would take a pass over all columns together.
 
         Parameters
         ----------
@@ -265,7 +264,14 @@ class RemoteRelease:
         others = [name for name in self.columns if name not in named]
         person = getattr(self.claim, "person", None)
         persons = [person] if person and person not in others else []
-        counted = self.origin.collapse([*others, *persons]) if others else frames.read(self.distinct.source)
+        cells = replace(self.cells, pseudonyms=None, columns=(*others, *persons))
+        is_whole = cells.is_published.all()
+        source = frames.read(self.distinct.source)
+        counted = (
+            self.origin.collapse(cells.columns, None if is_whole else cells).told(source.specs)
+            if others
+            else source.take(np.flatnonzero(cells.is_published))
+        )
         measured = measure_exposure(
             counted,
             np.zeros(counted.n_rows, dtype=np.int32),
