@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from hushtable.errors import InputError, with_hint
+from hushtable.errors import InputError, listed, with_hint
 
 if sys.platform != "win32":
     import fcntl
@@ -35,7 +35,7 @@ def paths_among(*given: Any) -> tuple[Path, ...]:
 
 
 def check_outputs(outputs: Sequence[Path], inputs: Sequence[Path], *, overwrite: bool) -> None:
-    """Raise InputError where an output is an input, another output, a link or a folder, has no folder, or exists."""
+    """Raise InputError where an output is an input or in one, another output, a link or a folder, or exists."""
     for place, output in enumerate(outputs):
         if not output.parent.is_dir():
             msg = with_hint(f"there is no folder {str(output.parent)!r}.", "make it first; nothing was written.")
@@ -44,6 +44,12 @@ def check_outputs(outputs: Sequence[Path], inputs: Sequence[Path], *, overwrite:
             if _is_same(output, source):
                 msg = with_hint(
                     f"the output is the input {str(source)!r}.", "name another file; no input is ever overwritten."
+                )
+                raise InputError(msg)
+            if os.path.isdir(source) and _is_same(output.parent, source):
+                msg = with_hint(
+                    f"the output is in the input folder {str(source)!r}.",
+                    "write it elsewhere: it would be read as an input.",
                 )
                 raise InputError(msg)
         if any(_is_same(output, other) for other in outputs[:place]):
@@ -63,8 +69,8 @@ def check_outputs(outputs: Sequence[Path], inputs: Sequence[Path], *, overwrite:
             raise InputError(msg)
 
 
-def check_folder(folder: Path, inputs: Sequence[Path], mark: str, *, overwrite: bool) -> None:
-    """Raise InputError where a folder must not be written: it holds an input, or nothing says that it may be replaced.
+def check_folder(folder: Path, inputs: Sequence[Path], mark: str, parts: str, *, overwrite: bool) -> None:
+    """Raise InputError where a folder must not be written: it holds an input, or something that is no release.
 
     Parameters
     ----------
@@ -72,6 +78,8 @@ def check_folder(folder: Path, inputs: Sequence[Path], mark: str, *, overwrite: 
     inputs : sequence of path
     mark : str
         The name of a file without which no folder is replaced.
+    parts : str
+        The pattern of all other names that a folder may hold which is replaced.
     overwrite : bool
     """
     place = Path(os.path.realpath(folder))
@@ -84,10 +92,12 @@ def check_folder(folder: Path, inputs: Sequence[Path], mark: str, *, overwrite: 
             raise InputError(msg)
     if os.path.isdir(folder) and not os.path.islink(folder):
         is_release = (folder / mark).is_file()
-        if overwrite and is_release:
+        others = [each.name for each in folder.iterdir() if each.name != mark and not each.match(parts)]
+        if overwrite and is_release and not others:
             return
+        more = f", and holds {listed(sorted(others))} besides a release." if others else "."
         msg = with_hint(
-            f"{str(folder)!r} exists" + ("." if is_release else f" and has no {mark}: it is not a release."),
+            f"{str(folder)!r} exists" + (more if is_release else f" and has no {mark}: it is not a release."),
             "name another folder; a release is overwritten by --force on the command line, overwrite=True in Python.",
         )
         raise InputError(msg)

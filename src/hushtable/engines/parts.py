@@ -26,9 +26,10 @@ from hushtable.delimited import header_line
 from hushtable.files import file_kind
 from hushtable.scanning import ahead
 
-__all__ = ["ROWS_PER_PART", "Batches", "decoded", "write_file", "write_parts"]
+__all__ = ["PART_NAMES", "ROWS_PER_PART", "Batches", "decoded", "write_file", "write_parts"]
 
 ROWS_PER_PART: Final = 5_000_000
+PART_NAMES: Final = "part-*.parquet"
 
 _GROUP: Final = 2**20  # rows that are written together
 _BUCKETS: Final = 64

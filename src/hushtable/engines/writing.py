@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from hushtable import drafts, frames, manifest
 from hushtable.claims import Claim, Verdict, opened, seen
 from hushtable.dialect import Dialect
-from hushtable.engines.parts import ROWS_PER_PART, write_file, write_parts
+from hushtable.engines.parts import PART_NAMES, ROWS_PER_PART, write_file, write_parts
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -26,7 +26,7 @@ def is_folder(path: Path) -> bool:
 def check_output(path: Path, inputs: Sequence[Path], *, overwrite: bool) -> None:
     """Raise InputError where a release of this name must not be written, before any work is done for it."""
     if is_folder(path):
-        drafts.check_folder(path, inputs, manifest.IN_FOLDER, overwrite=overwrite)
+        drafts.check_folder(path, inputs, manifest.IN_FOLDER, PART_NAMES, overwrite=overwrite)
     else:
         frames.file_kind(path)
         drafts.check_outputs((path, manifest.manifest_path(path)), inputs, overwrite=overwrite)
