@@ -313,7 +313,8 @@ CELLS = {
     "star": pl.DataFrame({"x": [WORD, "*", WORD]}),
     "no table": {WORD: [1]},
     "a text": WORD,
-    "lazy": pl.LazyFrame({"x": [WORD]}),
+    "lazy lists": pl.LazyFrame({"x": [[WORD], [WORD]]}),
+    "a lazy query that fails": pl.LazyFrame({"x": [WORD]}).with_columns(pl.col("x").str.to_integer(strict=True)),
 }
 
 

@@ -70,12 +70,11 @@ def test_refused(options: dict[str, Any], error: type[ht.HushError], message: st
         (PEOPLE.with_columns(sex=pl.lit("*")), r"'sex' holds a literal '\*'"),
         (PEOPLE.with_columns(age=pl.lit(float("inf"))), "'age' holds infinite numbers"),
         (PEOPLE.with_columns(age=pl.lit(b"x")), "'age' has the type Binary"),
-        (PEOPLE.lazy(), "LazyFrame"),
         ([1, 2], "type list"),
         (None, "type NoneType"),
         ("none.csv", "No such file"),
     ],
-    ids=["empty", "star", "infinite", "bytes", "lazy", "list", "none", "no file"],
+    ids=["empty", "star", "infinite", "bytes", "list", "none", "no file"],
 )
 def test_unusable_tables(data: Any, message: str) -> None:
     with pytest.raises(ht.InputError, match=message):

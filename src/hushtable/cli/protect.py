@@ -31,7 +31,7 @@ from hushtable.cli.arguments import (
 )
 from hushtable.cli.report import ReportFile, report_outputs, write_report
 from hushtable.cli.requests import changed, decided, key_of, policy_of_options
-from hushtable.cli.streaming import LOOKED_AT, anonymize_streamed, origin_of
+from hushtable.cli.streaming import anonymize_streamed, head_of, origin_of
 from hushtable.cli.summary import (
     effort_lines,
     far_out_lines,
@@ -177,7 +177,7 @@ def anonymize(
         outputs = (*outputs_of(output, codebook=codebook), *saved, *report_outputs(report))
         drafts.check_outputs(outputs, [*inputs, *(rules.inputs if rules else ())], overwrite=force)
     with step("reading"):
-        frame = table_of(file, encoding, delimiter, known) if origin is None else origin.head(LOOKED_AT)
+        frame = table_of(file, encoding, delimiter, known) if origin is None else head_of(origin)
     roles = {"quasi-identifier": qi, "identifier": identifier, "other": other}
     if rules is None:
         frame = frame.learned()

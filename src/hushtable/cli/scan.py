@@ -10,7 +10,7 @@ import typer
 
 from hushtable.cli.arguments import AsJson, Delimiter, Encoding, InFile, dialect_of, place_of, table_of
 from hushtable.cli.limits import fail_above, failing, limits_of, scan_figures
-from hushtable.cli.streaming import LOOKED_AT, origin_of
+from hushtable.cli.streaming import head_of, origin_of
 from hushtable.cli.summary import risk_lines, role_table
 from hushtable.cli.terminal import print_json, say, step
 from hushtable.errors import InputError, listed, with_hint
@@ -57,7 +57,7 @@ def scan(
         raise InputError(msg)
     with step("reading"):
         origin = origin_of(file, "auto", dialect_of(encoding, delimiter))
-        frame = (table_of(file, encoding, delimiter) if origin is None else origin.head(LOOKED_AT)).learned()
+        frame = (table_of(file, encoding, delimiter) if origin is None else head_of(origin)).learned()
     if origin is not None:
         typer.echo(f"Not read into memory: what follows is of its first {frame.n_rows:,} rows.", err=True)
     with step("looking at columns and classes"):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING, cast
 
 from hushtable.cli.summary import far_out_lines, listed_lines, release_lines
 from hushtable.cli.terminal import bar, print_json, say, step
@@ -15,12 +15,10 @@ if TYPE_CHECKING:
     from hushtable.engines import RemoteRelease
     from hushtable.engines.files import Files
     from hushtable.engines.lazy import Lazy
+    from hushtable.frames import Frame
     from hushtable.policy import Policy
 
-__all__ = ["LOOKED_AT", "anonymize_streamed", "origin_of"]
-
-LOOKED_AT: Final = 100_000
-"""Rows in which roles are looked for, where not all are read."""
+__all__ = ["anonymize_streamed", "head_of", "origin_of"]
 
 
 def origin_of(file: Path, engine: str, dialect: Dialect) -> Files | Lazy | None:
@@ -28,6 +26,13 @@ def origin_of(file: Path, engine: str, dialect: Dialect) -> Files | Lazy | None:
     from hushtable import engines
 
     return None if str(file) == "-" else engines.opened(file, engine=cast("engines.Engine", engine), dialect=dialect)
+
+
+def head_of(origin: Files | Lazy) -> Frame:
+    """Return some rows to look for roles in, where not all are read."""
+    from hushtable import engines
+
+    return origin.head(engines.LOOKED_AT)
 
 
 def anonymize_streamed(

@@ -245,7 +245,8 @@ class Lazy(Origin):
 
 def is_lazy(data: Any) -> bool:
     """Tell whether something is a lazy frame; no library is imported to find out."""
-    return isinstance(nw.from_native(data, pass_through=True), nw.LazyFrame)
+    # A dataframe that is none for narwhals, such as one with doubled columns, is not opened to find out.
+    return bool(nw.dependencies.is_into_lazyframe(data))
 
 
 def opened(data: Any, session: Any = None, *, dialect: Dialect | None = None) -> Lazy:
