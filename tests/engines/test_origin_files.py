@@ -303,7 +303,7 @@ def test_a_dictionary_says_nothing_of_the_order_of_what_is_hidden(tmp_path):
     assert ill.dictionary.to_pylist() == sorted(table["ill"])
 
 
-@pytest.mark.parametrize("kind", ["array", "map", "struct", "list"])
+@pytest.mark.parametrize("kind", ["array", "map", "struct", "list", "view"])
 def test_nothing_nested_remembers_what_is_gone(tmp_path, kind):
     table, secret = pl.DataFrame({"age": [1, 2, 3]}), "canary"
     plain, offsets = pa.array(["a", "b", secret]), pa.array(range(4), pa.int32())
@@ -313,6 +313,7 @@ def test_nothing_nested_remembers_what_is_gone(tmp_path, kind):
         "map": pa.MapArray.from_arrays(offsets, plain.dictionary_encode(), plain.dictionary_encode()),
         "struct": pa.StructArray.from_arrays([plain], fields=[field]),
         "list": pa.ListArray.from_arrays(offsets, plain).cast(pa.list_(field)),
+        "view": pa.ListArray.from_arrays(offsets, plain.cast(pa.string_view())),
     }[kind]
     pq.write_table(pa.table({"age": table["age"].to_arrow(), "kept": nested}), tmp_path / "in.parquet")
     files, out = Files.open(tmp_path / "in.parquet"), tmp_path / "out"

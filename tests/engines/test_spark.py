@@ -101,6 +101,21 @@ def test_parts_say_nothing_but_what_is_published(spark, tmp_path):
         }
 
 
+def test_nested_fields_say_nothing_either(spark, tmp_path):
+    from pyspark.sql.types import ArrayType, LongType, StringType, StructField, StructType
+
+    inner = StructType([StructField("x", StringType(), metadata={"values": "a secret"})])
+    schema = StructType([StructField("age", LongType()), StructField("s", inner), StructField("l", ArrayType(inner))])
+    frame = spark.createDataFrame([(1, ("a",), [("b",)])], schema=schema)
+    assert "a secret" in frame.schema.json()
+    keys = pl.DataFrame({"age": [1]})
+    cells = Cells(keys, keys, np.ones(1, dtype=bool), ("age", "s", "l"))
+    lazy.opened(frame).write(cells, tmp_path)
+    (part,) = tmp_path.iterdir()
+    assert b"a secret" not in part.read_bytes()
+    assert pl.read_parquet(part).rows() == [(1, {"x": "a"}, [{"x": "b"}])]
+
+
 def test_the_order_of_the_input_is_in_no_part(spark, tmp_path):
     frame = pl.DataFrame({"x": [*range(1000)], "y": [None, 1.5] * 500})
     written = []

@@ -127,9 +127,12 @@ def _plain(field: pa.Field) -> pa.Field:
 
 
 def _undictionaried(dtype: pa.DataType) -> pa.DataType:
-    """Return a type without dictionaries, and without metadata of what is nested in it."""
+    """Return a type without dictionaries and views, and without metadata of what is nested in it."""
     if pa.types.is_dictionary(dtype):
         return dtype.value_type
+    if pa.types.is_string_view(dtype) or pa.types.is_binary_view(dtype):
+        # Arrow does not pick rows of them.
+        return pa.large_string() if pa.types.is_string_view(dtype) else pa.large_binary()
     if pa.types.is_struct(dtype):
         return pa.struct([_plain(dtype.field(place)) for place in range(dtype.num_fields)])
     if pa.types.is_map(dtype):

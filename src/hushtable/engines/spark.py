@@ -110,7 +110,10 @@ def write(frame: Any, names: Sequence[str], folder: Path, n_parts: int | None, n
     seen = functions.when(functions.col(MARK).isNull(), functions.raise_error(functions.lit(UNSEEN)))
     kept = frame.where(seen.otherwise(functions.col(MARK)))
     # A field's metadata may tell of what is not published, such as categories.
-    plain = [functions.col(f"p{place}").alias(f"p{place}", metadata={}) for place in range(len(names))]
+    plain = [
+        functions.col(f"p{place}").cast(_untold(kept.schema[f"p{place}"].dataType)).alias(f"p{place}", metadata={})
+        for place in range(len(names))
+    ]
     kept = kept.select(*plain)
     flags = [functions.col(each).isNull() for each in kept.columns]
     content = functions.xxhash64(*kept.columns, *flags)
@@ -124,6 +127,17 @@ def write(frame: Any, names: Sequence[str], folder: Path, n_parts: int | None, n
         return _named(draft, folder)
     finally:
         shutil.rmtree(draft, ignore_errors=True)
+
+
+def _untold(dtype: Any) -> Any:
+    """Return a type without the metadata of what is nested in it."""
+    from pyspark.sql.types import ArrayType, StructField, StructType
+
+    if isinstance(dtype, ArrayType):
+        return ArrayType(_untold(dtype.elementType), dtype.containsNull)
+    if isinstance(dtype, StructType):
+        return StructType([StructField(each.name, _untold(each.dataType), each.nullable) for each in dtype.fields])
+    return dtype
 
 
 @contextlib.contextmanager
