@@ -185,7 +185,8 @@ class RemoteRelease:
         policy : mapping, optional
             What was asked for, for the internal manifest.
         overwrite : bool
-            Replace a folder or file of this name, if it is a release. An input is never replaced, nor a link.
+            Replace a folder or file of this name; a folder only if it holds a release and nothing else. An input is
+            never replaced, nor a link; what a lazy frame reads from is not known here, and must not be named.
 
         Raises
         ------
