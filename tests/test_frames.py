@@ -321,6 +321,14 @@ def test_endings(tmp_path, name):
     assert frames.file_kind(path) == ("parquet" if "p" in path.suffix.lower() else "csv")
 
 
+@pytest.mark.parametrize("name", ["in", "in/*.parquet"])
+def test_a_folder_or_a_pattern_is_no_table_in_memory(tmp_path, name):
+    (tmp_path / "in").mkdir()
+    pl.DataFrame({"a": [1]}).write_parquet(tmp_path / "in" / "a.parquet")
+    with pytest.raises(InputError, match=r"(?s)a folder or a pattern.*anonymize takes both.*collapse"):
+        frames.read(tmp_path / name)
+
+
 @pytest.mark.parametrize("data", [{"a": [1]}, [1], None, 3, pl.Series([1]), pd.Series([1]), pl.LazyFrame({"a": [1]})])
 def test_what_is_no_table(data):
     with pytest.raises(InputError, match=f"object of type {type(data).__name__}"):

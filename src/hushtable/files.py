@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import glob
 import gzip
 import io
 import zlib
@@ -17,7 +18,7 @@ from hushtable.dialect import Dialect
 from hushtable.errors import InputError, with_hint
 from hushtable.workbooks import read_workbook
 
-__all__ = ["FILE_KINDS", "file_kind", "read_bytes", "read_file", "write_csv"]
+__all__ = ["FILE_KINDS", "file_kind", "is_many", "read_bytes", "read_file", "write_csv"]
 
 FILE_KINDS: Final = {".csv": "csv", ".tsv": "csv", ".txt": "csv", ".parquet": "parquet", ".pq": "parquet"}
 """What is written, by the ending of the name."""
@@ -36,6 +37,11 @@ def file_kind(path: Path) -> str:
     return kind
 
 
+def is_many(path: Path) -> bool:
+    """Tell whether a path is that of a folder, or a pattern."""
+    return path.is_dir() or (glob.has_magic(str(path)) and not path.exists())
+
+
 def read_file(path: Path, dialect: Dialect) -> Read:
     """Read a file by the ending of its name.
 
@@ -44,6 +50,13 @@ def read_file(path: Path, dialect: Dialect) -> Read:
     InputError, ColumnError
         As `hushtable.frames.read`.
     """
+    if is_many(path):
+        msg = with_hint(
+            f"cannot read {str(path)!r} into memory: it is a folder or a pattern.",
+            "anonymize takes both (without engine='memory'), verify takes folders; elsewhere pass one file, or a Table "
+            "of their distinct rows: collapse(polars.scan_parquet(...), columns).",
+        )
+        raise InputError(msg)
     name = path.name.lower()
     kind = FILE_KINDS.get(Path(name.removesuffix(".gz")).suffix)
     if name.endswith(".gz") and kind == "csv":

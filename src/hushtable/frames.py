@@ -289,7 +289,8 @@ def read(
     except TypeError:
         msg = with_hint(
             f"cannot read a table from an object of type {type(data).__name__}.",
-            "pass a path or an eager dataframe: pandas, polars, pyarrow (collect a lazy frame first).",
+            "pass a path or an eager dataframe: pandas, polars, pyarrow. Lazy frames are taken by anonymize and "
+            "Policy.protect; collapse makes a Table of their distinct rows, which most others take.",
         )
         raise InputError(msg) from None
     if not all(isinstance(name, str) and _is_unicode(name) for name in names):

@@ -1,8 +1,9 @@
-"""Random frames with every type that engines know, and what they are compared by."""
+"""Tables and requests for engines: random ones with every type that they know, and what they are compared by."""
 
 from __future__ import annotations
 
 import datetime as dt
+import random
 from collections import Counter
 from decimal import Decimal
 from typing import Any
@@ -11,6 +12,7 @@ import numpy as np
 import polars as pl
 from hypothesis import strategies as st
 
+import hushtable as ht
 from hushtable.engines.cells import Cells
 from hushtable.table import Table
 
@@ -132,3 +134,60 @@ def slowly_published(frame: pl.DataFrame, cells: Cells) -> pl.DataFrame:
     return pl.DataFrame(
         {str(j): pl.Series([_text(row[j]) for row in rows], dtype=pl.String) for j in range(len(cells.columns))}
     )
+
+
+ASKED = {
+    "k": {"quasi_identifiers": ["age", "job"], "models": [ht.KAnonymity(3)]},
+    "l": {"quasi_identifiers": ["age", "job"], "models": [ht.KAnonymity(2), ht.DistinctLDiversity(2, "ill")]},
+    "t": {"quasi_identifiers": ["age", "born"], "models": [ht.KAnonymity(2), ht.TCloseness(0.4, "ill")]},
+    "suppression": {
+        "quasi_identifiers": ["age", "job"],
+        "models": [ht.KAnonymity(4), ht.DistinctLDiversity(2, "ill")],
+        "suppression_limit": 0.2,
+        "sensitive": ["pay"],
+    },
+    "readable": {
+        "quasi_identifiers": ["age", "job", "born"],
+        "models": [ht.KAnonymity(3)],
+        "method": ht.Mondrian(recoding="readable"),
+    },
+    "full domain": {
+        "quasi_identifiers": ["age", "job"],
+        "models": [ht.KAnonymity(3)],
+        "method": "full_domain",
+        "hierarchies": {"age": ht.Hierarchy.intervals(10), "job": ht.Hierarchy.suppression()},
+        "loss": "precision",
+    },
+}
+"""Requests by name: what `hushtable.anonymize` is asked of `people`."""
+
+
+def people(n, seed=0):
+    """Return a table with missing cells, equal rows, and columns that nobody judges."""
+    rng = random.Random(seed)
+    day = dt.date(1950, 1, 1)
+    rows = [
+        (
+            rng.choice([None, *range(20, 40)]),
+            rng.choice([None, "clerk", "cook", "it's", "😀"]),
+            rng.choice([None, day, day + dt.timedelta(days=400), day + dt.timedelta(days=9000)]),
+            rng.choice(["flu", "gout", "mumps", "none", None]),
+            rng.choice([1.5, 2.5, None, 4.0]),
+            rng.choice(["x", "y"]),
+        )
+        for _ in range(n)
+    ]
+    schema = {
+        "age": pl.Int64,
+        "job": pl.String,
+        "born": pl.Date,
+        "ill": pl.String,
+        "pay": pl.Float64,
+        "note *": pl.String,
+    }
+    return pl.DataFrame(rows, schema=schema, orient="row")
+
+
+def rows_of(frame):
+    """Return the rows of a frame in no order, missing cells among them."""
+    return sorted(map(repr, frame.rows()))

@@ -30,21 +30,8 @@ def kill_once(batches, home):
         signal.pause()
 
 
-def main(master, home, folder):
-    from pyspark.sql import SparkSession
-
-    session = (
-        SparkSession.builder.master(master)
-        .config("spark.ui.enabled", "false")
-        .config("spark.driver.host", "127.0.0.1")
-        .config("spark.sql.shuffle.partitions", "2")
-        .config("spark.executor.memory", "1g")
-        .getOrCreate()
-    )
-    session.sparkContext.setLogLevel("OFF")
-    rows = session.read.parquet(str(home / "in.parquet")).repartition(4, "note")
-    if master.startswith("local-cluster"):
-        rows = rows.mapInArrow(partial(kill_once, home=str(home)), rows.schema)
+def prepared(rows):
+    """Return a DataFrame of Spark, and what is published of its distinct rows."""
     opened = lazy.opened(rows)
     names = ["age", "sex"]
     keys = opened.collapse(names)
@@ -57,12 +44,28 @@ def main(master, home, folder):
         (*names, "note"),
         None,
     )
+    return opened, cells
+
+
+def main(home, folder):
+    from pyspark.sql import SparkSession
+
+    session = (
+        SparkSession.builder.master("local-cluster[2,1,1024]")
+        .config("spark.ui.enabled", "false")
+        .config("spark.driver.host", "127.0.0.1")
+        .config("spark.sql.shuffle.partitions", "2")
+        .config("spark.executor.memory", "1g")
+        .getOrCreate()
+    )
+    session.sparkContext.setLogLevel("OFF")
+    rows = session.read.parquet(str(home / "in.parquet")).repartition(4, "note")
+    opened, cells = prepared(rows.mapInArrow(partial(kill_once, home=str(home)), rows.schema))
     # Whatever is lost is lost while it is being written.
-    if master.startswith("local-cluster"):
-        (home / "armed").touch()
+    (home / "armed").touch()
     opened.write(cells, folder, 2)
     session.stop()
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3]))
+    main(Path(sys.argv[1]), Path(sys.argv[2]))

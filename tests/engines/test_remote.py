@@ -1,67 +1,16 @@
 """Every engine gives the release that one table in memory gives."""
 
-import datetime as dt
 import json
-import random
 
 import duckdb
 import polars as pl
 import pytest
+from engine_tables import ASKED, people, rows_of
 
 import hushtable as ht
 from command import done, run
 
 pytestmark = pytest.mark.filterwarnings("ignore:tight intervals")
-
-ASKED = {
-    "k": {"quasi_identifiers": ["age", "job"], "models": [ht.KAnonymity(3)]},
-    "l": {"quasi_identifiers": ["age", "job"], "models": [ht.KAnonymity(2), ht.DistinctLDiversity(2, "ill")]},
-    "t": {"quasi_identifiers": ["age", "born"], "models": [ht.KAnonymity(2), ht.TCloseness(0.4, "ill")]},
-    "suppression": {
-        "quasi_identifiers": ["age", "job"],
-        "models": [ht.KAnonymity(4), ht.DistinctLDiversity(2, "ill")],
-        "suppression_limit": 0.2,
-        "sensitive": ["pay"],
-    },
-    "readable": {
-        "quasi_identifiers": ["age", "job", "born"],
-        "models": [ht.KAnonymity(3)],
-        "method": ht.Mondrian(recoding="readable"),
-    },
-    "full domain": {
-        "quasi_identifiers": ["age", "job"],
-        "models": [ht.KAnonymity(3)],
-        "method": "full_domain",
-        "hierarchies": {"age": ht.Hierarchy.intervals(10), "job": ht.Hierarchy.suppression()},
-        "loss": "precision",
-    },
-}
-
-
-def people(n, seed=0):
-    """A table with missing cells, equal rows, and columns that nobody judges."""
-    rng = random.Random(seed)
-    day = dt.date(1950, 1, 1)
-    rows = [
-        (
-            rng.choice([None, *range(20, 40)]),
-            rng.choice([None, "clerk", "cook", "it's", "😀"]),
-            rng.choice([None, day, day + dt.timedelta(days=400), day + dt.timedelta(days=9000)]),
-            rng.choice(["flu", "gout", "mumps", "none", None]),
-            rng.choice([1.5, 2.5, None, 4.0]),
-            rng.choice(["x", "y"]),
-        )
-        for _ in range(n)
-    ]
-    schema = {
-        "age": pl.Int64,
-        "job": pl.String,
-        "born": pl.Date,
-        "ill": pl.String,
-        "pay": pl.Float64,
-        "note *": pl.String,
-    }
-    return pl.DataFrame(rows, schema=schema, orient="row")
 
 
 def as_folder(frame, path):
@@ -83,10 +32,6 @@ def collected(frame):
     if isinstance(frame, pl.LazyFrame):
         return frame.collect()
     return frame if isinstance(frame, pl.DataFrame) else frame.pl()
-
-
-def rows_of(frame):
-    return sorted(map(repr, frame.rows()))
 
 
 @pytest.mark.parametrize("asked", ASKED.values(), ids=ASKED)

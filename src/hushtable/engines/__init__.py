@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import glob
 import os
 import warnings
 from dataclasses import replace
@@ -18,7 +17,7 @@ from hushtable.engines.lazy import opened as of_engine
 from hushtable.engines.origin import Origin
 from hushtable.engines.release import RemoteRelease
 from hushtable.errors import InputError, with_hint
-from hushtable.files import FILE_KINDS
+from hushtable.files import FILE_KINDS, is_many
 from hushtable.search import free_memory
 
 if TYPE_CHECKING:
@@ -70,7 +69,7 @@ def opened(
             raise InputError(msg)
         return of_engine(data, session, dialect=dialect) if is_lazy(data) else None
     path = Path(data)
-    if engine == "memory" or (engine == "auto" and not _is_many(path) and not _is_large(path)):
+    if engine == "memory" or (engine == "auto" and not is_many(path) and not _is_large(path)):
         return None
     try:
         from hushtable.engines.files import Files
@@ -78,11 +77,6 @@ def opened(
         msg = with_hint(f"reading {str(path)!r} batch by batch needs a reader.", "pip install 'hushtable[stream]'.")
         raise InputError(msg) from None
     return Files.open(path, dialect)
-
-
-def _is_many(path: Path) -> bool:
-    """Tell whether a path is that of a folder, or a pattern."""
-    return path.is_dir() or (glob.has_magic(str(path)) and not path.exists())
 
 
 def _is_large(path: Path) -> bool:
