@@ -54,7 +54,12 @@ def sparkling(folder: Path) -> Any:
     from pyspark.sql import SparkSession
 
     builder = SparkSession.builder.master(f"local[{os.environ['HUSHTABLE_THREADS']}]")
-    for key, value in {"driver.memory": "3g", "driver.host": "127.0.0.1", "ui.enabled": "false"}.items():
+    for key, value in {
+        "driver.memory": "3g",
+        "driver.host": "127.0.0.1",
+        "ui.enabled": "false",
+        "ui.showConsoleProgress": "false",
+    }.items():
         builder = builder.config(f"spark.{key}", value)
     session = builder.getOrCreate()
     session.sparkContext.setLogLevel("OFF")

@@ -63,8 +63,8 @@ def anonymize(
 
     Parameters
     ----------
-    data : path, dataframe or Table
-        A Table gives a Table.
+    data : path, dataframe, lazy frame or Table
+        A Table gives a Table. A lazy frame is of polars, DuckDB or Spark; a path may be that of a folder of Parquet.
     quasi_identifiers : sequence of str
         Columns that someone may know of a person. All others but ``identifiers`` stay as they are.
     models : iterable of PrivacyModel
