@@ -1,6 +1,8 @@
 """Every engine gives the release that one table in memory gives."""
 
 import json
+import subprocess
+import sys
 
 import duckdb
 import polars as pl
@@ -240,3 +242,33 @@ def test_the_command_overwrites_nothing_but_a_release(tmp_path):
         told = run("anonymize", folder, "-p", policy, "-o", folder / name)
         assert (told.code, "in the input folder" in told.err) == (2, True)
     assert sorted(each.name for each in out.iterdir()) == ["_manifest.json", "notes.txt", "part-00000.parquet"]
+
+
+WITHOUT_PYARROW = """
+import sys
+sys.modules["pyarrow"] = sys.modules["duckdb"] = sys.modules["pyspark"] = None
+import polars as pl
+import pytest
+import hushtable as ht
+import hushtable.cli
+
+frame = pl.DataFrame({"age": [1, 1, 2, 2]})
+asked = {"quasi_identifiers": ["age"], "models": [ht.KAnonymity(2)]}
+assert ht.anonymize(frame, **asked).verify().passed
+release = ht.anonymize(frame.lazy(), **asked)
+assert release.frame.collect().height == 4
+for fails in (lambda: release.write(sys.argv[1] + "/out"), lambda: ht.anonymize(sys.argv[1], **asked)):
+    with pytest.raises(ht.InputError, match="hushtable.stream"):
+        fails()
+"""
+
+
+def test_without_the_libraries_of_extras_only_what_needs_them_is_refused(tmp_path):
+    people(9).write_parquet(tmp_path / "in.parquet")
+    ran = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", WITHOUT_PYARROW, str(tmp_path)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ran.returncode == 0, ran.stderr

@@ -13,7 +13,6 @@ import numpy as np
 from hushtable import frames
 from hushtable.claims import Classes, Matchings, Verdict
 from hushtable.column import ColumnSpec
-from hushtable.engines import writing
 from hushtable.engines.cells import Cells
 from hushtable.engines.lazy import Lazy
 from hushtable.errors import InputError, with_hint
@@ -205,6 +204,11 @@ class RemoteRelease:
                 'take recoding="readable" or "cut".',
                 stacklevel=2,
             )
+        try:
+            from hushtable.engines import writing
+        except ModuleNotFoundError:
+            msg = with_hint("writing tables that are not in memory needs pyarrow.", "pip install 'hushtable[stream]'.")
+            raise InputError(msg) from None
         path, cells = Path(path), self._cells(_PART if writing.is_folder(Path(path)) else Path(path))
         facts = {**self.to_dict(), "policy": dict(policy) if policy else None}
         given: dict[str, Any] = {
