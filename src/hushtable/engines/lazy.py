@@ -33,6 +33,12 @@ _BYTES_PER_ROW: Final = 250  # of a distinct row, in the search for classes
 _COUNT: Final = "n"
 
 _UNGROUPED: Final = (nw.List, nw.Struct, nw.Array, nw.Object, nw.Binary, nw.Time, nw.Duration)
+_LAZY: Final = (
+    nw.dependencies.is_polars_lazyframe,
+    nw.dependencies.is_duckdb_relation,
+    nw.dependencies.is_pyspark_dataframe,
+    nw.dependencies.is_pyspark_connect_dataframe,
+)
 _CATEGORIES: Final = (nw.Categorical, nw.Enum)
 
 _SEVERAL: Final = "write it to a file or a table first and pass that: limits, samples and random numbers in a query \
@@ -246,7 +252,7 @@ class Lazy(Origin):
 def is_lazy(data: Any) -> bool:
     """Tell whether something is a lazy frame; no library is imported to find out."""
     # A dataframe that is none for narwhals, such as one with doubled columns, is not opened to find out.
-    return bool(nw.dependencies.is_into_lazyframe(data))
+    return isinstance(data, nw.LazyFrame) or any(is_one(data) for is_one in _LAZY)
 
 
 def opened(data: Any, session: Any = None, *, dialect: Dialect | None = None) -> Lazy:
