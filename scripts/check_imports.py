@@ -51,6 +51,7 @@ ALLOWED = {
         "cli/requests.py",
         "cli/risks.py",
         "cli/run.py",
+        "cli/scan.py",
         "cli/terminal.py",
         "cli/utility.py",
     },
