@@ -11,12 +11,20 @@ import time
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator
+from importlib import import_module
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
-KINDS = {"releases": 40, "mutations": 20, "masks": 6, "files": 24, "policies": 8, "kills": 2}
-"""Every kind of case, and how many of a hundred it is."""
+KINDS = {
+    "releases": 40,
+    "mutations": 20,
+    "masks": 6,
+    "files": 24,
+    "policies": 8,
+    "kills": 2,
+}
+"""Every kind of case and its share of the cases; a kind is a module here with a function `case(random, folder)`."""
 
 _SCHEDULE = [kind for kind, share in KINDS.items() for _ in range(share)]
 randoms.Random("schedule").shuffle(_SCHEDULE)
@@ -41,16 +49,10 @@ def numbers(kinds: list[str]) -> Iterator[int]:
 
 def run(number: int, seed: int) -> Any:
     """Run one case in a folder of its own; it is the same whatever ran before."""
-    from campaign import files, kills, masks, mutations, policies, releases
-
-    cases: dict[str, Callable[..., Any]] = {
-        "releases": releases.case, "mutations": mutations.case, "masks": masks.case,
-        "files": files.case, "policies": policies.case, "kills": kills.case,
-    }  # fmt: skip
-    kind = kind_of(number)
+    case: Callable[..., Any] = import_module(f"campaign.{kind_of(number)}").case
     with tempfile.TemporaryDirectory(prefix="campaign") as folder, warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return cases[kind](randoms.Random(f"{seed} {number}"), Path(folder))
+        return case(randoms.Random(f"{seed} {number}"), Path(folder))
 
 
 def campaign(cases: int | None, seed: int, minutes: float | None, kinds: list[str], jobs: int) -> int:
