@@ -6,8 +6,10 @@ import codecs
 import glob
 import gzip
 import io
+import os
 import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any, Final
 
@@ -18,7 +20,7 @@ from hushtable.dialect import Dialect
 from hushtable.errors import InputError, with_hint
 from hushtable.workbooks import read_workbook
 
-__all__ = ["FILE_KINDS", "file_kind", "is_many", "read_bytes", "read_file", "write_csv"]
+__all__ = ["FILE_KINDS", "Snapshot", "file_kind", "is_many", "read_bytes", "read_file", "write_csv"]
 
 FILE_KINDS: Final = {".csv": "csv", ".tsv": "csv", ".txt": "csv", ".parquet": "parquet", ".pq": "parquet"}
 """What is written, by the ending of the name."""
@@ -27,6 +29,58 @@ _MAGIC: Final = ((b"PAR1", "parquet"), (b"\x1f\x8b", "gzip"), (b"PK\x03\x04", "w
 
 Read = tuple[pl.DataFrame, bool, Dialect]
 """The cells, whether those of text want typing, and how the text was spelled."""
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """What files were when a job first looked at them, so that every later pass can tell whether they changed.
+
+    Attributes
+    ----------
+    states : mapping of path to tuple of int
+        Device, inode, size in bytes, and time of the last change in nanoseconds.
+
+    Examples
+    --------
+    >>> Snapshot.of([__file__]).check()
+    """
+
+    states: Mapping[Path, tuple[int, ...]] = field(default_factory=dict, repr=False)
+
+    @classmethod
+    def of(cls, paths: Iterable[str | os.PathLike[str]]) -> Snapshot:
+        """Look at files; OSError where one cannot be looked at."""
+        return cls({Path(path): _state(path) for path in paths})
+
+    def check(self, *paths: Path) -> None:
+        """Compare some files, or all of them, with what they were.
+
+        Raises
+        ------
+        InputError
+            A file changed: which one, and what of it.
+        """
+        for path in paths or self.states:
+            try:
+                state = _state(path)
+            except OSError:
+                raise _changed(path, "it is gone or cannot be read") from None
+            differing = [told for told, old, new in zip(_OF_STATE, self.states[path], state, strict=True) if old != new]
+            if differing:
+                raise _changed(path, differing[0])
+
+
+_OF_STATE: Final = ("another file has its name", "another file has its name", "its size changed", "it was written to")
+
+
+def _state(path: str | os.PathLike[str]) -> tuple[int, ...]:
+    found = os.stat(path)
+    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
+
+
+def _changed(path: Path, what: str) -> InputError:
+    msg = with_hint(f"{str(path)!r} changed while it was read: {what}.", "protect a copy that nobody writes to.")
+    return InputError(msg)
 
 
 def file_kind(path: Path) -> str:

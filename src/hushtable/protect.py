@@ -18,6 +18,7 @@ from hushtable.discover.recognise import looks_identifying
 from hushtable.engines import Engine, RemoteRelease
 from hushtable.errors import ColumnError, ExposureWarning, InputError, check_type, listed, names_in, with_hint
 from hushtable.exposure import FEWEST_RECORDS, ExposureLimit
+from hushtable.files import Snapshot
 from hushtable.frames import Frame
 from hushtable.hierarchy import Hierarchy
 from hushtable.models import PrivacyModel, models_in
@@ -183,6 +184,7 @@ def anonymize(
         clock=Clock(budget or Budget(), progress),
         inputs=drafts.paths_among(data, hierarchies),
     )
+    before = Snapshot.of(drafts.paths_among(data, hierarchies, population))
     origin = engines.opened(data, engine=engine, session=session)
     source = data if isinstance(data, Table) or origin is not None else frames.read(data)
     request = replace(request, hierarchies=_hierarchies(hierarchies, request))
@@ -190,6 +192,7 @@ def anonymize(
         _check_identifiers(source if origin is None else origin.head(engines.LOOKED_AT), request)
     release: Release | RemoteRelease
     release = protect(source, request) if origin is None else engines.protect(origin, request)
+    before.check()
     if roles == "trust":
         return release
     release = release.with_exposure(ExposureLimit())

@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 from hushtable.delimited import scan_csv
 from hushtable.dialect import Dialect
 from hushtable.errors import ColumnError, InputError, listed, with_hint
-from hushtable.files import FILE_KINDS
+from hushtable.files import FILE_KINDS, Snapshot
 
 __all__ = ["Lines", "Parts", "Scan", "ahead", "scan", "to_arrow"]
 
@@ -43,6 +43,8 @@ class Parts:
         What was said of cells.
     folder : path, optional
         Of which they are all files.
+    snapshot : Snapshot
+        What the files were when they were opened; every pass compares.
     """
 
     inputs: tuple[Path, ...]
@@ -50,6 +52,7 @@ class Parts:
     n_bytes: int
     dialect: Dialect = field(default_factory=Dialect)
     folder: Path | None = None
+    snapshot: Snapshot = field(default_factory=Snapshot, repr=False)
 
     is_text = False
 
@@ -62,8 +65,14 @@ class Parts:
         """Yield the cells of some columns, in the order of the names; texts among the coded ones as dictionaries.
 
         There is one table at least.
+
+        Raises
+        ------
+        InputError
+            A file is damaged, or changed since it was opened.
         """
         for path in self.inputs:
+            self.snapshot.check(path)
             with _open(path, [name for name in coded if _is_text(self.schema[name])]) as file:
                 yield pa.schema([file.schema_arrow.field(name) for name in names]).empty_table()
                 try:
@@ -72,7 +81,19 @@ class Parts:
                         places = [batch.schema.get_field_index(name) for name in names]
                         yield pa.Table.from_batches([batch.select(places)])
                 except (pa.ArrowException, OSError):
+                    self.snapshot.check(path)
                     raise _damaged(path) from None
+            self.snapshot.check(path)
+
+    def check_unchanged(self) -> None:
+        """Raise InputError where a file changed since it was opened, or where the folder has others now."""
+        self.snapshot.check()
+        if self.folder is not None and _files_of(self.folder) != self.inputs:
+            msg = with_hint(
+                f"{str(self.folder)!r} changed while it was read: it holds other files.",
+                "protect a copy that nobody writes to.",
+            )
+            raise InputError(msg)
 
     def head(self, n_rows: int) -> pl.DataFrame:
         """Return the first rows."""
@@ -99,12 +120,15 @@ class Lines:
     n_bytes : int
     dialect : Dialect
         How it spells its table.
+    snapshot : Snapshot
+        What the file was when it was opened; every pass compares.
     """
 
     inputs: tuple[Path, ...]
     columns: tuple[str, ...]
     n_bytes: int
     dialect: Dialect
+    snapshot: Snapshot = field(default_factory=Snapshot, repr=False)
 
     is_text = True
 
@@ -124,8 +148,14 @@ class Lines:
         piece = next(self._pieces(), pl.DataFrame(schema=self.schema))
         return piece.head(n_rows)
 
+    def check_unchanged(self) -> None:
+        """Raise InputError where the file changed since it was opened."""
+        self.snapshot.check()
+
     def _pieces(self) -> Iterator[pl.DataFrame]:
-        return scan_csv(self.inputs[0], self.dialect)[2]
+        self.snapshot.check()
+        yield from scan_csv(self.inputs[0], self.dialect)[2]
+        self.snapshot.check()
 
 
 Scan = Parts | Lines
@@ -152,10 +182,11 @@ def scan(data: Any, dialect: Dialect | None = None) -> Scan:
     try:
         inputs = _files_of(path)
         kinds = {FILE_KINDS.get(Path(each.name.lower().removesuffix(".gz")).suffix) for each in inputs}
+        snapshot = Snapshot.of(inputs)
         n_bytes = sum(each.stat().st_size for each in inputs)
         if kinds == {"csv"} and len(inputs) == 1:
             columns, found, _ = scan_csv(inputs[0], dialect)
-            return Lines(inputs, columns, n_bytes, found)
+            return Lines(inputs, columns, n_bytes, found, snapshot)
     except OSError as error:
         message = f"cannot read {str(path)!r}: {error.strerror or type(error).__name__}."
         raise InputError(with_hint(message, "check the name and that you may read the file.")) from None
@@ -168,7 +199,7 @@ def scan(data: Any, dialect: Dialect | None = None) -> Scan:
     schema = _schema(inputs[0])
     for each in inputs[1:]:
         _check_alike(schema, _schema(each), each, inputs[0])
-    return Parts(inputs, schema, n_bytes, dialect.marks, path if path.is_dir() else None)
+    return Parts(inputs, schema, n_bytes, dialect.marks, path if path.is_dir() else None, snapshot)
 
 
 def ahead(items: Iterable[Item], depth: int = 2) -> Generator[Item]:

@@ -160,6 +160,7 @@ def anonymize(
     use_threads(threads)
     from hushtable import drafts
     from hushtable.edition import check_writing
+    from hushtable.files import Snapshot
     from hushtable.search import Budget
 
     if certificate is not None and external:
@@ -172,6 +173,7 @@ def anonymize(
     known = dialect_of(encoding, delimiter, None if rules is None else rules.read_as.dialect)
     origin = origin_of(file, engine, known)
     inputs = [place_of(file), *(path for path in (policy, key_file, domains, population) if path is not None)]
+    before = Snapshot.of(drafts.paths_among(*inputs))
     if origin is None:
         saved = tuple(path for path in (save_recoding, certificate) if path is not None)
         outputs = (*outputs_of(output, codebook=codebook), *saved, *report_outputs(report))
@@ -218,6 +220,8 @@ def anonymize(
     if certificate is not None and release.certificate is None:
         with step("proving a floor"):
             release = release.with_bound(Budget(seconds=seconds or _FLOOR_SECONDS))
+    # A report tells the hash of the input.
+    before.check()
     with step("writing and verifying"):
         verdict = release.write(
             output,

@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from hushtable._types import BoolArray, frozen
+from hushtable._types import BoolArray, CountArray, frozen
 from hushtable.pseudonyms import Pseudonyms
 
 __all__ = ["Cells"]
@@ -30,6 +30,8 @@ class Cells:
         All published columns, in order, those that are kept as they are among them.
     pseudonyms : Pseudonyms, optional
         Columns that are kept, but for their cells, which become keyed pseudonyms.
+    counts : ndarray of int64, shape (n_rows,), optional
+        How many records each row stands for; a pass over files that meets another number is an error.
     """
 
     keys: pl.DataFrame = field(repr=False)
@@ -37,9 +39,12 @@ class Cells:
     is_published: BoolArray = field(repr=False)
     columns: tuple[str, ...]
     pseudonyms: Pseudonyms | None = None
+    counts: CountArray | None = None
 
     def __post_init__(self) -> None:
         frozen(self.is_published)
+        if self.counts is not None:
+            frozen(self.counts)
 
     @classmethod
     def of(cls, keys: Mapping[str, pl.Series], published: Mapping[str, pl.Series], **others: Any) -> Cells:

@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from hushtable import collapsing, frames
 from hushtable._types import CodeArray, CountArray
+from hushtable.collapsing import changed
 from hushtable.column import ColumnSpec
 from hushtable.dialect import Dialect
 from hushtable.engines import lazy
@@ -84,6 +85,10 @@ class Files(Origin):
         rows, counts = collapser.rows()
         return replace(self._frame(rows), counts=counts)
 
+    def check_unchanged(self) -> None:
+        """Raise InputError where a file changed since it was opened, or the folder holds others."""
+        self.source.check_unchanged()
+
     def told(self, specs: Mapping[str, ColumnSpec]) -> Files:
         """Return the files with more said of how columns are read."""
         return replace(self, specs={**self.specs, **specs})
@@ -112,7 +117,8 @@ class Files(Origin):
         ColumnError
             A column does not exist.
         InputError
-            While batches are read: a record is none of the rows of the cells.
+            While batches are read: a record is none of the rows of the cells. At the end: there are more or fewer
+            records of a row than the cells say.
         """
         check_columns(tuple(dict.fromkeys((*cells.keys.columns, *cells.kept))), self.columns, "columns")
         shown = np.flatnonzero(cells.is_published)
@@ -125,11 +131,13 @@ class Files(Origin):
         """Yield the number of what is published of every record, and the columns that are kept."""
         judged, kept = cells.keys.columns, cells.kept
         names = list(dict.fromkeys((*judged, *kept)))
-        rows = Rows(cells.keys)
+        rows, counts = Rows(cells.keys), np.zeros(len(number_of_row), dtype=np.int64)
         # Kept columns are read as they are: a dictionary may hold cells of records that are left out.
         coded = [name for name in judged if name not in kept]
         for batch in self.source.batches(names, coded=coded):
-            numbers = number_of_row[rows.of(batch.select(range(len(judged))))]
+            found = rows.of(batch.select(range(len(judged))))
+            counts += np.bincount(found, minlength=len(counts))
+            numbers = number_of_row[found]
             columns = [batch.column(names.index(name)) for name in kept]
             table = decoded(pa.table([pa.array(numbers), *columns], names=list(map(str, range(-1, len(kept))))))
             if (numbers < 0).any():
@@ -138,6 +146,8 @@ class Files(Origin):
                 # Before anything goes to the disk.
                 table = self._hidden(table, cells)
             yield table
+        if cells.counts is not None and not np.array_equal(counts, cells.counts):
+            raise changed()
 
     def _hidden(self, table: pa.Table, cells: Cells) -> pa.Table:
         assert cells.pseudonyms is not None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -13,10 +13,12 @@ import numpy as np
 from hushtable import frames
 from hushtable.claims import Classes, Matchings, Verdict
 from hushtable.column import ColumnSpec
+from hushtable.dialect import Dialect
 from hushtable.engines.cells import Cells
 from hushtable.engines.lazy import Lazy
 from hushtable.errors import InputError, with_hint
 from hushtable.exposure import Exposure, ExposureLimit, measure_exposure
+from hushtable.frames import Frame
 from hushtable.models.base import PrivacyModel
 from hushtable.partition import Partition
 from hushtable.pseudonyms import Pseudonyms
@@ -140,6 +142,7 @@ class RemoteRelease:
             is_published=~suppressed if drops else np.ones(len(suppressed), dtype=bool),
             columns=self.columns,
             pseudonyms=self.pseudonyms,
+            counts=source.records,
         )
 
     @property
@@ -173,7 +176,8 @@ class RemoteRelease:
         """Write the protected table as Parquet parts in a folder, with its manifest, verified or not at all.
 
         Rows leave in random order, by the operating system's randomness. All parts are read back and verified
-        before the folder gets its name.
+        before the folder gets its name, and the exposure is measured again on what was written. Where the input
+        changed since it was first read, nothing is written.
 
         Parameters
         ----------
@@ -216,6 +220,7 @@ class RemoteRelease:
             "original": self._original,
             "audience": "external" if external else "internal",
             "overwrite": overwrite,
+            "look": self._looked_at,
         }
         if isinstance(self.origin, Lazy) and self.origin.engine.writes:
             if not writing.is_folder(path):
@@ -267,8 +272,7 @@ class RemoteRelease:
         hidden = self.pseudonyms.columns if self.pseudonyms else ()
         named = {*self.quasi_identifiers, *self.sensitive, *hidden, *(accepted or {})}
         others = [name for name in self.columns if name not in named]
-        person = getattr(self.claim, "person", None)
-        persons = [person] if person and person not in others else []
+        persons = [self._person] if self._person and self._person not in others else []
         cells = replace(self.cells, pseudonyms=None, columns=(*others, *persons))
         is_whole = cells.is_published.all()
         source = frames.read(self.distinct.source)
@@ -277,19 +281,54 @@ class RemoteRelease:
             if others
             else source.take(np.flatnonzero(cells.is_published))
         )
-        measured = measure_exposure(
-            counted,
-            np.zeros(counted.n_rows, dtype=np.int32),
-            others=others,
-            person=person,
-            limit=limit,
-            is_enforced=is_enforced,
-        )
-        exposure = replace(measured, told=(), told_to=0, accepted=dict(accepted or {}))
+        if counted.n_records != int(source.records[cells.is_published].sum()):
+            from hushtable.collapsing import changed
+
+            raise changed()
+        exposure = self._measured(counted, others, limit, accepted or {}, is_enforced=is_enforced)
         return replace(self, exposure=exposure)
+
+    def _measured(
+        self, counted: Frame, others: Sequence[str], limit: ExposureLimit, accepted: Mapping[str, str], **how: Any
+    ) -> Exposure:
+        """Measure the exposure of the distinct rows of some columns."""
+        numbers = np.zeros(counted.n_rows, dtype=np.int32)
+        measured = measure_exposure(counted, numbers, others=others, person=self._person, limit=limit, **how)
+        return replace(measured, told=(), told_to=0, accepted=dict(accepted))
+
+    def _looked_at(self, draft: Path, dialect: Dialect | None) -> dict[str, Any]:
+        """Return what a manifest says of what was written instead of what was planned, once the input is as it was.
+
+        Raises
+        ------
+        InputError
+            The input changed since it was first read.
+        ExposureError
+            The columns that are kept as they are single out more people than the policy allows.
+        """
+        self.origin.check_unchanged()
+        known = self.exposure
+        # Whose record a row is, the draft may not tell.
+        if known is None or not known.columns or self._person not in (None, *self.columns):
+            return {}
+        from hushtable.collapsing import collapse
+        from hushtable.scanning import scan
+
+        persons = [self._person] if self._person and self._person not in known.columns else []
+        written = collapse(scan(draft, dialect), (*known.columns, *persons))
+        exposure = self._measured(written, known.columns, known.limit, known.accepted, is_enforced=known.is_enforced)
+        if exposure.is_enforced:
+            exposure.raise_if_above()
+        return {"exposure": exposure.to_dict()}
 
     def _repr_html_(self) -> str:
         return self.distinct._repr_html_()
+
+    @property
+    def _person(self) -> str | None:
+        """The column that says whose record a row is, where persons are counted."""
+        person: str | None = getattr(self.claim, "person", None)
+        return person
 
     @property
     def _original(self) -> Any:

@@ -15,6 +15,8 @@ from hushtable.engines.parts import PART_NAMES, ROWS_PER_PART, write_file, write
 if TYPE_CHECKING:
     import pyarrow as pa
 
+Look = Callable[[Path, Dialect | None], Mapping[str, Any]]
+
 __all__ = ["check_output", "is_folder", "write", "write_folder"]
 
 
@@ -44,6 +46,7 @@ def write(
     encoding: str = "utf-8",
     audience: Literal["internal", "external"] = "internal",
     overwrite: bool = False,
+    look: Look | None = None,
     rows_per_part: int = ROWS_PER_PART,
 ) -> Verdict:
     """Write what is published, shuffled, with its manifest, whole and verified or not at all.
@@ -69,6 +72,9 @@ def write(
         Of the manifest.
     overwrite : bool
         Replace a release of this name.
+    look : callable, optional
+        Looks at the draft, or the folder of drafts, and how a CSV spells it, once all is verified: returns what the
+        manifest says of it, in place of facts of the same name, or raises what keeps it from getting its name.
     rows_per_part : int
         How many rows a file of a folder has at most.
 
@@ -85,6 +91,7 @@ def write(
             return write_parts(batches, draft, spill, rows_per_part=rows_per_part)
 
         given: dict[str, Any] = {"inputs": inputs, "original": original, "audience": audience, "overwrite": overwrite}
+        given["look"] = look
         return write_folder(fill, path, claim, facts, **given)
     check_output(path, inputs, overwrite=overwrite)
     is_text = frames.file_kind(path) == "csv"
@@ -93,6 +100,7 @@ def write(
         spelled = dialect or Dialect(delimiter=delimiter)
         n_rows = write_file(batches, draft, place / "spill", delimiter=spelled.delimiter or ",", encoding=encoding)
         verdict = claim.verify(seen(claim, opened(draft, dialect, is_large=True)), original=original).raise_if_failed()
+        facts = {**facts, **(look(draft, dialect) if look else {})}
         digest = manifest.sha256(draft)
         _say(sidecar, manifest.of(path, digest, n_rows, claim, facts, dialect, external=audience == "external"))
     return verdict
@@ -108,6 +116,7 @@ def write_folder(
     original: Any = None,
     audience: Literal["internal", "external"] = "internal",
     overwrite: bool = False,
+    look: Look | None = None,
 ) -> Verdict:
     """Write a folder of Parquet files with its manifest, whole and verified or not at all; else as `write`.
 
@@ -120,6 +129,7 @@ def write_folder(
     with drafts.replacing_folder(path) as (draft, spill):
         n_rows = fill(draft, spill)
         verdict = claim.verify(seen(claim, opened(draft)), original=original).raise_if_failed()
+        facts = {**facts, **(look(draft, None) if look else {})}
         is_external = audience == "external"
         entries = manifest.of(path, manifest.sha256(draft), n_rows, claim, facts, external=is_external)
         _say(manifest.manifest_path(draft), entries)

@@ -43,6 +43,7 @@ from hushtable.column import ROLES, ColumnSpec, Role
 from hushtable.engines import Engine, RemoteRelease
 from hushtable.errors import PolicyError, check_columns, listed, with_hint
 from hushtable.exposure import ExposureLimit
+from hushtable.files import Snapshot
 from hushtable.frames import Frame
 from hushtable.hierarchy import Hierarchy
 from hushtable.models import model_to_dict
@@ -245,6 +246,7 @@ class Policy(Record):
             As `hushtable.anonymize`.
         """
         self.check_decided()
+        before = Snapshot.of(drafts.paths_among(data, *self.inputs))
         origin = engines.opened(data, engine=engine, session=session, dialect=self.read_as.dialect)
         made: Release | RemoteRelease
         if origin is None:
@@ -252,6 +254,7 @@ class Policy(Record):
         else:
             self.check_covers(origin.columns)
             made = engines.protect(origin, self.request(data, key=key, progress=progress))
+        before.check()
         limit = ExposureLimit(self.limits.exposure.columns, self.limits.exposure.rate)
         return made.with_exposure(limit, accepted=self.accept, is_enforced=True)
 
