@@ -20,10 +20,13 @@ from hushtable.dialect import Dialect
 from hushtable.errors import InputError, with_hint
 from hushtable.workbooks import read_workbook
 
-__all__ = ["FILE_KINDS", "Snapshot", "file_kind", "is_many", "read_bytes", "read_file", "write_csv"]
+__all__ = ["FILE_KINDS", "MANIFEST", "Snapshot", "file_kind", "is_many", "read_bytes", "read_file", "write_csv"]
 
 FILE_KINDS: Final = {".csv": "csv", ".tsv": "csv", ".txt": "csv", ".parquet": "parquet", ".pq": "parquet"}
 """What is written, by the ending of the name."""
+
+MANIFEST: Final = "_manifest.json"
+"""The manifest of a folder; readers of folders pass over names that begin so."""
 
 _MAGIC: Final = ((b"PAR1", "parquet"), (b"\x1f\x8b", "gzip"), (b"PK\x03\x04", "workbook"))
 

@@ -12,18 +12,21 @@ import hashlib
 import json
 import os
 from collections.abc import Mapping
+from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Final
 
-from hushtable.claims import Claim, claim_from_dict
+from hushtable.claims import Claim, Failure, Verdict, claim_from_dict
 from hushtable.dialect import Dialect
 from hushtable.errors import InputError, VerificationError, with_hint
+from hushtable.files import MANIFEST
 
 __all__ = [
     "IN_FOLDER",
     "check_hash",
     "claim_of",
+    "compared",
     "dialect_of",
     "external_facts",
     "manifest_path",
@@ -32,8 +35,8 @@ __all__ = [
     "sha256",
 ]
 
-IN_FOLDER: Final = "_manifest.json"
-"""The manifest of a folder; readers of folders pass over names that begin so."""
+IN_FOLDER: Final = MANIFEST
+"""The manifest of a folder."""
 
 _EXTERNAL: Final = ("recoding", "publish", "pseudonymized", "accepted", "replaces_earlier")
 """Facts of a release that may go with the file: how its cells came to look as they do, and what was accepted."""
@@ -50,9 +53,17 @@ def sha256(path: Path) -> str:
     """Return the SHA-256 of a file, in hexadecimal; of a folder that of its files' names and digests.
 
     All its files count but the manifest, so that none can be added either.
+
+    Raises
+    ------
+    InputError
+        The name of a file in the folder has a line break: two folders could have one digest.
     """
     if path.is_dir():
         parts = sorted(each for each in path.iterdir() if each.name != IN_FOLDER)
+        if any("\n" in each.name for each in parts):
+            msg = with_hint(f"a file in {str(path)!r} has a line break in its name.", "rename it, or remove it.")
+            raise InputError(msg)
         lines = "".join(f"{sha256(each)}  {each.name}\n" for each in parts)
         return hashlib.sha256(lines.encode()).hexdigest()
     with path.open("rb") as file:
@@ -120,6 +131,25 @@ def claim_of(data: Any) -> Claim | None:
     entries = read(Path(data))
     check_hash(Path(data), entries)
     return claim_from_dict(entries.get("claim"))
+
+
+def compared(verdict: Verdict, data: Any) -> Verdict:
+    """Return a verdict that also says whether a file has as many records as the manifest beside it says.
+
+    Parameters
+    ----------
+    verdict : Verdict
+        On the file.
+    data : path or dataframe
+        What was judged; without a manifest the verdict stays as it is.
+    """
+    if not isinstance(data, (str, os.PathLike)) or not manifest_path(Path(data)).is_file():
+        return verdict
+    stated, condition = read(Path(data)).get("n_records"), "as many records as the manifest says"
+    failures = verdict.failures
+    if stated != verdict.n_records:
+        failures = (*failures, Failure(f"{condition}: the file has {verdict.n_records:,}"))
+    return replace(verdict, conditions=(*verdict.conditions, condition), failures=failures)
 
 
 def dialect_of(data: Any) -> Dialect:

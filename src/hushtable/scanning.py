@@ -45,6 +45,8 @@ class Parts:
         Of which they are all files.
     snapshot : Snapshot
         What the files were when they were opened; every pass compares.
+    passed_over : tuple of str
+        Names in the folder that begin with ``_`` or ``.``, of which nothing is read.
     """
 
     inputs: tuple[Path, ...]
@@ -53,6 +55,7 @@ class Parts:
     dialect: Dialect = field(default_factory=Dialect)
     folder: Path | None = None
     snapshot: Snapshot = field(default_factory=Snapshot, repr=False)
+    passed_over: tuple[str, ...] = ()
 
     is_text = False
 
@@ -191,15 +194,20 @@ def scan(data: Any, dialect: Dialect | None = None) -> Scan:
         message = f"cannot read {str(path)!r}: {error.strerror or type(error).__name__}."
         raise InputError(with_hint(message, "check the name and that you may read the file.")) from None
     if kinds != {"parquet"}:
+        others = [each.name for each in inputs if FILE_KINDS.get(each.suffix.lower()) != "parquet"]
         msg = with_hint(
-            f"{str(path)!r} holds no Parquet files, or others beside them.",
+            f"{str(path)!r} holds files that are not Parquet: {listed(others)}.",
             "pass a folder or a pattern of Parquet files (.parquet, .pq), or one CSV.",
         )
         raise InputError(msg)
     schema = _schema(inputs[0])
     for each in inputs[1:]:
         _check_alike(schema, _schema(each), each, inputs[0])
-    return Parts(inputs, schema, n_bytes, dialect.marks, path if path.is_dir() else None, snapshot)
+    folder = path if path.is_dir() else None
+    passed_over = (
+        () if folder is None else tuple(sorted(each.name for each in folder.iterdir() if _is_passed_over(each)))
+    )
+    return Parts(inputs, schema, n_bytes, dialect.marks, folder, snapshot, passed_over)
 
 
 def ahead(items: Iterable[Item], depth: int = 2) -> Generator[Item]:
@@ -225,19 +233,39 @@ def _files_of(path: Path) -> tuple[Path, ...]:
     if path.is_file():
         return (path,)
     if path.is_dir():
-        found = sorted(each for each in path.iterdir() if not each.name.startswith(("_", ".")))
+        found = sorted(each for each in path.iterdir() if not _is_passed_over(each))
     else:
         found = sorted(Path(each) for each in glob.glob(os.fspath(path)))
     folders = [each.name for each in found if each.is_dir()]
     if folders:
+        are_hive = any("=" in name for name in folders)
         msg = with_hint(
-            f"{str(path)!r} holds folders: {listed(folders)}.", "pass a pattern of files, such as data/*/*.parquet."
+            f"{str(path)!r} holds folders{' of a Hive data set' if are_hive else ''}: {listed(folders)}.",
+            "write the keys into columns of the files first, and the files into one folder."
+            if are_hive
+            else "pass a pattern of files, such as data/*/*.parquet.",
         )
         raise InputError(msg)
     if not found:
-        msg = with_hint(f"there is no file {str(path)!r}.", "check the name, or the pattern.")
+        what = "no files are in the folder" if path.is_dir() else "there is no file"
+        raise InputError(with_hint(f"{what} {str(path)!r}.", "check the name, or the pattern."))
+    hive = sorted({name for each in found for name in each.relative_to(_fixed(path)).parts[:-1] if "=" in name})
+    if hive:
+        msg = with_hint(
+            f"{str(path)!r} holds folders of a Hive data set, whose names are in no column: {listed(hive[:3])}.",
+            "write the keys into columns of the files first.",
+        )
         raise InputError(msg)
     return tuple(found)
+
+
+def _fixed(path: Path) -> Path:
+    """Return the part of a pattern that is a folder."""
+    return path if path.is_dir() else next(each for each in path.parents if not glob.has_magic(str(each)))
+
+
+def _is_passed_over(path: Path) -> bool:
+    return path.name.startswith(("_", "."))
 
 
 def _schema(path: Path) -> pl.Schema:

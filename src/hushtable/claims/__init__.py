@@ -23,7 +23,8 @@ from hushtable.claims.stated import Stated
 from hushtable.claims.verdict import Claim, Failure, Verdict, told
 from hushtable.column import ColumnSpec, check_specs
 from hushtable.dialect import Dialect
-from hushtable.errors import InputError, names_in, with_hint
+from hushtable.errors import InputError, VerificationError, listed, names_in, with_hint
+from hushtable.files import MANIFEST
 from hushtable.hierarchy import Hierarchy
 from hushtable.models import PrivacyModel, models_in
 from hushtable.models.matching import MatchingNotion
@@ -126,6 +127,8 @@ def with_commas(claim: Claim, columns: Sequence[str]) -> Claim:
 def opened(data: Any, dialect: Dialect | None = None, *, is_large: bool = False) -> frames.Frame | Scan:
     """Open a published table: a frame, or a folder of Parquet files, of which no row is read.
 
+    VerificationError where the folder holds, beside its parts and its manifest, files that would not be judged.
+
     Parameters
     ----------
     data : path or dataframe
@@ -142,7 +145,15 @@ def opened(data: Any, dialect: Dialect | None = None, *, is_large: bool = False)
                 f"{str(data)!r} is not read whole, which needs a reader.", "pip install 'hushtable[stream]'."
             )
             raise InputError(msg) from None
-        return scan(data, dialect)
+        table = scan(data, dialect)
+        strangers = [name for name in getattr(table, "passed_over", ()) if name != MANIFEST]
+        if strangers:
+            msg = with_hint(
+                f"{str(data)!r} holds files that nobody judges: {listed(strangers)}.",
+                "remove them: a reader of the folder may read their rows too.",
+            )
+            raise VerificationError(msg)
+        return table
     return frames.read(data, dialect=dialect)
 
 

@@ -318,6 +318,7 @@ def verify(
         if domains is not None:
             claim = claim.completed(told(claim, hierarchies=_domains_of(claim, domains)))
         verdict = claim.verify(seen(claim, table), original=_original(original, rules, encoding, delimiter))
+        verdict = verdict if no_manifest else manifest.compared(verdict, file)
     with leaving(0 if verdict.passed and verdict.complete else 1):
         if as_json:
             print_json(verdict.to_dict())

@@ -348,7 +348,7 @@ class Policy(Record):
         if claimed is not None:
             self.check_agrees(claimed)
         claim = self.claim() if claimed is None else claimed.completed(self.claim())
-        return claim.verify(seen(claim, table), original=original)
+        return manifest.compared(claim.verify(seen(claim, table), original=original), data)
 
     def check_agrees(self, claimed: Claim) -> None:
         """Raise PolicyError where the claim in a manifest is not what the policy asks."""
