@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 import naive
 from hushtable.anonymizers import Mondrian
 from hushtable.hierarchy import Hierarchy
-from hushtable.layout import lay_out, places
+from hushtable.kernels import profile
+from hushtable.layout import lay_out, pack, places
 from hushtable.models import DistinctLDiversity, KAnonymity
 from hushtable.table import Table
 from searching import search
@@ -216,3 +217,24 @@ def test_the_relaxed_search_is_its_slow_twin(rows, k):
 
     classes = [found.rows[begin:end].tolist() for begin, end in zip(found.offsets, found.offsets[1:], strict=False)]
     assert classes == halve(list(range(len(points))))
+
+
+@pytest.mark.parametrize("rule", [{"prefix": [1]}, {"suppression": {}}], ids=["prefix", "one level"])
+@pytest.mark.parametrize("strict", [True, False])
+def test_a_class_of_missing_cells_alone_has_no_cut_along_a_tree(rule, strict):
+    frame = pl.DataFrame({"c": [None] * 4 + ["11", "12"] * 4})
+    table = Table.encode(frame)
+    ladder = Hierarchy.build(rule, table.column("c"))
+    found = search(Mondrian(cut="median", strict=strict), table, ["c"], [KAnonymity(2)], hierarchies={"c": ladder})
+    assert sorted(found.partition.sizes.tolist()) == [4, 4, 4]
+
+
+def test_the_profile_of_missing_cells_is_read_no_further_than_it_goes():
+    """Compiled code reads on beyond an array and tells nobody; as plain Python it is an IndexError."""
+    table = Table.encode(pl.DataFrame({"c": [None, "11", "12"]}))
+    axes = pack(lay_out(table, ["c"], {"c": Hierarchy.build({"prefix": [1]}, table.column("c"))}, {}), {})
+    # A profile has room for every place of a column; here it ends where the class does.
+    held = profile.Profile(np.zeros(1, profile.COLUMN), np.zeros(1, profile.ENTRY), np.zeros(3, int), np.zeros((2, 1)))
+    held.columns[0].n_codes = 1
+    getattr(profile.sort_profile, "py_func", profile.sort_profile)(axes, held, 0)
+    assert held.entries[0].code == 0

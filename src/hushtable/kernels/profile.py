@@ -150,7 +150,8 @@ def _sort(entries: NDArray[Any]) -> None:
 def sort_profile(axes: Axes, held: Profile, j: int) -> None:
     """Sort a profile by falling records; where it publishes a node, by those of the children."""
     axis, column = axes.columns[j], held.columns[j]
-    if column.is_sorted:
+    # One entry needs no order, and a class that holds only missing cells has no node to look for.
+    if column.is_sorted or column.n_codes == 1:
         return
     column.is_sorted = True
     if axis.is_ordered and axis.depth == 0:
