@@ -154,7 +154,9 @@ class TCloseness:
                 "give the sensitive column one, or choose another ground.",
             )
             raise ModelError(msg)
-        return ground.levels[:-1]
+        below = ground.levels[:-1]
+        # Where the root is all that is above the values, every one of them is as far from every other.
+        return below if len(below) > 1 else np.arange(n_codes, dtype=np.int32)[None, :]
 
 
 @dataclass(frozen=True, slots=True)
