@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -514,3 +514,21 @@ def test_the_size_of_weights_changes_nothing_but_the_unit(factor: float) -> None
 def test_weights_whose_sums_are_no_numbers_are_refused(loss: Any, weight: float) -> None:
     with pytest.raises(ht.InputError, match="'sex' was given the weight"):
         loss({"sex": weight})
+
+
+def test_a_budget_in_nodes_ends_the_look_for_tables_that_differ(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Equal rows: four million partitions, all of one table.
+    looked, partitions = [], smallest._partitions
+
+    def counted(found: smallest.Smallest, free: int) -> Iterator[tuple[int, ...]]:
+        for partition in partitions(found, free):
+            if free == 2**9 - 1:
+                looked.append(partition)
+            yield partition
+
+    monkeypatch.setattr(smallest, "_partitions", counted)
+    rows = pl.DataFrame({"a": [1] * 9})
+    method, budget = ht.MinGen(n_best=3), ht.Budget(nodes=7)
+    release = ht.anonymize(rows, quasi_identifiers=["a"], models=[ht.KAnonymity(2)], method=method, budget=budget)
+    assert len(looked) == 7
+    assert release.alternatives == ()

@@ -335,3 +335,17 @@ def test_an_objective_that_is_no_number_is_an_error():
 def test_options_out_of_range_are_errors(make):
     with pytest.raises(InputError):
         make()
+
+
+@pytest.mark.parametrize(
+    ("term", "named"),
+    [
+        (ht.Term("gini"), "target"),
+        (ht.Term("t_closeness"), "sensitive"),
+        (ht.Term("distinction", options={"x": 1}), "x"),
+    ],
+)
+def test_an_option_that_a_score_lacks_or_does_not_have_is_named(term, named):
+    people = pl.DataFrame({"a": [1, 2, 2], "y": [1, 1, 2]})
+    with pytest.raises(InputError, match=rf"the score '{term.score}' (needs|was given) '{named}'"):
+        ht.select_columns(people, objective=ht.Objective((term,)), columns=["a"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
@@ -181,8 +182,22 @@ class Term:
 
     def scored(self, table: Table, columns: Sequence[str], partition: Partition) -> scores.Score:
         """Return the score of one column set that the term is a number of; the score has a name."""
-        found: scores.Score = getattr(scores, str(self.score))(table, columns, partition=partition, **self.options)
+        measure = getattr(scores, str(self.score))
+        self._check_options(inspect.signature(measure).parameters)
+        found: scores.Score = measure(table, columns, partition=partition, **self.options)
         return found
+
+    def _check_options(self, takes: Mapping[str, inspect.Parameter]) -> None:
+        """Raise InputError where an option is lacking, or is none of the score's."""
+        own = {name: each for name, each in takes.items() if each.kind is each.KEYWORD_ONLY and name != "partition"}
+        lacking = [name for name, each in own.items() if each.default is each.empty and name not in self.options]
+        if lacking:
+            msg = f"the score {self.score!r} needs {listed(lacking)}."
+            raise InputError(with_hint(msg, f'Term({self.score!r}, options={{"{lacking[0]}": ...}}).'))
+        strangers = [name for name in self.options if name not in own]
+        if strangers:
+            msg = f"the score {self.score!r} was given {listed(strangers)}."
+            raise InputError(with_hint(msg, f"its options are {listed(list(own))}." if own else "it has no options."))
 
     def _scaled(self, values: FloatArray) -> FloatArray:
         if self.bounds is None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -95,11 +96,13 @@ def tables(space: Space, found: Smallest, most: int, clock: Clock) -> Iterator[C
     most : int
         Partitions are looked at until there are so many tables.
     clock : Clock
-        Or until it is over: very many partitions may make the same table.
+        Or until it is over: very many partitions may make the same table. Its nodes are partitions.
     """
+    n_looked, most_looked = 0, clock.budget.nodes or math.inf
     listed = [space.candidates(j) for j in range(len(space.columns))]
     seen: set[bytes] = set()
     for partition in _partitions(found, (1 << space.n_rows) - 1):
+        n_looked += 1
         choices = [_ties(space, listed, _members(block, space.n_rows)) for block in partition]
         for picked in itertools.product(*(itertools.product(*each) for each in choices)):
             picks = np.empty(space.places.shape, dtype=np.int64)
@@ -110,6 +113,8 @@ def tables(space: Space, found: Smallest, most: int, clock: Clock) -> Iterator[C
                 yield picks
             if len(seen) >= most or clock.left <= 0:
                 return
+        if n_looked >= most_looked:
+            return
 
 
 def _partitions(found: Smallest, free: int) -> Iterator[tuple[int, ...]]:
