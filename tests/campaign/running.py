@@ -23,6 +23,7 @@ KINDS = {
     "files": 24,
     "policies": 8,
     "kills": 2,
+    "methods": 10,
 }
 """Every kind of case and its share of the cases; a kind is a module here with a function `case(random, folder)`."""
 

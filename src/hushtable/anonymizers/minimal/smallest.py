@@ -98,11 +98,10 @@ def tables(space: Space, found: Smallest, most: int, clock: Clock) -> Iterator[C
     clock : Clock
         Or until it is over: very many partitions may make the same table. Its nodes are partitions.
     """
-    n_looked, most_looked = 0, clock.budget.nodes or math.inf
+    most_looked = clock.budget.nodes or math.inf
     listed = [space.candidates(j) for j in range(len(space.columns))]
     seen: set[bytes] = set()
-    for partition in _partitions(found, (1 << space.n_rows) - 1):
-        n_looked += 1
+    for n_looked, partition in enumerate(_partitions(found, (1 << space.n_rows) - 1), start=1):
         choices = [_ties(space, listed, _members(block, space.n_rows)) for block in partition]
         for picked in itertools.product(*(itertools.product(*each) for each in choices)):
             picks = np.empty(space.places.shape, dtype=np.int64)
