@@ -12,7 +12,7 @@ ALLOWED = {
     },
     "polars": {
         *("delimited.py", "files.py", "formulas.py", "frames.py", "remnants.py", "series.py", "spellings.py"),
-        *("claims/grouping.py", "datasets.py", "styles.py", "table.py", "texts.py", "workbooks.py"),
+        *("claims/grouping.py", "datasets.py", "prose.py", "styles.py", "table.py", "texts.py", "workbooks.py"),
         *(
             "collapsing.py",
             "scanning.py",

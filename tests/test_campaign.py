@@ -7,8 +7,17 @@ import pytest
 from campaign import running
 
 SEED = 11
-PARTS = {"releases": 4, "mutations": 4, "masks": 1, "files": 1, "policies": 2, "kills": 2, "methods": 1}
-CASES = {"releases": 80, "mutations": 30, "masks": 100, "files": 200, "policies": 20, "kills": 2, "methods": 40}
+PARTS = {"releases": 4, "mutations": 4, "masks": 1, "files": 1, "policies": 2, "kills": 2, "methods": 1, "prose": 1}
+CASES = {
+    "releases": 80,
+    "mutations": 30,
+    "masks": 100,
+    "files": 200,
+    "policies": 20,
+    "kills": 2,
+    "methods": 40,
+    "prose": 60,
+}
 
 
 @pytest.mark.parametrize(("kind", "part"), [(kind, part) for kind, parts in PARTS.items() for part in range(parts)])

@@ -26,6 +26,7 @@ from hushtable.frames import Frame
 from hushtable.kernels import group
 from hushtable.kernels.histogram import class_ranges
 from hushtable.lattice.listing import partitions
+from hushtable.prose import Named, look_for_names
 from hushtable.search import Budget
 from hushtable.table import Table
 from hushtable.texts import text_codes
@@ -58,13 +59,17 @@ class ExposureLimit:
         The most of them that someone is taken to know.
     rate : float
         In [0, 1]: the share of the published records that may be unique on so many.
+    named : int
+        The most records that may name people in a kept column; see `hushtable.prose`.
     """
 
     columns: int = 2
     rate: float = 0.05
+    named: int = 0
 
     def __post_init__(self) -> None:
         check_whole("an exposure limit was given columns", self.columns, 1)
+        check_whole("an exposure limit was given named", self.named, 0)
         if not 0 <= self.rate <= 1:
             raise InputError(with_hint(f"an exposure limit was given rate = {self.rate!r}.", "a share, from 0 to 1."))
 
@@ -98,6 +103,8 @@ class Exposure:
         False where there were too many sets to look at: ``n_unique`` is a least number then.
     complete_to : int
         Of the sets of up to so many columns none is missing.
+    named : tuple of Named
+        How many records name people in the cells of a kept column, a sensitive or an accepted one among them.
     """
 
     n_records: int
@@ -111,6 +118,7 @@ class Exposure:
     is_enforced: bool
     complete: bool
     complete_to: int
+    named: tuple[Named, ...] = ()
 
     @property
     def rate(self) -> float:
@@ -140,8 +148,36 @@ class Exposure:
         named = "; ".join(f"{each.n_records:,} on {listed(each.columns)}" for each in self.sets)
         return f"{self.sentence}: {self.rate:.2%}, above the limit of {self.limit.rate:.2%} ({named})."
 
+    @property
+    def naming(self) -> tuple[Named, ...]:
+        """The columns that name people in more records than the limit allows, without those that were accepted."""
+        return tuple(
+            each for each in self.named if each.n_records > self.limit.named and each.column not in self.accepted
+        )
+
+    @property
+    def naming_fault(self) -> str:
+        """Which columns name people, in how many records."""
+        named = "; ".join(
+            f"{each.column!r} in {each.n_records:,} of {self.n_records:,} ({each.what})" for each in self.naming
+        )
+        return f"kept columns name people, in more records than the limit of {self.limit.named:,}: {named}."
+
+    def raise_if_naming(self) -> None:
+        """Raise ExposureError where kept cells name people."""
+        if not self.naming:
+            return
+        suspect = self.naming[0].column
+        msg = with_hint(
+            f"nothing is written: {self.naming_fault}",
+            f"leave {listed([each.column for each in self.naming])} out (role identifier); or say why the names may "
+            f'be published, as accept: {{{suspect!r}: "a reason"}} in the policy, accept={{...}} in Python.',
+        )
+        raise ExposureError(msg)
+
     def raise_if_above(self) -> None:
-        """Raise ExposureError where the rate is above the limit."""
+        """Raise ExposureError where the rate is above the limit, or where kept cells name people."""
+        self.raise_if_naming()
         if not self.is_above:
             return
         held: Counter[str] = Counter()
@@ -166,7 +202,11 @@ class Exposure:
             f"who also knows {' and '.join(each.columns)} finds {each.n_records:,} of {self.n_records:,}"
             for each in (*most[0][:3], *most[1][:1])
         ]
-        return [*tested, *accepted, *told]
+        named = [
+            f"{each.column} names people in {each.n_records:,} of {self.n_records:,} records ({each.what})"
+            for each in self.named
+        ]
+        return [*tested, *named, *accepted, *told]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the counts as plain values."""
@@ -174,7 +214,8 @@ class Exposure:
             [{"columns": list(each.columns), "n_records": each.n_records} for each in found]
             for found in (self.sets, self.told)
         )
-        plain = {"columns": list(self.columns), "sets": sets, "told": told}
+        named = [asdict(each) for each in self.named]
+        plain = {"columns": list(self.columns), "sets": sets, "told": told, "named": named}
         return {**asdict(self), **plain, "rate": self.rate, "is_above": self.is_above}
 
 
@@ -187,6 +228,7 @@ def measure_exposure(
     *,
     others: Sequence[str],
     sensitive: Sequence[str] = (),
+    identifiers: Sequence[str] = (),
     starred: BoolArray | None = None,
     person: str | None = None,
     limit: ExposureLimit = _AS_USUAL,
@@ -205,6 +247,8 @@ def measure_exposure(
         Columns that are published as they are.
     sensitive : sequence of str
         Columns that are told of, and never counted alone.
+    identifiers : sequence of str
+        Columns that are not published as they are: their values are looked for in the kept cells.
     starred : ndarray of bool, shape (n_rows,), optional
         Rows that publish ``*`` in every sensitive column.
     person : str, optional
@@ -236,9 +280,18 @@ def measure_exposure(
     >>> found.told[0]
     Uniques(columns=('ward',), n_records=2)
     """
+    coded = {name: _codes(source, name) for name in (*others, *sensitive)}
+    named = look_for_names(
+        source,
+        tuple(coded),
+        identifiers,
+        hidden=classes < 0,
+        starred={} if starred is None else dict.fromkeys(sensitive, starred),
+        codes=coded,
+    )
     rows = np.flatnonzero(classes >= 0)
     counts = (source.counts if isinstance(source, Table) else source.records)[rows]
-    codes = {name: _codes(source, name)[rows] for name in (*others, *sensitive)}
+    codes = {name: each[rows] for name, each in coded.items()}
     if starred is not None:
         for name in sensitive:
             codes[name] = np.where(starred[rows], codes[name].max(initial=-1) + 1, codes[name])
@@ -263,6 +316,7 @@ def measure_exposure(
         is_enforced=is_enforced,
         complete=complete_to >= min(limit.columns, len(tested)),
         complete_to=complete_to,
+        named=named,
     )
 
 

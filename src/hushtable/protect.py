@@ -53,6 +53,7 @@ def anonymize(
     highest_risk: float | None = None,
     average_risk: float | None = None,
     roles: Literal["check", "trust"] = "check",
+    accept: Mapping[str, str] | None = None,
     policy: Policy | str | os.PathLike[str] | None = None,
     key: bytes | None = None,
     budget: Budget | None = None,
@@ -112,7 +113,10 @@ def anonymize(
     roles : {"check", "trust"}
         Columns without a role are published as they are. ``"check"`` refuses those that look like direct
         identifiers, measures what the others expose (`Release.exposure`), and warns where that is much; of fewer
-        than 50 records it does neither. ``"trust"`` leaves all that out.
+        than 50 records it does neither. Where kept cells name people (`hushtable.prose`) it warns, and `Release.write`
+        refuses. ``"trust"`` leaves all that out.
+    accept : mapping of column to str, optional
+        Columns that may expose or name people all the same, each with the reason why.
     policy : Policy or path, optional
         What to do, instead of all other arguments but ``key`` and ``progress``.
     key : bytes, optional
@@ -166,6 +170,7 @@ def anonymize(
         rules = policy if isinstance(policy, Policy) else Policy.read(policy)
         return rules.protect(data, key=key, progress=progress, engine=engine, session=session)
     _check_plain(missing, key, specs, budget, pseudonyms, roles)
+    check_type(accept, Mapping, "accept", 'a mapping, as {"note": "why it may be published"}')
     asked = models_in(models)
     request = Request(
         quasi_identifiers=names_in(quasi_identifiers, "quasi_identifiers"),
@@ -195,7 +200,10 @@ def anonymize(
     before.check()
     if roles == "trust":
         return release
-    release = release.with_exposure(ExposureLimit())
+    release = release.with_exposure(ExposureLimit(), accepted=accept)
+    if release.exposure is not None and release.exposure.naming:
+        hint = "Nothing is written. Leave them out, as identifiers=[...], or say why they may stay, as accept={...}."
+        warnings.warn(f"{release.exposure.naming_fault} {hint}", ExposureWarning, stacklevel=2)
     if release.exposure is not None and release.exposure.is_above:
         hint = 'Give them roles, as sensitive=[...]; roles="trust" keeps them as they are without a word.'
         warnings.warn(f"{release.exposure.fault} {hint}", ExposureWarning, stacklevel=2)

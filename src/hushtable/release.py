@@ -259,6 +259,7 @@ class Release:
             np.where(suppressed, np.int32(-1), classes) if self.drops_suppressed else classes,
             others=[name for name in names if name not in named],
             sensitive=self.sensitive,
+            identifiers=[name for name in names if name in (*self.removed, *self._pseudonymized)],
             starred=suppressed,
             person=getattr(self.claim, "person", None),
             limit=limit,
@@ -423,7 +424,8 @@ class Release:
         Raises
         ------
         ExposureError
-            The columns that are kept as they are single out more people than the policy allows; nothing is written.
+            The columns that are kept as they are name people, or single out more of them than the policy allows;
+            nothing is written.
         VerificationError
             The written table does not hold what the release claims; nothing is left behind.
         InputError
@@ -431,6 +433,8 @@ class Release:
         """
         if self.exposure is not None and self.exposure.is_enforced:
             self.exposure.raise_if_above()
+        elif self.exposure is not None:
+            self.exposure.raise_if_naming()
         if self.recoding.style == "tight" and any(isinstance(cell, Intervals) for cell in self.recoding.cells):
             warnings.warn(
                 "tight intervals begin and end with values that somebody has: for readers who must not learn them, "

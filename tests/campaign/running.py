@@ -24,6 +24,7 @@ KINDS = {
     "policies": 8,
     "kills": 2,
     "methods": 10,
+    "prose": 10,
 }
 """Every kind of case and its share of the cases; a kind is a module here with a function `case(random, folder)`."""
 

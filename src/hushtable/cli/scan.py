@@ -65,6 +65,8 @@ def scan(
         sensitive = [name for name, role in roles.roles.items() if role == "sensitive"]
         # Of what is asked, the careful answer.
         known = [name for name, role in roles.roles.items() if role in ("quasi-identifier", "ask")]
+        # Free text is better left out, and everybody is alone on it.
+        known = [name for name in known if name not in roles.prose] or known
         risk = assess(frame, quasi_identifiers=known, sensitive=sensitive)
     failed = failures(scan_figures(risk.to_dict()), limits)
     with failing(failed):
@@ -76,9 +78,11 @@ def scan(
             say(role_table(roles), *risk_lines(risk.to_dict(), roles))
         if policy is not None:
             undated = [name for name in known if frame.doubts(name) != ((), ())]
-            run = None if undated or not known else _next(file, policy, roles)
+            run = None if undated or not known or roles.prose else _next(file, policy, roles)
             _write_policy(policy, proposed(frame, roles, k=k, source=file.name, run=run))
             then = f", then:\n  {run}" if run else "."
+            if roles.prose:
+                then = f". First decide about the free text in {listed(roles.prose)}: leave it out (role identifier)."
             if undated:
                 then = (
                     f". First say what the dates or numbers of {listed(undated)} mean: the policy names the candidates."

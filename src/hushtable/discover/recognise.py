@@ -19,14 +19,15 @@ from hushtable._types import CodeArray
 from hushtable.column import Column
 from hushtable.discover.roles.cells import cells_of
 from hushtable.discover.roles.decide import decide
-from hushtable.discover.roles.findings import Finding, finding, persons
+from hushtable.discover.roles.findings import PROSE, Finding, finding, persons
 from hushtable.discover.roles.names import Lexicon, lexicon
 from hushtable.discover.roles.records import Proposal, ProposedRole, Roles
 from hushtable.errors import ColumnError
+from hushtable.prose import look_for_names
 from hushtable.spellings import count_near_duplicates
 from hushtable.table import Table
 
-__all__ = ["Proposal", "ProposedRole", "Roles", "find_quasi_identifiers", "looks_identifying"]
+__all__ = ["PROSE", "Proposal", "ProposedRole", "Roles", "find_quasi_identifiers", "looks_identifying"]
 
 _NO_PERSONS: Final = "the rows are not taken to be about persons"
 
@@ -73,6 +74,7 @@ def find_quasi_identifiers(
         about_persons, reason = of_persons, f"declared as {'' if of_persons else 'not '}about persons"
     n_records = source.n_records
     columns = _decided(read, source, n_records) if about_persons else tuple(each.proposed for each in read)
+    columns = _with_names_seen(columns, source)
     person = _person(columns, n_records)
     columns = tuple(_warned(column, n_records) if column.name == person else column for column in columns)
     library = "polars" if isinstance(source, Table) else frames.library(source)
@@ -133,6 +135,19 @@ def _decided(read: Sequence[_Read], source: Table | frames.Frame, n_records: int
         else each.proposed
         for each in read
     )
+
+
+def _with_names_seen(columns: tuple[ProposedRole, ...], source: Table | frames.Frame) -> tuple[ProposedRole, ...]:
+    """Say of free text how many of its cells name people: counts, no cell."""
+    prose = [column.name for column in columns if column.role == "ask" and column.topic == PROSE]
+    if not prose:
+        return columns
+    identifiers = [column.name for column in columns if column.role == "identifier"]
+    seen = {
+        each.column: f"; of {source.n_records:,} records {each.what}"
+        for each in look_for_names(source, prose, identifiers)
+    }
+    return tuple(replace(column, reason=column.reason + seen.get(column.name, "")) for column in columns)
 
 
 def _warning(column: Column) -> str:

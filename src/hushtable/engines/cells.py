@@ -8,10 +8,12 @@ from typing import Any
 
 import polars as pl
 
+from hushtable import frames
 from hushtable._types import BoolArray, CountArray, frozen
+from hushtable.frames import Frame
 from hushtable.pseudonyms import Pseudonyms
 
-__all__ = ["Cells"]
+__all__ = ["Cells", "frame_of"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -55,6 +57,11 @@ class Cells:
     def kept(self) -> tuple[str, ...]:
         """The published columns whose cells are those of the input, or pseudonyms of them."""
         return tuple(name for name in self.columns if name not in self.published.columns)
+
+
+def frame_of(batch: Any) -> Frame:
+    """Return a table of pyarrow as a frame, whose columns are read fast."""
+    return frames.read(pl.DataFrame(pl.from_arrow(batch)))
 
 
 def _frame(columns: Mapping[str, pl.Series]) -> pl.DataFrame:

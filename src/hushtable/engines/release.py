@@ -14,13 +14,14 @@ from hushtable import frames
 from hushtable.claims import Classes, Matchings, Verdict
 from hushtable.column import ColumnSpec
 from hushtable.dialect import Dialect
-from hushtable.engines.cells import Cells
+from hushtable.engines.cells import Cells, frame_of
 from hushtable.engines.lazy import Lazy
 from hushtable.errors import InputError, with_hint
 from hushtable.exposure import Exposure, ExposureLimit, measure_exposure
 from hushtable.frames import Frame
 from hushtable.models.base import PrivacyModel
 from hushtable.partition import Partition
+from hushtable.prose import Named, added, has_room_for_names, look_for_names
 from hushtable.pseudonyms import Pseudonyms
 from hushtable.quality.loss import Quality
 from hushtable.recoding import Intervals, Recoding
@@ -194,7 +195,8 @@ class RemoteRelease:
         Raises
         ------
         ExposureError
-            The columns that are kept as they are single out more people than the policy allows; nothing is written.
+            The columns that are kept as they are name people, or single out more of them than the policy allows;
+            nothing is written.
         VerificationError
             The written table does not hold what the release claims; nothing is left behind.
         InputError
@@ -202,6 +204,8 @@ class RemoteRelease:
         """
         if self.exposure is not None and self.exposure.is_enforced:
             self.exposure.raise_if_above()
+        elif self.exposure is not None:
+            self.exposure.raise_if_naming()
         if self.recoding.style == "tight" and any(isinstance(cell, Intervals) for cell in self.recoding.cells):
             warnings.warn(
                 "tight intervals begin and end with values that somebody has: for readers who must not learn them, "
@@ -286,7 +290,7 @@ class RemoteRelease:
 
             raise changed()
         exposure = self._measured(counted, others, limit, accepted or {}, is_enforced=is_enforced)
-        return replace(self, exposure=exposure)
+        return replace(self, exposure=replace(exposure, named=self._naming()))
 
     def _measured(
         self, counted: Frame, others: Sequence[str], limit: ExposureLimit, accepted: Mapping[str, str], **how: Any
@@ -317,9 +321,23 @@ class RemoteRelease:
         persons = [self._person] if self._person and self._person not in known.columns else []
         written = collapse(scan(draft, dialect), (*known.columns, *persons))
         exposure = self._measured(written, known.columns, known.limit, known.accepted, is_enforced=known.is_enforced)
+        exposure = replace(exposure, named=known.named)
         if exposure.is_enforced:
             exposure.raise_if_above()
         return {"exposure": exposure.to_dict()}
+
+    def _naming(self) -> tuple[Named, ...]:
+        """Count the records that name people in kept columns, in a pass over those that hold text."""
+        hidden = self.pseudonyms.columns if self.pseudonyms else ()
+        head = self.origin.head(1)
+        kept = [name for name in self.columns if name not in (*self.quasi_identifiers, *hidden)]
+        texts = [name for name in kept if has_room_for_names(head.column(name).dtype)]
+        if not texts:
+            return ()
+        identifiers = [name for name in self.origin.columns if name in (*self.removed, *hidden)]
+        cells = replace(self.cells, pseudonyms=None, columns=(*texts, *identifiers))
+        parts = map(frame_of, self.origin.batches(cells))
+        return added(look_for_names(part, texts, identifiers) for part in parts)
 
     def _repr_html_(self) -> str:
         return self.distinct._repr_html_()

@@ -100,7 +100,8 @@ class Policy(Record):
     limits : PolicyLimits
         Part of what the release claims, but for ``exposure``, which is asked before it is written.
     accept : dict of str to str
-        Columns with the role other that may single people out, each with the reason why nobody knows them.
+        Columns with the role other that may single people out, each with the reason why nobody knows them; and columns
+        with the role other or sensitive that may name people in their text, with the reason why.
     writing : PolicyWriting
         Named ``write`` in YAML: how a CSV is written.
     budget : PolicyBudget, optional
@@ -165,9 +166,11 @@ class Policy(Record):
         if self.unknown != "error" and self.domains is None and not self.hierarchies():
             msg = "has no effect: no column has a hierarchy"
             raise MisplacedError(msg, ("unknown",))
-        strangers = [name for name in self.accept if name not in self.with_role("other")]
+        strangers = [
+            name for name in self.accept if name not in (*self.with_role("other"), *self.with_role("sensitive"))
+        ]
         if strangers:
-            msg = f"names {listed(strangers)}, which columns does not declare as other"
+            msg = f"names {listed(strangers)}, which columns does not declare as other or sensitive"
             raise MisplacedError(msg, ("accept", strangers[0]))
         if self.person is not None and (
             self.person not in self.columns or self.columns[self.person].role not in ("identifier", "other")
@@ -255,7 +258,8 @@ class Policy(Record):
             self.check_covers(origin.columns)
             made = engines.protect(origin, self.request(data, key=key, progress=progress))
         before.check()
-        limit = ExposureLimit(self.limits.exposure.columns, self.limits.exposure.rate)
+        asked = self.limits.exposure
+        limit = ExposureLimit(asked.columns, asked.rate, asked.named)
         return made.with_exposure(limit, accepted=self.accept, is_enforced=True)
 
     def opened(self, data: Any) -> Frame | Table:

@@ -252,6 +252,7 @@ class PolicyExposure(Record):
 
     columns: int = Field(default=_USUAL.columns, ge=1, strict=True)
     rate: float = Field(default=_USUAL.rate, ge=0, le=1, strict=True)
+    named: int = Field(default=_USUAL.named, ge=0, strict=True)
 
 
 class PolicyLimits(Record):

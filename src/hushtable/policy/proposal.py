@@ -9,7 +9,7 @@ from typing import Final
 
 from hushtable import plain_yaml
 from hushtable.column import Column, ColumnSpec
-from hushtable.discover.recognise import ProposedRole, Roles
+from hushtable.discover.recognise import PROSE, ProposedRole, Roles
 from hushtable.errors import PolicyError
 from hushtable.frames import Frame
 from hushtable.hierarchy.grid import plain
@@ -175,7 +175,7 @@ def _column(frame: Frame, column: ProposedRole) -> Iterator[str]:
 
 def _values(frame: Frame, column: ProposedRole) -> Column | None:
     """Return the values of a column that others may know."""
-    if column.role not in ("quasi-identifier", ASK) or not column.n_distinct:
+    if column.role not in ("quasi-identifier", ASK) or not column.n_distinct or column.topic == PROSE:
         return None
     return Table.encode(frame, [column.name]).column(column.name)
 

@@ -48,7 +48,8 @@ def decide(found: Mapping[str, Finding], table: Table, n_columns: int) -> Mappin
     table : Table
         These columns.
     n_columns : int
-        Of the whole table: at most a third of them is asked about, those of the highest scores, but one in any case.
+        Of the whole table: at most a third of them is asked about, those of the highest scores, but one in any case;
+        free text always.
     """
     same = twins(table, [(_rank(each), name) for name, each in found.items()])
     shares, relative = _powers(table, found, same)
@@ -57,7 +58,7 @@ def decide(found: Mapping[str, Finding], table: Table, n_columns: int) -> Mappin
         name: _beside_its_twin(each, found[name], first[same[name]], same[name]) if name in same else each
         for name, each in first.items()
     }
-    open_ones = [name for name, each in decisions.items() if each.role == "ask"]
+    open_ones = [name for name, each in decisions.items() if each.role == "ask" and not found[name].is_prose]
     ranked = sorted(open_ones, key=lambda name: (-decisions[name].score, name))
     for name in ranked[max(1, n_columns // _MOST_ASKED) :]:
         reason = f"{decisions[name].reason}; not asked, as others come first"
@@ -101,6 +102,8 @@ def _alone(found: Finding) -> float:
 def _decision(found: Finding, share: float, relative: float) -> Decision:
     known_by = "unclear" if found.topic is None else found.topic.known_by
     score = found.knowability * relative / (relative + _SMALL_POWER)
+    if found.is_prose:
+        return Decision("ask", found.reason, score, known_by, 0.0)
     if found.topic is not None and found.is_settled:
         return Decision(found.topic.role, found.reason, score, known_by, 0.0)
     # What others can know is never left out unasked: a column that tells few apart may single out one person.
@@ -115,6 +118,8 @@ def _decision(found: Finding, share: float, relative: float) -> Decision:
 def _beside_its_twin(own: Decision, found: Finding, twin: Decision, name: str) -> Decision:
     """Add which column says the same; what is not known otherwise, its twin says."""
     says_same = f"says the same as {name!r}, one to one"
+    if found.is_prose:
+        return own
     if found.topic is None or found.topic.name == "number":
         return replace(twin, reason=says_same)
     return replace(own, reason=f"{own.reason}; {says_same}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
@@ -14,8 +14,12 @@ from hushtable.discover.roles.looks import Look, fits, is_paced, look_of
 from hushtable.discover.roles.names import Lexicon, Said, says
 from hushtable.discover.roles.topics import Topic, topics
 from hushtable.errors import listed
+from hushtable.prose import is_prose
 
-__all__ = ["Finding", "finding", "persons"]
+__all__ = ["PROSE", "Finding", "finding", "persons"]
+
+PROSE: Final = "prose"
+"""The topic of free text."""
 
 _NEARLY_UNIQUE: Final = 0.9
 _OFTEN_ALONE: Final = 0.5
@@ -56,14 +60,28 @@ class Finding:
         return self.cells.column.name
 
     @property
+    def is_prose(self) -> bool:
+        """Whether it is free text, which may name people whatever its name says."""
+        return self.topic is not None and self.topic.name == PROSE
+
+    @property
     def is_settled(self) -> bool:
         """Whether it names a person, or tells what others would like to know, whatever it tells apart."""
-        return self.topic is not None and self.topic.role in ("identifier", "sensitive")
+        return self.is_prose or (self.topic is not None and self.topic.role in ("identifier", "sensitive"))
 
 
 def finding(cells: Cells, words: Lexicon) -> Finding:
     """Say what a column is about, from its cells and its name."""
     said = says(cells.column.name, words, lambda topic: fits(topic, cells))
+    found = _finding(cells, said)
+    # A key is what is taken for one only because hardly any cell occurs twice.
+    is_named = found.topic is not None and found.topic.role == "identifier" and found.topic.name != "key"
+    if said.is_own or is_named or not is_prose(cells.texts, cells.counts):
+        return found
+    return replace(found, topic=topics()[PROSE], reason="free text: may name people; leave it out")
+
+
+def _finding(cells: Cells, said: Said) -> Finding:
     look = look_of(cells)
     if look is not None and _goes_first(look, said) and _holds_alone(look, cells):
         return _of_look(look, said, cells)

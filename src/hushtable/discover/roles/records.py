@@ -96,6 +96,11 @@ class Roles:
         return self._with_role("identifier")
 
     @property
+    def prose(self) -> tuple[str, ...]:
+        """The columns of free text among those that are asked about: better left out."""
+        return tuple(column.name for column in self.columns if column.role == "ask" and column.topic == "prose")
+
+    @property
     def ask(self) -> tuple[str, ...]:
         """The columns of which someone who knows the data has to say who could know them."""
         return self._with_role("ask")
