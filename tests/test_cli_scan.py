@@ -14,6 +14,7 @@ import hushtable as ht
 from command import done, run
 from hushtable import frames
 from hushtable.cli import terminal
+from hushtable.cli.requests import changed
 from hushtable.cli.summary import role_table
 from hushtable.column import ColumnSpec
 from hushtable.discover.recognise import ProposedRole, Roles
@@ -218,3 +219,67 @@ def test_past_two_hundred_columns_the_first_fifty_are_shown(here: Path) -> None:
     assert "column49" in table
     assert "column50" not in table
     assert "125 sensitive" in table
+
+
+def generated(draw: random.Random) -> pl.DataFrame:
+    """A table of persons with a few columns of each kind, some of them all but unique."""
+    n = draw.choice((60, 150, 400))
+    columns: dict[str, list[Any]] = {
+        "name": [f"Person {i} Nr{draw.randint(0, 10**6)}" for i in range(n)],
+        "age": [draw.randint(18, 80) for _ in range(n)],
+        "sex": [draw.choice("fm") for _ in range(n)],
+        "salary": [draw.randint(10**6, 10**7) / 100 for _ in range(n)],
+        "glucose": [draw.randint(60, 200) for _ in range(n)],
+        "cholesterol": [draw.randint(600, 2000) / 10 for _ in range(n)],
+        "diagnosis": [draw.choice(("flu", "gout", "mumps", "none")) for _ in range(n)],
+        "hire_date": [f"20{draw.randint(10, 23)}-{draw.randint(1, 12):02}-{draw.randint(1, 28):02}" for _ in range(n)],
+        "note": [f"seen {i} times since {i + 3} days, with no pain in the knee" for i in range(n)],
+    }
+    kept = ["age", "sex", *draw.sample([name for name in columns if name not in ("age", "sex")], draw.randint(2, 6))]
+    return pl.DataFrame({name: columns[name] for name in columns if name in kept})
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_what_a_scan_proposes_runs(here: Path, seed: int) -> None:
+    draw = random.Random(seed)
+    table = generated(draw)
+    ending = draw.choice(("csv", "parquet"))
+    getattr(table, f"write_{ending}")(f"in.{ending}")
+    scanned = done("scan", f"in.{ending}", "-p", "policy.yaml")
+    policy = Policy.read("policy.yaml")
+    asked = [*policy.with_role("ask"), *policy.with_role("other")]
+    # Whether others know a column, and what is unique of those that are kept, is for people to say.
+    decided = [part for name in asked for part in ("--set", f"columns.{name}=identifier")]
+    assert done("anonymize", f"in.{ending}", "-p", "policy.yaml", "-o", "out.parquet", *decided).code == 0
+    assert ("First decide about the free text in 'note'" in scanned.err) == ("note" in table.columns)
+    sensitive = {model.sensitive for model in policy.models if model.name != "k-anonymity"}
+    assert sensitive.isdisjoint({"salary", "cholesterol"})
+
+
+def test_near_unique_numbers_get_no_model_alone_or_together() -> None:
+    n = 400
+    pay = {
+        "salary": [1000.5 + i for i in range(n)],
+        "debt": [i % 40 for i in range(n)],
+        "pension": [i // 20 for i in range(n)],
+    }
+    people = frames.read(pl.DataFrame({"age": [20 + i % 50 for i in range(n)], **pay}))
+    text = proposed(people, ht.find_quasi_identifiers(people), k=5, source="x.csv", run=None)
+    assert [model.name for model in Policy.parse(text).models] == ["k-anonymity", "distinct-l-diversity"]
+    assert "sensitive: pension}" in text.partition("# Whatever")[0].splitlines()[-2]
+    assert text.count("hardly two records have the same values") == 2
+
+
+def test_the_policy_that_a_scan_writes_for_a_workbook_is_read(here: Path) -> None:
+    table = pl.DataFrame({"age": [20 + i % 5 for i in range(60)], "sex": ["f", "m"] * 30})
+    table.write_excel("in.xlsx")
+    done("scan", "in.xlsx", "-p", "policy.yaml")
+    assert Policy.read("policy.yaml").read_as.dialect == ht.frames.Dialect()
+    assert done("anonymize", "in.xlsx", "-p", "policy.yaml", "-o", "out.csv").code == 0
+
+
+@pytest.mark.parametrize(("place", "mark"), [("write.decimal", ","), ("read.delimiter", "|"), ("read.thousands", "'")])
+def test_a_mark_is_set_as_it_is_typed(place: str, mark: str) -> None:
+    rules = Policy.parse("columns: {age: quasi-identifier}\nmodels: [k-anonymity: 5]")
+    entry, name = place.split(".")
+    assert changed(rules, {}, [], [f"{place}={mark}"]).to_dict()[entry][name] == mark

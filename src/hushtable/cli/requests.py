@@ -190,7 +190,7 @@ def _place_of(rules: Policy, option: str) -> _Place:
 def _value(text: str, entry: str) -> Any:
     from hushtable import plain_yaml
 
-    if text.startswith("%"):
-        # A format of dates, which YAML would have in quotes.
+    if text.startswith("%") or (len(text) == 1 and not text.isalnum() and text != "~"):
+        # A format of dates, or a mark of numbers or between cells, which YAML would have in quotes.
         return text
     return plain_yaml.read(text, f"--set {entry}")[0]

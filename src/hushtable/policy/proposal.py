@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from textwrap import fill, indent
 from typing import Final
 
@@ -16,6 +16,7 @@ from hushtable.hierarchy.grid import plain
 from hushtable.hierarchy.ladder import Rule
 from hushtable.hierarchy.rounding import Rounding
 from hushtable.hierarchy.rules import Dates, to_dict
+from hushtable.lattice.listing import partitions
 from hushtable.policy.ladders import proposed_rule
 from hushtable.policy.parts import ASK, MEANINGS
 from hushtable.spellings import count_missing_codes
@@ -72,6 +73,9 @@ _PERSON: Final = """\
 """
 _WIDTH: Final = 80  # of a line
 _MISSING: Final = "texts that mean a missing value; beside a column for it alone"
+_FINE: Final = 0.1  # of the records, values of a number
+_FINE_TOGETHER: Final = 0.5
+_TOO_FINE: Final = "hardly two records have the same values, so that no model is asked for; to ask all the same:"
 _LONGEST_KEY: Final = 1_000  # characters; of a longer one YAML wants to be told that it is a key
 
 
@@ -101,7 +105,7 @@ def proposed(frame: Frame, roles: Roles, *, k: int, source: str, run: str | None
         _reading(frame),
         f"columns:\n{indent(columns, '  ')}\n",
         _noted(f"person: {_key(roles.person)}", "classes count persons, not records") + "\n" if roles.person else "",
-        _models(roles, k),
+        _models(frame, roles, k),
         _OPTIONS.replace(_PERSON, "") if roles.person else _OPTIONS,
     ]
     return "\n".join(section for section in sections if section)
@@ -123,9 +127,10 @@ def _head(frame: Frame, roles: Roles, source: str, run: str | None) -> str:
 
 
 def _reading(frame: Frame) -> str:
-    if not frame.is_text:
-        return _noted("# read: {missing_values: [NA]}", _MISSING) + "\n"
     said = {name: value for name, value in frame.dialect.to_dict().items() if value is not False}
+    if not frame.is_text or not said:
+        # A workbook spells nothing, and an entry that holds nothing is no entry.
+        return _noted("# read: {missing_values: [NA]}", _MISSING) + "\n"
     is_sure = str(said.get("encoding")).startswith("utf")
     notes = {} if is_sure else {"encoding": "guessed: look whether all letters are right"}
     entries = [_noted(f"  {name}: {json.dumps(value)}", notes.get(name, "")) for name, value in said.items()]
@@ -204,11 +209,39 @@ def _why(frame: Frame, column: ProposedRole) -> str:
     return "; ".join(parts)
 
 
-def _models(roles: Roles, k: int) -> str:
+def _models(frame: Frame, roles: Roles, k: int) -> str:
     lines = ["models:", f"  - k-anonymity: {k}"]
-    judged = [column.name for column in roles.columns if column.role == "sensitive" and column.n_distinct > 1]
-    lines += [f"  - distinct-l-diversity: {{l: 2, sensitive: {_key(name)}}}" for name in judged]
+    judged = [column for column in roles.columns if column.role == "sensitive" and column.n_distinct > 1]
+    finest = _too_fine(frame, judged)
+    for column in judged:
+        model = f"distinct-l-diversity: {{l: 2, sensitive: {_key(column.name)}}}"
+        if column.name in finest:
+            lines.append(_comment(f"{_key(column.name)}: {_TOO_FINE} {model}", "  "))
+        else:
+            lines.append(f"  - {model}")
     return "\n".join(lines) + "\n"
+
+
+def _too_fine(frame: Frame, judged: Sequence[ProposedRole]) -> set[str]:
+    """Name the numbers and dates that hardly two records share, alone or together.
+
+    A class of two would pass, and every judged row would be distinct, which takes a large table out of memory.
+    """
+    numbers = [column for column in judged if column.kind not in ("category", "ordered")]
+    kept: list[str] = []
+    for column in sorted(numbers, key=lambda column: (column.n_distinct, column.name)):
+        together = [*kept, column.name]
+        if column.n_distinct > _FINE * frame.n_rows or _n_distinct(frame, together) > _FINE_TOGETHER * frame.n_rows:
+            continue
+        kept = together
+    return {column.name for column in numbers} - set(kept)
+
+
+def _n_distinct(frame: Frame, names: Sequence[str]) -> int:
+    """Count the distinct combinations of some columns."""
+    codes = Table.encode(frame, names).codes
+    ((_, n_classes),) = partitions(codes, (codes.max(axis=1) + 1).tolist(), [range(len(names))])
+    return n_classes
 
 
 def _key(name: str) -> str:
