@@ -445,3 +445,43 @@ def test_proposals_are_near_the_truth(truth, shared_file):
     assert sum(scores) / len(scores) >= FLOORS[truth]
     assert all(len(roles.ask) <= len(cases[name].columns) / 3 for name, roles in found.items())
     assert not any(roles.ask for name, roles in found.items() if not judged[name].of_persons)
+
+
+def passengers(n: int = 300) -> pl.DataFrame:
+    """Passengers of an airline, who rated its services from 0 to 5."""
+    draw = random.Random(0)
+    asked = (
+        "Gate location",
+        "Inflight wifi service",
+        "Departure/Arrival time convenient",
+        "Seat comfort",
+        "Check-in unit",
+    )
+    rated = {name: [i % 6 if i < 6 else draw.randint(0, 5) for i in range(n)] for name in asked}
+    told = {
+        "Gender": [draw.choice(("Male", "Female")) for _ in range(n)],
+        "Age": [draw.randint(7, 85) for _ in range(n)],
+    }
+    return pl.DataFrame(
+        {
+            **told,
+            "Customer Type": [draw.choice(("Loyal Customer", "disloyal Customer")) for _ in range(n)],
+            "Class": [draw.choice(("Eco", "Eco Plus", "Business")) for _ in range(n)],
+            **rated,
+            "Departure Delay in Minutes": [draw.randint(0, 200) for _ in range(n)],
+        }
+    )
+
+
+def test_answers_on_one_scale_are_not_what_others_know():
+    roles = ht.find_quasi_identifiers(passengers())
+    assert roles.quasi_identifiers == ("Gender", "Age", "Customer Type", "Class")
+    rated = [column for column in roles.columns if column.topic == "answer"]
+    assert len(rated) == 5
+    assert all(column.role == "other" and "one of 5 columns on one scale up to 5" in column.reason for column in rated)
+
+
+def test_a_region_is_no_answer_and_four_columns_are_no_list_of_questions():
+    table = passengers().rename({"Gate location": "region"})
+    assert ht.find_quasi_identifiers(table).roles["region"] == "quasi-identifier"
+    assert not [column for column in ht.find_quasi_identifiers(table).columns if column.topic == "answer"]

@@ -19,7 +19,7 @@ from hushtable._types import CodeArray
 from hushtable.column import Column
 from hushtable.discover.roles.cells import cells_of
 from hushtable.discover.roles.decide import decide
-from hushtable.discover.roles.findings import PROSE, Finding, finding, persons
+from hushtable.discover.roles.findings import PROSE, Finding, finding, persons, with_answers
 from hushtable.discover.roles.names import Lexicon, lexicon
 from hushtable.discover.roles.records import Proposal, ProposedRole, Roles
 from hushtable.errors import ColumnError
@@ -68,7 +68,9 @@ def find_quasi_identifiers(
     words_known = lexicon(words)
     names = source.names if isinstance(source, Table) else source.columns
     read = [_read(source, name, words_known) for name in names]
-    findings = [each.found for each in read if each.found is not None]
+    findings = with_answers([each.found for each in read if each.found is not None])
+    answered = {each.name: each for each in findings}
+    read = [each if each.found is None else each.about(answered[each.found.name]) for each in read]
     about_persons, reason = persons(findings)
     if of_persons is not None:
         about_persons, reason = of_persons, f"declared as {'' if of_persons else 'not '}about persons"
@@ -102,6 +104,11 @@ class _Read:
     proposed: ProposedRole
     codes: CodeArray
     found: Finding | None
+
+    def about(self, found: Finding) -> _Read:
+        """Return the column as its neighbours say what it is about."""
+        topic = "" if found.topic is None else found.topic.name
+        return replace(self, found=found, proposed=replace(self.proposed, topic=topic))
 
 
 def _read(source: Table | frames.Frame, name: str, words: Lexicon) -> _Read:

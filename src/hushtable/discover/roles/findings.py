@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -15,8 +16,9 @@ from hushtable.discover.roles.names import Lexicon, Said, says
 from hushtable.discover.roles.topics import Topic, topics
 from hushtable.errors import listed
 from hushtable.prose import is_prose
+from hushtable.spellings import fold
 
-__all__ = ["PROSE", "Finding", "finding", "persons"]
+__all__ = ["PROSE", "Finding", "finding", "persons", "with_answers"]
 
 PROSE: Final = "prose"
 """The topic of free text."""
@@ -30,6 +32,12 @@ _CONTRADICTED: Final = 0.4
 # Looks that a column may have whose values are nearly all different.
 _ALONE: Final = ("age", "birth", "date", "time", "person name", "plate")
 # Meanings of names that cells can contradict.
+_FEWEST_ANSWERS: Final = 5  # columns on one scale
+_LONGEST_SCALE: Final = 10
+_ANSWERS: Final = "one of {} columns on one scale up to {}: answers, which others rarely know"
+# What a question about a service may seem to be about.
+_OF_OPINIONS: Final = ("unit", "place", "time", "date", "duration", "item", "rating", "visit", "device", "vehicle",
+                       "membership", "technical", "thing", "number")  # fmt: skip
 _CHECKED: Final = ("age", "date", "sex", "coordinate", "contact", "account", "number of a person")
 
 
@@ -46,6 +54,9 @@ class Finding:
     persons : float
         How far it says that rows are persons; negative for things.
     reason : str
+    scale : int
+        The last step of a scale that begins at 0 or 1, where its cells are all such steps and its name says nothing
+        that speaks against an opinion; else 0.
     """
 
     cells: Cells
@@ -53,6 +64,7 @@ class Finding:
     knowability: float
     persons: float
     reason: str
+    scale: int = 0
 
     @property
     def name(self) -> str:
@@ -74,6 +86,10 @@ def finding(cells: Cells, words: Lexicon) -> Finding:
     """Say what a column is about, from its cells and its name."""
     said = says(cells.column.name, words, lambda topic: fits(topic, cells))
     found = _finding(cells, said)
+    # A name that is one known word, "region" or "service", means what it says.
+    is_plain = said.is_own or said.is_generic or said.word == fold(cells.column.name)
+    if not is_plain and (found.topic is None or found.topic.name in _OF_OPINIONS):
+        found = replace(found, scale=_scale(cells))
     # A key is what is taken for one only because hardly any cell occurs twice.
     is_named = found.topic is not None and found.topic.role == "identifier" and found.topic.name != "key"
     if said.is_own or is_named or not is_prose(cells.texts, cells.counts):
@@ -163,6 +179,35 @@ def _unknown(cells: Cells, said: Said) -> Finding:
 def _numbers_rows(cells: Cells) -> bool:
     """Tell whether the numbers count the records, from 0 or 1 on."""
     return cells.numbers.min() in (0, 1) and float(np.ptp(cells.numbers)) == cells.n_records - 1
+
+
+def with_answers(findings: Sequence[Finding]) -> list[Finding]:
+    """Take columns on one scale for answers to one list of questions, where they are five or more.
+
+    Whoever rates a service from 0 to 5 says so many times, of seats and gates and times: none of it is a place or a
+    moment that others know.
+    """
+    n_columns = Counter(each.scale for each in findings if each.scale)
+    return [
+        replace(
+            each,
+            topic=topics()["answer"],
+            knowability=topics()["answer"].knowability,
+            persons=0.0,
+            reason=_ANSWERS.format(n_columns[each.scale], each.scale),
+        )
+        if each.scale and n_columns[each.scale] >= _FEWEST_ANSWERS
+        else each
+        for each in findings
+    ]
+
+
+def _scale(cells: Cells) -> int:
+    if not cells.is_whole or not 4 <= cells.n_values <= _LONGEST_SCALE + 1:
+        return 0
+    low, high = int(cells.numbers.min()), int(cells.numbers.max())
+    # Every step is taken by somebody.
+    return high if low in (0, 1) and high <= _LONGEST_SCALE and cells.n_values == high - low + 1 else 0
 
 
 def persons(findings: Iterable[Finding]) -> tuple[bool, str]:
