@@ -1,5 +1,6 @@
 """Files that appear whole or not at all: what is left after a crash, and what no output may be."""
 
+import errno
 import os
 import stat
 import traceback
@@ -9,7 +10,7 @@ import polars as pl
 import pytest
 
 from hushtable import drafts, frames
-from hushtable.errors import InputError
+from hushtable.errors import InputError, ResourceError
 
 SECRET = "canary-7319"
 
@@ -90,7 +91,6 @@ def mode_of(path):
 
 
 @pytest.mark.skipif(os.name != "posix", reason="needs POSIX modes")
-@pytest.mark.skipif(os.name != "posix", reason="needs POSIX modes")
 def test_every_draft_is_its_owners_alone_when_it_is_renamed(tmp_path, monkeypatch):
     modes = []
 
@@ -118,6 +118,26 @@ def test_a_draft_is_its_owners_alone_until_it_has_its_name(tmp_path, mask, usual
     finally:
         os.umask(before)
     assert mode_of(path) == usual
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs POSIX modes")
+def test_what_is_internal_stays_its_owners_alone(tmp_path):
+    paths = tmp_path / "release.csv", tmp_path / "manifest.json"
+    with drafts.replacing(*paths, internal=paths[1:]) as made:
+        for draft in made:
+            draft.write_text("x")
+    assert [mode_of(path) for path in paths] == [drafts.mode_of(), 0o600]
+
+
+@pytest.mark.parametrize("told", [OSError(errno.ENOSPC, "full"), OSError("no space (os error 28)")])
+def test_a_full_disk_is_an_error_of_its_own(tmp_path, told):
+    def fill():
+        with drafts.replacing(tmp_path / "out.csv"):
+            raise told
+
+    with pytest.raises(ResourceError, match="no space is left") as caught:
+        fill()
+    assert caught.value.exit_code == 70
 
 
 def test_the_next_write_removes_what_a_kill_left(tmp_path):

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
         ModelError,
         PipelineError,
         PolicyError,
+        ResourceError,
         VerificationError,
     )
     from hushtable.hierarchy import Hierarchy
@@ -146,6 +147,7 @@ __all__ = [
     "Release",
     "RemoteRelease",
     "Report",
+    "ResourceError",
     "RiskAssessment",
     "Roles",
     "Selection",
@@ -241,6 +243,7 @@ _HOMES = {
     "RecursiveCLDiversity": "models",
     "Release": "release",
     "Report": "reporting",
+    "ResourceError": "errors",
     "RiskAssessment": "risk.assess",
     "Roles": "discover.recognise",
     "Selection": "discover.select",

@@ -5,7 +5,6 @@ It is internal: what other requests would have cost tells the readers of a relea
 
 from __future__ import annotations
 
-import html
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Final
@@ -15,6 +14,7 @@ import numpy as np
 from hushtable import figures, frames
 from hushtable._types import TOLERANCE
 from hushtable.errors import InputError, with_hint
+from hushtable.legible import escaped
 
 __all__ = ["INTERNAL", "KNEE", "ComparedRun", "Comparison"]
 
@@ -199,7 +199,7 @@ def _frontier(rows: Iterable[ComparedRun]) -> list[ComparedRun]:
 
 def _html_cells(row: ComparedRun) -> str:
     if row.reason is not None:
-        return f"<td>{row.k}</td><td>{html.escape(row.line)}</td><td colspan=6>{html.escape(row.reason)}</td>"
+        return f"<td>{row.k}</td><td>{escaped(row.line)}</td><td colspan=6>{escaped(row.reason)}</td>"
     figures_ = (
         f"{row.highest_risk:.3g}",
         f"{row.average_risk:.3g}",
@@ -208,4 +208,4 @@ def _html_cells(row: ComparedRun) -> str:
         row.longest_cell,
         "" if row.n_bytes is None else f"{row.n_bytes:,}",
     )
-    return "".join(f"<td>{cell}</td>" for cell in (row.k, html.escape(row.line), *figures_))
+    return "".join(f"<td>{cell}</td>" for cell in (row.k, escaped(row.line), *figures_))

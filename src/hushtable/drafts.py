@@ -4,25 +4,37 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import errno
 import os
 import re
 import secrets
 import shutil
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from hushtable.errors import InputError, listed, with_hint
+from hushtable.errors import InputError, ResourceError, listed, with_hint
 
 if sys.platform != "win32":
     import fcntl
 
-__all__ = ["check_folder", "check_outputs", "paths_among", "replacing", "replacing_folder", "workplace"]
+__all__ = [
+    "check_folder",
+    "check_inside",
+    "check_outputs",
+    "is_full",
+    "mode_of",
+    "paths_among",
+    "replacing",
+    "replacing_folder",
+    "workplace",
+]
 
 _EXCHANGE = 2  # of renameat2: two names change places, at no time is there only one of them
 _HERE = -100
+_FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
 def paths_among(*given: Any) -> tuple[Path, ...]:
@@ -110,12 +122,20 @@ def _is_same(one: Path, other: Path) -> bool:
     return os.path.exists(one) and os.path.exists(other) and os.path.samefile(one, other)
 
 
+def check_inside(path: Path, folder: Path, what: str) -> None:
+    """Raise InputError where a file or folder is not inside a folder, links and ``..`` followed."""
+    home = Path(os.path.realpath(folder))
+    if home not in (place := Path(os.path.realpath(path)), *place.parents):
+        msg = f"{what} {str(path)!r} is outside the output folder {str(folder)!r}."
+        raise InputError(with_hint(msg, "name a place inside it; nothing was written."))
+
+
 @contextlib.contextmanager
-def replacing(*paths: Path, is_private: bool = False) -> Iterator[tuple[Path, ...]]:
+def replacing(*paths: Path, internal: Collection[Path] = ()) -> Iterator[tuple[Path, ...]]:
     """Write files whole and together, or not at all: yields drafts, which get their names at the end.
 
     A crash, a full disk or an exception leaves the old files, or none. A draft is its
-    owner's alone until it has its name, or for good where it is private; one that a kill left behind goes with the
+    owner's alone until it has its name, and for good where it is internal; one that a kill left behind goes with the
     next write.
     """
     drafts = tuple(_beside(path, "part") for path in paths)
@@ -127,7 +147,7 @@ def replacing(*paths: Path, is_private: bool = False) -> Iterator[tuple[Path, ..
             yield drafts
             for path, draft in zip(paths, drafts, strict=True):
                 _finish(draft, path)
-        _rename_all(drafts, paths, is_private=is_private)
+        _rename_all(drafts, paths, internal)
     except OSError as error:
         raise _unwritable(paths[0], error) from None
     finally:
@@ -138,10 +158,11 @@ def replacing(*paths: Path, is_private: bool = False) -> Iterator[tuple[Path, ..
 
 
 @contextlib.contextmanager
-def replacing_folder(path: Path) -> Iterator[tuple[Path, Path]]:
+def replacing_folder(path: Path, internal: Collection[str] = ()) -> Iterator[tuple[Path, Path]]:
     """Write a folder whole or not at all: yields an empty draft, which gets its name at the end, and room for a spill.
 
-    A crash, a full disk or an exception leaves the old folder, or none; see `replacing`.
+    A crash, a full disk or an exception leaves the old folder, or none; see `replacing`. Files of it are internal by
+    their names.
     """
     try:
         with workplace(path) as place:
@@ -153,9 +174,9 @@ def replacing_folder(path: Path) -> Iterator[tuple[Path, Path]]:
                 with each.open("rb+") as file:
                     os.fsync(file.fileno())
             # Its folder keeps them from others for now.
-            _open_to_others(files)
+            _open_to_others(files, [each for each in files if each.name in internal])
             _take_place(draft, path)
-            _open_to_others([path], 0o777)
+            path.chmod(mode_of(usual=0o777))
     except OSError as error:
         raise _unwritable(path, error) from None
 
@@ -214,9 +235,19 @@ def _exchanged(one: Path, other: Path) -> bool:
     return not rename(_HERE, os.fsencode(one), _HERE, os.fsencode(other), _EXCHANGE)
 
 
+def is_full(error: OSError) -> bool:
+    """Tell whether the disk, or what somebody may take of it, came to its end."""
+    # Other libraries' errors hold their number in the text alone.
+    told = re.search(r"\(os error (\d+)\)", str(error))
+    return (int(told[1]) if error.errno is None and told else error.errno) in _FULL
+
+
 def _unwritable(path: Path, error: OSError) -> InputError:
+    what = f"cannot write {str(path)!r}: "
+    if is_full(error):
+        return ResourceError(with_hint(f"{what}no space is left on its disk.", "make room; nothing was changed."))
     msg = with_hint(
-        f"cannot write {str(path)!r}: {error.strerror or type(error).__name__}.",
+        f"{what}{error.strerror or type(error).__name__}.",
         "check that the folder exists, is writable and has room; nothing was changed.",
     )
     return InputError(msg)
@@ -280,7 +311,7 @@ def _finish(draft: Path, path: Path) -> None:
         os.fsync(file.fileno())
 
 
-def _rename_all(drafts: Sequence[Path], paths: Sequence[Path], *, is_private: bool) -> None:
+def _rename_all(drafts: Sequence[Path], paths: Sequence[Path], internal: Collection[Path]) -> None:
     """Give all drafts their names; when one cannot have its, give the old files theirs back."""
     kept = {path: _beside(path, "old") for path in paths if path.is_file()}
     try:
@@ -289,8 +320,7 @@ def _rename_all(drafts: Sequence[Path], paths: Sequence[Path], *, is_private: bo
         for draft, path in zip(drafts, paths, strict=True):
             draft.replace(path)
         # Only now, so that a kill before leaves no draft that others may read.
-        if not is_private:
-            _open_to_others(paths)
+        _open_to_others(paths, internal)
     except BaseException:
         for path in [path for draft, path in zip(drafts, paths, strict=True) if not draft.exists()]:
             if path in kept:
@@ -303,10 +333,17 @@ def _rename_all(drafts: Sequence[Path], paths: Sequence[Path], *, is_private: bo
             old.unlink(missing_ok=True)
 
 
-def _open_to_others(paths: Sequence[Path], usual: int = 0o666) -> None:
-    """Let those read the files who may read any new file."""
+def _open_to_others(paths: Sequence[Path], internal: Collection[Path]) -> None:
+    """Let those read the files who may read any new file, but for those that are internal."""
+    for path in paths:
+        path.chmod(mode_of(is_internal=path in internal))
+
+
+def mode_of(*, is_internal: bool = False, usual: int = 0o666) -> int:
+    """Return the mode of a file: of its owner alone where it is internal, else that of any new file."""
+    if is_internal:
+        return 0o600
     # The mask can only be read by setting it; set like this, what another thread makes meanwhile is no wider.
     mask = os.umask(0o077)
     os.umask(mask)
-    for path in paths:
-        path.chmod(usual & ~mask)
+    return usual & ~mask

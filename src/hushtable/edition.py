@@ -176,7 +176,7 @@ class Edition:
         order : {"shuffled", "kept"}
             Shuffled with the operating system's randomness, because an order can identify people.
         audience : {"internal", "external"}
-            Of the manifest.
+            Of the manifest; only its owner may read an internal one.
         overwrite : bool
             Replace files of these names. An input is never replaced, nor a link.
 
@@ -202,7 +202,8 @@ class Edition:
         if order == "shuffled":
             np.random.default_rng().shuffle(rows)
         dialect = _dialect(writing, frames.written_delimiter(frame, path)) if is_text else None
-        with drafts.replacing(*outputs) as (draft, sidecar, *further):
+        internal = outputs[1:2] if audience == "internal" else ()
+        with drafts.replacing(*outputs, internal=internal) as (draft, sidecar, *further):
             frames.write(frame, draft, writing.encoding, rows)
             for each, other in zip(others.values(), further, strict=True):
                 if isinstance(each, Frame):

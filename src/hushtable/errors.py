@@ -9,6 +9,7 @@
         ModelError                a privacy model was given a parameter outside its range
         PolicyError               a policy file does not say what it must
         PipelineError             a pipeline's file does not say what it must, or asks for what is not built
+        ResourceError             the disk came to its end
       InfeasibleError             no release can satisfy the models
       BudgetExceeded              the budget ended before any feasible release was found
       VerificationError           a published table does not hold what it claims
@@ -39,6 +40,7 @@ __all__ = [
     "ModelError",
     "PipelineError",
     "PolicyError",
+    "ResourceError",
     "VerificationError",
 ]
 
@@ -74,6 +76,12 @@ class PolicyError(InputError):
 
 class PipelineError(InputError):
     """A pipeline's file does not say what it must, or asks for what is not built or not there."""
+
+
+class ResourceError(InputError):
+    """The disk came to its end; what was asked for can be done where there is room."""
+
+    exit_code: ClassVar[int] = 70
 
 
 class InfeasibleError(HushError):

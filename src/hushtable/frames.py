@@ -439,7 +439,13 @@ def write(frame: Frame, path: Path, encoding: str = "utf-8", rows: CodeArray | N
     if file_kind(path) == "parquet":
         cells = _plain(frame).lazy()
         # Part by part: sinks take no more of them at a time than they need.
-        pl.concat([cells.select(pl.all().gather(taken)) for taken in _parts(rows)]).sink_parquet(path)
+        try:
+            pl.concat([cells.select(pl.all().gather(taken)) for taken in _parts(rows)]).sink_parquet(path)
+        except pl.exceptions.ComputeError as error:
+            # What the system refuses is told as it is of any other file.
+            if "(os error " not in str(error):
+                raise
+            raise OSError(str(error)) from None
         return
     with path.open("wb") as file:
         _write_csv(frame, file, written_delimiter(frame, path), encoding, rows)

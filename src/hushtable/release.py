@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -25,6 +24,7 @@ from hushtable.errors import InputError, with_hint
 from hushtable.exposure import Exposure, ExposureLimit, measure_exposure
 from hushtable.frames import Frame
 from hushtable.hierarchy import Hierarchy
+from hushtable.legible import escaped
 from hushtable.models.base import PrivacyModel, model_to_dict
 from hushtable.partition import Partition
 from hushtable.pseudonyms import Pseudonyms
@@ -521,9 +521,9 @@ class Release:
 
     def _repr_html_(self) -> str:
         sizes, lost = self._published_sizes(), self.quality.by_column
-        rows = "".join(f"<tr><td>{html.escape(name)}</td><td>{share:.4f}</td></tr>" for name, share in lost.items())
+        rows = "".join(f"<tr><td>{escaped(name)}</td><td>{share:.4f}</td></tr>" for name, share in lost.items())
         return (
-            f"<b>Release</b>: {html.escape(self.claim.sentence)}<br>"
+            f"<b>Release</b>: {escaped(self.claim.sentence)}<br>"
             f"{len(sizes):,} classes, smallest {sizes.min():,}, "
             f"loss {self.loss:.4f}, {self.n_suppressed:,} records suppressed"
             f"<table><tr><th>column</th><th>loss (set-NCP)</th></tr>{rows}</table>"

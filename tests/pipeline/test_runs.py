@@ -19,6 +19,7 @@ from command import run, tree
 from hushtable import drafts
 from hushtable.pipeline import evaluators, steps
 from hushtable.pipeline import run as runs
+from hushtable.pipeline.writing import RECORD
 
 REPORTS = """
 Reporter:
@@ -111,7 +112,7 @@ def test_one_experiment_more_changes_no_other(folder: Path) -> None:
     more = WHOLE.replace("Synthesizer:\n", "Synthesizer:\n  bootstrap: {method: bootstrap}\n")
     pipeline(folder, more).run(folder / "two", cache=False)
     few, many = tree(folder / "one"), tree(folder / "two")
-    tables = [name for name in few if "Report" not in name]
+    tables = [name for name in few if "Report" not in name and name != RECORD]
     assert len(tables) == 2
     assert all(few[name] == many[name] for name in tables)
     whole = {name: read(folder / name / "hushtable[Report]_[global].csv") for name in ("one", "two")}
@@ -647,7 +648,7 @@ def test_the_log_that_is_checked_is_the_one_that_is_written(folder: Path, monkey
     check = drafts.check_outputs
 
     def noted(paths: Sequence[Path], *rest: object, **options: bool) -> None:
-        checked.append([*paths])
+        checked.append([path for path in paths if path.name != RECORD])
         check(paths, *rest, **options)  # type: ignore[arg-type]
 
     monkeypatch.setattr(runs, "dt", SimpleNamespace(datetime=Clock, timedelta=dt.timedelta))
@@ -660,8 +661,104 @@ def test_the_log_that_is_checked_is_the_one_that_is_written(folder: Path, monkey
 
 def test_a_log_where_no_folder_can_be_is_told_before_anything_is_done(folder: Path) -> None:
     text = "Executor: {log_dir: ../people.csv}\nLoader: {people: {filepath: people.csv}}\n"
+    (folder / "out").mkdir()
+    (folder / "people.csv").rename(folder / "out/people.csv")
+    text = text.replace("filepath: people.csv", "filepath: out/people.csv")
     with pytest.raises(ht.InputError, match=r"cannot make the folder .*people\.csv'(?s:.*)name another as log_dir"):
+        pipeline(folder, text.replace("../people", "people")).run(folder / "out")
+    with pytest.raises(ht.InputError, match="is outside the output folder"):
         pipeline(folder, text).run(folder / "out")
+
+
+LOGGED = "Executor: {{log_dir: {place}, log_filename: mine.txt}}\nLoader: {{people: {{filepath: people.csv}}}}\n"
+
+
+@pytest.mark.parametrize(
+    "place", ["..", "../elsewhere", "a/../../elsewhere", "{folder}/elsewhere", "link", "link/deep"]
+)
+def test_nothing_is_written_outside_the_output_folder(folder: Path, place: str) -> None:
+    (folder / "elsewhere").mkdir()
+    (folder / "elsewhere/mine.txt").write_text("mine")
+    (folder / "mine.txt").write_text("mine")
+    (folder / "out").mkdir()
+    (folder / "out/link").symlink_to(folder / "elsewhere")
+    (folder / "pipeline.yaml").write_text(LOGGED.format(place=place.format(folder=folder)))
+    before = [*folder.rglob("*")], tree(folder)
+    outcome = run("run", folder / "pipeline.yaml", "--out", folder / "out", "--force", "--no-cache")
+    assert outcome.code == 2
+    assert "is outside the output folder" in outcome.err
+    assert ([*folder.rglob("*")], tree(folder)) == before
+
+
+def test_a_log_folder_that_becomes_a_link_meanwhile_is_not_followed(folder: Path) -> None:
+    (folder / "elsewhere").mkdir()
+
+    def turn(_: str) -> None:
+        if not (folder / "out/logs").is_symlink():
+            (folder / "out/logs").rmdir()
+            (folder / "out/logs").symlink_to(folder / "elsewhere")
+
+    with pytest.raises(ht.InputError, match="is outside the output folder"):
+        pipeline(folder, LOGGED.format(place="logs")).run(folder / "out", tell=turn)
+    assert not list((folder / "elsewhere").iterdir())
+
+
+DESCRIBED = """
+Loader: {people: {filepath: people.csv}}
+Describer: {all: {}}
+Reporter: {report: {method: save_report, granularity: global}}
+"""
+
+
+def test_only_what_a_run_wrote_is_replaced_unless_forced(folder: Path) -> None:
+    path = _written(folder, DESCRIBED)
+    report = folder / "out/hushtable[Report]_[global].csv"
+    again = ("run", path, "--out", folder / "out")
+    report.parent.mkdir()
+    report.write_text("mine")
+    refused = run(*again)
+    assert refused.code == 2
+    assert "is not what an earlier run wrote" in refused.err
+    assert report.read_text() == "mine"
+    assert [path.name for path in report.parent.iterdir()] == [report.name]
+    assert run(*again, "--force").code == 0
+    assert run(*again).code == 0
+    with report.open("a") as file:
+        file.write("mine")
+    assert run(*again).code == 2
+    with pytest.raises(ht.InputError, match="overwrite=True"):
+        ht.Pipeline.read(path).run(folder / "out")
+    ht.Pipeline.read(path).run(folder / "out", overwrite=True)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs POSIX modes")
+def test_what_is_internal_is_its_owners_alone(folder: Path) -> None:
+    text = WHOLE.replace("source: Synthesizer", "source: [Loader, Splitter, Synthesizer]")
+    done = pipeline(folder, text.replace("  independent: {method: independent}\n", "")).run(folder / "out")
+    modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in done.files}
+    mask = os.umask(0)
+    os.umask(mask)
+    is_open = {name for name, mode in modes.items() if mode == 0o666 & ~mask}
+    assert is_open == {name for name in modes if "Synthesizer" in name or "[global]" in name}
+    assert {mode for name, mode in modes.items() if name not in is_open} == {0o600}
+    assert stat.S_IMODE((folder / "out" / RECORD).stat().st_mode) == 0o600
+
+
+def test_what_is_left_out_is_no_success_unless_it_is_allowed_by_name(folder: Path) -> None:
+    text = "Loader: {people: {filepath: people.csv}}\nEvaluator: {attack: {method: anonymeter-inference, secret: a}}\n"
+    made = pipeline(folder, text)
+    done = made.run(folder / "out")
+    assert done.missing == ("Evaluator[attack]: anonymeter-inference",)
+    assert not done.passed
+    assert done.to_dict()["missing"] == ["Evaluator[attack]: anonymeter-inference"]
+    for name in ("attack", "anonymeter-inference"):
+        assert made.run(folder / "out", allow_missing=[name]).passed
+    again = ("run", folder / "pipeline.yaml", "--out", folder / "out")
+    assert run(*again).code == 1
+    assert run(*again, "--allow-missing", "attack").code == 0
+    refused = run(*again, "--allow-missing", "atack")
+    assert refused.code == 2
+    assert "'anonymeter-inference', 'attack'" in refused.err
 
 
 def test_a_pipeline_of_plain_values(folder: Path) -> None:

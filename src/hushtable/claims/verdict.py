@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
 from hushtable.errors import InputError, VerificationError, with_hint
+from hushtable.legible import escaped
 
 __all__ = ["Claim", "Failure", "Verdict", "told"]
 
@@ -145,7 +145,7 @@ class Verdict:
         failed = [f"failed: {failure}" for failure in self.failures]
         unknown = [f"not checked: {condition}; {needs}" for condition, needs in self.unchecked.items()]
         lines = [*failed, *unknown, *(f"{each}: holds" for each in self.held)]
-        items = "".join(f"<li>{html.escape(line)}</li>" for line in lines)
+        items = "".join(f"<li>{escaped(line)}</li>" for line in lines)
         head = "failed" if failed else "incomplete" if unknown else "passed"
         return f"<b>Verification {head}</b>: {self.n_records} records<ul>{items}</ul>"
 

@@ -1,6 +1,7 @@
 """The command: arguments to verbs to exit codes; no arithmetic.
 
-Exit codes: 0 done, 1 the answer is no, 2 wrong input or arguments, 3 infeasible.
+Exit codes: 0 done, 1 the answer is no, 2 wrong input or arguments, 3 infeasible, 70 a fault of ours or the end of
+memory or disk.
 Figures, names and positions are printed, never a cell of the data unless asked; of small releases by minimal
 generalization also the published table.
 """
@@ -10,14 +11,29 @@ from __future__ import annotations
 import signal
 import sys
 import threading
+import traceback
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Annotated, Final, NoReturn
 
 import typer
 
-from hushtable.cli import assess, batches, compare, discover, masking, protect, report, risks, run, scan, utility
+from hushtable.cli import (
+    assess,
+    batches,
+    compare,
+    discover,
+    faults,
+    masking,
+    protect,
+    report,
+    risks,
+    run,
+    scan,
+    utility,
+)
+from hushtable.cli.terminal import complain, tell
 from hushtable.errors import HushError
 
 __all__ = ["app", "main"]
@@ -29,7 +45,11 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-_EXIT_CODES: Final = "Exit codes: 0 done, 1 the answer is no, 2 wrong input or arguments, 3 infeasible."
+_EXIT_CODES: Final = (
+    "Exit codes: 0 done, 1 the answer is no, 2 wrong input or arguments, 3 infeasible, "
+    "70 a fault of hushtable or the end of memory or disk."
+)
+_TRACEBACK: Final = "--traceback"
 _EXAMPLES: Final[Mapping[Callable[..., None], str]] = {
     scan.scan: "hushtable scan people.csv -p policy.yaml",
     assess.assess: "hushtable assess people.csv --qi age,sex,postcode --population-size 500000 --tolerance ema-0070",
@@ -52,15 +72,31 @@ for command, example in _EXAMPLES.items():
 
 
 def main() -> None:
-    """Run the command; every error of the package becomes one message and its exit code."""
+    """Run the command; every error becomes one message and its exit code."""
+    arguments, is_traced = _without_traceback(sys.argv[1:])
     try:
         with _ending_in_order(), warnings.catch_warnings():
             warnings.simplefilter("always", UserWarning)
             warnings.showwarning = _tell
-            app()
-    except HushError as error:
-        typer.echo(f"hushtable: {error}", err=True)
-        sys.exit(error.exit_code)
+            app(arguments)
+    except (SystemExit, KeyboardInterrupt):
+        raise
+    # Some libraries' panics are no Exception.
+    except BaseException as error:
+        if is_traced:
+            tell(*"".join(traceback.format_exception(error)).rstrip("\n").split("\n"))
+        if isinstance(error, HushError):
+            complain(error)
+            sys.exit(error.exit_code)
+        complain(faults.fault_line(error))
+        sys.exit(faults.FAULT)
+
+
+def _without_traceback(arguments: Sequence[str]) -> tuple[list[str], bool]:
+    """Return the arguments without the option that any command takes, anywhere, and whether it was there."""
+    end = arguments.index("--") if "--" in arguments else len(arguments)
+    options = [each for each in arguments[:end] if each != _TRACEBACK]
+    return [*options, *arguments[end:]], len(options) < end
 
 
 @contextmanager
@@ -81,7 +117,7 @@ def _ending_in_order() -> Iterator[None]:
 
 
 def _tell(message: Warning | str, *_: object, **__: object) -> None:
-    typer.echo(f"hushtable: careful: {message}", err=True)
+    complain(f"careful: {message}")
 
 
 def _leave(number: int, _: object) -> NoReturn:
@@ -91,6 +127,9 @@ def _leave(number: int, _: object) -> NoReturn:
 @app.callback(invoke_without_command=True)
 def _root(
     version: Annotated[bool, typer.Option("--version", help="Print the version and leave.")] = False,
+    traceback: Annotated[
+        bool, typer.Option(_TRACEBACK, help="Show where an error comes from. It may hold values of the data.")
+    ] = False,
 ) -> None:
     if version:
         from importlib import metadata

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Final, TypeVar
 
 import typer
 
+from hushtable.cli.terminal import tell
 from hushtable.errors import InputError, with_hint
 
 if TYPE_CHECKING:
@@ -178,8 +179,18 @@ def table_of(file: Path, encoding: str | None, delimiter: str | None, known: Dia
 
     dialect = dialect_of(encoding, delimiter, known)
     if file != _STREAM:
+        _check_room(file)
         return _told(frames.read(file, dialect=dialect), file)
     return _told(frames.read_stream(sys.stdin.buffer.read(), "stdin", dialect), file)
+
+
+def _check_room(file: Path) -> None:
+    """Raise InputError where a file is certain not to fit into memory; the searches estimate what they need."""
+    from hushtable.search import check_memory
+
+    if file.is_file():
+        hint = "anonymize takes --engine stream; else give it fewer rows or columns, or a machine with more memory."
+        check_memory(float(file.stat().st_size), f"reading {str(file)!r}", hint)
 
 
 def place_of(file: Path) -> Path:
@@ -189,5 +200,5 @@ def place_of(file: Path) -> Path:
 
 def _told(frame: Frame, file: Path) -> Frame:
     if frame.dialect.index:
-        typer.echo(f"{file}: its first column has no name; left out, as an index.", err=True)
+        tell(f"{file}: its first column has no name; left out, as an index.")
     return frame

@@ -131,7 +131,7 @@ def _check_picture(path: Path) -> None:
 def _draw(compared: Comparison, path: Path) -> None:
     from hushtable import drafts
 
-    with drafts.replacing(path) as (draft,):
+    with drafts.replacing(path, internal=(path,)) as (draft,):
         compared.plot().figure.savefig(draft)
 
 

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import typer
 
-from hushtable.cli.terminal import leaving
+from hushtable.cli.terminal import leaving, tell
 from hushtable.errors import InputError, listed, with_hint
 from hushtable.limits import Figure
 
@@ -65,7 +65,7 @@ def failing(failed: Sequence[Mapping[str, Any]]) -> Iterator[None]:
             yield
         finally:
             for each in failed:
-                typer.echo(f"hushtable: failed: {each['because']}.", err=True)
+                tell(f"hushtable: failed: {each['because']}.")
 
 
 def uniques_figures(summary: Mapping[str, Any]) -> dict[str, Figure]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from hushtable.cli.arguments import AsJson, Force, PolicyFile
-from hushtable.cli.terminal import aligned, leaving, print_json, say, step
+from hushtable.cli.terminal import aligned, leaving, print_json, say, step, tell
 from hushtable.errors import InputError, with_hint
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def write_report(result: Any, path: Path | None, *, force: bool, **options: Any)
     with step("reporting"):
         told = report_(result, **options)
         page, twin = told.write(path, overwrite=force)
-    typer.echo(f"Wrote the report {page} ({told.audience}), and its twin {twin}.", err=True)
+    tell(f"Wrote the report {page} ({told.audience}), and its twin {twin}.")
 
 
 def report(
@@ -80,7 +80,6 @@ def report(
     from hushtable.codebook import codebook_paths
     from hushtable.manifest import manifest_path
     from hushtable.reporting import report as report_
-    from hushtable.reporting.sections import legible
 
     if not release.name:
         raise InputError(with_hint(f"{str(release)!r} is no file.", "name a written release."))
@@ -97,18 +96,19 @@ def report(
     with leaving(0 if told.holds else 1):
         if output is not None:
             page, twin = told.write(output, overwrite=force)
-            typer.echo(f"Wrote {page} ({told.audience}), and its twin {twin}.", err=True)
+            tell(f"Wrote {page} ({told.audience}), and its twin {twin}.")
         if as_json:
             print_json(told.to_dict())
         elif output is None:
-            say(*map(legible, _lines(told)))
+            say(*_lines(told))
 
 
 def _lines(told: Report) -> Iterator[str]:
     """Lay out what the page shows; of charts, what to see in them."""
     yield f"{told.title} ({told.audience})"
     for section in told.sections:
-        yield f"\n{section.title.upper()}{f'  (ISO/IEC 27559: {section.clause})' if section.clause else ''}"
+        yield ""
+        yield f"{section.title.upper()}{f'  (ISO/IEC 27559: {section.clause})' if section.clause else ''}"
         yield from _section_lines(section)
 
 

@@ -8,9 +8,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-import typer
-
 from hushtable.cli.arguments import names_of
+from hushtable.cli.terminal import tell
 from hushtable.errors import InputError, PolicyError, listed, with_hint
 
 if TYPE_CHECKING:
@@ -72,7 +71,7 @@ def policy_of_options(
                 f"--identifier {name} leaves it out, --other {name} keeps it.",
             )
             raise InputError(msg)
-        typer.echo(f"Kept as they are, taken for unknown to anyone: {', '.join(undeclared)}.", err=True)
+        tell(f"Kept as they are, taken for unknown to anyone: {', '.join(undeclared)}.")
     return Policy.make({"columns": {**dict.fromkeys(undeclared, "other"), **given}, "models": models})
 
 

@@ -26,7 +26,7 @@ from hushtable.cli.arguments import (
 from hushtable.cli.limits import fail_above, failing, limits_of, uniques_figures
 from hushtable.cli.report import ReportFile, report_outputs, write_report
 from hushtable.cli.summary import mpuccs_lines, uniques_lines
-from hushtable.cli.terminal import print_json, say, sets_bar, step
+from hushtable.cli.terminal import print_json, say, sets_bar, step, tell
 from hushtable.errors import InputError, with_hint
 from hushtable.limits import failures, mpuccs_figures
 
@@ -187,7 +187,7 @@ def mpuccs(
     if compat is not None:
         attacked = _as_petsard(compat, first, second, options)
         if limits:
-            typer.echo("hushtable: careful: petsard-1.6 skips column sets, so that its figures are too low.", err=True)
+            tell("hushtable: careful: petsard-1.6 skips column sets, so that its figures are too low.")
     else:
         options |= {"columns": names_of(columns) or None, "all_minimal": all_minimal, "missing": missing}
         options |= _said(n_draws=draws, n_permutations=permutations, seed=seed)
@@ -324,7 +324,7 @@ def _write(table: Any, path: Path, *, by_record: bool = True) -> None:
     """Write a frame of results; a CSV has no lists, so that sets of columns become JSON."""
     from hushtable import drafts, frames
 
-    with drafts.replacing(path) as (draft,):
+    with drafts.replacing(path, internal=(path,)) as (draft,):
         frames.write(frames.with_json_lists(frames.read(table)), draft)
     warning = " It says which records are singled out: keep it as safe as the data." if by_record else ""
-    typer.echo(f"Wrote {path}.{warning}", err=True)
+    tell(f"Wrote {path}.{warning}")

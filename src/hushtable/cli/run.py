@@ -9,7 +9,7 @@ import typer
 
 from hushtable.cli.arguments import Threads, check_effects, use_threads
 from hushtable.cli.report import ReportFile, check_report, write_report
-from hushtable.cli.terminal import leaving, say
+from hushtable.cli.terminal import leaving, say, tell
 
 __all__ = ["run"]
 
@@ -26,27 +26,39 @@ def run(
         bool, typer.Option("--clean", help="Remove what was kept between runs (people's data), and do nothing else.")
     ] = False,
     report: ReportFile = None,
-    force: Annotated[bool, typer.Option("--force", help="Overwrite a report that exists.")] = False,
+    allow_missing: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--allow-missing",
+            metavar="NAME",
+            help="Accept that this evaluator, which is not built, is left out; once for each. Else exit 1.",
+            show_default=False,
+        ),
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite files that no earlier run wrote.")] = False,
     threads: Threads = None,
 ) -> None:
     """Carry out a pipeline: load, split, synthesize or protect, evaluate, report."""
     use_threads(threads)
     from hushtable.pipeline import Pipeline, store
 
-    check_report(report, [file], force=force)
+    if report is not None:
+        check_report(report, [file], force=force)
     given = {
         "--report": report is not None,
         "--clean": clean,
         "--dry-run": dry_run,
         "--fresh": fresh,
         "--no-cache": no_cache,
+        "--force": force,
+        "--allow-missing": bool(allow_missing),
     }
     check_effects(
         given,
         {},
         {
-            "--clean": ("--dry-run", "--fresh", "--no-cache", "--report"),
-            "--dry-run": ("--report",),
+            "--clean": ("--dry-run", "--fresh", "--no-cache", "--report", "--force", "--allow-missing"),
+            "--dry-run": ("--report", "--force", "--allow-missing"),
             "--no-cache": ("--fresh",),
         },
     )
@@ -64,11 +76,13 @@ def run(
         plan = pipeline.plan(cache=not (fresh or no_cache))
         say(*(f"{step.line}{'  (kept from before)' if is_kept else ''}" for step, is_kept in plan))
         return
-    done = pipeline.run(out, fresh=fresh, cache=not no_cache, tell=lambda line: typer.echo(line, err=True))
+    done = pipeline.run(
+        out, fresh=fresh, cache=not no_cache, tell=tell, overwrite=force, allow_missing=allow_missing or ()
+    )
     write_report(done, report, force=force)
     with leaving(0 if done.passed else 1):
         try:
             say("Wrote:" if done.files else "Nothing was asked for: no file.", *(f"  {path}" for path in done.files))
         finally:
-            for failure in done.failures:
-                typer.echo(f"hushtable: failed: {failure}.", err=True)
+            tell(*(f"hushtable: failed: {failure}." for failure in done.failures))
+            tell(*(f"hushtable: left out, not built: {each} (--allow-missing accepts it)." for each in done.missing))

@@ -12,7 +12,7 @@ from hushtable.cli.arguments import AsJson, Delimiter, Encoding, InFile, dialect
 from hushtable.cli.limits import fail_above, failing, limits_of, scan_figures
 from hushtable.cli.streaming import head_of, origin_of
 from hushtable.cli.summary import risk_lines, role_table
-from hushtable.cli.terminal import print_json, say, step
+from hushtable.cli.terminal import print_json, say, step, tell
 from hushtable.errors import InputError, listed, with_hint
 from hushtable.limits import failures
 
@@ -59,7 +59,7 @@ def scan(
         origin = origin_of(file, "auto", dialect_of(encoding, delimiter))
         frame = (table_of(file, encoding, delimiter) if origin is None else head_of(origin)).learned()
     if origin is not None:
-        typer.echo(f"Not read into memory: what follows is of its first {frame.n_rows:,} rows.", err=True)
+        tell(f"Not read into memory: what follows is of its first {frame.n_rows:,} rows.")
     with step("looking at columns and classes"):
         roles = find_quasi_identifiers(frame, words=words, of_persons=persons)
         sensitive = [name for name, role in roles.roles.items() if role == "sensitive"]
@@ -75,19 +75,19 @@ def scan(
             read = {"read": frame.dialect.to_dict()} if frame.is_text else {}
             print_json({"file": file.name, **read, **roles.to_dict(), "risk": risk.to_dict(), **judged})
         else:
-            say(role_table(roles), *risk_lines(risk.to_dict(), roles))
+            say(*role_table(roles), *risk_lines(risk.to_dict(), roles))
         if policy is not None:
             undated = [name for name in known if frame.doubts(name) != ((), ())]
             run = None if undated or not known or roles.prose else _next(file, policy, roles)
             _write_policy(policy, proposed(frame, roles, k=k, source=file.name, run=run))
-            then = f", then:\n  {run}" if run else "."
+            then = ", then:" if run else "."
             if roles.prose:
                 then = f". First decide about the free text in {listed(roles.prose)}: leave it out (role identifier)."
             if undated:
                 then = (
                     f". First say what the dates or numbers of {listed(undated)} mean: the policy names the candidates."
                 )
-            typer.echo(f"\nWrote {policy}. Check every role in it{then}", err=True)
+            tell("", f"Wrote {policy}. Check every role in it{then}", *([f"  {run}"] if run and not undated else []))
 
 
 def _next(file: Path, policy: Path, roles: Roles) -> str:

@@ -49,7 +49,7 @@ _SHOWN_COLUMNS: Final = 50
 _FEW_NAMES: Final = 8
 
 
-def role_table(roles: Roles) -> str:
+def role_table(roles: Roles) -> list[str]:
     """Lay out the columns with their proposed roles and reasons."""
     titles = ("column", "proposed role", "distinct", "missing", "power", "because")
     rows = [
@@ -66,12 +66,13 @@ def role_table(roles: Roles) -> str:
     shown = rows if len(rows) <= _MANY_COLUMNS else rows[:_SHOWN_COLUMNS]
     table = aligned(titles, shown, right=("distinct", "missing", "power"), whole=("proposed role",))
     if len(shown) == len(rows):
-        return table
+        return [table]
     counts = Counter(column.role for column in roles.columns)
     told = ", ".join(f"{n:,} {role}" for role, n in counts.most_common())
-    return (
-        f"{table}The first {len(shown)} of {len(rows):,} columns; all of them: {told}; --json and the policy list them."
-    )
+    return [
+        table.rstrip(),
+        f"The first {len(shown)} of {len(rows):,} columns; all of them: {told}; --json and the policy list them.",
+    ]
 
 
 def risk_lines(risk: Mapping[str, Any], roles: Roles) -> list[str]:

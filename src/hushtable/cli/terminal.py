@@ -14,18 +14,30 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from hushtable.legible import legible, legible_json
+
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar
 
     from hushtable._types import Progress
     from hushtable.lattice import WalkProgress
 
-__all__ = ["aligned", "bar", "leaving", "print_json", "say", "sets_bar", "step"]
+__all__ = ["Laid", "aligned", "bar", "complain", "leaving", "print_json", "say", "sets_bar", "step", "tell"]
+
+
+class Laid(str):
+    """Several lines, laid out here of legible parts: printed as they are."""
+
+    __slots__ = ()
+
+    def rstrip(self, signs: str | None = None, /) -> Laid:
+        """Return them without what ends them."""
+        return Laid(super().rstrip(signs))
 
 
 def print_json(entries: Mapping[str, Any]) -> None:
     """Print a result as JSON, which has no word for NaN (null here) nor for infinity ("inf", "-inf")."""
-    say(json.dumps(_finite(entries), indent=2, ensure_ascii=False, allow_nan=False))
+    say(Laid(legible_json(json.dumps(_finite(entries), indent=2, ensure_ascii=False, allow_nan=False))))
 
 
 def _finite(entry: Any) -> Any:
@@ -51,18 +63,36 @@ def leaving(code: int) -> Iterator[None]:
 
 
 def say(*lines: str) -> None:
-    """Print, and stop quietly when the reader of a pipe has gone (``| head``)."""
+    """Print lines, and stop quietly when the reader of a pipe has gone (``| head``).
+
+    Nothing in a line acts on a terminal, nor ends it: a name that holds the end of a line would tell lines of its own.
+    """
     try:
-        typer.echo("\n".join(lines))
+        typer.echo("\n".join(map(_line, lines)))
     except BrokenPipeError:
         # Python flushes stdout once more when it ends; there, it must not fail.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise typer.Exit from None
 
 
+def tell(*lines: str) -> None:
+    """Print lines where errors go, as `say` does."""
+    if lines:
+        typer.echo("\n".join(map(_line, lines)), err=True)
+
+
+def complain(message: object) -> None:
+    """Print an error or a warning, which may have several lines."""
+    tell(*f"hushtable: {message}".split("\n"))
+
+
+def _line(line: str) -> str:
+    return line if isinstance(line, Laid) else legible(line)
+
+
 def aligned(
     titles: Sequence[str], rows: Iterable[Sequence[str]], right: Collection[str] = (), whole: Collection[str] = ()
-) -> str:
+) -> Laid:
     """Lay out a table as text, some of its columns to the right, some never folded."""
     from rich.console import Console
     from rich.table import Table
@@ -70,13 +100,13 @@ def aligned(
 
     table = Table(box=None, pad_edge=False)
     for title in titles:
-        table.add_column(title, justify="right" if title in right else "left", no_wrap=title in whole)
+        table.add_column(Text(legible(title)), justify="right" if title in right else "left", no_wrap=title in whole)
     for cells in rows:
         # Text, because a name may hold what rich reads as markup.
-        table.add_row(*(Text(cell) for cell in cells))
+        table.add_row(*(Text(legible(cell)) for cell in cells))
     page = io.StringIO()
     Console(file=page, width=_width()).print(table)
-    return page.getvalue()
+    return Laid(page.getvalue())
 
 
 def _width() -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -17,6 +16,7 @@ from hushtable.discover.objective import Objective, Term
 from hushtable.discover.scores import truth as truths
 from hushtable.discover.scores.base import Direction, Score
 from hushtable.errors import InputError, check_columns, names_in, with_hint
+from hushtable.legible import escaped
 from hushtable.partition import Partition
 from hushtable.search import Budget
 from hushtable.table import Table
@@ -119,9 +119,9 @@ class SetComparison:
         }
 
     def _repr_html_(self) -> str:
-        head = "".join(f"<th>{html.escape(score.label)}</th>" for score in self.scores)
+        head = "".join(f"<th>{escaped(score.label)}</th>" for score in self.scores)
         rows = "".join(
-            f"<tr><td>{html.escape(row.name)}</td>"
+            f"<tr><td>{escaped(row.name)}</td>"
             + "".join(f"<td>{row.values[score.label]:.4g}</td>" for score in self.scores)
             + "</tr>"
             for row in self.rows

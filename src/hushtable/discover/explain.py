@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
@@ -13,6 +12,7 @@ from hushtable import frames
 from hushtable._types import BoolArray, FloatArray
 from hushtable.discover.evaluation import Evaluator, coded
 from hushtable.errors import InputError, with_hint
+from hushtable.legible import escaped
 from hushtable.search import Budget
 
 if TYPE_CHECKING:
@@ -141,7 +141,7 @@ class Explanation:
         }
 
     def _repr_html_(self) -> str:
-        return "<br>".join(html.escape(line) for line in self.lines())
+        return "<br>".join(escaped(line) for line in self.lines())
 
 
 def explain(selection: Selection, data: Any = None) -> Explanation:

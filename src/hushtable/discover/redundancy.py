@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -15,6 +14,7 @@ from hushtable._types import BoolArray, FloatArray, frozen
 from hushtable.discover.evaluation import Evaluator
 from hushtable.discover.objective import Objective, Term
 from hushtable.errors import InputError, check_columns, with_hint
+from hushtable.legible import escaped
 from hushtable.search import Budget
 from hushtable.table import Table
 
@@ -101,7 +101,7 @@ class Redundancy:
 
     def _repr_html_(self) -> str:
         rows = "".join(
-            f"<tr><td>{html.escape(name)}</td><td>{html.escape(self.reasons[name])}</td></tr>" for name in self.names
+            f"<tr><td>{escaped(name)}</td><td>{escaped(self.reasons[name])}</td></tr>" for name in self.names
         )
         return f"<table><caption>Scores over {len(self.sets)} column sets</caption>{rows}</table>"
 

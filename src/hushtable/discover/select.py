@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -18,6 +17,7 @@ from hushtable.discover.explain import Explanation, explain
 from hushtable.discover.objective import Objective, Term
 from hushtable.discover.optimizers.exact import undominated
 from hushtable.errors import BudgetExceeded, InputError, with_hint
+from hushtable.legible import escaped
 from hushtable.partition import Partition
 from hushtable.search import Budget, check_budget
 
@@ -252,8 +252,8 @@ class Selection:
 
     def _repr_html_(self) -> str:
         proof = "optimal" if self.optimal else "not proven"
-        columns = html.escape(", ".join(self.best))
-        notes = "".join(f"<br>{html.escape(text)}" for text in self.warnings)
+        columns = escaped(", ".join(self.best))
+        notes = "".join(f"<br>{escaped(text)}" for text in self.warnings)
         return f"<b>Selection</b> {columns}: {self.value:.4g} ({proof}, {len(self.history)} sets){notes}"
 
 

@@ -96,7 +96,9 @@ def write(
     check_output(path, inputs, overwrite=overwrite)
     is_text = frames.file_kind(path) == "csv"
     dialect = Dialect(encoding, "\t" if path.suffix.lower() == ".tsv" else delimiter, index=False) if is_text else None
-    with drafts.workplace(path) as place, drafts.replacing(path, manifest.manifest_path(path)) as (draft, sidecar):
+    outputs = (path, manifest.manifest_path(path))
+    internal = outputs[1:] if audience == "internal" else ()
+    with drafts.workplace(path) as place, drafts.replacing(*outputs, internal=internal) as (draft, sidecar):
         spelled = dialect or Dialect(delimiter=delimiter)
         n_rows = write_file(batches, draft, place / "spill", delimiter=spelled.delimiter or ",", encoding=encoding)
         verdict = claim.verify(seen(claim, opened(draft, dialect, is_large=True)), original=original).raise_if_failed()
@@ -126,11 +128,11 @@ def write_folder(
         Writes the files into an empty folder, with room for a spill in another, and returns how many rows there are.
     """
     check_output(path, inputs, overwrite=overwrite)
-    with drafts.replacing_folder(path) as (draft, spill):
+    is_external = audience == "external"
+    with drafts.replacing_folder(path, () if is_external else (manifest.IN_FOLDER,)) as (draft, spill):
         n_rows = fill(draft, spill)
         verdict = claim.verify(seen(claim, opened(draft)), original=original).raise_if_failed()
         facts = {**facts, **(look(draft, None) if look else {})}
-        is_external = audience == "external"
         entries = manifest.of(path, manifest.sha256(draft), n_rows, claim, facts, external=is_external)
         _say(manifest.manifest_path(draft), entries)
     return verdict

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import html
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
@@ -20,6 +19,7 @@ from hushtable.dialect import Writing
 from hushtable.edition import Edition, Rewritten
 from hushtable.errors import ColumnError
 from hushtable.frames import Frame
+from hushtable.legible import escaped
 from hushtable.masking import kept as measures
 from hushtable.search import Trace
 from hushtable.series import integers, strings
@@ -278,10 +278,10 @@ class MaskedRelease:
 
     def _repr_html_(self) -> str:
         proof = "proven least" if self.optimal else f"at most {self.gap:.1%} above the least"
-        warned = "".join(f"<li>{html.escape(warning)}</li>" for warning in self.warnings)
+        warned = "".join(f"<li>{escaped(warning)}</li>" for warning in self.warnings)
         return (
-            f"<b>MaskedRelease</b>: {html.escape(', '.join(self.a))} independent of {self.n_clusters} clusters of "
-            f"{html.escape(', '.join(self.b))}<br>{self.n_records} records, {self.n_stars} stars ({proof}), "
+            f"<b>MaskedRelease</b>: {escaped(', '.join(self.a))} independent of {self.n_clusters} clusters of "
+            f"{escaped(', '.join(self.b))}<br>{self.n_records} records, {self.n_stars} stars ({proof}), "
             f"{self.share_kept:.1%} of the cells kept<ul>{warned}</ul>"
         )
 

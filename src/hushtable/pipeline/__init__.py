@@ -22,13 +22,13 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from hushtable import plain_yaml
-from hushtable.errors import HushError, PipelineError, with_hint
+from hushtable.errors import HushError, PipelineError, listed, names_in, with_hint
 from hushtable.pipeline import steps, store
 from hushtable.pipeline.cleaning import Cleaning
 from hushtable.pipeline.evaluators import LeftOut
@@ -118,18 +118,44 @@ class Pipeline:
     @property
     def left_out(self) -> tuple[str, ...]:
         """What is named and not carried out, and makes no difference to the rest."""
-        told = [
-            f"{module}[{name}] is left out: {each.method} is not built"
-            for module, experiments in self.modules.items()
-            for name, each in experiments.items()
-            if isinstance(each, LeftOut)
-        ]
+        told = [f"{experiment} is left out: {method} is not built" for experiment, _, method in self._not_built()]
         for module, experiments in self.modules.items():
             for name, each in experiments.items():
                 if isinstance(each, Cleaning) and each.idle:
                     what = ", ".join(each.idle)
                     told.append(f"{module}[{name}]: {what} has no effect: synthesizers take columns as they are here")
         return tuple(told)
+
+    def missing(self, allowed: Collection[str] = ()) -> tuple[str, ...]:
+        """Return the evaluators that are not built, but those that are allowed.
+
+        Parameters
+        ----------
+        allowed : collection of str
+            Names of experiments or of methods that may be left out.
+
+        Raises
+        ------
+        PipelineError
+            Nothing of such a name is left out.
+        """
+        found = self._not_built()
+        names = {each for _, *names in found for each in names}
+        for name in allowed:
+            if name not in names:
+                near = listed(sorted(names)) if names else "nothing"
+                msg = f"{name!r} is allowed to be left out, and is not."
+                raise PipelineError(with_hint(msg, f"what is left out of this file: {near}."))
+        return tuple(f"{experiment}: {method}" for experiment, name, method in found if not {name, method} & {*allowed})
+
+    def _not_built(self) -> list[tuple[str, str, str]]:
+        """Return what is left out: the experiment, its name and its method."""
+        return [
+            (f"{module}[{name}]", name, each.method)
+            for module, experiments in self.modules.items()
+            for name, each in experiments.items()
+            if isinstance(each, LeftOut)
+        ]
 
     def find(self, path: str) -> Path:
         """Return where a file is that the pipeline names.
@@ -191,13 +217,16 @@ class Pipeline:
         fresh: bool = False,
         cache: bool = True,
         tell: Tell | None = None,
+        overwrite: bool = False,
+        allow_missing: Collection[str] = (),
     ) -> PipelineRun:
         """Carry out every step, and write what the reporters ask for.
 
         Parameters
         ----------
         out : path
-            The folder of the files, made where it is not there. Files of the same names are replaced.
+            The folder of the files, made where it is not there; nothing is written outside it. Files of the same
+            names are replaced where an earlier run wrote them.
         fresh : bool
             Make anew what was kept.
         cache : bool
@@ -205,6 +234,11 @@ class Pipeline:
             and use those that are there. They hold people's data; `clean` removes them.
         tell : callable, optional
             Called with a line for each step.
+        overwrite : bool
+            Replace files of the same names whoever wrote them. An input is never replaced, nor a link.
+        allow_missing : collection of str
+            Evaluators that are not built and may be left out, by the name of the experiment or method. Without them
+            the run has not passed.
 
         Raises
         ------
@@ -214,8 +248,10 @@ class Pipeline:
             A step failed: which. What was done before is kept, and a rerun goes on from there.
         """
         self._check()
+        missing = self.missing(names_in(allow_missing, "allow_missing"))
         with store.Store(self._store if cache else None, fresh=fresh) as kept:
-            return carried_out(self, Path(out), kept, tell or (lambda line: None))
+            say = tell or (lambda line: None)
+            return carried_out(self, Path(out), kept, say, overwrite=overwrite, missing=missing)
 
     def _check(self) -> None:
         found = self.obstacles()

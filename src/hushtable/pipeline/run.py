@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import datetime as dt
-import html
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from hushtable import drafts, frames
 from hushtable.errors import HushError, InputError, nearest, with_hint
+from hushtable.legible import escaped
 from hushtable.pipeline import reports, writing
 from hushtable.pipeline.cleaning import Cleaning
 from hushtable.pipeline.evaluators import Evaluator
@@ -41,6 +41,9 @@ class PipelineRun:
         What was written.
     failures : tuple of str
         Limits that do not hold, and releases that do not hold what they claim.
+    missing : tuple of str
+        Evaluators that the file asks for and that were left out, because they are not built; but those that were
+        allowed by name.
     timings : tuple of Timing
         Of every step, in order.
     columns : mapping of str to mapping of str to sequence
@@ -51,11 +54,12 @@ class PipelineRun:
     failures: tuple[str, ...]
     timings: tuple[Timing, ...] = field(repr=False)
     columns: Mapping[str, Columns] = field(default_factory=dict, repr=False)
+    missing: tuple[str, ...] = ()
 
     @property
     def passed(self) -> bool:
-        """Whether every limit holds."""
-        return not self.failures
+        """Whether every limit holds, and all was done that was asked for."""
+        return not self.failures and not self.missing
 
     @property
     def reports(self) -> dict[str, Any]:
@@ -67,6 +71,7 @@ class PipelineRun:
         return {
             "files": [str(path) for path in self.files],
             "failures": list(self.failures),
+            "missing": list(self.missing),
             "steps": [
                 {"name": each.step.name, "seconds": each.seconds, "status": each.status} for each in self.timings
             ],
@@ -74,7 +79,8 @@ class PipelineRun:
 
     def _repr_html_(self) -> str:
         lines = [f"{len(self.timings)} steps, {len(self.files)} files", *(f"failed: {each}" for each in self.failures)]
-        return f"<b>Pipeline</b>: {'<br>'.join(map(html.escape, lines))}"
+        lines += [f"left out: {each}" for each in self.missing]
+        return f"<b>Pipeline</b>: {'<br>'.join(map(escaped, lines))}"
 
 
 _LONGEST_NAME: Final = 230
@@ -92,14 +98,22 @@ class _Done:
     lines: list[str] = field(default_factory=list)
 
 
-def carried_out(pipeline: Pipeline, out: Path, kept: Store, tell: Callable[[str], None]) -> PipelineRun:
+def carried_out(
+    pipeline: Pipeline,
+    out: Path,
+    kept: Store,
+    tell: Callable[[str], None],
+    *,
+    overwrite: bool,
+    missing: tuple[str, ...],
+) -> PipelineRun:
     """Carry out a pipeline; see `hushtable.Pipeline.run`."""
     plan, keys, done = pipeline.steps, pipeline.keys(), _Done()
     naming = _naming(pipeline)
     inputs = pipeline.inputs
     # Once: its name may have the time in it, and what is checked here is what is written in the end.
     log = _log_of(pipeline, out)
-    _check_outputs(pipeline, out, log, inputs, naming)
+    _check_outputs(pipeline, out, log, inputs, naming, overwrite=overwrite)
 
     def say(line: str) -> None:
         done.lines.append(line)
@@ -120,7 +134,9 @@ def carried_out(pipeline: Pipeline, out: Path, kept: Store, tell: Callable[[str]
             raise type(error)(msg) from None
         for line in _lines(done, step):
             say(line)
-    return _reported(pipeline, out, log, inputs, naming, done)
+    found, files = _reported(pipeline, out, log, naming, done)
+    written = writing.write(files, inputs, out, overwrite=overwrite)
+    return PipelineRun(written, _failures(done), tuple(done.timings), found, missing)
 
 
 def _do(step: Step, wanted: Sequence[str], doing: Doing, done: _Done) -> None:
@@ -206,8 +222,13 @@ def _log_of(pipeline: Pipeline, out: Path) -> Path | None:
     return out / log.log_dir / log.log_filename.replace("{timestamp}", dt.datetime.now().strftime("%Y%m%d-%H%M%S"))
 
 
-def _check_outputs(pipeline: Pipeline, out: Path, log: Path | None, inputs: Sequence[Path], naming: Naming) -> None:
+def _check_outputs(
+    pipeline: Pipeline, out: Path, log: Path | None, inputs: Sequence[Path], naming: Naming, *, overwrite: bool
+) -> None:
     """Raise InputError where a file could not be written in the end, before anything is done."""
+    if log is not None:
+        # Before any folder is made.
+        drafts.check_inside(log.parent, out, "log_dir")
     _make_folder(out, "name another with --out.")
     names = [name for reporter in pipeline.reporters.values() for name in _names_of(reporter, pipeline, naming)]
     long = [name for name in names if len(os.fsencode(name)) > _LONGEST_NAME]
@@ -220,7 +241,7 @@ def _check_outputs(pipeline: Pipeline, out: Path, log: Path | None, inputs: Sequ
     if log is not None:
         _make_folder(log.parent, "name another as log_dir.")
         files.append(log)
-    drafts.check_outputs(files, inputs, overwrite=True)
+    writing.check(files, inputs, out, overwrite=overwrite)
 
 
 def _make_folder(folder: Path, hint: str) -> None:
@@ -242,35 +263,39 @@ def _names_of(reporter: Record, pipeline: Pipeline, naming: Naming) -> list[str]
 
 
 def _reported(
-    pipeline: Pipeline, out: Path, log: Path | None, inputs: Sequence[Path], naming: Naming, done: _Done
-) -> PipelineRun:
-    """Write all files together, and say which limits fail."""
-    files: dict[Path, Any] = {}
+    pipeline: Pipeline, out: Path, log: Path | None, naming: Naming, done: _Done
+) -> tuple[dict[str, Columns], writing.Writing]:
+    """Return the reports, by the names of their files, and all files."""
+    files: dict[Path, writing.File] = {}
     found: dict[str, Columns] = {}
     for reporter in pipeline.reporters.values():
         if isinstance(reporter, SaveData):
             for name, step, what in reports.data_files(reporter, pipeline.steps, naming):
                 files |= _table(out / name, done.tables[step.path], step, what)
         else:
-            told = _tables_of(reporter, naming, done)
+            told, internal = _tables_of(reporter, naming, done)
             found |= told
             for name, columns in told.items():
-                files |= writing.of_columns(out / name, columns)
+                files |= writing.of_columns(out / name, columns, is_internal=name in internal)
     if log is not None:
         files |= writing.of_text(log, "\n".join(done.lines) + "\n")
-    failures = tuple(
+    return found, files
+
+
+def _failures(done: _Done) -> tuple[str, ...]:
+    """Say which limits fail."""
+    return tuple(
         f"{step.name}: {failure}"
         for step, evaluation in done.found
         if isinstance(step.parameters, Evaluator)
         for failure in step.parameters.failures(evaluation)
     )
-    return PipelineRun(writing.write(files, inputs), failures, tuple(done.timings), found)
 
 
-def _tables_of(reporter: Record, naming: Naming, done: _Done) -> dict[str, Columns]:
-    """Return the reports of a reporter, by the names of their files."""
+def _tables_of(reporter: Record, naming: Naming, done: _Done) -> tuple[dict[str, Columns], set[str]]:
+    """Return the reports of a reporter, by the names of their files, and which of them are internal."""
     if isinstance(reporter, SaveTiming):
-        return {reports.timing_name(reporter, naming): reports.timing(reporter, done.timings)}
+        return {reports.timing_name(reporter, naming): reports.timing(reporter, done.timings)}, set()
     assert isinstance(reporter, SaveReport), "there are three kinds of reporters"
     told = {
         reports.report_name(reporter, granularity, naming): reports.report(
@@ -278,14 +303,16 @@ def _tables_of(reporter: Record, naming: Naming, done: _Done) -> dict[str, Colum
         )
         for granularity in reporter.granularity
     }
-    return {name: columns for name, columns in told.items() if columns is not None}
+    # What is told of single columns and records holds values of people, or says who is singled out.
+    internal = {reports.report_name(reporter, each, naming) for each in reporter.granularity if each != "global"}
+    return {name: columns for name, columns in told.items() if columns is not None}, internal
 
 
 def _table(path: Path, tables: Tables, step: Step, what: str) -> writing.Writing:
     """Write a table of a step; a release as it was verified."""
     if what == "control":
         assert tables.control is not None, "a Splitter makes one"
-        return writing.of_frame(path, tables.control)
+        return writing.of_frame(path, tables.control, is_internal=True)
     if isinstance(step.parameters, Releasing) and tables.release is not None:
-        return writing.of_release(path, tables.release)
-    return writing.of_frame(path, tables.current)
+        return writing.of_release(path, tables.release, is_external=step.parameters.external)
+    return writing.of_frame(path, tables.current, is_internal=not tables.is_made)

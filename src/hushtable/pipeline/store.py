@@ -14,7 +14,8 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from hushtable.errors import InputError, with_hint
+from hushtable.drafts import is_full as is_full_disk
+from hushtable.errors import InputError, ResourceError, with_hint
 
 if sys.platform != "win32":
     import fcntl
@@ -93,11 +94,12 @@ class Store:
             part.rename(self.folder / key)
             self._made.add(key)
         except OSError as error:
+            is_full = is_full_disk(error)
+            why = "no space is left on its disk" if is_full else error.strerror or type(error).__name__
             msg = with_hint(
-                f"cannot keep a result in {str(self.folder)!r}: {error.strerror or type(error).__name__}.",
-                "make room there, or run with --no-cache.",
+                f"cannot keep a result in {str(self.folder)!r}: {why}.", "make room there, or run with --no-cache."
             )
-            raise InputError(msg) from None
+            raise (ResourceError if is_full else InputError)(msg) from None
         finally:
             _remove(part)
 

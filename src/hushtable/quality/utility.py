@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Collection, Iterable
 from dataclasses import asdict, dataclass, field, replace
 from itertools import combinations
@@ -15,6 +14,7 @@ from hushtable._types import CountArray, FloatArray
 from hushtable.claims import Classes, Matchings
 from hushtable.errors import InputError, check_columns, with_hint
 from hushtable.frames import Frame
+from hushtable.legible import escaped
 from hushtable.quality import spread as spreads
 from hushtable.quality.distribution import Distribution, distribution
 from hushtable.quality.prediction import Prediction, of_files, of_rows
@@ -161,13 +161,13 @@ class Utility:
     def _repr_html_(self) -> str:
         titles = ("column", "distance (0: as it was)", "records *", "mean shift (sd)", "variance ratio", "")
         rows = [
-            (html.escape(each.name), _shown(each.distance), _shown(each.untold_rate), _shown(each.mean_shift),
-             _shown(each.variance_ratio), html.escape(each.reason))
+            (escaped(each.name), _shown(each.distance), _shown(each.untold_rate), _shown(each.mean_shift),
+             _shown(each.variance_ratio), escaped(each.reason))
             for each in self.columns
         ]  # fmt: skip
         head = "".join(f"<th>{title}</th>" for title in titles)
         body = "".join(f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>" for row in rows)
-        model = "" if self.target is None else f"<p>{html.escape(self.target.sentence)}</p>"
+        model = "" if self.target is None else f"<p>{escaped(self.target.sentence)}</p>"
         return f"<table><tr>{head}</tr>{body}</table>{model}"
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import json
 import os
 from dataclasses import dataclass, field
@@ -12,6 +11,7 @@ from typing import Any, Final
 
 from hushtable import drafts
 from hushtable.errors import InputError, with_hint
+from hushtable.legible import escaped
 from hushtable.reporting import page
 from hushtable.reporting.sections import Audience, Section
 
@@ -88,6 +88,8 @@ class Report:
     def write(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> tuple[Path, Path]:
         """Write the page, and beside it the same as JSON, both whole or not at all.
 
+        Only their owner may read those of an internal report.
+
         Parameters
         ----------
         path : path
@@ -108,12 +110,12 @@ class Report:
         paths = report_paths(path)
         drafts.check_outputs(paths, self.inputs, overwrite=overwrite)
         texts = self.to_html(), json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
-        with drafts.replacing(*paths) as drafted:
+        with drafts.replacing(*paths, internal=paths if self.audience == "internal" else ()) as drafted:
             for draft, text in zip(drafted, texts, strict=True):
                 # A file's name may hold bytes that are no text.
                 draft.write_text(text, encoding="utf-8", errors="backslashreplace", newline="\n")
         return paths
 
     def _repr_html_(self) -> str:
-        names = "".join(f"<li>{html.escape(each.title)}</li>" for each in self.sections)
-        return f"<b>{html.escape(self.title)}</b> ({self.audience})<ol>{names}</ol>"
+        names = "".join(f"<li>{escaped(each.title)}</li>" for each in self.sections)
+        return f"<b>{escaped(self.title)}</b> ({self.audience})<ol>{names}</ol>"

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
-from html import escape as _escaped
 from importlib.resources import files
 from typing import Any, Final
 
+from hushtable.legible import escaped as escape
 from hushtable.reporting.pictures import draw
 from hushtable.reporting.sections import (
     Answers,
@@ -23,7 +23,6 @@ from hushtable.reporting.sections import (
     Quantity,
     Section,
     Table,
-    legible,
 )
 
 __all__ = ["render"]
@@ -37,11 +36,6 @@ _FOR: Final = {
     "internal": "Internal: for those who make a release. It holds what helps to undo one: keep it from its recipients.",
     "external": "External: for those who receive the release. It holds nothing that the file does not show.",
 }
-
-
-def escape(text: str) -> str:
-    """Write a text so that it is read as it is."""
-    return _escaped(legible(text))
 
 
 def render(title: str, audience: Audience, sections: Sequence[Section], version: str) -> str:

@@ -16,14 +16,17 @@ _WHOLE: Final = ("[global]", ".global.", ".G.")
 
 def of_run(run: PipelineRun) -> tuple[Section, ...]:
     """Return the sections of a pipeline: what was done, what failed, and the figures of the whole."""
+    verdicts: list[Block] = []
     if run.failures:
-        verdict: Block = Paragraph(f"{len(run.failures)} limits or claims do not hold.", "careful")
-    else:
-        verdict = Paragraph("Every limit holds, and every release what it claims.", "good")
+        verdicts.append(Paragraph(f"{len(run.failures)} limits or claims do not hold.", "careful"))
+    if run.missing:
+        verdicts.append(Paragraph(f"{len(run.missing)} evaluators that were asked for were left out.", "careful"))
+    if run.passed:
+        verdicts.append(Paragraph("Every limit holds, and every release what it claims.", "good"))
     steps = tuple((each.step.name, Quantity(each.seconds), each.status) for each in run.timings)
     blocks: list[Block] = [
-        verdict,
-        *([Points(run.failures)] if run.failures else []),
+        *verdicts,
+        *([Points((*run.failures, *run.missing))] if not run.passed else []),
         Table("Steps", ("step", "seconds", "status"), steps),
         Points(tuple(path.name for path in run.files)),
     ]

@@ -25,7 +25,6 @@ __all__ = [
     "Tone",
     "Unit",
     "blocks_of",
-    "legible",
     "row_of",
     "share_shown",
     "shown",
@@ -89,11 +88,6 @@ def share_shown(share: float) -> str:
     if percent == 0 or abs(percent) >= 10:
         return f"{percent:.0f} %"
     return f"{percent:.1f} %" if abs(percent) >= 1 else f"{percent:.2f} %" if abs(percent) >= 0.01 else "under 0.01 %"
-
-
-def legible(text: str) -> str:
-    """Return a text without signs that nobody sees, some of which would turn what follows around."""
-    return "".join(sign if sign.isprintable() or sign == "\n" else " " for sign in text)
 
 
 def row_of(*cells: Cell) -> tuple[Cell, ...]:

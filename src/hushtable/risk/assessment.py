@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from dataclasses import asdict, dataclass, field, fields, is_dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal
 
@@ -11,6 +10,7 @@ import numpy as np
 from hushtable import figures, frames
 from hushtable._types import CodeArray, CountArray, FloatArray, Missing
 from hushtable.errors import InputError, with_hint
+from hushtable.legible import escaped
 from hushtable.risk.bands import record_bands
 from hushtable.risk.headline import headline as headline_of
 from hushtable.risk.headline import notes as notes_of
@@ -267,10 +267,10 @@ class RiskAssessment:
 
     def _repr_html_(self) -> str:
         shown = (
-            f"<b>Risk</b> by {html.escape(', '.join(self.quasi_identifiers))}: {html.escape(self.headline)} "
+            f"<b>Risk</b> by {escaped(', '.join(self.quasi_identifiers))}: {escaped(self.headline)} "
             f"{self.n_classes} classes; highest risk {self.highest_risk:.3g}, average {self.average_risk:.3g}"
         )
-        return "<br>".join((shown, *map(html.escape, self.notes)))
+        return "<br>".join((shown, *map(escaped, self.notes)))
 
 
 def _plain(entry: Any) -> Any:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -16,6 +15,7 @@ from hushtable.column import ColumnSpec, check_specs
 from hushtable.errors import ColumnError, InputError, check_whole, listed, with_hint
 from hushtable.joint import Joint, code_together
 from hushtable.lattice import Coverage, WalkProgress
+from hushtable.legible import escaped
 from hushtable.risk.collisions import Collisions, Settings, collide, count_by_draw, details, tree
 from hushtable.risk.control import against_control
 from hushtable.risk.headline import percent
@@ -117,7 +117,7 @@ class Mpuccs:
         )
 
     def _repr_html_(self) -> str:
-        return f"<b>mpUCCs</b> {html.escape(repr(self))}"
+        return f"<b>mpUCCs</b> {escaped(repr(self))}"
 
 
 def mpuccs(

@@ -7,7 +7,6 @@ a record can be reported on several sets. `hushtable.mpuccs` gives figures of ri
 
 from __future__ import annotations
 
-import html
 import math
 import time
 from collections.abc import Collection, Iterator, Sequence
@@ -22,6 +21,7 @@ from hushtable._types import CountArray
 from hushtable.errors import InputError, listed, with_hint
 from hushtable.joint import Joint, code_together
 from hushtable.lattice.listing import lone_rows, partitions
+from hushtable.legible import escaped
 from hushtable.risk.collisions import TREE
 from hushtable.risk.mpuccs import encoded, in_order, sizes_of
 from hushtable.risk.precision import datetime_precisions, numeric_precisions
@@ -96,7 +96,7 @@ class PetsardMpuccs:
         )
 
     def _repr_html_(self) -> str:
-        return f"<b>mpUCCs as PETsARD 1.6.0 has them</b> {html.escape(repr(self))}"
+        return f"<b>mpUCCs as PETsARD 1.6.0 has them</b> {escaped(repr(self))}"
 
 
 def petsard_mpuccs(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import math
 import time
 from collections.abc import Mapping, Sequence
@@ -17,6 +16,7 @@ from hushtable._types import CodeArray, CountArray, FloatArray, frozen
 from hushtable.column import ColumnSpec
 from hushtable.errors import InputError, check_whole, with_hint
 from hushtable.lattice import Coverage, WalkProgress
+from hushtable.legible import escaped
 from hushtable.risk.headline import percent
 from hushtable.risk.population import SampleClasses, data_intrusion
 from hushtable.search import Budget, Trace, check_budget
@@ -166,7 +166,7 @@ class MinimalUniques:
 
     def _repr_html_(self) -> str:
         return (
-            f"<b>Minimal sample uniques</b> of {html.escape(', '.join(self.table.names))} up to {self.max_size} "
+            f"<b>Minimal sample uniques</b> of {escaped(', '.join(self.table.names))} up to {self.max_size} "
             f"columns: {len(self.rows)} sets of {len(np.unique(self.rows))} records; DIS {self.dis:.3g}"
         )
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Literal
@@ -10,6 +9,7 @@ from typing import Any, Literal
 from hushtable import figures, frames
 from hushtable.column import Role
 from hushtable.errors import InputError, with_hint
+from hushtable.legible import escaped
 
 __all__ = ["Proposal", "ProposedRole", "Roles"]
 
@@ -150,9 +150,9 @@ class Roles:
 
     def _repr_html_(self) -> str:
         rows = "".join(
-            f"<tr><td>{html.escape(column.name)}</td><td>{column.role}</td><td>{column.score:.2f}</td>"
-            f"<td>{column.knowable_by}</td><td>{column.power:.1%}</td><td>{html.escape(column.reason)}</td></tr>"
+            f"<tr><td>{escaped(column.name)}</td><td>{column.role}</td><td>{column.score:.2f}</td>"
+            f"<td>{column.knowable_by}</td><td>{column.power:.1%}</td><td>{escaped(column.reason)}</td></tr>"
             for column in self.columns
         )
         titles = "<th>column</th><th>proposed role</th><th>score</th><th>known by</th><th>power</th><th>because</th>"
-        return f"<p>{html.escape(self.persons_reason)}</p><table><tr>{titles}</tr>{rows}</table>"
+        return f"<p>{escaped(self.persons_reason)}</p><table><tr>{titles}</tr>{rows}</table>"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -16,6 +15,7 @@ from hushtable import figures, frames
 from hushtable._types import CodeArray, CountArray, FloatArray, ValueArray, frozen
 from hushtable.column import Column
 from hushtable.errors import ColumnError, InputError, check_columns, with_hint
+from hushtable.legible import escaped
 from hushtable.models.base import Histogram
 from hushtable.partition import Partition
 from hushtable.table import Table
@@ -196,7 +196,7 @@ class Score:
 
     def _repr_html_(self) -> str:
         parts = "" if self.part == "whole" else f"; mean over {_MANY[self.part]} {self.mean:.4g}"
-        name, unit = html.escape(self.name), html.escape(self.unit)
+        name, unit = escaped(self.name), escaped(self.unit)
         return f"<b>{name}</b> {self.value:.4g} {unit} (higher is {self.direction}){parts}"
 
 

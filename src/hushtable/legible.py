@@ -1,0 +1,43 @@
+"""Texts that others wrote, shown so that nothing in them acts: on a terminal, in JSON, on a page."""
+
+from __future__ import annotations
+
+import html
+import json
+import unicodedata
+
+__all__ = ["escaped", "legible", "legible_json"]
+
+
+def legible(text: str, keep: str = "") -> str:
+    r"""Return a text in which every sign can be seen: what steers a terminal or turns the reading order is escaped.
+
+    Parameters
+    ----------
+    text : str
+    keep : str
+        Signs that stay as they are, such as the ends of lines.
+
+    Examples
+    --------
+    >>> print(legible("age\x1b[31m, \u202ebmi"))
+    age\x1b[31m, \u202ebmi
+    """
+    if text.isprintable():
+        return text
+    return "".join(sign if sign in keep or _is_seen(sign) else ascii(sign)[1:-1] for sign in text)
+
+
+def legible_json(text: str) -> str:
+    """Return JSON with the same values, in which every sign can be seen."""
+    return "".join(sign if sign == "\n" or _is_seen(sign) else json.dumps(sign)[1:-1] for sign in text)
+
+
+def escaped(text: str) -> str:
+    """Return a text as HTML that is read as it is."""
+    return html.escape(legible(text, keep="\n"))
+
+
+def _is_seen(sign: str) -> bool:
+    # Spaces of all widths are harmless.
+    return sign.isprintable() or unicodedata.category(sign) == "Zs"
