@@ -97,6 +97,20 @@ def test_json_is_all_there_is_on_stdout(here: Path) -> None:
     assert made["n_records"] == judged["n_records"] == 6
 
 
+def test_a_refusal_is_json_too_where_the_answer_is_no(here: Path) -> None:
+    pl.DataFrame({"age": [30 + i % 3 for i in range(60)], "note": [f"n{i}" for i in range(60)]}).write_csv("kept.csv")
+    Path("kept.yaml").write_text("columns: {age: quasi-identifier, note: other}\nmodels: [k-anonymity: 5]\n")
+    outcome = run("anonymize", "kept.csv", "-p", "kept.yaml", "-o", "out.csv", "--json")
+    assert outcome.code == 1
+    told = json.loads(outcome.out)
+    assert (told["passed"], told["error"]) == (False, "ExposureError")
+    assert told["message"] in outcome.err
+    done("anonymize", "in.csv", "-p", "policy.yaml", "-o", "out.csv")
+    with Path("out.csv").open("a") as file:
+        file.write("\n")
+    assert json.loads(run("verify", "out.csv", "--json").out)["error"] == "VerificationError"
+
+
 def test_scan_with_a_policy_keeps_stdout_json(here: Path) -> None:
     scanned = done("scan", "in.csv", "--json", "-p", "new.yaml")
     json.loads(scanned.out)

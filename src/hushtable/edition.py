@@ -124,6 +124,8 @@ class Edition:
             columns[name] = mask(frame.column(name), stars[kept], name)
         added = {name: integers(name, numbers) for name, numbers in self.added.items()}
         frame = frame.with_columns({**columns, **added})
+        # What was said of the source's cells is not true of what is published in their place.
+        frame = replace(frame, specs={name: spec for name, spec in frame.specs.items() if name not in self.rewritten})
         frame = pseudonyms.pseudonymize(frame, self.pseudonyms) if self.pseudonyms else frame
         return without_remnants(frame, rows_are_gone=self.rows is not None)
 

@@ -1,5 +1,6 @@
 """Reports: what the page shows is what its twin and the library say, and outsiders are told what the file shows."""
 
+import datetime as dt
 import json
 import re
 from dataclasses import replace
@@ -11,6 +12,7 @@ import polars as pl
 import pytest
 
 import hushtable as ht
+from command import done, run
 from hushtable import frames
 from hushtable.exposure import ExposureLimit
 from hushtable.reporting import inside, outside, released
@@ -586,3 +588,48 @@ def test_insiders_too_are_told_that_an_earlier_release_is_replaced(release):
     made = released.of_release(release)
     facts = {**made.facts, "replaces_earlier": True}
     assert "It replaces an earlier release" in str(inside.sections(replace(made, facts=facts))[0].to_dict())
+
+
+def test_what_is_written_in_other_forms_is_reported_too(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    born = [dt.date(1940, 1, 1) + dt.timedelta(days=317 * (i % 60)) for i in range(120)]
+    people = {
+        "number": [f"V{i % 60}" for i in range(120)],
+        "born": [each.strftime("%d.%m.%Y") for each in born],
+        "sex": ["mw"[i % 2] for i in range(120)],
+    }
+    pl.DataFrame(people).write_csv("in.csv")
+    Path("key").write_text("0123456789abcdef0123456789abcdef")
+    Path("policy.yaml").write_text(
+        "columns:\n  number: {role: identifier, action: pseudonym}\n"
+        "  born: {role: quasi-identifier, kind: date, format: '%d.%m.%Y'}\n  sex: quasi-identifier\n"
+        "person: number\nmodels: [k-anonymity: 3]\n"
+    )
+    done("anonymize", "in.csv", "-p", "policy.yaml", "-o", "out.csv", "--key-file", "key", "--report", "in.html")
+    told = json.loads(Path("in.json").read_text())
+    assert told["holds"] is True
+    # From the file alone, the same.
+    done("report", "out.csv", "--original", "in.csv", "-p", "policy.yaml", "-o", "again.html")
+
+
+@pytest.mark.parametrize(
+    ("error", "code"), [(ht.InputError("odd"), 2), (ht.VerificationError("odd"), 2), (KeyError(), 70)]
+)
+def test_a_report_that_fails_is_told_apart_from_its_release(tmp_path, monkeypatch, error, code):
+    def fail(*_, **__):
+        raise error
+
+    pl.DataFrame({"a": ["x", "y"] * 6}).write_csv(tmp_path / "in.csv")
+    monkeypatch.setattr("hushtable.reporting.report", fail)
+    out, page = tmp_path / "out.csv", tmp_path / "r.html"
+    for as_json in (False, True):
+        options = ("-o", out, "--report", page, "--force", *["--json"] * as_json)
+        outcome = run("anonymize", tmp_path / "in.csv", "--qi", "a", "--k", "2", *options)
+        assert outcome.code == code
+        assert out.is_file()
+        if as_json:
+            assert json.loads(outcome.out)["verified"]["passed"] is True
+        else:
+            assert outcome.out.startswith(f"Wrote {out}")
+        if code == 2:
+            assert "is written and verified; what was asked for besides failed: odd" in outcome.err

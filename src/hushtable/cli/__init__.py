@@ -33,7 +33,7 @@ from hushtable.cli import (
     scan,
     utility,
 )
-from hushtable.cli.terminal import complain, tell
+from hushtable.cli.terminal import complain, print_json, tell
 from hushtable.errors import HushError
 
 __all__ = ["app", "main"]
@@ -86,6 +86,8 @@ def main() -> None:
         if is_traced:
             tell(*"".join(traceback.format_exception(error)).rstrip("\n").split("\n"))
         if isinstance(error, HushError):
+            if error.exit_code == 1 and "--json" in arguments:
+                print_json({"passed": False, "error": type(error).__name__, "message": str(error)})
             complain(error)
             sys.exit(error.exit_code)
         complain(faults.fault_line(error))

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from hushtable.cli.arguments import AsJson, Delimiter, Encoding, Force, InFile, KeepOrder, names_of, place_of, table_of
-from hushtable.cli.report import ReportFile, report_outputs, write_report
+from hushtable.cli.report import ReportFile, after_writing, report_outputs, write_report
 from hushtable.cli.terminal import print_json, say, step
 from hushtable.errors import InputError, with_hint
+
+if TYPE_CHECKING:
+    from hushtable.claims import Verdict
+    from hushtable.masking.release import MaskedRelease
 
 __all__ = ["mask_dependence"]
 
@@ -90,7 +94,14 @@ def mask_dependence(
         )
     with step("writing and verifying"):
         verdict = release.write(output, values, keep_order=keep_order, overwrite=force)
-    write_report(release, report, force=force, file=output, inputs=[place_of(file)])
+    try:
+        with after_writing(output):
+            write_report(release, report, force=force, file=output, inputs=[place_of(file)])
+    finally:
+        _say_masked(output, values, release, verdict, as_json=as_json)
+
+
+def _say_masked(output: Path, values: Path, release: MaskedRelease, verdict: Verdict, *, as_json: bool) -> None:
     if as_json:
         print_json({"file": str(output), "values": str(values), "verified": verdict.to_dict(), **release.to_dict()})
         return

@@ -29,7 +29,7 @@ from hushtable.cli.arguments import (
     table_of,
     use_threads,
 )
-from hushtable.cli.report import ReportFile, report_outputs, write_report
+from hushtable.cli.report import ReportFile, after_writing, report_outputs, write_report
 from hushtable.cli.requests import changed, decided, key_of, policy_of_options
 from hushtable.cli.streaming import anonymize_streamed, head_of, origin_of
 from hushtable.cli.summary import (
@@ -231,15 +231,18 @@ def anonymize(
             codebook=codebook,
             overwrite=force,
         )
-        if save_recoding is not None:
-            release.save_recoding(save_recoding, overwrite=force)
-        if certificate is not None and release.certificate is not None:
-            release.certificate.write(certificate, overwrite=force)
     # A key is no input of which anybody is told, not even its hash.
     made_from = [path for path in inputs if path != key_file]
     told = {"file": output, "policy": rules, "verdict": verdict, "inputs": made_from}
-    write_report(release, report, force=force, audience="external" if external else "internal", **told)
-    _say_released(output, rules, release, verdict, as_json=as_json, codebook=codebook)
+    try:
+        with after_writing(output):
+            if save_recoding is not None:
+                release.save_recoding(save_recoding, overwrite=force)
+            if certificate is not None and release.certificate is not None:
+                release.certificate.write(certificate, overwrite=force)
+            write_report(release, report, force=force, audience="external" if external else "internal", **told)
+    finally:
+        _say_released(output, rules, release, verdict, as_json=as_json, codebook=codebook)
 
 
 def _say_released(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -10,13 +11,13 @@ import typer
 
 from hushtable.cli.arguments import AsJson, Force, PolicyFile
 from hushtable.cli.terminal import aligned, leaving, print_json, say, step, tell
-from hushtable.errors import InputError, with_hint
+from hushtable.errors import HushError, InputError, with_hint
 
 if TYPE_CHECKING:
     from hushtable.reporting import Report
     from hushtable.reporting.sections import Block, Section
 
-__all__ = ["ReportFile", "check_report", "report", "report_outputs", "write_report"]
+__all__ = ["ReportFile", "after_writing", "check_report", "report", "report_outputs", "write_report"]
 
 ReportFile = Annotated[
     Path | None,
@@ -52,6 +53,18 @@ def write_report(result: Any, path: Path | None, *, force: bool, **options: Any)
         told = report_(result, **options)
         page, twin = told.write(path, overwrite=force)
     tell(f"Wrote the report {page} ({told.audience}), and its twin {twin}.")
+
+
+@contextmanager
+def after_writing(output: Path) -> Iterator[None]:
+    """Tell apart what fails after a release is written: the release is there, and holds what it claims."""
+    try:
+        yield
+    except HushError as error:
+        # The answer to what the release claims is yes, whatever else fails.
+        kind = InputError if error.exit_code == 1 else type(error)
+        msg = f"{str(output)!r} is written and verified; what was asked for besides failed: {error}"
+        raise kind(msg) from error
 
 
 def report(
