@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import html
 import json
+import math
 import unicodedata
+from collections.abc import Mapping
+from typing import Any
 
-__all__ = ["escaped", "legible", "legible_json"]
+__all__ = ["escaped", "finite", "legible", "legible_json"]
 
 
 def legible(text: str, keep: str = "") -> str:
@@ -31,6 +34,17 @@ def legible(text: str, keep: str = "") -> str:
 def legible_json(text: str) -> str:
     """Return JSON with the same values, in which every sign can be seen."""
     return "".join(sign if sign == "\n" or _is_seen(sign) else json.dumps(sign)[1:-1] for sign in text)
+
+
+def finite(entry: Any) -> Any:
+    """Return plain values as JSON has them, which has no word for NaN (None here) nor for infinity ("inf", "-inf")."""
+    if isinstance(entry, Mapping):
+        return {name: finite(each) for name, each in entry.items()}
+    if isinstance(entry, (list, tuple)):
+        return [finite(each) for each in entry]
+    if not isinstance(entry, float) or math.isfinite(entry):
+        return entry
+    return None if math.isnan(entry) else str(entry)
 
 
 def escaped(text: str) -> str:

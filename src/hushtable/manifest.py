@@ -180,7 +180,7 @@ def read(release: Path) -> dict[str, Any]:
     path = manifest_path(release)
     try:
         entries = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         msg = with_hint(f"cannot read the manifest {str(path)!r}.", "it is written beside the release by anonymize.")
         raise InputError(msg) from None
     if not isinstance(entries, dict) or "sha256" not in entries:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final, NoReturn
 
@@ -78,7 +79,7 @@ def line_of(tree: Node | None, location: Sequence[int | str]) -> int:
     line = 1
     for step in location:
         if isinstance(tree, yaml.MappingNode):
-            pair = next(((key, node) for key, node in tree.value if key.value == str(step)), None)
+            pair = _entries(tree).get(str(step))
             if pair is None:
                 break
             line, tree = pair[0].start_mark.line + 1, pair[1]
@@ -88,6 +89,12 @@ def line_of(tree: Node | None, location: Sequence[int | str]) -> int:
         else:
             break
     return line
+
+
+@lru_cache(maxsize=4)
+def _entries(mapping: yaml.MappingNode) -> dict[str, tuple[Node, Node]]:
+    """Return the keys and values of a mapping by key; of a file with many faults, each asks for the same."""
+    return {key.value: (key, node) for key, node in mapping.value}
 
 
 def part_of(tree: Node | None, location: Sequence[str]) -> Node | None:

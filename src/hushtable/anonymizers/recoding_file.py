@@ -56,7 +56,7 @@ def read(path: Path) -> dict[str, Any]:
     """
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         msg = with_hint(f"cannot read the recoding {str(path)!r}.", "`--save-recoding` and save_recoding() write one.")
         raise InputError(msg) from None
     if not isinstance(found, dict) or found.get("recoding") != _FORM:

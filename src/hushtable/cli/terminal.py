@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import math
 import os
 import shutil
 import sys
@@ -14,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from hushtable.legible import legible, legible_json
+from hushtable.legible import finite, legible, legible_json
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar
@@ -37,17 +36,7 @@ class Laid(str):
 
 def print_json(entries: Mapping[str, Any]) -> None:
     """Print a result as JSON, which has no word for NaN (null here) nor for infinity ("inf", "-inf")."""
-    say(Laid(legible_json(json.dumps(_finite(entries), indent=2, ensure_ascii=False, allow_nan=False))))
-
-
-def _finite(entry: Any) -> Any:
-    if isinstance(entry, Mapping):
-        return {name: _finite(each) for name, each in entry.items()}
-    if isinstance(entry, (list, tuple)):
-        return [_finite(each) for each in entry]
-    if not isinstance(entry, float) or math.isfinite(entry):
-        return entry
-    return None if math.isnan(entry) else str(entry)
+    say(Laid(legible_json(json.dumps(finite(entries), indent=2, ensure_ascii=False, allow_nan=False))))
 
 
 @contextmanager

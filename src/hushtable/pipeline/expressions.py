@@ -63,7 +63,7 @@ _TOKEN: Final = re.compile(
     re.VERBOSE,
 )
 _DAY: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", re.ASCII)
-_WHOLE: Final = re.compile(r"-?[0-9]+", re.ASCII)
+_WHOLE: Final = re.compile(r"-?[0-9]{1,30}", re.ASCII)  # of thousands of digits, Python makes no whole number
 
 
 def read(text: str, name: str) -> Condition:

@@ -40,6 +40,7 @@ Granularity = Literal["global", "columnwise", "pairwise", "details", "tree"]
 GRANULARITIES: Final[tuple[str, ...]] = get_args(Granularity)
 Type = Literal["int", "integer", "float", "str", "string", "bool", "boolean", "datetime", "date", "category"]
 Naming = Literal["traditional", "compact", "plain"]
+_MOST_ROWS: Final = 10**15
 
 
 def several(given: Any) -> Any:
@@ -153,7 +154,7 @@ class GivenTable(Reading):
 
     method: Literal["custom_data"]
     filepath: str
-    sample_num_rows: int | None = Field(default=None, ge=1, strict=True)
+    sample_num_rows: int | None = Field(default=None, ge=1, le=_MOST_ROWS, strict=True)
 
 
 class SplitPaths(Record):
@@ -201,7 +202,7 @@ class Synthesis(Record):
     """Synthesizer: a table made up here; see `hushtable.synthesize`."""
 
     method: str = "default"
-    sample_num_rows: int | None = Field(default=None, ge=1, strict=True)
+    sample_num_rows: int | None = Field(default=None, ge=1, le=_MOST_ROWS, strict=True)
     values: Literal["interpolated", "observed"] | None = None
 
     @property
@@ -223,7 +224,7 @@ class OwnSynthesizer(Record):
     method: Literal["custom_method"]
     class_name: str
     module_path: str | None = None
-    sample_num_rows: int | None = Field(default=None, ge=1, strict=True)
+    sample_num_rows: int | None = Field(default=None, ge=1, le=_MOST_ROWS, strict=True)
 
     @property
     def name(self) -> str:
@@ -250,7 +251,7 @@ class Deep(Record):
     )
 
     method: str
-    sample_num_rows: int | None = Field(default=None, ge=1, strict=True)
+    sample_num_rows: int | None = Field(default=None, ge=1, le=_MOST_ROWS, strict=True)
 
 
 class Constraining(Record):
@@ -261,8 +262,8 @@ class Constraining(Record):
     field_constraints: tuple[str, ...] = ()
     field_combinations: tuple[Any, ...] = ()
     field_proportions: Any = None
-    target_rows: int | None = Field(default=None, ge=1, strict=True)
-    sampling_ratio: float = Field(default=10.0, gt=0)
+    target_rows: int | None = Field(default=None, ge=1, le=_MOST_ROWS, strict=True)
+    sampling_ratio: float = Field(default=10.0, gt=0, le=1e6)
     max_trials: int = Field(default=300, ge=1, strict=True)
     verbose_step: int = Field(default=10, ge=1, strict=True)
 

@@ -12,6 +12,7 @@ The target is a single value, or of numbers the middle of the cell; records that
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass
 from typing import Any, Final
 
@@ -28,6 +29,7 @@ from hushtable.splitting import split_rows
 __all__ = ["Prediction", "of_files", "of_rows"]
 
 _MOST_FEATURES: Final = 50
+_MANY_ROWS: Final = 5_000  # for which another thread pays
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,7 +191,6 @@ class _Features:
         """Train a model on the rows of which the target is told."""
         try:
             from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
-            from threadpoolctl import threadpool_limits
         except ModuleNotFoundError:
             msg = with_hint("a model of a target needs 'scikit-learn'.", "pip install 'hushtable[sklearn]'")
             raise InputError(msg) from None
@@ -200,8 +201,7 @@ class _Features:
         kind = HistGradientBoostingRegressor if self.is_number else HistGradientBoostingClassifier
         # Of a column without a number, scikit-learn makes no bins.
         is_empty = np.isnan(rows[known]).all(axis=0)
-        # Left to itself it takes all cores, and waits for them where others work there too.
-        with threadpool_limits(n_threads(), user_api="openmp"):
+        with _threads(len(rows)):
             return kind(random_state=seed).fit(np.where(is_empty, 0.0, rows[known]), answers[known])
 
     def score(self, model: Any, rows: FloatArray, answers: FloatArray) -> float | None:
@@ -209,7 +209,8 @@ class _Features:
         known = ~np.isnan(answers)
         if not known.any() or (self.is_number and np.ptp(answers[known]) == 0):
             return None
-        return float(model.score(rows[known], answers[known]))
+        with _threads(len(rows)):
+            return float(model.score(rows[known], answers[known]))
 
     def prediction(
         self,
@@ -236,6 +237,15 @@ class _Features:
             int(n_known.sum()),
             seed,
         )
+
+
+def _threads(n_rows: int) -> AbstractContextManager[Any]:
+    """Limit the threads of scikit-learn, which takes all cores, and waits for them where others work there too."""
+    from threadpoolctl import threadpool_limits
+
+    # It begins them anew for every step of a tree: of few rows that takes longer than the step.
+    limit: AbstractContextManager[Any] = threadpool_limits(1 + min(n_threads() - 1, n_rows // _MANY_ROWS), "openmp")
+    return limit
 
 
 def _most_frequent(standing: Standing) -> CountArray:

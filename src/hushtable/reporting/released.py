@@ -274,7 +274,7 @@ def _columns(book: Path, names: tuple[str, ...]) -> tuple[Mapping[str, Any], ...
     try:
         columns = json.loads(book.read_text(encoding="utf-8"))["columns"]
         told = [each["name"] for each in columns]
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, RecursionError):
         told = []
     if tuple(told) != names or not all(_is_counted(each.get("cells", {})) for each in columns):
         msg = f"{str(book)!r} is not the codebook of this release."

@@ -21,6 +21,9 @@ from hushtable.table import Table
 __all__ = ["METHODS", "Bootstrap", "Copula", "Independent", "Method", "register", "synthesize", "synthesize_frame"]
 
 
+_MOST_RECORDS = 10**15
+
+
 def synthesize(
     data: Any, *, method: str | Mapping[str, Any] | Method = "copula", n: int | None = None, seed: int = 0
 ) -> Any:
@@ -111,7 +114,7 @@ def _check(source: Frame | Table, n: int, seed: int) -> None:
     if not source.n_records:
         msg = with_hint("the table has no records.", "a synthesizer needs some to learn from.")
         raise InputError(msg)
-    check_whole("n", n, 1)
+    check_whole("n", n, 1, _MOST_RECORDS)
     n_columns = len(source.names if isinstance(source, Table) else source.columns)
     # Of each cell its place, its record, and a text.
     check_memory(40.0 * n * n_columns, f"{n} records of {n_columns} columns", "ask for fewer records, or in parts.")

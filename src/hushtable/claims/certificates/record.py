@@ -97,7 +97,7 @@ class Certificate:
         """
         try:
             entries = json.loads(Path(path).read_text(encoding="utf-8"))
-        except (OSError, ValueError):
+        except (OSError, ValueError, RecursionError):
             msg = with_hint(f"cannot read a certificate from {str(path)!r}.", "check the name; it is a file of JSON.")
             raise InputError(msg) from None
         return cls.from_dict(entries)
@@ -106,6 +106,6 @@ class Certificate:
 def _digest(entries: Mapping[str, Any]) -> str:
     try:
         text = json.dumps(dict(entries), sort_keys=True, separators=(",", ":"))
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, RecursionError):
         return ""
     return hashlib.sha256(text.encode()).hexdigest()
