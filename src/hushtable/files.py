@@ -116,6 +116,8 @@ def read_file(path: Path, dialect: Dialect) -> Read:
         raise InputError(msg)
     name = path.name.lower()
     kind = FILE_KINDS.get(Path(name.removesuffix(".gz")).suffix)
+    if "\0" in name:
+        raise InputError(with_hint(f"cannot read {str(path)!r}: no file has such a name.", "check the name."))
     if name.endswith(".gz") and kind == "csv":
         kind = "gzip"
     elif name.endswith(".xlsx"):

@@ -179,6 +179,9 @@ class Frame:
 
     def select(self, names: Sequence[str]) -> Frame:
         """Return the frame of some columns."""
+        if "" in names:
+            # By place, polars gives a column without a name another one.
+            return replace(self, data=self.data.select(*(self.data.get_column(name) for name in names)))
         # By place: polars selects a name such as `*` as the pattern that it reads as.
         return replace(self, data=self.data[:, [self.columns.index(name) for name in names]])
 

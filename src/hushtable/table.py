@@ -138,8 +138,12 @@ class Table:
         return cls(tuple(column for column, _ in coded), codes, frame.records)
 
     def index(self, name: str) -> int:
-        """Return the position of a column."""
-        return self.names.index(name)
+        """Return the position of a column; ColumnError where there is none of that name."""
+        try:
+            return self.names.index(name)
+        except ValueError:
+            check_columns([name], self.names, "columns")
+            raise
 
     def column(self, name: str) -> Column:
         """Return a column by its name."""

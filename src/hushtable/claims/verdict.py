@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
 from hushtable.errors import InputError, VerificationError, with_hint
-from hushtable.legible import escaped
+from hushtable.legible import escaped, finite
 
 __all__ = ["Claim", "Failure", "Verdict", "told"]
 
@@ -129,7 +129,7 @@ class Verdict:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the verdict as plain values."""
-        return {
+        told = {
             "passed": self.passed,
             "complete": self.complete,
             "conditions": list(self.conditions),
@@ -140,6 +140,7 @@ class Verdict:
             "n_records": self.n_records,
             **self.figures,
         }
+        return dict(finite(told))
 
     def _repr_html_(self) -> str:
         failed = [f"failed: {failure}" for failure in self.failures]

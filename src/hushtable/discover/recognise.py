@@ -22,7 +22,7 @@ from hushtable.discover.roles.decide import decide
 from hushtable.discover.roles.findings import PROSE, Finding, finding, persons, with_answers
 from hushtable.discover.roles.names import Lexicon, lexicon
 from hushtable.discover.roles.records import Proposal, ProposedRole, Roles
-from hushtable.errors import ColumnError
+from hushtable.errors import ColumnError, check_type
 from hushtable.prose import look_for_names
 from hushtable.spellings import count_near_duplicates
 from hushtable.table import Table
@@ -64,6 +64,7 @@ def find_quasi_identifiers(
     >>> find_quasi_identifiers(people).roles
     {'e-mail': 'identifier', 'age': 'quasi-identifier', 'note': 'other'}
     """
+    check_type(of_persons, bool, "of_persons", "True or False")
     source = data if isinstance(data, Table) else frames.read(data)
     words_known = lexicon(words)
     names = source.names if isinstance(source, Table) else source.columns

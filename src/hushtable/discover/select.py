@@ -16,7 +16,7 @@ from hushtable.discover.evaluation import BudgetEnded, Evaluator, coded
 from hushtable.discover.explain import Explanation, explain
 from hushtable.discover.objective import Objective, Term
 from hushtable.discover.optimizers.exact import undominated
-from hushtable.errors import BudgetExceeded, InputError, with_hint
+from hushtable.errors import BudgetExceeded, InputError, check_whole, with_hint
 from hushtable.legible import escaped
 from hushtable.partition import Partition
 from hushtable.search import Budget, check_budget
@@ -316,6 +316,7 @@ def select_columns(
     (('age', 'sex'), True)
     """
     check_budget(budget)
+    check_whole("seed", seed, 0)
     wanted = Objective.of(objective)
     search = optimizers.of(method)
     table, names, n_columns = coded(data, columns, wanted)

@@ -273,7 +273,10 @@ def opened(data: Any, session: Any = None, *, dialect: Dialect | None = None) ->
     ColumnError
         Column names are empty or doubled.
     """
-    known = nw.from_native(data, pass_through=True)
+    try:
+        known = nw.from_native(data, pass_through=True)
+    except nw.exceptions.DuplicateError:
+        raise ColumnError(with_hint("the frame has columns of the same name.", "rename them.")) from None
     engine = _engine(known.implementation) if isinstance(known, nw.LazyFrame) else None
     if engine is None:
         msg = f"cannot ask an object of type {type(data).__name__} for its distinct rows."

@@ -76,7 +76,7 @@ def read_text(path: str | Path, encoding: str) -> str:
     """Read a hierarchy file; a byte order mark is skipped."""
     try:
         return Path(path).read_text(encoding=encoding).removeprefix("\ufeff")
-    except (OSError, LookupError, UnicodeDecodeError) as error:
+    except (OSError, LookupError, ValueError) as error:
         why = getattr(error, "strerror", None) or f"not {encoding}"
         msg = with_hint(f"cannot read the hierarchy {str(path)!r}: {why}.", "check the name and the encoding.")
         raise HierarchyError(msg) from None

@@ -12,7 +12,16 @@ from hushtable import drafts, frames
 from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray, Missing
 from hushtable.cells import SUPPRESSED
 from hushtable.column import ColumnSpec
-from hushtable.errors import ColumnError, InputError, check_columns, listed, names_in, with_hint
+from hushtable.errors import (
+    ColumnError,
+    InputError,
+    check_columns,
+    check_type,
+    check_whole,
+    listed,
+    names_in,
+    with_hint,
+)
 from hushtable.frames import Frame
 from hushtable.masking import kept as measures
 from hushtable.masking.clusters import CLUSTERINGS, Clustering, equal_clusters, given_clusters
@@ -151,6 +160,9 @@ def mask_dependence(
     """
     began = time.perf_counter()
     check_budget(budget)
+    check_whole("seed", seed, 0)
+    check_type(label, str, "label", "the name of a column")
+    check_type(optimise_ties, bool, "optimise_ties", "True or False")
     a, b = names_in(a, "a"), names_in(b, "b")
     source = (data if isinstance(data, Table) else frames.read(data)).one_by_one()
     names = source.names if isinstance(source, Table) else source.columns

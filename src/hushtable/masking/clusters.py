@@ -65,6 +65,9 @@ def equal_clusters(table: Table, n_clusters: int, clustering: str | Distance, rn
 
 def given_clusters(given: Sequence[Any], n_records: int, n_clusters: int) -> CodeArray:
     """Check the clusters that someone brings along and number them in their order."""
+    if not hasattr(given, "__len__"):
+        msg = with_hint(f"clustering was given as {type(given).__name__}.", "a name, a distance, or a label by record.")
+        raise InputError(msg)
     if len(given) != n_records:
         msg = with_hint(
             f"clustering holds {len(given)} labels for {n_records} records.",
@@ -122,7 +125,13 @@ def _by_distance(table: Table, distance: Distance) -> Callable[[CountArray], Flo
     ]
 
     def far(place: int, places: CodeArray) -> FloatArray:
-        distances: FloatArray = np.array([float(distance(cells[place], cells[other])) for other in places.tolist()])
+        try:
+            distances: FloatArray = np.array([float(distance(cells[place], cells[other])) for other in places.tolist()])
+        except Exception as error:
+            # What somebody else's function says may hold a cell.
+            msg = f"the distance function failed with {type(error).__name__}."
+            hint = "it is called with the cells of two records, a tuple each, and returns a number: lambda x, y: ..."
+            raise InputError(with_hint(msg, hint)) from error
         if not np.isfinite(distances).all() or (distances < 0).any():
             msg = with_hint("the distance function gave a number that is no distance.", "0 or more, and finite.")
             raise InputError(msg)

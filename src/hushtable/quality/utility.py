@@ -14,7 +14,7 @@ from hushtable._types import CountArray, FloatArray
 from hushtable.claims import Classes, Matchings
 from hushtable.errors import InputError, check_columns, with_hint
 from hushtable.frames import Frame
-from hushtable.legible import escaped
+from hushtable.legible import escaped, finite
 from hushtable.quality import spread as spreads
 from hushtable.quality.distribution import Distribution, distribution
 from hushtable.quality.prediction import Prediction, of_files, of_rows
@@ -143,7 +143,7 @@ class Utility:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the figures as plain values."""
-        return {
+        told = {
             "n_original": self.n_original,
             "n_release": self.n_release,
             "columns": [
@@ -157,6 +157,7 @@ class Utility:
             "pairs": [{**asdict(each), "difference": each.difference} for each in self.pairs],
             "target": None if self.target is None else self.target.to_dict(),
         }
+        return dict(finite(told))
 
     def _repr_html_(self) -> str:
         titles = ("column", "distance (0: as it was)", "records *", "mean shift (sd)", "variance ratio", "")

@@ -11,7 +11,7 @@ from hushtable import drafts
 from hushtable.claims import Verdict
 from hushtable.codebook import codebook_paths
 from hushtable.comparison import Comparison
-from hushtable.errors import InputError, with_hint
+from hushtable.errors import InputError, check_type, with_hint
 from hushtable.manifest import manifest_path
 from hushtable.masking.release import MaskedRelease, MaskingTradeoff
 from hushtable.pipeline import PipelineRun
@@ -100,6 +100,8 @@ MaskingTradeoff or PipelineRun
     if audience not in ("internal", "external"):
         raise InputError(with_hint(f"audience = {audience!r}.", "choose 'internal' or 'external'."))
     given = {"file": file, "original": original, "policy": policy, "verdict": verdict, "inputs": inputs or None}
+    check_type(verdict, Verdict, "verdict", "what Release.write or Release.verify returned")
+    check_type(title, str, "title", "a text")
     policy_file = policy
     if isinstance(result, (str, os.PathLike, Release)):
         policy = _opened(policy)

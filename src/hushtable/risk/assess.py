@@ -41,6 +41,7 @@ _INDIVIDUAL: Final[Mapping[Basis, str]] = MappingProxyType(
         "weights": "Benedetti and Franconi's, with the sums of weights",
     }
 )
+_MOST_PEOPLE: Final = 1e12
 
 
 def assess(
@@ -266,6 +267,9 @@ def _check_choices(
     if population_size is not None and (isinstance(population_size, bool) or not is_number):
         msg = f"population_size was given as {type(population_size).__name__}."
         raise InputError(with_hint(msg, "a number of people; a table of them is given as population."))
+    if population_size is not None and population_size > _MOST_PEOPLE:
+        msg = "population_size is larger than any population."
+        raise InputError(with_hint(msg, f"give a number of people, at most {_MOST_PEOPLE:.0e}."))
     if missing not in READINGS:
         raise InputError(with_hint(f"missing = {missing!r}.", "choose 'category', 'wildcard' or 'worst'."))
     if person is not None and missing != "category":

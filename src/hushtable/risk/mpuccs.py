@@ -15,7 +15,7 @@ from hushtable.column import ColumnSpec, check_specs
 from hushtable.errors import ColumnError, InputError, check_whole, listed, with_hint
 from hushtable.joint import Joint, code_together
 from hushtable.lattice import Coverage, WalkProgress
-from hushtable.legible import escaped
+from hushtable.legible import escaped, finite
 from hushtable.risk.collisions import Collisions, Settings, collide, count_by_draw, details, tree
 from hushtable.risk.control import against_control
 from hushtable.risk.headline import percent
@@ -108,7 +108,7 @@ class Mpuccs:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the summary and the trace as plain values."""
-        return {**self.summary, "trace": self.trace.to_dict()}
+        return dict(finite({**self.summary, "trace": self.trace.to_dict()}))
 
     def __repr__(self) -> str:
         return (
@@ -231,7 +231,7 @@ def mpuccs(
     check_whole("n_draws", n_draws, 1)
     check_whole("n_permutations", n_permutations, _FEWEST_PERMUTATIONS)
     given = {"original": original, "synthetic": synthetic, "control": control}
-    given = {name: data for name, data in given.items() if data is not None}
+    given = {name: data for name, data in given.items() if data is not None or name == "original"}
     tables = encoded(given, columns, specs)
     decimals = numeric_precisions(tables[:2], numeric_precision)
     units = datetime_precisions(tables[:2], datetime_precision)

@@ -8,6 +8,7 @@ a record can be reported on several sets. `hushtable.mpuccs` gives figures of ri
 from __future__ import annotations
 
 import math
+import sys
 import time
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -21,7 +22,7 @@ from hushtable._types import CountArray
 from hushtable.errors import InputError, listed, with_hint
 from hushtable.joint import Joint, code_together
 from hushtable.lattice.listing import lone_rows, partitions
-from hushtable.legible import escaped
+from hushtable.legible import escaped, finite
 from hushtable.risk.collisions import TREE
 from hushtable.risk.mpuccs import encoded, in_order, sizes_of
 from hushtable.risk.precision import datetime_precisions, numeric_precisions
@@ -87,7 +88,7 @@ class PetsardMpuccs:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the summary and the trace as plain values."""
-        return {**self.summary, "trace": self.trace.to_dict()}
+        return dict(finite({**self.summary, "trace": self.trace.to_dict()}))
 
     def __repr__(self) -> str:
         return (
@@ -159,7 +160,7 @@ def petsard_mpuccs(
     >>> petsard_mpuccs(square, square, min_entropy_delta=-1).summary["total_identified"]
     4
     """
-    _check_options(field_decay_factor, numeric_precision, datetime_precision)
+    _check_options(field_decay_factor, numeric_precision, datetime_precision, renyi_alpha)
     tables = encoded({"original": original, "synthetic": synthetic})
     detected = _petsard_precisions(tables[0])
     decimals = detected[0] if numeric_precision is None else numeric_precision
@@ -190,8 +191,10 @@ def petsard_mpuccs(
     return PetsardMpuccs(summary, trace, details, tree, frames.library(original))
 
 
-def _check_options(decay: float, decimals: int | None, moment: str | None) -> None:
+def _check_options(decay: float, decimals: int | None, moment: str | None, alpha: float) -> None:
+    is_order = isinstance(alpha, (int, float)) and (abs(alpha) <= sys.float_info.max or abs(alpha) == math.inf)
     checks = [
+        (is_order, f"renyi_alpha = {alpha!r}", "give a number; inf is allowed."),
         (0 < decay <= 1, f"field_decay_factor = {decay!r}", "give a number above 0, at most 1."),
         (
             decimals is None or (isinstance(decimals, int) and not isinstance(decimals, bool)),
@@ -298,7 +301,7 @@ def _petsard_precisions(original: Table) -> tuple[int | None, str | None]:
     for column, codes in zip(original.columns, original.codes, strict=True):
         if column.kind == "decimal":
             texts = (f"{value:.{_NUMERIC_DECIMALS}f}".rstrip("0") for value in column.values.tolist())
-            n_decimals = max(n_decimals, *(len(text.partition(".")[2]) for text in texts))
+            n_decimals = max([n_decimals, *(len(text.partition(".")[2]) for text in texts)])
         elif column.kind == "datetime":
             moments = column.values[codes[codes >= 0][:_MOMENTS_LOOKED_AT]]
             units = (

@@ -116,6 +116,8 @@ def _check(source: Frame | Table, n: int, seed: int) -> None:
         raise InputError(msg)
     check_whole("n", n, 1, _MOST_RECORDS)
     n_columns = len(source.names if isinstance(source, Table) else source.columns)
+    if not n_columns:
+        raise InputError(with_hint("the table has no columns.", "a synthesizer needs some to learn from."))
     # Of each cell its place, its record, and a text.
     check_memory(40.0 * n * n_columns, f"{n} records of {n_columns} columns", "ask for fewer records, or in parts.")
 
