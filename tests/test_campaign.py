@@ -7,7 +7,17 @@ import pytest
 from campaign import running
 
 SEED = 11
-PARTS = {"releases": 4, "mutations": 4, "masks": 1, "files": 1, "policies": 2, "kills": 2, "methods": 1, "prose": 1}
+PARTS = {
+    "releases": 4,
+    "mutations": 4,
+    "masks": 1,
+    "files": 1,
+    "policies": 2,
+    "kills": 2,
+    "methods": 1,
+    "prose": 1,
+    "certificates": 1,
+}
 CASES = {
     "releases": 80,
     "mutations": 30,
@@ -17,6 +27,7 @@ CASES = {
     "kills": 2,
     "methods": 40,
     "prose": 60,
+    "certificates": 150,
 }
 
 

@@ -459,6 +459,30 @@ def test_who_makes_the_digest_anew_is_refused_all_the_same(limit):
     assert not refused(PEOPLE, ht.Certificate.of(entries))
 
 
+def test_a_certificate_that_reads_the_input_otherwise_is_refused():
+    release = released(PEOPLE, PEOPLE_LADDERS, [ht.KAnonymity(2), ht.DistinctLDiversity(2, "ill")], "arx_loss", 0.25)
+    entries = release.certificate.to_dict()
+    for name, spec in (("zip", {"kind": "integer"}), ("zip", {"missing_values": ["10115"]}), ("ill", {"kind": "date"})):
+        others = {**entries, "specs": {**entries["specs"], name: spec}}
+        forged = ht.Certificate.of({key: each for key, each in others.items() if key != "sha256"})
+        verdict = ht.check_certificate(PEOPLE, forged)
+        assert next(each.condition for each in verdict.failures).startswith("the certificate reads the columns as")
+        assert not verdict.held
+
+
+def test_the_verdict_on_a_certificate_says_what_it_is_about():
+    release = released(PEOPLE, PEOPLE_LADDERS, [ht.KAnonymity(2)], "arx_loss", 0.25)
+    verdict = ht.check_certificate(PEOPLE, release.certificate)
+    assert verdict.figures["readings"] == {"sex": "category", "zip": "category"}
+    assert verdict.figures["hierarchies_of_certificate"] == ["sex", "zip"]
+    assert "by arx_loss under k-anonymity (k = 2), up to 0.25 suppressed" in verdict.conditions[-1]
+    own = ht.check_certificate(PEOPLE, release.certificate, PEOPLE_LADDERS)
+    assert own.passed
+    assert own.figures["hierarchies_of_certificate"] == []
+    with pytest.raises(ht.InputError, match="by_rank"):
+        ht.check_certificate(PEOPLE, release.certificate, by_rank=["zip"])
+
+
 def test_a_worse_node_has_no_certificate():
     release = released(PEOPLE, PEOPLE_LADDERS, [ht.KAnonymity(2)], "arx_loss", 0.25)
     entries = release.certificate.to_dict()
@@ -496,7 +520,10 @@ def test_the_command_writes_a_certificate(tmp_path):
     asked = (*asked, "--loss", "arx_loss", "--kind", "zip=category", "--set", "limits.suppression=0.25")
     asked = (*asked, "-o", tmp_path / "out.csv", "--certificate", tmp_path / "proof.json")
     assert "certificate" not in done(*asked, "--json").out
-    assert ht.check_certificate(tmp_path / "in.csv", ht.Certificate.read(tmp_path / "proof.json")).passed
+    certificate = ht.Certificate.read(tmp_path / "proof.json")
+    # What the command was told of a column, the checker is told as well: it takes nothing from the certificate.
+    assert not ht.check_certificate(tmp_path / "in.csv", certificate).passed
+    assert ht.check_certificate(tmp_path / "in.csv", certificate, specs={"zip": ht.ColumnSpec("category")}).passed
     assert stat.S_IMODE((tmp_path / "proof.json").stat().st_mode) == 0o600
     others = [path for path in tmp_path.iterdir() if path.name not in ("proof.json", "in.csv")]
     assert not any("intervals" in path.read_text(encoding="utf-8") for path in others)

@@ -25,6 +25,7 @@ KINDS = {
     "kills": 2,
     "methods": 10,
     "prose": 10,
+    "certificates": 10,
 }
 """Every kind of case and its share of the cases; a kind is a module here with a function `case(random, folder)`."""
 

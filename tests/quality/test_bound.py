@@ -129,6 +129,30 @@ def test_a_certificate_is_for_one_table():
         check_certificate(frame.head(2), certificate)
 
 
+def test_a_certificate_of_prices_that_reads_the_input_otherwise_is_refused():
+    frame = pl.DataFrame({"age": [20, 21, 40, 41, 60, 61, 80, 81]})
+    release = ht.anonymize(frame, quasi_identifiers=["age"], models=[ht.KAnonymity(2)])
+    bound = ncp_bound(frame, ["age"], 2)
+    entries = bound.certificate.to_dict()
+    as_names = changed(entries, specs={"age": {"kind": "category"}}, prices=[0.25] * 8, sum=2.0)
+    by_rank = changed(entries, by_rank=["age"], prices=[1 / 7] * 8, sum=8 / 7)
+    for forged in (as_names, by_rank):
+        assert forged.entries["sum"] / 8 > release.loss
+        verdict = check_certificate(frame, forged)
+        assert not verdict.passed
+        assert not verdict.held
+    # Whoever asks may read it so, and is told.
+    verdict = check_certificate(frame, by_rank, by_rank=["age"])
+    assert verdict.passed
+    assert verdict.figures["readings"] == {"age": "integer, by rank"}
+    verdict = check_certificate(frame, as_names, specs={"age": ht.ColumnSpec("category")})
+    assert verdict.passed
+    assert verdict.conditions[-1].endswith("loses less than set-NCP 0.25, reading 'age' as category")
+    verdict = check_certificate(frame, entries)
+    assert verdict.passed
+    assert verdict.figures["bound"] == bound.value
+
+
 @pytest.mark.parametrize("entries", [{"kind": "lot"}, {"kind": "prices"}, {"kind": "prices", "form": 2}])
 def test_what_is_no_certificate(entries):
     with pytest.raises(ht.InputError):

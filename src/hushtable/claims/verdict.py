@@ -76,8 +76,14 @@ class Verdict:
     @property
     def held(self) -> tuple[str, ...]:
         """The conditions that were judged and hold."""
-        other = {*(failure.condition for failure in self.failures), *self.unchecked}
-        return tuple(condition for condition in self.conditions if condition not in other)
+        failed = [failure.condition for failure in self.failures]
+        return tuple(
+            condition
+            for condition in self.conditions
+            # A failure may say after a colon how.
+            if condition not in self.unchecked
+            and not any(each == condition or each.startswith(f"{condition}: ") for each in failed)
+        )
 
     @property
     def quasi_identifiers(self) -> tuple[str, ...]:

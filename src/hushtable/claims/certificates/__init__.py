@@ -2,27 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Final
 
 from hushtable.claims.certificates import lattice, prices
+from hushtable.claims.certificates.reading import Reading
 from hushtable.claims.certificates.record import Certificate
 from hushtable.claims.verdict import Failure, Verdict
+from hushtable.column import ColumnSpec
 from hushtable.errors import InputError, with_hint
 
 __all__ = ["KINDS", "Certificate", "check_certificate"]
 
-KINDS: Final[Mapping[str, Callable[[Any, Mapping[str, Any]], Verdict]]] = MappingProxyType(
+KINDS: Final[Mapping[str, Callable[[Any, Mapping[str, Any], Reading], Verdict]]] = MappingProxyType(
     {"lattice": lattice.check, prices.KIND: prices.check}
 )
 """What checks a certificate, by the word for its kind."""
 
 
 def check_certificate(
-    data: Any, certificate: Certificate | Mapping[str, Any], hierarchies: Mapping[str, Any] | None = None
+    data: Any,
+    certificate: Certificate | Mapping[str, Any],
+    hierarchies: Mapping[str, Any] | None = None,
+    *,
+    specs: Mapping[str, ColumnSpec] | None = None,
+    by_rank: Sequence[str] = (),
 ) -> Verdict:
     """Check from the input alone that a release is the best there is, as its certificate says.
+
+    The checker reads the input as `hushtable.anonymize` does, or as you say, and never as the certificate says. The
+    verdict names the readings, and what the certificate is about: the models, the loss, the limit of suppression.
 
     Parameters
     ----------
@@ -31,19 +41,25 @@ def check_certificate(
     certificate : Certificate, or the mapping that `Certificate.to_dict` returned
         Of `Release.certificate`, or read from a file.
     hierarchies : mapping of column to Hierarchy, rule, path or "auto", optional
-        Those of the certificate when not given; prices need none.
+        Those of the certificate when not given; prices need none. Pass your own where somebody else made the
+        certificate: "best" is best along these hierarchies.
+    specs : mapping of column to ColumnSpec, optional
+        How columns are read, where the data do not say: those that `hushtable.anonymize` was given.
+    by_rank : sequence of str
+        Columns of a certificate of prices whose values lie as far apart as their ranks.
 
     Returns
     -------
     Verdict
-        Failed where a number was changed, where the input is another one, and where the list proves nothing.
+        Failed where the numbers prove nothing about this input, and where the certificate reads a column otherwise.
+        Its figures hold the readings.
 
     Raises
     ------
     ColumnError
         A column is not in the table.
     InputError
-        It is no certificate, of an unknown kind, or one of prices with hierarchies.
+        It is no certificate, of an unknown kind, one of prices with hierarchies, or another one with ranks.
 
     Examples
     --------
@@ -65,6 +81,9 @@ def check_certificate(
     if not made.is_whole:
         told = "the certificate is as it was made"
         return Verdict((told,), (Failure(f"{told}: its digest is another"),), (), 0)
+    if by_rank and made.kind != prices.KIND:
+        msg = with_hint(f"by_rank for a certificate of kind {made.kind!r}.", "only prices go by rank; leave it out.")
+        raise InputError(msg)
     entries = dict(made.entries)
     if hierarchies is not None:
         if made.kind == prices.KIND:
@@ -73,4 +92,4 @@ def check_certificate(
             )
             raise InputError(msg)
         entries["hierarchies"] = {**entries.get("hierarchies", {}), **hierarchies}
-    return KINDS[made.kind](data, entries)
+    return KINDS[made.kind](data, entries, Reading(specs or {}, tuple(by_rank), tuple(hierarchies or ())))

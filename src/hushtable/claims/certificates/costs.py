@@ -199,6 +199,8 @@ def costs_of(
         else:
             raise InputError(with_hint(f"a certificate by the loss {name!r}.", "no checker knows it."))
     weights = tuple(float(options.get("weights", {}).get(column, 1.0)) for column in columns)
+    if not all(0 <= weight < math.inf for weight in weights):
+        raise InputError(with_hint("a certificate by a loss with a weight below 0.", "no loss has one."))
     leaves = tuple(ladder.leaf for ladder in ladders)
     return CellCosts(tuple(costs), tuple(stars), counts, name, options, weights, leaves)
 

@@ -15,11 +15,12 @@ import numpy as np
 from hushtable import frames
 from hushtable._types import TOLERANCE, BoolArray, CodeArray, CountArray
 from hushtable.claims.certificates.costs import CellCosts, ClassCosts, Ladder, costs_of
+from hushtable.claims.certificates.reading import Reading, spec_in
 from hushtable.claims.grouping import ground
 from hushtable.claims.readings import count_values, label_rows, tallied
 from hushtable.claims.verdict import Failure, Verdict
-from hushtable.column import Column, ColumnSpec
-from hushtable.errors import InputError, check_columns, with_hint
+from hushtable.column import Column
+from hushtable.errors import InputError, listed, with_hint
 from hushtable.hierarchy import Hierarchy
 from hushtable.models import (
     AlphaKAnonymity,
@@ -33,8 +34,7 @@ from hushtable.models import (
     TCloseness,
     from_dict,
 )
-from hushtable.models.base import ClassStats, Histogram
-from hushtable.series import encode
+from hushtable.models.base import ClassStats, Histogram, describe
 
 __all__ = ["check"]
 
@@ -49,7 +49,7 @@ _IS_INPUT: Final = "the input is as stated"
 Vector = tuple[int, ...]
 
 
-def check(data: Any, entries: Mapping[str, Any]) -> Verdict:
+def check(data: Any, entries: Mapping[str, Any], reading: Reading) -> Verdict:
     """Check that a node of the lattice is feasible and that none loses less.
 
     Parameters
@@ -58,6 +58,8 @@ def check(data: Any, entries: Mapping[str, Any]) -> Verdict:
         The input.
     entries : mapping
         Of the certificate.
+    reading : Reading
+        How the columns are read.
 
     Raises
     ------
@@ -67,15 +69,25 @@ def check(data: Any, entries: Mapping[str, Any]) -> Verdict:
         Entries are missing or of another type.
     """
     try:
-        checked = _Checked.of(data, entries)
+        read = _Read.of(data, entries, reading)
+        if read.failures:
+            return reading.refused(read.failures, read.columns, read.frame.n_rows)
+        checked = _Checked.of(read, entries)
         failures = tuple(checked.failures())
     except (KeyError, TypeError, AttributeError, IndexError, ValueError) as error:
         if isinstance(error, InputError):
             raise
         msg = with_hint("the certificate lacks entries, or they are of another type.", "make it anew.")
         raise InputError(msg) from None
-    figures = {"value": checked.value, "n_intervals": len(checked.leaves), "n_nodes": math.prod(checked.heights)}
-    conditions = (_IS_INPUT, _IS_LATTICE, _IS_RELEASE, _IS_BEST)
+    figures = {
+        "value": checked.value,
+        "n_intervals": len(checked.leaves),
+        "n_nodes": math.prod(checked.heights),
+        "readings": dict(read.readings),
+        "hierarchies_of_certificate": [name for name in checked.columns if name not in reading.hierarchies],
+        **{name: entries[name] for name in ("models", "person", "loss", "suppression_limit")},
+    }
+    conditions = (_IS_INPUT, _IS_LATTICE, _IS_RELEASE, f"{_IS_BEST} {_asked(figures)}")
     return Verdict(conditions, failures, checked.columns, checked.n_records, figures=figures)
 
 
@@ -100,6 +112,44 @@ class _Node:
     is_feasible: bool
 
 
+def _asked(figures: Mapping[str, Any]) -> str:
+    """Say what is best of which: nothing of it follows from the input."""
+    read = ", ".join(f"{name!r} as {kind}" for name, kind in figures["readings"].items())
+    models = ", ".join(describe(from_dict(each)) for each in figures["models"])
+    limit, own = figures["suppression_limit"], figures["hierarchies_of_certificate"]
+    along = f", along the certificate's hierarchies of {listed(own)}" if own else ""
+    (loss,) = figures["loss"]
+    return f"by {loss} under {models}, up to {limit:g} suppressed{along}, reading {read}"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Read:
+    """The columns that a certificate speaks of, as the checker reads them."""
+
+    frame: frames.Frame
+    columns: tuple[str, ...]
+    models: tuple[PrivacyModel, ...]
+    sensitive: tuple[str, ...]
+    judged: tuple[str, ...]
+    coded: Mapping[str, tuple[Column, CodeArray]] = field(repr=False)
+    readings: Mapping[str, str]
+    failures: tuple[Failure, ...]
+
+    @classmethod
+    def of(cls, data: Any, entries: Mapping[str, Any], reading: Reading) -> _Read:
+        columns = tuple(entries["columns"])
+        models = tuple(from_dict(model) for model in entries["models"])
+        person = entries["person"]
+        sensitive = tuple(dict.fromkeys(name for model in models for name in model.needs.sensitive))
+        judged = (*sensitive, *(() if person is None else (person,)))
+        frame = reading.frame(data, (*columns, *judged), person)
+        coded = reading.coded(frame, (*columns, *judged), sensitive)
+        specs = {name: spec_in(spec) for name, spec in entries["specs"].items() if name != person}
+        failures = tuple(reading.differences(frame, coded, specs, sensitive))
+        readings = {name: reading.told_of(coded[name][0]) for name in (*columns, *sensitive)}
+        return cls(frame, columns, models, sensitive, judged, coded, readings, failures)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class _Checked:
     """What a certificate says, and the input, as distinct rows with counts."""
@@ -116,17 +166,11 @@ class _Checked:
     seen: dict[Vector, _Node] = field(default_factory=dict, repr=False)
 
     @classmethod
-    def of(cls, data: Any, entries: Mapping[str, Any]) -> _Checked:
-        columns = tuple(entries["columns"])
-        models = tuple(from_dict(model) for model in entries["models"])
-        person = entries["person"]
-        sensitive = [*dict.fromkeys(name for model in models for name in model.needs.sensitive)]
-        judged = [*sensitive, *([] if person is None else [person])]
-        frame = frames.read(data)
-        made = _coded(frame, (*columns, *judged), sensitive, person, entries["specs"])
+    def of(cls, read: _Read, entries: Mapping[str, Any]) -> _Checked:
+        columns, judged, made = read.columns, read.judged, read.coded
         codes = np.array([made[name][1] for name in (*columns, *judged)])
         labels, first = label_rows(codes)
-        counts = tallied(labels, len(first), frame.counts)
+        counts = tallied(labels, len(first), read.frame.counts)
         rows = codes[:, first]
         given, unknown = entries["hierarchies"], entries["unknown"]
         ladders = []
@@ -140,18 +184,18 @@ class _Checked:
             np.empty(0, dtype=np.int64),
             totals={
                 name: np.bincount(held[name] + 1, weights=counts, minlength=made[name][0].n_values + 1).astype(np.int64)
-                for name in sensitive
+                for name in read.sensitive
             },
-            grounds={name: ground(made[name][0], given.get(name)) for name in sensitive},
+            grounds={name: ground(made[name][0], given.get(name)) for name in read.sensitive},
         )
-        least = max([1, *(model.min_size for model in models)])
+        least = max([1, *(model.min_size for model in read.models)])
         most = int(entries["most_suppressed"])
         costs = costs_of(entries["loss"], columns, ladders, rows[: len(columns)], counts, most, least)
         leaves = tuple(
             _Leaf(str(reason), tuple(low), tuple(high), None if witness is None else tuple(witness), int(n))
             for reason, low, high, witness, n in entries["intervals"]
         )
-        return cls(entries, columns, tuple(ladders), counts, held, reference, models, costs, leaves)
+        return cls(entries, columns, tuple(ladders), counts, held, reference, read.models, costs, leaves)
 
     @property
     def n_records(self) -> int:
@@ -292,31 +336,6 @@ class _Checked:
             if meets.sum() != len(meets):
                 return False
         return True
-
-
-def _coded(
-    frame: frames.Frame,
-    names: Sequence[str],
-    typed: Sequence[str],
-    person: str | None,
-    specs: Mapping[str, Mapping[str, Any]],
-) -> dict[str, tuple[Column, CodeArray]]:
-    """Code the columns of the input."""
-    told = {name: _spec(marks) for name, marks in specs.items()}
-    if person is not None:
-        told[person] = ColumnSpec("category", missing_values=told.get(person, ColumnSpec()).missing_values)
-    frame = frame.told(told)
-    check_columns(names, frame.columns, "columns of the certificate")
-    return {
-        name: encode(frame.column(name), frame.spec(name), is_typed=frame.is_text or name in typed, name=name)
-        for name in names
-    }
-
-
-def _spec(marks: Mapping[str, Any]) -> ColumnSpec:
-    # JSON has lists only.
-    read: dict[str, Any] = {each: tuple(mark) if isinstance(mark, list) else mark for each, mark in marks.items()}
-    return ColumnSpec(**read)
 
 
 def _fails(models: Sequence[PrivacyModel], stats: ClassStats) -> BoolArray:

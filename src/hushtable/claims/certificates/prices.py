@@ -14,14 +14,13 @@ from typing import Any, Final
 
 import numpy as np
 
-from hushtable import frames
 from hushtable._types import TOLERANCE, FloatArray
 from hushtable.claims.certificates.classes import Spread, dear_class, dear_pairs
+from hushtable.claims.certificates.reading import AS_READ, Reading, spec_in
 from hushtable.claims.certificates.record import Certificate
 from hushtable.claims.verdict import Failure, Verdict
 from hushtable.column import Column, ColumnSpec
 from hushtable.errors import InputError, check_columns, check_whole, with_hint
-from hushtable.series import encode
 
 __all__ = ["KIND", "certify", "check"]
 
@@ -75,13 +74,18 @@ class _Entries:
         """The floor: the mean price over records and columns."""
         return self.sum / self.n_records / len(self.columns)
 
+    def ranked_otherwise(self, reading: Reading) -> list[Failure]:
+        """Say which columns are placed by rank here and by value there."""
+        other = sorted({*self.by_rank} ^ {*reading.by_rank})
+        return [Failure(f"{AS_READ}: {name!r} goes by rank in one of the two alone; say by_rank=") for name in other]
+
     @classmethod
     def read(cls, entries: Mapping[str, Any]) -> _Entries:
         try:
             found = cls(
                 k=entries["k"],
                 columns=tuple(entries["columns"]),
-                specs={name: _spec_in(spec) for name, spec in entries["specs"].items()},
+                specs={name: spec_in(spec) for name, spec in entries["specs"].items()},
                 by_rank=tuple(entries["by_rank"]),
                 n_records=entries["n_records"],
                 sum=float(entries["sum"]),
@@ -100,7 +104,7 @@ class _Entries:
         return found
 
 
-def check(data: Any, entries: Mapping[str, Any]) -> Verdict:
+def check(data: Any, entries: Mapping[str, Any], reading: Reading) -> Verdict:
     """Check that no class of the data costs less than its members' prices, and what they sum up to.
 
     Parameters
@@ -109,6 +113,8 @@ def check(data: Any, entries: Mapping[str, Any]) -> Verdict:
         The input, rows in the order that the certificate was made for.
     entries : mapping
         What `certify` wrote.
+    reading : Reading
+        How the columns are read.
 
     Raises
     ------
@@ -124,15 +130,13 @@ def check(data: Any, entries: Mapping[str, Any]) -> Verdict:
     each row over those that are cheaper and near enough: a minute for 20,000 rows, and minutes for prices of an ascent.
     """
     certificate = _Entries.read(entries)
-    frame = frames.read(data)
-    check_columns(certificate.columns, frame.columns, "columns of the certificate")
-    columns, codes = zip(
-        *(
-            encode(frame.values(name), certificate.specs[name], is_typed=True, name=name)
-            for name in certificate.columns
-        ),
-        strict=True,
-    )
+    frame = reading.frame(data, certificate.columns)
+    check_columns(tuple(reading.by_rank), certificate.columns, "by_rank")
+    coded = reading.coded(frame, certificate.columns)
+    failures = [*reading.differences(frame, coded, certificate.specs), *certificate.ranked_otherwise(reading)]
+    if failures:
+        return reading.refused(failures, certificate.columns, frame.n_rows)
+    columns, codes = zip(*(coded[name] for name in certificate.columns), strict=True)
     shifted = np.column_stack(codes).astype(np.int64) + 1
     rows, first, counts = np.unique(shifted, axis=0, return_index=True, return_counts=True)
     order = np.argsort(first)
@@ -147,18 +151,25 @@ def check(data: Any, entries: Mapping[str, Any]) -> Verdict:
         rows[order],
         counts[order],
         tuple(
-            _positions(column, by_rank=column.name in certificate.by_rank) if column.is_ordered else None
+            _positions(column, by_rank=column.name in reading.by_rank) if column.is_ordered else None
             for column in columns
         ),
     )
-    return _verdict(certificate, spread, frame.n_rows)
+    readings = {column.name: reading.told_of(column) for column in columns}
+    return _verdict(certificate, spread, frame.n_rows, readings)
 
 
-def _verdict(certificate: _Entries, spread: Spread, n_records: int) -> Verdict:
+def _verdict(certificate: _Entries, spread: Spread, n_records: int, readings: Mapping[str, str]) -> Verdict:
     k, prices = certificate.k, certificate.prices
     total = math.fsum((prices * spread.counts).tolist())
     condition = f"no class of {k} records or more costs less than its members' prices"
-    floor = f"no release loses less than set-NCP {certificate.value:.6g}"
+    # A suppressed record costs 1 in every column.
+    covers_suppression = bool(prices.max(initial=0.0) <= len(certificate.columns) + TOLERANCE)
+    read = ", ".join(f"{name!r} as {kind}" for name, kind in readings.items())
+    floor = (
+        f"no release in classes of {k} or more{'' if covers_suppression else ' that suppresses no record'} loses less "
+        f"than set-NCP {certificate.value:.6g}, reading {read}"
+    )
     failures = []
     if certificate.sum > total + TOLERANCE * n_records:
         failures.append(Failure(f"the prices sum up to {total:g}, and not to {certificate.sum:g}"))
@@ -175,13 +186,14 @@ def _verdict(certificate: _Entries, spread: Spread, n_records: int) -> Verdict:
             failures.append(Failure(f"{condition}: a class costs {worst:g} less"))
         elif n_open:
             unchecked[condition] = f"the search for a class came to no end at {n_open} rows; ask for lower prices"
-    figures = {"k": k, "bound": certificate.value, "n_rows": len(prices)}
+    figures = {
+        "k": k,
+        "bound": certificate.value,
+        "n_rows": len(prices),
+        "covers_suppression": covers_suppression,
+        "readings": dict(readings),
+    }
     return Verdict((condition, floor), tuple(failures), certificate.columns, n_records, unchecked, figures)
-
-
-def _spec_in(entries: Mapping[str, Any]) -> ColumnSpec:
-    given: dict[str, Any] = {key: tuple(each) if isinstance(each, list) else each for key, each in entries.items()}
-    return ColumnSpec(**given)
 
 
 def _positions(column: Column, *, by_rank: bool) -> FloatArray:
