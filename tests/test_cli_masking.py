@@ -38,6 +38,14 @@ def test_writes_both_files_and_says_what_it_did(table):
     assert pl.read_csv(table.with_name("out.clusters.csv")).columns == ["cluster", "income", "saving"]
 
 
+def test_says_how_text_was_clustered(table):
+    assert "note:" not in done("mask-dependence", *options(table)).out
+    outcome = done(
+        "mask-dependence", table, "--a", "race", "--b", "town", "--clusters", "2", "-o", table.with_name("t.csv")
+    )
+    assert "note: 'town' is text: clustered by frequency, then by alphabet" in outcome.out
+
+
 def test_json_holds_figures_and_no_cell(table):
     outcome = done("mask-dependence", *options(table, "out.parquet"), "--publish", "bins", "--seed", "3", "--json")
     told = json.loads(outcome.out)

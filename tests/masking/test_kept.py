@@ -88,12 +88,23 @@ def test_association_rules_agree_with_the_twin(rows):
     found = kept.association_rules(
         {"a": (np.array(raw, dtype=np.int32), np.array(masked, dtype=np.int32))},
         {"c": np.array(c, dtype=np.int32)},
+        {"a": "xyz", "c": "XYZ"},
         0.1,
         0.6,
     )
     before = naive_rules(raw, c, 0.1, 0.6, "ac")
     after = naive_rules(masked, c, 0.1, 0.6, "ac")
     assert (found.n_before, found.n_kept, found.n_new) == (len(before), len(before & after), len(after - before))
+    for rule in found.rules:
+        sides = {"a": (raw, masked), "c": (c, c)}
+        one, two = ("xyz" if name == "a" else "XYZ" for name in (rule.given, rule.then))
+        for at in (0, 1):
+            ours = [cell == one.index(rule.given_value) for cell in sides[rule.given][at]]
+            theirs = [cell == two.index(rule.then_value) for cell in sides[rule.then][at]]
+            n = sum(x and y for x, y in zip(ours, theirs, strict=True))
+            assert rule.support[at] == n / len(rows)
+            assert rule.confidence[at] == (n / sum(ours) if n else 0)
+            assert rule.lift[at] == pytest.approx(n * len(rows) / sum(ours) / sum(theirs) if n else 0)
 
 
 def test_a_column_that_c_determines_is_given_back():

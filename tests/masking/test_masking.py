@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 
 import hushtable as ht
 from hushtable.claims import Independence
+from hushtable.column import from_texts
+from hushtable.masking.amounts import read_amounts
 from hushtable.masking.dealing import Types, greedy
 from hushtable.masking.search import agreement_bound, mask
 from hushtable.search import Budget
@@ -192,6 +194,87 @@ def test_example_1_of_the_source(method):
         assert (masked.n_stars, masked.lower_bound, masked.optimal, masked.gap) == (6, 6, True, 0)
         assert masked.stars_by_column == {"age": 3, "job": 3}
         assert masked.share_kept == 0.75
+
+
+@pytest.mark.parametrize("write", [lambda n: f"{n}k", lambda n: f"{n},000 €", lambda n: f"$ {n}k", lambda n: f"{n} %"])
+def test_example_1_with_the_incomes_as_printed(write):
+    table = example().with_columns(income=pl.Series([write(n) for n in example()["income"]]))
+    masked = ht.mask_dependence(table, a=["age", "job"], b=["income"], clusters=3)
+    assert masked.frame["cluster"].to_list() == [3, 1, 2, 3, 2, 1, 3, 2, 1, 3, 2, 1]
+    assert (masked.n_stars, masked.optimal) == (6, True)
+    # What is published of B is as it was.
+    assert masked.cluster_values["income"].to_list() == [write(n) for n in sorted(example()["income"])]
+    told = "'income' is text, read as amounts: clustered by amount"
+    assert masked.notes == (told,) == tuple(masked.to_dict()["notes"])
+    curve = ht.masking_tradeoff(table, a=["age", "job"], b=["income"], clusters=[3])
+    assert curve.notes == (told,)
+    assert curve.points[0].n_stars == 6
+
+
+def test_text_that_is_no_amount_is_said_to_be_text():
+    table = example().with_columns(income=pl.Series(["low", "high", "mid"] * 4))
+    masked = ht.mask_dependence(table, a=["age", "job"], b=["income"], clusters=3)
+    (note,) = masked.notes
+    assert "'income' is text: clustered by frequency, then by alphabet" in note
+    assert note.split(":")[0].replace("'", "&#x27;") in masked._repr_html_()
+    assert any(
+        note in str(block) for section in ht.report(masked, audience="internal").sections for block in section.blocks
+    )
+    # An order that was declared is one, and so is text that was declared text.
+    order = ht.ColumnSpec("ordered", ("low", "mid", "high"))
+    assert not ht.mask_dependence(table, a=["age"], b=["income"], clusters=3, specs={"income": order}).notes
+    printed = example().with_columns(income=pl.Series([f"{n}k" for n in example()["income"]]))
+    as_text = {"income": ht.ColumnSpec("category")}
+    assert (
+        "is text: clustered" in ht.mask_dependence(printed, a=["age"], b=["income"], clusters=3, specs=as_text).notes[0]
+    )
+
+
+@pytest.mark.parametrize(
+    ("cells", "amounts"),
+    [
+        (["900", "4k", "1.5M"], [900.0, 4000.0, 1_500_000.0]),
+        (["1,5 kg", "20,25 kg"], [1.5, 20.25]),
+        (["€ 1.200", "€ 12.000,50"], [1200.0, 12000.5]),
+        (["3 Mio", "2 Mrd", "5"], [5.0, 3e6, 2e9]),
+        (["5 m", "2 km"], None),
+        (["4 B", "2 k"], None),
+        (["$ 5", "€ 5"], None),
+        (["30~50", "<30"], None),
+        (["007k", "12k"], None),
+        (["1,500 kg", "900 kg"], None),
+        (["cook", "4k"], None),
+    ],
+)
+def test_which_texts_are_amounts(cells, amounts):
+    column, _ = from_texts("b", cells)
+    read = read_amounts(column)
+    assert (None if read is None else read[0].values.tolist()) == amounts
+    if read is not None:
+        by_text = dict(zip(column.values.tolist(), read[0].values[read[1]].tolist(), strict=True))
+        assert sorted(by_text.values()) == amounts
+
+
+def test_amounts_are_published_in_bins_of_round_numbers():
+    table = example().with_columns(income=pl.Series([f"{n}k" for n in example()["income"]]))
+    masked = ht.mask_dependence(table, a=["age", "job"], b=["income"], clusters=3, publish="bins")
+    assert masked.cluster_values["value"].to_list()[:2] == ["[0, 5000)", "[5000, 10000)"]
+
+
+def test_the_rules_that_masking_keeps_have_figures():
+    table = example().with_columns(spends=pl.Series(["much", "little", "little", "much"] * 3))
+    masked = ht.mask_dependence(table, a=["age", "job"], b=["income"], clusters=3)
+    rules = masked.rules(support=0.2, confidence=0.5)
+    frame = rules.to_frame()
+    assert frame.height == len(rules.rules) == rules.n_before + rules.n_new > 0
+    assert frame["is_before"].sum() == rules.n_before
+    first = frame.row(0, named=True)
+    both = sum(
+        (row[first["given"]], row[first["then"]]) == (first["given_value"], first["then_value"])
+        for row in table.iter_rows(named=True)
+    )
+    assert first["support_before"] == both / 12
+    assert not any(cell in repr(rules) for cell in ("Prof", "much"))
 
 
 @pytest.mark.parametrize("seed", range(25))

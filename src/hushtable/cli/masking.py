@@ -112,5 +112,6 @@ def _say_masked(output: Path, values: Path, release: MaskedRelease, verdict: Ver
         f"  {verdict.n_records:,} records in {release.n_clusters} clusters; {len(release.removed)} removed",
         f"  {release.n_stars:,} cells masked ({proof}), {release.share_kept:.1%} of the cells kept",
         *(f"  careful: {warning}" for warning in release.warnings),
+        *(f"  note: {note}" for note in release.notes),
         "  This hides a correlation, not people: whoever knows a record's other cells can find it.",
     )

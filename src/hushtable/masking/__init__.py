@@ -24,6 +24,7 @@ from hushtable.errors import (
 )
 from hushtable.frames import Frame
 from hushtable.masking import kept as measures
+from hushtable.masking.amounts import by_amount
 from hushtable.masking.clusters import CLUSTERINGS, Clustering, equal_clusters, given_clusters
 from hushtable.masking.dealing import STAR, Dealing, Types, patterns
 from hushtable.masking.release import (
@@ -144,19 +145,22 @@ def mask_dependence(
 
     Examples
     --------
-    Example 1 of the note, three clusters of four incomes:
+    Example 1 of the note, three clusters of four incomes. Texts such as ``"25k"`` are read as amounts where a
+    whole column leaves no doubt:
 
     >>> import polars as pl
     >>> table = pl.DataFrame({
     ...     "age": ["30~50", "30~50", "30~50", ">50", "30~50", "<30", "<30", "<30", "<30", "30~50", "30~50", "30~50"],
     ...     "job": ["CEO", "Salesman", *["Prof"] * 4, *["Manager"] * 3, *["Prof"] * 3],
-    ...     "income": [25, 4, 10, 20, 11, 6, 18, 13, 7, 15, 9, 6],
+    ...     "income": ["25k", "4k", "10k", "20k", "11k", "6k", "18k", "13k", "7k", "15k", "9k", "6k"],
     ... })
     >>> masked = mask_dependence(table, a=["age", "job"], b=["income"], clusters=3)
     >>> masked.n_stars, masked.optimal, masked.verify().passed
     (6, True, True)
     >>> masked.cluster_values.group_by("cluster", maintain_order=True).agg("income")["income"].to_list()
-    [[4, 6, 6, 7], [9, 10, 11, 13], [15, 18, 20, 25]]
+    [['4k', '6k', '6k', '7k'], ['9k', '10k', '11k', '13k'], ['15k', '18k', '20k', '25k']]
+    >>> masked.notes
+    ("'income' is text, read as amounts: clustered by amount",)
     """
     began = time.perf_counter()
     check_budget(budget)
@@ -172,7 +176,9 @@ def mask_dependence(
     _check_cells(table, a, b, clusters)
 
     rng = np.random.default_rng(seed)
-    kept, labels = _clustered(table, b, clusters, clustering, rng)
+    is_ours = isinstance(clustering, str)
+    of_b, amounts = by_amount(table.select(b), tuple(name for name in b if is_ours and name not in _told(specs)))
+    kept, labels = _clustered(of_b, clusters, clustering, rng)
     table = table.take(kept)
     distinct, of_record = table.select(a).collapse()
     types = _types(distinct, labels, of_record, clusters, missing, weights or {})
@@ -200,6 +206,8 @@ def mask_dependence(
         trace=trace,
         specs=dict(specs or {}),
         inputs=drafts.paths_among(data),
+        amounts=amounts,
+        clustered_as_text=tuple(each.name for each in of_b.columns if is_ours and not each.is_ordered),
     )
 
 
@@ -242,7 +250,7 @@ def masking_tradeoff(
     [2, 4]
     """
     source = data if isinstance(data, Table) else frames.read(data)
-    points = []
+    points, notes = [], tuple[str, ...]()
     for n_clusters in clusters:
         release = mask_dependence(
             source,
@@ -259,6 +267,7 @@ def masking_tradeoff(
             budget=budget,
             seed=seed,
         )
+        notes = release.notes
         pairs = [pair for pair in release.pairs() if pair.kind == "BC"]
         points.append(
             TradeoffPoint(
@@ -270,7 +279,7 @@ def masking_tradeoff(
                 float(np.mean([pair.after for pair in pairs])) if pairs else 0.0,
             )
         )
-    return MaskingTradeoff(tuple(a), tuple(b), tuple(points))
+    return MaskingTradeoff(tuple(a), tuple(b), tuple(points), notes)
 
 
 def _trace(found: Masking, method: str, clusters: int, seed: int, seconds: float) -> Trace:
@@ -304,6 +313,11 @@ def _checked_columns(
         msg = with_hint(f"the table has a column {label!r} already.", "pass another name for the cluster as label=.")
         raise ColumnError(msg)
     return kept
+
+
+def _told(specs: Mapping[str, ColumnSpec] | None) -> list[str]:
+    """Return the columns of which somebody said what they are."""
+    return [name for name, spec in (specs or {}).items() if spec.kind is not None or spec.order is not None]
 
 
 def _check_arguments(
@@ -358,7 +372,7 @@ def _check_cells(table: Table, a: Sequence[str], b: Sequence[str], clusters: int
 
 
 def _clustered(
-    table: Table, b: Sequence[str], clusters: int, clustering: Clustering, rng: np.random.Generator
+    table: Table, clusters: int, clustering: Clustering, rng: np.random.Generator
 ) -> tuple[CountArray, CodeArray]:
     """Return which records stay, ascending, and their clusters."""
     n_records = table.n_rows
@@ -366,8 +380,8 @@ def _clustered(
     if isinstance(clustering, str) or callable(clustering):
         kept = np.sort(rng.permutation(n_records)[n_removed:])
         if clustering == "auto":
-            clustering = "runs" if len(b) == 1 and table.column(b[0]).is_ordered else "median"
-        return kept, equal_clusters(table.select(b).take(kept), clusters, clustering, rng)
+            clustering = "runs" if len(table.columns) == 1 and table.columns[0].is_ordered else "median"
+        return kept, equal_clusters(table.take(kept), clusters, clustering, rng)
     labels = given_clusters(clustering, n_records, clusters)
     sizes = np.bincount(labels)
     gone = [int(rng.choice(np.flatnonzero(labels == one))) for one in np.flatnonzero(sizes > n_records // clusters)]

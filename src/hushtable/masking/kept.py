@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from itertools import combinations
 from typing import Any, Final
 
 import numpy as np
 
+from hushtable import frames
 from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray
 from hushtable.table import Table
 
@@ -16,9 +17,11 @@ __all__ = [
     "Dependence",
     "Guess",
     "Pair",
+    "Rule",
     "Rules",
     "association_rules",
     "binned_codes",
+    "binned_texts",
     "dependence",
     "entropy",
     "guess_masked",
@@ -29,6 +32,7 @@ __all__ = [
 ]
 
 _STAR: Final = -2
+_FIGURES: Final = tuple(f"{name}_{when}" for name in ("support", "confidence", "lift") for when in ("before", "after"))
 _BINS: Final = 20
 _ALARMING: Final = 0.25  # share of the hidden mutual information that a guess gives back
 
@@ -75,6 +79,42 @@ class Pair:
 
 
 @dataclass(frozen=True, slots=True)
+class Rule:
+    """An association rule: a record that holds one cell holds another.
+
+    Attributes
+    ----------
+    given, given_value : str
+        Column and value of the first cell; long orders are binned, and a bin is named by its ends.
+    then, then_value : str
+        Of the second.
+    support, confidence, lift : tuple of float
+        Before and after: the share of records that hold both cells, the share of those with the first that hold the
+        second, and that over the second's share of all records. 0 where no record publishes a cell.
+    is_before, is_after : bool
+        Whether the rule reaches the asked support and confidence.
+    """
+
+    given: str
+    given_value: str = field(repr=False)
+    then: str
+    then_value: str = field(repr=False)
+    support: tuple[float, float]
+    confidence: tuple[float, float]
+    lift: tuple[float, float]
+    is_before: bool
+    is_after: bool
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the rule as plain values: they hold two cells of the table."""
+        plain = asdict(self)
+        for name in ("support", "confidence", "lift"):
+            before, after = plain.pop(name)
+            plain |= {f"{name}_before": before, f"{name}_after": after}
+        return plain
+
+
+@dataclass(frozen=True, slots=True)
 class Rules:
     """Association rules from one cell to another, with a column of A on either side.
 
@@ -88,6 +128,8 @@ class Rules:
         Those of them that the masked table still has.
     n_new : int
         Rules that only the masked table has.
+    rules : tuple of Rule
+        All of them, those with the highest support before first.
     """
 
     support: float
@@ -95,6 +137,13 @@ class Rules:
     n_before: int
     n_kept: int
     n_new: int
+    rules: tuple[Rule, ...] = field(default=(), repr=False)
+
+    def to_frame(self, source: str = "polars") -> Any:
+        """Return a row for every rule, as a dataframe of a library: internal, as it holds cells of the table."""
+        rows = [rule.to_dict() for rule in self.rules]
+        names = ("given", "given_value", "then", "then_value", *_FIGURES, "is_before", "is_after")
+        return frames.assemble({name: [row[name] for row in rows] for name in names}, source)
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,6 +249,18 @@ def binned_codes(table: Table, name: str, n_bins: int = _BINS) -> CodeArray:
     return np.asarray(np.append(bins, np.int32(-1))[codes], dtype=np.int32)
 
 
+def binned_texts(table: Table, name: str, n_bins: int = _BINS) -> list[str]:
+    """Name the codes of `binned_codes`: a value, or the first and last value of a bin."""
+    column = table.column(name)
+    texts = column.texts()
+    bins = binned_codes(table, name, n_bins)
+    codes = table.codes[table.index(name)]
+    if bins is codes:
+        return texts
+    held = [codes[bins == each] for each in range(int(bins.max(initial=-1)) + 1)]
+    return [f"[{texts[ours.min()]}, {texts[ours.max()]}]" if len(ours) else "" for ours in held]
+
+
 def kept_pairs(
     a: Mapping[str, tuple[CodeArray, CodeArray]],
     b: Mapping[str, CodeArray],
@@ -244,41 +305,68 @@ def _where_known(first: CodeArray, second: CodeArray) -> tuple[float, int]:
 
 
 def association_rules(
-    a: Mapping[str, tuple[CodeArray, CodeArray]], c: Mapping[str, CodeArray], support: float, confidence: float
+    a: Mapping[str, tuple[CodeArray, CodeArray]],
+    c: Mapping[str, CodeArray],
+    texts: Mapping[str, Sequence[str]],
+    support: float,
+    confidence: float,
 ) -> Rules:
-    """Count the rules "this cell, therefore that cell" that masking keeps; a star takes part in none.
+    """Find the rules "this cell, therefore that cell" before and after masking; a star takes part in none.
 
     Parameters
     ----------
     a : mapping of column to (codes, codes)
         The original cells and the published ones, -2 where masked.
     c : mapping of column to codes
+    texts : mapping of column to sequence of str
+        What the codes of every column mean.
     support, confidence : float
     """
-    before: set[tuple[str, str, int, int]] = set()
-    after: set[tuple[str, str, int, int]] = set()
-    for (one, (raw, masked)), (two, (other_raw, other_masked)) in combinations(a.items(), 2):
-        before |= _rules(one, two, raw, other_raw, support, confidence)
-        after |= _rules(one, two, masked, other_masked, support, confidence)
-    for one, (raw, masked) in a.items():
-        for two, codes in c.items():
-            before |= _rules(one, two, raw, codes, support, confidence)
-            after |= _rules(one, two, masked, codes, support, confidence)
-    return Rules(support, confidence, len(before), len(before & after), len(after - before))
+    cells = {**a, **{name: (codes, codes) for name, codes in c.items()}}
+    pairs = [*combinations(a, 2), *((one, two) for one in a for two in c)]
+    found = []
+    for one, two in pairs:
+        for given, then in ((one, two), (two, one)):
+            before, after = (_Counted.of(cells[given][at], cells[then][at]) for at in (0, 1))
+            at = [counted.rules(support, confidence) for counted in (before, after)]
+            for pair in sorted({*at[0], *at[1]}):
+                one_text, other_text = texts[given][pair[0]], texts[then][pair[1]]
+                first, later = before.figures(*pair), after.figures(*pair)
+                figures = [(first[i], later[i]) for i in range(3)]
+                is_in = (pair in at[0], pair in at[1])
+                found.append(Rule(given, one_text, then, other_text, figures[0], figures[1], figures[2], *is_in))
+    found.sort(key=lambda rule: -rule.support[0])
+    n_before, n_kept = sum(rule.is_before for rule in found), sum(rule.is_before and rule.is_after for rule in found)
+    return Rules(support, confidence, n_before, n_kept, len(found) - n_before, tuple(found))
 
 
-def _rules(
-    one: str, two: str, first: CodeArray, second: CodeArray, support: float, confidence: float
-) -> set[tuple[str, str, int, int]]:
-    n_records = max(1, len(first))
-    cells, ours, theirs = _contingency(first, second)
-    # Places are two higher than codes: 0 is the star, 1 a missing cell, and neither is an item.
-    frequent = (cells.counts >= support * n_records) & (cells.rows > 1) & (cells.columns > 1)
-    forwards = frequent & (cells.counts >= confidence * ours[cells.rows])
-    backwards = frequent & (cells.counts >= confidence * theirs[cells.columns])
-    places = zip(cells.rows[forwards].tolist(), cells.columns[forwards].tolist(), strict=True)
-    back = zip(cells.columns[backwards].tolist(), cells.rows[backwards].tolist(), strict=True)
-    return {(one, two, *each) for each in places} | {(two, one, *each) for each in back}
+@dataclass(frozen=True, slots=True, eq=False)
+class _Counted:
+    """How many records hold a cell of one column, of another, and of both; places are two higher than codes."""
+
+    n_records: int
+    both: _Cells
+    ours: CountArray
+    theirs: CountArray
+
+    @classmethod
+    def of(cls, first: CodeArray, second: CodeArray) -> _Counted:
+        return cls(max(1, len(first)), *_contingency(first, second))
+
+    def rules(self, support: float, confidence: float) -> set[tuple[int, int]]:
+        """Return the pairs of codes that reach a support and a confidence; a star and a missing cell are in none."""
+        cells = self.both
+        reached = (cells.counts >= support * self.n_records) & (cells.rows > 1) & (cells.columns > 1)
+        reached &= cells.counts >= confidence * self.ours[cells.rows]
+        return set(zip((cells.rows[reached] - 2).tolist(), (cells.columns[reached] - 2).tolist(), strict=True))
+
+    def figures(self, one: int, two: int) -> tuple[float, float, float]:
+        """Return support, confidence and lift of a rule; 0 where no record publishes both cells."""
+        n = int(self.both.counts[(self.both.rows == one + 2) & (self.both.columns == two + 2)].sum())
+        if not n:
+            return 0.0, 0.0, 0.0
+        of_ours = n / int(self.ours[one + 2])
+        return n / self.n_records, of_ours, of_ours * self.n_records / int(self.theirs[two + 2])
 
 
 def guess_masked(

@@ -21,6 +21,7 @@ from hushtable.errors import ColumnError
 from hushtable.frames import Frame
 from hushtable.legible import escaped
 from hushtable.masking import kept as measures
+from hushtable.masking.amounts import by_amount
 from hushtable.search import Trace
 from hushtable.series import integers, strings
 from hushtable.table import Table
@@ -66,6 +67,8 @@ class MaskedRelease:
     specs : mapping of column to ColumnSpec
     inputs : tuple of path
         The files it was made from, none of which `write` touches.
+    amounts, clustered_as_text : tuple of str
+        Columns of B: those whose texts were read as amounts, and those that were clustered as text.
     """
 
     source: Frame | Table = field(repr=False)
@@ -84,6 +87,8 @@ class MaskedRelease:
     trace: Trace
     specs: Mapping[str, ColumnSpec] = field(default_factory=dict, repr=False)
     inputs: tuple[Path, ...] = field(default=(), repr=False)
+    amounts: tuple[str, ...] = ()
+    clustered_as_text: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         for array in (self.labels, self.kept, self.stars):
@@ -142,6 +147,17 @@ class MaskedRelease:
         if not self.ties_optimised:
             return warned
         return (*warned, "ties in B were settled by A: who is on which side of a cluster's border tells something of A")
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """How text in B was clustered."""
+        return (
+            *(f"{name!r} is text, read as amounts: clustered by amount" for name in self.amounts),
+            *(
+                f"{name!r} is text: clustered by frequency, then by alphabet; if it has an order, say so with specs="
+                for name in self.clustered_as_text
+            ),
+        )
 
     @property
     def claim(self) -> Independence:
@@ -237,18 +253,26 @@ class MaskedRelease:
 
     def pairs(self) -> tuple[measures.Pair, ...]:
         """Compare what pairs of columns say of one another before and after; long orders are binned."""
-        b = {name: measures.binned_codes(self.table, name) for name in self.b}
+        of_b = self._of_b()
+        b = {name: measures.binned_codes(of_b, name) for name in self.b}
         return measures.kept_pairs(self._a_codes(), b, self._c_codes(), self.labels)
 
     def rules(self, *, support: float = 0.01, confidence: float = 0.5) -> measures.Rules:
-        """Count the association rules between A and C, and within A, that are kept.
+        """Find the association rules between A and C, and within A, before and after masking.
+
+        The result counts them, and lists each in ``rules`` with its support, confidence and lift. They hold cells of
+        the table: they are internal.
 
         Parameters
         ----------
         support, confidence : float
             What a rule needs, in [0, 1].
         """
-        return measures.association_rules(self._a_codes(), self._c_codes(), support, confidence)
+        tables = _tables(self.source, self.c, self.specs, self.kept)
+        codes = {name: measures.binned_codes(table, name) for name, table in tables.items()}
+        texts = {name: measures.binned_texts(table, name) for name, table in tables.items()}
+        texts |= {name: self.table.column(name).texts() for name in self.a}
+        return measures.association_rules(self._a_codes(), codes, texts, support, confidence)
 
     def to_dict(self) -> dict[str, Any]:
         """Return what is known of the release as plain values, none of them a person's."""
@@ -273,12 +297,13 @@ class MaskedRelease:
             "dependence": {"before": asdict(before), "after": asdict(after)},
             "guesses": [guess.to_dict() for guess in self.guesses],
             "warnings": list(self.warnings),
+            "notes": list(self.notes),
             "trace": self.trace.to_dict(),
         }
 
     def _repr_html_(self) -> str:
         proof = "proven least" if self.optimal else f"at most {self.gap:.1%} above the least"
-        warned = "".join(f"<li>{escaped(warning)}</li>" for warning in self.warnings)
+        warned = "".join(f"<li>{escaped(each)}</li>" for each in (*self.warnings, *self.notes))
         return (
             f"<b>MaskedRelease</b>: {escaped(', '.join(self.a))} independent of {self.n_clusters} clusters of "
             f"{escaped(', '.join(self.b))}<br>{self.n_records} records, {self.n_stars} stars ({proof}), "
@@ -316,23 +341,35 @@ class MaskedRelease:
     def _values(self, like: Frame) -> Frame:
         b = self.table.select(self.b)
         if self.publish == "tuples":
-            order = np.lexsort((*b.codes[::-1], self.labels))
+            order = np.lexsort((*b.codes[::-1], *self._of_b().codes[::-1], self.labels))
             cells = frames.read(b.take(order).decode())
             numbers = integers(self.label, self.labels[order].astype(np.int64) + 1)
             return like.alike([numbers, *(cells.column(name).alias(name) for name in self.b)])
+        if self.publish == "bins":
+            b = self._of_b()
         return like.alike(_counted(b, self.labels, self.label, in_bins=self.publish == "bins"))
+
+    def _of_b(self) -> Table:
+        """Code B as it was clustered: text that was read as amounts is numbers."""
+        return by_amount(self.table.select(self.b), self.amounts)[0]
 
 
 def evidence(
     source: Frame | Table, c: Sequence[str], specs: Mapping[str, ColumnSpec], rows: CountArray
 ) -> dict[str, CodeArray]:
     """Code the columns of C in some rows; those whose cells cannot be grouped, such as lists, are passed over."""
-    codes = {}
+    tables = _tables(source, c, specs, rows)
+    return {name: measures.binned_codes(table, name) for name, table in tables.items()}
+
+
+def _tables(
+    source: Frame | Table, c: Sequence[str], specs: Mapping[str, ColumnSpec], rows: CountArray
+) -> dict[str, Table]:
+    tables = {}
     for name in c:
         with contextlib.suppress(ColumnError):
-            table = Table.encode(source.select([name]).take(rows), [name], specs)
-            codes[name] = measures.binned_codes(table, name)
-    return codes
+            tables[name] = Table.encode(source.select([name]).take(rows), [name], specs)
+    return tables
 
 
 def _counted(b: Table, labels: CodeArray, label: str, *, in_bins: bool) -> list[Any]:
@@ -405,11 +442,14 @@ class MaskingTradeoff:
     a, b : tuple of str
     points : tuple of TradeoffPoint
         In the order asked for.
+    notes : tuple of str
+        How text in B was clustered.
     """
 
     a: tuple[str, ...]
     b: tuple[str, ...]
     points: tuple[TradeoffPoint, ...]
+    notes: tuple[str, ...] = ()
 
     def plot(self, *, ax: Any = None) -> Any:
         """Draw the curve; return the matplotlib axes.
@@ -434,7 +474,8 @@ class MaskingTradeoff:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the curve as plain values."""
-        return {"a": list(self.a), "b": list(self.b), "points": [asdict(point) for point in self.points]}
+        points = [asdict(point) for point in self.points]
+        return {"a": list(self.a), "b": list(self.b), "points": points, "notes": list(self.notes)}
 
     def _repr_html_(self) -> str:
         rows = "".join(
@@ -444,5 +485,5 @@ class MaskingTradeoff:
         )
         return (
             "<table><tr><th>clusters</th><th>stars</th><th>cells kept</th>"
-            f"<th>correlation of cluster and C</th></tr>{rows}</table>"
+            f"<th>correlation of cluster and C</th></tr>{rows}</table>{html.escape('; '.join(self.notes))}"
         )

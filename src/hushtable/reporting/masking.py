@@ -57,6 +57,7 @@ def _summary(release: MaskedRelease) -> Section:
         Paragraph(_HIDES, "careful"),
         KeyFigures(figures),
         *(Paragraph(f"{warning[0].upper()}{warning[1:]}.", "careful") for warning in release.warnings),
+        *(Paragraph(f"{note}.") for note in release.notes),
     )
     return Section("summary", "In short", blocks)
 
@@ -103,6 +104,7 @@ def of_tradeoff(tradeoff: MaskingTradeoff) -> tuple[Section, ...]:
 def _tradeoff(tradeoff: MaskingTradeoff) -> Iterator[Block]:
     points = tradeoff.points
     yield Paragraph(f"{and_(tradeoff.a)} made independent of clusters of {and_(tradeoff.b)}.")
+    yield from (Paragraph(f"{note}.") for note in tradeoff.notes)
     data = {
         "clusters": [each.clusters for each in points],
         "stars": [each.n_stars for each in points],
