@@ -1,11 +1,12 @@
 """The rules of HIPAA's Safe Harbor, column by column: what a column looks like against what may stay.
 
 A check of rules by names and cells, no legal opinion: it cannot know what a column means that looks like nothing,
-whether the three digits of a postcode hold 20,000 people, or what somebody knows besides.
+or what somebody knows besides.
 """
 
 from __future__ import annotations
 
+import datetime as dt
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -26,8 +27,12 @@ from hushtable.table import Table
 __all__ = ["RULES", "SafeHarborFinding", "safe_harbor"]
 
 _OLDEST: Final = 89
-_A_YEAR: Final = re.compile(r"\D*(1[89]|20)\d\d(\D+(1[89]|20)\d\d)?\D*")
+_A_YEAR: Final = re.compile(r"[\W_]*(1[89]|20)\d\d([\W_]+(1[89]|20)\d\d)?[\W_]*")
 _MOST_DIGITS: Final = 3
+_FEW_PEOPLE: Final = re.compile(
+    r"036|059|063|102|202|203|204|205|369|556|692|753|772|790|821|823|830|831|878|879|884|890|893"
+)
+"""Three digits of a ZIP code that hold 20,000 people or fewer, by the census of 2000 or of 2010."""
 _OPEN_TOP: Final = re.compile(r"(>=|≥) ?90|> ?89|90 ?\+|\[90, ?(∞|inf)?\)|90 (and|or) (over|older|above|more)", re.I)
 
 RULES: Final[Mapping[str, str]] = MappingProxyType(
@@ -37,10 +42,10 @@ RULES: Final[Mapping[str, str]] = MappingProxyType(
         "street": "B: places smaller than a state",
         "place": "B: places smaller than a state",
         "coordinate": "B: places smaller than a state",
-        "postcode": "B: postcodes of more than three digits",
-        "birth": "C: dates finer than the year",
-        "date": "C: dates finer than the year",
-        "time": "C: dates finer than the year",
+        "postcode": "B: postcodes of more than three digits, or of 20,000 people or fewer",
+        "birth": "C: dates finer than the year, or of people over 89",
+        "date": "C: dates finer than the year, or of people over 89",
+        "time": "C: dates finer than the year, or of people over 89",
         "age": "C: ages over 89",
         "contact": "D, E, F: telephone and fax numbers, e-mail addresses",
         "number of a person": "G, H, I, K: social security, record, plan, certificate and licence numbers",
@@ -66,19 +71,22 @@ class SafeHarborFinding:
     rule: str
 
 
-def safe_harbor(data: Any) -> tuple[SafeHarborFinding, ...]:
+def safe_harbor(data: Any, *, today: dt.date | None = None) -> tuple[SafeHarborFinding, ...]:
     """Return which columns look to break which rule, in column order; never a value of them.
 
     Parameters
     ----------
     data : path, dataframe or Table
         All of its columns are looked at.
+    today : date, optional
+        The day by which ages are counted; the day of the call when not given.
 
     Notes
     -----
-    45 CFR 164.514(b)(2)(i). A postcode may keep three digits, a date its year, an age up to 89 or "90+"; years of birth
-    may not lie so far apart that one tells an age over 89. A place may be a state, which the check cannot tell. What
-    a column is about is found as `hushtable.find_quasi_identifiers` finds it.
+    45 CFR 164.514(b)(2)(i). A postcode may keep three digits, unless they are of 20,000 people or fewer; a date its
+    year, unless the year lies so far back that who was born then, or met with anything then, is over 89; an age up to
+    89 or "90+". A place may be a state, which the check cannot tell. What a column is about is found as
+    `hushtable.find_quasi_identifiers` finds it.
 
     Examples
     --------
@@ -88,11 +96,12 @@ def safe_harbor(data: Any) -> tuple[SafeHarborFinding, ...]:
     """
     source = data if isinstance(data, Table) else frames.read(data)
     names = source.names if isinstance(source, Table) else source.columns
-    rules = ((name, _broken(source, name)) for name in names)
+    year = (today or dt.datetime.now().astimezone().date()).year
+    rules = ((name, _broken(source, name, year)) for name in names)
     return tuple(SafeHarborFinding(name, rule) for name, rule in rules if rule)
 
 
-def _broken(source: Table | frames.Frame, name: str) -> str:
+def _broken(source: Table | frames.Frame, name: str, year: int) -> str:
     """Return the rule that a column looks to break; "" for none."""
     try:
         table = Table.encode(source, [name]).without_unused()
@@ -106,11 +115,11 @@ def _broken(source: Table | frames.Frame, name: str) -> str:
     topic, look = finding(cells, lexicon()).topic, look_of(cells)
     # What cells surely look like counts here, whatever the name says.
     about = [topic.name if topic else "", look.topic if look and look.is_sure else ""]
-    broken = [RULES[name] for name in about if name in RULES and not _ALLOWED.get(name, _never)(cells)]
+    broken = [RULES[name] for name in about if name in RULES and not _ALLOWED.get(name, _never)(cells, year)]
     return broken[0] if broken else ""
 
 
-def _never(cells: Cells) -> bool:
+def _never(cells: Cells, year: int) -> bool:
     return False
 
 
@@ -119,8 +128,12 @@ def _texts(cells: Cells) -> list[str]:
     return [text for text in map(str.strip, cells.column.texts()) if text != SUPPRESSED]
 
 
-def _is_short(cells: Cells) -> bool:
-    return all(sum(map(str.isalnum, text)) <= _MOST_DIGITS for text in _texts(cells))
+def _is_short(cells: Cells, year: int) -> bool:
+    kept = ["".join(filter(str.isalnum, text)) for text in _texts(cells)]
+    if cells.column.is_measured:
+        # A number has lost its leading zeros.
+        kept = [text.zfill(_MOST_DIGITS) for text in kept]
+    return all(len(text) <= _MOST_DIGITS and not _FEW_PEOPLE.fullmatch(text) for text in kept)
 
 
 def _are_years(cells: Cells) -> bool:
@@ -129,13 +142,14 @@ def _are_years(cells: Cells) -> bool:
     return all(map(_A_YEAR.fullmatch, _texts(cells)))
 
 
-def _are_years_of_living(cells: Cells) -> bool:
-    """Tell whether dates are years, and none tells an age over 89 by lying so far before another."""
-    years = [int(year) for text in _texts(cells) for year in re.findall(r"\d{4}", text)]
-    return _are_years(cells) and max(years, default=0) - min(years, default=0) <= _OLDEST
+def _are_years_of_living(cells: Cells, year: int) -> bool:
+    """Tell whether dates are years, and none tells an age over 89 by lying so far before today or another one."""
+    years = [int(each) for text in _texts(cells) for each in re.findall(r"\d{4}", text)]
+    years.append(year)
+    return _are_years(cells) and max(years) - min(years) <= _OLDEST
 
 
-def _are_ages_to_89(cells: Cells) -> bool:
+def _are_ages_to_89(cells: Cells, year: int) -> bool:
     return all(_OPEN_TOP.fullmatch(text) or _oldest(text) <= _OLDEST for text in _texts(cells))
 
 
@@ -148,10 +162,10 @@ def _oldest(text: str) -> float:
     return max(numbers) - (text.startswith("[") and text.endswith(")"))
 
 
-_ALLOWED: Final[Mapping[str, Callable[[Cells], bool]]] = {
+_ALLOWED: Final[Mapping[str, Callable[[Cells, int], bool]]] = {
     "postcode": _is_short,
     "birth": _are_years_of_living,
-    "date": _are_years,
-    "time": _are_years,
+    "date": _are_years_of_living,
+    "time": _are_years_of_living,
     "age": _are_ages_to_89,
 }
