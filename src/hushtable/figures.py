@@ -109,7 +109,10 @@ def risk_by_k(
         drawing.name_whole(axes.xaxis, min(k), max(k))
     axes.set_ylim(bottom=0)
     drawing.percent(axes.yaxis)
-    drawing.dress(axes, title=title, xlabel=f"k ({people})", ylabel="records in classes smaller than k")
+    smaller = (
+        "records in classes smaller than k" if people == "records" else f"records in classes of fewer than k {people}"
+    )
+    drawing.dress(axes, title=title, xlabel=f"k ({people})", ylabel=smaller)
     return axes
 
 

@@ -77,6 +77,7 @@ def protect(data: Any, asked: Request) -> Release:
 def carry_out(prepared: Prepared, asked: Request) -> Release:
     """Carry out a request for a table that was prepared for one of the same columns."""
     check_memory(_COMPILER, "compiling the kernels", "end other programs, or use a machine with more memory.")
+    prepared = prepared.for_request(asked)
     if asked.method.offers.parts_equal_records:
         prepared = prepared.one_by_one()
     table, people = prepared.table, prepared.people

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from hushtable import drafts, frames
 from hushtable.anonymizers.checks import check_cells, check_roles, check_spelling
@@ -52,6 +52,20 @@ class Prepared:
     origins: Mapping[str, ColumnSpec] = field(repr=False)
     inputs: tuple[Path, ...]
 
+    def for_request(self, asked: Request) -> Prepared:
+        """Return the same with the hierarchies that a request's method asks for: those given, and no other."""
+        given = _given(asked)
+        if given.keys() == self.ladders.keys():
+            return self
+        lacking = {name: ladder for name, ladder in given.items() if name not in self.ladders}
+        ladders = {**self.ladders, **_ladders(self.everyone, lacking, asked.unknown)}
+        return replace(self, ladders={name: ladders[name] for name in given})
+
+    @property
+    def everyone(self) -> Table:
+        """The table, with the population where one is counted."""
+        return self.table if self.people is None else self.table.with_population(self.people)
+
     def one_by_one(self) -> Prepared:
         """Return the same with a row for every record, so that equal ones may part."""
         return replace(self, source=self.source.one_by_one(), table=self.table.one_by_one())
@@ -79,12 +93,13 @@ def prepare(data: Any, asked: Request) -> Prepared:
         population = frames.read_alike((source, population))[1]
     people = _people(population, asked)
     everyone = table if people is None else table.with_population(people)
+    _check_columns_named(asked)
     return Prepared(
         source,
         table,
         population,
         people,
-        ladders=_ladders(everyone, asked),
+        ladders=_ladders(everyone, _given(asked), asked.unknown),
         specs={column.name: _spec_of(column, source, asked) for column in everyone.columns},
         origins={} if isinstance(source, Table) else {n: source.spelling(n).spelling for n in asked.quasi_identifiers},
         inputs=inputs,
@@ -117,18 +132,25 @@ def _spec_of(column: Column, source: Frame | Table, asked: Request) -> ColumnSpe
     return column.spec.completed(source.spelling(column.name, is_typed=True))
 
 
-def _ladders(table: Table, asked: Request) -> dict[str, Hierarchy]:
-    """Make the hierarchies of the table's columns from what the user gave."""
+def _check_columns_named(asked: Request) -> None:
+    """Raise ColumnError where hierarchies, weights or scales are of columns that have none."""
     columns = (*asked.quasi_identifiers, *asked.judged)
     check_columns(tuple(asked.hierarchies), columns, "hierarchies of quasi-identifiers and sensitive columns")
     check_columns(tuple(asked.loss.weights), asked.quasi_identifiers, "weights")
     if isinstance(asked.loss, SetNCP) and isinstance(asked.loss.scale, Mapping):
         check_columns(tuple(asked.loss.scale), asked.quasi_identifiers, "scale")
+
+
+def _given(asked: Request) -> dict[str, Any]:
+    """Return what hierarchies are made of: what the user gave, and "auto" where a method needs one besides."""
     given = dict(asked.hierarchies)
-    if asked.method.offers.needs_ladders:
-        given = {**dict.fromkeys(asked.quasi_identifiers, "auto"), **given}
+    return {**dict.fromkeys(asked.quasi_identifiers, "auto"), **given} if asked.method.offers.needs_ladders else given
+
+
+def _ladders(table: Table, given: Mapping[str, Any], unknown: Literal["error", "suppress"]) -> dict[str, Hierarchy]:
+    """Make the hierarchies of the table's columns."""
     return {
-        name: Hierarchy.build(ladder, table.column(name), totals(table, name)[1:], unknown=asked.unknown)
+        name: Hierarchy.build(ladder, table.column(name), totals(table, name)[1:], unknown=unknown)
         for name, ladder in given.items()
     }
 

@@ -23,7 +23,7 @@ from hushtable.cli.arguments import (
 )
 from hushtable.cli.protect import Ask
 from hushtable.cli.report import ReportFile, report_outputs, write_report
-from hushtable.cli.requests import decided, key_of
+from hushtable.cli.requests import decided, key_in
 from hushtable.cli.terminal import aligned, bar, leaving, print_json, say, step
 from hushtable.errors import InputError, with_hint
 
@@ -99,7 +99,7 @@ def compare(
             suppression=shares,
             recoding=None if recoding is None else names_of(recoding),
             method=None if method is None else names_of(method),
-            key=key_of(key_file, rules),
+            key=None if key_file is None else key_in(key_file),
             progress=progress,
         )
     is_feasible = any(row.is_feasible for row in compared.rows)

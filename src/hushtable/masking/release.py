@@ -485,5 +485,5 @@ class MaskingTradeoff:
         )
         return (
             "<table><tr><th>clusters</th><th>stars</th><th>cells kept</th>"
-            f"<th>correlation of cluster and C</th></tr>{rows}</table>{html.escape('; '.join(self.notes))}"
+            f"<th>correlation of cluster and C</th></tr>{rows}</table>{escaped('; '.join(self.notes))}"
         )

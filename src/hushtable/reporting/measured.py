@@ -9,11 +9,11 @@ from hushtable.claims import Classes, Matchings
 from hushtable.frames import Frame
 from hushtable.quality.utility import Utility, measure_utility
 from hushtable.reporting.released import Released
-from hushtable.reporting.risk import KS, share_below
+from hushtable.reporting.risk import fewer_than, people_of, share_below
 from hushtable.reporting.sections import Block, Chart, Paragraph, Quantity, Section, Table, row_of, share_shown
 from hushtable.reporting.statements import CLAUSES, conditions_of
 from hushtable.risk.assess import RiskAssessment, assess
-from hushtable.risk.bands import size_bands
+from hushtable.risk.bands import record_bands, stair
 
 __all__ = ["NO_ORIGINAL", "assessed", "risk_after", "risk_before", "utility"]
 
@@ -93,7 +93,8 @@ def _judged(released: Released) -> Table:
 
 
 def _risk_charts(both: Mapping[str, RiskAssessment]) -> Iterator[Block]:
-    labels, records = size_bands(*(each.class_sizes for each in both.values()))
+    held = [each.records.by_size() for each in both.values()]
+    labels, records = record_bands(*held)
     totals = [max(1, sum(each)) for each in records]
     shares = {name: [n / total for n in each] for name, each, total in zip(both, records, totals, strict=True)}
     after = both["after"]
@@ -108,10 +109,11 @@ def _risk_charts(both: Mapping[str, RiskAssessment]) -> Iterator[Block]:
         else f"{share_shown(after.n_unique / max(1, after.n_records))} of the records stand alone"
     )
     title = f"Now {now}{alone}"
-    yield Chart("class_sizes", title, {"bands": list(labels), "shares": shares})
-    below = {name: [share_below(each, k) for k in KS] for name, each in both.items()}
-    title = f"{share_shown(share_below(after, 5))} of the records are in classes smaller than 5 now"
-    yield Chart("risk_by_k", title, {"k": list(KS), "shares": below})
+    yield Chart("class_sizes", title, {"bands": list(labels), "shares": shares, "people": people_of(after)})
+    steps, below = stair(*held)
+    title = f"{share_shown(share_below(after, 5))} of the records are in {fewer_than(5, after)} now"
+    stairs = dict(zip(both, map(list, below), strict=True))
+    yield Chart("risk_by_k", title, {"k": list(steps), "shares": stairs, "people": people_of(after)})
 
 
 def _homogeneity(both: Mapping[str, RiskAssessment]) -> Iterator[Block]:

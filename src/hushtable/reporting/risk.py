@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from typing import Any
 
 from hushtable.reporting.sections import (
     Block,
@@ -19,13 +19,11 @@ from hushtable.reporting.sections import (
 )
 from hushtable.reporting.statements import and_
 from hushtable.risk.assess import RiskAssessment
-from hushtable.risk.bands import size_bands
+from hushtable.risk.bands import record_bands, stair
 from hushtable.risk.mpuccs import Mpuccs
 from hushtable.risk.uniques import MinimalUniques
 
 __all__ = ["of_assessment", "of_mpuccs", "of_uniques", "share_below"]
-
-KS: Final = (2, 3, 5, 10, 11, 20, 50, 100)
 
 
 def of_assessment(risk: RiskAssessment) -> tuple[Section, ...]:
@@ -35,11 +33,18 @@ def of_assessment(risk: RiskAssessment) -> tuple[Section, ...]:
 
 def share_below(risk: RiskAssessment, k: int) -> float:
     """Return the share of the records in classes smaller than k."""
-    return sum(n for size, n in _records(risk) if size < k) / max(1, sum(n for _, n in _records(risk)))
+    held = risk.records.by_size()
+    return sum(n for size, n in held.items() if size < k) / max(1, sum(held.values()))
 
 
-def _records(risk: RiskAssessment) -> list[tuple[int, int]]:
-    return [(size, size * n_classes) for size, n_classes in risk.class_sizes.items()]
+def people_of(risk: RiskAssessment) -> str:
+    """Say what sizes of classes count."""
+    return "records" if risk.person is None else "persons"
+
+
+def fewer_than(k: int, risk: RiskAssessment) -> str:
+    """Name the classes whose size is below k."""
+    return f"classes smaller than {k}" if risk.person is None else f"classes of fewer than {k} persons"
 
 
 def _summary(risk: RiskAssessment) -> Section:
@@ -87,14 +92,16 @@ def _attacks(risk: RiskAssessment) -> Section:
 
 
 def _classes(risk: RiskAssessment) -> Section:
-    labels, (records,) = size_bands(risk.class_sizes)
-    total = max(1, sum(records))
+    held = risk.records.by_size()
+    labels, (records,) = record_bands(held)
+    total, people = max(1, sum(records)), people_of(risk)
     alone = share_shown(risk.n_unique / max(1, risk.n_records))
-    sizes = {"bands": list(labels), "shares": {"records": [n / total for n in records]}}
-    below = {"k": list(KS), "shares": {"records": [share_below(risk, k) for k in KS]}}
+    sizes = {"bands": list(labels), "shares": {"records": [n / total for n in records]}, "people": people}
+    steps, (shares,) = stair(held)
+    below = {"k": list(steps), "shares": {"records": list(shares)}, "people": people}
     blocks = (
         Chart("class_sizes", f"{alone} of the records stand alone", sizes),
-        Chart("risk_by_k", f"{share_shown(share_below(risk, 5))} are in classes smaller than 5", below),
+        Chart("risk_by_k", f"{share_shown(share_below(risk, 5))} are in {fewer_than(5, risk)}", below),
     )
     return Section("classes", "How many share what is known", blocks, "8.2.2 Quantifying identifiability")
 

@@ -11,7 +11,7 @@ from hushtable import figures, frames
 from hushtable._types import CodeArray, CountArray, FloatArray, Missing
 from hushtable.errors import InputError, with_hint
 from hushtable.legible import escaped
-from hushtable.risk.bands import record_bands
+from hushtable.risk.bands import record_bands, stair
 from hushtable.risk.headline import headline as headline_of
 from hushtable.risk.headline import notes as notes_of
 from hushtable.risk.headline import percent
@@ -231,10 +231,10 @@ class RiskAssessment:
             return figures.class_sizes(bands, shares, people=people, title=self._alone(), ax=ax)
         k = self.tolerance or _USUAL_K
         below = sum(n for size, n in held.items() if size < k) / self.n_records
-        # Just above each size the records of that size are in classes smaller than k.
-        steps = {1: held.get(0, 0), **{size + 1: n for size, n in held.items() if size}}
-        shares = {"records": (np.cumsum(list(steps.values())) / self.n_records).tolist()}
-        title = f"{percent(below)} of records are in classes smaller than {k:,}"
+        steps, (shares_below,) = stair(held)
+        shares = {"records": list(shares_below)}
+        unit = "" if self.person is None else " persons"
+        title = f"{percent(below)} of records are in classes smaller than {k:,}{unit}"
         return figures.risk_by_k(list(steps), shares, people=people, title=title, ax=ax)
 
     def _alone(self) -> str:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping
-from itertools import chain, count, pairwise
+from itertools import accumulate, chain, count, pairwise
 
-__all__ = ["record_bands", "size_bands"]
+__all__ = ["record_bands", "size_bands", "stair"]
 
 
 def size_bands(*sizes: Mapping[int, int]) -> tuple[tuple[str, ...], tuple[tuple[int, ...], ...]]:
@@ -58,6 +58,35 @@ def record_bands(*records: Mapping[int, int]) -> tuple[tuple[str, ...], tuple[tu
             if n:
                 counts[bisect_right(starts, size) - 1] += n
     return names, tuple(map(tuple, filled))
+
+
+def stair(*records: Mapping[int, int]) -> tuple[tuple[int, ...], tuple[tuple[float, ...], ...]]:
+    """Return the share of the records in classes smaller than k, for each of several tables: exact for every k.
+
+    Parameters
+    ----------
+    *records : mapping of size to int
+        How many records lie in classes of every size, from 0 on.
+
+    Returns
+    -------
+    tuple of int, tuple of tuple of float
+        Every k at which a share rises, from 1 on, and for each table the share in [0, 1] from that k up to the next.
+
+    Examples
+    --------
+    >>> stair({1: 3, 4: 9})
+    ((1, 2, 5), ((0.0, 0.25, 1.0),))
+    """
+    sizes = sorted({size for each in records for size, n in each.items() if n})
+    # Just above each size the records of that size are in classes smaller than k.
+    steps = sorted({1, *(size + 1 for size in sizes)})
+    shares = []
+    for each in records:
+        below = accumulate(each.get(k - 1, 0) for k in steps)
+        total = max(1, sum(each.values()))
+        shares.append(tuple(n / total for n in below))
+    return tuple(steps), tuple(shares)
 
 
 def _starts(largest: int) -> Iterator[int]:
