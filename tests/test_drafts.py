@@ -1,6 +1,7 @@
 """Files that appear whole or not at all: what is left after a crash, and what no output may be."""
 
 import errno
+import fcntl
 import os
 import stat
 import traceback
@@ -259,3 +260,25 @@ def test_an_output_that_exists_is_replaced_when_asked_only(here):
     for names in (["old.csv"], ["new.csv", "old.csv"]):
         with pytest.raises(InputError, match=r"'old\.csv' exists(.|\n)*--force"):
             drafts.check_outputs([Path(name) for name in names], [], overwrite=False)
+
+
+@pytest.mark.parametrize("kind", ["file", "folder"])
+def test_a_draft_that_another_writer_removed_before_it_was_locked_is_made_again(tmp_path, monkeypatch, kind):
+    """Two writers of one name: the second looks for what was abandoned while the first has opened, and not locked."""
+    flock, path, seen = fcntl.flock, tmp_path / "out", []
+
+    def late(number, how):
+        if not seen:
+            seen.append(number)
+            drafts._remove_abandoned(path)
+        flock(number, how)
+
+    monkeypatch.setattr(drafts.fcntl, "flock", late)
+    if kind == "file":
+        with drafts.replacing(path) as (draft,):
+            draft.write_text("x")
+        assert path.read_text() == "x"
+    else:
+        with drafts.workplace(path) as place:
+            (place / "draft").mkdir()
+    assert seen

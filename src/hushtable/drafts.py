@@ -187,9 +187,12 @@ def workplace(path: Path) -> Iterator[Path]:
     place = _beside(path, "part")
     try:
         _remove_abandoned(path)
-        place.mkdir(mode=0o700)
-        with _held(place):
-            yield place
+        is_there = False
+        while not is_there:
+            place.mkdir(mode=0o700)
+            with _held(place) as is_there:
+                if is_there:
+                    yield place
     except OSError as error:
         raise _unwritable(path, error) from None
     finally:
@@ -197,18 +200,32 @@ def workplace(path: Path) -> Iterator[Path]:
 
 
 @contextlib.contextmanager
-def _held(folder: Path) -> Iterator[None]:
-    """Hold a folder open, and locked."""
+def _held(folder: Path) -> Iterator[bool]:
+    """Hold a folder open, and locked; False where it was taken for abandoned before that."""
     if sys.platform == "win32":
-        yield
+        yield True
         return
-    number = os.open(folder, os.O_RDONLY)
     try:
-        with contextlib.suppress(OSError):
-            fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        yield
+        number = os.open(folder, os.O_RDONLY)
+    except FileNotFoundError:
+        yield False
+        return
+    try:
+        yield _is_locked(number, folder)
     finally:
         os.close(number)
+
+
+def _is_locked(number: int, draft: Path) -> bool:
+    """Lock an open draft, and tell whether it still has its name: another writer may have removed it before."""
+    # Unlike a process's number, a lock says across containers, and after a crash, whether someone holds it. Whoever
+    # else holds this one is about to remove the draft, so that waiting is short.
+    with contextlib.suppress(OSError):
+        fcntl.flock(number, fcntl.LOCK_EX)
+    try:
+        return os.path.samestat(os.stat(draft), os.fstat(number))
+    except FileNotFoundError:
+        return False
 
 
 def _take_place(draft: Path, path: Path) -> None:
@@ -260,12 +277,12 @@ def _beside(path: Path, word: str) -> Path:
 @contextlib.contextmanager
 def _making(draft: Path) -> Iterator[None]:
     """Hold open, and locked, an empty draft that none but its owner may read."""
-    with open(draft, "xb+", opener=partial(os.open, mode=0o600)) as file:
-        if sys.platform != "win32":
-            # Unlike a process's number, a lock says across containers, and after a crash, whether someone holds it.
-            with contextlib.suppress(OSError):
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        yield
+    is_there = False
+    while not is_there:
+        with open(draft, "xb+", opener=partial(os.open, mode=0o600)) as file:
+            is_there = sys.platform == "win32" or _is_locked(file.fileno(), draft)
+            if is_there:
+                yield
 
 
 def _remove_abandoned(path: Path) -> None:
@@ -276,10 +293,7 @@ def _remove_abandoned(path: Path) -> None:
         names = os.listdir(path.parent)
     for name in filter(pattern.fullmatch, names):
         # It may be another's, or just have gone.
-        with contextlib.suppress(OSError):
-            draft = path.with_name(name)
-            if _is_held(draft):
-                continue
+        with contextlib.suppress(OSError), _unheld(path.with_name(name)) as draft:
             if not draft.is_dir():
                 draft.unlink()
                 continue
@@ -288,18 +302,19 @@ def _remove_abandoned(path: Path) -> None:
             shutil.rmtree(draft)
 
 
-def _is_held(draft: Path) -> bool:
+@contextlib.contextmanager
+def _unheld(draft: Path) -> Iterator[Path]:
+    """Hold a draft that nobody holds, so that a writer who has just made it sees it go; OSError where one holds it."""
     if sys.platform == "win32":
         # An open file cannot be removed there.
-        return False
+        yield draft
+        return
     number = os.open(draft, os.O_RDONLY)
     try:
         fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        return True
+        yield draft
     finally:
         os.close(number)
-    return False
 
 
 def _finish(draft: Path, path: Path) -> None:
