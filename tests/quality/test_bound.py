@@ -13,6 +13,7 @@ from command import done
 from hushtable.claims.certificates import Certificate, check_certificate
 from hushtable.quality import matching, prices
 from hushtable.quality.bound import ncp_bound, ncp_lower_bound
+from hushtable.search import Clock
 from naive_bound import least_loss, least_loss_with_suppression, slack, worst_excess
 
 ROWS = st.lists(st.tuples(st.integers(0, 6) | st.none(), st.sampled_from("abc") | st.none()), min_size=4, max_size=20)
@@ -189,6 +190,33 @@ def test_a_budget_in_nodes_is_reproducible_and_raises_the_floor():
     quick, long = ncp_bound(frame, NAMES, 5), ncp_bound(frame, NAMES, 5, ht.Budget(nodes=60_000))
     assert long.prices.tolist() == ncp_bound(frame, NAMES, 5, ht.Budget(nodes=60_000)).prices.tolist()
     assert ncp_lower_bound(frame, NAMES, 5) <= quick.value < long.value
+
+
+@pytest.mark.parametrize("k", [5, 10])
+def test_more_nodes_never_lower_the_floor_and_none_given_raise_it_too(k):
+    rng = random.Random(k)
+    people = [(rng.randint(0, 60), rng.choice("abcdefgh"), rng.choice((0, 1, 2, 5, 9, 30))) for _ in range(200)]
+    frame = pl.DataFrame(people, schema=["age", "job", "pay"], orient="row")
+    table, _ = ht.Table.encode(frame).collapse()
+    rows, _ = prices.lay_out(table, frame.columns)
+    search = prices._Search(rows, k, Clock())
+    first = search.sum(search.proven(prices._FIRST * prices.nearest_shares(rows, k, Clock()), prices._QUICK)) / 600
+    floors = [
+        ncp_bound(frame, frame.columns, k, ht.Budget(nodes=nodes)).value for nodes in (2_000, 8_000, 30_000, 90_000)
+    ]
+    assert floors == sorted(floors)
+    assert first * 1.1 < floors[-1]
+    assert first * 1.01 < ncp_bound(frame, frame.columns, k).value
+
+
+def test_what_a_proof_comes_to_that_has_no_time_is_not_the_floor(monkeypatch):
+    # The last proof has a node a row: what it comes to lies below what was proven on the way there.
+    rng = random.Random(5)
+    frame = frame_of([(rng.randint(0, 60), rng.choice("abcdefgh")) for _ in range(200)])
+    monkeypatch.setattr(prices, "_PROOFS", ((1.0, 1, 1.0),))
+    late = ncp_bound(frame, NAMES, 10, ht.Budget(nodes=20_000)).value
+    monkeypatch.undo()
+    assert late < ncp_bound(frame, NAMES, 10, ht.Budget(nodes=20_000)).value
 
 
 def test_rows_of_a_table_with_counts_have_a_price_each():

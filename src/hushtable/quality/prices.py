@@ -24,8 +24,12 @@ _SWEEPING, _CLOSING = 14, 100  # nodes of a row in a sweep: many sweeps raise pr
 _MOST_SWEEPS: Final = 300  # of a small table, which more of them would not help
 _ROUGH: Final = 0.6  # the share of the time for sweeps that the rough ones take
 _STEPS: Final = (0.25, 0.01)  # what a record's price rises by in the first and last sweep, in mean prices
-_RESERVE: Final = 25.0  # how much longer than the first proof the last one may take
+_RESERVE: Final = 25.0  # how much longer than the first proof the last ones may take
 _MOST_RESERVED: Final = 0.5
+_UNASKED: Final = 4  # how many times the nodes of the first proof are spent where no budget was given
+# The last proofs: how much of the way from prices that are proven to those that are hoped for, with how many nodes
+# a row, and until which share of the time that is left for them.
+_PROOFS: Final = ((0.7, 300, 0.5), (1.0, _THOROUGH, 1.0))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -93,23 +97,25 @@ def nearest_shares(rows: spacing.Rows, k: int, clock: Clock) -> FloatArray:
 
 
 def raised(rows: spacing.Rows, k: int, clock: Clock) -> Priced:
-    """Return the best prices that are found within a budget; without one, those of a single pass.
+    """Return the best prices that are found within a budget; without one, within some times the nodes of one proof.
 
     Notes
     -----
     Prices begin above what the k nearest cost and are lowered until they are proven. What is left of the
     budget goes to sweeps that raise every price by a step, and lower the prices of the members
-    of each class that is found to exceed its cost; the steps fall, and the last part of the budget goes to the proof.
+    of each class that is found to exceed its cost; the steps fall, and the last part of the budget goes to proofs.
+    The farther prices lie above those that are proven, the longer a proof takes, and the lower what it comes to where
+    it has no time: so prices on the way there are proven first, and the best of all proofs is kept.
     """
     say_if_first_run(ascent.certify, 15)
     search = _Search(rows, k, clock)
     near = nearest_shares(rows, k, clock)
     if search.done >= 1:
         return Priced(near, 0, complete=False)
-    best = search.proven(_FIRST * near, _QUICK)
-    first, best = search.done, max(near, best, key=search.sum)
+    best = max(near, search.proven(_FIRST * near, _QUICK), key=search.sum)
     if clock.budget == Budget():
-        return Priced(best, search.nodes, complete=True)
+        search.most_nodes = _UNASKED * max(1, search.nodes)
+    first = search.done
     prices, until = best.copy(), 1 - min(_MOST_RESERVED, _RESERVE * first)
     mean, began = search.sum(best) / float(rows.counts.sum()), search.done
     for n_done in range(_MOST_SWEEPS):
@@ -118,8 +124,13 @@ def raised(rows: spacing.Rows, k: int, clock: Clock) -> Priced:
         share = max((search.done - began) / (until - began), n_done / _MOST_SWEEPS)
         step = mean * _STEPS[0] * (_STEPS[1] / _STEPS[0]) ** share
         search.sweep(prices, step, _SWEEPING if share < _ROUGH else _CLOSING, until)
-    last = search.proven(prices, _THOROUGH)
-    return Priced(max(best, last, key=search.sum), search.nodes, complete=False)
+    began = search.done
+    for share, n_nodes, end in _PROOFS:
+        if search.done >= 1:
+            break
+        found = search.proven(best + share * (prices - best), n_nodes, began + end * (1 - began))
+        best = max(best, found, key=search.sum)
+    return Priced(best, search.nodes, complete=clock.budget == Budget())
 
 
 def proven(rows: spacing.Rows, k: int, prices: FloatArray, clock: Clock) -> Priced:
@@ -134,6 +145,7 @@ class _Search:
 
     def __init__(self, rows: spacing.Rows, k: int, clock: Clock) -> None:
         self.rows, self.k, self.clock = rows, k, clock
+        self.most_nodes = clock.budget.nodes
         self.scratch = _scratch(rows)
 
     @property
@@ -145,16 +157,16 @@ class _Search:
         """The share of the budget that is used up."""
         budget = self.clock.budget
         by_time = 0.0 if budget.seconds is None else self.clock.spent / budget.seconds
-        return max(by_time, 0.0 if budget.nodes is None else self.nodes / budget.nodes)
+        return max(by_time, 0.0 if self.most_nodes is None else self.nodes / self.most_nodes)
 
     def sum(self, prices: FloatArray) -> float:
         return float(prices @ self.rows.counts)
 
-    def proven(self, prices: FloatArray, n_nodes: int) -> FloatArray:
+    def proven(self, prices: FloatArray, n_nodes: int, until: float = 1.0) -> FloatArray:
         """Return feasible prices that are no higher than those given.
 
-        The highest prices come last and are dearest to prove. Where the share of the time that is gone is above that of
-        the rows, a row is given few nodes, so that something is left for all; once the budget is over, one.
+        The highest prices come last and are dearest to prove. Where the share of the time up to an end that is gone is
+        above that of the rows, a row is given few nodes, so that something is left for all; once the budget is over, one.
         """
         # A class of equal rows costs nothing.
         lowered = np.where(self.rows.counts >= self.k, np.minimum(prices, 0.0), prices)
@@ -165,7 +177,7 @@ class _Search:
         began = self.done
 
         def certify(run: tuple[int, int]) -> None:
-            is_late = self.done - began > (1 - began) * run[1] / len(order)
+            is_late = self.done - began > (until - began) * run[1] / len(order)
             most = 1 if self.done >= 1 else _QUICK if is_late else n_nodes
             limits = dearest.Limits(self.k, min(n_nodes, most))
             ascent.certify(self.rows, self.scratch, limits, order, rank, run, lowered)
