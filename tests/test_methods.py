@@ -264,3 +264,33 @@ def test_a_new_method_goes_through_every_door(everything, tmp_path):
     assert set(written["town"]) == {"*"}
     assert done("verify", tmp_path / "out.csv").out
     assert done("verify", tmp_path / "out.csv", "-p", tmp_path / "policy.yaml").out
+
+
+@dataclass(frozen=True)
+class OwnLoss:
+    name: ClassVar[str] = "square-ncp"
+    weights: ClassVar[dict[str, float]] = {}
+
+    def of(self, recoding, sizes):
+        return 0.0
+
+
+def test_a_loss_that_no_method_searches_by_is_refused_with_those_that_the_method_takes():
+    with pytest.raises(ht.InputError, match="no method does; Mondrian takes 'ncp'"):
+        release_of("mondrian", people(), loss=OwnLoss())
+
+
+def test_a_method_whose_classes_fail_is_told_that_it_is_its_fault(everything, monkeypatch):
+    def search(self, problem):
+        partition = Partition.of(problem.table, problem.columns)
+        columns = tuple(problem.table.column(name) for name in problem.columns)
+        return Found(partition, Recoding(columns, (), "everything"), problem.clock.trace("everything", 1))
+
+    monkeypatch.setattr(METHODS["everything"], "search", search)
+    with pytest.raises(AssertionError, match=r"k-anonymity .*; this is a fault of the method"):
+        release_of("everything", people())
+
+
+def test_the_help_names_every_method():
+    told = done("anonymize", "--help").out
+    assert all(name in told for name in METHODS)

@@ -4,11 +4,13 @@ import math
 
 import naive_population as naive
 import numpy as np
+import polars as pl
 import pytest
 from drawing import lognormal, pitman_partition, sample, slide_classes
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import hushtable as ht
 from hushtable.risk.population import SampleClasses, TreeRisk, dankar, pitman, population_uniqueness, snb, zayatz
 from hushtable.risk.population.pitman import fit_pitman
 from hushtable.risk.population.snb import fit_snb
@@ -150,3 +152,14 @@ def test_raw_adult(adult_classes):
     alpha, theta = fit_pitman(adult_classes)
     assert (alpha, theta) == pytest.approx((0.70003, 2_559.9), rel=2e-5)
     assert math.isclose(found["zayatz"].high, 0.384, abs_tol=0.002)
+
+
+def test_an_estimate_is_not_reliable_where_the_bounds_are_wider_than_it():
+    # Of made-up people, half of them sampled, Pitman's is a quarter too high, between bounds of nearly 0 and a third.
+    people = ht.datasets.people(n=2000, seed=1).select("sex", "postcode", "education")
+    classes = people.with_row_index().with_columns(label=pl.struct(people.columns).rank("dense"))["label"].to_numpy()
+    drawn = np.random.default_rng(0).choice(classes, 1000, replace=False)
+    found = population_uniqueness(SampleClasses.of([size for size in np.bincount(drawn) if size], 2000))["pitman"]
+    assert found.value > 1.2 * (np.bincount(classes) == 1).sum() / 2000
+    assert not found.reliable
+    assert "does not settle it" in found.reason

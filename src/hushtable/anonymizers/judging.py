@@ -138,7 +138,7 @@ class Judge:
     def check_classes(self, partition: Partition) -> None:
         """Judge the classes that a search found."""
         for model in self.failed(partition):
-            msg = f"the search left classes that fail {describe(model)}; this is a fault of hushtable"
+            msg = f"the search left classes that fail {describe(model)}; this is a fault of the method"
             raise AssertionError(msg)
 
     def codes(self) -> CodeArray:

@@ -201,7 +201,8 @@ def check_asked(method: Method, problem: Problem) -> None:
     offers, name = method.offers, type(method).__name__
     if problem.loss.name not in offers.losses:
         able = [other for other, each in METHODS.items() if problem.loss.name in each().offers.losses]
-        msg = with_hint(f"{name} does not search by loss={problem.loss.name!r}.", f"methods that do: {listed(able)}.")
+        hint = f"methods that do: {listed(able)}." if able else f"no method does; {name} takes {listed(offers.losses)}."
+        msg = with_hint(f"{name} does not search by loss={problem.loss.name!r}.", hint)
         raise InputError(msg)
     if problem.notion is not None and not offers.finds_matchings:
         able = [other for other, each in METHODS.items() if each().offers.finds_matchings]

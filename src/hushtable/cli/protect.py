@@ -95,7 +95,8 @@ def anonymize(
         str | None, typer.Option(help="readable (default), cut, tight, label, set or central.", show_default=False)
     ] = None,
     method: Annotated[
-        str | None, typer.Option(help="mondrian (default), full_domain, mingen or genetic.", show_default=False)
+        str | None,
+        typer.Option(help="mondrian (default), full_domain, local_recoding, mingen or genetic.", show_default=False),
     ] = None,
     loss: Annotated[
         str | None,
@@ -249,6 +250,7 @@ def _say_released(
     output: Path, rules: Policy, release: Release, verdict: Verdict, *, as_json: bool, codebook: bool
 ) -> None:
     from hushtable import frames, manifest, notes
+    from hushtable.claims import Matchings
 
     summary = release.to_dict()
     codes, alike = notes.missing_codes(release), notes.near_duplicates(release)
@@ -274,7 +276,12 @@ def _say_released(
         *spelling_lines(release.writing, codes, alike, kept, formulas),
     )
     if release.trace.effort is not None:
-        say(*effort_lines(release.trace), *published_lines(frames.read(output, dialect=manifest.dialect_of(output))))
+        # A partition may publish several tables; of what matches row by row, tables themselves are counted.
+        unit = "table" if isinstance(release.claim, Matchings) else "partition"
+        say(
+            *effort_lines(release.trace, unit),
+            *published_lines(frames.read(output, dialect=manifest.dialect_of(output))),
+        )
         for alternative in release.alternatives:
             say(*published_lines(alternative.edition.frame()))
 

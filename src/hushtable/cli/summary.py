@@ -229,8 +229,8 @@ def _few(names: Sequence[str]) -> str:
     return f"{', '.join(names[:_FEW_NAMES])}{more}"
 
 
-def effort_lines(trace: Trace) -> list[str]:
-    """Say what was looked at, and what is proven."""
+def effort_lines(trace: Trace, unit: str) -> list[str]:
+    """Say what was looked at, and what is proven; ties are counted in a unit."""
     effort = trace.effort
     assert effort is not None
     proof = "proven to be the least" if trace.optimal else "no proof"
@@ -239,7 +239,7 @@ def effort_lines(trace: Trace) -> list[str]:
     if not effort.space and effort.history:
         losses = [value for _, _, value in effort.history]
         return [f"  {proof}; {effort.states:,} steps from a start of {losses[0]:.6g}, {trace.seconds:.2f} s"]
-    ties = "" if effort.ties is None else f"; reached in {effort.ties:,} ways"
+    ties = "" if effort.ties is None else f"; reached by {effort.ties:,} {unit}{'' if effort.ties == 1 else 's'}"
     space, share = f"10^{effort.space:.1f} possible tables", f"10^{effort.factor:.1f} tables each"
     return [
         f"  {proof}{ties}",

@@ -192,7 +192,7 @@ def dependence(first: CodeArray, second: CodeArray) -> Dependence:
     # The sum over empty cells of (0 - expected)^2 / expected is what the others' expectations leave.
     chi_square = float(((held.counts - expected) ** 2 / expected).sum() + n_records - expected.sum())
     freedom = max(0, int((ours > 0).sum()) - 1) * max(0, int((theirs > 0).sum()) - 1)
-    return Dependence(mutual_information(first, second), max(0.0, round(chi_square, 6)), freedom)
+    return Dependence(mutual_information(first, second), max(0.0, chi_square), freedom)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

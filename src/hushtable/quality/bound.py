@@ -82,8 +82,8 @@ def ncp_bound(
     k : int
     budget : Budget, optional
         Without one four times the nodes of the first proof, reproducible, seconds for 20,000 rows (k = 50: half a
-        minute). The floor rises with the budget; one in nodes is reproducible. For k = 2 there is nothing to raise: a budget in seconds that is too short for a
-        matching gives the floor of `ncp_lower_bound`.
+        minute). The floor rises with the budget; one in nodes is reproducible. For k = 2 there is nothing to raise: a
+        budget in seconds that is too short for a matching gives the floor of `ncp_lower_bound`.
     suppresses : bool
         Records may be left out instead, each at the cost of 1 in every column: no price is above that.
 

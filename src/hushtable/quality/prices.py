@@ -166,7 +166,8 @@ class _Search:
         """Return feasible prices that are no higher than those given.
 
         The highest prices come last and are dearest to prove. Where the share of the time up to an end that is gone is
-        above that of the rows, a row is given few nodes, so that something is left for all; once the budget is over, one.
+        above that of the rows, a row is given few nodes, so that something is left for all; once the budget is over,
+        one.
         """
         # A class of equal rows costs nothing.
         lowered = np.where(self.rows.counts >= self.k, np.minimum(prices, 0.0), prices)

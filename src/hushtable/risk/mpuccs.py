@@ -168,7 +168,8 @@ def mpuccs(
         Missing is one value, or a record matches nothing where it has none.
     numeric_precision : "auto", int, mapping of column to int, or None
         Decimals to which numbers are compared; -1 compares tens, of whole numbers too. ``"auto"``: per
-        column, the fewest that write all its values in one of the tables. None compares exactly.
+        column, the fewest that write all its values in one of the tables. None compares exactly. Numbers are rounded
+        as NumPy does it: to one decimal .15 becomes .2, where Python's ``round`` gives .1.
     datetime_precision : "auto", unit, mapping of column to unit, or None
         Unit (``D h m s ms us``) to which moments are cut; ``"auto"`` as for numbers.
     field_decay_factor : float

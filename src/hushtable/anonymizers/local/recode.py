@@ -168,7 +168,7 @@ def _spared(problem: Problem, clock: Clock) -> tuple[Budget | None, Clock]:
         return None, clock
     seconds = clock.budget.seconds
     if seconds is None:
-        # A floor of one pass is reproducible, and takes long where there are many rows.
+        # A floor without a budget is reproducible, and takes long where there are many rows.
         return Budget() if problem.table.n_rows <= _MOST_IN_A_PASS else None, clock
     return Budget(_SHARE_OF_FLOOR * seconds), replace(clock, budget=Budget((1 - _SHARE_OF_FLOOR) * seconds))
 

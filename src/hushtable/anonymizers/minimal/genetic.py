@@ -62,7 +62,8 @@ class Genetic:
         The share of a generation that lives on and has offspring, in (0, 1]; one place is always for a child.
     mutation_rate : float, optional
         Of tables: m cells in m + 100 are drawn anew, and m doubles every tenth of the generations; 10 when
-        not given.
+        not given. Half of the offspring mutate, the other half take their rows from two parents; the source's
+        program does both to all.
     seed : int
 
     Notes

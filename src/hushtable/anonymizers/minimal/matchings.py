@@ -140,7 +140,7 @@ def _solve(space: Space, model: MatchingNotion, n_best: int, clock: Clock) -> So
     value = float(sum(each.costs[pick] for each, pick in zip(options, chosen, strict=True)))
     covers = np.array([each.covers[pick] for each, pick in zip(options, chosen, strict=True)])
     if not _holds(model, covers):
-        msg = f"the search left rows that fail {model.name}; this is a fault of hushtable"
+        msg = f"the search left rows that fail {model.name}; this is a fault of the method"
         raise AssertionError(msg)
     if n_best == 1:
         return Solution(picks, value, bound, n_states)

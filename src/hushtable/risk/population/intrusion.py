@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -11,6 +13,8 @@ from hushtable.risk.population.classes import SampleClasses
 from hushtable.risk.population.estimate import Estimate
 
 __all__ = ["data_intrusion"]
+
+_FEW_PAIRS: Final = 10
 
 
 def data_intrusion(
@@ -41,7 +45,10 @@ def data_intrusion(
     estimated without bias under random sampling, whatever the population looks like.
     Its error is that of a sum over classes, whose variance is estimated by S (2 - f) / f + 6 n3 (1 - f)^2 / f^2, n3
     the classes of three; the interval solves (estimate - S)^2 = z^2 variance for S, as Wilson does for a rate, so
-    that it says something without any pair too. Clustered samples (households, schools) break it: theta is then higher.
+    that it says something without any pair too. Below ten pairs, where a normal error says too little, it is widened to
+    the exact one: without classes of three, each of the n2 pairs and the S people is a pair with chance f / (2 - f), so
+    that the limits of S are quantiles of the negative binomial (as Clopper and Pearson's of a rate). Clustered
+    samples (households, schools) break it: theta is then higher.
 
     Examples
     --------
@@ -65,9 +72,21 @@ def data_intrusion(
     upper = shared + z * z * spread / 2 + z * (spread * shared + z * z * spread * spread / 4 + triples) ** 0.5
     lower = max((shared * shared - z * z * triples) / upper, 0.0)
     upper = min(upper, classes.population_size - classes.n_records)
+    if n_pairs < _FEW_PAIRS and pair_weights is None:
+        least, most = _exact(n_pairs, f / (2 - f), confidence)
+        lower, upper = min(lower, least), min(max(upper, most), classes.population_size - classes.n_records)
     value, low, high = (n_unique / (n_unique + people) for people in (shared, upper, lower))
     reason = "" if n_pairs else "no class of the sample has two records: the value is the worst that can be"
     return Estimate(value, low, high, not reason, reason)
+
+
+def _exact(n_pairs: int, share: float, confidence: float) -> tuple[float, float]:
+    """Return between which numbers of people lie who are no pair, where so many of all are, each with a chance."""
+    from scipy.stats import nbinom
+
+    tail = (1 - confidence) / 2
+    least = float(nbinom.ppf(tail, n_pairs, share)) if n_pairs else 0.0
+    return least, float(nbinom.ppf(1 - tail, n_pairs + 1, share))
 
 
 def _others(pair_weights: ArrayLike, n_pairs: int) -> np.ndarray[tuple[int], np.dtype[np.float64]]:

@@ -82,7 +82,7 @@ def population_uniqueness(classes: SampleClasses, *, tree: TreeRisk | None = Non
     -----
     A small sample does not settle population uniqueness, and each point estimate is wrong somewhere, by up to seven
     times. They are reported for comparison with other programs. ``reliable`` is False where the bounds are wider than a
-    half or do not hold the value, and for samples in which simulation found the estimator wrong.
+    half, or than the value, or do not hold it, and for samples in which simulation found the estimator wrong.
 
     Examples
     --------
@@ -118,7 +118,7 @@ def _judged(name: str, point: Point, classes: SampleClasses, limits: Bounds) -> 
     if f < 1:
         if not limits.fits:
             faults.append("no mixture of class sizes explains the sample: it was not drawn at random")
-        elif limits.high - limits.low > _WIDE:
+        elif limits.high - limits.low > min(_WIDE, value):
             faults.append("the sample does not settle it: anything between the bounds explains the sample")
         if not limits.low - _TOLERANCE <= value <= limits.high + _TOLERANCE:
             faults.append("outside the bounds: no mixture of class sizes that explains the sample has so many")
