@@ -12,6 +12,7 @@ search of 30 generations, 86 to 114 s on car and about an hour on Adult; the bes
 import argparse
 import os
 import statistics
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -39,6 +40,8 @@ SETS = {
 def load() -> dict[str, ht.Table]:
     """Code the five tables of the source; nursery's header lacks the name of its ninth column."""
     nursery = SHARED / "uci/nursery.csv"
+    if not nursery.is_file():
+        sys.exit(f"no {nursery}; set HUSHTABLE_SHARED")
     header = [name.strip() for name in nursery.read_text().split("\n", 1)[0].split(",")]
     columns = [*header, "class"]
     return {

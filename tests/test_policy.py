@@ -15,7 +15,7 @@ import yaml
 
 import hushtable as ht
 from command import run
-from hushtable import manifest
+from hushtable import manifest, plain_yaml
 from hushtable.anonymizers import Genetic, Mondrian, protect
 from hushtable.claims import Limits
 from hushtable.errors import ColumnError, InputError, PolicyError
@@ -971,3 +971,12 @@ def test_a_request_is_what_protect_carries_out(tmp_path):
         rules.request(path, key=b"a secret of many bytes")
     with pytest.raises(PolicyError, match="'postcode'"):
         Policy.make({"columns": {"sex": "quasi-identifier"}, "models": [{"k-anonymity": 5}]}).opened(path)
+
+
+def test_every_fault_of_a_long_file_finds_its_line_at_once():
+    lines = "".join(f"  c{i}: othr\n" for i in range(300))
+    plain_yaml._entries.cache_clear()
+    with pytest.raises(PolicyError, match=r"policy line 301: columns\.c299"):
+        Policy.parse(f"columns:\n{lines}")
+    # Each mapping is gone through once, not once for each of its faults.
+    assert plain_yaml._entries.cache_info().misses <= 2

@@ -222,3 +222,10 @@ def test_numbers_are_whole_where_they_fit() -> None:
         None,
     ]
     assert [type(number(text)) for text in texts[:8]] == [int, int, float, float, float, float, int, float]
+
+
+def test_a_number_of_thousands_of_digits_is_refused_and_one_of_zeros_is_read() -> None:
+    with pytest.raises(PipelineError):
+        read(f"age > {'9' * 5000}", "rule")
+    assert number("0" * 5000 + "7") == 7.0
+    assert number("9" * 5000) is None

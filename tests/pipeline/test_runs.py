@@ -1020,3 +1020,26 @@ def test_names_that_no_file_has(path: str, folder: Path) -> None:
     text = f'Loader: {{people: {{filepath: "{path}"}}}}\n'
     with pytest.raises(ht.PipelineError, match="there is no file"):
         pipeline(folder, text).run(folder / "out")
+
+
+def test_a_disk_that_is_full_for_what_is_kept_is_told(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object, **__: object) -> None:
+        told = "parquet: File out of specification: underlying IO error: No space left on device (os error 28)"
+        raise pl.exceptions.ComputeError(told)
+
+    monkeypatch.setattr(pl.LazyFrame, "sink_parquet", fail)
+    outcome = run("run", _written(folder, WHOLE), "--out", folder / "out")
+    assert outcome.code == 70
+    assert "cannot keep a result" in outcome.err
+    assert "no space is left" in outcome.err
+    assert "Traceback" not in outcome.err
+    assert not list((folder / "out").iterdir())
+
+
+@pytest.mark.parametrize("asked", ["sampling_ratio: 1.0e+308, target_rows: 500", f"target_rows: {10**400}"])
+def test_no_more_rows_are_drawn_than_there_could_be(folder: Path, asked: str) -> None:
+    rule = "field_constraints: ['age > 200']"
+    text = f"{WHOLE.partition('Evaluator')[0]}Constrainer: {{more: {{{rule}, {asked}}}}}\n"
+    outcome = run("run", _written(folder, text), "--out", folder / "out")
+    assert outcome.code == 2
+    assert "less than or equal to" in outcome.err or "not YAML" in outcome.err

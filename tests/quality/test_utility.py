@@ -290,3 +290,21 @@ def test_without_scikit_learn_the_extra_is_named(workers, monkeypatch):
     release = ht.anonymize(workers, quasi_identifiers=["age"], models=[ht.KAnonymity(5)], roles="trust")
     with pytest.raises(InputError, match=r"hushtable\[sklearn\]"):
         release.utility("part")
+
+
+def test_a_model_of_few_rows_takes_one_thread(monkeypatch):
+    import threadpoolctl
+
+    limits = []
+    limit = threadpoolctl.threadpool_limits
+    monkeypatch.setattr(threadpoolctl, "threadpool_limits", lambda n, api: limits.append(n) or limit(n, api))
+    few = pl.DataFrame({"age": list(range(20, 32)), "sex": list("mwmwmwmwmwmw")})
+    release = ht.anonymize(few, quasi_identifiers=["age"], models=[ht.KAnonymity(2)], roles="trust")
+    assert release.utility(target="sex").target is not None
+    assert set(limits) == {1}
+
+
+def test_figures_past_every_float_are_json_all_the_same():
+    far = pl.DataFrame({"a": [1e308, -1e308, 1.0, 2.0] * 4, "b": [1, 2, 3, 4] * 4})
+    release = ht.anonymize(far, quasi_identifiers=["a"], models=[ht.KAnonymity(2)], roles="trust")
+    json.dumps(release.utility().to_dict(), allow_nan=False)

@@ -109,7 +109,9 @@ class Axis:
 
     def variance(self, of_places: float) -> float:
         """Return the variance of numbers from that of their places."""
-        return float(np.ldexp(of_places, 2 * self.exponent))
+        # Of numbers near the largest float it is infinite.
+        with np.errstate(over="ignore"):
+            return float(np.ldexp(of_places, 2 * self.exponent))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
