@@ -20,7 +20,7 @@ class Outcome:
 
 
 def run(*arguments: object) -> Outcome:
-    """Run ``hushtable`` with these arguments; an error that is not the command's own goes through."""
+    """Run ``hushtable`` with these arguments; an error that is not the command's own is 70."""
     out, err = io.StringIO(), io.StringIO()
     code: object = 0
     with (

@@ -17,6 +17,8 @@ PARTS = {
     "methods": 1,
     "prose": 1,
     "certificates": 1,
+    "headers": 1,
+    "pipelines": 1,
 }
 CASES = {
     "releases": 80,
@@ -28,6 +30,8 @@ CASES = {
     "methods": 40,
     "prose": 60,
     "certificates": 150,
+    "headers": 8,
+    "pipelines": 60,
 }
 
 

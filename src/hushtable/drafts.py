@@ -124,8 +124,11 @@ def _is_same(one: Path, other: Path) -> bool:
 
 def check_inside(path: Path, folder: Path, what: str) -> None:
     """Raise InputError where a file or folder is not inside a folder, links and ``..`` followed."""
-    home = Path(os.path.realpath(folder))
-    if home not in (place := Path(os.path.realpath(path)), *place.parents):
+    try:
+        home, place = Path(os.path.realpath(folder)), Path(os.path.realpath(path))
+    except (OSError, ValueError) as error:
+        raise InputError(with_hint(f"{what} {str(path)!r}: {error}.", "no file has such a name.")) from None
+    if home not in (place, *place.parents):
         msg = f"{what} {str(path)!r} is outside the output folder {str(folder)!r}."
         raise InputError(with_hint(msg, "name a place inside it; nothing was written."))
 

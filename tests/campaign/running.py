@@ -26,6 +26,8 @@ KINDS = {
     "methods": 10,
     "prose": 10,
     "certificates": 10,
+    "headers": 6,
+    "pipelines": 8,
 }
 """Every kind of case and its share of the cases; a kind is a module here with a function `case(random, folder)`."""
 

@@ -74,9 +74,13 @@ def check(paths: Sequence[Path], inputs: Sequence[Path], out: Path, *, overwrite
     for path in paths:
         drafts.check_inside(path, out, "the file")
     drafts.check_outputs((*paths, out / RECORD), inputs, overwrite=True)
-    known = {} if overwrite else _recorded(out)
+    if overwrite:
+        return
+    known = _recorded(out)
     strange = [path for path in paths if path.exists() and known.get(_name(path, out)) != manifest.sha256(path)]
-    if strange and not overwrite:
+    if not known and (out / RECORD).exists():
+        strange.append(out / RECORD)
+    if strange:
         msg = f"{listed(map(str, strange))} exists, and is not what an earlier run wrote there."
         raise InputError(
             with_hint(
@@ -112,7 +116,7 @@ def _name(path: Path, out: Path) -> str:
 
 
 def _recorded(out: Path) -> dict[str, str]:
-    """Read what runs wrote into a folder; a record that cannot be read vouches for nothing."""
+    """Read what runs wrote into a folder; nothing where there is no record, or somebody else's file in its place."""
     try:
         found = json.loads((out / RECORD).read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError):
