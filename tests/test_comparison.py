@@ -118,6 +118,25 @@ def test_the_knee_is_marked_in_words():
     assert "the choice is yours" in page
 
 
+def test_runs_that_are_alike_are_one_line():
+    rows = tuple(
+        ComparedRun(k, share, "cut", "mondrian", highest_risk=1 / k, loss=k / 10 + (share > 0.01))
+        for share in (0.0, 0.01, 0.05)
+        for k in (2, 5)
+    )
+    made = Comparison(rows, ("age",), 6, "ncp")
+    assert made.lines() == {
+        "mondrian, cut, suppression 0 = 0.01": [(0.2, 0.5), (0.5, 0.2)],
+        "mondrian, cut, suppression 0.05": [(1.2, 0.5), (1.5, 0.2)],
+    }
+    axes = made.plot()
+    drawn = [line.get_label() for line in axes.get_lines()]
+    assert drawn[:2] == list(made.lines())
+    # The legend leaves the room to the data.
+    box, whole = axes.get_legend().get_window_extent(), axes.figure.bbox
+    assert box.height < whole.height / 5
+
+
 def test_the_plot_draws_a_line_for_what_differs_in_k_alone():
     rows = (
         run(0.1, 0.9),
@@ -131,7 +150,7 @@ def test_the_plot_draws_a_line_for_what_differs_in_k_alone():
     assert (first.get_label(), second.get_label()) == ("mondrian, cut, suppression 0", "mingen")
     assert first.get_xdata().tolist() == [0.9, 0.3, 0.1]
     assert first.get_ydata().tolist() == [0.1, 0.2, 0.5]
-    assert mark.get_label() == KNEE
+    assert mark.get_label() == "knee"
     assert (mark.get_xdata().tolist(), mark.get_ydata().tolist()) == ([0.3], [0.2])
     given_axes = Figure().add_subplot()
     assert made.plot(ax=given_axes) is given_axes

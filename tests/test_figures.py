@@ -9,6 +9,7 @@ import sys
 import warnings
 import xml.dom.minidom
 from pathlib import Path
+from types import SimpleNamespace
 
 import matplotlib
 import numpy as np
@@ -233,14 +234,59 @@ def test_plots_work_without_a_display_and_leave_the_back_end_alone(monkeypatch):
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
-def test_drawing_leaves_pyplot_s_current_figure_alone():
+@pytest.fixture
+def pyplot():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         import matplotlib.pyplot as plt
-    assert not plt.get_fignums()
-    for draw in DRAWN.values():
-        draw()
-    assert not plt.get_fignums()
+    plt.switch_backend("agg")
+    return plt
+
+
+def shown_and_closed(plt):
+    """Return the pictures of all figures that pyplot holds and close them, as a notebook does behind every cell."""
+    pictures = []
+    for number in plt.get_fignums():
+        page = io.BytesIO()
+        plt.figure(number).savefig(page, format="png")
+        pictures.append(page.getvalue())
+    plt.close("all")
+    return pictures
+
+
+def test_every_cell_of_a_notebook_shows_its_picture(pyplot):
+    cells = {
+        "assess": lambda: ht.assess(MADE_UP, quasi_identifiers=FEW).plot(),
+        "by k": lambda: ht.assess(MADE_UP, quasi_identifiers=FEW).plot("risk_by_k"),
+        "uniques": lambda: ht.minimal_uniques(MADE_UP.head(50), columns=FEW).plot(),
+        "roles": lambda: ht.find_quasi_identifiers(MADE_UP).plot(),
+        **DRAWN,
+    }
+    for name, cell in cells.items():
+        axes = cell()
+        (picture,) = shown_and_closed(pyplot)
+        assert picture.startswith(b"\x89PNG"), name
+        assert len(picture) > 2_000, name
+        # What is closed can still be written.
+        axes.figure.savefig(io.BytesIO(), format="svg")
+
+
+def test_given_axes_and_reports_leave_pyplot_alone(pyplot):
+    with drawing.apart():
+        for draw in DRAWN.values():
+            draw()
+    risk = ht.assess(MADE_UP, quasi_identifiers=FEW)
+    risk.plot(ax=Figure().add_subplot())
+    ht.report(risk, audience="internal").to_html()
+    assert not pyplot.get_fignums()
+
+
+@pytest.mark.parametrize("shell", [None, "a shell"])
+def test_ipython_alone_brings_pyplot_in(shell, monkeypatch):
+    for name in [name for name in sys.modules if name.startswith("matplotlib.pyplot")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: shell))
+    assert drawing._is_looked_at() is (shell is not None)
 
 
 def heights(axes):

@@ -5,7 +5,7 @@ It is internal: what other requests would have cost tells the readers of a relea
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Final
 
@@ -138,7 +138,7 @@ class Comparison:
         Parameters
         ----------
         ax : matplotlib axes, optional
-            A figure of its own, which no window shows, when not given.
+            A figure of its own when not given; a notebook shows it.
 
         Raises
         ------
@@ -148,13 +148,23 @@ class Comparison:
         feasible = [row for row in self.rows if row.is_feasible]
         if not feasible:
             raise InputError(with_hint("no run is feasible, so there is nothing to draw.", "ask for a smaller k."))
-        lines = {
-            line: np.array([(row.loss, row.highest_risk) for row in feasible if row.line == line])
-            for line in dict.fromkeys(row.line for row in feasible)
-        }
+        lines = {name: np.array(points) for name, points in self.lines().items()}
         knee = self.knee
         marked = None if knee is None else np.array([knee.loss, knee.highest_risk])
-        return figures.risk_against_loss(lines, marked, label=f"loss ({self.loss})", mark=KNEE, ax=ax)
+        return figures.risk_against_loss(lines, marked, label=f"loss ({self.loss})", mark="knee", ax=ax)
+
+    def lines(self) -> dict[str, list[tuple[float, float]]]:
+        """Return (loss, highest risk) of the feasible runs that differ in k alone; runs that are alike are one line."""
+        points: dict[str, list[tuple[float, float]]] = {}
+        runs: dict[str, ComparedRun] = {}
+        for row in self.rows:
+            if row.loss is not None and row.highest_risk is not None:
+                points.setdefault(row.line, []).append((row.loss, row.highest_risk))
+                runs.setdefault(row.line, row)
+        alike: dict[tuple[tuple[float, float], ...], list[ComparedRun]] = {}
+        for name, each in points.items():
+            alike.setdefault(tuple(each), []).append(runs[name])
+        return {_joined(each): list(line) for line, each in alike.items()}
 
     def to_frame(self) -> Any:
         """Return a row for every run as a dataframe of the kind that went in (polars for a path or a Table)."""
@@ -186,6 +196,17 @@ class Comparison:
         body = "".join(f"<tr>{_html_cells(row)}{'<td>knee</td>' if row is knee else ''}</tr>" for row in self.rows)
         told = "" if knee is None else f"Knee: {KNEE}. "
         return f"<table><tr>{head}</tr>{body}</table>{told}{INTERNAL.capitalize()}."
+
+
+def _joined(runs: Sequence[ComparedRun]) -> str:
+    """Name a line of runs that are alike: what they share once, and each of what they differ in."""
+    parts = []
+    for told in ("method", "recoding", "suppression"):
+        values = [getattr(run, told) for run in runs]
+        texts = dict.fromkeys(f"{each:g}" if told == "suppression" else each for each in values if each is not None)
+        if texts:
+            parts.append(f"{'suppression ' if told == 'suppression' else ''}{' = '.join(texts)}")
+    return ", ".join(parts)
 
 
 def _frontier(rows: Iterable[ComparedRun]) -> list[ComparedRun]:

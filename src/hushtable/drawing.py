@@ -6,8 +6,11 @@ Nothing global is set: a figure of ours brings its sizes with it, on given axes 
 from __future__ import annotations
 
 import io
+import sys
 import textwrap
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
@@ -21,6 +24,7 @@ __all__ = [
     "INK",
     "PALETTE",
     "Look",
+    "apart",
     "as_svg",
     "axes_of",
     "correlation",
@@ -49,6 +53,7 @@ FAINT: Final = "#b0b0b0"
 EDGE: Final = 0.6
 """How wide the edges of bars are, in points."""
 
+_APART: Final[ContextVar[bool]] = ContextVar("apart", default=False)
 _DASHES: Final = ("-", "--", ":", "-.", (0, (6, 1, 1, 1, 1, 1)), (0, (8, 3)))
 _MARKERS: Final = ("o", "s", "^", "D", "v", "P")
 _HATCHES: Final = ("", "////", "....", "xxxx", "\\\\\\\\", "oo", "----", "||||", "++", "**", "//..", "\\\\..")
@@ -97,17 +102,47 @@ def look(i: int) -> Look:
 
 
 def axes_of(ax: Any, *, width: float = 4.2, height: float = 3.0) -> Any:
-    """Return the axes that were given, or those of a new figure that only they know, its size in inches."""
+    """Return the axes that were given, or those of a new figure, its size in inches.
+
+    Notes
+    -----
+    Where somebody looks at figures of pyplot (a notebook, or a program that imported it), the figure is one of them: it
+    is shown, and closed once shown, as those of pandas are. Elsewhere, and within `apart`, only its axes know it.
+    """
     if ax is not None:
         return ax
-    from matplotlib.figure import Figure
+    if not _APART.get() and _is_looked_at():
+        import matplotlib.pyplot as plt
 
-    axes = Figure(figsize=(width, height), layout="constrained").add_subplot()
+        figure: Any = plt.figure(figsize=(width, height), layout="constrained")
+    else:
+        from matplotlib.figure import Figure
+
+        figure = Figure(figsize=(width, height), layout="constrained")
+    axes = figure.add_subplot()
     axes.tick_params(labelsize=_SIZE - 1)
     for axis in (axes.xaxis, axes.yaxis):
         axis.label.set_fontsize(_SIZE)
         axis.get_offset_text().set_fontsize(_SIZE - 1)
     return axes
+
+
+@contextmanager
+def apart() -> Iterator[None]:
+    """Make figures that nobody is shown: those of a report or a file."""
+    token = _APART.set(True)
+    try:
+        yield
+    finally:
+        _APART.reset(token)
+
+
+def _is_looked_at() -> bool:
+    # What the program imported says how it works, and nothing is imported to find out.
+    if "matplotlib.pyplot" in sys.modules:
+        return True
+    shell = sys.modules.get("IPython")
+    return shell is not None and shell.get_ipython() is not None
 
 
 def text_size(axes: Any) -> float:

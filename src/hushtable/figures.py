@@ -1,8 +1,10 @@
 """Arrays to matplotlib axes: what every ``.plot()`` calls.
 
-Nothing here chooses a back end, opens a window, touches pyplot or sets what other figures go by: without ``ax`` a
-figure is made that only its axes know, which ``ax.figure.savefig(path)`` writes. Plain lists do as well as arrays;
-a value of None is not shown. Series differ by hatch, dashes or marker, never by their colour alone.
+Nothing here chooses a back end, opens a window, imports pyplot where nobody uses it or sets what other figures go by:
+without ``ax`` a figure is made, which ``ax.figure.savefig(path)`` writes. A notebook shows it below its cell, and
+``plt.show()`` in a program that imported pyplot. Plain lists do as well as arrays; a value of None is not shown.
+
+Series differ by hatch, dashes or marker, never by their colour alone.
 
 Names come from data, and are drawn as they are: none is read as mathematics, long ones end in "…". matplotlib's own
 font has no emoji and no Chinese: it warns when such a name is drawn, and draws a box.

@@ -314,7 +314,7 @@ class Release:
         Parameters
         ----------
         ax : matplotlib axes, optional
-            A figure of its own, which no window shows, when not given.
+            A figure of its own when not given; a notebook shows it.
 
         Raises
         ------

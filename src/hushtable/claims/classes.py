@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import Any, ClassVar
+from functools import partial
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 
 from hushtable import frames
-from hushtable._types import CodeArray, CountArray, Missing
+from hushtable._types import BoolArray, CodeArray, CountArray, Missing
 from hushtable.cells import SUPPRESSED
 from hushtable.claims.columns import (
     joined,
@@ -37,6 +38,20 @@ from hushtable.spellings import canonical
 from hushtable.texts import missing_texts, text_codes
 
 __all__ = ["Classes", "Limits", "class_figures", "spelling_failures"]
+
+
+_Found: TypeAlias = tuple[Failure, Callable[[], CountArray] | None]
+"""What fails, and what finds its rows, where it has some."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Judged:
+    """What a judgement of a table came to."""
+
+    failures: tuple[_Found, ...]
+    n_records: int
+    unchecked: Mapping[str, str]
+    figures: Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,6 +208,22 @@ class Classes:
         InputError
             A bound such as ``<50`` is published of categories, or the kind of a column has to be given.
         """
+        judged = self._judged(data, original)
+        failures = tuple(
+            each if rows is None else replace(each, finds=partial(self._rows, each.condition, original))
+            for each, rows in judged.failures
+        )
+        return Verdict(self.conditions, failures, self.columns, judged.n_records, judged.unchecked, judged.figures)
+
+    def _rows(self, condition: str, original: Any, data: Any) -> CountArray:
+        """Judge a table again, and return the rows that fail a condition."""
+        for failure, rows in self._judged(data, original).failures:
+            if failure.condition == condition and rows is not None:
+                return rows()
+        msg = with_hint(f"no row of this table fails {condition!r}.", "pass the table that the verdict is on.")
+        raise InputError(msg)
+
+    def _judged(self, data: Any, original: Any) -> _Judged:
         frame = frames.read(data)
         source = None if original is None else frames.read(original).told(self.origins)
         check_columns(self.columns, frame.columns, "quasi_identifiers")
@@ -208,16 +239,21 @@ class Classes:
         counted = stats
         if any(model.needs.population and self.condition(model) not in unjudged for model in self.models):
             counted = self._with_population(stats, grouped)
-        failures = [
-            *([Failure("no records")] if frame.n_records == 0 else []),
-            *spelling_failures(frame, self.columns),
-            *self._model_failures(stats, counted, grouped.records, unjudged),
-            *self._suppression_failures(grouped.n_suppressed, hidden_persons),
-            *self._risk_failures(stats.crowd, grouped.records),
+        by_model = self._model_failures(stats, counted, grouped.records, unjudged)
+        by_risk = self._risk_failures(stats.crowd, grouped.records)
+        found: list[_Found] = [
+            *([(Failure("no records"), None)] if frame.n_records == 0 else []),
+            *((each, None) for each in spelling_failures(frame, self.columns)),
+            *((each, partial(grouped.rows_in, classes)) for each, classes in by_model),
+            *(
+                (each, partial(np.flatnonzero, grouped.hidden))
+                for each in self._suppression_failures(grouped.n_suppressed, hidden_persons)
+            ),
+            *((each, partial(grouped.rows_in, classes)) for each, classes in by_risk),
         ]
         figures = {**class_figures(stats, grouped), "missing": self.missing}
         unchecked = {**self._unpersoned(source, persons), **unjudged}
-        return Verdict(self.conditions, tuple(failures), self.columns, frame.n_records, unchecked, figures)
+        return _Judged(tuple(found), frame.n_records, unchecked, figures)
 
     @property
     def _told_of(self) -> tuple[str, ...]:
@@ -343,7 +379,7 @@ class Classes:
 
     def _model_failures(
         self, stats: ClassStats, counted: ClassStats, records: CountArray, unjudged: Container[str]
-    ) -> Iterator[Failure]:
+    ) -> Iterator[tuple[Failure, BoolArray]]:
         for model in self.models:
             if self.condition(model) in unjudged:
                 continue
@@ -354,7 +390,8 @@ class Classes:
                 # That class comes last and holds no record.
                 held = np.append(records, np.zeros(len(failed) - len(records), dtype=np.int64))
                 worst = float((np.min if model.higher_is_safer else np.max)(model.measure(seen)[failed]))
-                yield Failure(self.condition(model), int(failed.sum()), int(held[failed].sum()), worst)
+                failure = Failure(self.condition(model), int(failed.sum()), int(held[failed].sum()), worst)
+                yield failure, failed[: len(records)]
 
     def _suppression_failures(self, n_suppressed: int, n_persons: int | None) -> Iterator[Failure]:
         needed = max(self.limits.smallest_class, *(model.min_size for model in self.models))
@@ -362,18 +399,19 @@ class Classes:
         if n_suppressed and reached < needed:
             yield Failure(f"suppressed records are 0 or at least {needed}", 1, n_suppressed, float(reached))
 
-    def _risk_failures(self, crowd: CountArray, records: CountArray) -> Iterator[Failure]:
+    def _risk_failures(self, crowd: CountArray, records: CountArray) -> Iterator[tuple[Failure, BoolArray]]:
         words = self.limits.conditions()
         if self.limits.highest_risk is not None:
             failed = crowd < self.limits.smallest_class
             if failed.any():
                 worst = math.inf if crowd.min() == 0 else 1.0 / int(crowd.min())
-                yield Failure(words["highest risk"], int(failed.sum()), int(records[failed].sum()), worst)
+                yield Failure(words["highest risk"], int(failed.sum()), int(records[failed].sum()), worst), failed
         if self.limits.average_risk is not None and len(crowd):
             pairs = zip(records.tolist(), np.maximum(crowd, 1).tolist(), strict=True)
             reached = sum(Fraction(n, size) for n, size in pairs) / int(records.sum())
             if reached > Fraction(str(self.limits.average_risk)):
-                yield Failure(words["average risk"], len(crowd), int(records.sum()), float(reached))
+                everyone = np.ones(len(crowd), dtype=bool)
+                yield Failure(words["average risk"], len(crowd), int(records.sum()), float(reached)), everyone
 
     def _unjudged(self, source: frames.Frame | None) -> dict[str, str]:
         """Say which models cannot be judged from what is known, and what it would take."""

@@ -74,6 +74,10 @@ class Grouped:
         """How many records are suppressed."""
         return int(self.hidden.sum() if self.frame.counts is None else self.frame.counts[self.hidden].sum())
 
+    def rows_in(self, classes: BoolArray) -> CountArray:
+        """Return the rows of the frame in some classes, ascending."""
+        return np.flatnonzero(~self.hidden)[classes[self.labels]]
+
     @property
     def first_rows(self) -> CountArray:
         """A row of the frame of every class."""

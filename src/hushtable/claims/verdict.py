@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
+from hushtable._types import CountArray
 from hushtable.errors import InputError, VerificationError, with_hint
 from hushtable.legible import escaped, finite
 
@@ -24,12 +25,51 @@ class Failure:
         How many classes fail it, 0 where it is no condition of classes, and the records in them.
     worst : float
         The worst value reached of what the condition bounds.
+    finds : callable, optional
+        What finds the failing rows of a table, for `rows`.
     """
 
     condition: str
     n_classes: int = 0
     n_records: int = 0
     worst: float = float("nan")
+    finds: Callable[[Any], CountArray] | None = field(default=None, repr=False, compare=False)
+
+    def rows(self, data: Any) -> CountArray:
+        """Return which rows of the published table fail the condition: for those who hold the table.
+
+        Parameters
+        ----------
+        data : path or dataframe
+            The table that was judged.
+
+        Returns
+        -------
+        ndarray of int64
+            Positions from 0 on, ascending.
+
+        Raises
+        ------
+        InputError
+            The condition is one of the whole table, or nothing in this table fails it.
+
+        Examples
+        --------
+        >>> import polars as pl
+        >>> import hushtable as ht
+        >>> people = pl.DataFrame({"age": ["30", "30", "40", "50", "50"]})
+        >>> verdict = ht.verify(people, quasi_identifiers=["age"], models=[ht.KAnonymity(2)])
+        >>> verdict.failures[0].rows(people).tolist()
+        [2]
+        """
+        if self.finds is None:
+            msg = with_hint(f"no single rows fail {self.condition!r}.", "look at the table as a whole.")
+            raise InputError(msg)
+        return self.finds(data)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the failure as plain values, without rows."""
+        return {name: getattr(self, name) for name in ("condition", "n_classes", "n_records", "worst")}
 
     def __str__(self) -> str:
         if not self.n_classes:
@@ -140,7 +180,7 @@ class Verdict:
             "complete": self.complete,
             "conditions": list(self.conditions),
             "held": list(self.held),
-            "failures": [asdict(failure) for failure in self.failures],
+            "failures": [failure.to_dict() for failure in self.failures],
             "unchecked": [{"condition": condition, "needs": needs} for condition, needs in self.unchecked.items()],
             "columns": list(self.columns),
             "n_records": self.n_records,

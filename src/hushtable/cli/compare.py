@@ -129,9 +129,9 @@ def _check_picture(path: Path) -> None:
 
 
 def _draw(compared: Comparison, path: Path) -> None:
-    from hushtable import drafts
+    from hushtable import drafts, drawing
 
-    with drafts.replacing(path, internal=(path,)) as (draft,):
+    with drafts.replacing(path, internal=(path,)) as (draft,), drawing.apart():
         compared.plot().figure.savefig(draft)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
@@ -298,6 +299,13 @@ def verify(
     ask: Ask = None,
     domains: Domains = None,
     no_manifest: Annotated[bool, typer.Option("--no-manifest", help="Judge by the policy alone.")] = False,
+    rows: Annotated[
+        Path | None,
+        typer.Option(
+            "--rows", metavar="FILE.csv", help="Write the numbers of the rows that fail. Internal.", show_default=False
+        ),
+    ] = None,
+    force: Force = False,
     encoding: Encoding = None,
     delimiter: Delimiter = None,
     as_json: AsJson = False,
@@ -309,6 +317,10 @@ def verify(
     from hushtable import manifest
     from hushtable.claims import opened, seen, told
 
+    if rows is not None:
+        _check_rows(rows, [file, policy, population, original, domains], force=force)
+    elif force:
+        raise InputError(with_hint("--force has no effect without --rows.", "leave it out: no other file is written."))
     rules = None if policy is None else decided(_read_policy(policy), ask)
     if no_manifest and rules is None:
         msg = with_hint("neither a manifest nor a policy says what to judge.", "pass -p policy.yaml.")
@@ -329,11 +341,38 @@ def verify(
             claim = claim.completed(told(claim, hierarchies=_domains_of(claim, domains)))
         verdict = claim.verify(seen(claim, table), original=_original(original, rules, encoding, delimiter))
         verdict = verdict if no_manifest else manifest.compared(verdict, file)
+    if rows is not None:
+        _write_rows(rows, verdict, table)
     with leaving(0 if verdict.passed and verdict.complete else 1):
         if as_json:
             print_json(verdict.to_dict())
         else:
             say(*verdict_lines(file, verdict))
+
+
+def _check_rows(path: Path, inputs: Sequence[Path | None], *, force: bool) -> None:
+    from hushtable import drafts
+
+    if inputs[0] is not None and inputs[0].is_dir():
+        msg = with_hint("--rows was given for a folder.", "rows have numbers within a file: verify one file of it.")
+        raise InputError(msg)
+    if path.suffix.lower() != ".csv":
+        raise InputError(with_hint(f"--rows {str(path)!r} is no CSV.", "name it .csv."))
+    drafts.check_outputs((path,), [each for each in inputs if each is not None], overwrite=force)
+
+
+def _write_rows(path: Path, verdict: Verdict, table: Any) -> None:
+    """Write the numbers of the rows that fail, from 1 on, each with what it fails: for who holds the table."""
+    import csv
+
+    from hushtable import drafts
+
+    with drafts.replacing(path, internal=(path,)) as (draft,), draft.open("w", encoding="utf-8", newline="") as file:
+        lines = csv.writer(file, lineterminator="\n")
+        lines.writerow(("row", "fails"))
+        for failure in verdict.failures:
+            if failure.finds is not None:
+                lines.writerows((row + 1, failure.condition) for row in failure.rows(table).tolist())
 
 
 def _claim(rules: Policy | None, claimed: Claim | None, columns: tuple[str, ...]) -> Claim:

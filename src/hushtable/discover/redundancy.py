@@ -95,7 +95,7 @@ class Redundancy:
         Parameters
         ----------
         ax : matplotlib axes, optional
-            A figure of its own, which no window shows, when not given.
+            A figure of its own when not given; a notebook shows it.
         """
         return figures.heat_map(self.correlation, self.names, label=f"{self.method} correlation", ax=ax)
 

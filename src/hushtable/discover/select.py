@@ -202,7 +202,7 @@ class Selection:
             or two terms of every set that was evaluated, and the sets that no other betters in both: the first term,
             and the first that differs from it.
         ax : matplotlib axes, optional
-            A figure of its own, which no window shows, when not given.
+            A figure of its own when not given; a notebook shows it.
 
         Raises
         ------

@@ -457,7 +457,7 @@ class MaskingTradeoff:
         Parameters
         ----------
         ax : matplotlib axes, optional
-            A figure of its own, which no window shows, when not given.
+            A figure of its own when not given; a notebook shows it.
         """
         return figures.tradeoff(
             np.array([point.clusters for point in self.points]),

@@ -51,8 +51,7 @@ def _runs(compared: Comparison) -> Iterator[Section]:
     feasible = [row for row in compared.rows if row.is_feasible]
     blocks: list[Block] = []
     if feasible:
-        lines = list(dict.fromkeys(row.line for row in feasible))
-        points = {line: [[row.loss, row.highest_risk] for row in feasible if row.line == line] for line in lines}
+        points = {line: [list(point) for point in each] for line, each in compared.lines().items()}
         knee = compared.knee
         data = {
             "lines": points,

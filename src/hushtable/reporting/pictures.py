@@ -29,7 +29,8 @@ def draw(chart: Chart, prefix: str) -> str:
     prefix : str
         What its ids begin with: two pictures on one page share none.
     """
-    axes = getattr(figures, chart.draws)(**chart.data)
+    with drawing.apart():
+        axes = getattr(figures, chart.draws)(**chart.data)
     with warnings.catch_warnings():
         # The reader's fonts write what matplotlib's have no sign for.
         warnings.filterwarnings("ignore", message="Glyph .* missing from")

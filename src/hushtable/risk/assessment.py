@@ -213,7 +213,7 @@ class RiskAssessment:
         kind : {"class_sizes", "risk_by_k"}
             The share of the records by the size of their class, or in classes smaller than k, for every k.
         ax : matplotlib axes, optional
-            A figure of its own, which no window shows, when not given.
+            A figure of its own when not given; a notebook shows it.
 
         Raises
         ------

@@ -93,7 +93,7 @@ class Mpuccs:
         Parameters
         ----------
         ax : matplotlib axes, optional
-            A figure of its own, which no window shows, when not given.
+            A figure of its own when not given; a notebook shows it.
         """
         by_size, reached = self.summary["identified_by_size"], self.summary["complete_to_size"]
         alone = len(self.joint.tables) == 1

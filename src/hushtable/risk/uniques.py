@@ -133,7 +133,7 @@ class MinimalUniques:
         Parameters
         ----------
         ax : matplotlib axes, optional
-            A figure of its own, which no window shows, when not given.
+            A figure of its own when not given; a notebook shows it.
         """
         told = self.summary()
         counts = [n if size <= told["complete_to_size"] else None for size, n in self.n_by_size.items()]

@@ -184,7 +184,7 @@ class Score:
             The quantiles are drawn beside those of a normal distribution of the same mean and sd, and so is the
             empirical distribution function, unless the values follow from the sizes of classes.
         ax : matplotlib axes, optional
-            A figure of its own, which no window shows, when not given.
+            A figure of its own when not given; a notebook shows it.
         """
         ecdf = partial(figures.ecdf, normal=not self.of_sizes)
         draw = choose("kind", kind, {"histogram": figures.histogram, "ecdf": ecdf, "qq": figures.qq})
