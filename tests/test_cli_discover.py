@@ -9,7 +9,7 @@ import pytest
 
 import hushtable as ht
 from command import done, run
-from hushtable.discover import compare_sets, evaluation
+from hushtable.discover import compare_sets, evaluation, optimizers
 
 PEOPLE = pl.DataFrame(
     {
@@ -116,6 +116,29 @@ def test_the_front_is_printed(file):
 
 def test_a_search_that_proves_nothing_says_so(file):
     assert "; not proven" in done("select", file, "--method", "annealing").out
+
+
+def test_a_search_takes_its_options(file):
+    options = {
+        "annealing": "temperature=2,cooling=0.9,max_steps=30",
+        "tabu": "tenure=3",
+        "evolutionary": "population=8",
+    }
+    for method, told in options.items():
+        found = json.loads(done("select", file, "--method", method, "--option", told, "--json").out)
+        of_method = {
+            "annealing": optimizers.Annealing,
+            "tabu": optimizers.Tabu,
+            "evolutionary": optimizers.Evolutionary,
+        }[method]
+        numbers = {name: float(number) for name, number in (each.split("=") for each in told.split(","))}
+        whole = {name: int(n) if n == int(n) and name != "temperature" else n for name, n in numbers.items()}
+        objective = ht.Objective((ht.Term("distinction"), ht.Term("attribute_length_penalty", -0.5)))
+        expected = ht.select_columns(PEOPLE, objective=objective, method=of_method(**whole))
+        assert found["method"] == expected.to_dict()["method"]
+        assert found["best"] == list(expected.best)
+    assert "has no option 'tenure'" in run("select", file, "--method", "annealing", "--option", "tenure=3").err
+    assert "it takes 'max_columns'" in run("select", file, "--option", "tenure=3").err
 
 
 def test_a_budget_that_ends_a_search_is_told(file, monkeypatch):

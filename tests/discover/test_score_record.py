@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from score_cases import approx, counted
 
+import hushtable as ht
 from hushtable.discover import scores
 
 
@@ -71,3 +72,14 @@ def test_what_is_undefined_is_left_out_of_the_summary():
     assert (score.mean, score.weighted_mean) == (3.0, 3.5)
     assert score.summary()["n"] == 2
     assert score.summary()["median"] == 3.0
+
+
+def test_the_worst_group_can_be_named_by_who_asks_for_it():
+    people = pl.DataFrame({"age": [31, 31, 52, None], "sex": ["woman", "woman", "man", "man"]})
+    score = scores.k_anonymity(people, ["age", "sex"])
+    assert score.to_frame().columns == ["class", "size", "value"]
+    named = score.to_frame(named=True).select("class age", "class sex", "value").rows()
+    assert sorted(named, key=str) == sorted([("31", "woman", 2.0), ("52", "man", 1.0), (None, "man", 1.0)], key=str)
+    assert "man" not in repr(score) + str(score.to_dict()) + score._repr_html_()
+    with pytest.raises(ht.InputError, match="are no classes"):
+        scores.attribute_length_penalty(people, ["age"]).to_frame(named=True)

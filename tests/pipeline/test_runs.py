@@ -1043,3 +1043,19 @@ def test_no_more_rows_are_drawn_than_there_could_be(folder: Path, asked: str) ->
     outcome = run("run", _written(folder, text), "--out", folder / "out")
     assert outcome.code == 2
     assert "less than or equal to" in outcome.err or "not YAML" in outcome.err
+
+
+@pytest.mark.parametrize("unit", ["T", "ns", "min", "D"])
+def test_units_of_time_as_petsard_writes_them_are_carried_out(folder: Path, unit: str) -> None:
+    text = f"""
+Loader: {{people: {{filepath: people.csv}}}}
+Evaluator: {{risk: {{method: mpuccs, n_cols: 1, datetime_precision: {unit}}}}}
+Reporter: {{all: {{method: save_report, granularity: global}}}}
+"""
+    assert pipeline(folder, text).run(folder / "out").files
+
+
+def test_what_is_no_unit_of_time_is_refused_when_the_file_is_read(folder: Path) -> None:
+    text = "Loader: {people: {filepath: people.csv}}\nEvaluator: {risk: {method: mpuccs, datetime_precision: eon}}\n"
+    with pytest.raises(ht.PipelineError, match="'eon' is no unit of time"):
+        pipeline(folder, text)

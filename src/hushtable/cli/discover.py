@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import math
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
@@ -118,6 +118,15 @@ def select(
             help="exhaustive (up to 20 columns), branch_and_bound, pareto, greedy, tabu, annealing or evolutionary."
         ),
     ] = "exhaustive",
+    option: Annotated[
+        str,
+        typer.Option(
+            "--option",
+            metavar="NAME=NUMBER",
+            help="Of the method: temperature=2,cooling=0.99 (annealing), tenure=20 (tabu), "
+            "population=80,generations=50 (evolutionary), max_steps=500.",
+        ),
+    ] = "",
     target: Target = None,
     sensitive: Sensitive = None,
     treatment: Treatment = None,
@@ -139,6 +148,7 @@ def select(
 
     given = {"target": target, "sensitive": sensitive, "treatment": treatment, "treated": treated}
     wanted = _objective(objective, given)
+    search = _search(method, option)
     with step("reading"):
         frame = frames.read(file, encoding=encoding, delimiter=delimiter)
         # Coded once, for the search and for the explanation.
@@ -148,7 +158,7 @@ def select(
             table,
             objective=wanted,
             columns=names_of(columns) or [name for name in table.names if name not in (target, sensitive, treatment)],
-            method=method,
+            method=search,
             seed=seed,
             budget=None if seconds is None else Budget(seconds=seconds),
         )
@@ -157,6 +167,24 @@ def select(
         print_json({"file": file.name, **selection.to_dict(), "explanation": explanation.to_dict()})
     else:
         say(*_selection_lines(selection, explanation))
+
+
+def _search(method: str, text: str) -> Any:
+    """Return a search with its options: numbers, whole where the method's default is."""
+    from dataclasses import fields
+
+    from hushtable.discover.optimizers import of
+
+    search: Any = of(method)
+    known = {each.name: each.default for each in fields(search) if isinstance(each.default, (int, float))}
+    options: dict[str, Any] = {}
+    for name, number in numbers_of(text, "NAME=NUMBER", "--option temperature=2,cooling=0.99").items():
+        if name not in known:
+            hint = f"it takes {listed(known)}." if known else "it takes none."
+            raise InputError(with_hint(f"the method {method!r} has no option {name!r}.", hint))
+        is_whole = isinstance(known[name], int) and number == int(number)
+        options[name] = type(known[name])(number) if is_whole else number
+    return type(search)(**options)
 
 
 def _objective(text: str, given: Mapping[str, str | None]) -> Objective:

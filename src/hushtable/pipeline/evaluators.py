@@ -20,7 +20,7 @@ from hushtable.policy import Policy
 from hushtable.quality.similarity import diagnosis, similarity
 from hushtable.records import MisplacedError, Record
 from hushtable.risk.mpuccs import encoded, mpuccs
-from hushtable.risk.petsard import petsard_mpuccs
+from hushtable.risk.petsard import PETSARD_UNITS, petsard_mpuccs
 from hushtable.table import Table
 
 __all__ = ["EVALUATORS", "Evaluator", "LeftOut"]
@@ -118,6 +118,16 @@ class MpuccsEvaluator(Evaluator):
     n_draws: int = Field(default=5, ge=1, strict=True)
     n_permutations: int = Field(default=199, ge=20, strict=True)
 
+    @field_validator("datetime_precision")
+    @classmethod
+    def _names_units(cls, given: str | dict[str, str] | None) -> str | dict[str, str] | None:
+        units = given.values() if isinstance(given, dict) else [] if given in (None, "auto", "exact") else [given]
+        odd = [each for each in units if str(each).lower() not in PETSARD_UNITS]
+        if odd:
+            msg = f"{odd[0]!r} is no unit of time; give one of {', '.join(PETSARD_UNITS)}, auto or exact"
+            raise ValueError(msg)
+        return given
+
     @model_validator(mode="after")
     def _has_effect(self) -> MpuccsEvaluator:
         idle = self.model_fields_set & {"control", "missing", "n_draws", "n_permutations"}
@@ -159,7 +169,7 @@ class MpuccsEvaluator(Evaluator):
             control=None if made is None else control,
             missing=self.missing,
             numeric_precision=_precision(self.numeric_precision),
-            datetime_precision=_precision(self.datetime_precision),
+            datetime_precision=_unit(self.datetime_precision),
             field_decay_factor=self.field_decay_factor,
             renyi_alpha=self.renyi_alpha,
             min_entropy_delta=self.min_entropy_delta,
@@ -375,6 +385,13 @@ def _scored(what: str, found: Collection[tuple[str, float | None]]) -> Columns:
 def _precision(given: Any) -> Any:
     """Return a precision as `hushtable.mpuccs` takes it: nothing said is what the tables show."""
     return "auto" if given is None else None if given == "exact" else given
+
+
+def _unit(given: str | dict[str, str] | None) -> Any:
+    """Return units of time as `hushtable.mpuccs` takes them, in numpy's spelling."""
+    if isinstance(given, dict):
+        return {name: PETSARD_UNITS[each.lower()] for name, each in given.items()}
+    return PETSARD_UNITS.get(str(given).lower(), _precision(given))
 
 
 def _read_control(path: Path, original: Frame) -> Frame:

@@ -29,11 +29,11 @@ from hushtable.risk.precision import datetime_precisions, numeric_precisions
 from hushtable.search import Trace
 from hushtable.table import Table
 
-__all__ = ["PetsardMpuccs", "petsard_mpuccs"]
+__all__ = ["PETSARD_UNITS", "PetsardMpuccs", "petsard_mpuccs"]
 
 _DETAILS: Final = ("combo_size", "syn_idx", "field_combo", "value_combo", "ori_idx")
 # PETsARD's spellings of units, in lower case, and numpy's; nothing here is finer than microseconds.
-_UNITS: Final = {
+PETSARD_UNITS: Final = {
     "d": "D",
     "h": "h",
     "t": "m",
@@ -169,7 +169,7 @@ def petsard_mpuccs(
         code_together(
             tables,
             numeric_precisions(tables, decimals),
-            datetime_precisions(tables, None if moment is None else _UNITS[moment.lower()]),
+            datetime_precisions(tables, None if moment is None else PETSARD_UNITS[moment.lower()]),
         ),
         merges=True,
     )
@@ -202,9 +202,9 @@ def _check_options(decay: float, decimals: int | None, moment: str | None, alpha
             "give a whole number of decimals, or None: it is found in the original then.",
         ),
         (
-            moment is None or (isinstance(moment, str) and moment.lower() in _UNITS),
+            moment is None or (isinstance(moment, str) and moment.lower() in PETSARD_UNITS),
             f"datetime_precision = {moment!r}",
-            f"give one of {listed(_UNITS)}, or None: it is found in the original then.",
+            f"give one of {listed(PETSARD_UNITS)}, or None: it is found in the original then.",
         ),
     ]
     for holds, what, hint in checks:
@@ -305,7 +305,9 @@ def _petsard_precisions(original: Table) -> tuple[int | None, str | None]:
         elif column.kind == "datetime":
             moments = column.values[codes[codes >= 0][:_MOMENTS_LOOKED_AT]]
             units = (
-                unit for unit in _DETECTED if (moments.astype(f"datetime64[{_UNITS[unit.lower()]}]") == moments).all()
+                unit
+                for unit in _DETECTED
+                if (moments.astype(f"datetime64[{PETSARD_UNITS[unit.lower()]}]") == moments).all()
             )
             finest = max(finest, _DETECTED.index(next(units)))
     return n_decimals or None, _DETECTED[finest] if finest else None

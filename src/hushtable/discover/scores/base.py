@@ -73,6 +73,8 @@ class Score:
         The dataframe library that ``to_frame`` answers in.
     of_sizes : bool
         Whether the values follow from the sizes of the classes alone, which no normal distribution describes.
+    seen : View, optional
+        What was looked at, which knows what the records of each class share.
 
     Examples
     --------
@@ -96,6 +98,7 @@ class Score:
     sizes: CountArray = field(repr=False)
     source: str = field(default="polars", repr=False)
     of_sizes: bool = field(default=False, repr=False)
+    seen: View | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         for array in (self.labels, self.values, self.sizes):
@@ -153,15 +156,35 @@ class Score:
             "mode_count": float(counts.max()),
         }
 
-    def to_frame(self) -> Any:
+    def to_frame(self, *, named: bool = False) -> Any:
         """Return the parts as a dataframe of the kind that went in (polars for a path or a Table).
 
-        Columns ``class`` or ``column``, ``size`` and ``value``; the values of the
-        columns that make a class are not in it.
+        Columns ``class`` or ``column``, ``size`` and ``value``.
+
+        Parameters
+        ----------
+        named : bool
+            Add what the records of each class share, a column ``class NAME`` for each column of the set, as text:
+            which group is the worst. That may name people: it is internal.
+
+        Raises
+        ------
+        InputError
+            The parts are no classes.
         """
-        return frames.assemble(
-            {self.part: self.labels.tolist(), "size": self.sizes.tolist(), "value": self.values.tolist()}, self.source
-        )
+        plain = {self.part: self.labels.tolist(), "size": self.sizes.tolist(), "value": self.values.tolist()}
+        if not named:
+            return frames.assemble(plain, self.source)
+        if self.seen is None:
+            raise InputError(with_hint(f"the parts of {self.name} are no classes.", "leave named out."))
+        partition = self.seen.partition
+        first = partition.rows[partition.offsets[self.labels]].astype(np.int64)
+        cells = self.seen.table.select(self.seen.columns).take(first)
+        names = {
+            f"class {column.name}": [None if code < 0 else column.text(code) for code in codes.tolist()]
+            for column, codes in zip(cells.columns, cells.codes, strict=True)
+        }
+        return frames.assemble({**plain, **names}, self.source)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the score and its summary as plain values; what is not a number is None."""
@@ -339,7 +362,7 @@ def of_parts(
     values, weights = np.asarray(values, dtype=np.float64)[filled], weights[filled].astype(np.int64)
     labels: CodeArray = np.flatnonzero(filled).astype(np.int32)
     mean = float(value(values, weights)) if len(values) else math.nan
-    return Score(name, mean, unit, direction, "class", labels, values, weights, seen.source, of_sizes)
+    return Score(name, mean, unit, direction, "class", labels, values, weights, seen.source, of_sizes, seen)
 
 
 def of_columns(
