@@ -35,6 +35,7 @@ def test_the_table_and_the_search_are_shown(method: str) -> None:
     assert "possible tables" in outcome.out
     # Of a table as small as this one even the bound of the nearest rows is a proof.
     assert "proven to be the least" in outcome.out
+    assert ("; reached by 1 partition\n" in outcome.out) == (method == "mingen")
     assert pl.read_csv("out.csv")["Job"].to_list().count("White") == 2
     assert "A," not in Path("out.csv").read_text()
 
