@@ -21,6 +21,7 @@ import numpy as np
 
 from hushtable import lattice, series
 from hushtable._types import BoolArray, CodeArray, CountArray
+from hushtable.determined import MOST_ROWS, Determined, find_determined
 from hushtable.errors import ColumnError, ExposureError, InputError, check_whole, listed, with_hint
 from hushtable.frames import Frame
 from hushtable.kernels import group
@@ -31,7 +32,7 @@ from hushtable.search import Budget
 from hushtable.table import Table
 from hushtable.texts import text_codes
 
-__all__ = ["FEWEST_RECORDS", "Exposure", "ExposureLimit", "Uniques", "measure_exposure"]
+__all__ = ["FEWEST_RECORDS", "Exposure", "ExposureLimit", "Uniques", "measure_exposure", "undoing"]
 
 FEWEST_RECORDS: Final = 50
 """Below so many a share of the records says too little to refuse anything."""
@@ -105,6 +106,8 @@ class Exposure:
         Of the sets of up to so many columns none is missing.
     named : tuple of Named
         How many records name people in the cells of a kept column, a sensitive or an accepted one among them.
+    determined : tuple of Determined
+        Kept columns that follow from generalized quasi-identifiers, or tell one.
     """
 
     n_records: int
@@ -119,6 +122,7 @@ class Exposure:
     complete: bool
     complete_to: int
     named: tuple[Named, ...] = ()
+    determined: tuple[Determined, ...] = ()
 
     @property
     def rate(self) -> float:
@@ -175,9 +179,33 @@ class Exposure:
         )
         raise ExposureError(msg)
 
+    @property
+    def undoing(self) -> tuple[Determined, ...]:
+        """The kept columns that undo what was generalized, without those that were accepted."""
+        return tuple(each for each in self.determined if each.column not in self.accepted)
+
+    @property
+    def undoing_fault(self) -> str:
+        """Which columns undo which generalization."""
+        said = "; ".join(each.sentence for each in self.undoing)
+        return f"kept columns undo what was generalized: {said}. Their exact cells take classes apart."
+
+    def raise_if_undoing(self) -> None:
+        """Raise ExposureError where a kept column undoes what was generalized."""
+        if not self.undoing:
+            return
+        names = listed([each.column for each in self.undoing])
+        msg = with_hint(
+            f"nothing is written: {self.undoing_fault}",
+            f"give {names} the role quasi-identifier, or leave it out (role identifier); or say in the policy why it "
+            f'may stay, as accept: {{{self.undoing[0].column!r}: "a reason"}}.',
+        )
+        raise ExposureError(msg)
+
     def raise_if_above(self) -> None:
-        """Raise ExposureError where the rate is above the limit, or where kept cells name people."""
+        """Raise ExposureError for what a policy refuses: names in kept cells, too many uniques, what is undone."""
         self.raise_if_naming()
+        self.raise_if_undoing()
         if not self.is_above:
             return
         held: Counter[str] = Counter()
@@ -206,7 +234,8 @@ class Exposure:
             f"{each.column} names people in {each.n_records:,} of {self.n_records:,} records ({each.what})"
             for each in self.named
         ]
-        return [*tested, *named, *accepted, *told]
+        undone = [f"{each.sentence}: its exact cells take classes apart" for each in self.determined]
+        return [*tested, *named, *undone, *accepted, *told]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the counts as plain values."""
@@ -215,7 +244,8 @@ class Exposure:
             for found in (self.sets, self.told)
         )
         named = [asdict(each) for each in self.named]
-        plain = {"columns": list(self.columns), "sets": sets, "told": told, "named": named}
+        undone = [{**asdict(each), "by": list(each.by)} for each in self.determined]
+        plain = {"columns": list(self.columns), "sets": sets, "told": told, "named": named, "determined": undone}
         return {**asdict(self), **plain, "rate": self.rate, "is_above": self.is_above}
 
 
@@ -229,6 +259,7 @@ def measure_exposure(
     others: Sequence[str],
     sensitive: Sequence[str] = (),
     identifiers: Sequence[str] = (),
+    generalized: Sequence[str] = (),
     starred: BoolArray | None = None,
     person: str | None = None,
     limit: ExposureLimit = _AS_USUAL,
@@ -249,6 +280,8 @@ def measure_exposure(
         Columns that are told of, and never counted alone.
     identifiers : sequence of str
         Columns that are not published as they are: their values are looked for in the kept cells.
+    generalized : sequence of str
+        Quasi-identifiers of which something is hidden: what follows from them, or tells them, is found.
     starred : ndarray of bool, shape (n_rows,), optional
         Rows that publish ``*`` in every sensitive column.
     person : str, optional
@@ -317,7 +350,44 @@ def measure_exposure(
         complete=complete_to >= min(limit.columns, len(tested)),
         complete_to=complete_to,
         named=named,
+        determined=undoing(source, others, sensitive, generalized),
     )
+
+
+def undoing(
+    source: Frame | Table, others: Sequence[str], sensitive: Sequence[str], generalized: Sequence[str]
+) -> tuple[Determined, ...]:
+    """Find kept columns that undo what was generalized, in at most 20,000 rows evenly from all of them.
+
+    Of sensitive columns numbers and dates alone, which are never a model's few categories.
+    """
+    if source.n_rows < FEWEST_RECORDS or not generalized or not (others or sensitive):
+        return ()
+    rows = np.linspace(0, source.n_rows - 1, min(source.n_rows, MOST_ROWS)).astype(np.int64)
+    some = (
+        source.take(rows)
+        if isinstance(source, Table)
+        else source.select([*generalized, *others, *sensitive]).take(rows)
+    )
+    read = {name: table for name in (*generalized, *others, *sensitive) if (table := _coded(some, name)) is not None}
+    kept = [*others, *(name for name in sensitive if name in read and read[name].columns[0].is_measured)]
+    names = [name for name in (*generalized, *kept) if name in read]
+    coded = Table(
+        tuple(read[name].columns[0] for name in names),
+        np.array([read[name].codes[0] for name in names], dtype=np.int32).reshape(len(names), some.n_rows),
+        np.ones(some.n_rows, dtype=np.int64),
+    )
+    return find_determined(
+        coded, [name for name in kept if name in read], [name for name in generalized if name in read]
+    )
+
+
+def _coded(some: Frame | Table, name: str) -> Table | None:
+    """Code a column by its values; None where they cannot be compared."""
+    try:
+        return some.select([name]) if isinstance(some, Table) else Table.encode(some, [name])
+    except ColumnError:
+        return None
 
 
 def _codes(source: Frame | Table, name: str) -> CodeArray:

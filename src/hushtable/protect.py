@@ -204,6 +204,9 @@ def anonymize(
     if release.exposure is not None and release.exposure.naming:
         hint = "Nothing is written. Leave them out, as identifiers=[...], or say why they may stay, as accept={...}."
         warnings.warn(f"{release.exposure.naming_fault} {hint}", ExposureWarning, stacklevel=2)
+    if release.exposure is not None and release.exposure.undoing:
+        hint = "Make them quasi-identifiers, leave them out, as identifiers=[...], or say why not, as accept={...}."
+        warnings.warn(f"{release.exposure.undoing_fault} {hint}", ExposureWarning, stacklevel=2)
     if release.exposure is not None and release.exposure.is_above:
         hint = 'Give them roles, as sensitive=[...]; roles="trust" keeps them as they are without a word.'
         warnings.warn(f"{release.exposure.fault} {hint}", ExposureWarning, stacklevel=2)

@@ -260,6 +260,7 @@ class Release:
             others=[name for name in names if name not in named],
             sensitive=self.sensitive,
             identifiers=[name for name in names if name in (*self.removed, *self._pseudonymized)],
+            generalized=[name for name, lost in self.quality.by_column.items() if lost],
             starred=suppressed,
             person=getattr(self.claim, "person", None),
             limit=limit,

@@ -13,11 +13,12 @@ import numpy as np
 from hushtable import frames
 from hushtable.claims import Classes, Matchings, Verdict
 from hushtable.column import ColumnSpec
+from hushtable.determined import MOST_ROWS, Determined
 from hushtable.dialect import Dialect
 from hushtable.engines.cells import Cells, frame_of
 from hushtable.engines.lazy import Lazy
 from hushtable.errors import InputError, with_hint
-from hushtable.exposure import Exposure, ExposureLimit, measure_exposure
+from hushtable.exposure import Exposure, ExposureLimit, measure_exposure, undoing
 from hushtable.frames import Frame
 from hushtable.models.base import PrivacyModel
 from hushtable.partition import Partition
@@ -290,7 +291,7 @@ class RemoteRelease:
 
             raise changed()
         exposure = self._measured(counted, others, limit, accepted or {}, is_enforced=is_enforced)
-        return replace(self, exposure=replace(exposure, named=self._naming()))
+        return replace(self, exposure=replace(exposure, named=self._naming(), determined=self._undoing(MOST_ROWS)))
 
     def _measured(
         self, counted: Frame, others: Sequence[str], limit: ExposureLimit, accepted: Mapping[str, str], **how: Any
@@ -321,10 +322,17 @@ class RemoteRelease:
         persons = [self._person] if self._person and self._person not in known.columns else []
         written = collapse(scan(draft, dialect), (*known.columns, *persons))
         exposure = self._measured(written, known.columns, known.limit, known.accepted, is_enforced=known.is_enforced)
-        exposure = replace(exposure, named=known.named)
+        exposure = replace(exposure, named=known.named, determined=known.determined)
         if exposure.is_enforced:
             exposure.raise_if_above()
         return {"exposure": exposure.to_dict()}
+
+    def _undoing(self, n_rows: int) -> tuple[Determined, ...]:
+        """Find kept columns that undo what was generalized, among the first rows."""
+        hidden = self.pseudonyms.columns if self.pseudonyms else ()
+        others = [name for name in self.columns if name not in (*self.quasi_identifiers, *self.sensitive, *hidden)]
+        generalized = [name for name, lost in self.quality.by_column.items() if lost]
+        return undoing(self.origin.head(n_rows).told(self.specs), others, self.sensitive, generalized)
 
     def _naming(self) -> tuple[Named, ...]:
         """Count the records that name people in kept columns, in a pass over those that hold text."""
