@@ -3,6 +3,7 @@
 import datetime as dt
 import json
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -11,6 +12,7 @@ import hushtable as ht
 from command import done
 from hushtable import notes
 from hushtable.column import ColumnSpec
+from hushtable.policy import Policy
 
 SECRET = "canary-7319"
 LINES = ["größe;born;sex;pay;seen;job;name"] + [
@@ -155,3 +157,18 @@ def test_a_tight_release_says_what_its_intervals_tell(tmp_path: Path) -> None:
     ht.anonymize(
         people, quasi_identifiers=["age"], models=[ht.KAnonymity(2)], method=ht.Mondrian(recoding="readable")
     ).write(tmp_path / "readable.csv")
+
+
+@pytest.mark.parametrize("door", ["anonymize", "assess", "policy", "lazy"])
+def test_a_code_of_a_missing_number_is_warned_of_at_every_door(door: str) -> None:
+    table = pl.DataFrame({"educ": [99 if i % 50 == 0 else i % 17 for i in range(200)]})
+    rules = Policy.parse("columns: {educ: quasi-identifier}\nmodels: [k-anonymity: 3]")
+    asked: Any = {"quasi_identifiers": ["educ"]}
+    doors: Any = {
+        "anonymize": lambda: ht.anonymize(table, models=[ht.KAnonymity(3)], **asked),
+        "assess": lambda: ht.assess(table, **asked),
+        "policy": lambda: rules.protect(table),
+        "lazy": lambda: rules.protect(table.lazy()),
+    }
+    with pytest.warns(UserWarning, match="column 'educ' holds 99 in 4 records, far from its other numbers"):
+        doors[door]()

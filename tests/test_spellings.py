@@ -5,6 +5,7 @@ import random
 import re
 from decimal import Decimal
 
+import numpy as np
 import polars as pl
 import pytest
 from hypothesis import given
@@ -14,7 +15,8 @@ from hushtable import frames
 from hushtable.column import ColumnSpec
 from hushtable.dialect import Dialect
 from hushtable.errors import ColumnError, InputError
-from hushtable.spellings import MISSING_CODES, canonical, count_missing_codes, doubts, found
+from hushtable.series import encode
+from hushtable.spellings import MISSING_CODES, canonical, count_missing_codes, count_missing_numbers, doubts, found
 from hushtable.table import Table
 
 MARKS = [(",", None), (",", "."), (",", " "), (",", "'"), (".", ","), (".", " "), (".", "'"), (".", None)]
@@ -222,3 +224,20 @@ def test_a_repr_of_what_was_said_holds_no_cell(tmp_path) -> None:
     path = tmp_path / "table.csv"
     path.write_bytes(DIALECT.encode("cp1252"))
     assert "Köln" not in repr(frames.read(path).learned())
+
+
+@pytest.mark.parametrize(
+    ("numbers", "codes"),
+    [
+        ([*range(18), 99], {"99": 3}),
+        ([*range(18), -9, -99], {"-99": 3}),
+        ([*range(90), 97, 98, 99], {}),
+        ([*range(0, 900, 9), 999], {}),
+        ([1, 2, 3, 150], {}),
+        ([1, 99], {}),
+        ([0.5, 1.5, 2.5, 999.0], {"999": 3}),
+    ],
+)
+def test_a_code_of_a_missing_number_lies_far_from_all_others(numbers: list[float], codes: dict[str, int]) -> None:
+    column, places = encode(pl.Series(numbers * 3), ColumnSpec(), is_typed=False, name="n")
+    assert count_missing_numbers(column, np.bincount(places)) == codes

@@ -13,6 +13,7 @@ from typing import Final, NamedTuple, TypeVar
 
 import polars as pl
 
+from hushtable._types import CountArray
 from hushtable.cells import SUPPRESSED
 from hushtable.column import Column, ColumnSpec
 
@@ -20,6 +21,7 @@ __all__ = [
     "MISSING_CODES",
     "canonical",
     "count_missing_codes",
+    "count_missing_numbers",
     "count_near_duplicates",
     "doubts",
     "fold",
@@ -32,6 +34,9 @@ MISSING_CODES: Final = (
     *("-9", "-99", "-999", "-9999", "missing", "Missing", "MISSING", "k.A.", "k. A.", "keine Angabe"),
 )
 """What often stands for a missing value; it stays what it is until someone says so."""
+
+_NUMBERS_OF_MISSING: Final = frozenset((9, 99, 999, 9999, 99999, 999999, 98, 998, 88, 888, 8888))
+_FEWEST_NUMBERS: Final = 4
 
 Key = TypeVar("Key")
 
@@ -170,6 +175,38 @@ def count_missing_codes(series: pl.Series) -> dict[str, int]:
     codes = series.str.strip_chars()
     counted = codes.filter(codes.is_in(MISSING_CODES)).rename("code").value_counts(sort=True, name="n")
     return dict(counted.iter_rows())
+
+
+def count_missing_numbers(column: Column, counts: CountArray) -> dict[str, int]:
+    """Count the cells of a column of numbers that hold a usual code of a missing value, far from all its other numbers.
+
+    Parameters
+    ----------
+    column : Column
+    counts : ndarray of int64, shape (n_values,)
+        Records of each value.
+
+    Notes
+    -----
+    A code such as 99 or -9 is the largest or the smallest number, and lies further from the next one than all others
+    lie from one another: an age of 99 is none beside one of 97.
+
+    Examples
+    --------
+    >>> from hushtable.column import Column
+    >>> import numpy as np
+    >>> count_missing_numbers(Column("educ", "integer", np.array([8, 12, 16, 99])), np.array([5, 9, 4, 2]))
+    {'99': 2}
+    """
+    if column.kind not in ("integer", "decimal") or column.n_values < _FEWEST_NUMBERS:
+        return {}
+    values = column.values
+    found = {}
+    for end, next_to, others in ((0, 1, values[1:]), (-1, -2, values[:-1])):
+        is_code = abs(float(values[end])) in _NUMBERS_OF_MISSING and (end == -1) == (float(values[end]) > 0)
+        if is_code and abs(float(values[end]) - float(values[next_to])) > float(others[-1]) - float(others[0]):
+            found[f"{float(values[end]):.0f}"] = int(counts[end])
+    return found
 
 
 def count_near_duplicates(column: Column) -> int:

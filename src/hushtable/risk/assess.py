@@ -11,6 +11,7 @@ import numpy as np
 
 from hushtable import frames
 from hushtable._types import CountArray, FloatArray, Missing
+from hushtable.anonymizers.checks import warn_of_missing_numbers
 from hushtable.column import ColumnSpec, check_specs
 from hushtable.errors import InputError, check_type, names_in, with_hint
 from hushtable.risk.assessment import AttackRisk, Records, RiskAssessment
@@ -121,6 +122,7 @@ def assess(
         data = frames.read(data)
     named = (name for name in (*sensitive, person, household, weights) if name is not None and name not in columns)
     table = Table.encode(data, (*columns, *dict.fromkeys(named)), specs)
+    warn_of_missing_numbers(table)
     counted = count_classes(table, columns, person, missing)
     known = _population(counted, population, population_size, weights, specs)
     households = None if household is None else _of_households(counted, known, household)
