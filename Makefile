@@ -3,19 +3,13 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test test-bounds test-spark test-wheel check bench axe clean
+.PHONY: demo test test-spark check bench axe clean
 
 demo: $(VENV)/.installed
 	@$(BIN)/python scripts/demo.py
 
 test: $(VENV)/.installed-test
 	@PATH="$(CURDIR)/$(BIN):$$PATH" scripts/test
-
-test-bounds: $(VENV)/.installed-test
-	@PATH="$(CURDIR)/$(BIN):$$PATH" scripts/test_bounds
-
-test-wheel: $(VENV)/.installed-test
-	@PATH="$(CURDIR)/$(BIN):$$PATH" scripts/test_wheel
 
 test-spark: $(VENV)/.installed-spark
 	@PATH="$(CURDIR)/$(BIN):$$PATH" scripts/test_spark
