@@ -87,12 +87,20 @@ def test_too_few_rows_are_infeasible(batches):
     assert not (batches / "x.csv").exists()
 
 
-def test_a_recoding_that_cannot_be_saved_leaves_no_release(batches):
-    asked = ("anonymize", batches / "first.csv", "-p", batches / "policy.yaml", "-o", batches / "x.csv")
-    before = tree(batches)
+def test_where_a_recoding_cannot_be_saved_the_release_is_written_all_the_same(batches):
+    asked = ("anonymize", batches / "first.csv", "-p", batches / "policy.yaml", "-o", batches / "z.csv")
     outcome = run(*asked, "--save-recoding", batches / "y.json", "--recoding", "tight")
     assert outcome.code == 2
-    assert "cannot be saved" in outcome.err
+    assert "is written and verified; what was asked for besides failed: the recoding cannot be saved" in " ".join(
+        outcome.err.split()
+    )
+    assert (batches / "z.csv").exists()
+    assert not (batches / "y.json").exists()
+
+
+def test_a_recoding_that_has_the_name_of_another_file_leaves_no_release(batches):
+    asked = ("anonymize", batches / "first.csv", "-p", batches / "policy.yaml", "-o", batches / "x.csv")
+    before = tree(batches)
     assert run(*asked, "--save-recoding", batches / "x.csv").code == 2
     assert run(*asked, "--save-recoding", batches / "first.csv", "--force").code == 2
     assert tree(batches) == before

@@ -453,3 +453,15 @@ def test_policies_limits_hold_for_the_next_batch_too(tmp_path):
     assert later.verify().smallest_class >= 10
     with pytest.raises(ht.ExposureError):
         later.write(tmp_path / "later.csv")
+
+
+def test_values_that_are_published_whole_and_held_by_many_are_saved(tmp_path):
+    people = pl.DataFrame({"age": [20 + i % 40 for i in range(400)], "sex": ["f", "m"] * 200})
+    asked = {"quasi_identifiers": ["age", "sex"], "models": [ht.KAnonymity(5)]}
+    release = ht.anonymize(people, method=ht.Mondrian(recoding="readable"), **asked)
+    release.save_recoding(tmp_path / "recoding.json")
+    assert ht.Recoding.read(tmp_path / "recoding.json").apply(people[:200]).verify().passed
+    rare = people.with_columns(sex=pl.when(pl.int_range(400) < 6).then(pl.lit("d")).otherwise("sex"))
+    few = ht.anonymize(rare, method=ht.Mondrian(recoding="readable"), **asked)
+    with pytest.raises(ht.InputError, match=r"cannot be saved.*'sex'"):
+        few.save_recoding(tmp_path / "few.json")

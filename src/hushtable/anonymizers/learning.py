@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from typing import Final
 
 import numpy as np
 
@@ -26,6 +27,8 @@ from hushtable.table import Table
 from hushtable.written import Written
 
 __all__ = ["Learner"]
+
+_MANY: Final = 20  # records to a value that may stand in a file
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -146,6 +149,9 @@ def _from_data(release: Release, asked: Request, cells: Mapping[str, Written], r
         ladder = release.hierarchies.get(column.name) if column.name in asked.hierarchies else None
         if not shown or isinstance(cell, (Rounded, GridCells)):
             continue
+        if ladder is None and shown <= set(column.texts()) and _is_common(release, asked, column.name):
+            # Each of these values is many people's: a list of them tells of nobody.
+            continue
         if ladder is None or isinstance(ladder.rule, (Frequency, Runs)):
             found[column.name] = "has no hierarchy from a file, and publishes values, or lists and groups of them"
             continue
@@ -160,6 +166,17 @@ def _from_data(release: Release, asked: Request, cells: Mapping[str, Written], r
         if release.specs[name].kind == "ordered" and not (name in asked.specs and asked.specs[name].order):
             found.setdefault(name, "has an order that lists its values")
     return found
+
+
+def _is_common(release: Release, asked: Request, name: str) -> bool:
+    """Tell whether a category has many records to each of its values."""
+    table = Table.encode(release.source, [name], asked.specs)
+    (column,), (codes,) = table.columns, table.codes
+    if column.is_measured:
+        return False
+    least = max([_MANY, *(model.min_size for model in release.claim.models)])
+    counts = np.bincount(codes[codes >= 0], weights=table.counts[codes >= 0], minlength=column.n_values)
+    return bool((counts >= least).all())
 
 
 def _routes(release: Release, asked: Request) -> Routes | None:

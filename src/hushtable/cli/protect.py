@@ -217,8 +217,6 @@ def anonymize(
     check_writing(output, rules.writing.made)
     with bar("searching") as progress:
         release = rules.protect(frame, key=key, progress=progress, engine="memory")
-    if save_recoding is not None:
-        release.learned.check_saveable()
     if certificate is not None and release.certificate is None:
         with step("proving a floor"):
             release = release.with_bound(Budget(seconds=seconds or _FLOOR_SECONDS))
@@ -238,11 +236,12 @@ def anonymize(
     told = {"file": output, "policy": rules, "verdict": verdict, "inputs": made_from}
     try:
         with after_writing(output):
-            if save_recoding is not None:
-                release.save_recoding(save_recoding, overwrite=force)
             if certificate is not None and release.certificate is not None:
                 release.certificate.write(certificate, overwrite=force)
             write_report(release, report, force=force, audience="external" if external else "internal", **told)
+            # Last: of all, this may fail by what the release holds.
+            if save_recoding is not None:
+                release.save_recoding(save_recoding, overwrite=force)
     finally:
         _say_released(output, rules, release, verdict, as_json=as_json, codebook=codebook)
 
