@@ -85,18 +85,17 @@ limits: {{exposure: {{rate: 1}}}}
 """
 
 
-@pytest.mark.parametrize("role", ["other", "sensitive"])
 @pytest.mark.parametrize("door", ["memory", "stream", "lazy"])
-def test_a_policy_refuses_what_undoes_a_generalization(door: str, role: str, tmp_path: Path) -> None:
+def test_a_policy_refuses_what_undoes_a_generalization(door: str, tmp_path: Path) -> None:
     table = people().select("height", "weight", "bmi", "ill")
     table.write_parquet(tmp_path / "in.parquet")
     data: Any = {"memory": table, "stream": tmp_path / "in.parquet", "lazy": table.lazy()}[door]
     engine: Any = "stream" if door == "stream" else "auto"
-    release = Policy.parse(RULES.format(bmi=role)).protect(data, engine=engine)
+    release = Policy.parse(RULES.format(bmi="other")).protect(data, engine=engine)
     with pytest.raises(ht.ExposureError, match="'bmi' follows from 'height' and 'weight'"):
         release.write(tmp_path / "out.parquet")
     assert not list(tmp_path.glob("out*"))
-    accepted = Policy.parse(RULES.format(bmi=role) + "accept: {bmi: agreed}\n").protect(data, engine=engine)
+    accepted = Policy.parse(RULES.format(bmi="other") + "accept: {bmi: agreed}\n").protect(data, engine=engine)
     assert accepted.write(tmp_path / "out.parquet").passed
     assert accepted.to_dict()["exposure"]["determined"] == [
         {"column": "bmi", "by": ["height", "weight"], "tells": False}
@@ -120,3 +119,9 @@ def test_real_people_are_not_undone(shared_file: Callable[[str], Path]) -> None:
     known = ("age", "education", "marital", "occupation", "race", "sex", "country")
     found = find_determined(table, [name for name in table.names if name not in known], known)
     assert [(each.column, each.by) for each in found] == [("education_num", ("education",))]
+
+
+def test_of_a_sensitive_column_it_is_told_only() -> None:
+    release = Policy.parse(RULES.format(bmi="sensitive")).protect(people().select("height", "weight", "bmi", "ill"))
+    assert release.exposure.undoing == ()
+    assert "'bmi' follows from 'height' and 'weight': its exact cells take classes apart" in release.exposure.lines()

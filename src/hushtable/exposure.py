@@ -181,8 +181,11 @@ class Exposure:
 
     @property
     def undoing(self) -> tuple[Determined, ...]:
-        """The kept columns that undo what was generalized, without those that were accepted."""
-        return tuple(each for each in self.determined if each.column not in self.accepted)
+        """The columns of role other that undo what was generalized, without those that were accepted.
+
+        Of a sensitive column it is told only: models judge what its cells say of a class.
+        """
+        return tuple(each for each in self.determined if each.column in self.columns)
 
     @property
     def undoing_fault(self) -> str:
