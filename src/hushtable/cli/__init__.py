@@ -14,7 +14,7 @@ import threading
 import traceback
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Annotated, Final, NoReturn
 
 import typer
@@ -87,7 +87,9 @@ def main() -> None:
             tell(*"".join(traceback.format_exception(error)).rstrip("\n").split("\n"))
         if isinstance(error, HushError):
             if error.exit_code == 1 and "--json" in arguments:
-                print_json({"passed": False, "error": type(error).__name__, "message": str(error)})
+                # Whoever read the output may have gone.
+                with suppress(typer.Exit):
+                    print_json({"passed": False, "error": type(error).__name__, "message": str(error)})
             complain(error)
             sys.exit(error.exit_code)
         complain(faults.fault_line(error))

@@ -21,6 +21,7 @@ from hushtable.risk.homogeneity import homogeneity
 from hushtable.risk.households import HouseholdRisk, household_classes, household_codes, summarised
 from hushtable.risk.presets import SAFE_HARBOR, smallest_class_of, thresholds_in
 from hushtable.risk.sample import (
+    MOST_PEOPLE,
     Basis,
     Population,
     counted_population,
@@ -42,7 +43,6 @@ _INDIVIDUAL: Final[Mapping[Basis, str]] = MappingProxyType(
         "weights": "Benedetti and Franconi's, with the sums of weights",
     }
 )
-_MOST_PEOPLE: Final = 1e12
 
 
 def assess(
@@ -269,9 +269,10 @@ def _check_choices(
     if population_size is not None and (isinstance(population_size, bool) or not is_number):
         msg = f"population_size was given as {type(population_size).__name__}."
         raise InputError(with_hint(msg, "a number of people; a table of them is given as population."))
-    if population_size is not None and population_size > _MOST_PEOPLE:
+    # A number that no float holds has no other way to be told.
+    if population_size is not None and MOST_PEOPLE < population_size < math.inf:
         msg = "population_size is larger than any population."
-        raise InputError(with_hint(msg, f"give a number of people, at most {_MOST_PEOPLE:.0e}."))
+        raise InputError(with_hint(msg, f"give a number of people, at most {MOST_PEOPLE:.0e}."))
     if missing not in READINGS:
         raise InputError(with_hint(f"missing = {missing!r}.", "choose 'category', 'wildcard' or 'worst'."))
     if person is not None and missing != "category":

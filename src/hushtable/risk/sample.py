@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
@@ -15,10 +14,20 @@ from hushtable.risk.counted import Counted, People, Weighted
 if TYPE_CHECKING:
     from hushtable.risk.population import Estimate, SampleClasses, TreeRisk
 
-__all__ = ["Basis", "Population", "counted_population", "estimated_population", "household_risks", "no_population"]
+__all__ = [
+    "MOST_PEOPLE",
+    "Basis",
+    "Population",
+    "counted_population",
+    "estimated_population",
+    "household_risks",
+    "no_population",
+]
 
 Basis = Literal["table", "population", "population_size", "weights"]
 """What individual risks stand on: the table alone, the population counted, its size, or survey weights."""
+MOST_PEOPLE: Final = 1e12
+"""Of a population: past it, figures of the estimators are lost to rounding."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -147,7 +156,7 @@ def _counted(value: float) -> Estimate:
 
 
 def _check_size(size: float, n_members: int, weighted: Weighted | None) -> None:
-    if math.isfinite(size) and size >= n_members:
+    if n_members <= size <= MOST_PEOPLE:
         return
     if weighted is None:
         msg = f"population_size = {size:g}, and the table holds {n_members}."
