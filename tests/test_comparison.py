@@ -126,8 +126,8 @@ def test_runs_that_are_alike_are_one_line():
     )
     made = Comparison(rows, ("age",), 6, "ncp")
     assert made.lines() == {
-        "mondrian, cut, suppression 0 = 0.01": [(0.2, 0.5), (0.5, 0.2)],
-        "mondrian, cut, suppression 0.05": [(1.2, 0.5), (1.5, 0.2)],
+        "suppression 0 = 0.01": [(0.2, 0.5), (0.5, 0.2)],
+        "suppression 0.05": [(1.2, 0.5), (1.5, 0.2)],
     }
     axes = made.plot()
     drawn = [line.get_label() for line in axes.get_lines()]

@@ -154,7 +154,7 @@ class Comparison:
         return figures.risk_against_loss(lines, marked, label=f"loss ({self.loss})", mark="knee", ax=ax)
 
     def lines(self) -> dict[str, list[tuple[float, float]]]:
-        """Return (loss, highest risk) of the feasible runs that differ in k alone; runs that are alike are one line."""
+        """Return (loss, highest risk) of feasible runs that differ in k alone; those that are alike are one line."""
         points: dict[str, list[tuple[float, float]]] = {}
         runs: dict[str, ComparedRun] = {}
         for row in self.rows:
@@ -164,7 +164,10 @@ class Comparison:
         alike: dict[tuple[tuple[float, float], ...], list[ComparedRun]] = {}
         for name, each in points.items():
             alike.setdefault(tuple(each), []).append(runs[name])
-        return {_joined(each): list(line) for line, each in alike.items()}
+        told = ("method", "recoding", "suppression")
+        # What all lines share would fill a legend.
+        differs = [name for name in told if len({getattr(run, name) for run in runs.values()}) > 1] or list(told)
+        return {_joined(each, differs): list(line) for line, each in alike.items()}
 
     def to_frame(self) -> Any:
         """Return a row for every run as a dataframe of the kind that went in (polars for a path or a Table)."""
@@ -198,10 +201,10 @@ class Comparison:
         return f"<table><tr>{head}</tr>{body}</table>{told}{INTERNAL.capitalize()}."
 
 
-def _joined(runs: Sequence[ComparedRun]) -> str:
+def _joined(runs: Sequence[ComparedRun], names: Sequence[str]) -> str:
     """Name a line of runs that are alike: what they share once, and each of what they differ in."""
     parts = []
-    for told in ("method", "recoding", "suppression"):
+    for told in names:
         values = [getattr(run, told) for run in runs]
         texts = dict.fromkeys(f"{each:g}" if told == "suppression" else each for each in values if each is not None)
         if texts:
