@@ -259,3 +259,36 @@ def test_hidden_persons_are_enough_by_what_the_cells_cover(rows, recoding):
     )
     assert release.verify().passed
     assert release.verify().complete
+
+
+@pytest.mark.parametrize("recoding", ["readable", "cut"])
+def test_hidden_persons_are_counted_in_the_memory_of_the_search(recoding, monkeypatch):
+    rng = np.random.default_rng(0)
+    n = 2_000
+    ranges = {"age": 100, "zip": 900, "day": 365, "place": 40}
+    frame = pl.DataFrame(
+        {"patient": rng.integers(0, n, n), **{name: rng.integers(0, high, n) for name, high in ranges.items()}}
+    )
+    monkeypatch.setattr("hushtable.claims.coverage.check_memory", _little_memory)
+    release = ht.anonymize(
+        frame,
+        quasi_identifiers=list(ranges),
+        models=[ht.KAnonymity(3)],
+        method=ht.Mondrian(recoding=recoding),
+        identifiers=["patient"],
+        person="patient",
+        roles="trust",
+    )
+    by_hand = persons_by_cells(release.frame, frame["patient"], list(ranges))
+    assert release.verify().smallest_class == min(by_hand.values())
+
+
+def _little_memory(n_bytes, what, hint):
+    assert n_bytes < 2**20, f"{what} takes {n_bytes} bytes"
+
+
+def persons_by_cells(published, patients, names):
+    found = defaultdict(set)
+    for cells, patient in zip(published.select(names).rows(), patients, strict=True):
+        found[cells].add(patient)
+    return {cells: len(persons) for cells, persons in found.items()}

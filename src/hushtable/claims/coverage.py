@@ -18,6 +18,7 @@ from hushtable.search import check_memory
 
 __all__ = ["count_covered", "covered_by", "covers_beside", "fewest_persons", "n_below", "pair_rows"]
 
+_COMPARED: Final = 2**20  # pairs of a row and a class at once
 _HINT: Final = "compare fewer rows at a time, or verify without the population or the original table."
 
 
@@ -58,19 +59,13 @@ def count_covered(
     InputError
         A cell is a bound, and the column a category; or the kind of a column, which was not
         given, decides what its cells cover.
-
-    Notes
-    -----
-    Column by column: what a person matches so far is a prefix of published cells that some
-    class begins with, so that only combinations that occur are ever looked at.
     """
-    row, prefix, prefix_of_class = _walk(published, classes, people, rows, specs, hierarchies, names)
-    n_rows = rows.shape[1]
+    box, row = _pairs(published, classes, people, rows, specs, hierarchies, names)
     # Sums of whole numbers below 2^53 are exact in bincount's floats.
-    by_prefix = np.bincount(prefix, weights=counts[row], minlength=int(prefix_of_class.max(initial=-1)) + 1)
-    left = np.ones(n_rows, dtype=bool)
+    covered = np.bincount(box, weights=counts[row], minlength=classes.shape[1])
+    left = np.ones(rows.shape[1], dtype=bool)
     left[row] = False
-    return by_prefix.astype(np.int64)[prefix_of_class], int(counts[left].sum())
+    return covered.astype(np.int64), int(counts[left].sum())
 
 
 def pair_rows(
@@ -82,11 +77,8 @@ def pair_rows(
     hierarchies: Sequence[Any],
     names: Sequence[str] = (),
 ) -> tuple[CountArray, CountArray]:
-    """Return the pairs of a class and a row that it covers; arguments as for `count_covered`, classes distinct."""
-    row, prefix, prefix_of_class = _walk(published, classes, people, rows, specs, hierarchies, names)
-    class_of_prefix = np.empty(int(prefix_of_class.max(initial=-1)) + 1, dtype=np.int64)
-    class_of_prefix[prefix_of_class] = np.arange(len(prefix_of_class))
-    return class_of_prefix[prefix], row
+    """Return the pairs of a class and a row that it covers; arguments as for `count_covered`."""
+    return _pairs(published, classes, people, rows, specs, hierarchies, names)
 
 
 def fewest_persons(
@@ -107,12 +99,14 @@ def fewest_persons(
         Records of the rows; 1 each when not given.
     """
     fewest = np.zeros(len(records), dtype=np.int64)
-    pairs, inverse = np.unique(np.stack((classes, persons)), axis=1, return_inverse=True)
+    width = int(persons.max(initial=-1)) + 2
+    pairs, inverse = np.unique(classes * width + (persons + 1), return_inverse=True)
     # Sums of whole numbers below 2^53 are exact in bincount's floats.
-    held = np.bincount(inverse.reshape(-1), weights=counts, minlength=pairs.shape[1]).astype(np.int64)
+    held = np.bincount(inverse, weights=counts, minlength=len(pairs)).astype(np.int64)
+    label, person = pairs // width, pairs % width - 1
     # Within a class, nobody's rows first, then the persons with the most.
-    order = np.lexsort((-held, pairs[1] >= 0, pairs[0]))
-    label, person, held = pairs[0][order], pairs[1][order], held[order]
+    order = np.lexsort((-held, person >= 0, label))
+    label, person, held = label[order], person[order], held[order]
     before = np.cumsum(held) - held
     starts = np.searchsorted(label, np.arange(len(records)))
     taken = before - before[np.minimum(starts[label], max(0, len(before) - 1))]
@@ -196,7 +190,7 @@ def _count_below(out: CountArray, bounds: Sequence[tuple[int, str]], column: Col
         out[[i for i, _ in bounds]] = [counted[bound] for _, bound in bounds]
 
 
-def _walk(
+def _pairs(
     published: Sequence[Sequence[str | None]],
     classes: CodeArray,
     people: Sequence[Sequence[str | None]],
@@ -204,28 +198,80 @@ def _walk(
     specs: Sequence[ColumnSpec],
     hierarchies: Sequence[Any],
     names: Sequence[str] = (),
-) -> tuple[CountArray, CountArray, CountArray]:
-    """Return the rows that any class covers with the prefix of that class, and the prefix of every class."""
-    n_rows, n_classes = rows.shape[1], classes.shape[1]
-    row = np.arange(n_rows)
-    prefix = np.zeros(n_rows, dtype=np.int64)
-    prefix_of_class = np.zeros(n_classes, dtype=np.int64)
-    for j, found in enumerate(published):
-        covers = covered_by(found, people[j], specs[j], hierarchies[j], names[j] if names else "")
-        width = len(found)
-        keys, prefix_of_class = np.unique(prefix_of_class * width + classes[j], return_inverse=True)
-        value, cell = np.nonzero(covers.T)
-        starts = np.searchsorted(value, np.arange(covers.shape[1] + 1))
-        lengths = np.diff(starts)[rows[j, row]]
-        check_memory(
-            64.0 * int(lengths.sum()), f"comparing {rows.shape[1]} rows with {classes.shape[1]} published ones", _HINT
-        )
-        pick = np.arange(lengths.sum()) + np.repeat(starts[rows[j, row]] - (np.cumsum(lengths) - lengths), lengths)
-        row, wanted = np.repeat(row, lengths), np.repeat(prefix, lengths) * width + cell[pick]
-        at = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
-        exists = keys[at] == wanted
-        row, prefix = row[exists], at[exists]
-    return row, prefix, prefix_of_class
+) -> tuple[CountArray, CountArray]:
+    """Return all pairs of a class and a row that it covers, in no order.
+
+    Rows and classes are halved together, column by column, as boxes and points: a class goes where it may cover a row.
+    What is left is compared. Without overlaps that takes O(n log n) for n rows, and memory for the pairs alone.
+    """
+    names = names or [""] * len(published)
+    columns = list(zip(published, people, specs, hierarchies, names, strict=True))
+    covers = [covered_by(*each) for each in columns]
+    ranks = [_ranks(each, *column[1:]) for each, column in zip(covers, columns, strict=True)]
+    places = np.array([rank[row] for rank, row in zip(ranks, rows, strict=True)], dtype=np.int32)
+    spans = [_ranked_spans(each, rank) for each, rank in zip(covers, ranks, strict=True)]
+    low, high = (
+        np.array([span[end][cells] for span, cells in zip(spans, classes, strict=True)], dtype=np.int32)
+        for end in (0, 1)
+    )
+    found: list[tuple[CountArray, CountArray]] = []
+    n_pairs = 0
+    left = [(np.flatnonzero((low < high).all(axis=0)), np.arange(rows.shape[1]))]
+    while left:
+        boxes, points = left.pop()
+        halves = _halves(low[:, boxes], high[:, boxes], places[:, points])
+        if halves is not None:
+            left += [(boxes[ours], points[theirs]) for ours, theirs in halves if ours.any() and theirs.any()]
+            continue
+        for part in np.array_split(points, max(1, len(boxes) * len(points) // _COMPARED)):
+            hit = np.ones((len(boxes), len(part)), dtype=bool)
+            for cover, cells, row in zip(covers, classes, rows, strict=True):
+                hit &= cover[cells[boxes][:, None], row[part][None, :]]
+            box, point = np.nonzero(hit)
+            found.append((boxes[box], part[point]))
+            n_pairs += len(box)
+            what = f"comparing {rows.shape[1]} rows with {classes.shape[1]} published ones"
+            check_memory(32.0 * n_pairs, what, _HINT)
+    if not found:
+        return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
+    return np.concatenate([box for box, _ in found]), np.concatenate([point for _, point in found])
+
+
+def _halves(low: CodeArray, high: CodeArray, places: CodeArray) -> list[tuple[BoolArray, BoolArray]] | None:
+    """Return which boxes and points go to either half by the column that leaves the least to compare; None to stop."""
+    work = least = low.shape[1] * places.shape[1]
+    best = None
+    for first, behind, place in zip(low, high, places, strict=True) if work > _COMPARED >> 4 else ():
+        middle = np.partition(place, len(place) // 2)[len(place) // 2]
+        if middle == place.min():
+            middle += 1
+        ours, theirs = first < middle, place < middle
+        n_below, n_points = np.count_nonzero(ours), np.count_nonzero(theirs)
+        n_above = np.count_nonzero(behind > middle)
+        to_compare = n_below * n_points + n_above * (len(place) - n_points)
+        if to_compare < least:
+            least, best = to_compare, [(ours, theirs), (behind > middle, ~theirs)]
+    return best
+
+
+def _ranks(covers: BoolArray, texts: Sequence[str | None], spec: ColumnSpec, given: Any, name: str) -> CountArray:
+    """Order the values of a column so that cells cover neighbours: by value, or by the cells that cover them."""
+    column, codes = from_texts(name, [text or "" for text in texts], spec.kind, spec.order)
+    if column.is_measured and given is None:
+        return codes.astype(np.int64) + 1
+    wide_first = np.argsort(-covers.sum(axis=1), kind="stable")
+    signs = np.ascontiguousarray(np.packbits(covers[wide_first], axis=0).T)
+    _, ranks = np.unique(signs.view(f"S{signs.shape[1]}").reshape(-1), return_inverse=True)
+    return ranks
+
+
+def _ranked_spans(covers: BoolArray, ranks: CountArray) -> tuple[CountArray, CountArray]:
+    """Return the ranks between which each cell covers all that it covers; nothing where it covers none."""
+    order = np.argsort(ranks, kind="stable")
+    ranked = covers[:, order]
+    first, last = ranked.argmax(axis=1), ranked.shape[1] - 1 - ranked[:, ::-1].argmax(axis=1)
+    covers_any = ranked.any(axis=1)
+    return np.where(covers_any, ranks[order[first]], 0), np.where(covers_any, ranks[order[last]] + 1, 0)
 
 
 def covered_by(
