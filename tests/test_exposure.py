@@ -390,7 +390,7 @@ def test_a_policy_comes_back_as_it_was_written() -> None:
     assert Policy.parse(rules.to_yaml()) == rules
     assert rules.to_dict()["accept"] == {"day": "no register has it"}
     plain = Policy.parse(RULES).to_dict()
-    usual = {"columns": 2, "rate": 0.05, "named": 0}
+    usual = {"columns": 2, "rate": 0.05, "named": 0, "linked": 0.0}
     assert plain["limits"]["exposure"] == usual == dataclasses.asdict(ExposureLimit())
     assert "accept" not in plain
 

@@ -51,6 +51,7 @@ def test_every_class_holds_k_persons(method, seed):
         method=method,
         pseudonyms=ht.Pseudonyms(("patient",), bytes(range(32))),
         person="patient",
+        roles="trust",
     )
     assert min(persons_by_class(release.frame, frame["patient"]).values()) >= 3
     assert release.verify().passed
@@ -180,7 +181,7 @@ def test_persons_go_through_policy_and_command(tmp_path):
     policy = tmp_path / "policy.yaml"
     policy.write_text(
         "columns: {patient: {role: identifier, action: pseudonym}, age: quasi-identifier, sex: quasi-identifier, "
-        "ill: other}\nperson: patient\nmodels: [k-anonymity: 3]\n",
+        "ill: other}\nperson: patient\nmodels: [k-anonymity: 3]\naccept: {patient: a test}\n",
         encoding="utf-8",
     )
     (tmp_path / "key").write_bytes(bytes(range(32)))

@@ -795,7 +795,7 @@ population: people.csv
 domains: domains.csv
 unknown: suppress
 limits: {highest_risk: 0.25, average_risk: 0.25, suppression: 0.1}
-accept: {note: a running number}
+accept: {note: a running number, id: a test}
 budget: {nodes: 1000}
 """
 

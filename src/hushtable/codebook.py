@@ -157,7 +157,8 @@ class Codebook:
     def _kept(self, name: str) -> dict[str, Any]:
         """Say of a column that is no quasi-identifier what it is."""
         if self.edition.pseudonyms and name in self.edition.pseudonyms.columns:
-            return {"kind": "text", "role": "identifier", "how": "keyed pseudonyms instead of its cells"}
+            how = "a new pseudonym for every record" if name in self.edition.pseudonyms.fresh else "keyed pseudonyms"
+            return {"kind": "text", "role": "identifier", "how": f"{how} instead of its cells"}
         spec = self.claim.specs.get(name)
         kind = {"kind": spec.kind} if spec is not None and spec.kind else {}
         starred = "; `*` where a record was suppressed" if name in self.edition.starred else ""

@@ -126,6 +126,8 @@ class Edition:
         frame = frame.with_columns({**columns, **added})
         # What was said of the source's cells is not true of what is published in their place.
         frame = replace(frame, specs={name: spec for name, spec in frame.specs.items() if name not in self.rewritten})
+        # What stands for several records would link them.
+        frame = frame.one_by_one() if self.pseudonyms and self.pseudonyms.fresh else frame
         frame = pseudonyms.pseudonymize(frame, self.pseudonyms) if self.pseudonyms else frame
         return without_remnants(frame, rows_are_gone=self.rows is not None)
 
@@ -143,8 +145,10 @@ class Edition:
             codes[j] = code_of_text[np.where(rows, star, np.where(codes[j] < 0, missing, codes[j]))]
         table = Table(tuple(columns), codes, source.counts).select(self.columns)
         table = table if self.rows is None else table.take(self.rows)
+        table = _with_numbers(table, self.added)
+        table = table.one_by_one() if self.pseudonyms and self.pseudonyms.fresh else table
         table = pseudonyms.pseudonymize_table(table, self.pseudonyms) if self.pseudonyms else table
-        return _with_numbers(table, self.added).without_unused()
+        return table.without_unused()
 
     def write(
         self,

@@ -21,6 +21,7 @@ import numpy as np
 
 from hushtable import lattice, series
 from hushtable._types import BoolArray, CodeArray, CountArray
+from hushtable.claims import Linkage
 from hushtable.determined import MOST_ROWS, Determined, find_determined
 from hushtable.errors import ColumnError, ExposureError, InputError, check_whole, listed, with_hint
 from hushtable.frames import Frame
@@ -32,7 +33,7 @@ from hushtable.search import Budget
 from hushtable.table import Table
 from hushtable.texts import text_codes
 
-__all__ = ["FEWEST_RECORDS", "Exposure", "ExposureLimit", "Uniques", "measure_exposure", "undoing"]
+__all__ = ["FEWEST_RECORDS", "Exposure", "ExposureLimit", "Uniques", "measure_exposure", "persons_of", "undoing"]
 
 FEWEST_RECORDS: Final = 50
 """Below so many a share of the records says too little to refuse anything."""
@@ -62,17 +63,22 @@ class ExposureLimit:
         In [0, 1]: the share of the published records that may be unique on so many.
     named : int
         The most records that may name people in a kept column; see `hushtable.prose`.
+    linked : float
+        In [0, 1]: the share of the persons looked at who may be found by several of their records, where a published
+        column links these; see `hushtable.claims.linked`.
     """
 
     columns: int = 2
     rate: float = 0.05
     named: int = 0
+    linked: float = 0.0
 
     def __post_init__(self) -> None:
         check_whole("an exposure limit was given columns", self.columns, 1)
         check_whole("an exposure limit was given named", self.named, 0)
-        if not 0 <= self.rate <= 1:
-            raise InputError(with_hint(f"an exposure limit was given rate = {self.rate!r}.", "a share, from 0 to 1."))
+        for name in ("rate", "linked"):
+            if not 0 <= (given := getattr(self, name)) <= 1:
+                raise InputError(with_hint(f"an exposure limit was given {name} = {given!r}.", "a share, from 0 to 1."))
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +114,9 @@ class Exposure:
         How many records name people in the cells of a kept column, a sensitive or an accepted one among them.
     determined : tuple of Determined
         Kept columns that follow from generalized quasi-identifiers, or tell one.
+    linkage : Linkage, optional
+        Whom several records find, where a published column says whose record a row is and somebody has several. Above
+        ``limit.linked``, and where the column was not accepted, nothing is written, enforced or not.
     """
 
     n_records: int
@@ -123,6 +132,7 @@ class Exposure:
     complete_to: int
     named: tuple[Named, ...] = ()
     determined: tuple[Determined, ...] = ()
+    linkage: Linkage | None = None
 
     @property
     def rate(self) -> float:
@@ -133,6 +143,20 @@ class Exposure:
     def is_above(self) -> bool:
         """Whether the rate is above the limit, and of records enough to say so."""
         return self.n_records >= FEWEST_RECORDS and self.rate > self.limit.rate
+
+    @property
+    def is_linked(self) -> bool:
+        """Whether more persons than the limit allows are found by several of their records, and nobody accepted it."""
+        return (
+            self.linkage is not None
+            and self.linkage.column not in self.accepted
+            and self.linkage.rate > self.limit.linked
+        )
+
+    @property
+    def linked_fault(self) -> str:
+        """Whom several records find."""
+        return "" if self.linkage is None else f"{'; '.join(self.linkage.lines()[1:] or self.linkage.lines())}."
 
     @property
     def sentence(self) -> str:
@@ -222,6 +246,24 @@ class Exposure:
         )
         raise ExposureError(msg)
 
+    def raise_if_refused(self) -> None:
+        """Raise ExposureError where the release must not be written.
+
+        More persons are found by several records than the limit allows; kept cells name people; or what a policy
+        refuses besides, and that is enforced.
+        """
+        if self.is_linked and self.linkage is not None:
+            name = self.linkage.column
+            msg = with_hint(
+                f"nothing is written: column {name!r} links the records of a person: {self.linked_fault}",
+                f"leave {name!r} out; or give every record a new pseudonym (`action: fresh`, Pseudonyms(fresh=[...])); "
+                f'or say in the policy why nobody knows several records, as accept: {{{name!r}: "a reason"}}.',
+            )
+            raise ExposureError(msg)
+        if self.is_enforced:
+            self.raise_if_above()
+        self.raise_if_naming()
+
     def lines(self) -> list[str]:
         """Say what was measured: names, counts and the reasons given, no cell."""
         tested = [self.sentence] if self.columns else []
@@ -238,7 +280,7 @@ class Exposure:
             for each in self.named
         ]
         undone = [f"{each.sentence}: its exact cells take classes apart" for each in self.determined]
-        return [*tested, *named, *undone, *accepted, *told]
+        return [*tested, *named, *undone, *accepted, *(self.linkage.lines() if self.linkage else []), *told]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the counts as plain values."""
@@ -248,7 +290,9 @@ class Exposure:
         )
         named = [asdict(each) for each in self.named]
         undone = [{**asdict(each), "by": list(each.by)} for each in self.determined]
-        plain = {"columns": list(self.columns), "sets": sets, "told": told, "named": named, "determined": undone}
+        linkage = None if self.linkage is None else self.linkage.to_dict()
+        plain = {"columns": list(self.columns), "sets": sets, "told": told}
+        plain |= {"named": named, "determined": undone, "linkage": linkage}
         return {**asdict(self), **plain, "rate": self.rate, "is_above": self.is_above}
 
 
@@ -333,7 +377,7 @@ def measure_exposure(
             codes[name] = np.where(starred[rows], codes[name].max(initial=-1) + 1, codes[name])
     reasons = dict(accepted or {})
     tested = {name: codes[name] for name in others if name not in reasons}
-    persons = None if person is None else _persons(source, person)[rows]
+    persons = None if person is None else persons_of(source, person)[rows]
     n_unique, sets, complete_to = (
         _alone(tested, counts, limit.columns)
         if persons is None
@@ -404,7 +448,7 @@ def _codes(source: Frame | Table, name: str) -> CodeArray:
         return np.arange(source.n_rows, dtype=np.int32)
 
 
-def _persons(source: Frame | Table, name: str) -> CodeArray:
+def persons_of(source: Frame | Table, name: str) -> CodeArray:
     """Code whose record a row is; -1 is nobody."""
     return _codes(source, name) if isinstance(source, Table) else text_codes(source.values(name), name)
 

@@ -38,7 +38,7 @@ __all__ = [
 IN_FOLDER: Final = MANIFEST
 """The manifest of a folder."""
 
-_EXTERNAL: Final = ("recoding", "publish", "pseudonymized", "accepted", "replaces_earlier")
+_EXTERNAL: Final = ("recoding", "publish", "pseudonymized", "fresh", "accepted", "replaces_earlier")
 """Facts of a release that may go with the file: how its cells came to look as they do, and what was accepted."""
 
 

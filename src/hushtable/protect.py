@@ -210,6 +210,9 @@ def anonymize(
     if release.exposure is not None and release.exposure.is_above:
         hint = 'Give them roles, as sensitive=[...]; roles="trust" keeps them as they are without a word.'
         warnings.warn(f"{release.exposure.fault} {hint}", ExposureWarning, stacklevel=2)
+    if release.exposure is not None and release.exposure.is_linked:
+        hint = 'Leave the column out, take Pseudonyms(fresh=[...]), or say roles="trust": else it is not written.'
+        warnings.warn(f"records are linked: {release.exposure.linked_fault} {hint}", ExposureWarning, stacklevel=2)
     return release
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import secrets
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Final
@@ -13,9 +15,10 @@ import numpy as np
 from hushtable.column import ColumnSpec, from_texts
 from hushtable.errors import InputError, check_columns, with_hint
 from hushtable.frames import Frame
+from hushtable.series import strings
 from hushtable.spellings import canonical
 from hushtable.table import Table
-from hushtable.texts import map_texts
+from hushtable.texts import map_texts, text_codes
 
 __all__ = ["Pseudonyms", "pseudonymize", "pseudonymize_table"]
 
@@ -34,14 +37,27 @@ class Pseudonyms:
     Parameters
     ----------
     columns : tuple of str
-    key : bytes
-        At least 16 bytes of randomness, 8 of them different, for instance ``secrets.token_bytes(32)``.
+    key : bytes, optional
+        At least 16 bytes of randomness, 8 of them different, for instance ``secrets.token_bytes(32)``. None is needed
+        where all columns are fresh.
+    fresh : tuple of str
+        Columns whose every record gets a new pseudonym, drawn by the operating system, so that nothing links the
+        records of a person. They are among ``columns``, whether named there or not.
+
+    Examples
+    --------
+    >>> Pseudonyms(fresh=("patient",)).columns
+    ('patient',)
     """
 
-    columns: tuple[str, ...]
-    key: bytes = field(repr=False)
+    columns: tuple[str, ...] = ()
+    key: bytes | None = field(default=None, repr=False)
+    fresh: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "columns", tuple(dict.fromkeys((*self.columns, *self.fresh))))
+        if self.key is None and not self.keyed and self.fresh:
+            return
         if not isinstance(self.key, bytes):
             msg = with_hint(f"the pseudonym key is of type {type(self.key).__name__}.", "expected bytes.")
             raise InputError(msg)
@@ -55,9 +71,22 @@ class Pseudonyms:
             )
             raise InputError(msg)
 
+    @property
+    def keyed(self) -> tuple[str, ...]:
+        """The columns of which equal cells get equal pseudonyms."""
+        return tuple(name for name in self.columns if name not in self.fresh)
+
+    def of(self, columns: Iterable[str]) -> Pseudonyms | None:
+        """Return the pseudonyms of some columns only; None where none of them has any."""
+        columns = tuple(columns)
+        keyed, fresh = (tuple(name for name in columns if name in each) for each in (self.keyed, self.fresh))
+        return Pseudonyms(keyed, self.key if keyed else None, fresh) if keyed or fresh else None
+
 
 def pseudonymize(frame: Frame, pseudonyms: Pseudonyms) -> Frame:
-    """Replace the cells of some columns by keyed pseudonyms; equal cells get equal ones, missing stays missing.
+    """Replace the cells of some columns by pseudonyms; missing stays missing.
+
+    Equal cells get equal ones by the key; in a fresh column every row gets its own.
 
     Notes
     -----
@@ -66,12 +95,15 @@ def pseudonymize(frame: Frame, pseudonyms: Pseudonyms) -> Frame:
     pseudonym whether its library holds it as an integer or, beside missing cells, as a float.
     """
     check_columns(pseudonyms.columns, frame.columns, "pseudonyms")
-    return frame.with_columns(
-        {
-            name: map_texts(_known(frame, name), partial(_pseudonym, pseudonyms.key, name), name)
-            for name in pseudonyms.columns
-        }
-    )
+    key = pseudonyms.key or b""
+    keyed = {name: map_texts(_known(frame, name), partial(_pseudonym, key, name), name) for name in pseudonyms.keyed}
+    return frame.with_columns(keyed | {name: _drawn(_known(frame, name), name) for name in pseudonyms.fresh})
+
+
+def _drawn(cells: Any, name: str) -> Any:
+    """Return a pseudonym of its own for every cell that is not missing."""
+    is_known = text_codes(cells, name) >= 0
+    return strings(name, [secrets.token_hex(_HEX_DIGITS // 2) if each else None for each in is_known.tolist()])
 
 
 def _known(frame: Frame, name: str) -> Any:
@@ -81,12 +113,19 @@ def _known(frame: Frame, name: str) -> Any:
 
 
 def pseudonymize_table(table: Table, pseudonyms: Pseudonyms) -> Table:
-    """Replace the values of some columns by keyed pseudonyms, as `pseudonymize` does cells."""
+    """Replace the values of some columns by pseudonyms, as `pseudonymize` does cells.
+
+    A row is a record where a column is fresh.
+    """
     check_columns(pseudonyms.columns, table.names, "pseudonyms")
     columns, codes = list(table.columns), table.codes.copy()
-    for name in pseudonyms.columns:
+    for name in pseudonyms.fresh:
         j = table.index(name)
-        texts = [_pseudonym(pseudonyms.key, name, text) for text in columns[j].texts()]
+        texts = ["" if code < 0 else secrets.token_hex(_HEX_DIGITS // 2) for code in codes[j].tolist()]
+        columns[j], codes[j] = from_texts(name, texts, "category")
+    for name in pseudonyms.keyed:
+        j = table.index(name)
+        texts = [_pseudonym(pseudonyms.key or b"", name, text) for text in columns[j].texts()]
         columns[j], code_of_text = from_texts(name, texts, "category")
         # The last entry serves the missing cells, which index it as -1.
         codes[j] = np.append(code_of_text, np.int32(-1))[codes[j]]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,14 +15,15 @@ from hushtable import figures, frames
 from hushtable._types import TOLERANCE, BoolArray, CodeArray, CountArray, FloatArray, frozen
 from hushtable.batch import Batch, Learns, NextBatch
 from hushtable.cells import SUPPRESSED
-from hushtable.claims import Classes, Matchings, Verdict
+from hushtable.claims import Classes, Linkage, Matchings, Verdict, count_linked
 from hushtable.claims.certificates import Certificate
+from hushtable.claims.coverage import pair_rows
 from hushtable.codebook import Codebook
 from hushtable.column import ColumnSpec
 from hushtable.dialect import Formulas, Writing
 from hushtable.edition import Edition, Rewritten
 from hushtable.errors import InputError, with_hint
-from hushtable.exposure import Exposure, ExposureLimit, measure_exposure
+from hushtable.exposure import Exposure, ExposureLimit, measure_exposure, persons_of
 from hushtable.frames import Frame
 from hushtable.hierarchy import Hierarchy
 from hushtable.legible import escaped
@@ -267,8 +269,47 @@ class Release:
             accepted=accepted,
             is_enforced=is_enforced,
         )
+        exposure = replace(exposure, linkage=self.linkage())
         others = (each.with_exposure(limit, accepted=accepted, is_enforced=is_enforced) for each in self.alternatives)
         return replace(self, exposure=exposure, alternatives=tuple(others))
+
+    def linkage(self) -> Linkage | None:
+        """Count whom several records find; None where no published column links records, or nobody has several."""
+        person = getattr(self.claim, "person", None)
+        if person is None or person in self.removed or (self.pseudonyms and person in self.pseudonyms.fresh):
+            return None
+        persons = persons_of(self.source, person)
+        classes = self.recoding.combinations()[self.partition.labels]
+        shown = np.flatnonzero(~self.suppressed if self.drops_suppressed else persons >= 0)
+        records = np.bincount(persons[shown] + 1, weights=self._records[shown])[1:]
+        if not (records > 1).any():
+            return None
+        if self.drops_suppressed:
+            classes = np.where(self.suppressed, np.int32(-1), classes)
+        assert isinstance(self.claim, Classes)
+        others = partial(self._covering, classes)
+        return count_linked(classes, persons, self._records, self.claim.k, person, others=others)
+
+    def _covering(self, classes: CodeArray, rows: CountArray) -> tuple[CountArray, CountArray]:
+        """Return the pairs of a class and one of some rows that its published cells cover."""
+        table = Table.encode(self.source, self.quasi_identifiers, self.specs).take(rows)
+        used, first = np.unique(classes, return_index=True)
+        used, first = used[used >= 0], first[used >= 0]
+        rewritten = [self._rewritten(name) for name in self.quasi_identifiers]
+        try:
+            found, covered = pair_rows(
+                [each.texts for each in rewritten],
+                np.array([each.codes[first] for each in rewritten]),
+                [[None, *column.texts()] for column in table.columns],
+                table.codes + 1,
+                [column.spec for column in table.columns],
+                [self.hierarchies.get(name) for name in self.quasi_identifiers],
+                self.quasi_identifiers,
+            )
+        except InputError:
+            # Too many values to compare with cells. A record is looked for in its own class: that finds no fewer.
+            return rows[:0], rows[:0]
+        return used[found].astype(np.int64), rows[covered]
 
     def with_bound(self, budget: Budget | None = None) -> Release:
         """Return the release with a proven floor under its loss (``trace.bound``, ``trace.gap``) and its certificate.
@@ -432,10 +473,8 @@ class Release:
         InputError
             The file cannot be written, or must not be.
         """
-        if self.exposure is not None and self.exposure.is_enforced:
-            self.exposure.raise_if_above()
-        elif self.exposure is not None:
-            self.exposure.raise_if_naming()
+        if self.exposure is not None:
+            self.exposure.raise_if_refused()
         if self.recoding.style == "tight" and any(isinstance(cell, Intervals) for cell in self.recoding.cells):
             warnings.warn(
                 "tight intervals begin and end with values that somebody has: for readers who must not learn them, "
@@ -477,7 +516,8 @@ class Release:
             "quasi_identifiers": list(self.quasi_identifiers),
             "sensitive": list(self.sensitive),
             "removed": list(self.removed),
-            "pseudonymized": list(self._pseudonymized),
+            "pseudonymized": list(self.pseudonyms.keyed) if self.pseudonyms else [],
+            "fresh": list(self.pseudonyms.fresh) if self.pseudonyms else [],
             "accepted": list(self.exposure.accepted) if self.exposure else [],
             "exposure": self.exposure.to_dict() if self.exposure else None,
             "models": [model_to_dict(model) for model in self.models],

@@ -98,7 +98,7 @@ def carry_out(prepared: Prepared, asked: Request) -> Release:
     # Columns by name and rows by content, so that ties and draws do not depend on how they were given.
     names = tuple(sorted(asked.quasi_identifiers))
     average = asked.limits.average_risk
-    hides = asked.person in asked.identifiers
+    hides = asked.hides_person
     problem = Problem(names, judge, prepared.ladders, asked.loss, asked.clock, left, notion, n_gone, average, hides)
     check_asked(asked.method, problem)
     if notion is None and not (most and finds_failing):

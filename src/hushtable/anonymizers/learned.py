@@ -66,6 +66,8 @@ class LearnedRecoding:
     accepted : mapping of column to str
     is_enforced : bool
         As `hushtable.release.Release.with_exposure` takes them.
+    fresh : tuple of str
+        Those of ``hidden`` of which every record gets a new one.
     from_data : mapping of quasi-identifier to str
         What in its cells and routes comes from the data, neither from a grid nor from a hierarchy's file.
 
@@ -96,6 +98,7 @@ class LearnedRecoding:
     limit: ExposureLimit | None = None
     accepted: Mapping[str, str] = field(default_factory=dict)
     is_enforced: bool = False
+    fresh: tuple[str, ...] = ()
     from_data: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     @classmethod
@@ -268,11 +271,14 @@ class LearnedRecoding:
         return _with_rows(before, data)
 
     def _pseudonyms(self, key: bytes | None) -> Pseudonyms | None:
-        if (key is not None or self.asked.pseudonyms is not None) == bool(self.hidden):
-            return self.asked.pseudonyms if key is None else Pseudonyms(self.hidden, key)
-        what = f"columns {listed(self.hidden)} become pseudonyms, and there is no key"
+        keyed = tuple(name for name in self.hidden if name not in self.fresh)
+        if key is None and self.asked.pseudonyms is not None:
+            return self.asked.pseudonyms
+        if (key is not None) == bool(keyed):
+            return Pseudonyms(keyed, key, self.fresh) if self.hidden else None
+        what = f"columns {listed(keyed)} become pseudonyms, and there is no key"
         msg = with_hint(
-            f"{what if self.hidden else 'a key was given, and no column becomes a pseudonym'}.",
+            f"{what if keyed else 'a key was given, and no column becomes a pseudonym'}.",
             "a key (key=, --key-file) goes with pseudonyms: the earlier one links the records of a person.",
         )
         raise InputError(msg)

@@ -72,6 +72,7 @@ class Learner:
             routes=routes,
             class_of_leaf=class_of_leaf,
             hidden=release.pseudonyms.columns if release.pseudonyms else (),
+            fresh=release.pseudonyms.fresh if release.pseudonyms else (),
             limit=exposure.limit if exposure else None,
             accepted=exposure.accepted if exposure else {},
             is_enforced=exposure is not None and exposure.is_enforced,

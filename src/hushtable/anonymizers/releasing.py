@@ -71,7 +71,7 @@ def release_of(prepared: Prepared, whole: Judge, asked: Request, found: Found, p
         certificate=None if found.evidence is None else _certificate(prepared, asked, found.evidence),
     )
     _check_average(release, asked.limits.average_risk)
-    if asked.person in asked.identifiers and release.verify().failures:
+    if asked.hides_person and release.verify().failures:
         msg = with_hint(
             f"the cells of the classes overlap, so that without {asked.person!r} nobody could check whose records they "
             "hold.",
@@ -90,6 +90,7 @@ def _claim(
         of_classes = {
             "population": people.frame() if isinstance(people, Table) else people,
             "person": asked.person,
+            "is_fresh": asked.pseudonyms is not None and asked.person in asked.pseudonyms.fresh,
             "limits": asked.limits,
             "suppressed": SUPPRESSED if n_suppressed and not drops else None,
             "is_whole": n_suppressed == 0,

@@ -103,6 +103,11 @@ class Request:
         return tuple(dict.fromkeys((*self.sensitive, *judged)))
 
     @property
+    def hides_person(self) -> bool:
+        """Whether the release does not say which records are one person's."""
+        return self.person in self.identifiers or (self.pseudonyms is not None and self.person in self.pseudonyms.fresh)
+
+    @property
     def asked_of_classes(self) -> tuple[PrivacyModel, ...]:
         """What every class must satisfy: the models, and as large a class as the limits of risk ask for."""
         models = tuple(model for model in self.models if not isinstance(model, MatchingNotion))

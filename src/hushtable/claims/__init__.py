@@ -18,6 +18,7 @@ from hushtable._types import Missing
 from hushtable.cells import SUPPRESSED
 from hushtable.claims.classes import Classes, Limits
 from hushtable.claims.independence import Independence
+from hushtable.claims.linked import Known, Linkage, count_linked, linked_in
 from hushtable.claims.matchings import Matchings
 from hushtable.claims.stated import Stated
 from hushtable.claims.verdict import Claim, Failure, Verdict, told
@@ -38,11 +39,15 @@ __all__ = [
     "Classes",
     "Failure",
     "Independence",
+    "Known",
     "Limits",
+    "Linkage",
     "Matchings",
     "Stated",
     "Verdict",
     "claim_from_dict",
+    "count_linked",
+    "linked_in",
     "of_models",
     "opened",
     "seen",
@@ -169,7 +174,9 @@ def seen(claim: Claim, table: frames.Frame | Scan) -> frames.Frame:
         return table
     from hushtable.collapsing import collapse
 
-    named = [*claim.columns, *getattr(claim, "sensitive", ()), *(getattr(claim, each, None) for each in _ALONE)]
+    # What is new in every record says nothing of whose it is.
+    alone = [getattr(claim, each, None) for each in _ALONE if not getattr(claim, "is_fresh", False)]
+    named = [*claim.columns, *getattr(claim, "sensitive", ()), *alone]
     # Whose record a row is, a release may not tell.
     wanted = [name for name in dict.fromkeys(named) if name is not None and name in (*table.columns, *claim.columns)]
     return collapse(table, wanted)

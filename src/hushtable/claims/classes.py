@@ -117,6 +117,9 @@ class Classes:
     person : str, optional
         The column that says whose record a row is: classes count distinct persons. Where the table
         does not publish it, the original has it.
+    is_fresh : bool
+        Whether that column publishes a new pseudonym for every record: then it says of no two whose they are, and
+        the original is asked.
     limits : Limits
     missing : {"category", "wildcard", "worst"}
     suppressed : str or None
@@ -134,6 +137,7 @@ class Classes:
     hierarchies: Mapping[str, Any] = field(default_factory=dict, repr=False)
     population: Any = field(default=None, repr=False)
     person: str | None = None
+    is_fresh: bool = False
     limits: Limits = field(default_factory=Limits)
     missing: Missing = "category"
     suppressed: str | None = SUPPRESSED
@@ -185,7 +189,12 @@ class Classes:
 
     def compares(self, columns: Sequence[str]) -> bool:
         """Tell whether a table that publishes these columns is judged beside the input."""
-        return not self.is_whole or (self.person is not None and self.person not in columns)
+        return not self.is_whole or (self.person is not None and (self.is_fresh or self.person not in columns))
+
+    @property
+    def k(self) -> int:
+        """How many the smallest class has to hold, by models and limits."""
+        return max(self.limits.smallest_class, *(model.min_size for model in self.models))
 
     def condition(self, model: PrivacyModel) -> str:
         """Return a model in words."""
@@ -272,6 +281,7 @@ class Classes:
             "origins": marks_of(self.origins),
             "hierarchies": rules_of(self.hierarchies),
             "person": self.person,
+            "is_fresh": self.is_fresh,
             "limits": {"highest_risk": self.limits.highest_risk, "average_risk": self.limits.average_risk},
             "suppressed": self.suppressed,
             "is_whole": self.is_whole,
@@ -294,6 +304,7 @@ class Classes:
             origins=origins_in(entries["origins"]),
             hierarchies=rules_in(entries["hierarchies"]),
             person=entries["person"],
+            is_fresh=bool(entries.get("is_fresh", False)),
             limits=Limits(**entries["limits"]),
             suppressed=entries["suppressed"],
             is_whole=bool(entries["is_whole"]),
@@ -352,15 +363,15 @@ class Classes:
         """Count the persons of every class and of the suppressed records; None where nothing tells."""
         if self.person is None:
             return None, None
-        if self.person in grouped.frame.columns:
-            codes = self._person_codes(grouped.frame)
+        if self.person in grouped.frame.columns and not self.is_fresh:
+            codes = self.person_codes(grouped.frame)
             hidden = codes[grouped.hidden]
             persons = count_values(grouped.labels, codes[~grouped.hidden], grouped.n_classes).n_distinct()
             return persons, len(np.unique(hidden[hidden >= 0]))
         if source is None or untold(self.columns, self.hierarchies):
             return None, None
         check_columns((self.person,), source.columns, "the person column of the original")
-        codes = self._person_codes(source)
+        codes = self.person_codes(source)
         classes, rows = cover(grouped, source, self.columns, self.specs, self.hierarchies)
         counts = source.records
         persons = fewest_persons(classes, codes[rows], grouped.records, counts[rows])
@@ -368,7 +379,7 @@ class Classes:
         (hidden_persons,) = fewest_persons(everyone, codes, np.array([grouped.n_suppressed]), counts).tolist()
         return persons, hidden_persons
 
-    def _person_codes(self, frame: frames.Frame) -> CodeArray:
+    def person_codes(self, frame: frames.Frame) -> CodeArray:
         """Code the person column by its cells; those that mean missing are nobody."""
         assert self.person is not None
         said = frame.told(self.specs).spec(self.person)
@@ -394,7 +405,7 @@ class Classes:
                 yield failure, failed[: len(records)]
 
     def _suppression_failures(self, n_suppressed: int, n_persons: int | None) -> Iterator[Failure]:
-        needed = max(self.limits.smallest_class, *(model.min_size for model in self.models))
+        needed = self.k
         reached = n_suppressed if n_persons is None else n_persons
         if n_suppressed and reached < needed:
             yield Failure(f"suppressed records are 0 or at least {needed}", 1, n_suppressed, float(reached))
@@ -433,7 +444,8 @@ class Classes:
         """Say what it would take to judge by persons, where nothing tells whose record a row is."""
         if self.person is None or persons is not None:
             return {}
-        lack = f"the table does not say whose record a row is: pass original=, with column {self.person!r}"
+        hidden = "has a new pseudonym for every record" if self.is_fresh else "does not say whose record a row is"
+        lack = f"the table {hidden}: pass original=, with column {self.person!r}"
         if source is not None:
             lack = untold(self.columns, self.hierarchies) or lack
         return dict.fromkeys(self.conditions, lack)

@@ -36,6 +36,7 @@ from hushtable.cli.streaming import anonymize_streamed, head_of, origin_of
 from hushtable.cli.summary import (
     effort_lines,
     far_out_lines,
+    linked_lines,
     listed_lines,
     published_lines,
     release_lines,
@@ -305,6 +306,10 @@ def verify(
         ),
     ] = None,
     force: Force = False,
+    linked: Annotated[
+        bool,
+        typer.Option("--linked", help="Count too whom several records of a person find; exit 1 if anybody is found."),
+    ] = False,
     encoding: Encoding = None,
     delimiter: Delimiter = None,
     as_json: AsJson = False,
@@ -314,7 +319,7 @@ def verify(
     Exit 1 when it does not hold what it claims, or when something that it claims could not be judged.
     """
     from hushtable import manifest
-    from hushtable.claims import opened, seen, told
+    from hushtable.claims import linked_in, opened, seen, told
 
     if rows is not None:
         _check_rows(rows, [file, policy, population, original, domains], force=force)
@@ -338,15 +343,19 @@ def verify(
             claim = told(claim, population=frame_of(population, encoding, delimiter))
         if domains is not None:
             claim = claim.completed(told(claim, hierarchies=_domains_of(claim, domains)))
-        verdict = claim.verify(seen(claim, table), original=_original(original, rules, encoding, delimiter))
+        judged = seen(claim, table)
+        verdict = claim.verify(judged, original=_original(original, rules, encoding, delimiter))
         verdict = verdict if no_manifest else manifest.compared(verdict, file)
+        linkage = linked_in(claim, judged) if linked else None
     if rows is not None:
         _write_rows(rows, verdict, table)
-    with leaving(0 if verdict.passed and verdict.complete else 1):
+    is_found = linkage is not None and linkage.rate > 0
+    with leaving(0 if verdict.passed and verdict.complete and not is_found else 1):
         if as_json:
-            print_json(verdict.to_dict())
+            told_of = {"linkage": None if linkage is None else linkage.to_dict()} if linked else {}
+            print_json({**verdict.to_dict(), **told_of})
         else:
-            say(*verdict_lines(file, verdict))
+            say(*verdict_lines(file, verdict), *(linked_lines(claim, linkage) if linked else []))
 
 
 def _check_rows(path: Path, inputs: Sequence[Path | None], *, force: bool) -> None:

@@ -11,7 +11,7 @@ from hushtable import entries
 from hushtable.cli.terminal import aligned
 
 if TYPE_CHECKING:
-    from hushtable.claims import Verdict
+    from hushtable.claims import Claim, Linkage, Verdict
     from hushtable.dialect import Writing
     from hushtable.discover.recognise import Roles
     from hushtable.exposure import Exposure
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 __all__ = [
     "effort_lines",
     "far_out_lines",
+    "linked_lines",
     "listed_lines",
     "mpuccs_lines",
     "published_lines",
@@ -105,7 +106,7 @@ def release_lines(
     codebook: bool,
 ) -> list[str]:
     """Say what was written, and what it cost."""
-    compared = rules.person in rules.removed or any(model.needs.original for model in rules.models)
+    compared = rules.person in (*rules.removed, *rules.fresh) or any(model.needs.original for model in rules.models)
     sizes = f"smallest {verdict.smallest_class:,}" + (" persons" if rules.person else "")
     lines = [
         f"Wrote {output}{', its codebook' if codebook else ''} and its manifest.",
@@ -124,6 +125,8 @@ def release_lines(
         lines.append(f"  left out: {', '.join(summary['removed'])}")
     if summary["pseudonymized"]:
         lines.append(f"  keyed pseudonyms: {', '.join(summary['pseudonymized'])}")
+    if summary["fresh"]:
+        lines.append(f"  a new pseudonym for every record: {', '.join(summary['fresh'])}")
     if kept := rules.with_role("other"):
         lines.append(f"  kept as they are, taken for unknown to anyone: {', '.join(kept)}")
     if exposure is not None:
@@ -264,6 +267,11 @@ def verdict_lines(file: Path, verdict: Verdict) -> list[str]:
     lines += [f"  holds: {condition}" for condition in verdict.held]
     lines += [f"  failed: {failure}" for failure in verdict.failures]
     lines += [f"  not checked: {condition}: {needs}" for condition, needs in verdict.unchecked.items()]
+    if any(condition.endswith("by persons") for condition in verdict.unchecked) and verdict.n_records:
+        lines.append(
+            f"  by records: classes hold at least {verdict.smallest_class:,} records; who made the release counted "
+            "persons beside the original, as the conditions say"
+        )
     if "n_classes" in verdict.figures:
         lines.append(
             f"  {verdict.n_records:,} records in {verdict.n_classes:,} classes, smallest {verdict.smallest_class:,}; "
@@ -273,6 +281,16 @@ def verdict_lines(file: Path, verdict: Verdict) -> list[str]:
     else:
         lines.append(f"  {verdict.n_records:,} records")
     return lines
+
+
+def linked_lines(claim: Claim, linkage: Linkage | None) -> list[str]:
+    """Say whom several records of a person find, or why that could not be counted."""
+    if linkage is not None:
+        return [f"  {line}" for line in linkage.lines()]
+    person = getattr(claim, "person", None)
+    if person is None:
+        return ["  no column is said to tell whose record a row is: records are not linked, persons not counted"]
+    return [f"  no published column links records of a person: {person} is not published, new everywhere, or unique"]
 
 
 def _homogeneity_lines(verdict: Verdict) -> list[str]:

@@ -63,7 +63,9 @@ def utility(
             ours,
             published,
             claim,
-            pseudonyms=told.get("pseudonymized", ()) if rules is None else rules.pseudonymized,
+            pseudonyms=(*told.get("pseudonymized", ()), *told.get("fresh", ()))
+            if rules is None
+            else (*rules.pseudonymized, *rules.fresh),
             target=target,
             held_out=tests,
             seed=seed,

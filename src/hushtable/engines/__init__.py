@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 from hushtable import anonymizers
 from hushtable.anonymizers import Request, check_roles
 from hushtable.anonymizers.checks import doubt_of_persons
+from hushtable.claims import Classes
 from hushtable.dialect import Dialect, Writing
 from hushtable.engines.lazy import Lazy, collapse, is_lazy
 from hushtable.engines.lazy import opened as of_engine
 from hushtable.engines.origin import Origin
 from hushtable.engines.release import RemoteRelease
-from hushtable.errors import InputError, with_hint
+from hushtable.errors import InputError, listed, with_hint
 from hushtable.files import FILE_KINDS, is_many
 from hushtable.search import free_memory
 
@@ -122,6 +123,17 @@ def protect(origin: Files | Lazy, asked: Request) -> RemoteRelease:
     doubt = doubt_of_persons(origin.head(LOOKED_AT), asked)
     if doubt is not None:
         warnings.warn(doubt, stacklevel=3)
-    hidden = tuple(name for name in asked.identifiers if name in names)
+    fresh = asked.pseudonyms.fresh if asked.pseudonyms else ()
+    if fresh and isinstance(origin, Lazy):
+        msg = with_hint(
+            f"columns {listed(fresh)} get a new pseudonym for every record, which a lazy frame cannot draw.",
+            "leave them out, or write the lazy frame as files and pass their path.",
+        )
+        raise InputError(msg)
+    # A pseudonym that is no one's says as little as a column that is left out.
+    hidden = tuple(name for name in (*asked.identifiers, *fresh) if name in names)
     of_distinct = replace(asked, identifiers=hidden, pseudonyms=None, inputs=(*asked.inputs, *origin.inputs))
-    return RemoteRelease(anonymizers.protect(counted, of_distinct), origin, asked.identifiers, asked.pseudonyms)
+    made = anonymizers.protect(counted, of_distinct)
+    if isinstance(made.claim, Classes):
+        made = replace(made, claim=replace(made.claim, is_fresh=asked.person in fresh))
+    return RemoteRelease(made, origin, asked.identifiers, asked.pseudonyms)

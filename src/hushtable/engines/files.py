@@ -155,7 +155,9 @@ class Files(Origin):
             if name in cells.kept:
                 place = 1 + cells.kept.index(name)
                 frame = self._frame(pl.Series("", pl.from_arrow(table.column(place))).alias(name).to_frame())
-                hidden = pseudonymize(frame, replace(cells.pseudonyms, columns=(name,))).column(name)
+                of_column = cells.pseudonyms.of([name])
+                assert of_column is not None
+                hidden = pseudonymize(frame, of_column).column(name)
                 table = table.set_column(place, table.column_names[place], to_arrow(hidden))
         return table
 

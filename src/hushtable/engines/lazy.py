@@ -427,12 +427,18 @@ def _of_pseudonyms(
     """
     if cells.pseudonyms is None:
         return cells.published, []
-    judged = tuple(name for name in cells.pseudonyms.columns if name in cells.published.columns)
-    rows = pseudonymize(lazy._frame(cells.published), replace(cells.pseudonyms, columns=judged)).native
+    fresh = [name for name in cells.pseudonyms.fresh if name in names]
+    if fresh:
+        msg = f"columns {listed(fresh)} get a new pseudonym for every record, which a lazy frame cannot draw."
+        raise InputError(with_hint(msg, "write the release instead: what is read batch by batch has them."))
+    judged = tuple(name for name in cells.pseudonyms.keyed if name in cells.published.columns)
+    keyed = cells.pseudonyms.of(judged)
+    rows = cells.published if keyed is None else pseudonymize(lazy._frame(cells.published), keyed).native
     maps = []
-    for name in cells.pseudonyms.columns:
-        if name in names and name not in judged:
+    for name in cells.pseudonyms.keyed:
+        keyed = cells.pseudonyms.of([name])
+        if name in names and name not in judged and keyed is not None:
             keys = lazy.collapse([name])
-            new = pseudonymize(keys, replace(cells.pseudonyms, columns=(name,)))
+            new = pseudonymize(keys, keyed)
             maps.append((keys.native, new.native, pl.Series([True] * keys.n_rows, dtype=pl.Boolean)))
     return rows, maps

@@ -203,10 +203,8 @@ class RemoteRelease:
         InputError
             It cannot be written, or must not be.
         """
-        if self.exposure is not None and self.exposure.is_enforced:
-            self.exposure.raise_if_above()
-        elif self.exposure is not None:
-            self.exposure.raise_if_naming()
+        if self.exposure is not None:
+            self.exposure.raise_if_refused()
         if self.recoding.style == "tight" and any(isinstance(cell, Intervals) for cell in self.recoding.cells):
             warnings.warn(
                 "tight intervals begin and end with values that somebody has: for readers who must not learn them, "
@@ -248,7 +246,8 @@ class RemoteRelease:
         return {
             **self.distinct.to_dict(),
             "removed": list(self.removed),
-            "pseudonymized": list(self.pseudonyms.columns) if self.pseudonyms else [],
+            "pseudonymized": list(self.pseudonyms.keyed) if self.pseudonyms else [],
+            "fresh": list(self.pseudonyms.fresh) if self.pseudonyms else [],
             "accepted": list(self.exposure.accepted) if self.exposure else [],
             "exposure": self.exposure.to_dict() if self.exposure else None,
             "engine": self.engine,
@@ -290,8 +289,14 @@ class RemoteRelease:
             from hushtable.collapsing import changed
 
             raise changed()
-        exposure = self._measured(counted, others, limit, accepted or {}, is_enforced=is_enforced)
-        return replace(self, exposure=replace(exposure, named=self._naming(), determined=self._undoing(MOST_ROWS)))
+        is_linked = self._person in self.columns and not (self.pseudonyms and self._person in self.pseudonyms.fresh)
+        exposure = replace(
+            self._measured(counted, others, limit, accepted or {}, is_enforced=is_enforced),
+            named=self._naming(),
+            determined=self._undoing(MOST_ROWS),
+            linkage=self.distinct.linkage() if is_linked else None,
+        )
+        return replace(self, exposure=exposure)
 
     def _measured(
         self, counted: Frame, others: Sequence[str], limit: ExposureLimit, accepted: Mapping[str, str], **how: Any
@@ -322,9 +327,8 @@ class RemoteRelease:
         persons = [self._person] if self._person and self._person not in known.columns else []
         written = collapse(scan(draft, dialect), (*known.columns, *persons))
         exposure = self._measured(written, known.columns, known.limit, known.accepted, is_enforced=known.is_enforced)
-        exposure = replace(exposure, named=known.named, determined=known.determined)
-        if exposure.is_enforced:
-            exposure.raise_if_above()
+        exposure = replace(exposure, named=known.named, determined=known.determined, linkage=known.linkage)
+        exposure.raise_if_refused()
         return {"exposure": exposure.to_dict()}
 
     def _undoing(self, n_rows: int) -> tuple[Determined, ...]:

@@ -6,6 +6,7 @@
     columns:
       name: identifier                              # left out of the release
       email: {role: identifier, action: pseudonym}  # or replaced by a keyed pseudonym
+      visit_id: {role: identifier, action: fresh}   # or by a new pseudonym in every record: nothing links
       patient: identifier
       age: quasi-identifier
       severity: {role: quasi-identifier, order: [mild, moderate, severe]}
@@ -166,9 +167,9 @@ class Policy(Record):
         if self.unknown != "error" and self.domains is None and not self.hierarchies():
             msg = "has no effect: no column has a hierarchy"
             raise MisplacedError(msg, ("unknown",))
-        strangers = [
-            name for name in self.accept if name not in (*self.with_role("other"), *self.with_role("sensitive"))
-        ]
+        linking = (self.person,) if self.person in self.pseudonymized else ()
+        judged = (*self.with_role("other"), *self.with_role("sensitive"), *linking)
+        strangers = [name for name in self.accept if name not in judged]
         if strangers:
             msg = f"names {listed(strangers)}, which columns does not declare as other or sensitive"
             raise MisplacedError(msg, ("accept", strangers[0]))
@@ -187,12 +188,18 @@ class Policy(Record):
     @property
     def removed(self) -> tuple[str, ...]:
         """Identifiers that the release leaves out."""
-        return tuple(name for name in self.with_role("identifier") if self.columns[name].action != "pseudonym")
+        hidden = (*self.pseudonymized, *self.fresh)
+        return tuple(name for name in self.with_role("identifier") if name not in hidden)
 
     @property
     def pseudonymized(self) -> tuple[str, ...]:
         """Identifiers that become keyed pseudonyms."""
         return tuple(name for name in self.with_role("identifier") if self.columns[name].action == "pseudonym")
+
+    @property
+    def fresh(self) -> tuple[str, ...]:
+        """Identifiers of which every record gets a new pseudonym."""
+        return tuple(name for name in self.with_role("identifier") if self.columns[name].action == "fresh")
 
     @property
     def specs(self) -> dict[str, ColumnSpec]:
@@ -259,7 +266,7 @@ class Policy(Record):
             made = engines.protect(origin, self.request(data, key=key, progress=progress))
         before.check()
         asked = self.limits.exposure
-        limit = ExposureLimit(asked.columns, asked.rate, asked.named)
+        limit = ExposureLimit(asked.columns, asked.rate, asked.named, asked.linked)
         return made.with_exposure(limit, accepted=self.accept, is_enforced=True)
 
     def opened(self, data: Any) -> Frame | Table:
@@ -317,6 +324,7 @@ class Policy(Record):
         if not any(model.needs.original for model in self.models):
             limits = Limits(self.limits.highest_risk, self.limits.average_risk)
             of_classes = {"population": self._population(), "person": self.person, "limits": limits}
+            of_classes["is_fresh"] = self.person in self.fresh
         return of_models(
             self.quasi_identifiers,
             self.models,
@@ -502,7 +510,7 @@ class Policy(Record):
                 "a key goes with `action: pseudonym`: make one with openssl rand -out key.bin 32.",
             )
             raise PolicyError(msg)
-        return None if key is None else Pseudonyms(self.pseudonymized, key)
+        return Pseudonyms(self.pseudonymized, key, self.fresh) if key is not None or self.fresh else None
 
 
 def _put(made: dict[str, Any], steps: Sequence[str], entry: Any) -> None:

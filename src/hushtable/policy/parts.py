@@ -57,7 +57,7 @@ MEANINGS: Final = {
 _OF_VALUES: Final = ("hierarchy", "kind", "order")
 
 Role = Literal[Decided, "ask"]
-Action = Literal["remove", "pseudonym"]
+Action = Literal["remove", "pseudonym", "fresh"]
 Unknown = Literal["error", "suppress"]
 
 
@@ -170,7 +170,7 @@ class ColumnPolicy(Record):
     ----------
     role : {"identifier", "quasi-identifier", "sensitive", "other", "ask"}
         ``"ask"`` is yet to be decided: nothing is protected by such a policy.
-    action : {"remove", "pseudonym"}, identifiers only
+    action : {"remove", "pseudonym", "fresh"}, identifiers only
     kind : Kind, optional
         Where the cells' looks mislead: a ZIP code is a ``category``, for instance.
     format : str, optional
@@ -253,6 +253,7 @@ class PolicyExposure(Record):
     columns: int = Field(default=_USUAL.columns, ge=1, strict=True)
     rate: float = Field(default=_USUAL.rate, ge=0, le=1, strict=True)
     named: int = Field(default=_USUAL.named, ge=0, strict=True)
+    linked: float = Field(default=_USUAL.linked, ge=0, le=1, strict=True)
 
 
 class PolicyLimits(Record):
@@ -267,7 +268,8 @@ class PolicyLimits(Record):
     suppression : float
         Share of the records that may be suppressed, where the models ask for it or the loss falls.
     exposure : PolicyExposure
-        Share of the records that may be unique on a few of the columns with the role other.
+        Share of the records that may be unique on a few of the columns with the role other, and share of the persons
+        who may be found by several of their records.
     """
 
     highest_risk: float | None = Field(default=None, gt=0, le=1, strict=True)

@@ -65,7 +65,8 @@ _OPTIONS: Final = """\
 # method: {mondrian: {grid: {COLUMN: 5}}} cuts numbers at multiples of 5;
 # format: '%d.%m.%Y', decimal, thousands, missing_values where they are not
 # those of the file;
-# {role: identifier, action: pseudonym} keeps a keyed pseudonym.
+# {role: identifier, action: pseudonym} keeps a keyed pseudonym, by which the
+# records of a person are linked; action: fresh, a new one for every record.
 """
 _PERSON: Final = """\
 #   whose record a row is, where a person has several: classes count persons

@@ -116,9 +116,20 @@ def _who_is_found(released: Released, before: RiskAssessment | None) -> str:
             "such a person, and that the person is in the table, finds the record. The table promises "
             f"{claim.sentence}.{was}"
         )
+    linkage = released.linkage
+    if linkage is None:
+        of = "one record of a person" if released.person else "a record"
+        return (
+            f"Nobody for sure: whoever knows {columns} of {of} meets at least {n:,} {whom} that fit, so that a guess "
+            f"is right in at most 1 of {n:,} cases{_unless(released)}.{was}"
+        )
+    found = linkage.known[-1]
+    sure = f"Whoever knows one record: at least {n:,} persons fit {columns}."
+    told = "; ".join(linkage.lines()[1:])
     return (
-        f"Nobody for sure: whoever knows {columns} of a person meets at least {n:,} {whom} that fit, so that a guess "
-        f"is right in at most 1 of {n:,} cases{_unless(released)}.{was}"
+        f"{'Persons with several records' if linkage.rate else 'Nobody of the sample'}: {told}. {sure}{was}"
+        if found.n_records > 1
+        else f"{sure}{was}"
     )
 
 

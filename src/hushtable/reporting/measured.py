@@ -141,7 +141,7 @@ def utility(released: Released) -> Section:
     claim, original = released.claim, released.original
     if original is None or not isinstance(claim, (Classes, Matchings)):
         return Section("utility", title, (Paragraph(NO_ORIGINAL),), CLAUSES["utility"])
-    hidden = released.facts.get("pseudonymized", ())
+    hidden = (*released.facts.get("pseudonymized", ()), *released.facts.get("fresh", ()))
     found = measure_utility(original, released.published, claim, pseudonyms=hidden)
     return Section("utility", title, (*_utility_tables(found), *_distributions(found, released)), CLAUSES["utility"])
 

@@ -39,7 +39,7 @@ def sections(released: Released) -> tuple[Section, ...]:
         _asked(released, facts),
         _data(released),
         _risk_after(released),
-        three_tests(released),
+        three_tests(released, is_external=True),
         unprotected(released),
         _reproduce(released),
         decision(),
@@ -77,9 +77,16 @@ def _promise(released: Released) -> str:
     if k < 2:
         return f"The table promises {claim.sentence}."
     whom = "records" if released.person is None else "persons"
+    of = "one record of a person" if released.person else "a record"
+    linked = (
+        f" Column {released.person} links the records of a person: whoever knows several of them may be right more "
+        "often."
+        if released.linkage
+        else ""
+    )
     return (
-        f"At least {k} {whom} share each record's cells of {and_(claim.columns)}: whoever knows these columns of a "
-        f"person, and no other, is right in at most 1 of {k} guesses. In full, the table promises {claim.sentence}."
+        f"At least {k} {whom} share each record's cells of {and_(claim.columns)}: whoever knows these columns of {of}, "
+        f"and no other, is right in at most 1 of {k} guesses.{linked} In full, the table promises {claim.sentence}."
     )
 
 
@@ -96,6 +103,8 @@ def _asked(released: Released, facts: Mapping[str, Any]) -> Section:
         blocks.append(Paragraph(f"Published as they are, and taken for known to nobody: {and_(accepted)}."))
     if hidden := facts.get("pseudonymized"):
         blocks.append(Paragraph(f"Keyed pseudonyms stand for the cells of {and_(hidden)}."))
+    if drawn := facts.get("fresh"):
+        blocks.append(Paragraph(f"Every record has a new pseudonym in {and_(drawn)}: it links no two records."))
     if facts.get("replaces_earlier"):
         blocks.append(Paragraph("It replaces an earlier release, which nobody may have beside it.", "careful"))
     return Section("asked", "What was asked", tuple(blocks), CLAUSES["asked"])

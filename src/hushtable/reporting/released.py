@@ -13,7 +13,7 @@ from typing import Any, Final
 import numpy as np
 
 from hushtable import drafts, frames, manifest
-from hushtable.claims import Claim, Classes, Matchings, Verdict
+from hushtable.claims import Claim, Classes, Linkage, Matchings, Verdict, linked_in
 from hushtable.claims.grouping import Grouped, group
 from hushtable.codebook import codebook_paths
 from hushtable.errors import InputError, VerificationError, with_hint
@@ -30,6 +30,7 @@ _FACTS: Final[Mapping[str, type | tuple[type, ...]]] = {
     "n_suppressed": int,
     "removed": list,
     "pseudonymized": list,
+    "fresh": list,
     "accepted": list,
     "exposure": (dict, type(None)),
     "quality": dict,
@@ -102,7 +103,18 @@ class Released:
     @property
     def is_counted(self) -> bool:
         """Whether the classes could be counted in whom they are to hold: persons, where rows are some person's."""
-        return self.person is None or self.person in self.published.columns or self.verdict.complete
+        return self.person is None or self.links or self.verdict.complete
+
+    @property
+    def links(self) -> bool:
+        """Whether a published column says which records are one person's."""
+        is_fresh = getattr(self.claim, "is_fresh", False)
+        return self.person is not None and self.person in self.published.columns and not is_fresh
+
+    @cached_property
+    def linkage(self) -> Linkage | None:
+        """Whom several records find, counted in the published table; None where no column links, or nothing to."""
+        return linked_in(self.claim, self.published) if self.links else None
 
     def check_verified(self) -> None:
         """Raise VerificationError where the table does not hold what it claims, or not all of that was judged."""
@@ -237,7 +249,7 @@ def _check_facts(path: Path, facts: Mapping[str, Any]) -> None:
     odd = [name for name, kind in _FACTS.items() if name in facts and not isinstance(facts[name], kind)]
     odd += [name for name, within in _WITHIN.items() if facts.get(name) and name not in odd
             and any(each not in facts[name] for each in within)]  # fmt: skip
-    odd += [name for name in ("removed", "pseudonymized", "accepted") if name not in odd
+    odd += [name for name in ("removed", "pseudonymized", "fresh", "accepted") if name not in odd
             and not all(isinstance(each, str) for each in facts.get(name, ()))]  # fmt: skip
     if odd:
         msg = f"the manifest {str(manifest.manifest_path(path))!r} says under {odd[0]!r} what cannot be told."

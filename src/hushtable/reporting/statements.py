@@ -51,7 +51,7 @@ def conditions_of(released: Released) -> Points:
     return Points((*lines, *(f"holds: {each}" for each in verdict.held if each not in failed)))
 
 
-def three_tests(released: Released) -> Section:
+def three_tests(released: Released, *, is_external: bool = False) -> Section:
     """Say by the three tests of WP29's Opinion 05/2014 what was measured, and what was not."""
     claim, columns = released.claim, and_(released.quasi_identifiers)
     measured = " and ".join(claim.conditions)
@@ -65,7 +65,7 @@ def three_tests(released: Released) -> Section:
             ),
             (
                 "Linkability: can records of one person be linked?",
-                _linked(released),
+                _linked(released, is_external=is_external),
                 "Links by any other column, and to other tables: no linkage attack was run.",
             ),
             (
@@ -92,15 +92,30 @@ def three_tests(released: Released) -> Section:
     return Section("tests", "Singling out, linkability, inference", blocks, CLAUSES["tests"])
 
 
-def _linked(released: Released) -> str:
+def _linked(released: Released, *, is_external: bool) -> str:
     """Say how many records a link meets, where one is sure to meet several."""
     columns, n = and_(released.quasi_identifiers), released.verdict.smallest_class
     if not released.is_counted:
         return "Not known: whose record a row is stands in the original, which was not given."
     if isinstance(released.claim, Matchings) or n < 2:
         return f"A link by {columns} may meet one record: the condition above does not ask for several."
-    whom = "persons" if released.person else "records"
-    return f"A link by {columns} meets the {whom} of a whole class, never one."
+    if released.person is None:
+        return (
+            f"A link by {columns} meets the records of a whole class. A person may have several of them: nobody said "
+            "whose record a row is."
+        )
+    one = f"A link by {columns} of one record meets the persons of a whole class, never one."
+    linkage = released.linkage
+    if not released.links:
+        return f"{one} No published column says which records are one person's."
+    if linkage is None:
+        return f"{one} Column {released.person} links the records of a person; nobody has several."
+    if is_external:
+        return (
+            f"{one} Column {released.person} links the records of a person: whoever knows several of them may find "
+            "the person."
+        )
+    return f"{one} Column {released.person} links the records of a person: {'; '.join(linkage.lines()[1:])}."
 
 
 def _inferred(released: Released) -> str:
