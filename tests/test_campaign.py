@@ -19,6 +19,7 @@ PARTS = {
     "certificates": 1,
     "headers": 1,
     "pipelines": 1,
+    "persons": 1,
 }
 CASES = {
     "releases": 80,
@@ -32,6 +33,7 @@ CASES = {
     "certificates": 150,
     "headers": 8,
     "pipelines": 60,
+    "persons": 40,
 }
 
 

@@ -12,9 +12,10 @@ from typing import Any, Final, Literal
 from hushtable import drafts, engines, entries, frames
 from hushtable._types import Missing, Progress
 from hushtable.anonymizers import METHODS, Method, Request, check_roles, protect
+from hushtable.anonymizers.checks import doubt_of_persons
 from hushtable.claims import Limits
 from hushtable.column import ColumnSpec, check_specs
-from hushtable.discover.recognise import looks_identifying
+from hushtable.discover.recognise import looks_identifying, repeating_person
 from hushtable.engines import Engine, RemoteRelease
 from hushtable.errors import ColumnError, ExposureWarning, InputError, check_type, listed, names_in, with_hint
 from hushtable.exposure import FEWEST_RECORDS, ExposureLimit
@@ -223,6 +224,7 @@ def _check_identifiers(source: Frame | Table, asked: Request) -> None:
     """Refuse a column that looks like a direct identifier and was given no role."""
     names = source.names if isinstance(source, Table) else source.columns
     check_roles(names, asked)
+    _warn_of_persons(source, asked)
     n_records = source.n_records
     pseudonymized = asked.pseudonyms.columns if asked.pseudonyms else ()
     named = {*asked.quasi_identifiers, *asked.judged, *asked.identifiers, *pseudonymized}
@@ -237,6 +239,20 @@ def _check_identifiers(source: Frame | Table, asked: Request) -> None:
             f'identifiers={[name for name, _ in looks]!r} leaves it out, roles="trust" keeps it.',
         )
         raise ColumnError(msg)
+
+
+def _warn_of_persons(source: Frame | Table, asked: Request) -> None:
+    """Warn of a column that numbers persons and repeats, where classes count records."""
+    hidden = (*asked.identifiers, *(asked.pseudonyms.columns if asked.pseudonyms else ()))
+    if asked.person is not None or len(hidden) < 2 or any(model.needs.original for model in asked.models):
+        return
+    person = repeating_person(source, hidden)
+    if person is not None and doubt_of_persons(source, asked) is None:
+        msg = (
+            f"column {person!r} numbers persons, and some have several of the {source.n_records:,} records: pass "
+            f"person={person!r}, so that classes count persons."
+        )
+        warnings.warn(msg, stacklevel=4)
 
 
 def _check_plain(missing: Any, key: Any, specs: Any, budget: Any, pseudonyms: Any, roles: Any) -> None:

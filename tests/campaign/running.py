@@ -28,6 +28,7 @@ KINDS = {
     "certificates": 10,
     "headers": 6,
     "pipelines": 8,
+    "persons": 4,
 }
 """Every kind of case and its share of the cases; a kind is a module here with a function `case(random, folder)`."""
 

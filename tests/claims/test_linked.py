@@ -214,3 +214,28 @@ def test_the_file_alone_tells_whom_several_records_find(here):
     inside = release.exposure.linkage
     assert [each.n_persons for each in found.known] == [each.n_persons for each in inside.known]
     assert (found.known[0], found.k, found.rate > 0) == (inside.known[0], inside.k, True)
+
+
+def test_verify_counts_them_again(here):
+    through(policy(here, more="accept: {patient: nobody knows two}"), "in.csv").write("out.csv")
+    outcome = run("verify", "out.csv", "--linked")
+    assert outcome.code == 1
+    assert "who knows 3 records of a person finds" in outcome.out
+    done("verify", "out.csv")
+    through(policy(here, "fresh"), "in.csv", None).write("fresh.csv")
+    assert "no published column links" in done("verify", "fresh.csv", "--linked", "--original", "in.csv").out
+    alone = run("verify", "fresh.csv").out
+    assert "by records: classes hold at least" in alone
+
+
+@pytest.mark.parametrize("action", ["pseudonym", "keep", "fresh", "remove"])
+@pytest.mark.parametrize("audience", ["internal", "external"])
+def test_reports_promise_nothing_that_linked_records_break(here, action, audience):
+    more = "accept: {patient: nobody knows two}" if action in ("pseudonym", "keep") else ""
+    release = through(policy(here, action, more), "in.csv", KEY if action == "pseudonym" else None)
+    told = json.dumps(ht.report(release, audience=audience).to_dict())
+    links = action in ("pseudonym", "keep")
+    assert ("links the records of a person" in told) == links
+    assert ("Nobody for sure" in told) == (not links and audience == "internal")
+    if links and audience == "internal":
+        assert "who knows 3 records of a person finds" in told

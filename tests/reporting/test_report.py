@@ -246,7 +246,7 @@ def test_without_the_original_nothing_is_said_of_it(release, tmp_path):
 def test_outsiders_are_told_nothing_of_what_the_file_does_not_show(which, request):
     """Every fact but the few that an external manifest holds becomes a secret: none is in the report."""
     made = released.of_release(request.getfixturevalue(which))
-    kept = ("recoding", "publish", "pseudonymized", "accepted", "replaces_earlier")
+    kept = ("recoding", "publish", "pseudonymized", "fresh", "accepted", "replaces_earlier")
     secret = replace(
         made,
         facts={

@@ -46,7 +46,7 @@ def policy_of_options(
     diversity : sequence of str
         Each ``L:COLUMN``.
     """
-    from hushtable.discover.recognise import looks_identifying
+    from hushtable.discover.recognise import looks_identifying, repeating_person
     from hushtable.policy import Policy
 
     if not roles["quasi-identifier"] or k is None:
@@ -72,6 +72,10 @@ def policy_of_options(
             )
             raise InputError(msg)
         tell(f"Kept as they are, taken for unknown to anyone: {', '.join(undeclared)}.")
+    hidden = names_of(roles["identifier"])
+    person = repeating_person(frame, hidden) if len(hidden) > 1 else None
+    if person is not None:
+        tell(f"Some persons have several records: --person {person} counts persons, not records.")
     return Policy.make({"columns": {**dict.fromkeys(undeclared, "other"), **given}, "models": models})
 
 

@@ -29,6 +29,7 @@ from hushtable.table import Table
 
 __all__ = ["PROSE", "Proposal", "ProposedRole", "Roles", "find_quasi_identifiers", "looks_identifying"]
 
+_NUMBERS: Final = ("person", "number of a person")  # topics of columns that say whose a record is
 _NO_PERSONS: Final = "the rows are not taken to be about persons"
 
 
@@ -165,11 +166,27 @@ def _warning(column: Column) -> str:
 
 
 def _person(columns: Sequence[ProposedRole], n_records: int) -> str | None:
-    """Return the identifier of most values, where every identifier repeats: so many rows need not be so many people."""
+    """Return the identifier of most values that repeats: so many rows need not be so many people.
+
+    Beside an identifier that tells the records apart, such as the number of a visit, only one that numbers persons.
+    """
     named = [column for column in columns if column.role == "identifier" and column.n_distinct]
-    if not named or any(column.n_distinct >= n_records - column.n_missing for column in named):
-        return None
-    return max(named, key=lambda column: column.n_distinct).name
+    repeating = [column for column in named if column.n_distinct < n_records - column.n_missing]
+    if len(repeating) < len(named):
+        repeating = [column for column in repeating if column.topic in _NUMBERS]
+    return max(repeating, key=lambda column: column.n_distinct).name if repeating else None
+
+
+def repeating_person(data: Any, names: Sequence[str]) -> str | None:
+    """Return which of some columns numbers persons of whom some have several records; cheaper than all roles."""
+    source = data if isinstance(data, Table) else frames.read(data)
+    read = [_read(source, name, lexicon(None)) for name in names]
+    numbering = [
+        replace(each.proposed, role="identifier")
+        for each in read
+        if each.found is not None and each.found.topic is not None and each.found.topic.name in _NUMBERS
+    ]
+    return _person(numbering, source.n_records) if numbering else None
 
 
 def _warned(column: ProposedRole, n_records: int) -> ProposedRole:

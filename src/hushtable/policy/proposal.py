@@ -105,7 +105,7 @@ def proposed(frame: Frame, roles: Roles, *, k: int, source: str, run: str | None
         "version: 1\n",
         _reading(frame),
         f"columns:\n{indent(columns, '  ')}\n",
-        _noted(f"person: {_key(roles.person)}", "classes count persons, not records") + "\n" if roles.person else "",
+        _person(frame, roles),
         _models(frame, roles, k),
         _OPTIONS.replace(_PERSON, "") if roles.person else _OPTIONS,
     ]
@@ -125,6 +125,14 @@ def _head(frame: Frame, roles: Roles, source: str, run: str | None) -> str:
     return "".join(
         f"# {_plain(line)}\n" if line.strip() == run else f"{_comment(line, width=_WIDTH)}\n" for line in lines
     )
+
+
+def _person(frame: Frame, roles: Roles) -> str:
+    if roles.person is None:
+        return ""
+    column = next(each for each in roles.columns if each.name == roles.person)
+    told = f"{column.n_distinct:,} persons in {frame.n_records:,} records: classes count persons"
+    return _noted(f"person: {_key(roles.person)}", told) + "\n"
 
 
 def _reading(frame: Frame) -> str:
