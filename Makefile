@@ -3,13 +3,24 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test test-spark check bench axe clean
+.PHONY: install demo test test-bounds test-spark test-docs test-wheel check bench axe clean
 
 demo: $(VENV)/.installed
 	@$(BIN)/python scripts/demo.py
 
+install: $(VENV)/.installed-test
+
 test: $(VENV)/.installed-test
 	@PATH="$(CURDIR)/$(BIN):$$PATH" scripts/test
+
+test-bounds: $(VENV)/.installed-test
+	@PATH="$(CURDIR)/$(BIN):$$PATH" scripts/test_bounds
+
+test-docs: $(VENV)/.installed-test
+	@PATH="$(CURDIR)/$(BIN):$$PATH" scripts/test_docs
+
+test-wheel: $(VENV)/.installed-test
+	@PATH="$(CURDIR)/$(BIN):$$PATH" scripts/test_wheel
 
 test-spark: $(VENV)/.installed-spark
 	@PATH="$(CURDIR)/$(BIN):$$PATH" scripts/test_spark
