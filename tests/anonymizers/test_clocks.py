@@ -48,7 +48,7 @@ def counted(monkeypatch: Any, module: Any, name: str) -> list[Any]:
     return calls
 
 
-@pytest.mark.parametrize("seconds", [1, 10, 30, 100, 1_000])
+@pytest.mark.parametrize("seconds", [1, 30, 300])
 @pytest.mark.parametrize(
     "models", [[ht.KAnonymity(3)], [ht.KAnonymity(3), ht.DistinctLDiversity(2, "ill")], [ht.GlobalK1(3)]]
 )
