@@ -29,6 +29,7 @@ models:
   - distinct-l-diversity: {l: 2, sensitive: illness}
   - t-closeness: {t: 0.6, sensitive: illness}
 person: name
+accept: {name: a test}
 limits: {highest_risk: 0.25, average_risk: 0.25}
 """
 N = 48
@@ -235,7 +236,7 @@ def test_orders_are_not_in_a_manifest_and_what_asks_for_them_is_not_checked_with
         ("t: 0.6", "t: 0.5", '"t-closeness (t = 0.5, '),
         ("highest_risk: 0.25", "highest_risk: 0.2", "'highest risk <= 0.2'"),
         ("average_risk: 0.25", "average_risk: 0.1", "'average risk <= 0.1'"),
-        ("person: name\n", "", "'k-anonymity (k = 3)'"),
+        ("person: name\naccept: {name: a test}\n", "", "'k-anonymity (k = 3)'"),
         ("visit: other", "visit: quasi-identifier", "quasi-identifiers 'age', 'zip', 'seen', 'visit'"),
         ("age: quasi-identifier", "age: other", "quasi-identifiers 'zip', 'seen'"),
     ],
@@ -318,7 +319,16 @@ def test_the_claim_of_a_release_goes_to_its_manifest_and_back(here: Path) -> Non
 @pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: claim.kind)
 def test_a_claim_without_one_of_its_entries_or_with_another_type_is_our_error(claim: Any) -> None:
     entries = claim.to_dict()
-    for name in entries.keys() - {"sentence", "statement", "label", "n_clusters", "suppressed", "person", "is_whole"}:
+    for name in entries.keys() - {
+        "sentence",
+        "statement",
+        "label",
+        "n_clusters",
+        "suppressed",
+        "person",
+        "is_fresh",
+        "is_whole",
+    }:
         for spoilt in ({key: value for key, value in entries.items() if key != name}, {**entries, name: 7}):
             with pytest.raises(ht.InputError):
                 claim_from_dict(spoilt)
