@@ -293,3 +293,19 @@ def persons_by_cells(published, patients, names):
     for cells, patient in zip(published.select(names).rows(), patients, strict=True):
         found[cells].add(patient)
     return {cells: len(persons) for cells, persons in found.items()}
+
+
+@pytest.mark.parametrize("number", ["patient", "svnr", "insurance_number"])
+def test_persons_are_proposed_beside_a_number_of_every_record(number, tmp_path):
+    frame = stays(400, 150).rename({"patient": number}).with_columns(visit_id=pl.Series([f"V{i}" for i in range(400)]))
+    assert ht.find_quasi_identifiers(frame).person == number
+    frame.write_csv(tmp_path / "in.csv")
+    done("scan", tmp_path / "in.csv", "-p", tmp_path / "policy.yaml")
+    told = (tmp_path / "policy.yaml").read_text()
+    assert f"\nperson: {number}" in told
+    assert f"{frame[number].n_unique():,} persons in 400 records" in told
+    given = {"quasi_identifiers": NAMES, "models": [ht.KAnonymity(3)], "identifiers": [number, "visit_id"]}
+    with pytest.warns(UserWarning, match=f"pass person='{number}'"):
+        ht.anonymize(frame, **given)
+    options = ("--qi", "age,sex", "--k", "3", "--identifier", f"{number},visit_id", "-o", tmp_path / "out.csv")
+    assert f"--person {number}" in run("anonymize", tmp_path / "in.csv", *options).err
