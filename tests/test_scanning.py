@@ -152,7 +152,7 @@ def test_what_a_folder_may_not_hold(tmp_path):
         scan(tmp_path)
     (tmp_path / "year=2026").rmdir()
     (tmp_path / "notes.txt").write_text(SECRET)
-    with pytest.raises(InputError, match="or others beside them"):
+    with pytest.raises(InputError, match=r"not Parquet: 'notes.txt'"):
         scan(tmp_path)
     (tmp_path / "notes.txt").unlink()
     pl.DataFrame({"a": ["x"], "b": [1]}).write_parquet(tmp_path / "b.parquet")

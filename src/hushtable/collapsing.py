@@ -23,7 +23,7 @@ from hushtable.scanning import Scan, ahead, to_arrow
 from hushtable.search import check_memory
 from hushtable.series import without_categories
 
-__all__ = ["MOST_ROWS", "Collapser", "Keys", "Values", "changed", "collapse"]
+__all__ = ["MOST_ROWS", "Collapser", "Keys", "TooManyRowsError", "Values", "changed", "collapse"]
 
 MOST_ROWS: Final = 20_000_000
 """Distinct rows that are held at most: beyond, no search on one machine ends in reasonable time."""
@@ -33,6 +33,10 @@ _PER_CELL: Final = 20
 _FEW: Final = 2**22  # keys that are sorted at once, where fewer are known
 _WORD: Final = 63  # bits of a key
 _NUMBER: Final = 31  # bits of the number of a row so far, in keys of several words
+
+
+class TooManyRowsError(InputError):
+    """There are more distinct rows than are held."""
 
 
 def collapse(source: Scan, names: Sequence[str] | None = None, *, most_rows: int = MOST_ROWS) -> Frame:
@@ -276,7 +280,7 @@ class Collapser:
         n_rows = len(self._keys)
         if n_rows > self._most_rows:
             msg = with_hint(f"the columns have more than {self._most_rows:,} distinct rows.", self._hint())
-            raise InputError(msg)
+            raise TooManyRowsError(msg)
         n_bytes = n_rows * (_PER_ROW + _PER_CELL * len(self._columns))
         check_memory(n_bytes, f"{n_rows:,} distinct rows", self._hint())
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -17,9 +17,8 @@ from hushtable.determined import MOST_ROWS, Determined
 from hushtable.dialect import Dialect
 from hushtable.engines.cells import Cells, frame_of
 from hushtable.engines.lazy import Lazy
-from hushtable.errors import InputError, with_hint
+from hushtable.errors import ColumnError, InputError, with_hint
 from hushtable.exposure import Exposure, ExposureLimit, measure_exposure, undoing
-from hushtable.frames import Frame
 from hushtable.models.base import PrivacyModel
 from hushtable.partition import Partition
 from hushtable.prose import Named, added, has_room_for_names, look_for_names
@@ -35,6 +34,7 @@ if TYPE_CHECKING:
 __all__ = ["RemoteRelease"]
 
 _PART: Final = Path("part.parquet")
+_HELD: Final = 2**20  # distinct rows of kept columns past which they are counted on the disk
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -273,25 +273,18 @@ class RemoteRelease:
         InputError
             These columns have more distinct rows together than can be held.
         """
-        hidden = self.pseudonyms.columns if self.pseudonyms else ()
-        named = {*self.quasi_identifiers, *self.sensitive, *hidden, *(accepted or {})}
-        others = [name for name in self.columns if name not in named]
-        persons = [self._person] if self._person and self._person not in others else []
-        cells = replace(self.cells, pseudonyms=None, columns=(*others, *persons))
+        cells = replace(self.cells, pseudonyms=None)
         is_whole = cells.is_published.all()
-        source = frames.read(self.distinct.source)
-        counted = (
-            self.origin.collapse(cells.columns, None if is_whole else cells).told(source.specs)
-            if others
-            else source.take(np.flatnonzero(cells.is_published))
+        is_linked = self._person in self.columns and not (self.pseudonyms and self._person in self.pseudonyms.fresh)
+        measured = self._measured(
+            self.origin, None if is_whole else cells, limit, accepted or {}, is_enforced=is_enforced
         )
-        if counted.n_records != int(source.records[cells.is_published].sum()):
+        if cells.counts is not None and measured.n_records != int(cells.counts[cells.is_published].sum()):
             from hushtable.collapsing import changed
 
             raise changed()
-        is_linked = self._person in self.columns and not (self.pseudonyms and self._person in self.pseudonyms.fresh)
         exposure = replace(
-            self._measured(counted, others, limit, accepted or {}, is_enforced=is_enforced),
+            measured,
             named=self._naming(),
             determined=self._undoing(MOST_ROWS),
             linkage=self.distinct.linkage() if is_linked else None,
@@ -299,11 +292,43 @@ class RemoteRelease:
         return replace(self, exposure=exposure)
 
     def _measured(
-        self, counted: Frame, others: Sequence[str], limit: ExposureLimit, accepted: Mapping[str, str], **how: Any
+        self,
+        origin: Files | Lazy,
+        cells: Cells | None,
+        limit: ExposureLimit,
+        accepted: Mapping[str, str],
+        *,
+        is_enforced: bool,
     ) -> Exposure:
-        """Measure the exposure of the distinct rows of some columns."""
-        numbers = np.zeros(counted.n_rows, dtype=np.int32)
-        measured = measure_exposure(counted, numbers, others=others, person=self._person, limit=limit, **how)
+        """Measure what an origin holds, or publishes by cells."""
+        hidden = self.pseudonyms.columns if self.pseudonyms else ()
+        named = {*self.quasi_identifiers, *self.sensitive, *hidden, *accepted}
+        others = [name for name in self.columns if name not in named]
+        persons = [self._person] if self._person and self._person not in others else []
+        source = frames.read(self.distinct.source)
+        names = (*others, *persons)
+        if not others:
+            counted = source.take(np.flatnonzero(self.cells.is_published))
+        elif persons or isinstance(origin, Lazy):
+            counted = origin.collapse(names, cells and replace(cells, columns=names))
+        else:
+            from hushtable.collapsing import TooManyRowsError
+
+            narrow = cells and replace(cells, columns=names)
+            try:
+                counted = origin.collapse(names, narrow, most_rows=_HELD)
+            except (TooManyRowsError, ColumnError):
+                found = _counted_on_disk(origin, narrow, names, limit, is_enforced=is_enforced)
+                return replace(found, accepted=dict(accepted))
+        counted = counted.told(source.specs)
+        measured = measure_exposure(
+            counted,
+            np.zeros(counted.n_rows, dtype=np.int32),
+            others=others,
+            person=self._person,
+            limit=limit,
+            is_enforced=is_enforced,
+        )
         return replace(measured, told=(), told_to=0, accepted=dict(accepted))
 
     def _looked_at(self, draft: Path, dialect: Dialect | None) -> dict[str, Any]:
@@ -321,12 +346,10 @@ class RemoteRelease:
         # Whose record a row is, the draft may not tell.
         if known is None or not known.columns or self._person not in (None, *self.columns):
             return {}
-        from hushtable.collapsing import collapse
-        from hushtable.scanning import scan
+        from hushtable.engines.files import Files
 
-        persons = [self._person] if self._person and self._person not in known.columns else []
-        written = collapse(scan(draft, dialect), (*known.columns, *persons))
-        exposure = self._measured(written, known.columns, known.limit, known.accepted, is_enforced=known.is_enforced)
+        written = Files.open(draft, dialect)
+        exposure = self._measured(written, None, known.limit, known.accepted, is_enforced=known.is_enforced)
         exposure = replace(exposure, named=known.named, determined=known.determined, linkage=known.linkage)
         exposure.raise_if_refused()
         return {"exposure": exposure.to_dict()}
@@ -364,3 +387,16 @@ class RemoteRelease:
     def _original(self) -> Any:
         """The distinct rows of the input, where the claim compares with them."""
         return self.distinct.source if self.claim.compares(self.columns) else None
+
+
+def _counted_on_disk(
+    origin: Files, cells: Cells | None, names: tuple[str, ...], limit: ExposureLimit, *, is_enforced: bool
+) -> Exposure:
+    """Measure columns that have too many rows to hold, or types that cannot be grouped."""
+    from hushtable.engines.counting import unique_records
+
+    batches = origin.source.batches(names) if cells is None else origin.batches(cells)
+    most = limit.rate if is_enforced else 1.0
+    n_records, n_unique, sets, complete_to = unique_records(batches, names, limit.columns, most)
+    is_complete = complete_to >= min(limit.columns, len(names))
+    return Exposure(n_records, names, n_unique, sets, (), 0, limit, {}, is_enforced, is_complete, complete_to)
