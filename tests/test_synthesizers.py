@@ -306,7 +306,7 @@ def test_no_records(data):
         ({"method": {"bootstrap": {"values": "observed"}}}, "no option"),
         ({"method": ht.Copula}, r"call it: Copula\(\.\.\.\)"),
         ({"method": 3}, "given as int"),
-        ({"n": 0}, "1 or more"),
+        ({"n": 0}, "a whole number from 1"),
         ({"n": 2.5}, "whole number"),
         ({"n": 10**15}, "memory"),
         ({"seed": -1}, "0 or more"),

@@ -19,6 +19,7 @@ __all__ = ["decode", "decoded", "encoding_of"]
 
 _HEAD: Final = 1_000_000  # bytes looked at for the encoding
 _PIECE: Final = 1 << 23  # bytes of a file that are read at a time: larger pieces leave the cache, and take longer
+_MARK: Final = 4  # bytes of the longest mark of an encoding, which is never cut
 _ENCODINGS: Final = ("cp1252", "gb18030", "big5", "cp932")
 """Tried where a text is not UTF-8. Others, which western letters would pass for, are to be named."""
 
@@ -84,7 +85,7 @@ def decoded(path: Path, encoding: str) -> Iterator[str]:
     n_lines, is_first = 1, True
     with _opened(path) as file:
         while True:
-            raw = file.read(_PIECE)
+            raw = file.read(max(_PIECE, _MARK))
             start = len(codecs.BOM_UTF8) if is_first and raw.startswith(codecs.BOM_UTF8) else 0
             try:
                 text = decoder.decode(raw[start:], final=not raw)
@@ -110,7 +111,7 @@ def encoding_of(path: Path) -> str:
     decoder, is_first = codecs.getincrementaldecoder("utf-8")(), True
     with _opened(path) as file:
         while True:
-            raw = file.read(_PIECE)
+            raw = file.read(max(_PIECE, _MARK))
             if is_first and raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
                 return "utf-16"
             try:

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from functools import reduce
 from typing import Final
 
+import narwhals as nw
 import numpy as np
 import polars as pl
 
@@ -301,8 +302,14 @@ def _texts_of(
     try:
         cells = source.column(name)
     except ColumnError:
-        # Objects of several types, or text that is not Unicode.
-        plain = [str(cell).encode(errors="replace").decode() for cell in source.data.get_column(name).to_list()]
+        if source.data.schema[name] not in (nw.Object, nw.String):
+            # No table holds such cells: whoever writes them is refused.
+            return None
+        try:
+            # Objects of several types, or halves of surrogate pairs.
+            plain = [str(cell).encode(errors="replace").decode() for cell in source.data.get_column(name).to_list()]
+        except UnicodeDecodeError:
+            return None
         cells = pl.Series(plain, dtype=pl.String)
     if not (is_any or has_room_for_names(cells.dtype)):
         return None

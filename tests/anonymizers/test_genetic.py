@@ -180,7 +180,7 @@ def test_adult_rows_lose_less_than_mondrian_by_a_share(
 
 
 def test_the_search_is_drawn_without_a_window():
-    people = ht.datasets.people(40)
+    people = ht.datasets.people(40).select("sex", "marital_status")
     release = ht.anonymize(
         people, quasi_identifiers=["sex", "marital_status"], models=[ht.KAnonymity(2)], method=ht.Genetic(generations=3)
     )
