@@ -274,11 +274,20 @@ class Release:
         return replace(self, exposure=exposure, alternatives=tuple(others))
 
     def linkage(self) -> Linkage | None:
-        """Count whom several records find; None where no published column links records, or nobody has several."""
+        """Count whom several records find; None where no published column links records, or nobody has several.
+
+        What links is the person's column, and every column of keyed pseudonyms: equal cells have equal ones. Of several
+        it is the one that finds most.
+        """
         person = getattr(self.claim, "person", None)
-        if person is None or person in self.removed or (self.pseudonyms and person in self.pseudonyms.fresh):
-            return None
-        persons = persons_of(self.source, person)
+        keyed, fresh = (self.pseudonyms.columns, self.pseudonyms.fresh) if self.pseudonyms else ((), ())
+        named = dict.fromkeys((*([person] if person else []), *keyed))
+        linking = [name for name in named if name not in (*self.removed, *fresh)]
+        found = [self._linked_by(name) for name in linking] if isinstance(self.claim, Classes) else []
+        return max((each for each in found if each is not None), key=lambda each: each.rate, default=None)
+
+    def _linked_by(self, name: str) -> Linkage | None:
+        persons = persons_of(self.source, name)
         classes = self.recoding.combinations()[self.partition.labels]
         shown = np.flatnonzero(~self.suppressed if self.drops_suppressed else persons >= 0)
         records = np.bincount(persons[shown] + 1, weights=self._records[shown])[1:]
@@ -288,7 +297,7 @@ class Release:
             classes = np.where(self.suppressed, np.int32(-1), classes)
         assert isinstance(self.claim, Classes)
         others = partial(self._covering, classes)
-        return count_linked(classes, persons, self._records, self.claim.k, person, others=others)
+        return count_linked(classes, persons, self._records, self.claim.k, name, others=others)
 
     def _covering(self, classes: CodeArray, rows: CountArray) -> tuple[CountArray, CountArray]:
         """Return the pairs of a class and one of some rows that its published cells cover."""

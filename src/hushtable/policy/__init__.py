@@ -167,8 +167,7 @@ class Policy(Record):
         if self.unknown != "error" and self.domains is None and not self.hierarchies():
             msg = "has no effect: no column has a hierarchy"
             raise MisplacedError(msg, ("unknown",))
-        linking = (self.person,) if self.person in self.pseudonymized else ()
-        judged = (*self.with_role("other"), *self.with_role("sensitive"), *linking)
+        judged = (*self.with_role("other"), *self.with_role("sensitive"), *self.pseudonymized)
         strangers = [name for name in self.accept if name not in judged]
         if strangers:
             msg = f"names {listed(strangers)}, which columns does not declare as other or sensitive"
