@@ -141,3 +141,12 @@ def test_every_point_falls_into_the_leaf_that_holds_it(n_codes):
     walk(nodes, words, codes, np.arange(4), same, begins, labels, (1_500, 3_000))
     for label, point in zip(labels.tolist(), codes.T.tolist(), strict=True):
         assert all(code in cell for code, cell in zip(point, cuts.leaves[label], strict=True))
+
+
+def test_codes_may_be_higher_than_there_are_values():
+    # As plain Python, where a write beyond an array is an IndexError.
+    replay = getattr(cell_sets, "py_func", cell_sets)
+    cuts = np.array([0, -1, -1], np.int32), np.array([0, 2, 2, 2]), np.array([290, 295], np.int32)
+    offsets, codes = replay(*cuts, 0, np.array([290, 295, 299], np.int32), 2)
+    assert np.split(codes, offsets[1:-1])[0].tolist() == [290, 295]
+    assert codes.tolist() == [290, 295, 299]

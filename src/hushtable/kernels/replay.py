@@ -65,6 +65,8 @@ def cell_sets(
 ) -> tuple[CountArray, CodeArray]:
     """Return the codes of every class's cell in a categorical column, ascending, class after class.
 
+    domain : int32, ascending, the codes that rows have, at least one
+
     The cell of a class is a run of one permutation of the domain: a cut permutes the
     run of its node, and what happens inside a left child's run leaves the set of
     codes in its parent's and its sibling's runs as it was.
@@ -72,7 +74,8 @@ def cell_sets(
     offsets = np.zeros(n_classes + 1, np.int64)
     codes = np.empty(max(1024, 4 * n_classes), np.int32)
     order = domain.copy()
-    is_left = np.zeros(domain.size + 2, np.bool_)
+    # Where rows were suppressed, codes are higher than there are values left.
+    is_left = np.zeros(domain[-1] + 2, np.bool_)
     stack = np.empty((n_classes + 1, 2), np.int32)
     stack[0, 0], stack[0, 1] = 0, domain.size
     n_stacked, label = 1, 0
