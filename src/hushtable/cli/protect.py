@@ -355,7 +355,10 @@ def verify(
             told_of = {"linkage": None if linkage is None else linkage.to_dict()} if linked else {}
             print_json({**verdict.to_dict(), **told_of})
         else:
-            say(*verdict_lines(file, verdict), *(linked_lines(claim, linkage) if linked else []))
+            say(
+                *verdict_lines(file, verdict, has_manifest=claimed is not None),
+                *(linked_lines(claim, linkage) if linked else []),
+            )
 
 
 def _check_rows(path: Path, inputs: Sequence[Path | None], *, force: bool) -> None:

@@ -260,7 +260,7 @@ def published_lines(frame: Frame) -> list[str]:
     return ["", aligned(frame.columns, rows)]
 
 
-def verdict_lines(file: Path, verdict: Verdict) -> list[str]:
+def verdict_lines(file: Path, verdict: Verdict, *, has_manifest: bool = False) -> list[str]:
     """Say what holds apart from what fails, and from what could not be judged."""
     head = "does NOT hold" if not verdict.passed else "holds" if verdict.complete else "was judged in part"
     lines = [f"{file} {head}, on {', '.join(verdict.columns)}:"]
@@ -268,10 +268,8 @@ def verdict_lines(file: Path, verdict: Verdict) -> list[str]:
     lines += [f"  failed: {failure}" for failure in verdict.failures]
     lines += [f"  not checked: {condition}: {needs}" for condition, needs in verdict.unchecked.items()]
     if any(condition.endswith("by persons") for condition in verdict.unchecked) and verdict.n_records:
-        lines.append(
-            f"  by records: classes hold at least {verdict.smallest_class:,} records; who made the release counted "
-            "persons beside the original, as the conditions say"
-        )
+        made = "; its manifest says that persons were counted beside the original" if has_manifest else ""
+        lines.append(f"  by records: classes hold at least {verdict.smallest_class:,} records{made}")
     if "n_classes" in verdict.figures:
         lines.append(
             f"  {verdict.n_records:,} records in {verdict.n_classes:,} classes, smallest {verdict.smallest_class:,}; "
