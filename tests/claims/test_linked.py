@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 import hushtable as ht
 from command import done, run
 from hushtable.claims import Known, count_linked, linked_in
+from hushtable.errors import ExposureError
+from hushtable.exposure import ExposureLimit
 from naive_linked import fitting
 
 KEY = bytes(range(32))
@@ -239,3 +241,17 @@ def test_reports_promise_nothing_that_linked_records_break(here, action, audienc
     assert ("Nobody for sure" in told) == (not links and audience == "internal")
     if links and audience == "internal":
         assert "who knows 3 records of a person finds" in told
+
+
+def test_a_pseudonym_that_repeats_links_records_although_nobody_said_that_it_is_a_person(tmp_path):
+    visits = pl.DataFrame({"id": ["a", "a", "b", "b", "c", "c"] * 4, "age": [31, 52, 31, 31, 52, 52] * 4})
+    release = ht.anonymize(
+        visits,
+        quasi_identifiers=["age"],
+        models=[ht.KAnonymity(2)],
+        pseudonyms=ht.Pseudonyms(("id",), KEY),
+        roles="trust",
+    )
+    with pytest.raises(ExposureError, match="column 'id' links the records of a person"):
+        release.with_exposure(ExposureLimit()).write(tmp_path / "out.csv")
+    release.with_exposure(ExposureLimit(), accepted={"id": "a test"}).write(tmp_path / "out.csv")
