@@ -280,7 +280,7 @@ class Release:
         it is the one that finds most.
         """
         person = getattr(self.claim, "person", None)
-        keyed, fresh = (self.pseudonyms.columns, self.pseudonyms.fresh) if self.pseudonyms else ((), ())
+        keyed, fresh = (self.pseudonyms.keyed, self.pseudonyms.fresh) if self.pseudonyms else ((), ())
         named = dict.fromkeys((*([person] if person else []), *keyed))
         linking = [name for name in named if name not in (*self.removed, *fresh)]
         found = [self._linked_by(name) for name in linking] if isinstance(self.claim, Classes) else []

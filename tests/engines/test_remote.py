@@ -11,6 +11,7 @@ from engine_tables import ASKED, people, rows_of
 
 import hushtable as ht
 from command import done, run
+from hushtable.errors import ExposureError
 
 pytestmark = pytest.mark.filterwarnings("ignore:tight intervals")
 
@@ -272,3 +273,15 @@ def test_without_the_libraries_of_extras_only_what_needs_them_is_refused(tmp_pat
         check=False,
     )
     assert ran.returncode == 0, ran.stderr
+
+
+@pytest.mark.parametrize("kind", ["folder", "lazy"])
+def test_pseudonyms_that_repeat_and_are_no_persons_are_refused(kind, tmp_path):
+    table = pl.DataFrame({"age": [31, 52] * 20, "who": [f"p{i // 2}" for i in range(40)]})
+    table.write_parquet(tmp_path / "0.parquet")
+    source = str(tmp_path / "*.parquet") if kind == "folder" else table.lazy()
+    rules = {"age": "quasi-identifier", "who": {"role": "identifier", "action": "pseudonym"}}
+    asked = {"columns": rules, "models": [{"k-anonymity": 5}]}
+    with pytest.raises(ExposureError, match="pseudonyms of column 'who' repeat"):
+        ht.Policy.parse(json.dumps(asked)).protect(source, key=bytes(range(32)))
+    ht.Policy.parse(json.dumps({**asked, "accept": {"who": "a test"}})).protect(source, key=bytes(range(32)))

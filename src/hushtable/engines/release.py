@@ -17,7 +17,7 @@ from hushtable.determined import MOST_ROWS, Determined
 from hushtable.dialect import Dialect
 from hushtable.engines.cells import Cells, frame_of
 from hushtable.engines.lazy import Lazy
-from hushtable.errors import ColumnError, InputError, with_hint
+from hushtable.errors import ColumnError, ExposureError, InputError, with_hint
 from hushtable.exposure import Exposure, ExposureLimit, measure_exposure, undoing
 from hushtable.models.base import PrivacyModel
 from hushtable.partition import Partition
@@ -272,7 +272,10 @@ class RemoteRelease:
         ------
         InputError
             These columns have more distinct rows together than can be held.
+        ExposureError
+            Pseudonyms repeat, and nobody said that they are persons: whom their records find cannot be counted.
         """
+        self._check_pseudonyms(accepted or {})
         cells = replace(self.cells, pseudonyms=None)
         is_whole = cells.is_published.all()
         is_linked = self._person in self.columns and not (self.pseudonyms and self._person in self.pseudonyms.fresh)
@@ -290,6 +293,22 @@ class RemoteRelease:
             linkage=self.distinct.linkage() if is_linked else None,
         )
         return replace(self, exposure=exposure)
+
+    def _check_pseudonyms(self, accepted: Mapping[str, str]) -> None:
+        """Raise ExposureError where a keyed pseudonym repeats that is not the person's: it links records uncounted."""
+        for name in self.pseudonyms.keyed if self.pseudonyms else ():
+            if name in (self._person, *accepted):
+                continue
+            counted = self.origin.collapse((name,)).told(self.specs)
+            is_known = counted.values(name).is_not_null().to_numpy()
+            if (counted.records[is_known] > 1).any():
+                msg = with_hint(
+                    f"pseudonyms of column {name!r} repeat and link records, which is not counted of rows that are not "
+                    "in memory.",
+                    f"name it as the person's column (person: {name}), give every record a new pseudonym "
+                    f'(`action: fresh`), or say why nobody knows several records, as accept: {{{name!r}: "a reason"}}.',
+                )
+                raise ExposureError(msg)
 
     def _measured(
         self,
