@@ -7,7 +7,11 @@ import tempfile
 from decimal import Decimal
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
 import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -349,3 +353,78 @@ def test_central_integers_beside_missing_cells_keep_their_name_in_pandas():
     )
     assert list(release.frame.columns) == ["age", "x y"]
     assert release.verify().passed
+
+
+AGES = [20, 20, 30, 30]
+MOMENTS = np.datetime64("2024-01-01T00:00:00.123456789", "ns") + np.arange(4)
+CENTS = [Decimal(cents).scaleb(-2) for cents in (1, 20, 300, 99_999_999)]
+TYPED = {
+    "pandas": pd.DataFrame({"age": AGES, "t": MOMENTS, "z": pd.Series(MOMENTS).dt.tz_localize("Europe/Berlin")}),
+    "pandas of pyarrow": pd.DataFrame(
+        {
+            "age": AGES,
+            "t": pd.Series(MOMENTS).astype(pd.ArrowDtype(pa.timestamp("ns"))),
+            "p": pd.Series(CENTS, dtype=pd.ArrowDtype(pa.decimal128(10, 2))),
+        }
+    ),
+    "polars": pl.DataFrame({"age": AGES, "t": MOMENTS, "p": pl.Series(CENTS, dtype=pl.Decimal(10, 2))}),
+    "pyarrow": pa.table(
+        {
+            "age": AGES,
+            "t": pa.array(MOMENTS),
+            "z": pa.array(MOMENTS).cast(pa.timestamp("ns", "Europe/Berlin")),
+            "p": pa.array(CENTS, pa.decimal128(10, 2)),
+            "c": pa.array([1, 2, 3, None], pa.time64("ns")),
+        }
+    ),
+}
+
+
+@pytest.mark.parametrize("library", TYPED)
+def test_kept_columns_keep_their_types_and_last_digits(library, tmp_path):
+    release = ht.anonymize(TYPED[library], quasi_identifiers=["age"], models=[ht.KAnonymity(2)])
+    release.write(tmp_path / "out.parquet", keep_order=True)
+    release.write(tmp_path / "out.csv", keep_order=True)
+    written = pl.read_parquet(tmp_path / "out.parquet")
+    texts = column(tmp_path / "out.csv", "t")
+    assert written.schema["t"] == pl.Datetime("ns")
+    assert written["t"].to_numpy().tolist() == MOMENTS.tolist()
+    assert [text[-9:] for text in texts] == ["123456789", "123456790", "123456791", "123456792"]
+    if "z" in written.columns:
+        assert written.schema["z"] == pl.Datetime("ns", "Europe/Berlin")
+    if "p" in written.columns:
+        assert written.schema["p"] == pl.Decimal(10, 2)
+        assert written["p"].to_list() == CENTS
+    if "c" in written.columns:
+        assert written["c"].to_physical().to_list() == [1, 2, 3, None]
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_a_draft_that_lost_digits_of_a_kept_column_gets_no_name(ending, tmp_path, monkeypatch):
+    release = ht.anonymize(TYPED["polars"], quasi_identifiers=["age"], models=[ht.KAnonymity(2)])
+    write = frames.write
+
+    def lossy(frame, *others):
+        write(frame.with_columns({"t": frame.column("t").dt.cast_time_unit("us")}), *others)
+
+    monkeypatch.setattr(frames, "write", lossy)
+    with pytest.raises(ht.VerificationError, match="column 't' is kept as it is"):
+        release.write(tmp_path / f"out.{ending}")
+    assert not list(tmp_path.iterdir())
+
+
+def test_days_of_64_bits_publish_the_same_labels_from_memory_and_from_a_folder(tmp_path):
+    days = pa.table({"day": pa.array([dt.date(2024, 1, 1 + i % 2) for i in range(4)], pa.date64())})
+    (tmp_path / "in").mkdir()
+    pq.write_table(days, tmp_path / "in" / "part.parquet")
+    for data, name in ((days, "memory.parquet"), (tmp_path / "in", "folder")):
+        ht.anonymize(data, quasi_identifiers=["day"], models=[ht.KAnonymity(4)]).write(tmp_path / name)
+    labels = [pl.read_parquet(tmp_path / name)["day"].to_list() for name in ("memory.parquet", "folder/*.parquet")]
+    assert labels[0] == labels[1]
+
+
+def test_a_codebook_says_of_which_zone_labels_are():
+    people = pl.DataFrame({"at": pl.Series(MOMENTS).dt.replace_time_zone("Europe/Berlin")})
+    release = ht.anonymize(people, quasi_identifiers=["at"], models=[ht.KAnonymity(4)])
+    (entry,) = release.codebook.to_dict("out.csv", external=True)["columns"]
+    assert "in UTC (the column's own time zone is Europe/Berlin)" in entry["how"]

@@ -25,6 +25,7 @@ from hushtable.edition import Edition, Rewritten
 from hushtable.hierarchy import Hierarchy
 from hushtable.hierarchy.dictionaries import OTHER, Dictionary, listed
 from hushtable.hierarchy.rules import Dates, Intervals, Prefix, Tails
+from hushtable.series import zone_of
 from hushtable.table import Table
 
 __all__ = ["Codebook", "codebook_paths", "renamed"]
@@ -149,7 +150,8 @@ class Codebook:
             "name": name,
             "kind": column.kind,
             "role": "quasi-identifier",
-            "how": _words(ladder) if isinstance(ladder, Hierarchy) else _STYLES.get(self.style, self.style),
+            "how": (_words(ladder) if isinstance(ladder, Hierarchy) else _STYLES.get(self.style, self.style))
+            + self._zone(name),
             "cells": self._forms(column, rewritten),
             **({"labels": labels} if labels else {}),
         }
@@ -161,9 +163,15 @@ class Codebook:
             return {"kind": "text", "role": "identifier", "how": f"{how} instead of its cells"}
         spec = self.claim.specs.get(name)
         kind = {"kind": spec.kind} if spec is not None and spec.kind else {}
-        starred = "; `*` where a record was suppressed" if name in self.edition.starred else ""
+        starred = "; `*` where a record was suppressed" + self._zone(name) if name in self.edition.starred else ""
         role = "sensitive" if name in self.claim.sensitive else "other"
         return {**kind, "role": role, "how": f"kept as it is{starred}"}
+
+    def _zone(self, name: str) -> str:
+        """Say of moments with a time zone that the texts that are published of them are those of UTC."""
+        source = self.edition.source
+        zone = None if isinstance(source, Table) else zone_of(source.column(name))
+        return f"; moments are in UTC (the column's own time zone is {zone})" if zone not in (None, "UTC") else ""
 
     @property
     def _weights(self) -> CountArray:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final, Literal
@@ -17,12 +17,12 @@ from hushtable.cells import SUPPRESSED, with_comma, with_point
 from hushtable.claims import Claim, Verdict, with_commas
 from hushtable.column import Column, ColumnSpec, Kind, from_texts
 from hushtable.dialect import Dialect, Formulas, Writing
-from hushtable.errors import ColumnError, InputError, listed, with_hint
+from hushtable.errors import ColumnError, InputError, VerificationError, listed, with_hint
 from hushtable.frames import Frame
 from hushtable.pseudonyms import Pseudonyms
 from hushtable.remnants import without_remnants
 from hushtable.search import check_memory
-from hushtable.series import integers, strings, typed
+from hushtable.series import holds, integers, strings, typed
 from hushtable.table import Table
 from hushtable.texts import digits, gather, map_texts, mask, spelled
 
@@ -217,11 +217,34 @@ class Edition:
                 else:
                     other.write_text(each, encoding="utf-8", newline="\n")
             written = frames.read(draft, dialect=dialect)
+            self._check_kept(written, rows, with_comma)
             verdict = claim.verify(written, original=original).raise_if_failed()
             digest = manifest.sha256(draft)
             entries = manifest.of(path, digest, frame.n_records, claim, facts, dialect, external=audience == "external")
             sidecar.write_text(json.dumps(entries, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
         return verdict
+
+    def _check_kept(self, written: Frame, rows: CodeArray, with_comma: Sequence[str]) -> None:
+        """Raise VerificationError where a kept column of a draft, whose rows are given, has not the source's cells."""
+        if isinstance(self.source, Table):
+            return
+        hidden = self.pseudonyms.columns if self.pseudonyms else ()
+        taken = rows if self.rows is None else self.rows[rows]
+        # By place: names may have been escaped.
+        for name, place in zip(self.columns, written.columns, strict=False):
+            if name in self.rewritten or name in hidden:
+                continue
+            cells, source = written.column(place), self.source.column(name).gather(taken)
+            if name in with_comma:
+                cells = cells.str.replace(",", ".", literal=True)
+            starred = self.starred[name][taken] if name in self.starred else None
+            if not holds(cells, source, but=starred):
+                msg = with_hint(
+                    f"column {name!r} is kept as it is, but the written file would hold other cells; nothing is "
+                    "written.",
+                    "cast it to a type that the file has, such as microseconds, or write Parquet.",
+                )
+                raise VerificationError(msg)
 
     def for_file(self, path: Path, writing: Writing = _PLAIN) -> tuple[Frame, tuple[str, ...]]:
         """Return the published table as a file holds it, and the columns whose numbers have decimal commas there.

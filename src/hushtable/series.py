@@ -6,6 +6,7 @@ on what its values are: numbers by their type, texts by how they look or as a sp
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from decimal import Decimal
@@ -23,6 +24,7 @@ from hushtable.spellings import canonical, found, has_time
 __all__ = [
     "cell_codes",
     "encode",
+    "holds",
     "integers",
     "replaced",
     "settled",
@@ -30,9 +32,11 @@ __all__ = [
     "to_polars",
     "typed",
     "without_categories",
+    "zone_of",
 ]
 
 _PER_DAY: Final = {"ms": 86_400_000, "us": 86_400_000_000, "ns": 86_400_000_000_000}
+_OFFSET: Final = re.compile(r"(UTC)?[+-][0-9]{2}:?[0-9]{2}", re.ASCII)
 _MOST_DAYS: Final = 73_000_000  # polars counts further, but has no texts for it
 
 
@@ -74,8 +78,10 @@ def _converted(series: nw.Series[Any]) -> pl.Series:
         return series.to_native()  # type: ignore[no-any-return]  # of polars, as just asked
     if isinstance(series.dtype, (nw.Categorical, nw.Enum)):
         return _from_categorical(series)
-    missing = series.is_null().to_numpy()
     dtype = series.dtype
+    missing = series.is_null().to_numpy()
+    if _is_exact(series):
+        return _exact(series, missing)
     if dtype.is_numeric() and not isinstance(dtype, nw.Decimal):
         values = series.fill_null(0) if missing.any() and dtype.is_integer() else series
         column = pl.Series(values.to_numpy())
@@ -89,6 +95,44 @@ def _converted(series: nw.Series[Any]) -> pl.Series:
         # Without a value, polars cannot tell the type.
         column = column.cast(pl.Date if isinstance(dtype, nw.Date) else pl.Datetime("us"))
     return column.set(pl.Series(missing), None) if missing.any() else column
+
+
+def _is_exact(series: nw.Series[Any]) -> bool:
+    """Tell whether a column has units or digits that Python's own cells lose, and that polars knows."""
+    dtype: Any = series.dtype
+    if isinstance(dtype, (nw.Datetime, nw.Duration)):
+        return bool(dtype.time_unit != "s")
+    if isinstance(dtype, nw.Unknown):
+        # Moments at midnight, as polars reads them from files.
+        return (series.implementation.is_pyarrow() or series.implementation.is_pandas_like()) and _arrow_type(
+            series
+        ) == "date64"
+    return isinstance(dtype, (nw.Decimal, nw.Time)) and _arrow_type(series) not in (None, "decimal256")
+
+
+def _arrow_type(series: nw.Series[Any]) -> str | None:
+    """Return the name of the type that a column of pyarrow has, or one of pandas that is held by it."""
+    native: Any = series.to_native()
+    type_ = native.type if series.implementation.is_pyarrow() else getattr(native.dtype, "pyarrow_dtype", None)
+    return None if type_ is None else str(type_).partition("(")[0].partition("[")[0]
+
+
+def _exact(series: nw.Series[Any], missing: BoolArray) -> pl.Series:
+    """Turn moments, durations, times and decimals into those of polars, with their unit, digits and time zone."""
+    dtype: Any = series.dtype
+    zone = dtype.time_zone if isinstance(dtype, nw.Datetime) else None
+    series = series.dt.convert_time_zone("UTC") if zone else series
+    if _arrow_type(series) is None:
+        series = series.dt.replace_time_zone(None) if zone else series
+        letter = "M" if isinstance(dtype, nw.Datetime) else "m"
+        column = pl.Series(np.asarray(series.to_native(), dtype=f"{letter}8[{dtype.time_unit}]"))
+        column = column.set(pl.Series(missing), None)
+        column = column.dt.replace_time_zone("UTC") if zone else column
+    else:
+        native: Any = series.to_native()
+        column = pl.Series(native if series.implementation.is_pyarrow() else native.array.__arrow_array__())
+    # Polars knows no zones that are only an offset.
+    return column if zone is None or _OFFSET.fullmatch(zone) else column.dt.convert_time_zone(zone)
 
 
 def _from_cells(name: str, cells: Sequence[Any]) -> pl.Series:
@@ -318,6 +362,59 @@ def without_categories(dtype: pl.DataType) -> pl.DataType:
 def integers(name: str, values: CountArray) -> pl.Series:
     """Return a column of whole numbers."""
     return pl.Series(name, values, dtype=pl.Int64)
+
+
+def zone_of(series: pl.Series) -> str | None:
+    """Return the time zone of a column of moments; None where it has none."""
+    return series.dtype.time_zone if isinstance(series.dtype, pl.Datetime) else None
+
+
+def holds(written: pl.Series, source: pl.Series, but: BoolArray | None = None) -> bool:
+    """Tell whether cells that were read back from a file are those of a source, row by row, but for some rows.
+
+    Text is compared with other types as the value that it spells; texts that mean missing may be missing cells.
+
+    Examples
+    --------
+    >>> moments = pl.Series([1_001], dtype=pl.Datetime("ns"))
+    >>> [holds(each, moments) for each in (moments, moments.dt.cast_time_unit("us"))]
+    [True, False]
+    """
+    source = source.cast(without_categories(source.dtype))
+    if but is not None:
+        written, source = written.filter(pl.Series(~but)), source.filter(pl.Series(~but))
+    is_text = isinstance(written.dtype, pl.String), isinstance(source.dtype, pl.String)
+    if all(is_text):
+        return bool((written.fill_null("") == source.fill_null("")).all())
+    if is_text[0]:
+        return bool(_read_as(written, source.dtype).eq_missing(source).all())
+    if is_text[1]:
+        gone = source.filter(written.is_null())
+        return gone.n_unique() <= 1 and bool(_read_as(source, written.dtype).eq(written).fill_null(True).all())
+    if written.dtype == source.dtype:
+        return bool(written.eq_missing(source).all())
+    # Of two units or scales, the coarser would hide what was lost.
+    pairs = ((written, source), (source, written))
+    return all(bool(one.cast(other.dtype, strict=False).eq_missing(other).all()) for one, other in pairs)
+
+
+def _read_as(texts: pl.Series, dtype: pl.DataType) -> pl.Series:
+    """Read texts that this package writes as values of a type."""
+    if isinstance(dtype, pl.Boolean):
+        return texts.replace_strict({"true": True, "false": False}, default=None, return_dtype=pl.Boolean)
+    if isinstance(dtype, pl.Date):
+        return texts.str.to_date("%Y-%m-%d", strict=False)
+    if isinstance(dtype, pl.Time):
+        return texts.str.to_time("%H:%M:%S%.f", strict=False)
+    if not isinstance(dtype, pl.Datetime):
+        return texts.cast(dtype, strict=False)
+    has_zone = texts.str.contains(r"[+-][0-9]{4}$").any()
+    form = "%Y-%m-%dT%H:%M:%S%.f" + ("%z" if has_zone else "")
+    moments = texts.str.replace(" ", "T", literal=True).str.to_datetime(form, time_unit=dtype.time_unit, strict=False)
+    if dtype.time_zone is None:
+        return moments
+    moments = moments if has_zone else moments.dt.replace_time_zone("UTC")
+    return moments.dt.convert_time_zone(dtype.time_zone)
 
 
 def strings(name: str, cells: Sequence[str | None]) -> pl.Series:
