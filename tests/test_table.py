@@ -117,7 +117,7 @@ BIG = 2**60 + 1
         (pa.array(LABELS).dictionary_encode(), UNORDERED),
         (pa.array([10, 9, None]).dictionary_encode(), ("category", ["10", "9"], [0, 1, -1])),
         (pa.array([DATE, None]), DATES),
-        (pa.array([DATE, None], pa.date64()), ("datetime", ["2024-01-05 00:00:00"], [0, -1])),
+        (pa.array([DATE, None], pa.date64()), ("datetime", ["2024-01-01 00:00:00"], [0, -1])),
         (pa.array([MOMENT, None]), MOMENTS),
         (pa.array([MOMENT, None], pa.timestamp("ns")), MOMENTS),
         (pa.array([MOMENT.replace(hour=9), None], pa.timestamp("us", BERLIN)), IN_UTC),
