@@ -297,7 +297,8 @@ def test_slips_say_what_was_expected(slip, words):
 
 def test_a_policy_is_read_from_its_file_and_its_pseudonyms_count(tmp_path):
     path = tmp_path / "policy.yaml"
-    path.write_text(RULES.changed({("columns", "name"): {"role": "identifier", "action": "pseudonym"}}).to_yaml())
+    asked = {("columns", "name"): {"role": "identifier", "action": "pseudonym"}, ("accept", "name"): "a test"}
+    path.write_text(RULES.changed(asked).to_yaml())
     key = b"a secret of many bytes"
     (row,) = compare(PEOPLE, path, k=[4], suppression=[0], key=key).rows
     # Nothing is written, so that nobody has to bring the key.

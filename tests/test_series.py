@@ -119,7 +119,8 @@ def verify_values(data, path):
 
 def replace_by_pseudonyms(data, path):
     pseudonyms = ht.Pseudonyms(columns=["odd"], key=bytes(range(32)))
-    _ = ht.anonymize(data, quasi_identifiers=["q"], models=[ht.KAnonymity(2)], pseudonyms=pseudonyms).frame
+    options = {"quasi_identifiers": ["q"], "models": [ht.KAnonymity(2)], "roles": "trust"}
+    _ = ht.anonymize(data, pseudonyms=pseudonyms, **options).frame
 
 
 def write_csv(data, path):
