@@ -124,7 +124,7 @@ def test_unknown_column():
 def test_key_is_shown_nowhere(tmp_path):
     pseudonyms = Pseudonyms(("id",), KEY)
     table = pl.DataFrame({"id": ["x", "y"], "age": [1, 2]})
-    release = anonymize(table, quasi_identifiers=["age"], models=[KAnonymity(2)], pseudonyms=pseudonyms, roles="trust")
+    release = anonymize(table, quasi_identifiers=["age"], models=[KAnonymity(2)], pseudonyms=pseudonyms)
     release.write(tmp_path / "out.csv", policy={"columns": {"id": "identifier"}})
     shown = [repr(pseudonyms), str(pseudonyms), repr(release), str(release.to_dict()), release._repr_html_()]
     written = [path.read_bytes() for path in tmp_path.iterdir()]
@@ -135,9 +135,7 @@ def test_key_is_shown_nowhere(tmp_path):
 
 def test_release_holds_pseudonyms_and_no_identifier():
     table = pl.DataFrame({"id": ["x", "y", None], "age": [1, 2, 3]})
-    release = anonymize(
-        table, quasi_identifiers=["age"], models=[KAnonymity(3)], pseudonyms=Pseudonyms(("id",), KEY), roles="trust"
-    )
+    release = anonymize(table, quasi_identifiers=["age"], models=[KAnonymity(3)], pseudonyms=Pseudonyms(("id",), KEY))
     assert release.frame["id"].to_list() == pseudonyms_of(["x", "y", None])
 
 
@@ -145,6 +143,7 @@ def test_release_holds_pseudonyms_and_no_identifier():
 def test_a_table_has_the_pseudonyms_of_its_frame(columns):
     frame = pl.DataFrame({"mail": ["a@x", None, "b@x", "a@x"], "number": [7, 7, None, 8], "age": [1, 1, 2, 2]})
     options = {"quasi_identifiers": ["age"], "models": [KAnonymity(2)], "pseudonyms": Pseudonyms(columns, KEY)}
+    options["roles"] = "trust"
     for table in (Table.encode(frame), Table.encode(frame).collapse()[0]):
         published = anonymize(table, **options).frame
         assert published.decode().rows() == anonymize(frame, **options).frame.rows()
@@ -153,8 +152,6 @@ def test_a_table_has_the_pseudonyms_of_its_frame(columns):
 
 def test_pseudonyms_of_a_table_are_written(tmp_path):
     table = Table.encode(pl.DataFrame({"mail": ["a@x", "b@x"], "age": [1, 1]}))
-    release = anonymize(
-        table, quasi_identifiers=["age"], models=[KAnonymity(2)], pseudonyms=Pseudonyms(("mail",), KEY), roles="trust"
-    )
+    release = anonymize(table, quasi_identifiers=["age"], models=[KAnonymity(2)], pseudonyms=Pseudonyms(("mail",), KEY))
     release.write(tmp_path / "out.csv")
     assert b"@x" not in (tmp_path / "out.csv").read_bytes()
