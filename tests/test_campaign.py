@@ -20,6 +20,7 @@ PARTS = {
     "headers": 1,
     "pipelines": 1,
     "persons": 1,
+    "streams": 1,
 }
 CASES = {
     "releases": 80,
@@ -34,6 +35,7 @@ CASES = {
     "headers": 8,
     "pipelines": 60,
     "persons": 40,
+    "streams": 20,
 }
 
 

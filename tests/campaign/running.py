@@ -29,6 +29,7 @@ KINDS = {
     "headers": 6,
     "pipelines": 8,
     "persons": 4,
+    "streams": 6,
 }
 """Every kind of case and its share of the cases; a kind is a module here with a function `case(random, folder)`."""
 
