@@ -17,13 +17,13 @@ import pyarrow.compute as pc
 
 from hushtable import frames
 from hushtable._types import BoolArray, CountArray
-from hushtable.errors import ColumnError, InputError, check_columns, names_in, with_hint
+from hushtable.errors import ColumnError, InputError, TooManyRowsError, check_columns, names_in, with_hint
 from hushtable.frames import Frame
 from hushtable.scanning import Scan, ahead, to_arrow
 from hushtable.search import check_memory
 from hushtable.series import without_categories
 
-__all__ = ["MOST_ROWS", "Collapser", "Keys", "TooManyRowsError", "Values", "changed", "collapse"]
+__all__ = ["MOST_ROWS", "Collapser", "Keys", "Values", "changed", "collapse"]
 
 MOST_ROWS: Final = 20_000_000
 """Distinct rows that are held at most: beyond, no search on one machine ends in reasonable time."""
@@ -33,10 +33,6 @@ _PER_CELL: Final = 20
 _FEW: Final = 2**22  # keys that are sorted at once, where fewer are known
 _WORD: Final = 63  # bits of a key
 _NUMBER: Final = 31  # bits of the number of a row so far, in keys of several words
-
-
-class TooManyRowsError(InputError):
-    """There are more distinct rows than are held."""
 
 
 def collapse(source: Scan, names: Sequence[str] | None = None, *, most_rows: int = MOST_ROWS) -> Frame:

@@ -62,6 +62,10 @@ class ColumnError(InputError):
     """A column is missing, doubled, or of a type that cannot be used."""
 
 
+class TooManyRowsError(InputError):
+    """There are more distinct rows than are held."""
+
+
 class HierarchyError(InputError):
     """A generalization hierarchy is not nested, complete or readable."""
 

@@ -1,5 +1,6 @@
 """Every engine gives the release that one table in memory gives."""
 
+import datetime as dt
 import json
 import subprocess
 import sys
@@ -285,3 +286,29 @@ def test_pseudonyms_that_repeat_and_are_no_persons_are_refused(kind, tmp_path):
     with pytest.raises(ExposureError, match="pseudonyms of column 'who' repeat"):
         ht.Policy.parse(json.dumps(asked)).protect(source, key=bytes(range(32)))
     ht.Policy.parse(json.dumps({**asked, "accept": {"who": "a test"}})).protect(source, key=bytes(range(32)))
+
+
+@pytest.mark.parametrize("kind", ["folder", "polars", "duckdb"])
+def test_kept_columns_of_types_that_cannot_be_grouped_are_counted_and_published(kind, tmp_path):
+    odd = {
+        "list": [[i % 3] for i in range(40)],
+        "struct": [{"x": i % 2} for i in range(40)],
+        "binary": [b"x%d" % (i % 2) for i in range(40)],
+        "time": [dt.time(i % 4) for i in range(40)],
+        "own": [[i] for i in range(40)],
+    }
+    table = pl.DataFrame({"age": [31, 52] * 20, **odd})
+    table.write_parquet(tmp_path / "0.parquet")
+    source = {
+        "folder": str(tmp_path / "*.parquet"),
+        "polars": table.lazy(),
+        "duckdb": duckdb.sql(f"select * from '{tmp_path / '0.parquet'}'"),
+    }[kind]
+    asked = {"quasi_identifiers": ["age"], "models": [ht.KAnonymity(5)]}
+    release = ht.anonymize(source, **asked)
+    assert release.exposure.n_unique == 40
+    assert release.exposure.sets[0].columns == ("own",)
+    release.write(tmp_path / "out")
+    written = pl.read_parquet(tmp_path / "out" / "part-*.parquet")
+    for name, cells in odd.items():
+        assert sorted(map(str, written[name].to_list())) == sorted(map(str, cells))

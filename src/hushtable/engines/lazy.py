@@ -20,7 +20,16 @@ from hushtable.dialect import Dialect
 from hushtable.engines.cells import Cells
 from hushtable.engines.natives import MARK, UNSEEN, Duckdb, Engine, Polars
 from hushtable.engines.origin import Origin
-from hushtable.errors import ColumnError, HushError, InputError, check_columns, listed, names_in, with_hint
+from hushtable.errors import (
+    ColumnError,
+    HushError,
+    InputError,
+    TooManyRowsError,
+    check_columns,
+    listed,
+    names_in,
+    with_hint,
+)
 from hushtable.frames import Frame
 from hushtable.pseudonyms import pseudonymize
 from hushtable.series import without_categories
@@ -239,7 +248,7 @@ class Lazy(Origin):
         widest = ", ".join(f"{name!r} (about {n_values:,} values)" for n_values, name in order)
         what = f"about {n_rows:,} distinct rows of {len(names)} columns, the widest {widest},"
         search.check_memory(needed, what, _COARSER)
-        raise InputError(with_hint(f"{what} are more than the {_MOST_ROWS:,} that are collapsed to.", _COARSER))
+        raise TooManyRowsError(with_hint(f"{what} are more than the {_MOST_ROWS:,} that are collapsed to.", _COARSER))
 
     def _saw(self, n_records: int) -> None:
         """Note how many records a pass saw, and raise InputError where an earlier one saw another number."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -17,7 +17,7 @@ from hushtable.determined import MOST_ROWS, Determined
 from hushtable.dialect import Dialect
 from hushtable.engines.cells import Cells, frame_of
 from hushtable.engines.lazy import Lazy
-from hushtable.errors import ColumnError, ExposureError, InputError, with_hint
+from hushtable.errors import ColumnError, ExposureError, InputError, TooManyRowsError, with_hint
 from hushtable.exposure import Exposure, ExposureLimit, measure_exposure, undoing
 from hushtable.models.base import PrivacyModel
 from hushtable.partition import Partition
@@ -326,19 +326,26 @@ class RemoteRelease:
         persons = [self._person] if self._person and self._person not in others else []
         source = frames.read(self.distinct.source)
         names = (*others, *persons)
-        if not others:
-            counted = source.take(np.flatnonzero(self.cells.is_published))
-        elif persons or isinstance(origin, Lazy):
-            counted = origin.collapse(names, cells and replace(cells, columns=names))
-        else:
-            from hushtable.collapsing import TooManyRowsError
-
-            narrow = cells and replace(cells, columns=names)
-            try:
-                counted = origin.collapse(names, narrow, most_rows=_HELD)
-            except (TooManyRowsError, ColumnError):
-                found = _counted_on_disk(origin, narrow, names, limit, is_enforced=is_enforced)
-                return replace(found, accepted=dict(accepted))
+        narrow = cells and replace(cells, columns=names)
+        # By persons nothing is counted on the disk, and an engine groups by itself.
+        held = {} if persons or isinstance(origin, Lazy) else {"most_rows": _HELD}
+        try:
+            counted = (
+                origin.collapse(names, narrow, **held)
+                if others
+                else source.take(np.flatnonzero(self.cells.is_published))
+            )
+        except (TooManyRowsError, ColumnError) as error:
+            if persons:
+                msg = f"while counting who is unique on the columns that are kept: {error}"
+                raise type(error)(msg) from None
+            batches = (
+                origin.batches(narrow or replace(self.cells, pseudonyms=None, columns=names))
+                if narrow or isinstance(origin, Lazy)
+                else origin.source.batches(names)
+            )
+            found = _counted_on_disk(batches, names, limit, is_enforced=is_enforced)
+            return replace(found, accepted=dict(accepted))
         counted = counted.told(source.specs)
         measured = measure_exposure(
             counted,
@@ -409,12 +416,11 @@ class RemoteRelease:
 
 
 def _counted_on_disk(
-    origin: Files, cells: Cells | None, names: tuple[str, ...], limit: ExposureLimit, *, is_enforced: bool
+    batches: Iterable[Any], names: tuple[str, ...], limit: ExposureLimit, *, is_enforced: bool
 ) -> Exposure:
     """Measure columns that have too many rows to hold, or types that cannot be grouped."""
     from hushtable.engines.counting import unique_records
 
-    batches = origin.source.batches(names) if cells is None else origin.batches(cells)
     most = limit.rate if is_enforced else 1.0
     n_records, n_unique, sets, complete_to = unique_records(batches, names, limit.columns, most)
     is_complete = complete_to >= min(limit.columns, len(names))
