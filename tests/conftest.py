@@ -12,14 +12,14 @@ from hypothesis import HealthCheck, settings
 ROOT = Path(__file__).parents[1]
 SHARED = (ROOT / os.environ.get("HUSHTABLE_SHARED", "../shared")).resolve()
 
-# Whoever changes something waits for these; `scripts/test --slow` draws ten times as many.
-EXAMPLES = int(os.environ.get("HUSHTABLE_EXAMPLES", "20"))
+# Whoever changes something waits for these; `scripts/test --slow` draws 200.
+EXAMPLES = int(os.environ.get("HUSHTABLE_EXAMPLES", "15"))
 
 # The first example of a test may compile kernels, which takes seconds.
 settings.register_profile(
     "house",
     deadline=None,
-    max_examples=min(EXAMPLES, 20) if numba.config.DISABLE_JIT else EXAMPLES,
+    max_examples=min(EXAMPLES, 10) if numba.config.DISABLE_JIT else EXAMPLES,
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("house")

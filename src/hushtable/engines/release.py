@@ -336,7 +336,7 @@ class RemoteRelease:
                 else source.take(np.flatnonzero(self.cells.is_published))
             )
         except (TooManyRowsError, ColumnError) as error:
-            if persons:
+            if persons or self._writes_by_itself:
                 msg = f"while counting who is unique on the columns that are kept: {error}"
                 raise type(error)(msg) from None
             batches = (
@@ -397,11 +397,21 @@ class RemoteRelease:
             return ()
         identifiers = [name for name in self.origin.columns if name in (*self.removed, *hidden)]
         cells = replace(self.cells, pseudonyms=None, columns=(*texts, *identifiers))
-        parts = map(frame_of, self.origin.batches(cells))
+        # What writes by itself hands out no records, but what of them is distinct.
+        parts = (
+            [self.origin.collapse(cells.columns, cells)]
+            if self._writes_by_itself
+            else map(frame_of, self.origin.batches(cells))
+        )
         return added(look_for_names(part, texts, identifiers) for part in parts)
 
     def _repr_html_(self) -> str:
         return self.distinct._repr_html_()
+
+    @property
+    def _writes_by_itself(self) -> bool:
+        """Whether records never pass through this process."""
+        return isinstance(self.origin, Lazy) and self.origin.engine.writes
 
     @property
     def _person(self) -> str | None:
