@@ -309,3 +309,12 @@ def test_persons_are_proposed_beside_a_number_of_every_record(number, tmp_path):
         ht.anonymize(frame, **given)
     options = ("--qi", "age,sex", "--k", "3", "--identifier", f"{number},visit_id", "-o", tmp_path / "out.csv")
     assert f"--person {number}" in run("anonymize", tmp_path / "in.csv", *options).err
+
+
+def test_an_average_risk_counts_persons_where_the_claim_does():
+    visits = pl.DataFrame({"zip": ["a"] * 6 + ["b"] * 6, "who": ["p", "q", "r", "s", None, None] * 2})
+    asked = {"quasi_identifiers": ["zip"], "models": [ht.KAnonymity(3)], "person": "who", "roles": "trust"}
+    # Two classes of six records, four persons each: 12 records at a risk of 1/4.
+    assert ht.anonymize(visits, average_risk=0.25, **asked).verify().passed
+    with pytest.raises(ht.InfeasibleError, match=r"average risk above 0\.2"):
+        ht.anonymize(visits, average_risk=0.2, **asked)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -70,7 +71,7 @@ def release_of(prepared: Prepared, whole: Judge, asked: Request, found: Found, p
         writing=asked.writing,
         certificate=None if found.evidence is None else _certificate(prepared, asked, found.evidence),
     )
-    _check_average(release, asked.limits.average_risk)
+    _check_average(release, whole, asked.limits.average_risk)
     if asked.hides_person and release.verify().failures:
         msg = with_hint(
             f"the cells of the classes overlap, so that without {asked.person!r} nobody could check whose records they "
@@ -126,12 +127,19 @@ def _certificate(prepared: Prepared, asked: Request, evidence: Mapping[str, Any]
     )
 
 
-def _check_average(release: Release, average: float | None) -> None:
-    """Raise InfeasibleError where there are more classes for each record than an average risk allows."""
-    n_classes, n_records = release.partition.n_classes, release.partition.n_records
-    if average is not None and n_classes > average * n_records:
+def _check_average(release: Release, whole: Judge, average: float | None) -> None:
+    """Raise InfeasibleError where the mean of 1 / those among whom a record hides is above the limit."""
+    if average is None:
+        return
+    partition = release.partition
+    crowd = partition.sizes if whole.person is None else np.maximum(whole.stats(partition).crowd, 1)
+    # Whole numbers below 2^53 add up exactly.
+    n_hidden = np.bincount(crowd, weights=partition.sizes)
+    reached = sum(Fraction(int(n_hidden[size]), int(size)) for size in np.flatnonzero(n_hidden))
+    if reached > Fraction(str(average)) * partition.n_records:
         msg = with_hint(
-            f"the release found has {n_classes} classes of {n_records} records, an average risk above {average:g}.",
+            f"the release found has {partition.n_classes} classes of {partition.n_records} records, an average risk "
+            f"above {average:g}.",
             "ask for a larger k, or allow more.",
         )
         raise InfeasibleError(msg)
