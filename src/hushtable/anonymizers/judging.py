@@ -95,6 +95,10 @@ class Judge:
         """Collect what the models ask for."""
         return self._stats(partition, self.table, self.population)
 
+    def crowd(self, partition: Partition) -> CountArray:
+        """Return how many persons, or records where no column tells persons, every class holds."""
+        return partition.sizes if self.person is None else partition.histogram(self.table, self.person).n_distinct()
+
     def failed(self, partition: Partition) -> list[PrivacyModel]:
         """Return the models that some class fails."""
         stats = self.stats(partition)

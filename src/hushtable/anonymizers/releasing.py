@@ -132,7 +132,7 @@ def _check_average(release: Release, whole: Judge, average: float | None) -> Non
     if average is None:
         return
     partition = release.partition
-    crowd = partition.sizes if whole.person is None else np.maximum(whole.stats(partition).crowd, 1)
+    crowd = np.maximum(whole.crowd(partition), 1)
     # Whole numbers below 2^53 add up exactly.
     n_hidden = np.bincount(crowd, weights=partition.sizes)
     reached = sum(Fraction(int(n_hidden[size]), int(size)) for size in np.flatnonzero(n_hidden))
