@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hushtable import decoding, frames
+from hushtable import frames
 from hushtable.collapsing import collapse
 from hushtable.dialect import Dialect
 from hushtable.engines.files import Files
@@ -23,7 +23,7 @@ CELL = st.sampled_from(["", " ", "x", "é", "漢", '"q"', "a,b", "1;2", "two\nli
 
 @pytest.fixture
 def _small_pieces(monkeypatch):
-    monkeypatch.setattr(decoding, "_PIECE", 7)
+    monkeypatch.setattr("hushtable.decoding._PIECE", 7)
 
 
 def quoted(cell, delimiter):
@@ -57,7 +57,7 @@ def test_a_csv_in_pieces_is_the_csv_read_whole(
     dialect = Dialect(delimiter=delimiter)
     whole = frames.read(path, dialect=dialect)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(decoding, "_PIECE", piece)
+        patch.setattr("hushtable.decoding._PIECE", piece)
         cells, source = pieces_of(path, dialect)
         assert cells.equals(whole.native.cast(pl.String))
         assert source.columns == whole.columns
