@@ -360,13 +360,13 @@ def evolution(
             continue
         heights = drawing.numbers(values)
         ended = np.isfinite(heights)
-        style = drawing.line(how)
+        look = drawing.line(how)
         # A long search is a line: dots would hide one another.
         if name == "step" and ended.sum() <= _MOST_MARKERS:
-            style["linestyle"] = "none"
+            look["linestyle"] = "none"
         else:
-            style |= {"marker": "", "linewidth": 1.2}
-        lines += axes.plot(np.asarray(steps)[ended], heights[ended], label=name, **style)
+            look |= {"marker": "", "linewidth": 1.2}
+        lines += axes.plot(np.asarray(steps)[ended], heights[ended], label=name, **look)
     if len(lines) > 1:
         drawing.legend(axes, lines, [each.get_label() for each in lines])
     _count_sets(axes, steps)

@@ -75,14 +75,14 @@ def _changing(change: Callable[[], None], at: int, has_changed: list[bool]) -> A
     passes = scanning.Parts.batches
     made: list[int] = []
 
-    def batches(self: Any, *names: Any, **options: Any) -> Iterator[Any]:
+    def changing(self: Any, *names: Any, **options: Any) -> Iterator[Any]:
         made.append(1)
         if len(made) == at and not has_changed:
             has_changed.append(True)
             change()
         return passes(self, *names, **options)
 
-    return batches
+    return changing
 
 
 def _replaced(random: Random, source: Path) -> None:
