@@ -274,7 +274,7 @@ def test_the_policy_that_a_scan_writes_for_a_workbook_is_read(here: Path) -> Non
     table = pl.DataFrame({"age": [20 + i % 5 for i in range(60)], "sex": ["f", "m"] * 30})
     table.write_excel("in.xlsx")
     done("scan", "in.xlsx", "-p", "policy.yaml")
-    assert Policy.read("policy.yaml").read_as.dialect == ht.frames.Dialect()
+    assert Policy.read("policy.yaml").read_as.dialect == frames.Dialect()
     assert done("anonymize", "in.xlsx", "-p", "policy.yaml", "-o", "out.csv").code == 0
 
 

@@ -17,6 +17,7 @@ from hypothesis import given
 import hushtable as ht
 from hushtable.engines import is_lazy, lazy
 from hushtable.engines.cells import Cells
+from hushtable.frames import read
 from hushtable.pseudonyms import pseudonymize
 
 KEY = bytes(range(32))
@@ -122,7 +123,7 @@ def test_missing_keys_nan_and_zeros_meet_their_rows(engine):
 def test_pseudonyms_are_those_of_the_eager_frame(people):
     pseudonyms = ht.Pseudonyms(("note", "job"), KEY)
     cells = replace(cells_of(people, ["age", "job"], ["note", "age", "job"]), pseudonyms=pseudonyms)
-    expected = pseudonymize(ht.frames.read(PEOPLE), pseudonyms).native.select(cells.columns)
+    expected = pseudonymize(read(PEOPLE), pseudonyms).native.select(cells.columns)
     assert texts(collected(people.published(cells))) == texts(expected)
     assert people.collapse(["job"], cells).n_rows == 3
 

@@ -1,0 +1,61 @@
+"""Public names stay: what can be imported, and how it is called, against a list in `public_names.txt`.
+
+A name that is added is added to the list: `python tests/test_public_names.py` writes it anew.
+"""
+
+import importlib
+import inspect
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import hushtable as ht
+
+LIST = Path(__file__).with_name("public_names.txt")
+PATHS = [
+    *("claims", "claims.certificates", "datasets", "discover", "discover.compare", "discover.explain"),
+    *("discover.objective", "discover.optimizers", "discover.redundancy", "discover.scores", "errors", "hierarchy"),
+    *("masking", "models", "quality", "quality.bound", "quality.measures", "quality.similarity", "risk", "risk.bands"),
+    *("risk.population", "risk.presets", "sklearn", "synthesizers"),
+]
+
+
+def called(what: Any) -> str:
+    """Return how something is called, without types."""
+    signature = inspect.signature(what)
+    plain = [each.replace(annotation=inspect.Parameter.empty) for each in signature.parameters.values()]
+    return str(signature.replace(parameters=plain, return_annotation=inspect.Signature.empty))
+
+
+def public(name: str, what: Any) -> Iterator[str]:
+    if inspect.isclass(what):
+        yield name
+        for each, member in sorted(vars(what).items()):
+            member = getattr(member, "__func__", member)
+            if not each.startswith("_"):
+                yield f"{name}.{each}{called(member) if inspect.isfunction(member) else ''}"
+    elif inspect.isfunction(what):
+        yield f"{name}{called(what)}"
+    else:
+        yield name
+
+
+def public_names() -> list[str]:
+    lines = [line for name in dir(ht) for line in public(name, getattr(ht, name))]
+    for path in PATHS:
+        module = importlib.import_module(f"hushtable.{path}")
+        lines += [f"{path}: {name}" for name in getattr(module, "__all__", [])]
+    return lines
+
+
+def test_no_public_name_is_lost() -> None:
+    kept = LIST.read_text(encoding="utf-8").splitlines()
+    assert [line for line in kept if line not in set(public_names())] == []
+
+
+def test_the_list_holds_every_public_name() -> None:
+    assert [line for line in public_names() if line not in set(LIST.read_text(encoding="utf-8").splitlines())] == []
+
+
+if __name__ == "__main__":
+    LIST.write_text("".join(f"{line}\n" for line in public_names()), encoding="utf-8")
