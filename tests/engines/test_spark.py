@@ -22,7 +22,7 @@ import hushtable as ht
 from command import done
 from hushtable.engines import is_lazy, lazy
 from hushtable.engines.cells import Cells
-from hushtable.frames import read
+from hushtable.frames import read as read_frame
 from hushtable.pseudonyms import pseudonymize
 
 pytestmark = [
@@ -149,7 +149,7 @@ def test_moments_keep_their_zone_in_files_and_the_session_its_settings(spark, tm
 def test_pseudonyms_are_those_of_the_eager_frame(people):
     pseudonyms = ht.Pseudonyms(("note", "job"), bytes(range(32)))
     cells = replace(cells_of(people, ["age", "job"], ["note", "age", "job"]), pseudonyms=pseudonyms)
-    expected = pseudonymize(read(PEOPLE), pseudonyms).native.select(cells.columns)
+    expected = pseudonymize(read_frame(PEOPLE), pseudonyms).native.select(cells.columns)
     assert texts(pl.from_arrow(people.published(cells).toArrow())) == texts(expected)
 
 
