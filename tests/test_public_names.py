@@ -54,7 +54,9 @@ def test_no_public_name_is_lost() -> None:
 
 
 def test_the_list_holds_every_public_name() -> None:
-    assert [line for line in public_names() if line not in set(LIST.read_text(encoding="utf-8").splitlines())] == []
+    listed = set(LIST.read_text(encoding="utf-8").splitlines())
+    # Doors of rooms offer more to one another than is promised to those who use the package.
+    assert [line for line in public_names() if line not in listed and ": " not in line] == []
 
 
 if __name__ == "__main__":
