@@ -103,6 +103,18 @@ def test_a_slow_twin_counts_the_same_of_rows_that_are_hidden_starred_and_counted
     assert found.n_identified == sum(int(counts[row]) for row in kept if row in extract.identified)
 
 
+def test_cells_that_hardly_repeat_are_looked_at_without_a_code(
+    extract: Extract, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said = pl.when(pl.int_range(pl.len()) > 9).then(pl.col("Befund") + pl.int_range(pl.len()).cast(pl.String))
+    visits = frames.read(extract.visits.with_columns(said.alias("Befund")))
+    coded = prose.look_for_names(visits, ["Befund"])
+    monkeypatch.setattr(prose, "_LOOKED_AT", visits.n_rows)
+    monkeypatch.setattr(prose, "cell_codes", lambda _: pytest.fail("coded"))
+    assert prose.look_for_names(visits, ["Befund"]) == coded
+    assert coded[0].n_titles
+
+
 @pytest.mark.parametrize("of", ["pandas", "pyarrow", "table", "list", "object"])
 def test_every_kind_of_table_and_of_cell_is_looked_at(extract: Extract, of: str) -> None:
     visits = extract.visits

@@ -41,6 +41,7 @@ __all__ = [
 ]
 
 _AT_ONCE: Final = 200_000  # records whose words are held
+_LOOKED_AT: Final = 1_000  # cells that tell whether a column repeats
 _SHARED: Final = 0.6  # of the records: a word that so many identifiers have says nothing of one of them
 _FEW_SHARE: Final = 10
 
@@ -294,7 +295,10 @@ def _spread(texts: pl.Series, codes: CodeArray) -> pl.Series:
 def _texts_of(
     source: Frame | Table, name: str, codes: CodeArray | None = None, *, is_any: bool = False
 ) -> tuple[pl.Series, CodeArray] | None:
-    """Return the distinct cells of a column as text, and its codes; None where its type has no room for a name."""
+    """Return the cells of a column as text, and which of them each row holds; None where no name has room in its type.
+
+    They are distinct, unless hardly one repeats: to find out which are equal then takes longer than to look at all.
+    """
     if isinstance(source, Table):
         column, places = source.column(name), source.codes[source.index(name)]
         is_text = is_any or not column.is_measured
@@ -313,6 +317,8 @@ def _texts_of(
         cells = pl.Series(plain, dtype=pl.String)
     if not (is_any or has_room_for_names(cells.dtype)):
         return None
+    if codes is None and isinstance(cells.dtype, pl.String) and cells.head(_LOOKED_AT).n_unique() > _LOOKED_AT / 2:
+        return cells, np.arange(len(cells), dtype=np.int32)
     places = cell_codes(cells) if codes is None else codes
     distinct = cells.gather(group.first_rows(places, int(places.max(initial=-1)) + 1))
     if isinstance(cells.dtype, _TEXTS):
