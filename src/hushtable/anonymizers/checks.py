@@ -6,18 +6,15 @@ import warnings
 from collections.abc import Sequence
 from typing import Final
 
-import numpy as np
-
 from hushtable.anonymizers.mondrian import Mondrian
 from hushtable.anonymizers.request import Request
 from hushtable.cells import SUPPRESSED
 from hushtable.column import Column
 from hushtable.errors import ColumnError, InputError, check_columns, listed, with_hint
-from hushtable.exposure import FEWEST_RECORDS
 from hushtable.frames import Frame
 from hushtable.hierarchy.propose import prefix_lengths_of
+from hushtable.missing_codes import warn_of_missing_numbers
 from hushtable.models.identity import KAnonymity
-from hushtable.spellings import count_missing_numbers
 from hushtable.table import Table
 from hushtable.texts import without_blanks
 
@@ -27,7 +24,6 @@ __all__ = [
     "check_spelling",
     "doubt_of_persons",
     "warn_of_doubts",
-    "warn_of_missing_numbers",
 ]
 
 _HUNDREDS: Final = 100  # of values of a category, from where nobody remembers which group holds which
@@ -111,20 +107,6 @@ def warn_of_doubts(source: Frame | Table, table: Table, asked: Request) -> None:
     doubt = doubt_of_persons(source, asked)
     if doubt is not None:
         warnings.warn(doubt, stacklevel=4)
-
-
-def warn_of_missing_numbers(table: Table, stacklevel: int = 3) -> None:
-    """Warn of numbers that look like the code of a missing value, and would be taken for what they are."""
-    if table.n_records < FEWEST_RECORDS:
-        return
-    for column, codes in zip(table.columns, table.codes, strict=True):
-        counts = np.bincount(codes[codes >= 0], weights=table.counts[codes >= 0], minlength=column.n_values)
-        for code, n in count_missing_numbers(column, counts.astype(np.int64)).items():
-            warnings.warn(
-                f"column {column.name!r} holds {code} in {n:,} records, far from its other numbers: a code of "
-                f"a missing value? If so, make these cells missing first, or say missing_values=({code!r},).",
-                stacklevel=stacklevel,
-            )
 
 
 def doubt_of_persons(source: Frame | Table, asked: Request) -> str | None:
