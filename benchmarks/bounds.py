@@ -16,10 +16,10 @@ from typing import Any
 import polars as pl
 
 import hushtable as ht
-from hushtable import figures
 from hushtable.claims.certificates import check_certificate
+from hushtable.plots import charts
 from hushtable.quality.bound import ncp_bound, ncp_lower_bound
-from hushtable.search import Budget
+from hushtable.search.budget import Budget
 
 SHARED = Path(os.environ.get("HUSHTABLE_SHARED", Path(__file__).resolve().parents[2] / "shared"))
 ADULT = SHARED / "data" / "adult" / "adult_ori.csv"
@@ -43,7 +43,7 @@ def draw(adult: pl.DataFrame, k: int, budgets: list[float], path: Path) -> None:
         losses.append(release.loss)
         floors.append(ncp_bound(adult, COLUMNS, k, Budget(seconds=seconds)).value)
         print(f"k = {k}, {seconds:g} s: loss {losses[-1]:.5f}, floor {floors[-1]:.5f}", flush=True)
-    axes = figures.convergence(budgets, floors, losses, label="seconds")
+    axes = charts.convergence(budgets, floors, losses, label="seconds")
     axes.figure.savefig(path)
 
 

@@ -15,10 +15,10 @@ import time
 import warnings
 
 import hushtable as ht
-from hushtable import frames
-from hushtable.comparing import compare
-from hushtable.comparison import Comparison
+from hushtable.io import frames
 from hushtable.policy import Policy
+from hushtable.policy.comparing import compare
+from hushtable.policy.comparison import Comparison
 from hushtable.policy.proposal import proposed
 
 K = (2, 3, 5, 10, 20)

@@ -18,7 +18,7 @@ import polars as pl
 
 import hushtable as ht
 from hushtable.anonymizers.minimal import candidates
-from hushtable.table import Table
+from hushtable.tables.table import Table
 
 SHARED = Path(os.environ.get("HUSHTABLE_SHARED", Path(__file__).resolve().parents[2] / "shared"))
 ADULT = SHARED / "data" / "arx_adult"

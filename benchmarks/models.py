@@ -22,7 +22,7 @@ import polars as pl
 import hushtable as ht
 from hushtable.anonymizers import Problem
 from hushtable.anonymizers.judging import NO_LADDERS, Judge
-from hushtable.partition import Partition
+from hushtable.tables.partition import Partition
 
 SHARED = Path(os.environ.get("HUSHTABLE_SHARED", Path(__file__).parents[1] / "../shared"))
 IDENTIFYING = ["sex", "age", "race", "marital-status", "education", "native-country", "workclass", "occupation"]

@@ -18,7 +18,7 @@ from unittest import mock
 
 import hushtable as ht
 from hushtable.anonymizers import Found, Problem
-from hushtable.search import Clock
+from hushtable.search.budget import Clock
 
 SHARED = Path(os.environ.get("HUSHTABLE_SHARED", Path(__file__).resolve().parents[2] / "shared"))
 ADULT = SHARED / "data" / "arx_adult"

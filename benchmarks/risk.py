@@ -17,9 +17,9 @@ import polars as pl
 
 import hushtable as ht
 from hushtable import datasets
-from hushtable.partition import Partition
 from hushtable.risk import population as risk
 from hushtable.risk.population.tree import log_shares
+from hushtable.tables.partition import Partition
 
 SHARED = Path(os.environ.get("HUSHTABLE_SHARED", Path(__file__).resolve().parents[2] / "shared"))
 ADULT = ["sex", "age", "race", "marital-status", "education", "native-country", "workclass", "occupation"]

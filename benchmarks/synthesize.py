@@ -18,9 +18,9 @@ from pathlib import Path
 import numpy as np
 
 import hushtable as ht
-from hushtable.frames import read
-from hushtable.joint import code_together
+from hushtable.io.frames import read
 from hushtable.synthesizers import synthesize_frame
+from hushtable.tables.joint import code_together
 
 SHARED = Path(os.environ.get("HUSHTABLE_SHARED", Path(__file__).parents[1] / "../shared"))
 ADULT = SHARED / "data" / "adult" / "adult_ori.csv"

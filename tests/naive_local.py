@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 
-from hushtable.layout import Axis
 from hushtable.quality.loss import Loss
+from hushtable.recoding.layout import Axis
 
 MISSING = -1
 

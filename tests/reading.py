@@ -1,6 +1,6 @@
 """What a published cell says of a person, read slowly from the grammar alone.
 
-Written from the documentation by someone who has not read ``hushtable.cells`` or the verifier, so
+Written from the documentation by someone who has not read ``hushtable.columns.cells`` or the verifier, so
 that it can find faults in them. Values are plain Python: int, float, str, bool, date, datetime, None.
 """
 

@@ -9,8 +9,8 @@ from hushtable.anonymizers import Found, Method, Problem
 from hushtable.anonymizers.judging import Judge
 from hushtable.models import PrivacyModel
 from hushtable.quality.loss import SetNCP
-from hushtable.search import Budget, Clock
-from hushtable.table import Table
+from hushtable.search.budget import Budget, Clock
+from hushtable.tables.table import Table
 
 
 def problem_of(

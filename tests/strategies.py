@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 from hypothesis import strategies as st
 
-from hushtable.table import Table
+from hushtable.tables.table import Table
 
 # Few values per type, so that random rows repeat; the last type makes constant columns.
 PALETTES: dict[str, tuple[pl.DataType, list[object]]] = {

@@ -23,7 +23,7 @@ from hypothesis import strategies as st
 
 import hushtable as ht
 from command import done, run
-from hushtable import frames
+from hushtable.io import frames
 from population_stub import estimators  # noqa: F401 - a fixture
 
 WORD = "Zq7Xcanary"

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import reading
-from hushtable import cells
 from hushtable.claims.coverage import pair_rows
-from hushtable.column import ColumnSpec
+from hushtable.columns import cells
+from hushtable.columns.column import ColumnSpec
 
 BOUNDS = [
     ("17", "25"),

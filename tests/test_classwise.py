@@ -13,15 +13,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hushtable.anonymizers import Mondrian, publish
-from hushtable.classwise import are_alike, distinct_pairs, numbered, runs_of
 from hushtable.errors import InputError
 from hushtable.hierarchy import Hierarchy
-from hushtable.layout import Lists, lay_out
 from hushtable.models import KAnonymity
-from hushtable.partition import Partition
-from hushtable.recoding import Cells, Nodes, Recoding, Sets
-from hushtable.table import Table
-from hushtable.written import Written
+from hushtable.recoding.by_class import are_alike, distinct_pairs, numbered, runs_of
+from hushtable.recoding.layout import Lists, lay_out
+from hushtable.recoding.published_texts import Written
+from hushtable.recoding.recoding import Cells, Nodes, Recoding, Sets
+from hushtable.tables.partition import Partition
+from hushtable.tables.table import Table
 from searching import search
 from tightly import tight
 

@@ -19,7 +19,9 @@ import pytest
 import yaml
 
 from command import Outcome, done, run, tree
-from hushtable import datasets, frames, manifest
+from hushtable import datasets
+from hushtable.io import frames
+from hushtable.release import manifest
 
 ODD_NAMES = ["first value", 'say "hi"', "x,y", "naïve 😀", "a: b # c", "yes", "1990", "[bold]", "two\nlines"]
 POLICY = """\
@@ -536,12 +538,12 @@ def fail_with(error: BaseException) -> Callable[..., Any]:
 
 FULL = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 CRASHES = [
-    pytest.param("hushtable.frames.write", FULL, id="disk full while writing"),
-    pytest.param("hushtable.manifest.sha256", FULL, id="disk full while hashing"),
-    pytest.param("hushtable.manifest.of", FULL, id="disk full while writing the manifest"),
-    pytest.param("hushtable.drafts.os.fsync", FULL, id="disk full at the end"),
-    pytest.param("hushtable.frames.write", KeyboardInterrupt(), id="interrupted while writing"),
-    pytest.param("hushtable.manifest.sha256", KeyboardInterrupt(), id="interrupted while hashing"),
+    pytest.param("hushtable.io.frames.write", FULL, id="disk full while writing"),
+    pytest.param("hushtable.release.manifest.sha256", FULL, id="disk full while hashing"),
+    pytest.param("hushtable.release.manifest.of", FULL, id="disk full while writing the manifest"),
+    pytest.param("hushtable.io.drafts.os.fsync", FULL, id="disk full at the end"),
+    pytest.param("hushtable.io.frames.write", KeyboardInterrupt(), id="interrupted while writing"),
+    pytest.param("hushtable.release.manifest.sha256", KeyboardInterrupt(), id="interrupted while hashing"),
 ]
 
 
@@ -617,7 +619,8 @@ def test_a_killed_process_leaves_the_old_file(here: Path) -> None:
     before = tree(here)
     script = """
 import os, signal, sys
-from hushtable import cli, manifest
+from hushtable import cli
+from hushtable.release import manifest
 manifest.sha256 = lambda path: os.kill(os.getpid(), signal.SIGKILL)
 sys.argv = ["hushtable", "anonymize", "in.csv", "-p", "policy.yaml", "-o", "out.csv", "--force"]
 cli.main()
@@ -635,7 +638,8 @@ def test_an_interrupted_process_leaves_no_draft(here: Path) -> None:
     before = tree(here)
     script = """
 import os, signal, sys
-from hushtable import cli, manifest
+from hushtable import cli
+from hushtable.release import manifest
 manifest.sha256 = lambda path: os.kill(os.getpid(), signal.SIGINT)
 sys.argv = ["hushtable", "anonymize", "in.csv", "-p", "policy.yaml", "-o", "out.csv"]
 cli.main()
@@ -760,7 +764,8 @@ def test_no_policy_is_written_through_a_link(here: Path) -> None:
 # Writes half a draft, says so, and waits until it is told to go on or is stopped.
 WAITING = """
 import sys
-from hushtable import cli, frames
+from hushtable import cli
+from hushtable.io import frames
 def wait(frame, path, *how):
     path.write_text("half a canary")
     print("waiting", flush=True)

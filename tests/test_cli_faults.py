@@ -91,7 +91,7 @@ def test_what_stands_behind_two_dashes_is_no_option(tmp_path):
 
 def test_a_file_that_is_certain_not_to_fit_is_refused_with_the_figure(tmp_path, monkeypatch):
     (tmp_path / "in.csv").write_text("a,b\n1,2\n")
-    monkeypatch.setattr("hushtable.search.free_memory", lambda: 1)
+    monkeypatch.setattr("hushtable.search.budget.free_memory", lambda: 1)
     outcome = run("assess", tmp_path / "in.csv", "--qi", "a")
     assert outcome.code == 2
     assert "of memory, and" in outcome.err

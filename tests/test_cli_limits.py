@@ -12,7 +12,7 @@ import pytest
 import hushtable as ht
 from command import done, run
 from hushtable.cli.limits import scan_figures
-from hushtable.limits import Figure, failures
+from hushtable.policy.limits import Figure, failures
 
 # 3 of 4 synthetic records are identified; all 4 originals are unique on both columns, 2 of them on age alone.
 ORIGINAL = pl.DataFrame({"age": [31, 31, 52, 47], "city": ["Aa", "Bb", "Cc", "Cc"]})

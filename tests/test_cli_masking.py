@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 
 from command import done, run, tree
-from hushtable.edition import Edition
+from hushtable.release.edition import Edition
 
 
 @pytest.fixture

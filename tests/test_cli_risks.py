@@ -157,7 +157,7 @@ from hushtable import cli
 sys.argv = ["hushtable", "mpuccs", "original.csv", "synthetic.csv", "--sizes", "1", "--threads", "1", "--json"]
 cli.main.__globals__["app"](standalone_mode=False)
 import polars
-from hushtable.search import n_threads
+from hushtable.search.budget import n_threads
 assert n_threads() == 1, n_threads()
 assert polars.thread_pool_size() == 1, polars.thread_pool_size()
 """

@@ -12,12 +12,12 @@ import pytest
 
 import hushtable as ht
 from command import done, run
-from hushtable import frames
 from hushtable.cli import terminal
 from hushtable.cli.requests import changed
 from hushtable.cli.summary import role_table
-from hushtable.column import ColumnSpec
+from hushtable.columns.column import ColumnSpec
 from hushtable.discover.recognise import ProposedRole, Roles
+from hushtable.io import frames
 from hushtable.policy import Policy
 from hushtable.policy.proposal import proposed
 

@@ -11,11 +11,12 @@ from hypothesis import strategies as st
 
 import hushtable as ht
 from command import done, run
-from hushtable import codebook, frames
 from hushtable.claims import Classes
-from hushtable.codebook import Codebook, codebook_paths
-from hushtable.column import from_texts
-from hushtable.edition import Edition, Rewritten
+from hushtable.columns.column import from_texts
+from hushtable.io import frames
+from hushtable.release import codebook
+from hushtable.release.codebook import Codebook, codebook_paths
+from hushtable.release.edition import Edition, Rewritten
 
 JOBS = ["cook", "clerk", "nurse", "baker"]
 
@@ -247,7 +248,7 @@ def test_a_release_that_fails_leaves_no_codebook(tmp_path: Path, monkeypatch: py
     def fail(*_: object, **__: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("hushtable.manifest.sha256", fail)
+    monkeypatch.setattr("hushtable.release.manifest.sha256", fail)
     with pytest.raises(ht.InputError):
         released().write(tmp_path / "out.csv")
     assert not list(tmp_path.iterdir())

@@ -13,11 +13,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hushtable import collapsing
-from hushtable.collapsing import Keys, collapse
 from hushtable.errors import ColumnError, InputError
-from hushtable.scanning import scan
-from hushtable.table import Table
+from hushtable.io import distinct_rows
+from hushtable.io.batches import scan
+from hushtable.io.distinct_rows import Keys, collapse
+from hushtable.tables.table import Table
 
 ODD_NAMES = ("a", "a.b", "", "*", "^.*$", "q\"uo'te", "two words", "🦔", "path/to", "literal")
 CELLS = {
@@ -141,7 +141,7 @@ def test_keys_of_many_wide_columns_take_several_words(tmp_path, monkeypatch):
     rng = np.random.default_rng(0)
     table = pl.DataFrame({f"c{j}": rng.integers(0, 2**62, 500)[rng.integers(0, 500, 2_000)] for j in range(12)})
     table = pl.concat([table, table[:700]])
-    monkeypatch.setattr(collapsing, "_FEW", 100)
+    monkeypatch.setattr(distinct_rows, "_FEW", 100)
     frame = collapse(scan(written(table, tmp_path / "in", [900], row_group_size=300)))
     expected = table.group_by(table.columns).len().sort(table.columns)
     assert frame.native.equals(expected.drop("len"))

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hushtable.column import KINDS, ROLES, Column, ColumnSpec, from_texts, value_text
+from hushtable.columns.column import KINDS, ROLES, Column, ColumnSpec, from_texts, value_text
 from hushtable.errors import ColumnError, InputError
 
 SECRET = "canary-7319"

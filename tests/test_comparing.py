@@ -7,9 +7,9 @@ import polars as pl
 import pytest
 
 import hushtable as ht
-from hushtable.comparing import compare
 from hushtable.models import model_to_dict
 from hushtable.policy import Policy
+from hushtable.policy.comparing import compare
 
 ROLES = {
     **dict.fromkeys(("birth_date", "sex", "postcode", "education"), "quasi-identifier"),

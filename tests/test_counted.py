@@ -17,9 +17,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import hushtable as ht
-from hushtable import frames, manifest
-from hushtable.exposure import ExposureLimit
-from hushtable.frames import Frame, counted
+from hushtable.io import frames
+from hushtable.io.frames import Frame, counted
+from hushtable.release import manifest
+from hushtable.release.exposure import ExposureLimit
 from strategies import counted_tables, tables
 
 SECRET = 7319

@@ -13,10 +13,10 @@ import polars as pl
 import pytest
 
 import hushtable as ht
-from hushtable import determined
-from hushtable.determined import Determined, find_determined
+from hushtable.discover import determined
+from hushtable.discover.determined import Determined, find_determined
 from hushtable.policy import Policy
-from hushtable.table import Table
+from hushtable.tables.table import Table
 
 
 def people(n: int = 400, seed: int = 0) -> pl.DataFrame:

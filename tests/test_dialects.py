@@ -5,10 +5,10 @@ import itertools
 
 import pytest
 
-from hushtable import frames
-from hushtable.column import ColumnSpec
-from hushtable.dialect import Dialect
-from hushtable.table import Table
+from hushtable.columns.column import ColumnSpec
+from hushtable.io import frames
+from hushtable.io.csv.dialect import Dialect
+from hushtable.tables.table import Table
 
 DELIMITERS = [",", ";", "\t", "|"]
 ENCODINGS = ["utf-8", "utf-8-sig", "utf-16", "cp1252"]

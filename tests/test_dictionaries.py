@@ -7,12 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import hushtable as ht
-from hushtable import frames, manifest
 from hushtable.claims.columns import rules_of
-from hushtable.column import from_texts
+from hushtable.columns.column import from_texts
+from hushtable.columns.spellings import fold
 from hushtable.hierarchy import rules
 from hushtable.hierarchy.dictionaries import DICTIONARIES, OTHER, Dictionary, _paths, _rows, known_rate, listed
-from hushtable.spellings import fold
+from hushtable.io import frames
+from hushtable.release import manifest
 
 
 def built(of: str, values: list[str]) -> ht.Hierarchy:

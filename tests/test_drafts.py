@@ -10,8 +10,8 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from hushtable import drafts, frames
 from hushtable.errors import InputError, ResourceError
+from hushtable.io import drafts, frames
 
 SECRET = "canary-7319"
 

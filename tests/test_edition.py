@@ -18,12 +18,14 @@ from hypothesis import strategies as st
 
 import hushtable as ht
 from command import done, run
-from hushtable import cells, frames, manifest
 from hushtable.claims import told as telling
-from hushtable.column import ColumnSpec
+from hushtable.columns import cells
+from hushtable.columns.column import ColumnSpec
+from hushtable.columns.series import typed
+from hushtable.columns.texts import spelled
 from hushtable.errors import InputError
-from hushtable.series import typed
-from hushtable.texts import spelled
+from hushtable.io import frames
+from hushtable.release import manifest
 
 SECRET = "canary-7319"
 PEOPLE = "größe;born;city;pay;note\n" + "".join(

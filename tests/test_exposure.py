@@ -16,10 +16,11 @@ from hypothesis import strategies as st
 
 import hushtable as ht
 from command import done, run
-from hushtable import exposure, frames, manifest
-from hushtable.exposure import Exposure, ExposureLimit, Uniques, measure_exposure
+from hushtable.io import frames
 from hushtable.policy import Policy
-from hushtable.table import Table
+from hushtable.release import exposure, manifest
+from hushtable.release.exposure import Exposure, ExposureLimit, Uniques, measure_exposure
+from hushtable.tables.table import Table
 from naive_exposure import alone, lone, told
 from strategies import counted_tables, tables
 

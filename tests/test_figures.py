@@ -20,9 +20,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 import hushtable as ht
-from hushtable import drawing, figures
 from hushtable.discover import scores
 from hushtable.errors import InputError
+from hushtable.plots import charts, style
 
 ROOT = Path(__file__).parents[1]
 VALUES = np.array([3.0, 1.0, 2.0, 2.0, 7.5])
@@ -32,31 +32,31 @@ SHARES = {"before": [0.5, None, 0.5], "after": [0.0, 0.25, 0.75]}
 BANDS = ["1", "2", "3 to 4"]
 POINTS = np.array([[0.0, 3.0], [2.0, 2.0], [1.0, 1.0], [3.0, 0.0]])
 DRAWN = {
-    "class_sizes": lambda ax=None: figures.class_sizes(BANDS, SHARES, title="half are alone", ax=ax),
-    "risk_by_k": lambda ax=None: figures.risk_by_k([1, 2, 5], SHARES, title="half are alone", ax=ax),
-    "bars": lambda ax=None: figures.bars(["age", "sex", "job"], [0.5, None, 0.25], label="loss", ax=ax),
-    "by_size": lambda ax=None: figures.by_size([1, 2, 4], [3, 1200, None], label="uniques", ax=ax),
-    "distributions": lambda ax=None: figures.distributions(BANDS, SHARES, label="age", ax=ax),
-    "terms": lambda ax=None: figures.terms(STEPS, SHARES, title="the best set", ax=ax),
-    "pareto": lambda ax=None: figures.pareto(POINTS, [3, 0, 1], labels=("gain", "use"), ax=ax),
-    "histogram": lambda ax=None: figures.histogram(VALUES, label="size (records)", ax=ax),
-    "ecdf": lambda ax=None: figures.ecdf(VALUES, label="size (records)", ax=ax),
-    "qq": lambda ax=None: figures.qq(VALUES, label="size (records)", ax=ax),
-    "evolution": lambda ax=None: figures.evolution(
+    "class_sizes": lambda ax=None: charts.class_sizes(BANDS, SHARES, title="half are alone", ax=ax),
+    "risk_by_k": lambda ax=None: charts.risk_by_k([1, 2, 5], SHARES, title="half are alone", ax=ax),
+    "bars": lambda ax=None: charts.bars(["age", "sex", "job"], [0.5, None, 0.25], label="loss", ax=ax),
+    "by_size": lambda ax=None: charts.by_size([1, 2, 4], [3, 1200, None], label="uniques", ax=ax),
+    "distributions": lambda ax=None: charts.distributions(BANDS, SHARES, label="age", ax=ax),
+    "terms": lambda ax=None: charts.terms(STEPS, SHARES, title="the best set", ax=ax),
+    "pareto": lambda ax=None: charts.pareto(POINTS, [3, 0, 1], labels=("gain", "use"), ax=ax),
+    "histogram": lambda ax=None: charts.histogram(VALUES, label="size (records)", ax=ax),
+    "ecdf": lambda ax=None: charts.ecdf(VALUES, label="size (records)", ax=ax),
+    "qq": lambda ax=None: charts.qq(VALUES, label="size (records)", ax=ax),
+    "evolution": lambda ax=None: charts.evolution(
         STEPS, np.array([1.0, 2.0, 2.0]), np.array([1.0, 2.0, 1.5]), np.array([0.5, 1.0, 1.2]), label="f", ax=ax
     ),
-    "convergence": lambda ax=None: figures.convergence(
+    "convergence": lambda ax=None: charts.convergence(
         np.array([0.0, 0.5, 2.0]), np.array([1.0, 1.5, 2.0]), np.array([4.0, 3.0, 2.0]), label="seconds", ax=ax
     ),
-    "heat_map": lambda ax=None: figures.heat_map(MATRIX, ["a", "b", "c"], label="Spearman", ax=ax),
-    "risk_against_loss": lambda ax=None: figures.risk_against_loss(
+    "heat_map": lambda ax=None: charts.heat_map(MATRIX, ["a", "b", "c"], label="Spearman", ax=ax),
+    "risk_against_loss": lambda ax=None: charts.risk_against_loss(
         {"cut": np.array([[0.1, 0.5], [0.2, 0.2], [0.4, 0.1]]), "set": np.array([[0.3, 0.3]])},
         np.array([0.2, 0.2]),
         label="loss",
         mark="here",
         ax=ax,
     ),
-    "tradeoff": lambda ax=None: figures.tradeoff(
+    "tradeoff": lambda ax=None: charts.tradeoff(
         np.array([2, 4, 8]), np.array([90, 40, 10]), np.array([0.1, 0.5, 0.9]), label="information kept", ax=ax
     ),
 }
@@ -72,7 +72,7 @@ def written(axes):
 
 
 def test_every_function_is_drawn_here():
-    assert sorted([*DRAWN, "PALETTE"]) == sorted(figures.__all__)
+    assert sorted([*DRAWN, "PALETTE"]) == sorted(charts.__all__)
 
 
 @pytest.mark.parametrize("name", DRAWN)
@@ -137,30 +137,30 @@ def test_a_kind_that_is_not_known_is_refused():
 )
 def test_any_finite_values_are_drawn(values):
     for name in KINDS:
-        assert getattr(figures, name)(np.array(values), label="x").has_data()
-    assert written(figures.histogram(np.array(values), label="x"))
+        assert getattr(charts, name)(np.array(values), label="x").has_data()
+    assert written(charts.histogram(np.array(values), label="x"))
 
 
 def test_a_histogram_counts_every_part_in_a_bounded_number_of_bins():
     for values in (VALUES, np.array([5.0]), np.array([0.0] * 99 + [1e9])):
-        axes = figures.histogram(values, label="x")
+        axes = charts.histogram(values, label="x")
         assert sum(bar.get_height() for bar in axes.patches) == len(values)
         assert 1 <= len(axes.patches) <= 100
 
 
 def test_the_ecdf_steps_to_1_beside_a_normal_of_the_same_mean_and_sd():
-    axes = figures.ecdf(VALUES, label="x")
+    axes = charts.ecdf(VALUES, label="x")
     steps, normal = axes.get_lines()
     assert steps.get_xdata().tolist() == sorted(VALUES)
     assert steps.get_ydata().tolist() == pytest.approx([0.2, 0.4, 0.6, 0.8, 1.0])
     expected = scipy.stats.norm(VALUES.mean(), VALUES.std()).cdf(normal.get_xdata())
     assert normal.get_ydata().tolist() == pytest.approx(expected.tolist())
-    constant = figures.ecdf(np.array([2.0, 2.0]), label="x")
+    constant = charts.ecdf(np.array([2.0, 2.0]), label="x")
     assert len(constant.get_lines()) == 1
 
 
 def test_the_qq_plot_sets_sorted_values_against_normal_quantiles():
-    axes = figures.qq(VALUES, label="x")
+    axes = charts.qq(VALUES, label="x")
     points = np.asarray(axes.collections[0].get_offsets())
     assert points[:, 1].tolist() == sorted(VALUES)
     assert points[:, 0].tolist() == pytest.approx(scipy.stats.norm.ppf([0.1, 0.3, 0.5, 0.7, 0.9]).tolist())
@@ -195,7 +195,7 @@ def test_a_tradeoff_has_its_cost_on_the_left_and_what_it_keeps_on_the_right():
 def test_risk_against_loss_has_a_line_for_each_and_marks_a_point_where_there_is_one():
     drawn = {line.get_label(): line.get_xydata().tolist() for line in DRAWN["risk_against_loss"]().get_lines()}
     assert drawn == {"cut": [[0.1, 0.5], [0.2, 0.2], [0.4, 0.1]], "set": [[0.3, 0.3]], "here": [[0.2, 0.2]]}
-    plain = figures.risk_against_loss({"cut": np.array([[0.1, 0.5]])}, None, label="loss", mark="here")
+    plain = charts.risk_against_loss({"cut": np.array([[0.1, 0.5]])}, None, label="loss", mark="here")
     assert [line.get_label() for line in plain.get_lines()] == ["cut"]
 
 
@@ -203,8 +203,8 @@ def test_the_arrays_are_not_changed():
     values, matrix = VALUES.copy(), MATRIX.copy()
     values.setflags(write=False)
     for name in KINDS:
-        getattr(figures, name)(values, label="x")
-    figures.heat_map(matrix, ["a", "b", "c"], label="x")
+        getattr(charts, name)(values, label="x")
+    charts.heat_map(matrix, ["a", "b", "c"], label="x")
     np.testing.assert_array_equal(values, VALUES)
     np.testing.assert_array_equal(matrix, MATRIX)
 
@@ -272,7 +272,7 @@ def test_every_cell_of_a_notebook_shows_its_picture(pyplot):
 
 
 def test_given_axes_and_reports_leave_pyplot_alone(pyplot):
-    with drawing.apart():
+    with style.apart():
         for draw in DRAWN.values():
             draw()
     risk = ht.assess(MADE_UP, quasi_identifiers=FEW)
@@ -286,7 +286,7 @@ def test_ipython_alone_brings_pyplot_in(shell, monkeypatch):
     for name in [name for name in sys.modules if name.startswith("matplotlib.pyplot")]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: shell))
-    assert drawing._is_looked_at() is (shell is not None)
+    assert style._is_looked_at() is (shell is not None)
 
 
 def heights(axes):
@@ -318,7 +318,7 @@ def test_bars_stand_beside_one_another_at_their_place_and_none_has_none(name):
 
 def test_class_sizes_say_what_they_count():
     assert DRAWN["class_sizes"]().get_xlabel() == "records in the class"
-    assert figures.class_sizes(["1"], {"x": [1.0]}, people="persons").get_xlabel() == "persons in the class"
+    assert charts.class_sizes(["1"], {"x": [1.0]}, people="persons").get_xlabel() == "persons in the class"
     assert DRAWN["distributions"]().get_xlabel() == "age"
 
 
@@ -330,7 +330,7 @@ def test_risk_by_k_is_a_stair_that_ends_where_the_data_do():
     assert {line.get_drawstyle() for line in axes.get_lines()} == {"steps-post"}
     assert axes.get_xscale() == "log"
     assert x_names(axes) == ["1", "2", "5"]
-    many = figures.risk_by_k([1, 30, 20_000], {"all": [0, 0.5, 1]})
+    many = charts.risk_by_k([1, 30, 20_000], {"all": [0, 0.5, 1]})
     assert x_names(many) == ["1", "10", "100", "1,000", "10,000"]
 
 
@@ -343,9 +343,9 @@ def test_bars_carry_their_numbers_and_the_first_is_on_top():
     bottom, top = axes.get_ylim()
     assert bottom > top
     assert axes.get_xlim()[1] > 0.5
-    below = figures.bars(["a", "b"], [-1.0, 2.0], label="change")
+    below = charts.bars(["a", "b"], [-1.0, 2.0], label="change")
     assert [text.get_ha() for text in below.texts] == ["right", "left"]
-    tall = figures.bars([f"c{i}" for i in range(40)], range(40), label="loss")
+    tall = charts.bars([f"c{i}" for i in range(40)], range(40), label="loss")
     assert tall.figure.get_figheight() > 2 * axes.figure.get_figheight()
 
 
@@ -356,7 +356,7 @@ def test_sizes_carry_their_counts():
     assert x_names(axes) == ["1", "2", "4"]
     assert {text.get_rotation() for text in axes.texts} == {0}
     assert (axes.get_xlabel(), axes.get_ylabel()) == ("columns in the set", "uniques")
-    crowded = figures.by_size(range(1, 16), [12345] * 15, label="uniques")
+    crowded = charts.by_size(range(1, 16), [12345] * 15, label="uniques")
     assert {text.get_rotation() for text in crowded.texts} == {90}
 
 
@@ -367,18 +367,18 @@ def test_terms_are_drawn_at_their_steps_and_share_a_scale_where_they_can():
     )
     assert axes.get_lines()[1].get_ydata().tolist() == SHARES["after"]
     assert (axes.get_xscale(), axes.get_yscale()) == ("linear", "linear")
-    apart = figures.terms([1, 2], {"distinction": [0.2, 0.9], "k": [800, 2]})
+    apart = charts.terms([1, 2], {"distinction": [0.2, 0.9], "k": [800, 2]})
     assert apart.get_yscale() == "symlog"
     assert apart.get_ylim()[0] == 0
-    assert figures.terms([1, 2], {"a": [-0.2, 0.9], "k": [800, 2]}).get_ylim()[0] < 0
-    assert figures.terms([1, 2], {"a": [0, None], "b": [None, None]}).get_yscale() == "linear"
+    assert charts.terms([1, 2], {"a": [-0.2, 0.9], "k": [800, 2]}).get_ylim()[0] < 0
+    assert charts.terms([1, 2], {"a": [0, None], "b": [None, None]}).get_yscale() == "linear"
 
 
 def test_where_a_search_rose_at_once_its_axis_is_logarithmic():
     steps = np.array([1, 2, 5, 20, 2047])
     for axes in (
-        figures.terms(steps, {"a": [1, 2, 3, 4, 4]}),
-        figures.evolution(steps, np.array([1.0, 2, 3, 4, 4]), label="f"),
+        charts.terms(steps, {"a": [1, 2, 3, 4, 4]}),
+        charts.evolution(steps, np.array([1.0, 2, 3, 4, 4]), label="f"),
     ):
         assert axes.get_xscale() == "log"
         assert x_names(axes) == ["1", "10", "100", "1,000"]
@@ -392,12 +392,12 @@ def test_a_front_is_marked_and_joined_from_left_to_right():
     assert (dots.get_linestyle(), dots.get_rasterized()) == ("None", False)
     assert front.get_marker() not in (dots.get_marker(), "None")
     assert (axes.get_xlabel(), axes.get_ylabel()) == ("gain", "use")
-    many = figures.pareto(np.zeros((3000, 2)), [0], labels=("a", "b"))
+    many = charts.pareto(np.zeros((3000, 2)), [0], labels=("a", "b"))
     assert many.get_lines()[0].get_rasterized()
 
 
 def test_a_best_value_alone_is_one_stair():
-    axes = figures.evolution(STEPS, np.array([1.0, 2.0, 2.0]), label="f")
+    axes = charts.evolution(STEPS, np.array([1.0, 2.0, 2.0]), label="f")
     (line,) = axes.get_lines()
     assert line.get_drawstyle() == "steps-post"
     assert line.get_marker() == ""
@@ -406,7 +406,7 @@ def test_a_best_value_alone_is_one_stair():
 
 def test_a_mean_that_is_the_step_is_not_drawn_twice_and_a_gap_is_left_out():
     best, step = np.array([1.0, 2.0, 2.0]), np.array([1.0, np.nan, 1.5])
-    lines = figures.evolution(STEPS, best, step, step.copy(), label="f").get_lines()
+    lines = charts.evolution(STEPS, best, step, step.copy(), label="f").get_lines()
     assert [line.get_label() for line in lines] == ["best so far", "step"]
     assert lines[1].get_xydata().tolist() == [[1, 1], [6, 1.5]]
 
@@ -414,7 +414,7 @@ def test_a_mean_that_is_the_step_is_not_drawn_twice_and_a_gap_is_left_out():
 @pytest.mark.parametrize("n", [1, 3, 25])
 def test_the_numbers_of_a_heat_map_stand_out_and_have_room(n):
     matrix = np.linspace(-1, 1, n * n).reshape(n, n)
-    axes = figures.heat_map(matrix, [f"score number {i}" for i in range(n)], label="r")
+    axes = charts.heat_map(matrix, [f"score number {i}" for i in range(n)], label="r")
     written(axes)
     image = axes.get_images()[0]
     cell = axes.get_window_extent().width / n
@@ -430,7 +430,7 @@ def test_the_numbers_of_a_heat_map_stand_out_and_have_room(n):
 def test_the_numbers_of_a_heat_map_fit_on_axes_that_were_given():
     for n in (3, 9, 15):
         axes = Figure(figsize=(11, 7), layout="constrained").subplots(2, 2)[1, 0]
-        figures.heat_map(np.full((n, n), -0.25), [f"score {i}" for i in range(n)], label="r", ax=axes)
+        charts.heat_map(np.full((n, n), -0.25), [f"score {i}" for i in range(n)], label="r", ax=axes)
         written(axes)
         cell = axes.get_window_extent().width / n
         assert all(text.get_window_extent().width < cell for text in axes.texts)
@@ -447,7 +447,7 @@ def contrast(first, second):
 
 
 def test_there_is_no_normal_curve_where_none_is_asked_for():
-    axes = figures.ecdf(VALUES, label="x", normal=False)
+    axes = charts.ecdf(VALUES, label="x", normal=False)
     assert len(axes.get_lines()) == 1
     assert axes.get_legend() is None
     for of_sizes in (scores.k_anonymity, scores.distinction, scores.separation, scores.group_entropy):
@@ -468,11 +468,11 @@ ODD = "cost in $ or $x^2$ _\\frac{ of everything that was ever bought"
 def test_names_of_series_are_drawn_as_they_are(name):
     series = {"_hidden": [0.5, 0.5], "a $b$ c": [0.25, 0.75]}
     axes = {
-        "class_sizes": lambda: figures.class_sizes(["$1$", "2"], series, title="$t"),
-        "risk_by_k": lambda: figures.risk_by_k([1, 2], series, title="$t"),
-        "distributions": lambda: figures.distributions(["$1$", "$"], series, label="$pay$", title="$t"),
-        "terms": lambda: figures.terms([1, 2], series, title="$t"),
-        "risk_against_loss": lambda: figures.risk_against_loss(
+        "class_sizes": lambda: charts.class_sizes(["$1$", "2"], series, title="$t"),
+        "risk_by_k": lambda: charts.risk_by_k([1, 2], series, title="$t"),
+        "distributions": lambda: charts.distributions(["$1$", "$"], series, label="$pay$", title="$t"),
+        "terms": lambda: charts.terms([1, 2], series, title="$t"),
+        "risk_against_loss": lambda: charts.risk_against_loss(
             {name: np.array([each]) for name, each in series.items()}, None, label="$x$", mark="m", title="$t"
         ),
     }[name]()
@@ -484,9 +484,9 @@ def test_names_of_series_are_drawn_as_they_are(name):
 @pytest.mark.parametrize("name", ["bars", "heat_map", "pareto"])
 def test_names_of_columns_are_drawn_as_they_are_and_cut_where_they_are_long(name):
     axes = {
-        "bars": lambda: figures.bars([ODD, "a\nb\x00"], [1, 2], label=ODD, title=ODD),
-        "heat_map": lambda: figures.heat_map(np.eye(2), [ODD, "a\nb\x00"], label=ODD, title=ODD),
-        "pareto": lambda: figures.pareto([[1, 2]], [0], labels=(ODD, ODD), title=ODD),
+        "bars": lambda: charts.bars([ODD, "a\nb\x00"], [1, 2], label=ODD, title=ODD),
+        "heat_map": lambda: charts.heat_map(np.eye(2), [ODD, "a\nb\x00"], label=ODD, title=ODD),
+        "pareto": lambda: charts.pareto([[1, 2]], [0], labels=(ODD, ODD), title=ODD),
     }[name]()
     if name != "pareto":
         cut, two = (tick.get_text() for tick in axes.get_yticklabels())
@@ -509,27 +509,27 @@ def assert_plain(axes):
 
 def test_a_name_without_a_glyph_is_a_warning_of_matplotlib_s_own():
     with pytest.warns(UserWarning, match="Glyph"):
-        written(figures.bars(["年齢"], [1.0], label="x"))
+        written(charts.bars(["年齢"], [1.0], label="x"))
 
 
 @pytest.mark.parametrize(
     "draw",
     [
-        lambda: figures.class_sizes([], {}),
-        lambda: figures.class_sizes([], {"before": []}),
-        lambda: figures.class_sizes(["1"], {"before": [None], "after": [None]}),
-        lambda: figures.risk_by_k([], {}),
-        lambda: figures.risk_by_k([1, 2], {"all": [None, None]}),
-        lambda: figures.bars([], [], label="x"),
-        lambda: figures.bars(["a"], [None], label="x"),
-        lambda: figures.by_size([], [], label="x"),
-        lambda: figures.by_size([1], [float("nan")], label="x"),
-        lambda: figures.distributions([], {}, label="x"),
-        lambda: figures.terms([], {}),
-        lambda: figures.terms([1], {"a": [float("inf")]}),
-        lambda: figures.pareto([], [], labels=("a", "b")),
-        lambda: figures.pareto([[1, 2]], [], labels=("a", "b")),
-        lambda: figures.risk_against_loss({}, None, label="x", mark="y"),
+        lambda: charts.class_sizes([], {}),
+        lambda: charts.class_sizes([], {"before": []}),
+        lambda: charts.class_sizes(["1"], {"before": [None], "after": [None]}),
+        lambda: charts.risk_by_k([], {}),
+        lambda: charts.risk_by_k([1, 2], {"all": [None, None]}),
+        lambda: charts.bars([], [], label="x"),
+        lambda: charts.bars(["a"], [None], label="x"),
+        lambda: charts.by_size([], [], label="x"),
+        lambda: charts.by_size([1], [float("nan")], label="x"),
+        lambda: charts.distributions([], {}, label="x"),
+        lambda: charts.terms([], {}),
+        lambda: charts.terms([1], {"a": [float("inf")]}),
+        lambda: charts.pareto([], [], labels=("a", "b")),
+        lambda: charts.pareto([[1, 2]], [], labels=("a", "b")),
+        lambda: charts.risk_against_loss({}, None, label="x", mark="y"),
     ],
 )
 def test_nothing_is_drawn_without_a_fault(draw):
@@ -537,7 +537,7 @@ def test_nothing_is_drawn_without_a_fault(draw):
 
 
 def test_many_places_are_named_in_part():
-    axes = figures.distributions([f"a value of a long list {i}" for i in range(100)], {"x": [0.01] * 100}, label="y")
+    axes = charts.distributions([f"a value of a long list {i}" for i in range(100)], {"x": [0.01] * 100}, label="y")
     assert len(axes.patches) == 100
     assert len(x_names(axes)) <= 24
     assert x_names(axes)[0].startswith("a value of a")
@@ -549,15 +549,15 @@ def test_many_places_are_named_in_part():
 @pytest.mark.parametrize("n", [2, 6, 12])
 def test_series_differ_without_colour(n):
     series = {f"series {i}": [0.5, 0.25] for i in range(n)}
-    bars = figures.class_sizes(["1", "2"], series)
+    bars = charts.class_sizes(["1", "2"], series)
     assert len({each[0].get_hatch() for each in bars.containers}) == n
     assert [each.get_hatch() for each in bars.get_legend().get_patches()] == [
         each[0].get_hatch() for each in bars.containers
     ]
-    for axes in (figures.risk_by_k([1, 2], series), figures.terms([1, 2], series)):
+    for axes in (charts.risk_by_k([1, 2], series), charts.terms([1, 2], series)):
         looks = {(str(line._dash_pattern), line.get_marker()) for line in axes.get_lines()}
         assert len(looks) == n
-    long = figures.risk_by_k(range(1, 200), {name: [0.5] * 199 for name in series})
+    long = charts.risk_by_k(range(1, 200), {name: [0.5] * 199 for name in series})
     assert len({(str(line._dash_pattern), line.get_marker()) for line in long.get_lines()}) == n
     written(long)
 
@@ -570,8 +570,8 @@ def test_lines_of_other_figures_differ_without_colour(name):
 
 
 def test_colours_are_those_of_the_palette(monkeypatch):
-    assert figures.PALETTE == drawing.PALETTE
-    allowed = {*figures.PALETTE, "#000000", "#b0b0b0", "#ffffff"}
+    assert charts.PALETTE == style.PALETTE
+    allowed = {*charts.PALETTE, "#000000", "#b0b0b0", "#ffffff"}
     for name, draw in DRAWN.items():
         if name == "heat_map":
             continue
@@ -607,13 +607,13 @@ def test_drawing_changes_nothing_global():
 
 @pytest.mark.parametrize("name", DRAWN)
 def test_every_figure_takes_a_title(name):
-    assert inspect.signature(getattr(figures, name)).parameters["title"].default == ""
+    assert inspect.signature(getattr(charts, name)).parameters["title"].default == ""
 
 
 def test_lists_do_as_well_as_arrays():
-    axes = figures.pareto([[0, 1], [1, 0]], np.array([0, 1]), labels=("a", "b"))
+    axes = charts.pareto([[0, 1], [1, 0]], np.array([0, 1]), labels=("a", "b"))
     assert axes.get_lines()[1].get_xydata().tolist() == [[0, 1], [1, 0]]
-    assert figures.terms([1, 2], {"a": np.array([1.0, 2.0])}).get_lines()[0].get_ydata().tolist() == [1, 2]
+    assert charts.terms([1, 2], {"a": np.array([1.0, 2.0])}).get_lines()[0].get_ydata().tolist() == [1, 2]
 
 
 MADE_UP = ht.datasets.people(400, seed=2)

@@ -11,9 +11,9 @@ import polars as pl
 import pytest
 
 from command import done, run
-from hushtable import frames
-from hushtable.dialect import Dialect
 from hushtable.errors import ColumnError, InputError
+from hushtable.io import frames
+from hushtable.io.csv.dialect import Dialect
 
 TEXT = "age;job\n31;clerk\n34;cook\n"
 CELLS = [("31", "clerk"), ("34", "cook")]

@@ -14,9 +14,11 @@ from hypothesis import strategies as st
 
 import hushtable as ht
 from command import done, run
-from hushtable import formulas, frames, manifest
-from hushtable.dialect import Dialect, Writing
+from hushtable.io import frames
+from hushtable.io.csv import formulas
+from hushtable.io.csv.dialect import Dialect, Writing
 from hushtable.policy import Policy
+from hushtable.release import manifest
 
 # Python and Rust need not know the same Unicode: what is unassigned in one may be a sign in the other.
 ASSIGNED = st.characters(exclude_categories=["Cs", "Cn"])

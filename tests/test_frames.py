@@ -16,9 +16,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from hushtable import delimited, frames
-from hushtable.dialect import Dialect
 from hushtable.errors import ColumnError, InputError
+from hushtable.io import frames
+from hushtable.io.csv import parsing
+from hushtable.io.csv.dialect import Dialect
 
 SECRET = "canary-7319"
 ODD_TEXTS = ["01234", "1E10", "NA", "null", "None", "nan", " x ", "1.0", "1.50", "+7", "-0", "true", "#x", "ü🏔", "'q'"]
@@ -397,7 +398,7 @@ CELLS = st.text(st.characters(codec="utf-8", exclude_characters="\0\r"), max_siz
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(
     st.integers(1, 3).flatmap(lambda width: st.lists(st.lists(CELLS, min_size=width, max_size=width), max_size=6)),
-    st.sampled_from(delimited.DELIMITERS),
+    st.sampled_from(parsing.DELIMITERS),
     st.sampled_from(["\n", "\r\n"]),
     st.sampled_from([csv.QUOTE_ALL, csv.QUOTE_MINIMAL]),
 )
@@ -562,8 +563,8 @@ def test_stray_quotes_and_carriage_returns_are_placed(write_csv, content, messag
 
 
 def test_a_record_that_one_reader_loses_is_an_error(write_csv, monkeypatch):
-    parse = delimited._parse
-    monkeypatch.setattr(delimited, "_parse", lambda *arguments: parse(*arguments)[:-1])
+    parse = parsing._parse
+    monkeypatch.setattr(parsing, "_parse", lambda *arguments: parse(*arguments)[:-1])
     with pytest.raises(InputError, match="only 2 of the 3 records"):
         frames.read(write_csv("a,b\n1,2\n3,4\n"))
 

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import hushtable as ht
-from hushtable.column import Column, from_texts
+from hushtable.columns.column import Column, from_texts
 from hushtable.errors import HierarchyError
 from hushtable.hierarchy import Hierarchy
 from hushtable.hierarchy.grid import plain

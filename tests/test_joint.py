@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 import hushtable as ht
-from hushtable.joint import code_together
+from hushtable.tables.joint import code_together
 
 
 def joint_of(*columns, **options):

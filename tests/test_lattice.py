@@ -6,9 +6,9 @@ from unittest import mock
 import numpy as np
 import pytest
 
-from hushtable import lattice
 from hushtable.kernels import uniques
-from hushtable.search import Budget
+from hushtable.search.budget import Budget
+from hushtable.tables import lattice
 
 
 def grid_of(n_columns, max_size):

@@ -8,10 +8,10 @@ import polars as pl
 import pytest
 
 from hushtable.errors import HushError, InputError, VerificationError
-from hushtable.manifest import check_hash, manifest_path, read, sha256
 from hushtable.models import AlphaKAnonymity, DistinctLDiversity, KAnonymity
 from hushtable.policy import Policy
-from hushtable.protect import anonymize
+from hushtable.policy.protecting import anonymize
+from hushtable.release.manifest import check_hash, manifest_path, read, sha256
 
 UNDOING = {
     *("loss", "quality", "trace", "seed", "policy", "n_classes", "smallest_class", "n_suppressed", "removed"),

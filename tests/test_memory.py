@@ -11,8 +11,9 @@ import pytest
 
 import hushtable as ht
 from anonymizers.test_mingen import adult_like
-from hushtable import anonymizers, search
-from hushtable.table import Table
+from hushtable import anonymizers
+from hushtable.search import budget
+from hushtable.tables.table import Table
 
 NAMES = ["age", "sex", "job"]
 
@@ -76,7 +77,7 @@ def anonymize_with_population() -> Any:
 @pytest.mark.parametrize("case", sorted(CASES))
 def test_what_memory_cannot_hold_is_refused_with_figures_and_a_way_out(case: str, monkeypatch: Any) -> None:
     attempt, what = CASES[case]
-    monkeypatch.setattr(search, "free_memory", lambda: 100)
+    monkeypatch.setattr(budget, "free_memory", lambda: 100)
     with pytest.raises(ht.InputError, match=rf"{what}.* would need .* GB of memory, and 1e-07 GB is free") as caught:
         attempt()
     assert "Hint: " in str(caught.value)
@@ -84,7 +85,7 @@ def test_what_memory_cannot_hold_is_refused_with_figures_and_a_way_out(case: str
 
 def test_kernels_that_cannot_be_compiled_are_an_error_not_an_abort(monkeypatch: Any) -> None:
     monkeypatch.undo()
-    monkeypatch.setattr(search, "free_memory", lambda: 10**8)
+    monkeypatch.setattr(budget, "free_memory", lambda: 10**8)
     with pytest.raises(ht.InputError, match=r"compiling the kernels would need 0\.3 GB of memory, and 0\.1 GB is free"):
         anonymize("mondrian")
 
@@ -92,20 +93,20 @@ def test_kernels_that_cannot_be_compiled_are_an_error_not_an_abort(monkeypatch: 
 def test_intervals_of_many_values_are_not_listed_where_memory_ends(monkeypatch: Any) -> None:
     frame = pl.DataFrame({"age": np.arange(3_000)})
     given: dict[str, Any] = {"quasi_identifiers": ["age"], "models": [ht.KAnonymity(100)]}
-    monkeypatch.setattr(search, "free_memory", lambda: 10**9)
+    monkeypatch.setattr(budget, "free_memory", lambda: 10**9)
     with pytest.raises(ht.InputError, match="listing what the cells of 3000 rows may publish would need 28 GB"):
         ht.anonymize(frame, method=ht.Genetic("mg-ga"), **given)
 
 
 def test_the_proof_of_large_blocks_is_not_begun_where_memory_ends(monkeypatch: Any) -> None:
-    monkeypatch.setattr(search, "free_memory", lambda: 2_000_000)
+    monkeypatch.setattr(budget, "free_memory", lambda: 2_000_000)
     with pytest.raises(ht.InputError, match="the proof for 60 rows in blocks of 20 would need"):
         anonymize("mingen", models=[ht.KAnonymity(20)])
     assert anonymize(ht.MinGen(proof_rows=0), models=[ht.KAnonymity(20)], budget=ht.Budget(nodes=300)).verify().passed
 
 
 def test_what_fits_is_not_refused(monkeypatch: Any) -> None:
-    monkeypatch.setattr(search, "free_memory", lambda: 50_000_000)
+    monkeypatch.setattr(budget, "free_memory", lambda: 50_000_000)
     assert anonymize("mingen", budget=ht.Budget(nodes=300)).verify().passed
     assert anonymize(ht.Mondrian(exchange=True)).verify().passed
     assert masked().verify().passed

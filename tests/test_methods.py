@@ -20,8 +20,8 @@ import pytest
 import hushtable as ht
 from command import done
 from hushtable.anonymizers import METHODS, Found, Offers, Problem, register
-from hushtable.partition import Partition
-from hushtable.recoding import Nodes, Recoding
+from hushtable.recoding.recoding import Nodes, Recoding
+from hushtable.tables.partition import Partition
 from reading import holds
 
 NAMES = ["age", "sex", "town"]

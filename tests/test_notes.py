@@ -10,9 +10,9 @@ import pytest
 
 import hushtable as ht
 from command import done
-from hushtable import notes
-from hushtable.column import ColumnSpec
+from hushtable.columns.column import ColumnSpec
 from hushtable.policy import Policy
+from hushtable.release import notes
 
 SECRET = "canary-7319"
 LINES = ["größe;born;sex;pay;seen;job;name"] + [

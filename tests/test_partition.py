@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 import naive
 from hushtable.errors import InputError
 from hushtable.models import DistinctLDiversity, KAnonymity, Needs
-from hushtable.partition import Partition, totals
-from hushtable.table import Table
+from hushtable.tables.partition import Partition, totals
+from hushtable.tables.table import Table
 
 NAMES = ("age", "sex", "job")
 CELLS = st.tuples(

@@ -17,7 +17,8 @@ import yaml
 
 import hushtable as ht
 from command import done, run
-from hushtable import frames, manifest
+from hushtable.io import frames
+from hushtable.release import manifest
 
 
 @pytest.fixture

@@ -15,14 +15,14 @@ import yaml
 
 import hushtable as ht
 from command import run
-from hushtable import manifest, plain_yaml
 from hushtable.anonymizers import Genetic, Mondrian, protect
 from hushtable.claims import Limits
 from hushtable.errors import ColumnError, InputError, PolicyError
 from hushtable.models import AlphaKAnonymity, DistinctLDiversity, KAnonymity
-from hushtable.policy import ColumnPolicy, Policy, PolicyLimits
+from hushtable.policy import ColumnPolicy, Policy, PolicyLimits, plain_yaml
 from hushtable.quality.loss import SetNCP
-from hushtable.search import Budget
+from hushtable.release import manifest
+from hushtable.search.budget import Budget
 
 WHOLE = """\
 version: 1

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from hushtable import Hierarchy, Policy, PolicyError
-from hushtable.column import from_texts
+from hushtable.columns.column import from_texts
 
 WHOLE = """\
 columns:

@@ -11,7 +11,7 @@ import pytest
 
 import hushtable as ht
 from command import done, run
-from hushtable.column import Kind, from_texts
+from hushtable.columns.column import Kind, from_texts
 from hushtable.hierarchy.rules import to_dict
 from hushtable.policy import Policy
 from hushtable.policy.ladders import proposed_rule

@@ -14,7 +14,7 @@ import pytest
 import hushtable as ht
 from command import done, run
 from hushtable.claims import Classes, Matchings, claim_from_dict
-from hushtable.column import ColumnSpec
+from hushtable.columns.column import ColumnSpec
 
 DAY = dt.date(2019, 12, 30)
 MOMENT = dt.datetime(1969, 12, 31, 23, 59, 58, 999_999)

@@ -15,9 +15,10 @@ from hypothesis import strategies as st
 
 import hushtable as ht
 import naive
-from hushtable import DistinctLDiversity, KAnonymity, Mondrian, Partition, Table, frames
+from hushtable import DistinctLDiversity, KAnonymity, Mondrian, Partition, Table
+from hushtable.io import frames
 from hushtable.kernels import judge
-from hushtable.partition import totals
+from hushtable.tables.partition import totals
 
 COLUMNS = {
     "age": (pl.Int64, [-40, -3, 0, 7, 8, 31]),

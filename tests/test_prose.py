@@ -14,7 +14,8 @@ import pytest
 
 import hushtable as ht
 from command import run
-from hushtable import frames, prose
+from hushtable.discover import prose
+from hushtable.io import frames
 from hushtable.policy import Policy
 from prose_cases import Extract, hospital_extract
 

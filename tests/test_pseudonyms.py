@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hushtable import frames
 from hushtable.errors import ColumnError, InputError
+from hushtable.io import frames
 from hushtable.models import KAnonymity
-from hushtable.protect import anonymize
-from hushtable.pseudonyms import Pseudonyms, pseudonymize
-from hushtable.table import Table
+from hushtable.policy.protecting import anonymize
+from hushtable.release.pseudonyms import Pseudonyms, pseudonymize
+from hushtable.tables.table import Table
 
 KEY = b"canary-key-of-32-bytes-exactly!!"
 TEXTS = st.text(st.characters(exclude_categories=("Cs",), exclude_characters="\0"), max_size=8)

@@ -13,17 +13,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import hushtable as ht
-from hushtable import cells
 from hushtable.anonymizers import publish
-from hushtable.column import from_texts
+from hushtable.columns import cells
+from hushtable.columns.column import from_texts
 from hushtable.hierarchy.dates import UNITS, Dates
 from hushtable.hierarchy.groups import groups_of
 from hushtable.hierarchy.rounding import Rounding, finest_grid
 from hushtable.kernels.profile import ENTRY
 from hushtable.kernels.shares import LETTER, price_prefixes, share_of
-from hushtable.layout import Lists, lay_out, pack, places
-from hushtable.partition import Partition
-from hushtable.table import Table
+from hushtable.recoding.layout import Lists, lay_out, pack, places
+from hushtable.tables.partition import Partition
+from hushtable.tables.table import Table
 
 MOST = Lists(3, 30)
 WORDS = [f"{'long ' * (i % 4)}word {i}" for i in range(14)]

@@ -12,16 +12,16 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from hushtable import cells
 from hushtable.anonymizers import Mondrian
-from hushtable.boundaries import cut_point
-from hushtable.cells import SUPPRESSED
-from hushtable.column import Column
-from hushtable.layout import lay_out
+from hushtable.columns import cells
+from hushtable.columns.cells import SUPPRESSED
+from hushtable.columns.column import Column
 from hushtable.models import DistinctLDiversity, KAnonymity
-from hushtable.partition import Partition
-from hushtable.protect import anonymize
-from hushtable.table import Table
+from hushtable.policy.protecting import anonymize
+from hushtable.recoding.cut_points import cut_point
+from hushtable.recoding.layout import lay_out
+from hushtable.tables.partition import Partition
+from hushtable.tables.table import Table
 from tightly import tight
 
 RANKS = ("low", "middle", "high", "very high")

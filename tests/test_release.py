@@ -13,7 +13,8 @@ import pyarrow as pa
 import pytest
 
 import hushtable as ht
-from hushtable import frames, manifest
+from hushtable.io import frames
+from hushtable.release import manifest
 
 QUASI = ["age", "sex", "born"]
 

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hushtable import frames
-from hushtable.collapsing import collapse
-from hushtable.dialect import Dialect
 from hushtable.engines.files import Files
 from hushtable.errors import ColumnError, InputError
-from hushtable.scanning import scan
+from hushtable.io import frames
+from hushtable.io.batches import scan
+from hushtable.io.csv.dialect import Dialect
+from hushtable.io.distinct_rows import collapse
 
 SECRET = "canary-7319"
 CELL = st.sampled_from(["", " ", "x", "é", "漢", '"q"', "a,b", "1;2", "two\nlines", "cr\r\nlf", "007", "="])
@@ -23,7 +23,7 @@ CELL = st.sampled_from(["", " ", "x", "é", "漢", '"q"', "a,b", "1;2", "two\nli
 
 @pytest.fixture
 def _small_pieces(monkeypatch):
-    monkeypatch.setattr("hushtable.decoding._PIECE", 7)
+    monkeypatch.setattr("hushtable.io.csv.encoding._PIECE", 7)
 
 
 def quoted(cell, delimiter):
@@ -57,7 +57,7 @@ def test_a_csv_in_pieces_is_the_csv_read_whole(
     dialect = Dialect(delimiter=delimiter)
     whole = frames.read(path, dialect=dialect)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("hushtable.decoding._PIECE", piece)
+        patch.setattr("hushtable.io.csv.encoding._PIECE", piece)
         cells, source = pieces_of(path, dialect)
         assert cells.equals(whole.native.cast(pl.String))
         assert source.columns == whole.columns

@@ -7,9 +7,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from hushtable import search
 from hushtable.errors import InputError
-from hushtable.search import Budget, Clock, Effort, Trace, check_memory, free_memory, say_if_first_run
+from hushtable.search import budget
+from hushtable.search.budget import Budget, Clock, Effort, Trace, check_memory, free_memory, say_if_first_run
 
 
 @pytest.mark.parametrize("given", [{}, {"seconds": 0.5}, {"nodes": 1}, {"seconds": 1, "nodes": 10}])
@@ -59,7 +59,7 @@ def test_effort_is_told_where_it_was_recorded():
 def now(monkeypatch):
     """Return a list whose last entry is what time it is."""
     times = [100.0]
-    monkeypatch.setattr(search, "perf_counter", lambda: times[-1])
+    monkeypatch.setattr(budget, "perf_counter", lambda: times[-1])
     return times
 
 
@@ -104,7 +104,7 @@ def test_a_clock_begun_anew_has_all_its_seconds_and_what_was_noted(now):
 
 
 def test_what_needs_more_memory_than_is_free_is_an_error_with_both_figures(monkeypatch):
-    monkeypatch.setattr(search, "free_memory", lambda: 2_500_000_000)
+    monkeypatch.setattr(budget, "free_memory", lambda: 2_500_000_000)
     check_memory(2.4e9, "comparing all rows", "take fewer.")
     with pytest.raises(
         InputError, match=r"comparing all rows would need 38 GB of memory, and 2\.5 GB is free"
@@ -114,7 +114,7 @@ def test_what_needs_more_memory_than_is_free_is_an_error_with_both_figures(monke
 
 
 def test_memory_that_no_one_tells_of_is_not_checked(monkeypatch):
-    monkeypatch.setattr(search, "free_memory", lambda: None)
+    monkeypatch.setattr(budget, "free_memory", lambda: None)
     check_memory(1e30, "anything", "nothing.")
 
 
@@ -144,7 +144,7 @@ def test_memory_that_no_one_tells_of_is_not_checked(monkeypatch):
 )
 def test_free_memory_is_the_least_of_what_the_machine_and_its_limits_leave(files, free, monkeypatch):
     resource = pytest.importorskip("resource")
-    monkeypatch.setattr(search, "_read", lambda path: files.get(path, ""))
+    monkeypatch.setattr(budget, "_read", lambda path: files.get(path, ""))
     monkeypatch.setattr(resource, "getrlimit", lambda which: (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
     monkeypatch.setattr(resource, "getpagesize", lambda: 4096)
     assert free_memory() == free
@@ -152,7 +152,7 @@ def test_free_memory_is_the_least_of_what_the_machine_and_its_limits_leave(files
 
 def test_a_limit_of_the_shell_counts_too(monkeypatch):
     resource = pytest.importorskip("resource")
-    monkeypatch.setattr(search, "_read", lambda path: {"/proc/self/statm": "3 2 1 0 0 0 0"}.get(path, ""))
+    monkeypatch.setattr(budget, "_read", lambda path: {"/proc/self/statm": "3 2 1 0 0 0 0"}.get(path, ""))
     monkeypatch.setattr(resource, "getrlimit", lambda which: (1_000_000, resource.RLIM_INFINITY))
     monkeypatch.setattr(resource, "getpagesize", lambda: 4096)
     assert free_memory() == 1_000_000 - 3 * 4096

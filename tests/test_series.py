@@ -10,9 +10,10 @@ import pyarrow as pa
 import pytest
 
 import hushtable as ht
-from hushtable import ColumnSpec, frames
+from hushtable import ColumnSpec
+from hushtable.columns.series import encode
 from hushtable.errors import ColumnError
-from hushtable.series import encode
+from hushtable.io import frames
 
 HALF = "canary\ud800"
 TWICE = [1, 1, 1, 2, 2, 2]

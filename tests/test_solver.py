@@ -15,8 +15,8 @@ import pytest
 import scipy.optimize
 
 import hushtable
-from hushtable import solver
 from hushtable.anonymizers.minimal import mingen
+from hushtable.search import solver
 from test_cli_mingen import PLAIN, here  # noqa: F401 - a fixture
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="the C library has another name")

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 
 import hushtable as ht
 from command import done, run
-from hushtable import frames
-from hushtable.column import ColumnSpec
-from hushtable.exposure import ExposureLimit, measure_exposure
+from hushtable.columns.column import ColumnSpec
+from hushtable.io import frames
 from hushtable.policy import Policy
+from hushtable.release.exposure import ExposureLimit, measure_exposure
 
 
 @pytest.fixture

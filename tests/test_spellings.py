@@ -11,13 +11,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hushtable import frames
-from hushtable.column import ColumnSpec
-from hushtable.dialect import Dialect
+from hushtable.columns.column import ColumnSpec
+from hushtable.columns.series import encode
+from hushtable.columns.spellings import (
+    MISSING_CODES,
+    canonical,
+    count_missing_codes,
+    count_missing_numbers,
+    doubts,
+    found,
+)
 from hushtable.errors import ColumnError, InputError
-from hushtable.series import encode
-from hushtable.spellings import MISSING_CODES, canonical, count_missing_codes, count_missing_numbers, doubts, found
-from hushtable.table import Table
+from hushtable.io import frames
+from hushtable.io.csv.dialect import Dialect
+from hushtable.tables.table import Table
 
 MARKS = [(",", None), (",", "."), (",", " "), (",", "'"), (".", ","), (".", " "), (".", "'"), (".", None)]
 FORMATS = ["%d.%m.%Y", "%d/%m/%Y", "%d-%m-%Y", "%Y/%m/%d", "%Y.%m.%d", "%d %b %Y", "%d-%b-%Y", "%B %d, %Y"]

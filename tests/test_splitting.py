@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import hushtable as ht
-from hushtable import frames
-from hushtable.splitting import persons_of, split, split_rows
+from hushtable.io import frames
+from hushtable.tables.splitting import persons_of, split, split_rows
 from strategies import counted_tables
 
 VISITS = pl.DataFrame({"who": ["a", "b", None, "a", "c", None, "b"], "day": [1, 2, 3, 4, 5, 6, 7]})

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from scipy.stats import spearmanr
 
 import hushtable as ht
-from hushtable import frames
+from hushtable.io import frames
 from hushtable.synthesizers import METHODS, register, synthesize_frame
 from hushtable.synthesizers.installed import GROUP
 from hushtable.synthesizers.places import draw, ends_of

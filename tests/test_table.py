@@ -13,8 +13,9 @@ import pytest
 from hypothesis import assume, given
 
 import naive
-from hushtable import ColumnSpec, Table, frames
+from hushtable import ColumnSpec, Table
 from hushtable.errors import ColumnError
+from hushtable.io import frames
 from strategies import counted_tables, tables
 
 SECRET = "canary-7319"

@@ -13,12 +13,13 @@ from hypothesis import strategies as st
 
 import hushtable as ht
 from command import done
-from hushtable import frames, manifest, notes
 from hushtable.claims.columns import rules_of
-from hushtable.column import Column, ColumnSpec, from_texts
+from hushtable.columns.column import Column, ColumnSpec, from_texts
 from hushtable.hierarchy import rules
 from hushtable.hierarchy.propose import propose_tails
 from hushtable.hierarchy.tails import Tails
+from hushtable.io import frames
+from hushtable.release import manifest, notes
 
 FAR = pl.DataFrame({"income": [i * 37 % 299 for i in range(299)] + [10**6], "age": [i * 7 % 90 for i in range(300)]})
 STYLES = ("tight", "readable", "cut", "label", "set")

@@ -8,10 +8,10 @@ import polars as pl
 import pytest
 import xlsxwriter
 
-from hushtable import frames
-from hushtable.dialect import Dialect
 from hushtable.errors import ColumnError, InputError
-from hushtable.table import Table
+from hushtable.io import frames
+from hushtable.io.csv.dialect import Dialect
+from hushtable.tables.table import Table
 
 ROWS = [
     ["age", "born", "zip", "pay", "mixed", "nothing"],

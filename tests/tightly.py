@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from hushtable.anonymizers.publish import from_classes
-from hushtable.layout import lay_out
-from hushtable.partition import Partition
-from hushtable.recoding import Recoding
-from hushtable.table import Table
+from hushtable.recoding.layout import lay_out
+from hushtable.recoding.recoding import Recoding
+from hushtable.tables.partition import Partition
+from hushtable.tables.table import Table
 
 
 def tight(table: Table, partition: Partition, quasi_identifiers: Sequence[str]) -> Recoding:

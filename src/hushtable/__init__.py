@@ -17,9 +17,7 @@ if TYPE_CHECKING:
     from hushtable.anonymizers.mondrian import Mondrian
     from hushtable.claims import Verdict, verify
     from hushtable.claims.certificates import Certificate, check_certificate
-    from hushtable.column import Column, ColumnSpec
-    from hushtable.comparing import compare
-    from hushtable.comparison import Comparison
+    from hushtable.columns.column import Column, ColumnSpec
     from hushtable.discover.objective import Objective, Term
     from hushtable.discover.recognise import Roles, find_quasi_identifiers
     from hushtable.discover.select import Selection, select_columns
@@ -61,11 +59,11 @@ if TYPE_CHECKING:
         RecursiveCLDiversity,
         TCloseness,
     )
-    from hushtable.partition import Partition
     from hushtable.pipeline import Pipeline, PipelineRun
     from hushtable.policy import Policy
-    from hushtable.protect import anonymize
-    from hushtable.pseudonyms import Pseudonyms
+    from hushtable.policy.comparing import compare
+    from hushtable.policy.comparison import Comparison
+    from hushtable.policy.protecting import anonymize
     from hushtable.quality.certainty import Certainty, MinimalDistortion
     from hushtable.quality.loss import SetNCP
     from hushtable.quality.objectives import (
@@ -74,16 +72,18 @@ if TYPE_CHECKING:
         Precision,
     )
     from hushtable.quality.utility import Utility
-    from hushtable.release import Release
+    from hushtable.release.pseudonyms import Pseudonyms
+    from hushtable.release.release import Release
     from hushtable.reporting import Report, report
     from hushtable.risk.assess import RiskAssessment, assess
     from hushtable.risk.mpuccs import Mpuccs, mpuccs
     from hushtable.risk.petsard import PetsardMpuccs, petsard_mpuccs
     from hushtable.risk.uniques import MinimalUniques, minimal_uniques
-    from hushtable.search import Budget, Effort, Trace
-    from hushtable.splitting import split
+    from hushtable.search.budget import Budget, Effort, Trace
     from hushtable.synthesizers import Bootstrap, Copula, Independent, synthesize
-    from hushtable.table import Table
+    from hushtable.tables.partition import Partition
+    from hushtable.tables.splitting import split
+    from hushtable.tables.table import Table
 
 __all__ = [
     "AlphaKAnonymity",
@@ -187,19 +187,19 @@ _HOMES = {
     "ArxLoss": "quality.objectives",
     "BetaLikeness": "models",
     "Bootstrap": "synthesizers",
-    "Budget": "search",
+    "Budget": "search.budget",
     "BudgetExceeded": "errors",
     "Certainty": "quality.certainty",
     "Certificate": "claims.certificates",
-    "Column": "column",
+    "Column": "columns.column",
     "ColumnError": "errors",
-    "ColumnSpec": "column",
-    "Comparison": "comparison",
+    "ColumnSpec": "columns.column",
+    "Comparison": "policy.comparison",
     "Copula": "synthesizers",
     "DeltaDisclosure": "models",
     "DeltaPresence": "models",
     "DistinctLDiversity": "models",
-    "Effort": "search",
+    "Effort": "search.budget",
     "EntropyLDiversity": "models",
     "ExposureError": "errors",
     "ExposureWarning": "errors",
@@ -229,7 +229,7 @@ _HOMES = {
     "Mpuccs": "risk.mpuccs",
     "NonUniformEntropy": "quality.objectives",
     "Objective": "discover.objective",
-    "Partition": "partition",
+    "Partition": "tables.partition",
     "PetsardMpuccs": "risk.petsard",
     "Pipeline": "pipeline",
     "PipelineError": "errors",
@@ -238,10 +238,10 @@ _HOMES = {
     "PolicyError": "errors",
     "Precision": "quality.objectives",
     "PrivacyModel": "models",
-    "Pseudonyms": "pseudonyms",
+    "Pseudonyms": "release.pseudonyms",
     "Recoding": "anonymizers.learned",
     "RecursiveCLDiversity": "models",
-    "Release": "release",
+    "Release": "release.release",
     "Report": "reporting",
     "ResourceError": "errors",
     "RiskAssessment": "risk.assess",
@@ -249,18 +249,18 @@ _HOMES = {
     "Selection": "discover.select",
     "SetNCP": "quality.loss",
     "TCloseness": "models",
-    "Table": "table",
+    "Table": "tables.table",
     "Term": "discover.objective",
-    "Trace": "search",
+    "Trace": "search.budget",
     "Utility": "quality.utility",
     "Verdict": "claims",
     "VerificationError": "errors",
-    "anonymize": "protect",
+    "anonymize": "policy.protecting",
     "assess": "risk.assess",
     "check_certificate": "claims.certificates",
     "collapse": "engines.lazy",
     "RemoteRelease": "engines.release",
-    "compare": "comparing",
+    "compare": "policy.comparing",
     "datasets": "",
     "discover": "",
     "find_quasi_identifiers": "discover.recognise",
@@ -274,7 +274,7 @@ _HOMES = {
     "report": "reporting",
     "risk": "",
     "select_columns": "discover.select",
-    "split": "splitting",
+    "split": "tables.splitting",
     "synthesize": "synthesizers",
     "verify": "claims",
 }

@@ -7,12 +7,12 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
-from hushtable import frames
-from hushtable.column import ColumnSpec
+from hushtable.columns.column import ColumnSpec
 from hushtable.errors import InfeasibleError, InputError, with_hint
+from hushtable.io import frames
 from hushtable.models import KAnonymity, PrivacyModel
-from hushtable.protect import anonymize
-from hushtable.release import Release
+from hushtable.policy.protecting import anonymize
+from hushtable.release.release import Release
 
 try:
     from sklearn.base import BaseEstimator, TransformerMixin
@@ -39,7 +39,7 @@ class Anonymizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scik
         As `hushtable.anonymize` takes them.
     new_rows : {"judge", "recode"}
         What `transform` does with rows that were not fitted. ``"judge"`` publishes them as
-        `hushtable.release.Release.apply` does: judged by themselves, so that few rows alone are refused.
+        `hushtable.release.release.Release.apply` does: judged by themselves, so that few rows alone are refused.
         ``"recode"`` gives them the cells of the fitted ones and judges nothing: what a fitted model predicts
         from, not to be published.
 

@@ -11,13 +11,13 @@ import pytest
 
 import hushtable as ht
 from anonymizers.test_mingen import adult_like, laid_out
-from hushtable import search
 from hushtable.anonymizers import exchange, growing
 from hushtable.anonymizers.minimal import regroup, smallest
 from hushtable.kernels import cost
 from hushtable.kernels import exchange as exchange_kernels
 from hushtable.kernels import regroup as regroup_kernels
-from hushtable.search import Budget, Clock
+from hushtable.search import budget
+from hushtable.search.budget import Budget, Clock
 
 NAMES = ["age", "sex", "job"]
 
@@ -28,7 +28,7 @@ class Ticking:
     def __init__(self, monkeypatch: Any, tick: float = 1.0) -> None:
         self.n_looks = 0
         self.tick = tick
-        monkeypatch.setattr(search, "perf_counter", self)
+        monkeypatch.setattr(budget, "perf_counter", self)
 
     def __call__(self) -> float:
         self.n_looks += 1

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from hushtable.anonymizers import Mondrian
 from hushtable.anonymizers.cuts import CutTree
 from hushtable.hierarchy import Hierarchy
-from hushtable.layout import lay_out, places
 from hushtable.models import KAnonymity
-from hushtable.search import THREADS
-from hushtable.table import Table
+from hushtable.recoding.layout import lay_out, places
+from hushtable.search.budget import THREADS
+from hushtable.tables.table import Table
 from searching import search
 
 REGIONS = {"tree": {"south": ["graz", "linz, am"], "rest": ["bonn", "[1, 2]", "zürich 🏔"]}}
@@ -59,7 +59,7 @@ def batch_of(table, random, n_rows, beyond):
 
 @pytest.fixture(autouse=True)
 def _in_parts(monkeypatch):
-    monkeypatch.setattr("hushtable.search._MANY", 3)
+    monkeypatch.setattr("hushtable.search.budget._MANY", 3)
     monkeypatch.setenv(THREADS, "2")
 
 

@@ -19,7 +19,7 @@ from hushtable.anonymizers.minimal.mgga import Matched
 from hushtable.anonymizers.minimal.tables import Choices
 from hushtable.claims import verify
 from hushtable.models.base import ClassStats, Matching
-from hushtable.table import Table
+from hushtable.tables.table import Table
 from strategies import tables as small_tables
 
 NOTIONS = [ht.Match1K, ht.MatchK1, ht.MatchKK, ht.Global1K, ht.GlobalK1]

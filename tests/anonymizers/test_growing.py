@@ -14,7 +14,7 @@ import hushtable as ht
 from hushtable.anonymizers import growing, mondrian
 from hushtable.models import MODELS
 from hushtable.models.matching import MatchingNotion
-from hushtable.search import THREADS
+from hushtable.search.budget import THREADS
 from searching import problem_of
 
 

@@ -12,11 +12,11 @@ import pytest
 
 import hushtable as ht
 import naive_local as naive
-from hushtable import search
 from hushtable.anonymizers.local import annealing, leftover, neighbours, pairing, pricing, recode
 from hushtable.hierarchy import Hierarchy
 from hushtable.kernels.regroup import Check
-from hushtable.search import Clock
+from hushtable.search import budget
+from hushtable.search.budget import Clock
 from kernels.test_local_kernels import NAMES, problem, rows_of
 
 
@@ -118,7 +118,7 @@ def test_a_budget_in_seconds_ends_it():
 
 def test_compiling_is_apart_from_the_seconds_of_a_budget(monkeypatch):
     now = [0.0]
-    monkeypatch.setattr(search, "perf_counter", lambda: now[0])
+    monkeypatch.setattr(budget, "perf_counter", lambda: now[0])
     monkeypatch.setattr(recode, "_compile", lambda problem: now.append(now.pop() + 1_000))
     release = release_of(budget=ht.Budget(seconds=5))
     assert release.trace.complete

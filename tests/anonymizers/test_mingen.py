@@ -17,8 +17,8 @@ import hushtable as ht
 from anonymizers.brute_force import Priced, candidates_of, cheapest, cheapest_partition
 from hushtable.anonymizers.judging import Judge
 from hushtable.anonymizers.minimal import candidates, regroup, setpartition, smallest
-from hushtable.search import Clock
-from hushtable.table import Table
+from hushtable.search.budget import Clock
+from hushtable.tables.table import Table
 from strategies import counted_tables
 
 JOBS = {"up": ["a", "b", "c"], "left": ["a", "b"]}

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import hushtable as ht
 from hushtable.anonymizers.minimal.candidates import lay_out
 from hushtable.anonymizers.minimal.tables import Choices
-from hushtable.table import Table
+from hushtable.tables.table import Table
 from strategies import tables
 
 MG_GA = ht.Certainty(variant="mg-ga")

@@ -16,7 +16,7 @@ import naive
 from hushtable import DistinctLDiversity, KAnonymity, Mondrian, Table
 from hushtable.anonymizers import growing
 from hushtable.errors import ColumnError, InputError
-from hushtable.recoding import Intervals
+from hushtable.recoding.recoding import Intervals
 from searching import search
 
 GRADES = ["low", "middle", "high", "top"]

@@ -14,9 +14,9 @@ import naive
 from hushtable.anonymizers import Mondrian
 from hushtable.hierarchy import Hierarchy
 from hushtable.kernels import profile
-from hushtable.layout import lay_out, pack, places
 from hushtable.models import DistinctLDiversity, KAnonymity
-from hushtable.table import Table
+from hushtable.recoding.layout import lay_out, pack, places
+from hushtable.tables.table import Table
 from searching import search
 
 # Eight leaves and halves of halves: every share is a binary fraction, so that sums are exact.

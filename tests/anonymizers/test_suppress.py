@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import hushtable as ht
-from hushtable import frames
 from hushtable.anonymizers.suppress import offending_rows
+from hushtable.io import frames
 
 
 @pytest.fixture

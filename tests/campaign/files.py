@@ -12,8 +12,8 @@ import pyarrow.csv
 
 import hushtable as ht
 from campaign.outcome import Outcome
-from hushtable import frames
-from hushtable.dialect import Dialect
+from hushtable.io import frames
+from hushtable.io.csv.dialect import Dialect
 
 _PIECES = (
     b'"', b'""', b"\n", b"\r\n", b"\r", b",", b";", b"\t", b"|", b" ", b"a", b"1", b"1.0", b"NA", b"", b"\x00",

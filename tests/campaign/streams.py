@@ -16,7 +16,8 @@ import polars as pl
 import hushtable as ht
 from campaign.outcome import Outcome
 from command import run
-from hushtable import manifest, scanning
+from hushtable.io import batches
+from hushtable.release import manifest
 
 
 def case(random: Random, folder: Path) -> Outcome:
@@ -31,7 +32,7 @@ def case(random: Random, folder: Path) -> Outcome:
     outcome.reproduction = f"{name} before pass {at}"
     has_changed: list[bool] = []
     changing = _changing(lambda: change(random, source), at, has_changed)
-    with mock.patch.object(scanning.Parts, "batches", changing), outcome.guarded("write"):
+    with mock.patch.object(batches.Parts, "batches", changing), outcome.guarded("write"):
         release = ht.Policy.parse(json.dumps(_rules(random))).protect(str(source))
         if at == 0:
             change(random, source)
@@ -72,7 +73,7 @@ def _notes(folder: Path) -> list[str]:
 
 def _changing(change: Callable[[], None], at: int, has_changed: list[bool]) -> Any:
     """Return a pass over files that changes them before it is made, if it is the one."""
-    passes = scanning.Parts.batches
+    passes = batches.Parts.batches
     made: list[int] = []
 
     def changing(self: Any, *names: Any, **options: Any) -> Iterator[Any]:

@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 
 import naive
 from command import run
-from hushtable import frames
 from hushtable.claims import verify
 from hushtable.claims.readings import match_sizes
 from hushtable.errors import ColumnError, InputError, VerificationError
+from hushtable.io import frames
 from hushtable.models import BetaLikeness, DeltaDisclosure, DistinctLDiversity, KAnonymity, KMap, TCloseness
-from hushtable.protect import anonymize
+from hushtable.policy.protecting import anonymize
 from hushtable.risk.assess import assess
 
 READINGS = ("category", "wildcard", "worst")

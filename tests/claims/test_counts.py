@@ -15,10 +15,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import hushtable as ht
-from hushtable import frames
 from hushtable.claims import Claim, Classes, Independence, Limits, Matchings, Stated
-from hushtable.column import ColumnSpec
-from hushtable.frames import Frame
+from hushtable.columns.column import ColumnSpec
+from hushtable.io import frames
+from hushtable.io.frames import Frame
 from hushtable.models import MODELS
 
 AGES = [None, "", "*", "[30, 40)", "[40, 50)", "35"]

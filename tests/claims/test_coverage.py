@@ -10,7 +10,7 @@ import pytest
 import hushtable as ht
 from hushtable.claims import coverage
 from hushtable.claims.coverage import count_covered, covered_by
-from hushtable.column import ColumnSpec
+from hushtable.columns.column import ColumnSpec
 from hushtable.hierarchy import Hierarchy
 
 AGES = [None, "5", "17", "20", "24", "25", "90"]

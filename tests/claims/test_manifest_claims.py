@@ -12,9 +12,9 @@ import pytest
 
 import hushtable as ht
 from command import done, run
-from hushtable import manifest
 from hushtable.claims import Classes, Independence, Limits, Matchings, Stated, claim_from_dict
-from hushtable.column import ColumnSpec
+from hushtable.columns.column import ColumnSpec
+from hushtable.release import manifest
 
 POLICY = """\
 columns:

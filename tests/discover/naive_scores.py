@@ -14,7 +14,7 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from hushtable.table import Table
+from hushtable.tables.table import Table
 
 Record = dict[str, Any]
 Order = Sequence[Any] | None

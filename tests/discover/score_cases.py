@@ -15,8 +15,8 @@ from hypothesis import assume
 from hypothesis import strategies as st
 
 from hushtable.discover import scores
-from hushtable.partition import Partition
-from hushtable.table import Table
+from hushtable.tables.partition import Partition
+from hushtable.tables.table import Table
 from strategies import tables
 
 

@@ -15,7 +15,7 @@ import hushtable as ht
 from hushtable.discover import compare_sets, scores
 from hushtable.discover.scores import truth
 from hushtable.errors import ColumnError, InputError
-from hushtable.table import Table
+from hushtable.tables.table import Table
 
 OPTIONS = {
     "gini": {"target": "pay"},

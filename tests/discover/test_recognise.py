@@ -18,7 +18,7 @@ from hypothesis import given, settings
 import hushtable as ht
 from hushtable.discover.recognise import find_quasi_identifiers
 from hushtable.errors import InputError
-from hushtable.table import Table
+from hushtable.tables.table import Table
 
 
 def proposed(name, cells, **options):

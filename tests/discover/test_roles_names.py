@@ -5,10 +5,10 @@ import re
 import polars as pl
 import pytest
 
+from hushtable.columns.spellings import fold
 from hushtable.discover.recognise import find_quasi_identifiers
 from hushtable.discover.roles.names import lexicon, says
 from hushtable.discover.roles.topics import entries, packaged, rows, topics
-from hushtable.spellings import fold
 
 NAMES = {
     "birth": [

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 
 from hushtable.discover.roles.power import entropy, mean_gains, orders, twins
-from hushtable.table import Table
+from hushtable.tables.table import Table
 from strategies import counted_tables
 
 

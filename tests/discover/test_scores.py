@@ -37,8 +37,8 @@ from score_cases import (
 import hushtable as ht
 from hushtable.discover import scores
 from hushtable.errors import ColumnError, InputError
-from hushtable.partition import Partition
-from hushtable.table import Table
+from hushtable.tables.partition import Partition
+from hushtable.tables.table import Table
 
 
 @given(cases(), st.randoms(use_true_random=False))

@@ -16,7 +16,7 @@ from score_cases import PEOPLE, SET, TABLE_3, TWINS, approx, cases, check_same
 
 from hushtable.discover import scores
 from hushtable.errors import InputError
-from hushtable.table import Table
+from hushtable.tables.table import Table
 
 
 @given(cases())

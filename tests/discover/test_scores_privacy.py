@@ -16,7 +16,7 @@ from score_cases import PEOPLE, SENSITIVE_TWINS, SET, VARIANTS, approx, cases, c
 import hushtable as ht
 from hushtable.discover import scores
 from hushtable.errors import HushError, InputError
-from hushtable.table import Table
+from hushtable.tables.table import Table
 
 
 @given(cases())

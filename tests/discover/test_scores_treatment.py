@@ -20,7 +20,7 @@ from score_cases import VARIANTS, approx, check_same, treatments, words_of
 
 from hushtable.discover import scores
 from hushtable.errors import InputError
-from hushtable.table import Table
+from hushtable.tables.table import Table
 
 STATISTICS = ("smd", "t", "variance_ratio")
 TREATMENTS = (scores.covariate_shift, scores.balance, scores.propensity_overlap)

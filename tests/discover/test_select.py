@@ -16,7 +16,7 @@ from hushtable.discover.evaluation import Evaluator
 from hushtable.discover.optimizers import Annealing, Evolutionary, Exhaustive, Greedy, Pareto, Tabu
 from hushtable.discover.optimizers.exact import undominated
 from hushtable.errors import BudgetExceeded, ColumnError, InputError
-from hushtable.table import Table
+from hushtable.tables.table import Table
 from strategies import counted_tables
 
 PAPER = ht.Objective.paper()

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import hushtable as ht
 from hushtable.engines.cells import Cells
-from hushtable.table import Table
+from hushtable.tables.table import Table
 
 MOMENTS = [dt.datetime(1969, 12, 31, 23, 59, 59, 999000), dt.datetime(2000, 2, 29), dt.datetime(2024, 3, 31, 2, 30)]
 DAYS = [dt.date(1, 1, 1), dt.date(2000, 2, 29), dt.date(9999, 12, 31)]

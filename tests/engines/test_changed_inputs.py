@@ -7,8 +7,9 @@ import polars as pl
 import pytest
 
 import hushtable as ht
-from hushtable import files, manifest
 from hushtable.errors import ExposureError, InputError
+from hushtable.io import files
+from hushtable.release import manifest
 
 POLICY = {
     "version": 1,

@@ -10,9 +10,9 @@ import pyarrow.parquet as pq
 import pytest
 
 import hushtable as ht
-from hushtable import frames
 from hushtable.engines import counting
-from hushtable.exposure import ExposureLimit, measure_exposure
+from hushtable.io import frames
+from hushtable.release.exposure import ExposureLimit, measure_exposure
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -8,8 +8,8 @@ import pytest
 
 import hushtable as ht
 from command import run
-from hushtable import manifest
 from hushtable.errors import InputError, VerificationError
+from hushtable.release import manifest
 
 TABLE = pl.DataFrame({"sex": ["f", "m"] * 20, "ward": ["a", "a", "b", "b"] * 10})
 ASKED = {"quasi_identifiers": ["sex", "ward"], "models": [ht.KAnonymity(5)]}

@@ -17,8 +17,8 @@ from hypothesis import given
 import hushtable as ht
 from hushtable.engines import is_lazy, lazy
 from hushtable.engines.cells import Cells
-from hushtable.frames import read
-from hushtable.pseudonyms import pseudonymize
+from hushtable.io.frames import read
+from hushtable.release.pseudonyms import pseudonymize
 
 KEY = bytes(range(32))
 PEOPLE = pl.DataFrame({"age": [31, 34, 31, None], "job": ["cook", None, "cook", "clerk"], "note": ["a", "b", "c", "d"]})
@@ -209,7 +209,7 @@ def test_too_many_distinct_rows_are_refused_before_any_is_pulled(engine, monkeyp
 
 
 def test_more_rows_than_memory_holds_are_refused(people, monkeypatch):
-    monkeypatch.setattr("hushtable.search.free_memory", lambda: 100)
+    monkeypatch.setattr("hushtable.search.budget.free_memory", lambda: 100)
     with pytest.raises(ht.InputError, match="distinct rows of 1 columns, the widest 'age'") as error:
         people.collapse(["age"])
     assert "a machine with more memory" in str(error.value)

@@ -14,14 +14,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hushtable import frames, scanning
-from hushtable.dialect import Dialect
 from hushtable.engines import parts
 from hushtable.engines.cells import Cells
 from hushtable.engines.files import Files
 from hushtable.engines.parts import Batches, write_file, write_parts
 from hushtable.errors import ColumnError, InputError
-from hushtable.pseudonyms import Pseudonyms, pseudonymize
+from hushtable.io import batches, frames
+from hushtable.io.csv.dialect import Dialect
+from hushtable.release.pseudonyms import Pseudonyms, pseudonymize
 from test_collapsing import CELLS, rows_of, tables, written
 
 SECRET = "canary-7319"
@@ -216,7 +216,7 @@ def test_dictionaries_in_lists_and_structs_are_forgotten_too(tmp_path):
 
 @pytest.mark.parametrize("later", [{"a": [1, 3], "b": [1, 1]}, {"a": [1, 2], "b": [1, 2]}])
 def test_an_input_that_changed_is_an_error_that_quotes_nothing(tmp_path, monkeypatch, later):
-    monkeypatch.setattr("hushtable.files._state", lambda path: (0, 0, 0, 0))
+    monkeypatch.setattr("hushtable.io.files._state", lambda path: (0, 0, 0, 0))
     path = tmp_path / "t.parquet"
     pl.DataFrame({"a": [1, 2, 2], "b": [1, 1, 2]}).filter(pl.Series([True, True, False])).write_parquet(path)
     files = Files.open(path)
@@ -259,7 +259,7 @@ def test_a_csv_comes_back(tmp_path, encoding, delimiter, monkeypatch):
 
 def test_a_thread_that_reads_ahead_ends_with_its_reader():
     seen = []
-    items = scanning.ahead(seen.append(i) or i for i in range(100))
+    items = batches.ahead(seen.append(i) or i for i in range(100))
     assert [next(items), next(items)] == [0, 1]
     items.close()
     gc.collect()
@@ -269,7 +269,7 @@ def test_a_thread_that_reads_ahead_ends_with_its_reader():
         yield 1
         raise RuntimeError
 
-    items = scanning.ahead(failing())
+    items = batches.ahead(failing())
     assert next(items) == 1
     with pytest.raises(RuntimeError):
         next(items)

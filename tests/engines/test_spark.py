@@ -22,8 +22,8 @@ import hushtable as ht
 from command import done
 from hushtable.engines import is_lazy, lazy
 from hushtable.engines.cells import Cells
-from hushtable.frames import read as read_frame
-from hushtable.pseudonyms import pseudonymize
+from hushtable.io.frames import read as read_frame
+from hushtable.release.pseudonyms import pseudonymize
 
 pytestmark = [
     pytest.mark.xdist_group("spark"),

@@ -13,13 +13,14 @@ import polars as pl
 import pytest
 
 import hushtable as ht
-from hushtable import drafts, manifest
 from hushtable.claims import of_models, opened, seen
 from hushtable.engines import parts, writing
 from hushtable.engines.cells import Cells
 from hushtable.engines.files import Files
 from hushtable.engines.writing import write
 from hushtable.errors import ColumnError, InputError, VerificationError
+from hushtable.io import drafts
+from hushtable.release import manifest
 
 SECRET = "canary-7319"
 
@@ -187,7 +188,8 @@ import os, signal, sys
 from pathlib import Path
 sys.path[:0] = {paths!r}
 import test_writing as here
-from hushtable import drafts, manifest
+from hushtable.io import drafts
+from hushtable.release import manifest
 from hushtable.engines import parts, writing
 
 for name in ("_MOST_ROWS", "_BUCKETS"):
@@ -319,7 +321,7 @@ def test_no_error_quotes_a_cell(tmp_path):
 
 
 def test_without_its_reader_a_folder_says_what_to_install(tmp_path, monkeypatch):
-    for name in ("hushtable.scanning", "hushtable.collapsing"):
+    for name in ("hushtable.io.batches", "hushtable.io.distinct_rows"):
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(InputError, match=r"pip install 'hushtable\[stream\]'"):

@@ -16,7 +16,7 @@ from hushtable.kernels import annealing as steps
 from hushtable.kernels import leftover as levels
 from hushtable.kernels import pairing as rings
 from hushtable.kernels import spans
-from hushtable.search import Clock
+from hushtable.search.budget import Clock
 
 NAMES = ("age", "job", "town")
 LOSSES = (ht.SetNCP(), ht.ArxLoss(mean="arithmetic"))

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import hushtable as ht
-from hushtable import lattice
 from hushtable.kernels import uniques
+from hushtable.tables import lattice
 from strategies import coded_rows
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import hushtable as ht
 from hushtable.masking import kept
-from hushtable.table import Table
+from hushtable.tables.table import Table
 
 pairs = st.lists(st.tuples(st.integers(-2, 3), st.integers(-1, 3)), min_size=1, max_size=30)
 

@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 
 import hushtable as ht
 from hushtable.claims import Independence
-from hushtable.column import from_texts
+from hushtable.columns.column import from_texts
 from hushtable.masking.amounts import read_amounts
 from hushtable.masking.dealing import Types, greedy
 from hushtable.masking.search import agreement_bound, mask
-from hushtable.search import Budget
+from hushtable.search.budget import Budget
 from strategies import tables
 
 METHODS = ["auto", "exact", "greedy", "pivot"]

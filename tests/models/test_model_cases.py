@@ -37,7 +37,7 @@ from hushtable.models import (
     model_to_dict,
 )
 from hushtable.models.base import Matching
-from hushtable.partition import Partition
+from hushtable.tables.partition import Partition
 from searching import search
 
 ORDERED = Ground(is_ordered=True)

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import hushtable as ht
-from hushtable import frames
+from hushtable.io import frames
 from hushtable.pipeline.cleaning import Cleaning, cleaned, is_incomplete, is_outlier
 
 numbers = st.lists(st.one_of(st.none(), st.integers(-50, 50)), min_size=1, max_size=12)

@@ -12,11 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from naive_constraining import constrain
 
-from hushtable import frames
-from hushtable.column import ColumnSpec
-from hushtable.dialect import Dialect
+from hushtable.columns.column import ColumnSpec
 from hushtable.errors import ColumnError, InputError, PipelineError
-from hushtable.frames import Frame
+from hushtable.io import frames
+from hushtable.io.csv.dialect import Dialect
+from hushtable.io.frames import Frame
 from hushtable.pipeline.conditions import (
     Agreement,
     Cell,

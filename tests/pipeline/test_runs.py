@@ -16,7 +16,7 @@ import pytest
 
 import hushtable as ht
 from command import run, tree
-from hushtable import drafts
+from hushtable.io import drafts
 from hushtable.pipeline import evaluators, steps
 from hushtable.pipeline import run as runs
 from hushtable.pipeline.writing import RECORD

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from hushtable.hierarchy import Hierarchy
 from hushtable.quality import arx
 from hushtable.quality.loss import loss_metric, loss_metric_by_column, non_uniform_entropy, precision
-from hushtable.table import Table
+from hushtable.tables.table import Table
 
 COLUMNS = ("sex", "age", "race", "marital-status", "education", "native-country", "workclass", "occupation")
 

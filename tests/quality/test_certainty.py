@@ -7,8 +7,8 @@ import polars as pl
 import pytest
 
 import hushtable as ht
-from hushtable.column import from_texts
-from hushtable.recoding import Intervals, Nodes, Recoding, Sets
+from hushtable.columns.column import from_texts
+from hushtable.recoding.recoding import Intervals, Nodes, Recoding, Sets
 
 TREE = {"tree": {"T1": {"A": ["a1", "a2"], "B": ["B"], "C": ["C"], "D": ["D"]}}}
 

@@ -8,9 +8,9 @@ import polars as pl
 import pytest
 from hypothesis import given
 
-from hushtable.column import Column
+from hushtable.columns.column import Column
 from hushtable.quality.description import describe, pearson
-from hushtable.table import Table
+from hushtable.tables.table import Table
 from strategies import counted_tables, tables
 
 NUMBERS = ("integer", "decimal")

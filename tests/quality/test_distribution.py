@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import hushtable as ht
-from hushtable import frames
 from hushtable.claims import Classes
+from hushtable.io import frames
 from hushtable.quality.utility import measure_utility
 
 

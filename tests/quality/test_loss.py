@@ -10,9 +10,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import naive
-from hushtable.partition import Partition
 from hushtable.quality.loss import _exact_sum, average_class_size, discernibility, measure, set_ncp
-from hushtable.table import Table
+from hushtable.tables.partition import Partition
+from hushtable.tables.table import Table
 from tightly import tight
 
 NAMES = ("number", "rank", "group")

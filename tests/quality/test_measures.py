@@ -15,10 +15,10 @@ from hushtable.claims import Classes
 from hushtable.errors import InputError
 from hushtable.hierarchy import Hierarchy
 from hushtable.models import KAnonymity
-from hushtable.partition import Partition
 from hushtable.quality import MEASURES, of
-from hushtable.recoding import Nodes, Recoding
-from hushtable.table import Table
+from hushtable.recoding.recoding import Nodes, Recoding
+from hushtable.tables.partition import Partition
+from hushtable.tables.table import Table
 
 PEOPLE = pl.DataFrame({"age": [31, 34, 52, 57, 31], "job": ["clerk", "cook", "clerk", "clerk", "clerk"]})
 TREE = Hierarchy.from_dict({"tree": {"white": ["clerk", "nurse"], "blue": ["cook", "welder"]}}, "job")

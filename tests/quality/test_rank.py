@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import hushtable as ht
-from hushtable import notes
 from hushtable.quality import LOSSES, loss
 from hushtable.quality.loss import SetNCP
+from hushtable.release import notes
 
 FAR = pl.DataFrame({"income": [i * 37 % 299 for i in range(299)] + [10**6], "age": [i * 7 % 90 for i in range(300)]})
 

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hushtable.column import Column, value_text
+from hushtable.columns.column import Column, value_text
 from hushtable.quality.similarity import diagnosis, similarity
-from hushtable.table import Table
+from hushtable.tables.table import Table
 from strategies import PALETTES, counted_tables, tables
 
 NUMBERS, DAYS = {"integer", "decimal"}, {"date", "datetime"}

@@ -3,11 +3,11 @@
 import polars as pl
 import pytest
 
-from hushtable import frames
 from hushtable.claims import Classes
-from hushtable.column import ColumnSpec
+from hushtable.columns.column import ColumnSpec
 from hushtable.errors import InputError
 from hushtable.hierarchy import Hierarchy
+from hushtable.io import frames
 from hushtable.models import KAnonymity
 from hushtable.quality.standing import read_alike, read_column, told
 

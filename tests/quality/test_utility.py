@@ -12,9 +12,9 @@ from scipy import stats
 
 import hushtable as ht
 from hushtable.claims import Classes
-from hushtable.column import ColumnSpec
+from hushtable.columns.column import ColumnSpec
 from hushtable.errors import ColumnError, InputError
-from hushtable.frames import read
+from hushtable.io.frames import read
 from hushtable.models import KAnonymity
 from hushtable.quality.utility import measure_utility
 

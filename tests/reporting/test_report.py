@@ -13,8 +13,8 @@ import pytest
 
 import hushtable as ht
 from command import done, run
-from hushtable import frames
-from hushtable.exposure import ExposureLimit
+from hushtable.io import frames
+from hushtable.release.exposure import ExposureLimit
 from hushtable.reporting import inside, outside, released
 from hushtable.reporting.sections import Quantity, share_shown
 

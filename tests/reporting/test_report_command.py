@@ -7,7 +7,7 @@ import pytest
 
 import hushtable as ht
 from command import done, run
-from hushtable.manifest import sha256
+from hushtable.release.manifest import sha256
 
 POLICY = """
 columns:

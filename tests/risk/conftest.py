@@ -3,9 +3,9 @@
 import polars as pl
 import pytest
 
-from hushtable.partition import Partition
 from hushtable.risk.population import SampleClasses
-from hushtable.table import Table
+from hushtable.tables.partition import Partition
+from hushtable.tables.table import Table
 
 COLUMNS = ["sex", "age", "race", "marital-status", "education", "native-country", "workclass", "occupation"]
 

@@ -16,7 +16,7 @@ from hushtable.claims import verify
 from hushtable.errors import ColumnError
 from hushtable.models import KAnonymity
 from hushtable.risk.assess import assess
-from hushtable.table import ColumnSpec, Table
+from hushtable.tables.table import ColumnSpec, Table
 
 NAMES = ("a", "b", "s")
 READINGS = ("category", "wildcard", "worst")

@@ -7,7 +7,7 @@ import pytest
 
 from hushtable.risk.assess import assess
 from hushtable.risk.hipaa import safe_harbor
-from hushtable.table import Table
+from hushtable.tables.table import Table
 
 TODAY = dt.date(2026, 6, 1)
 BROKEN = {

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hushtable.partition import Partition
 from hushtable.risk.population import SampleClasses, chow_liu, expected
-from hushtable.table import Table
+from hushtable.tables.partition import Partition
+from hushtable.tables.table import Table
 
 
 @st.composite

@@ -23,12 +23,12 @@ from hushtable.anonymizers.releasing import release_of
 from hushtable.anonymizers.request import Request
 from hushtable.anonymizers.suppress import offending_rows
 from hushtable.errors import InputError
-from hushtable.layout import by_content
 from hushtable.models.matching import MatchingNotion
-from hushtable.partition import Partition
-from hushtable.release import Release
-from hushtable.search import Budget, check_memory
-from hushtable.table import Table
+from hushtable.recoding.layout import by_content
+from hushtable.release.release import Release
+from hushtable.search.budget import Budget, check_memory
+from hushtable.tables.partition import Partition
+from hushtable.tables.table import Table
 
 __all__ = [
     "METHODS",

@@ -8,15 +8,15 @@ from typing import Final
 
 from hushtable.anonymizers.mondrian import Mondrian
 from hushtable.anonymizers.request import Request
-from hushtable.cells import SUPPRESSED
-from hushtable.column import Column
+from hushtable.columns.cells import SUPPRESSED
+from hushtable.columns.column import Column
+from hushtable.columns.texts import without_blanks
 from hushtable.errors import ColumnError, InputError, check_columns, listed, with_hint
-from hushtable.frames import Frame
 from hushtable.hierarchy.propose import prefix_lengths_of
-from hushtable.missing_codes import warn_of_missing_numbers
+from hushtable.io.frames import Frame
 from hushtable.models.identity import KAnonymity
-from hushtable.table import Table
-from hushtable.texts import without_blanks
+from hushtable.tables.missing_codes import warn_of_missing_numbers
+from hushtable.tables.table import Table
 
 __all__ = [
     "check_cells",

@@ -6,9 +6,9 @@ import numpy as np
 
 from hushtable._types import CodeArray
 from hushtable.kernels import exchange, judge, shares
-from hushtable.partition import Partition
-from hushtable.search import Clock, check_memory
-from hushtable.table import Table
+from hushtable.search.budget import Clock, check_memory
+from hushtable.tables.partition import Partition
+from hushtable.tables.table import Table
 
 __all__ = ["improve"]
 

@@ -15,8 +15,8 @@ from hushtable.hierarchy import Hierarchy
 from hushtable.kernels import judge, regroup
 from hushtable.models.base import ClassStats, PrivacyModel, Rule, describe
 from hushtable.models.identity import KAnonymity
-from hushtable.partition import Partition, grounds, totals
-from hushtable.table import Table
+from hushtable.tables.partition import Partition, grounds, totals
+from hushtable.tables.table import Table
 
 __all__ = ["NO_LADDERS", "Judge"]
 

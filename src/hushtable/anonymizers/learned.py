@@ -10,7 +10,6 @@ from typing import Any, Final
 
 import numpy as np
 
-from hushtable import drafts, frames, recoding
 from hushtable._types import BoolArray, CodeArray
 from hushtable.anonymizers import recoding_file
 from hushtable.anonymizers.judging import Judge
@@ -19,20 +18,22 @@ from hushtable.anonymizers.preparing import prepare
 from hushtable.anonymizers.releasing import release_of
 from hushtable.anonymizers.request import Request
 from hushtable.anonymizers.routes import Routes
-from hushtable.batch import Batch
-from hushtable.cells import SUPPRESSED
 from hushtable.claims.coverage import covers_beside, pair_rows
-from hushtable.column import Kind
-from hushtable.edition import Edition, Rewritten
+from hushtable.columns.cells import SUPPRESSED
+from hushtable.columns.column import Kind
 from hushtable.errors import ColumnError, InfeasibleError, InputError, listed, with_hint
-from hushtable.exposure import ExposureLimit
-from hushtable.frames import Frame
-from hushtable.partition import Partition
-from hushtable.pseudonyms import Pseudonyms
-from hushtable.release import Release
-from hushtable.search import Clock
-from hushtable.table import Table
-from hushtable.written import Written
+from hushtable.io import drafts, frames
+from hushtable.io.frames import Frame
+from hushtable.recoding import recoding
+from hushtable.recoding.published_texts import Written
+from hushtable.release.edition import Edition, Rewritten
+from hushtable.release.exposure import ExposureLimit
+from hushtable.release.next_batch import Batch
+from hushtable.release.pseudonyms import Pseudonyms
+from hushtable.release.release import Release
+from hushtable.search.budget import Clock
+from hushtable.tables.partition import Partition
+from hushtable.tables.table import Table
 
 __all__ = ["LearnedRecoding", "Recoding"]
 
@@ -65,7 +66,7 @@ class LearnedRecoding:
         Of the columns that are kept as they are; None where nobody measures what they expose.
     accepted : mapping of column to str
     is_enforced : bool
-        As `hushtable.release.Release.with_exposure` takes them.
+        As `hushtable.release.release.Release.with_exposure` takes them.
     fresh : tuple of str
         Those of ``hidden`` of which every record gets a new one.
     from_data : mapping of quasi-identifier to str
@@ -113,7 +114,7 @@ class LearnedRecoding:
         return cls(**recoding_file.parts_in(recoding_file.read(Path(path))))
 
     def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
-        """Write it to a file; see `hushtable.release.Release.save_recoding`."""
+        """Write it to a file; see `hushtable.release.release.Release.save_recoding`."""
         self.check_saveable()
         parts = {each.name: getattr(self, each.name) for each in fields(self)}
         recoding_file.write(parts, Path(path), overwrite=overwrite)

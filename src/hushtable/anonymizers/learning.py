@@ -12,19 +12,19 @@ from hushtable._types import CodeArray
 from hushtable.anonymizers.learned import LearnedRecoding
 from hushtable.anonymizers.request import Request
 from hushtable.anonymizers.routes import Routes
-from hushtable.cells import SUPPRESSED, read, value
-from hushtable.column import ColumnSpec
+from hushtable.columns.cells import SUPPRESSED, read, value
+from hushtable.columns.column import ColumnSpec
 from hushtable.errors import InputError, listed, with_hint
 from hushtable.hierarchy import Hierarchy, Rule
 from hushtable.hierarchy.rules import Dates, Dictionary, Frequency, Prefix, Runs
 from hushtable.models.matching import MatchingNotion
-from hushtable.partition import Partition
 from hushtable.quality.loss import SetNCP
-from hushtable.readable import Rounded
-from hushtable.recoding import GridCells, Recoding
-from hushtable.release import Release
-from hushtable.table import Table
-from hushtable.written import Written
+from hushtable.recoding.published_texts import Written
+from hushtable.recoding.readable import Rounded
+from hushtable.recoding.recoding import GridCells, Recoding
+from hushtable.release.release import Release
+from hushtable.tables.partition import Partition
+from hushtable.tables.table import Table
 
 __all__ = ["Learner"]
 

@@ -20,10 +20,10 @@ from hushtable.anonymizers.trade import suppress_for_loss
 from hushtable.errors import InputError, check_whole, listed, with_hint
 from hushtable.kernels import exchange as exchanging
 from hushtable.kernels import replay, split
-from hushtable.layout import Axis, Lists, by_content, check_grid, lay_out, pack, packed_rows, places
-from hushtable.partition import Partition
-from hushtable.recoding import Recoding
-from hushtable.search import check_memory, say_if_first_run
+from hushtable.recoding.layout import Axis, Lists, by_content, check_grid, lay_out, pack, packed_rows, places
+from hushtable.recoding.recoding import Recoding
+from hushtable.search.budget import check_memory, say_if_first_run
+from hushtable.tables.partition import Partition
 
 __all__ = ["Mondrian"]
 

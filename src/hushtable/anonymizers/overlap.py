@@ -18,11 +18,11 @@ from hushtable._types import BoolArray, CodeArray, CountArray
 from hushtable.anonymizers.cuts import CutTree
 from hushtable.anonymizers.method import Problem, is_bounded_below
 from hushtable.claims.coverage import count_covered, fewest_persons, pair_rows
-from hushtable.column import ColumnSpec
+from hushtable.columns.column import ColumnSpec
 from hushtable.models.base import ClassStats, PrivacyModel
-from hushtable.partition import Partition
-from hushtable.recoding import Recoding
-from hushtable.table import Table
+from hushtable.recoding.recoding import Recoding
+from hushtable.tables.partition import Partition
+from hushtable.tables.table import Table
 
 __all__ = ["undo_overlaps"]
 

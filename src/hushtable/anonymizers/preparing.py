@@ -7,16 +7,16 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from hushtable import drafts, frames
 from hushtable.anonymizers.checks import check_cells, check_roles, check_spelling
 from hushtable.anonymizers.request import Request
-from hushtable.column import Column, ColumnSpec
+from hushtable.columns.column import Column, ColumnSpec
 from hushtable.errors import InputError, check_columns, listed, with_hint
-from hushtable.frames import Frame
 from hushtable.hierarchy import Hierarchy
-from hushtable.partition import totals
+from hushtable.io import drafts, frames
+from hushtable.io.frames import Frame
 from hushtable.quality.loss import SetNCP
-from hushtable.table import Table
+from hushtable.tables.partition import totals
+from hushtable.tables.table import Table
 
 __all__ = ["Prepared", "prepare"]
 

@@ -10,17 +10,17 @@ from typing import Final, Literal
 
 import numpy as np
 
-from hushtable import cells
-from hushtable import recoding as recodings
 from hushtable._types import BoolArray, CodeArray, CountArray
+from hushtable.columns import cells
 from hushtable.hierarchy import Hierarchy
 from hushtable.kernels import histogram
-from hushtable.layout import Axis
-from hushtable.partition import Partition
-from hushtable.readable import Listed, Rounded
-from hushtable.recoding import Cells, Recoding
-from hushtable.search import n_threads
-from hushtable.table import Table
+from hushtable.recoding import recoding as recodings
+from hushtable.recoding.layout import Axis
+from hushtable.recoding.readable import Listed, Rounded
+from hushtable.recoding.recoding import Cells, Recoding
+from hushtable.search.budget import n_threads
+from hushtable.tables.partition import Partition
+from hushtable.tables.table import Table
 
 __all__ = ["STYLES", "Style", "covering", "from_cells", "from_classes", "run"]
 

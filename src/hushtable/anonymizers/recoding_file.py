@@ -11,21 +11,21 @@ from typing import Any, Final
 
 import numpy as np
 
-from hushtable import drafts, entries
 from hushtable.anonymizers.request import Request
 from hushtable.anonymizers.routes import Among, Below, Routes, Side
 from hushtable.claims import Limits
-from hushtable.column import ColumnSpec
-from hushtable.dialect import Writing
+from hushtable.columns.column import ColumnSpec
 from hushtable.errors import InputError, with_hint
-from hushtable.exposure import ExposureLimit
 from hushtable.hierarchy import Hierarchy
 from hushtable.hierarchy.rules import Dates
 from hushtable.hierarchy.rules import to_dict as rule_to_dict
+from hushtable.io import drafts
+from hushtable.io.csv.dialect import Writing
+from hushtable.models import entries, model_to_dict
 from hushtable.models import from_dict as model_from_dict
-from hushtable.models import model_to_dict
 from hushtable.quality.loss import SetNCP
-from hushtable.written import Written
+from hushtable.recoding.published_texts import Written
+from hushtable.release.exposure import ExposureLimit
 
 __all__ = ["parts_in", "read", "write"]
 

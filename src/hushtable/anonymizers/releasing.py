@@ -9,22 +9,22 @@ from typing import Any
 
 import numpy as np
 
-from hushtable import entries
 from hushtable.anonymizers.judging import Judge
 from hushtable.anonymizers.method import Found
 from hushtable.anonymizers.preparing import Prepared
 from hushtable.anonymizers.request import Request
-from hushtable.cells import SUPPRESSED
 from hushtable.claims import Classes, Matchings, of_models
 from hushtable.claims.certificates import Certificate
-from hushtable.column import ColumnSpec
+from hushtable.columns.cells import SUPPRESSED
+from hushtable.columns.column import ColumnSpec
 from hushtable.errors import InfeasibleError, InputError, with_hint
+from hushtable.models import entries
 from hushtable.models.base import model_to_dict
-from hushtable.partition import Partition
 from hushtable.quality.loss import RowLoss
-from hushtable.recoding import Recoding
-from hushtable.release import Release
-from hushtable.table import Table
+from hushtable.recoding.recoding import Recoding
+from hushtable.release.release import Release
+from hushtable.tables.partition import Partition
+from hushtable.tables.table import Table
 
 __all__ = ["release_of"]
 

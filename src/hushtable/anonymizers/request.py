@@ -10,15 +10,15 @@ from typing import Any, Literal
 from hushtable.anonymizers.method import Method
 from hushtable.anonymizers.mondrian import Mondrian
 from hushtable.claims import Limits
-from hushtable.column import ColumnSpec
-from hushtable.dialect import Writing
+from hushtable.columns.column import ColumnSpec
 from hushtable.errors import InputError, listed, with_hint
+from hushtable.io.csv.dialect import Writing
 from hushtable.models.base import PrivacyModel
 from hushtable.models.identity import DeltaPresence, KAnonymity
 from hushtable.models.matching import MatchingNotion
-from hushtable.pseudonyms import Pseudonyms
 from hushtable.quality.loss import Loss, SetNCP
-from hushtable.search import Clock
+from hushtable.release.pseudonyms import Pseudonyms
+from hushtable.search.budget import Clock
 
 __all__ = ["Request"]
 

@@ -9,18 +9,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hushtable import cells
 from hushtable._types import CodeArray, CountArray
 from hushtable.anonymizers import publish
 from hushtable.anonymizers.cuts import CutTree
-from hushtable.boundaries import cut_point, grid_point
 from hushtable.claims.coverage import covered_by, n_below
-from hushtable.column import Column
+from hushtable.columns import cells
+from hushtable.columns.column import Column
 from hushtable.kernels import replay
-from hushtable.layout import Axis
-from hushtable.partition import Partition
-from hushtable.search import in_runs
-from hushtable.table import Table
+from hushtable.recoding.cut_points import cut_point, grid_point
+from hushtable.recoding.layout import Axis
+from hushtable.search.budget import in_runs
+from hushtable.tables.partition import Partition
+from hushtable.tables.table import Table
 
 __all__ = ["Among", "Below", "Routes", "Side"]
 

@@ -9,10 +9,10 @@ import numpy as np
 
 from hushtable._types import BoolArray, CountArray
 from hushtable.errors import ColumnError
-from hushtable.frames import Frame
+from hushtable.io.frames import Frame
 from hushtable.models.base import ClassStats, Ground, Histogram, PrivacyModel
-from hushtable.partition import grounds, totals
-from hushtable.table import Table
+from hushtable.tables.partition import grounds, totals
+from hushtable.tables.table import Table
 
 __all__ = ["offending_rows"]
 

@@ -13,25 +13,25 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
-from hushtable import frames
 from hushtable._types import Missing
-from hushtable.cells import SUPPRESSED
 from hushtable.claims.classes import Classes, Limits
 from hushtable.claims.independence import Independence
 from hushtable.claims.linked import Known, Linkage, count_linked, linked_in
 from hushtable.claims.matchings import Matchings
 from hushtable.claims.stated import Stated
 from hushtable.claims.verdict import Claim, Failure, Verdict, told
-from hushtable.column import ColumnSpec, check_specs
-from hushtable.dialect import Dialect
+from hushtable.columns.cells import SUPPRESSED
+from hushtable.columns.column import ColumnSpec, check_specs
 from hushtable.errors import InputError, VerificationError, listed, names_in, with_hint
-from hushtable.files import MANIFEST
 from hushtable.hierarchy import Hierarchy
+from hushtable.io import frames
+from hushtable.io.csv.dialect import Dialect
+from hushtable.io.files import MANIFEST
 from hushtable.models import PrivacyModel, models_in
 from hushtable.models.matching import MatchingNotion
 
 if TYPE_CHECKING:
-    from hushtable.scanning import Scan
+    from hushtable.io.batches import Scan
 
 __all__ = [
     "KINDS",
@@ -144,7 +144,7 @@ def opened(data: Any, dialect: Dialect | None = None, *, is_large: bool = False)
     """
     if is_large or (isinstance(data, (str, os.PathLike)) and Path(data).is_dir()):
         try:
-            from hushtable.scanning import scan
+            from hushtable.io.batches import scan
         except ModuleNotFoundError:
             msg = with_hint(
                 f"{str(data)!r} is not read whole, which needs a reader.", "pip install 'hushtable[stream]'."
@@ -172,7 +172,7 @@ def seen(claim: Claim, table: frames.Frame | Scan) -> frames.Frame:
     """
     if isinstance(table, frames.Frame):
         return table
-    from hushtable.collapsing import collapse
+    from hushtable.io.distinct_rows import collapse
 
     # What is new in every record says nothing of whose it is.
     alone = [getattr(claim, each, None) for each in _ALONE if not getattr(claim, "is_fresh", False)]

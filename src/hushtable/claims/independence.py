@@ -13,12 +13,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from hushtable import frames
 from hushtable._types import CodeArray, CountArray
 from hushtable.claims.readings import label_rows, tallied
 from hushtable.claims.verdict import Claim, Failure, Verdict
+from hushtable.columns.texts import text_codes
 from hushtable.errors import InputError, check_columns, listed, names_in, with_hint
-from hushtable.texts import text_codes
+from hushtable.io import frames
 
 __all__ = ["Independence"]
 

@@ -14,12 +14,12 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from hushtable import frames
 from hushtable._types import CodeArray, CountArray
 from hushtable.claims.classes import Classes
 from hushtable.claims.grouping import group
 from hushtable.claims.verdict import Claim
 from hushtable.errors import check_columns
+from hushtable.io import frames
 
 __all__ = ["Known", "Linkage", "count_linked", "linked_in"]
 

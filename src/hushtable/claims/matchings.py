@@ -11,9 +11,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from hushtable import frames
 from hushtable._types import CountArray
-from hushtable.cells import SUPPRESSED
 from hushtable.claims.classes import class_figures, spelling_failures
 from hushtable.claims.columns import (
     joined,
@@ -30,8 +28,10 @@ from hushtable.claims.columns import (
 from hushtable.claims.grouping import Grouped, cover, group, hold
 from hushtable.claims.readings import count_values
 from hushtable.claims.verdict import Claim, Failure, Verdict
-from hushtable.column import ColumnSpec
+from hushtable.columns.cells import SUPPRESSED
+from hushtable.columns.column import ColumnSpec
 from hushtable.errors import check_columns
+from hushtable.io import frames
 from hushtable.models import from_dict
 from hushtable.models.base import ClassStats, Matching, describe, model_to_dict
 from hushtable.models.matching import MatchingNotion

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from hushtable import frames
 from hushtable.claims.verdict import Claim, Verdict
 from hushtable.errors import check_columns
+from hushtable.io import frames
 
 __all__ = ["Stated"]
 

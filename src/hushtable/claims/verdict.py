@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
 from hushtable._types import CountArray
+from hushtable.columns.legible import escaped, finite
 from hushtable.errors import InputError, VerificationError, with_hint
-from hushtable.legible import escaped, finite
 
 __all__ = ["Claim", "Failure", "Verdict", "told"]
 

@@ -15,8 +15,8 @@ from hushtable.cli.terminal import tell
 from hushtable.errors import InputError, with_hint
 
 if TYPE_CHECKING:
-    from hushtable.dialect import Dialect
-    from hushtable.frames import Frame
+    from hushtable.io.csv.dialect import Dialect
+    from hushtable.io.frames import Frame
 
 __all__ = [
     "AsJson",
@@ -85,8 +85,9 @@ Threads = Annotated[
 
 def outputs_of(output: Path, *, codebook: bool) -> tuple[Path, ...]:
     """Return the files that a release is written to."""
-    from hushtable import frames, manifest
-    from hushtable.codebook import codebook_paths
+    from hushtable.io import frames
+    from hushtable.release import manifest
+    from hushtable.release.codebook import codebook_paths
 
     frames.file_kind(output)
     return (output, manifest.manifest_path(output), *(codebook_paths(output) if codebook else ()))
@@ -94,7 +95,7 @@ def outputs_of(output: Path, *, codebook: bool) -> tuple[Path, ...]:
 
 def use_threads(n_threads: int | None) -> None:
     """Let the searches and polars use so many threads; polars listens only before it is imported."""
-    from hushtable.search import THREADS
+    from hushtable.search.budget import THREADS
 
     if n_threads is not None:
         os.environ[THREADS] = os.environ["POLARS_MAX_THREADS"] = str(n_threads)
@@ -160,14 +161,14 @@ def numbers_of(option: str, form: str = "COLUMN=NUMBER", example: str = "--weigh
 
 def frame_of(path: Path | None, encoding: str | None, delimiter: str | None) -> Frame | None:
     """Read a file that may not have been given."""
-    from hushtable import frames
+    from hushtable.io import frames
 
     return None if path is None else _told(frames.read(path, encoding=encoding, delimiter=delimiter), path)
 
 
 def dialect_of(encoding: str | None, delimiter: str | None, known: Dialect | None = None) -> Dialect:
     """Return how a table is spelled: as options say, else as is known."""
-    from hushtable.dialect import Dialect
+    from hushtable.io.csv.dialect import Dialect
 
     known = known or Dialect()
     return replace(known, encoding=encoding or known.encoding, delimiter=delimiter or known.delimiter)
@@ -175,7 +176,7 @@ def dialect_of(encoding: str | None, delimiter: str | None, known: Dialect | Non
 
 def table_of(file: Path, encoding: str | None, delimiter: str | None, known: Dialect | None = None) -> Frame:
     """Read the table that a command is about: a file, or what comes in."""
-    from hushtable import frames
+    from hushtable.io import frames
 
     dialect = dialect_of(encoding, delimiter, known)
     if file != _STREAM:
@@ -186,7 +187,7 @@ def table_of(file: Path, encoding: str | None, delimiter: str | None, known: Dia
 
 def _check_room(file: Path) -> None:
     """Raise InputError where a file is certain not to fit into memory; the searches estimate what they need."""
-    from hushtable.search import check_memory
+    from hushtable.search.budget import check_memory
 
     if file.is_file():
         hint = "anonymize takes --engine stream; else give it fewer rows or columns, or a machine with more memory."

@@ -26,10 +26,10 @@ from hushtable.cli.limits import assess_figures, fail_above, failing, limits_of
 from hushtable.cli.report import ReportFile, check_report, write_report
 from hushtable.cli.terminal import aligned, print_json, say, step
 from hushtable.errors import InputError, with_hint
-from hushtable.limits import failures
+from hushtable.policy.limits import failures
 
 if TYPE_CHECKING:
-    from hushtable.frames import Frame
+    from hushtable.io.frames import Frame
     from hushtable.risk.assess import RiskAssessment
 
 __all__ = ["assess"]

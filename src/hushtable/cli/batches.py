@@ -27,7 +27,7 @@ from hushtable.cli.terminal import print_json, say, step
 
 if TYPE_CHECKING:
     from hushtable.claims import Verdict
-    from hushtable.release import Release
+    from hushtable.release.release import Release
 
 __all__ = ["apply"]
 
@@ -61,8 +61,8 @@ def apply(
 ) -> None:
     """Publish new rows by the cells of an earlier release, judged by themselves, verified from the written file."""
     use_threads(threads)
-    from hushtable import drafts
     from hushtable.anonymizers import LearnedRecoding
+    from hushtable.io import drafts
 
     inputs = [place_of(file), recoding, *(path for path in (together, key_file) if path is not None)]
     drafts.check_outputs(outputs_of(output, codebook=codebook), inputs, overwrite=force)

@@ -28,7 +28,7 @@ from hushtable.cli.terminal import aligned, bar, leaving, print_json, say, step
 from hushtable.errors import InputError, with_hint
 
 if TYPE_CHECKING:
-    from hushtable.comparison import ComparedRun, Comparison
+    from hushtable.policy.comparison import ComparedRun, Comparison
 
 __all__ = ["compare"]
 
@@ -72,9 +72,9 @@ def compare(
     Exit 3 when no combination is feasible.
     """
     use_threads(threads)
-    from hushtable import drafts
-    from hushtable.comparing import compare as compare_
+    from hushtable.io import drafts
     from hushtable.policy import Policy
+    from hushtable.policy.comparing import compare as compare_
 
     if external:
         msg = "a comparison has no external form: it shows what every k costs, which helps to undo a release."
@@ -129,15 +129,16 @@ def _check_picture(path: Path) -> None:
 
 
 def _draw(compared: Comparison, path: Path) -> None:
-    from hushtable import drafts, drawing
+    from hushtable.io import drafts
+    from hushtable.plots import style
 
-    with drafts.replacing(path, internal=(path,)) as (draft,), drawing.apart():
+    with drafts.replacing(path, internal=(path,)) as (draft,), style.apart():
         compared.plot().figure.savefig(draft)
 
 
 def _lines(compared: Comparison) -> list[str]:
     """Lay out the runs, what each column loses in them, and where the curve bends most."""
-    from hushtable.comparison import INTERNAL, KNEE
+    from hushtable.policy.comparison import INTERNAL, KNEE
 
     feasible = [row for row in compared.rows if row.is_feasible]
     crowd = "records" if compared.person is None else f"persons ({compared.person})"

@@ -72,8 +72,8 @@ def scores(
     as_json: AsJson = False,
 ) -> None:
     """Score column sets beside one another: how they tell people apart, what they give away, what they predict."""
-    from hushtable import frames
     from hushtable.discover.compare import DEFAULT_SCORES, compare_sets
+    from hushtable.io import frames
 
     given = {"target": target, "sensitive": sensitive, "treatment": treatment, "treated": treated}
     named = names_of(scores or "") or [name for option, names in _WITH.items() if given[option] for name in names]
@@ -141,10 +141,10 @@ def select(
     as_json: AsJson = False,
 ) -> None:
     """Search the column set of the highest objective, and say what each term and each column contributes."""
-    from hushtable import frames
     from hushtable.discover.select import select_columns
-    from hushtable.search import Budget
-    from hushtable.table import Table
+    from hushtable.io import frames
+    from hushtable.search.budget import Budget
+    from hushtable.tables.table import Table
 
     given = {"target": target, "sensitive": sensitive, "treatment": treatment, "treated": treated}
     wanted = _objective(objective, given)

@@ -54,10 +54,10 @@ def mask_dependence(
     as_json: AsJson = False,
 ) -> None:
     """Write a table in which some columns are exactly independent of others, and the others' values by cluster."""
-    from hushtable import drafts, frames
     from hushtable.discover.recognise import looks_identifying
+    from hushtable.io import drafts, frames
     from hushtable.masking import mask_dependence as mask
-    from hushtable.search import Budget
+    from hushtable.search.budget import Budget
 
     values = values or output.with_name(f"{output.stem}.clusters{output.suffix}")
     for path in (output, values):

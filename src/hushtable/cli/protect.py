@@ -48,9 +48,9 @@ from hushtable.errors import InputError, with_hint
 
 if TYPE_CHECKING:
     from hushtable.claims import Claim, Verdict
-    from hushtable.frames import Frame
+    from hushtable.io.frames import Frame
     from hushtable.policy import Policy
-    from hushtable.release import Release
+    from hushtable.release.release import Release
 
 __all__ = ["anonymize", "verify"]
 
@@ -161,10 +161,10 @@ def anonymize(
 ) -> None:
     """Write a release in which every person hides among k, with its manifest, verified from the written file."""
     use_threads(threads)
-    from hushtable import drafts
-    from hushtable.edition import check_writing
-    from hushtable.files import Snapshot
-    from hushtable.search import Budget
+    from hushtable.io import drafts
+    from hushtable.io.files import Snapshot
+    from hushtable.release.edition import check_writing
+    from hushtable.search.budget import Budget
 
     if certificate is not None and external:
         msg = with_hint(
@@ -250,8 +250,9 @@ def anonymize(
 def _say_released(
     output: Path, rules: Policy, release: Release, verdict: Verdict, *, as_json: bool, codebook: bool
 ) -> None:
-    from hushtable import frames, manifest, notes
     from hushtable.claims import Matchings
+    from hushtable.io import frames
+    from hushtable.release import manifest, notes
 
     summary = release.to_dict()
     codes, alike = notes.missing_codes(release), notes.near_duplicates(release)
@@ -318,8 +319,8 @@ def verify(
 
     Exit 1 when it does not hold what it claims, or when something that it claims could not be judged.
     """
-    from hushtable import manifest
     from hushtable.claims import linked_in, opened, seen, told
+    from hushtable.release import manifest
 
     if rows is not None:
         _check_rows(rows, [file, policy, population, original, domains], force=force)
@@ -362,7 +363,7 @@ def verify(
 
 
 def _check_rows(path: Path, inputs: Sequence[Path | None], *, force: bool) -> None:
-    from hushtable import drafts
+    from hushtable.io import drafts
 
     if inputs[0] is not None and inputs[0].is_dir():
         msg = with_hint("--rows was given for a folder.", "rows have numbers within a file: verify one file of it.")
@@ -376,7 +377,7 @@ def _write_rows(path: Path, verdict: Verdict, table: Any) -> None:
     """Write the numbers of the rows that fail, from 1 on, each with what it fails: for who holds the table."""
     import csv
 
-    from hushtable import drafts
+    from hushtable.io import drafts
 
     with drafts.replacing(path, internal=(path,)) as (draft,), draft.open("w", encoding="utf-8", newline="") as file:
         lines = csv.writer(file, lineterminator="\n")

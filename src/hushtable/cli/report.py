@@ -36,7 +36,7 @@ def report_outputs(path: Path | None) -> tuple[Path, ...]:
 
 def check_report(path: Path | None, inputs: list[Path], *, force: bool) -> None:
     """Raise InputError where the report of a command that writes no other file cannot be written."""
-    from hushtable import drafts
+    from hushtable.io import drafts
 
     drafts.check_outputs(report_outputs(path), inputs, overwrite=force)
     if force and path is None:
@@ -89,9 +89,9 @@ def report(
 
     Without an output it is printed. Exit 1 when the release does not hold what it claims.
     """
-    from hushtable import drafts
-    from hushtable.codebook import codebook_paths
-    from hushtable.manifest import manifest_path
+    from hushtable.io import drafts
+    from hushtable.release.codebook import codebook_paths
+    from hushtable.release.manifest import manifest_path
     from hushtable.reporting import report as report_
 
     if not release.name:

@@ -13,7 +13,7 @@ from hushtable.cli.terminal import tell
 from hushtable.errors import InputError, PolicyError, listed, with_hint
 
 if TYPE_CHECKING:
-    from hushtable.frames import Frame
+    from hushtable.io.frames import Frame
     from hushtable.policy import Policy
 
 __all__ = ["changed", "decided", "key_in", "key_of", "policy_of_options"]
@@ -191,7 +191,7 @@ def _place_of(rules: Policy, option: str) -> _Place:
 
 
 def _value(text: str, entry: str) -> Any:
-    from hushtable import plain_yaml
+    from hushtable.policy import plain_yaml
 
     if text.startswith("%") or (len(text) == 1 and not text.isalnum() and text != "~"):
         # A format of dates, or a mark of numbers or between cells, which YAML would have in quotes.

@@ -28,10 +28,10 @@ from hushtable.cli.report import ReportFile, report_outputs, write_report
 from hushtable.cli.summary import mpuccs_lines, uniques_lines
 from hushtable.cli.terminal import print_json, say, sets_bar, step, tell
 from hushtable.errors import InputError, with_hint
-from hushtable.limits import failures, mpuccs_figures
+from hushtable.policy.limits import failures, mpuccs_figures
 
 if TYPE_CHECKING:
-    from hushtable.frames import Frame
+    from hushtable.io.frames import Frame
     from hushtable.risk.mpuccs import Mpuccs
     from hushtable.risk.petsard import PetsardMpuccs
 
@@ -227,7 +227,7 @@ def _attack(
     options: dict[str, Any],
 ) -> Mpuccs:
     from hushtable.risk.mpuccs import mpuccs as attack
-    from hushtable.search import Budget
+    from hushtable.search.budget import Budget
 
     budget = None if seconds is None else Budget(seconds=seconds)
     with sets_bar("columns") as progress:
@@ -271,7 +271,7 @@ def uniques(
 ) -> None:
     """Find the fewest columns on which each record is unique, and the SUDA scores made of them."""
     from hushtable.risk.uniques import minimal_uniques
-    from hushtable.search import Budget
+    from hushtable.search.budget import Budget
 
     limits = limits_of(fail, _UNIQUES_FIGURES)
     _check_outputs((details,), report, (place_of(file),), overwrite=force)
@@ -312,7 +312,7 @@ def _check_outputs(
     outputs: Sequence[Path | None], report: Path | None, inputs: Sequence[Path | None], *, overwrite: bool
 ) -> None:
     """Raise InputError where results cannot be written, before the search for them."""
-    from hushtable import drafts, frames
+    from hushtable.io import drafts, frames
 
     asked = [path for path in outputs if path is not None]
     for path in asked:
@@ -322,7 +322,7 @@ def _check_outputs(
 
 def _write(table: Any, path: Path, *, by_record: bool = True) -> None:
     """Write a frame of results; a CSV has no lists, so that sets of columns become JSON."""
-    from hushtable import drafts, frames
+    from hushtable.io import drafts, frames
 
     with drafts.replacing(path, internal=(path,)) as (draft,):
         frames.write(frames.with_json_lists(frames.read(table)), draft)

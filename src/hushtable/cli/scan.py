@@ -14,7 +14,7 @@ from hushtable.cli.streaming import head_of, origin_of
 from hushtable.cli.summary import risk_lines, role_table
 from hushtable.cli.terminal import print_json, say, step, tell
 from hushtable.errors import InputError, listed, with_hint
-from hushtable.limits import failures
+from hushtable.policy.limits import failures
 
 if TYPE_CHECKING:
     from hushtable.discover.recognise import Roles
@@ -44,8 +44,8 @@ def scan(
     as_json: AsJson = False,
 ) -> None:
     """List columns with proposed roles, measure the risk, and write a policy to start from."""
-    from hushtable import drafts
     from hushtable.discover.recognise import find_quasi_identifiers
+    from hushtable.io import drafts
     from hushtable.policy.proposal import proposed
     from hushtable.risk.assess import assess
 
@@ -102,7 +102,7 @@ def _next(file: Path, policy: Path, roles: Roles) -> str:
 
 
 def _write_policy(path: Path, text: str) -> None:
-    from hushtable import drafts
+    from hushtable.io import drafts
 
     with drafts.replacing(path) as (draft,):
         draft.write_text(text, encoding="utf-8")

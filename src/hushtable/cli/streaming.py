@@ -11,11 +11,11 @@ from hushtable.cli.terminal import bar, print_json, say, step
 from hushtable.errors import InputError, with_hint
 
 if TYPE_CHECKING:
-    from hushtable.dialect import Dialect
     from hushtable.engines import RemoteRelease
     from hushtable.engines.files import Files
     from hushtable.engines.lazy import Lazy
-    from hushtable.frames import Frame
+    from hushtable.io.csv.dialect import Dialect
+    from hushtable.io.frames import Frame
     from hushtable.policy import Policy
 
 __all__ = ["anonymize_streamed", "head_of", "origin_of"]
@@ -64,8 +64,8 @@ def anonymize_streamed(
     external, force, as_json : bool
         As the command takes them.
     """
-    from hushtable import notes
     from hushtable.engines import writing
+    from hushtable.release import notes
 
     if unsupported:
         msg = with_hint(

@@ -7,22 +7,22 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from hushtable import entries
 from hushtable.cli.terminal import aligned
+from hushtable.models import entries
 
 if TYPE_CHECKING:
     from hushtable.claims import Claim, Linkage, Verdict
-    from hushtable.dialect import Writing
     from hushtable.discover.recognise import Roles
-    from hushtable.exposure import Exposure
-    from hushtable.frames import Frame
     from hushtable.hierarchy.tails import Tails
-    from hushtable.notes import FarOut
+    from hushtable.io.csv.dialect import Writing
+    from hushtable.io.frames import Frame
     from hushtable.policy import Policy
+    from hushtable.release.exposure import Exposure
+    from hushtable.release.notes import FarOut
     from hushtable.risk.mpuccs import Mpuccs
     from hushtable.risk.petsard import PetsardMpuccs
     from hushtable.risk.uniques import MinimalUniques
-    from hushtable.search import Trace
+    from hushtable.search.budget import Trace
 
 __all__ = [
     "effort_lines",

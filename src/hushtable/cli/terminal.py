@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from hushtable.legible import finite, legible, legible_json
+from hushtable.columns.legible import finite, legible, legible_json
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar
 
     from hushtable._types import Progress
-    from hushtable.lattice import WalkProgress
+    from hushtable.tables.lattice import WalkProgress
 
 __all__ = ["Laid", "aligned", "bar", "complain", "leaving", "print_json", "say", "sets_bar", "step", "tell"]
 

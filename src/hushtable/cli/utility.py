@@ -13,7 +13,7 @@ from hushtable.errors import InputError, with_hint
 
 if TYPE_CHECKING:
     from hushtable.claims import Classes, Matchings
-    from hushtable.frames import Frame
+    from hushtable.io.frames import Frame
     from hushtable.policy import Policy
     from hushtable.quality.utility import Utility
 
@@ -46,9 +46,9 @@ def utility(
 ) -> None:
     """Compare columns, pairs of columns, means and a model of a target between a release and its original."""
     use_threads(threads)
-    from hushtable import manifest
     from hushtable.policy import Policy
     from hushtable.quality.utility import measure_utility
+    from hushtable.release import manifest
 
     _check_target(target, held_out)
     rules = None if policy is None else Policy.read(policy)
@@ -90,8 +90,8 @@ def _check_target(target: str | None, held_out: Path | None) -> None:
 
 def _claim(release: Path, rules: Policy | None) -> Classes | Matchings:
     """Return what tells how columns were typed and what labels mean: a manifest, a policy, or both."""
-    from hushtable import manifest
     from hushtable.claims import Classes, Matchings
+    from hushtable.release import manifest
 
     claimed = manifest.claim_of(release)
     if rules is not None:

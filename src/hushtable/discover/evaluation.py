@@ -12,14 +12,14 @@ from typing import Any, Final
 
 import numpy as np
 
-from hushtable import frames
 from hushtable._types import BoolArray, CountArray, FloatArray
 from hushtable.discover.objective import ClassFigures, Objective, Term
 from hushtable.errors import InputError, check_columns, listed, with_hint
+from hushtable.io import frames
 from hushtable.kernels import subsets
-from hushtable.partition import Partition
-from hushtable.search import Budget, check_memory, n_threads
-from hushtable.table import Table
+from hushtable.search.budget import Budget, check_memory, n_threads
+from hushtable.tables.partition import Partition
+from hushtable.tables.table import Table
 
 __all__ = ["BudgetEnded", "Evaluator", "coded"]
 

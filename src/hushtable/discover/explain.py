@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from hushtable import frames
 from hushtable._types import BoolArray, FloatArray
+from hushtable.columns.legible import escaped
 from hushtable.discover.evaluation import Evaluator, coded
 from hushtable.errors import InputError, with_hint
-from hushtable.legible import escaped
-from hushtable.search import Budget
+from hushtable.io import frames
+from hushtable.search.budget import Budget
 
 if TYPE_CHECKING:
     from hushtable.discover.select import Selection

@@ -12,8 +12,8 @@ import numpy as np
 from hushtable._types import CountArray, FloatArray
 from hushtable.discover import scores
 from hushtable.errors import InputError, listed, with_hint
-from hushtable.partition import Partition
-from hushtable.table import Table
+from hushtable.tables.partition import Partition
+from hushtable.tables.table import Table
 
 __all__ = ["ClassFigures", "Objective", "Term"]
 

@@ -14,18 +14,18 @@ from typing import Any, Final
 
 import numpy as np
 
-from hushtable import frames
 from hushtable._types import CodeArray
-from hushtable.column import Column
+from hushtable.columns.column import Column
+from hushtable.columns.spellings import count_near_duplicates
+from hushtable.discover.prose import look_for_names
 from hushtable.discover.roles.cells import cells_of
 from hushtable.discover.roles.decide import decide
 from hushtable.discover.roles.findings import PROSE, Finding, finding, persons, with_answers
 from hushtable.discover.roles.names import Lexicon, lexicon
 from hushtable.discover.roles.records import Proposal, ProposedRole, Roles
 from hushtable.errors import ColumnError, check_type
-from hushtable.prose import look_for_names
-from hushtable.spellings import count_near_duplicates
-from hushtable.table import Table
+from hushtable.io import frames
+from hushtable.tables.table import Table
 
 __all__ = ["PROSE", "Proposal", "ProposedRole", "Roles", "find_quasi_identifiers", "looks_identifying"]
 

@@ -9,14 +9,15 @@ from typing import Any, Final, Literal
 
 import numpy as np
 
-from hushtable import figures, frames
 from hushtable._types import BoolArray, FloatArray, frozen
+from hushtable.columns.legible import escaped
 from hushtable.discover.evaluation import Evaluator
 from hushtable.discover.objective import Objective, Term
 from hushtable.errors import InputError, check_columns, with_hint
-from hushtable.legible import escaped
-from hushtable.search import Budget
-from hushtable.table import Table
+from hushtable.io import frames
+from hushtable.plots import charts
+from hushtable.search.budget import Budget
+from hushtable.tables.table import Table
 
 __all__ = ["Redundancy", "find_redundancy"]
 
@@ -97,7 +98,7 @@ class Redundancy:
         ax : matplotlib axes, optional
             A figure of its own when not given; a notebook shows it.
         """
-        return figures.heat_map(self.correlation, self.names, label=f"{self.method} correlation", ax=ax)
+        return charts.heat_map(self.correlation, self.names, label=f"{self.method} correlation", ax=ax)
 
     def _repr_html_(self) -> str:
         rows = "".join(

@@ -9,17 +9,18 @@ from typing import Any, Final, Literal
 
 import numpy as np
 
-from hushtable import figures, frames
 from hushtable._types import BoolArray, FloatArray, frozen
+from hushtable.columns.legible import escaped
 from hushtable.discover import optimizers
 from hushtable.discover.evaluation import BudgetEnded, Evaluator, coded
 from hushtable.discover.explain import Explanation, explain
 from hushtable.discover.objective import Objective, Term
 from hushtable.discover.optimizers.exact import undominated
 from hushtable.errors import BudgetExceeded, InputError, check_whole, with_hint
-from hushtable.legible import escaped
-from hushtable.partition import Partition
-from hushtable.search import Budget, check_budget
+from hushtable.io import frames
+from hushtable.plots import charts
+from hushtable.search.budget import Budget, check_budget
+from hushtable.tables.partition import Partition
 
 __all__ = ["Candidate", "History", "Selection", "select_columns"]
 
@@ -223,16 +224,16 @@ class Selection:
             kept = history.terms[rises[np.searchsorted(rises, places, side="right") - 1] - 1]
             values = dict(zip(self.objective.labels, kept.T, strict=True))
             told = ", ".join(f"{label} {number:.3g}" for label, number in list(self.terms.items())[:2])
-            return figures.terms(places, values, title=f"the best set has {told}", ax=ax)
+            return charts.terms(places, values, title=f"the best set has {told}", ax=ax)
         places = np.unique(np.concatenate([done, rises, [len(best)]]))
         title = f"the best value came with set {rises[-1]:,} of {len(best):,}"
         if not len(done):
-            return figures.evolution(places, best[places - 1], label="objective", title=title, ax=ax)
+            return charts.evolution(places, best[places - 1], label="objective", title=title, ax=ax)
         current, mean = np.full((2, len(places)), np.nan)
         # Of steps that evaluated nothing new the last counts.
         at = np.searchsorted(places, done)
         current[at], mean[at] = history.steps[:, 1], history.steps[:, 2]
-        return figures.evolution(places, best[places - 1], current, mean, label="objective", title=title, ax=ax)
+        return charts.evolution(places, best[places - 1], current, mean, label="objective", title=title, ax=ax)
 
     def _plot_pareto(self, ax: Any) -> Any:
         terms, numbers = self.objective.terms, self.history.terms
@@ -248,7 +249,7 @@ class Selection:
         labels = (terms[0].label, terms[other].label)
         wanted = " and ".join(f"{'more' if terms[j].weight > 0 else 'less'} {terms[j].label}" for j in (0, other))
         title = f"{wanted}: {len(front):,} of {len(points):,} {'is' if len(front) == 1 else 'are'} best"
-        return figures.pareto(points, front, labels=labels, title=title, ax=ax)
+        return charts.pareto(points, front, labels=labels, title=title, ax=ax)
 
     def _repr_html_(self) -> str:
         proof = "optimal" if self.optimal else "not proven"

@@ -12,14 +12,14 @@ from hushtable import anonymizers
 from hushtable.anonymizers import Request, check_roles
 from hushtable.anonymizers.checks import doubt_of_persons
 from hushtable.claims import Classes
-from hushtable.dialect import Dialect, Writing
 from hushtable.engines.lazy import Lazy, collapse, is_lazy
 from hushtable.engines.lazy import opened as of_engine
 from hushtable.engines.origin import Origin
 from hushtable.engines.release import RemoteRelease
 from hushtable.errors import InputError, listed, with_hint
-from hushtable.files import FILE_KINDS, is_many
-from hushtable.search import free_memory
+from hushtable.io.csv.dialect import Dialect, Writing
+from hushtable.io.files import FILE_KINDS, is_many
+from hushtable.search.budget import free_memory
 
 if TYPE_CHECKING:
     from hushtable.engines.files import Files

@@ -8,10 +8,10 @@ from typing import Any
 
 import polars as pl
 
-from hushtable import frames
 from hushtable._types import BoolArray, CountArray, frozen
-from hushtable.frames import Frame
-from hushtable.pseudonyms import Pseudonyms
+from hushtable.io import frames
+from hushtable.io.frames import Frame
+from hushtable.release.pseudonyms import Pseudonyms
 
 __all__ = ["Cells", "frame_of"]
 
@@ -23,7 +23,7 @@ class Cells:
     Attributes
     ----------
     keys : polars.DataFrame, n_rows
-        Raw cells of the judged columns, as `hushtable.collapsing.collapse` returns them, in any order.
+        Raw cells of the judged columns, as `hushtable.io.distinct_rows.collapse` returns them, in any order.
     published : polars.DataFrame, n_rows
         Their published cells, of the same names but those that are left out, typed as in the written file.
     is_published : ndarray of bool, shape (n_rows,)

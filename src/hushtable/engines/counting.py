@@ -13,8 +13,8 @@ import polars as pl
 import pyarrow as pa
 
 from hushtable._types import BoolArray
-from hushtable.exposure import Uniques
-from hushtable.series import without_categories
+from hushtable.columns.series import without_categories
+from hushtable.release.exposure import Uniques
 
 __all__ = ["unique_records"]
 

@@ -12,20 +12,20 @@ import numpy as np
 import polars as pl
 import pyarrow as pa
 
-from hushtable import collapsing, frames
 from hushtable._types import CodeArray, CountArray
-from hushtable.collapsing import changed
-from hushtable.column import ColumnSpec
-from hushtable.dialect import Dialect
+from hushtable.columns.column import ColumnSpec
 from hushtable.engines import lazy
 from hushtable.engines.cells import Cells
 from hushtable.engines.keys import Rows, coded, distinct
 from hushtable.engines.origin import Origin
 from hushtable.engines.parts import Batches, decoded
 from hushtable.errors import InputError, check_columns, with_hint
-from hushtable.frames import Frame
-from hushtable.pseudonyms import pseudonymize
-from hushtable.scanning import Parts, Scan, scan, to_arrow
+from hushtable.io import distinct_rows, frames
+from hushtable.io.batches import Parts, Scan, scan, to_arrow
+from hushtable.io.csv.dialect import Dialect
+from hushtable.io.distinct_rows import changed
+from hushtable.io.frames import Frame
+from hushtable.release.pseudonyms import pseudonymize
 
 __all__ = ["Files"]
 
@@ -46,7 +46,7 @@ class Files(Origin):
 
     @classmethod
     def open(cls, data: Any, dialect: Dialect | None = None) -> Files:
-        """Open files without reading their rows; see `hushtable.scanning.scan`."""
+        """Open files without reading their rows; see `hushtable.io.batches.scan`."""
         return cls(scan(data, dialect))
 
     @property
@@ -70,16 +70,16 @@ class Files(Origin):
         return self._frame(self.source.head(n_rows))
 
     def collapse(
-        self, names: Sequence[str], cells: Cells | None = None, *, most_rows: int = collapsing.MOST_ROWS
+        self, names: Sequence[str], cells: Cells | None = None, *, most_rows: int = distinct_rows.MOST_ROWS
     ) -> Frame:
-        """Return the distinct rows of some columns with their counts; see `hushtable.collapsing.collapse`.
+        """Return the distinct rows of some columns with their counts; see `hushtable.io.distinct_rows.collapse`.
 
         With cells, of what is published, without the records that are left out.
         """
         if cells is None:
-            return collapsing.collapse(self.source, names, most_rows=most_rows).told(self.specs)
+            return distinct_rows.collapse(self.source, names, most_rows=most_rows).told(self.specs)
         schema = {**self.source.schema, **cells.published.schema}
-        collapser = collapsing.Collapser({name: schema[name] for name in names}, most_rows)
+        collapser = distinct_rows.Collapser({name: schema[name] for name in names}, most_rows)
         for batch in self.batches(replace(cells, columns=tuple(names))):
             collapser.add(batch)
         rows, counts = collapser.rows()

@@ -7,9 +7,9 @@ import polars as pl
 import pyarrow as pa
 
 from hushtable._types import CodeArray, CountArray
-from hushtable.collapsing import Keys, Values, changed
+from hushtable.io.batches import to_arrow
+from hushtable.io.distinct_rows import Keys, Values, changed
 from hushtable.kernels import lookup
-from hushtable.scanning import to_arrow
 
 __all__ = ["Rows", "coded", "distinct"]
 

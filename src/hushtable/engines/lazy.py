@@ -14,9 +14,8 @@ from typing import Any, Final
 import narwhals as nw
 import polars as pl
 
-from hushtable import frames, search
-from hushtable.column import ColumnSpec
-from hushtable.dialect import Dialect
+from hushtable.columns.column import ColumnSpec
+from hushtable.columns.series import without_categories
 from hushtable.engines.cells import Cells
 from hushtable.engines.natives import MARK, UNSEEN, Duckdb, Engine, Polars
 from hushtable.engines.origin import Origin
@@ -30,10 +29,12 @@ from hushtable.errors import (
     names_in,
     with_hint,
 )
-from hushtable.frames import Frame
-from hushtable.pseudonyms import pseudonymize
-from hushtable.series import without_categories
-from hushtable.table import Table
+from hushtable.io import frames
+from hushtable.io.csv.dialect import Dialect
+from hushtable.io.frames import Frame
+from hushtable.release.pseudonyms import pseudonymize
+from hushtable.search import budget
+from hushtable.tables.table import Table
 
 __all__ = ["Lazy", "collapse", "is_lazy", "opened"]
 
@@ -241,13 +242,13 @@ class Lazy(Origin):
         """Raise InputError where there are more distinct rows than can be held, before anything is pulled."""
         n_rows, n_records = self.engine.estimated(frame)
         self._saw(n_records)
-        needed, free = float(n_rows) * _BYTES_PER_ROW, search.free_memory()
+        needed, free = float(n_rows) * _BYTES_PER_ROW, budget.free_memory()
         if n_rows <= _MOST_ROWS and (free is None or needed <= free):
             return
         order = sorted(zip(self.engine.widths(frame), names, strict=True), reverse=True)[:3]
         widest = ", ".join(f"{name!r} (about {n_values:,} values)" for n_values, name in order)
         what = f"about {n_rows:,} distinct rows of {len(names)} columns, the widest {widest},"
-        search.check_memory(needed, what, _COARSER)
+        budget.check_memory(needed, what, _COARSER)
         raise TooManyRowsError(with_hint(f"{what} are more than the {_MOST_ROWS:,} that are collapsed to.", _COARSER))
 
     def _saw(self, n_records: int) -> None:

@@ -10,23 +10,23 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from hushtable import frames
 from hushtable.claims import Classes, Matchings, Verdict
-from hushtable.column import ColumnSpec
-from hushtable.determined import MOST_ROWS, Determined
-from hushtable.dialect import Dialect
+from hushtable.columns.column import ColumnSpec
+from hushtable.discover.determined import MOST_ROWS, Determined
+from hushtable.discover.prose import Named, added, has_room_for_names, look_for_names
 from hushtable.engines.cells import Cells, frame_of
 from hushtable.engines.lazy import Lazy
 from hushtable.errors import ColumnError, ExposureError, InputError, TooManyRowsError, with_hint
-from hushtable.exposure import Exposure, ExposureLimit, measure_exposure, undoing
+from hushtable.io import frames
+from hushtable.io.csv.dialect import Dialect
 from hushtable.models.base import PrivacyModel
-from hushtable.partition import Partition
-from hushtable.prose import Named, added, has_room_for_names, look_for_names
-from hushtable.pseudonyms import Pseudonyms
 from hushtable.quality.loss import Quality
-from hushtable.recoding import Intervals, Recoding
-from hushtable.release import Release
-from hushtable.search import Trace
+from hushtable.recoding.recoding import Intervals, Recoding
+from hushtable.release.exposure import Exposure, ExposureLimit, measure_exposure, undoing
+from hushtable.release.pseudonyms import Pseudonyms
+from hushtable.release.release import Release
+from hushtable.search.budget import Trace
+from hushtable.tables.partition import Partition
 
 if TYPE_CHECKING:
     from hushtable.engines.files import Files
@@ -283,7 +283,7 @@ class RemoteRelease:
             self.origin, None if is_whole else cells, limit, accepted or {}, is_enforced=is_enforced
         )
         if cells.counts is not None and measured.n_records != int(cells.counts[cells.is_published].sum()):
-            from hushtable.collapsing import changed
+            from hushtable.io.distinct_rows import changed
 
             raise changed()
         exposure = replace(

@@ -7,10 +7,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from hushtable import drafts, frames, manifest
 from hushtable.claims import Claim, Verdict, opened, seen
-from hushtable.dialect import Dialect
 from hushtable.engines.parts import PART_NAMES, ROWS_PER_PART, write_file, write_parts
+from hushtable.io import drafts, frames
+from hushtable.io.csv.dialect import Dialect
+from hushtable.release import manifest
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -12,9 +12,9 @@ from typing import Any, Literal
 
 import numpy as np
 
-from hushtable import cells
 from hushtable._types import CodeArray, CountArray, FloatArray, frozen, remade
-from hushtable.column import Column, Kind, from_texts
+from hushtable.columns import cells
+from hushtable.columns.column import Column, Kind, from_texts
 from hushtable.errors import HierarchyError, with_hint
 from hushtable.hierarchy import files, rules
 from hushtable.hierarchy.grid import Intervals, Number, plain, to_exact

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from hushtable import cells
 from hushtable._types import CodeArray
+from hushtable.columns import cells
 from hushtable.errors import HierarchyError, with_hint
 from hushtable.hierarchy.grid import to_exact
 

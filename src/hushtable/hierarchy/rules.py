@@ -14,15 +14,16 @@ from typing import Any, ClassVar, Final
 
 import numpy as np
 
-from hushtable import cells, entries
 from hushtable._types import CountArray
-from hushtable.column import Column
+from hushtable.columns import cells
+from hushtable.columns.column import Column
 from hushtable.errors import HierarchyError, with_hint
 from hushtable.hierarchy.dates import Dates
 from hushtable.hierarchy.dictionaries import Dictionary
 from hushtable.hierarchy.grid import Intervals
 from hushtable.hierarchy.ladder import Ladder, Level, Rule, as_tuple, by_label
 from hushtable.hierarchy.tails import Tails
+from hushtable.models import entries
 
 __all__ = [
     "RULES",

@@ -8,10 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from hushtable import drafts, frames
 from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray, Missing
-from hushtable.cells import SUPPRESSED
-from hushtable.column import ColumnSpec
+from hushtable.columns.cells import SUPPRESSED
+from hushtable.columns.column import ColumnSpec
 from hushtable.errors import (
     ColumnError,
     InputError,
@@ -22,7 +21,8 @@ from hushtable.errors import (
     names_in,
     with_hint,
 )
-from hushtable.frames import Frame
+from hushtable.io import drafts, frames
+from hushtable.io.frames import Frame
 from hushtable.masking import kept as measures
 from hushtable.masking.amounts import by_amount
 from hushtable.masking.clusters import CLUSTERINGS, Clustering, equal_clusters, given_clusters
@@ -38,8 +38,8 @@ from hushtable.masking.release import (
 from hushtable.masking.search import METHODS, Masking, Method, mask
 from hushtable.masking.ties import settle_ties
 from hushtable.quality.loss import check_weights
-from hushtable.search import Budget, Trace, check_budget
-from hushtable.table import Table
+from hushtable.search.budget import Budget, Trace, check_budget
+from hushtable.tables.table import Table
 
 __all__ = ["mask_dependence", "masking_tradeoff"]
 

@@ -9,9 +9,9 @@ from typing import Any, Final
 
 import numpy as np
 
-from hushtable import frames
 from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray
-from hushtable.table import Table
+from hushtable.io import frames
+from hushtable.tables.table import Table
 
 __all__ = [
     "Dependence",

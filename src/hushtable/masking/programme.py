@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from hushtable import solver
 from hushtable._types import CountArray, FloatArray
 from hushtable.masking.dealing import (
     Dealing,
@@ -19,7 +18,8 @@ from hushtable.masking.dealing import (
     kept_cells,
     subsets,
 )
-from hushtable.search import check_memory
+from hushtable.search import solver
+from hushtable.search.budget import check_memory
 
 __all__ = ["Programme", "floor_of"]
 

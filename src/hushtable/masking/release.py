@@ -10,21 +10,22 @@ from typing import Any, Final, Literal
 
 import numpy as np
 
-from hushtable import figures, frames
 from hushtable._types import BoolArray, CodeArray, CountArray, frozen
-from hushtable.cells import SUPPRESSED
 from hushtable.claims import Independence, Verdict
-from hushtable.column import Column, ColumnSpec, from_texts
-from hushtable.dialect import Writing
-from hushtable.edition import Edition, Rewritten
+from hushtable.columns.cells import SUPPRESSED
+from hushtable.columns.column import Column, ColumnSpec, from_texts
+from hushtable.columns.legible import escaped
+from hushtable.columns.series import integers, strings
 from hushtable.errors import ColumnError
-from hushtable.frames import Frame
-from hushtable.legible import escaped
+from hushtable.io import frames
+from hushtable.io.csv.dialect import Writing
+from hushtable.io.frames import Frame
 from hushtable.masking import kept as measures
 from hushtable.masking.amounts import by_amount
-from hushtable.search import Trace
-from hushtable.series import integers, strings
-from hushtable.table import Table
+from hushtable.plots import charts
+from hushtable.release.edition import Edition, Rewritten
+from hushtable.search.budget import Trace
+from hushtable.tables.table import Table
 
 __all__ = ["PUBLISHED", "MaskedRelease", "MaskingTradeoff", "Publish", "TradeoffPoint", "evidence"]
 
@@ -396,7 +397,7 @@ def _counted(b: Table, labels: CodeArray, label: str, *, in_bins: bool) -> list[
 
 def _bins(column: Column) -> tuple[list[str], CountArray]:
     """Name bins of a round width, and say in which of them every value lies; other kinds keep their values."""
-    from hushtable.cells import between
+    from hushtable.columns.cells import between
 
     if column.kind not in ("integer", "decimal") or column.n_values < 2:
         return column.texts(), np.arange(column.n_values)
@@ -459,7 +460,7 @@ class MaskingTradeoff:
         ax : matplotlib axes, optional
             A figure of its own when not given; a notebook shows it.
         """
-        return figures.tradeoff(
+        return charts.tradeoff(
             np.array([point.clusters for point in self.points]),
             np.array([point.n_stars for point in self.points]),
             np.array([point.bc_after for point in self.points]),

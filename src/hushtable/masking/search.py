@@ -9,12 +9,12 @@ from typing import Final, Literal
 
 import numpy as np
 
-from hushtable import solver
 from hushtable._types import CountArray, FloatArray
 from hushtable.masking.assignment import descend, pivot
 from hushtable.masking.dealing import Dealing, Types, greedy, kept_cells, subsets
 from hushtable.masking.programme import Programme, floor_of
-from hushtable.search import Budget
+from hushtable.search import solver
+from hushtable.search.budget import Budget
 
 __all__ = ["METHODS", "Masking", "Method", "agreement_bound", "mask"]
 

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from hushtable import solver
 from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray
 from hushtable.errors import InputError, with_hint
 from hushtable.masking.dealing import Types
 from hushtable.masking.programme import Programme
+from hushtable.search import solver
 
 __all__ = ["settle_ties"]
 

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import Any, Final
 
-from hushtable import entries
 from hushtable.errors import InputError, ModelError, with_hint
+from hushtable.models import entries
 from hushtable.models.attribute import DistinctLDiversity, EntropyLDiversity, RecursiveCLDiversity
 from hushtable.models.base import ClassStats, Ground, Histogram, Needs, PrivacyModel, Rule, describe, model_to_dict
 from hushtable.models.closeness import BetaLikeness, DeltaDisclosure, TCloseness

@@ -9,9 +9,9 @@ from typing import Any, ClassVar, Final, Protocol, runtime_checkable
 
 import numpy as np
 
-from hushtable import entries
 from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray
 from hushtable.errors import ModelError, with_hint
+from hushtable.models import entries
 
 __all__ = [
     "NO_GROUNDS",

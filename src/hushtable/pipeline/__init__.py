@@ -27,7 +27,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from hushtable import plain_yaml
 from hushtable.errors import HushError, PipelineError, listed, names_in, with_hint
 from hushtable.pipeline import steps, store
 from hushtable.pipeline.cleaning import Cleaning
@@ -36,7 +35,8 @@ from hushtable.pipeline.modules import GRANULARITIES, Executor, SaveReport
 from hushtable.pipeline.product import Branch, Step, key_of, product
 from hushtable.pipeline.reading import STEPS, experiments_of
 from hushtable.pipeline.run import PipelineRun, carried_out
-from hushtable.records import Record
+from hushtable.policy import plain_yaml
+from hushtable.policy.records import Record
 
 __all__ = ["Pipeline", "PipelineRun"]
 

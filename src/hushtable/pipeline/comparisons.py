@@ -17,9 +17,11 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from hushtable._types import BoolArray, CodeArray
-from hushtable.column import ColumnSpec, Kind
+from hushtable.columns.column import ColumnSpec, Kind
+from hushtable.columns.series import strings
+from hushtable.columns.spellings import canonical
 from hushtable.errors import ColumnError, with_hint
-from hushtable.frames import Frame
+from hushtable.io.frames import Frame
 from hushtable.pipeline.conditions import (
     Agreement,
     Cell,
@@ -37,9 +39,7 @@ from hushtable.pipeline.conditions import (
     columns_of,
 )
 from hushtable.pipeline.expressions import number
-from hushtable.series import strings
-from hushtable.spellings import canonical
-from hushtable.table import Table
+from hushtable.tables.table import Table
 
 __all__ = ["HOLDS", "Rows", "holding"]
 

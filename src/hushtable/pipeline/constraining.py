@@ -18,9 +18,10 @@ from typing import Any, Final, NoReturn
 import numpy as np
 
 from hushtable._types import BoolArray
-from hushtable.column import ColumnSpec
+from hushtable.columns.column import ColumnSpec
+from hushtable.columns.series import replaced
 from hushtable.errors import ColumnError, InputError, PipelineError, check_columns, listed, with_hint
-from hushtable.frames import Frame
+from hushtable.io.frames import Frame
 from hushtable.pipeline.comparisons import HOLDS, Rows, holding
 from hushtable.pipeline.conditions import (
     Cell,
@@ -37,7 +38,6 @@ from hushtable.pipeline.conditions import (
 )
 from hushtable.pipeline.expressions import number, read
 from hushtable.pipeline.modules import Constraining
-from hushtable.series import replaced
 
 __all__ = ["Change", "Demand", "Rules", "check_named", "constrained", "rules_of"]
 

@@ -8,16 +8,17 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from hushtable import frames, plain_yaml
-from hushtable.column import ColumnSpec, Kind
-from hushtable.delimited import DELIMITERS, header_line
-from hushtable.dialect import Dialect
+from hushtable.columns.column import ColumnSpec, Kind
 from hushtable.errors import InputError, PipelineError, check_columns, with_hint
-from hushtable.frames import Frame
+from hushtable.io import frames
+from hushtable.io.csv.dialect import Dialect
+from hushtable.io.csv.parsing import DELIMITERS, header_line
+from hushtable.io.frames import Frame
 from hushtable.pipeline.modules import Reading, Schema
 from hushtable.pipeline.reading import validated
 from hushtable.pipeline.results import Files
-from hushtable.table import Table
+from hushtable.policy import plain_yaml
+from hushtable.tables.table import Table
 
 __all__ = ["load"]
 

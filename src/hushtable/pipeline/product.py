@@ -11,9 +11,9 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Final
 
-from hushtable.manifest import sha256
 from hushtable.pipeline.modules import OwnSynthesizer, Splitting, Synthesis
-from hushtable.records import Record
+from hushtable.policy.records import Record
+from hushtable.release.manifest import sha256
 from hushtable.synthesizers import METHODS
 from hushtable.synthesizers.installed import installed
 

@@ -10,7 +10,6 @@ from typing import Any, Final
 
 from pydantic import ValidationError
 
-from hushtable import plain_yaml
 from hushtable.errors import HushError, PipelineError, with_hint
 from hushtable.pipeline.cleaning import Cleaning
 from hushtable.pipeline.constraining import rules_of
@@ -31,8 +30,8 @@ from hushtable.pipeline.modules import (
     Splitting,
     Synthesis,
 )
-from hushtable.policy import Policy
-from hushtable.records import Place, Record, fault_line, faults_of, no_such
+from hushtable.policy import Policy, plain_yaml
+from hushtable.policy.records import Place, Record, fault_line, faults_of, no_such
 from hushtable.synthesizers import METHODS
 from hushtable.synthesizers.installed import installed
 

@@ -11,9 +11,9 @@ from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Final
 
-from hushtable import drafts, frames
+from hushtable.columns.legible import escaped
 from hushtable.errors import HushError, InputError, nearest, with_hint
-from hushtable.legible import escaped
+from hushtable.io import drafts, frames
 from hushtable.pipeline import reports, writing
 from hushtable.pipeline.cleaning import Cleaning
 from hushtable.pipeline.evaluators import Evaluator
@@ -23,7 +23,7 @@ from hushtable.pipeline.reports import Naming, Timing
 from hushtable.pipeline.results import Columns, Evaluation, Tables
 from hushtable.pipeline.steps import Doing, looked_at, made
 from hushtable.pipeline.store import Store
-from hushtable.records import Record
+from hushtable.policy.records import Record
 
 if TYPE_CHECKING:
     from hushtable.pipeline import Pipeline

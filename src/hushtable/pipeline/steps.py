@@ -10,11 +10,10 @@ from typing import Any, Final
 
 import numpy as np
 
-from hushtable import frames, manifest
 from hushtable._types import CountArray
-from hushtable.codebook import codebook_paths
 from hushtable.errors import InputError, VerificationError, with_hint
-from hushtable.frames import Frame
+from hushtable.io import frames
+from hushtable.io.frames import Frame
 from hushtable.pipeline.cleaning import Cleaning, cleaned
 from hushtable.pipeline.constraining import constrained, rules_of
 from hushtable.pipeline.evaluators import Evaluator
@@ -35,11 +34,13 @@ from hushtable.pipeline.product import Step
 from hushtable.pipeline.results import Evaluation, Files, Tables
 from hushtable.pipeline.store import Store
 from hushtable.policy import Policy
+from hushtable.policy.records import Record
 from hushtable.quality.description import describe
-from hushtable.records import Record
-from hushtable.splitting import persons_of, split_rows
+from hushtable.release import manifest
+from hushtable.release.codebook import codebook_paths
 from hushtable.synthesizers import synthesize_frame
-from hushtable.table import Table
+from hushtable.tables.splitting import persons_of, split_rows
+from hushtable.tables.table import Table
 
 __all__ = ["Doing", "files_of", "looked_at", "made", "policy_of"]
 

@@ -14,8 +14,8 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from hushtable.drafts import is_full as is_full_disk
 from hushtable.errors import InputError, ResourceError, with_hint
+from hushtable.io.drafts import is_full as is_full_disk
 
 if sys.platform != "win32":
     import fcntl

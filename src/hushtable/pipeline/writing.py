@@ -10,11 +10,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from hushtable import drafts, frames, manifest
-from hushtable.codebook import codebook_paths, renamed
 from hushtable.errors import InputError, listed, with_hint
-from hushtable.frames import Frame
+from hushtable.io import drafts, frames
+from hushtable.io.frames import Frame
 from hushtable.pipeline.results import Columns
+from hushtable.release import manifest
+from hushtable.release.codebook import codebook_paths, renamed
 
 __all__ = ["RECORD", "File", "Writing", "check", "of_columns", "of_frame", "of_release", "of_text", "write"]
 

@@ -24,7 +24,7 @@
     accept: {visit: "nobody outside knows the day"} # other, and yet nearly unique: docs/anonymize.md
     write: {encoding: cp1252, decimal: ","}         # of a CSV; else utf-8 and a point
 
-Models, hierarchy rules, methods and losses are entries of one grammar: `hushtable.entries`.
+Models, hierarchy rules, methods and losses are entries of one grammar: `hushtable.models.entries`.
 """
 
 from __future__ import annotations
@@ -36,18 +36,19 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, PlainSerializer, PrivateAttr, ValidationError, model_validator
 
-from hushtable import drafts, engines, entries, frames, manifest, plain_yaml
+from hushtable import engines
 from hushtable._types import Progress
 from hushtable.anonymizers import Request, protect
 from hushtable.claims import Claim, Classes, Limits, Matchings, Verdict, of_models, opened, seen
-from hushtable.column import ROLES, ColumnSpec, Role
+from hushtable.columns.column import ROLES, ColumnSpec, Role
 from hushtable.engines import Engine, RemoteRelease
 from hushtable.errors import PolicyError, check_columns, listed, with_hint
-from hushtable.exposure import ExposureLimit
-from hushtable.files import Snapshot
-from hushtable.frames import Frame
 from hushtable.hierarchy import Hierarchy
-from hushtable.models import model_to_dict
+from hushtable.io import drafts, frames
+from hushtable.io.files import Snapshot
+from hushtable.io.frames import Frame
+from hushtable.models import entries, model_to_dict
+from hushtable.policy import plain_yaml
 from hushtable.policy.parts import (
     ASK,
     MEANINGS,
@@ -66,11 +67,13 @@ from hushtable.policy.parts import (
     reasons,
     some_models,
 )
-from hushtable.pseudonyms import Pseudonyms
-from hushtable.records import MisplacedError, Record, faults_of
-from hushtable.release import Release
-from hushtable.search import Budget, Clock
-from hushtable.table import Table
+from hushtable.policy.records import MisplacedError, Record, faults_of
+from hushtable.release import manifest
+from hushtable.release.exposure import ExposureLimit
+from hushtable.release.pseudonyms import Pseudonyms
+from hushtable.release.release import Release
+from hushtable.search.budget import Budget, Clock
+from hushtable.tables.table import Table
 
 __all__ = ["ColumnPolicy", "Policy", "PolicyLimits"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from hushtable.column import Column
+from hushtable.columns.column import Column
 from hushtable.hierarchy.dictionaries import Dictionary, known_rate
 from hushtable.hierarchy.ladder import Rule
 from hushtable.hierarchy.propose import code_lengths, prefix_lengths

@@ -8,19 +8,18 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import BeforeValidator, Field, ValidationInfo, model_validator
 
-from hushtable import entries
 from hushtable.anonymizers import METHODS, Method
-from hushtable.column import ColumnSpec, Kind
-from hushtable.column import Role as Decided
-from hushtable.dialect import Dialect, Formulas, Writing
+from hushtable.columns.column import ColumnSpec, Kind
+from hushtable.columns.column import Role as Decided
 from hushtable.errors import HushError, PolicyError
-from hushtable.exposure import ExposureLimit
 from hushtable.hierarchy import Hierarchy
 from hushtable.hierarchy.rules import to_dict as rule_to_dict
-from hushtable.models import PrivacyModel, from_dict
+from hushtable.io.csv.dialect import Dialect, Formulas, Writing
+from hushtable.models import PrivacyModel, entries, from_dict
+from hushtable.policy.records import MisplacedError, Record
 from hushtable.quality import LOSSES
 from hushtable.quality.loss import Loss
-from hushtable.records import MisplacedError, Record
+from hushtable.release.exposure import ExposureLimit
 
 __all__ = [
     "ASK",
@@ -224,7 +223,7 @@ class ColumnPolicy(Record):
 
 
 class PolicyReading(Record):
-    """How the input spells its table, where it is a file of text: see `hushtable.dialect.Dialect`."""
+    """How the input spells its table, where it is a file of text: see `hushtable.io.csv.dialect.Dialect`."""
 
     encoding: str | None = None
     delimiter: str | None = None
@@ -248,7 +247,7 @@ _USUAL: Final = ExposureLimit()
 
 
 class PolicyExposure(Record):
-    """How much the columns with the role other may expose: see `hushtable.exposure.ExposureLimit`."""
+    """How much the columns with the role other may expose: see `hushtable.release.exposure.ExposureLimit`."""
 
     columns: int = Field(default=_USUAL.columns, ge=1, strict=True)
     rate: float = Field(default=_USUAL.rate, ge=0, le=1, strict=True)
@@ -279,7 +278,7 @@ class PolicyLimits(Record):
 
 
 class PolicyWriting(Record):
-    """How a CSV is written: see `hushtable.dialect.Writing`."""
+    """How a CSV is written: see `hushtable.io.csv.dialect.Writing`."""
 
     encoding: str = "utf-8"
     decimal: str = "."

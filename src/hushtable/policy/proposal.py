@@ -7,20 +7,20 @@ from collections.abc import Iterator, Sequence
 from textwrap import fill, indent
 from typing import Final
 
-from hushtable import plain_yaml
-from hushtable.column import Column, ColumnSpec
+from hushtable.columns.column import Column, ColumnSpec
+from hushtable.columns.spellings import count_missing_codes
 from hushtable.discover.recognise import PROSE, ProposedRole, Roles
 from hushtable.errors import PolicyError
-from hushtable.frames import Frame
 from hushtable.hierarchy.grid import plain
 from hushtable.hierarchy.ladder import Rule
 from hushtable.hierarchy.rounding import Rounding
 from hushtable.hierarchy.rules import Dates, to_dict
-from hushtable.lattice.listing import partitions
+from hushtable.io.frames import Frame
+from hushtable.policy import plain_yaml
 from hushtable.policy.ladders import proposed_rule
 from hushtable.policy.parts import ASK, MEANINGS
-from hushtable.spellings import count_missing_codes
-from hushtable.table import Table
+from hushtable.tables.lattice.listing import partitions
+from hushtable.tables.table import Table
 
 __all__ = ["proposed"]
 

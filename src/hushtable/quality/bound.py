@@ -12,15 +12,15 @@ from hushtable._types import FloatArray, frozen
 from hushtable.claims import Classes, Matchings
 from hushtable.claims.certificates import Certificate
 from hushtable.claims.certificates.prices import certify
-from hushtable.column import Column
+from hushtable.columns.column import Column
 from hushtable.errors import InputError, check_whole, with_hint
-from hushtable.frames import Frame
 from hushtable.hierarchy.rules import Suppression
+from hushtable.io.frames import Frame
 from hushtable.quality import matching, prices
-from hushtable.readable import Listed, Rounded
-from hushtable.recoding import Intervals, Recoding, Sets
-from hushtable.search import Budget, Clock, check_budget
-from hushtable.table import Table
+from hushtable.recoding.readable import Listed, Rounded
+from hushtable.recoding.recoding import Intervals, Recoding, Sets
+from hushtable.search.budget import Budget, Clock, check_budget
+from hushtable.tables.table import Table
 
 __all__ = ["Bound", "ncp_bound", "ncp_lower_bound", "release_bound"]
 

@@ -12,14 +12,14 @@ import numpy as np
 from hushtable._types import BoolArray, CountArray, FloatArray
 from hushtable.claims import Classes, Matchings
 from hushtable.claims.coverage import pair_rows
-from hushtable.column import Column, ColumnSpec
+from hushtable.columns.column import Column, ColumnSpec
 from hushtable.errors import InputError, check_columns, nearest, with_hint
-from hushtable.frames import Frame
-from hushtable.partition import Partition, totals
+from hushtable.io.frames import Frame
 from hushtable.quality import arx, loss
 from hushtable.quality.objectives import leaf_share
-from hushtable.recoding import Cells, Centres, Nodes, Recoding
-from hushtable.table import Table
+from hushtable.recoding.recoding import Cells, Centres, Nodes, Recoding
+from hushtable.tables.partition import Partition, totals
+from hushtable.tables.table import Table
 
 __all__ = ["MEASURES", "Measure", "of"]
 

@@ -11,13 +11,13 @@ import numpy as np
 
 from hushtable._types import CodeArray, CountArray, FloatArray
 from hushtable.errors import InputError, with_hint
-from hushtable.layout import relative
-from hushtable.partition import totals
 from hushtable.quality import loss
 from hushtable.quality.loss import check_weights
-from hushtable.readable import Listed
-from hushtable.recoding import Cells, Nodes, NodeSets, Recoding, Sets
-from hushtable.table import Table
+from hushtable.recoding.layout import relative
+from hushtable.recoding.readable import Listed
+from hushtable.recoding.recoding import Cells, Nodes, NodeSets, Recoding, Sets
+from hushtable.tables.partition import totals
+from hushtable.tables.table import Table
 
 __all__ = ["ArxLoss", "AverageClassSize", "Discernibility", "NonUniformEntropy", "Precision", "leaf_share"]
 

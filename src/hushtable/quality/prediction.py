@@ -20,11 +20,11 @@ import numpy as np
 
 from hushtable._types import BoolArray, CountArray, FloatArray
 from hushtable.errors import InputError, check_columns, with_hint
-from hushtable.frames import Frame
+from hushtable.io.frames import Frame
 from hushtable.quality.spread import Spread, by_value, middles
 from hushtable.quality.standing import Standing, read_alike
-from hushtable.search import n_threads
-from hushtable.splitting import split_rows
+from hushtable.search.budget import n_threads
+from hushtable.tables.splitting import split_rows
 
 __all__ = ["Prediction", "of_files", "of_rows"]
 

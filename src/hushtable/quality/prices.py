@@ -8,11 +8,11 @@ from typing import Final
 
 import numpy as np
 
-from hushtable import layout
 from hushtable._types import CountArray, FloatArray
 from hushtable.kernels import ascent, dearest, spacing
-from hushtable.search import Budget, Clock, say_if_first_run
-from hushtable.table import Table
+from hushtable.recoding import layout
+from hushtable.search.budget import Budget, Clock, say_if_first_run
+from hushtable.tables.table import Table
 
 __all__ = ["Priced", "in_turn", "lay_out", "nearest_shares", "proven", "raised"]
 

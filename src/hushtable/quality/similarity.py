@@ -10,11 +10,11 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray
-from hushtable.column import Column
-from hushtable.joint import code_together
+from hushtable.columns.column import Column
 from hushtable.kernels import group
 from hushtable.quality.description import pearson
-from hushtable.table import Table
+from hushtable.tables.joint import code_together
+from hushtable.tables.table import Table
 
 __all__ = ["Diagnosis", "Figure", "Similarity", "diagnosis", "similarity"]
 
@@ -100,7 +100,7 @@ def similarity(original: Table, synthetic: Table) -> Similarity:
     r"""Compare what the columns of two tables are like, each by itself and in pairs.
 
     Numbers, dates and moments are measured. Whole and decimal numbers are of one kind, so are dates and moments;
-    columns of other kinds that differ are compared by their texts (`hushtable.joint.code_together`).
+    columns of other kinds that differ are compared by their texts (`hushtable.tables.joint.code_together`).
 
     - ``KSComplement`` of a measured column: :math:`1 - \max_x |F(x) - G(x)|`, for the shares F and G of the values
       up to x. Records without a value are left out.

@@ -28,19 +28,19 @@ from typing import Any, Final
 import numpy as np
 
 from hushtable._types import CodeArray, FloatArray, ValueArray
-from hushtable.cells import SUPPRESSED, Ends, read
 from hushtable.claims import Classes, Matchings
 from hushtable.claims.columns import untold
 from hushtable.claims.coverage import pair_rows
 from hushtable.claims.grouping import listed_cells, published_cells
-from hushtable.column import Column, ColumnSpec, from_texts
+from hushtable.columns.cells import SUPPRESSED, Ends, read
+from hushtable.columns.column import Column, ColumnSpec, from_texts
 from hushtable.errors import InputError, with_hint
-from hushtable.frames import Frame
 from hushtable.hierarchy import Hierarchy
 from hushtable.hierarchy.grid import to_exact
-from hushtable.partition import totals
+from hushtable.io.frames import Frame
 from hushtable.quality.spread import Spread
-from hushtable.table import Table
+from hushtable.tables.partition import totals
+from hushtable.tables.table import Table
 
 __all__ = ["Axis", "Standing", "read_alike", "read_column", "told"]
 

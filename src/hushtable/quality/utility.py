@@ -9,12 +9,12 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from hushtable import frames
 from hushtable._types import CountArray, FloatArray
 from hushtable.claims import Classes, Matchings
+from hushtable.columns.legible import escaped, finite
 from hushtable.errors import InputError, check_columns, with_hint
-from hushtable.frames import Frame
-from hushtable.legible import escaped, finite
+from hushtable.io import frames
+from hushtable.io.frames import Frame
 from hushtable.quality import spread as spreads
 from hushtable.quality.distribution import Distribution, distribution
 from hushtable.quality.prediction import Prediction, of_files, of_rows
@@ -237,7 +237,7 @@ def measure_utility(
     Examples
     --------
     >>> import polars as pl
-    >>> from hushtable.column import ColumnSpec
+    >>> from hushtable.columns.column import ColumnSpec
     >>> from hushtable.models import KAnonymity
     >>> people = frames.read(pl.DataFrame({"age": [30, 33, 52, 55], "job": ["cook", "clerk", "cook", "cook"]}))
     >>> cells = {"age": ["[30, 34)", "[30, 34)", "[50, 60)", "[50, 60)"], "job": ["*", "*", "cook", "cook"]}

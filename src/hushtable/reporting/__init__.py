@@ -7,16 +7,16 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from hushtable import drafts
 from hushtable.claims import Verdict
-from hushtable.codebook import codebook_paths
-from hushtable.comparison import Comparison
 from hushtable.errors import InputError, check_type, with_hint
-from hushtable.manifest import manifest_path
+from hushtable.io import drafts
 from hushtable.masking.release import MaskedRelease, MaskingTradeoff
 from hushtable.pipeline import PipelineRun
 from hushtable.policy import Policy
-from hushtable.release import Release
+from hushtable.policy.comparison import Comparison
+from hushtable.release.codebook import codebook_paths
+from hushtable.release.manifest import manifest_path
+from hushtable.release.release import Release
 from hushtable.reporting import comparison, inside, masking, outside, released, risk, run
 from hushtable.reporting.document import Report, report_paths
 from hushtable.reporting.sections import Audience, Section

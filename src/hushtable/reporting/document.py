@@ -9,9 +9,9 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Final
 
-from hushtable import drafts
+from hushtable.columns.legible import escaped
 from hushtable.errors import InputError, with_hint
-from hushtable.legible import escaped
+from hushtable.io import drafts
 from hushtable.reporting import page
 from hushtable.reporting.sections import Audience, Section
 

@@ -11,10 +11,11 @@ from typing import Any, Final
 
 import numpy as np
 
-from hushtable import manifest, plain_yaml
 from hushtable.claims import Matchings
 from hushtable.discover.recognise import Roles, find_quasi_identifiers
-from hushtable.frames import Frame
+from hushtable.io.frames import Frame
+from hushtable.policy import plain_yaml
+from hushtable.release import manifest
 from hushtable.reporting.measured import NO_ORIGINAL, assessed, risk_after, risk_before, utility
 from hushtable.reporting.released import Released
 from hushtable.reporting.sections import (
@@ -34,7 +35,7 @@ from hushtable.reporting.sections import (
 )
 from hushtable.reporting.statements import CLAUSES, and_, beside, decision, three_tests, unprotected
 from hushtable.risk.assess import RiskAssessment
-from hushtable.search import n_threads
+from hushtable.search.budget import n_threads
 
 __all__ = ["reproduce", "sections"]
 

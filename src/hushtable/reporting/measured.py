@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from hushtable.claims import Classes, Matchings
-from hushtable.frames import Frame
+from hushtable.io.frames import Frame
 from hushtable.quality.utility import Utility, measure_utility
 from hushtable.reporting.released import Released
 from hushtable.reporting.risk import fewer_than, people_of, share_below

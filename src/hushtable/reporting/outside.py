@@ -16,8 +16,8 @@ from typing import Any, Final
 import numpy as np
 
 from hushtable.claims import Classes, Matchings
-from hushtable.manifest import external_facts
 from hushtable.models import KAnonymity
+from hushtable.release.manifest import external_facts
 from hushtable.reporting.released import Released
 from hushtable.reporting.sections import Answers, Block, Cell, Chart, Code, Paragraph, Points, Quantity, Section, Table
 from hushtable.reporting.small_cells import LEAST, merged

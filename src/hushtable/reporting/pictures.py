@@ -6,7 +6,7 @@ import re
 import warnings
 from typing import Final
 
-from hushtable import drawing, figures
+from hushtable.plots import charts, style
 from hushtable.reporting.sections import Chart
 
 __all__ = ["draw"]
@@ -15,7 +15,7 @@ _COLOURS: Final = {
     "#000000": "var(--ink)",
     "#ffffff": "var(--paper)",
     "#b0b0b0": "var(--line)",
-    **{colour: f"var(--series-{place})" for place, colour in enumerate(drawing.PALETTE, start=1)},
+    **{colour: f"var(--series-{place})" for place, colour in enumerate(style.PALETTE, start=1)},
 }
 """What matplotlib writes, and what stands for it on a page that may be light or dark."""
 
@@ -29,12 +29,12 @@ def draw(chart: Chart, prefix: str) -> str:
     prefix : str
         What its ids begin with: two pictures on one page share none.
     """
-    with drawing.apart():
-        axes = getattr(figures, chart.draws)(**chart.data)
+    with style.apart():
+        axes = getattr(charts, chart.draws)(**chart.data)
     with warnings.catch_warnings():
         # The reader's fonts write what matplotlib's have no sign for.
         warnings.filterwarnings("ignore", message="Glyph .* missing from")
-        svg = drawing.as_svg(axes)
+        svg = style.as_svg(axes)
     svg = svg[svg.index("<svg") :]
     for colour, variable in _COLOURS.items():
         svg = re.sub(colour, variable, svg, flags=re.IGNORECASE)

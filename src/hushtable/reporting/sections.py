@@ -174,7 +174,7 @@ class Chart:
     Attributes
     ----------
     draws : str
-        The function of `hushtable.figures` that draws it.
+        The function of `hushtable.plots.charts` that draws it.
     title : str
         What to see in it.
     data : mapping

@@ -9,11 +9,10 @@ from typing import Any, Final
 
 import numpy as np
 
-from hushtable import frames
 from hushtable._types import CountArray, FloatArray, Missing
-from hushtable.column import ColumnSpec, check_specs
+from hushtable.columns.column import ColumnSpec, check_specs
 from hushtable.errors import InputError, check_type, names_in, with_hint
-from hushtable.missing_codes import warn_of_missing_numbers
+from hushtable.io import frames
 from hushtable.risk.assessment import AttackRisk, Records, RiskAssessment
 from hushtable.risk.counted import READINGS, Counted, count_classes, count_people, read_together, sum_by_size, weigh
 from hushtable.risk.hipaa import SafeHarborFinding, safe_harbor
@@ -29,7 +28,8 @@ from hushtable.risk.sample import (
     household_risks,
     no_population,
 )
-from hushtable.table import Table
+from hushtable.tables.missing_codes import warn_of_missing_numbers
+from hushtable.tables.table import Table
 
 __all__ = ["AttackRisk", "RiskAssessment", "assess"]
 

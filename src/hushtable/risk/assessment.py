@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 import numpy as np
 
-from hushtable import figures, frames
 from hushtable._types import CodeArray, CountArray, FloatArray, Missing
+from hushtable.columns.legible import escaped
 from hushtable.errors import InputError, with_hint
-from hushtable.legible import escaped
+from hushtable.io import frames
+from hushtable.plots import charts
 from hushtable.risk.bands import record_bands, stair
 from hushtable.risk.headline import headline as headline_of
 from hushtable.risk.headline import notes as notes_of
@@ -228,14 +229,14 @@ class RiskAssessment:
         if kind == "class_sizes":
             bands, (counts,) = record_bands(held)
             shares = {"records": [n / self.n_records for n in counts]}
-            return figures.class_sizes(bands, shares, people=people, title=self._alone(), ax=ax)
+            return charts.class_sizes(bands, shares, people=people, title=self._alone(), ax=ax)
         k = self.tolerance or _USUAL_K
         below = sum(n for size, n in held.items() if size < k) / self.n_records
         steps, (shares_below,) = stair(held)
         shares = {"records": list(shares_below)}
         unit = "" if self.person is None else " persons"
         title = f"{percent(below)} of records are in classes smaller than {k:,}{unit}"
-        return figures.risk_by_k(list(steps), shares, people=people, title=title, ax=ax)
+        return charts.risk_by_k(list(steps), shares, people=people, title=title, ax=ax)
 
     def _alone(self) -> str:
         """Say how many records nobody shares a class with."""

@@ -13,13 +13,13 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from hushtable import lattice
 from hushtable._types import BoolArray, CodeArray, CountArray
-from hushtable.joint import Joint, Rows
 from hushtable.kernels import uniques
-from hushtable.lattice import Coverage, WalkProgress
-from hushtable.lattice.listing import lone_rows, partitions, renyi_entropy
-from hushtable.search import Budget, Clock, Trace
+from hushtable.search.budget import Budget, Clock, Trace
+from hushtable.tables import lattice
+from hushtable.tables.joint import Joint, Rows
+from hushtable.tables.lattice import Coverage, WalkProgress
+from hushtable.tables.lattice.listing import lone_rows, partitions, renyi_entropy
 
 __all__ = ["TREE", "Collisions", "Settings", "collide", "count_by_draw", "details", "tree"]
 

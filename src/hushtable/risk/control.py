@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Iterator
 import numpy as np
 
 from hushtable._types import CountArray
-from hushtable.joint import Rows
 from hushtable.risk.intervals import excess_risk, standard_score, wilson
+from hushtable.tables.joint import Rows
 
 __all__ = ["against_control"]
 

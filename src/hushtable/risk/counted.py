@@ -9,17 +9,17 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from hushtable import frames
 from hushtable._types import CodeArray, CountArray, FloatArray, Missing, frozen
 from hushtable.claims.readings import count_values, match_classes, match_sizes
-from hushtable.column import ColumnSpec
+from hushtable.columns.column import ColumnSpec
 from hushtable.errors import InputError, check_columns, with_hint
-from hushtable.joint import code_together
+from hushtable.io import frames
 from hushtable.kernels import group
-from hushtable.lattice.listing import partitions
 from hushtable.models.base import Histogram
-from hushtable.partition import Partition
-from hushtable.table import Table
+from hushtable.tables.joint import code_together
+from hushtable.tables.lattice.listing import partitions
+from hushtable.tables.partition import Partition
+from hushtable.tables.table import Table
 
 __all__ = [
     "READINGS",

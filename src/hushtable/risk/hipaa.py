@@ -15,14 +15,14 @@ from typing import Any, Final
 
 import numpy as np
 
-from hushtable import frames
-from hushtable.cells import SUPPRESSED
+from hushtable.columns.cells import SUPPRESSED
 from hushtable.discover.roles.cells import Cells, cells_of
 from hushtable.discover.roles.findings import finding
 from hushtable.discover.roles.looks import look_of
 from hushtable.discover.roles.names import lexicon
 from hushtable.errors import ColumnError
-from hushtable.table import Table
+from hushtable.io import frames
+from hushtable.tables.table import Table
 
 __all__ = ["RULES", "SafeHarborFinding", "safe_harbor"]
 

@@ -8,8 +8,8 @@ import numpy as np
 
 from hushtable.models import DistinctLDiversity, EntropyLDiversity, TCloseness
 from hushtable.models.base import ClassStats, Ground
-from hushtable.partition import totals
 from hushtable.risk.counted import Counted
+from hushtable.tables.partition import totals
 
 __all__ = ["Homogeneity", "homogeneity"]
 

@@ -9,20 +9,21 @@ from typing import Any, Final, Literal
 
 import numpy as np
 
-from hushtable import figures, frames
 from hushtable._types import CountArray
-from hushtable.column import ColumnSpec, check_specs
+from hushtable.columns.column import ColumnSpec, check_specs
+from hushtable.columns.legible import escaped, finite
 from hushtable.errors import ColumnError, InputError, check_whole, listed, with_hint
-from hushtable.joint import Joint, code_together
-from hushtable.lattice import Coverage, WalkProgress
-from hushtable.legible import escaped, finite
+from hushtable.io import frames
+from hushtable.plots import charts
 from hushtable.risk.collisions import Collisions, Settings, collide, count_by_draw, details, tree
 from hushtable.risk.control import against_control
 from hushtable.risk.headline import percent
 from hushtable.risk.intervals import clipped, wilson
 from hushtable.risk.precision import datetime_precisions, numeric_precisions
-from hushtable.search import Budget, Trace, check_budget
-from hushtable.table import Table
+from hushtable.search.budget import Budget, Trace, check_budget
+from hushtable.tables.joint import Joint, code_together
+from hushtable.tables.lattice import Coverage, WalkProgress
+from hushtable.tables.table import Table
 
 __all__ = ["Mpuccs", "encoded", "in_order", "mpuccs", "sizes_of"]
 
@@ -98,7 +99,7 @@ class Mpuccs:
         by_size, reached = self.summary["identified_by_size"], self.summary["complete_to_size"]
         alone = len(self.joint.tables) == 1
         what = "records are unique on some columns" if alone else "records single out an original"
-        return figures.by_size(
+        return charts.by_size(
             list(by_size),
             [n if size <= reached else None for size, n in by_size.items()],
             label="records, by their fewest columns",

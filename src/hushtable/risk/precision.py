@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
-from hushtable.column import Column
+from hushtable.columns.column import Column
 from hushtable.errors import ColumnError, InputError, listed, with_hint
-from hushtable.joint import to_decimals
-from hushtable.table import Table
+from hushtable.tables.joint import to_decimals
+from hushtable.tables.table import Table
 
 __all__ = ["UNITS", "datetime_precisions", "numeric_precisions"]
 

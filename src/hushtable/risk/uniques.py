@@ -11,16 +11,18 @@ from typing import Any, Final, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from hushtable import figures, frames, lattice
 from hushtable._types import CodeArray, CountArray, FloatArray, frozen
-from hushtable.column import ColumnSpec
+from hushtable.columns.column import ColumnSpec
+from hushtable.columns.legible import escaped
 from hushtable.errors import InputError, check_whole, with_hint
-from hushtable.lattice import Coverage, WalkProgress
-from hushtable.legible import escaped
+from hushtable.io import frames
+from hushtable.plots import charts
 from hushtable.risk.headline import percent
 from hushtable.risk.population import SampleClasses, data_intrusion
-from hushtable.search import Budget, Trace, check_budget
-from hushtable.table import Table
+from hushtable.search.budget import Budget, Trace, check_budget
+from hushtable.tables import lattice
+from hushtable.tables.lattice import Coverage, WalkProgress
+from hushtable.tables.table import Table
 
 __all__ = ["MinimalUniques", "minimal_uniques"]
 
@@ -138,7 +140,7 @@ class MinimalUniques:
         told = self.summary()
         counts = [n if size <= told["complete_to_size"] else None for size, n in self.n_by_size.items()]
         title = f"{percent(told['unique_rate'])} of records are unique on {self.max_size} columns or fewer"
-        return figures.by_size(list(self.n_by_size), counts, label="minimal sample uniques", title=title, ax=ax)
+        return charts.by_size(list(self.n_by_size), counts, label="minimal sample uniques", title=title, ax=ax)
 
     def summary(self) -> dict[str, Any]:
         """Return totals: no record's values, no positions."""

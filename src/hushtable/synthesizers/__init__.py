@@ -8,15 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from hushtable import entries, frames
 from hushtable.errors import InputError, check_whole, with_hint
-from hushtable.frames import Frame
-from hushtable.remnants import without_remnants
-from hushtable.search import check_memory
+from hushtable.io import frames
+from hushtable.io.frames import Frame
+from hushtable.io.stale_values import without_remnants
+from hushtable.models import entries
+from hushtable.search.budget import check_memory
 from hushtable.synthesizers.installed import Installed, installed
 from hushtable.synthesizers.methods import METHODS, Bootstrap, Copula, Independent, Method, register
 from hushtable.synthesizers.writing import frame_at, frame_like, table_at, table_like
-from hushtable.table import Table
+from hushtable.tables.table import Table
 
 __all__ = ["METHODS", "Bootstrap", "Copula", "Independent", "Method", "register", "synthesize", "synthesize_frame"]
 

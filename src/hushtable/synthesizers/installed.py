@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Final, NoReturn, TypeVar
 
-from hushtable import frames
 from hushtable.errors import InputError, listed, with_hint
-from hushtable.frames import Frame
+from hushtable.io import frames
+from hushtable.io.frames import Frame
 
 __all__ = ["GROUP", "Installed", "installed"]
 

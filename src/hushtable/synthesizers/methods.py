@@ -7,12 +7,12 @@ from typing import ClassVar, Final, Protocol, TypeVar, get_args, runtime_checkab
 
 import numpy as np
 
-from hushtable import entries
 from hushtable._types import CountArray, FloatArray
 from hushtable.errors import InputError, with_hint
+from hushtable.models import entries
 from hushtable.synthesizers import copula
 from hushtable.synthesizers.places import Values, within
-from hushtable.table import Table
+from hushtable.tables.table import Table
 
 __all__ = ["METHODS", "Bootstrap", "Copula", "Independent", "Method", "register"]
 

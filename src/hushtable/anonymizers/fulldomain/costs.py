@@ -13,7 +13,6 @@ from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray
 from hushtable.anonymizers.fulldomain.nodes import Levels, Vector
 from hushtable.anonymizers.fulldomain.snapshots import Snapshot
 from hushtable.kernels import rollup
-from hushtable.partition import totals
 from hushtable.quality.loss import Loss, SetNCP
 from hushtable.quality.objectives import (
     ArxLoss,
@@ -23,7 +22,8 @@ from hushtable.quality.objectives import (
     Precision,
     weighted_mean,
 )
-from hushtable.table import Table
+from hushtable.tables.partition import totals
+from hushtable.tables.table import Table
 
 __all__ = ["Additive", "ByClass", "Objective", "objective_of"]
 

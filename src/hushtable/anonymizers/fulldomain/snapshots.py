@@ -14,7 +14,7 @@ from hushtable.anonymizers.fulldomain.nodes import Levels, Vector
 from hushtable.anonymizers.judging import Judge
 from hushtable.kernels import group, rollup
 from hushtable.models.base import ClassStats, Histogram
-from hushtable.partition import Partition
+from hushtable.tables.partition import Partition
 
 __all__ = ["Roller", "Snapshot"]
 

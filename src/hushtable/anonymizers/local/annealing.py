@@ -14,7 +14,7 @@ from hushtable.anonymizers.local.pricing import Pricing
 from hushtable.kernels import annealing, spans
 from hushtable.kernels.regroup import Check
 from hushtable.kernels.spans import Classes
-from hushtable.search import Clock, check_memory
+from hushtable.search.budget import Clock, check_memory
 
 __all__ = ["Course", "adopted", "anneal", "parted"]
 

@@ -14,11 +14,11 @@ from hushtable.anonymizers.method import Problem
 from hushtable.hierarchy import Hierarchy
 from hushtable.kernels import spans
 from hushtable.kernels.spans import Space
-from hushtable.layout import Axis, lay_out, places, relative
-from hushtable.partition import Partition
 from hushtable.quality.loss import CellLoss, Loss
 from hushtable.quality.objectives import ArxLoss
-from hushtable.recoding import Recoding
+from hushtable.recoding.layout import Axis, lay_out, places, relative
+from hushtable.recoding.recoding import Recoding
+from hushtable.tables.partition import Partition
 
 __all__ = ["Pricing", "node_costs", "priced"]
 

@@ -11,8 +11,8 @@ from hushtable.anonymizers.minimal import candidates
 from hushtable.anonymizers.minimal.candidates import Space
 from hushtable.errors import InfeasibleError, with_hint
 from hushtable.models.base import PrivacyModel, describe
-from hushtable.partition import Partition
-from hushtable.recoding import Recoding
+from hushtable.recoding.recoding import Recoding
+from hushtable.tables.partition import Partition
 
 __all__ = ["infeasible", "merged", "published", "row_texts"]
 

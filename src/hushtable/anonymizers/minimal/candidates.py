@@ -15,15 +15,15 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from hushtable import layout
 from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray
-from hushtable.column import Column
+from hushtable.columns.column import Column
 from hushtable.hierarchy import Hierarchy
 from hushtable.kernels import cost
 from hushtable.kernels.cost import Costs
 from hushtable.quality.loss import CellLoss, Loss
-from hushtable.recoding import Cells, Intervals, Nodes, Recoding
-from hushtable.table import Table
+from hushtable.recoding import layout
+from hushtable.recoding.recoding import Cells, Intervals, Nodes, Recoding
+from hushtable.tables.table import Table
 
 __all__ = ["Candidates", "Space", "lay_out", "take"]
 

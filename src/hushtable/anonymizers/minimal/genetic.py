@@ -21,9 +21,9 @@ from hushtable.anonymizers.minimal.tables import Choices
 from hushtable.errors import InputError, check_whole, with_hint
 from hushtable.models.identity import KAnonymity
 from hushtable.models.matching import MatchingNotion
-from hushtable.partition import Partition
-from hushtable.recoding import Recoding
-from hushtable.search import Effort
+from hushtable.recoding.recoding import Recoding
+from hushtable.search.budget import Effort
+from hushtable.tables.partition import Partition
 
 __all__ = ["Genetic"]
 

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from hushtable import solver
 from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray
 from hushtable.anonymizers.method import Found
 from hushtable.anonymizers.minimal.answer import infeasible, published
@@ -19,7 +18,8 @@ from hushtable.kernels.shortest import TIES
 from hushtable.models.base import ClassStats, Matching
 from hushtable.models.matching import MatchingNotion
 from hushtable.quality.loss import Loss
-from hushtable.search import Clock, Effort, check_memory
+from hushtable.search import solver
+from hushtable.search.budget import Clock, Effort, check_memory
 
 __all__ = ["MOST_PAIRED", "MOST_ROWS", "paired", "search"]
 

@@ -25,10 +25,10 @@ from hushtable.errors import InputError, check_whole, with_hint
 from hushtable.kernels.shortest import TIES
 from hushtable.models.identity import KAnonymity
 from hushtable.models.matching import MatchingNotion
-from hushtable.partition import Partition
 from hushtable.quality.loss import CellLoss, Loss, SetNCP
-from hushtable.recoding import Recoding
-from hushtable.search import Clock, Effort
+from hushtable.recoding.recoding import Recoding
+from hushtable.search.budget import Clock, Effort
+from hushtable.tables.partition import Partition
 
 __all__ = ["MinGen", "start", "temperatures"]
 

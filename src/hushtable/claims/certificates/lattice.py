@@ -12,16 +12,16 @@ from typing import Any, Final
 
 import numpy as np
 
-from hushtable import frames
 from hushtable._types import TOLERANCE, BoolArray, CodeArray, CountArray
 from hushtable.claims.certificates.costs import CellCosts, ClassCosts, Ladder, costs_of
 from hushtable.claims.certificates.reading import Reading, spec_in
 from hushtable.claims.grouping import ground
 from hushtable.claims.readings import count_values, label_rows, tallied
 from hushtable.claims.verdict import Failure, Verdict
-from hushtable.column import Column
+from hushtable.columns.column import Column
 from hushtable.errors import InputError, listed, with_hint
 from hushtable.hierarchy import Hierarchy
+from hushtable.io import frames
 from hushtable.models import (
     AlphaKAnonymity,
     BetaLikeness,

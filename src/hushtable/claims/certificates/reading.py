@@ -8,13 +8,13 @@ from typing import Any, Final
 
 import numpy as np
 
-from hushtable import frames
 from hushtable._types import CodeArray
 from hushtable.claims.verdict import Failure, Verdict
-from hushtable.column import Column, ColumnSpec, check_specs
+from hushtable.columns.column import Column, ColumnSpec, check_specs
+from hushtable.columns.series import encode
 from hushtable.errors import ColumnError, InputError, check_columns, with_hint
-from hushtable.frames import Frame
-from hushtable.series import encode
+from hushtable.io import frames
+from hushtable.io.frames import Frame
 
 __all__ = ["AS_READ", "Reading", "spec_in"]
 

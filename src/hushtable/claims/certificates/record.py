@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from hushtable import drafts
 from hushtable.errors import InputError, with_hint
+from hushtable.io import drafts
 
 __all__ = ["Certificate"]
 

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hushtable._types import BoolArray, CountArray, FloatArray
-from hushtable.column import Column, from_texts
-from hushtable.spellings import fold
+from hushtable.columns.column import Column, from_texts
+from hushtable.columns.spellings import fold
 
 __all__ = ["Cells", "cells_of"]
 

@@ -16,7 +16,7 @@ import numpy as np
 from hushtable.discover.roles.findings import Finding
 from hushtable.discover.roles.power import entropy, mean_gains, twins
 from hushtable.discover.roles.records import Proposal
-from hushtable.table import Table
+from hushtable.tables.table import Table
 
 __all__ = ["Decision", "decide"]
 

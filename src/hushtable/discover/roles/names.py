@@ -10,10 +10,10 @@ from functools import cache
 from pathlib import Path
 from typing import Final, NamedTuple, get_args
 
-from hushtable.column import Role
+from hushtable.columns.column import Role
+from hushtable.columns.spellings import fold
 from hushtable.discover.roles.topics import Topic, entries, packaged, topics
 from hushtable.errors import InputError, check_type, with_hint
-from hushtable.spellings import fold
 
 __all__ = ["Lexicon", "Said", "lexicon", "says"]
 

@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Literal
 
-from hushtable import figures, frames
-from hushtable.column import Role
+from hushtable.columns.column import Role
+from hushtable.columns.legible import escaped
 from hushtable.errors import InputError, with_hint
-from hushtable.legible import escaped
+from hushtable.io import frames
+from hushtable.plots import charts
 
 __all__ = ["Proposal", "ProposedRole", "Roles"]
 
@@ -128,7 +129,7 @@ class Roles:
                 "the roles and their reasons are in `to_frame()`.",
             )
             raise InputError(msg)
-        return figures.bars(
+        return charts.bars(
             [column.name for column in shown],
             [100 * column.power for column in shown],
             label="identifying power (%)",

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Final, NamedTuple
 
+from hushtable.columns.spellings import fold
 from hushtable.discover.roles.cells import Cells
 from hushtable.discover.roles.topics import entries, packaged
-from hushtable.spellings import fold
 
 __all__ = ["listed_topic"]
 

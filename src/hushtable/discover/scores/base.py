@@ -11,14 +11,15 @@ from typing import Any, Final, Literal
 
 import numpy as np
 
-from hushtable import figures, frames
 from hushtable._types import CodeArray, CountArray, FloatArray, ValueArray, frozen
-from hushtable.column import Column
+from hushtable.columns.column import Column
+from hushtable.columns.legible import escaped
 from hushtable.errors import ColumnError, InputError, check_columns, with_hint
-from hushtable.legible import escaped
+from hushtable.io import frames
 from hushtable.models.base import Histogram
-from hushtable.partition import Partition
-from hushtable.table import Table
+from hushtable.plots import charts
+from hushtable.tables.partition import Partition
+from hushtable.tables.table import Table
 
 __all__ = [
     "Direction",
@@ -209,8 +210,8 @@ class Score:
         ax : matplotlib axes, optional
             A figure of its own when not given; a notebook shows it.
         """
-        ecdf = partial(figures.ecdf, normal=not self.of_sizes)
-        draw = choose("kind", kind, {"histogram": figures.histogram, "ecdf": ecdf, "qq": figures.qq})
+        ecdf = partial(charts.ecdf, normal=not self.of_sizes)
+        draw = choose("kind", kind, {"histogram": charts.histogram, "ecdf": ecdf, "qq": charts.qq})
         finite = self.values[np.isfinite(self.values)]
         if not len(finite):
             msg = with_hint(f"{self.name} has no finite value to draw.", "look at the values themselves.")

@@ -11,12 +11,12 @@ from typing import Any, Literal
 import numpy as np
 
 from hushtable._types import BoolArray, CountArray, frozen
-from hushtable.column import Column
+from hushtable.columns.column import Column
 from hushtable.discover.scores import base
 from hushtable.discover.scores.base import Score
 from hushtable.errors import InputError, check_columns, with_hint
-from hushtable.partition import Partition
-from hushtable.table import Table
+from hushtable.tables.partition import Partition
+from hushtable.tables.table import Table
 
 __all__ = ["CausalGraph", "causal_graph", "causal_importance"]
 

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from hushtable import frames
 from hushtable.discover.scores import base
 from hushtable.discover.scores.base import Score, Variant
 from hushtable.errors import check_columns
-from hushtable.partition import Partition
-from hushtable.table import Table
+from hushtable.io import frames
+from hushtable.tables.partition import Partition
+from hushtable.tables.table import Table
 
 __all__ = ["attribute_length_penalty", "distinction", "group_entropy", "k_anonymity", "separation"]
 

@@ -21,8 +21,8 @@ from hushtable.models import (
     TCloseness,
 )
 from hushtable.models.closeness import GroundName
-from hushtable.partition import NO_HIERARCHIES, Partition, totals
-from hushtable.table import Table
+from hushtable.tables.partition import NO_HIERARCHIES, Partition, totals
+from hushtable.tables.table import Table
 
 __all__ = ["delta_presence", "generalization_ratio", "l_diversity", "t_closeness"]
 

@@ -15,12 +15,12 @@ from typing import Any
 import numpy as np
 
 from hushtable._types import CountArray, FloatArray
-from hushtable.column import Column
+from hushtable.columns.column import Column
 from hushtable.discover.scores import base
 from hushtable.discover.scores.base import Direction, Score, Variant, View
 from hushtable.errors import ColumnError, with_hint
 from hushtable.models.base import Histogram
-from hushtable.partition import Partition
+from hushtable.tables.partition import Partition
 
 __all__ = [
     "accuracy",

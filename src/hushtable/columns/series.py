@@ -1,0 +1,436 @@
+"""One column of any dataframe library: as a polars series, and as codes.
+
+Whoever types a column goes through `encode`, so that the search and the verifier agree
+on what its values are: numbers by their type, texts by how they look or as a spec says.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from decimal import Decimal
+from typing import Any, Final
+
+import narwhals as nw
+import numpy as np
+import polars as pl
+
+from hushtable._types import BoolArray, CodeArray, CountArray, ValueArray
+from hushtable.columns.column import Column, ColumnSpec, Kind, from_texts
+from hushtable.columns.spellings import canonical, found, has_time
+from hushtable.errors import ColumnError, with_hint
+
+__all__ = [
+    "cell_codes",
+    "encode",
+    "holds",
+    "integers",
+    "replaced",
+    "settled",
+    "strings",
+    "to_polars",
+    "typed",
+    "without_categories",
+    "zone_of",
+]
+
+_PER_DAY: Final = {"ms": 86_400_000, "us": 86_400_000_000, "ns": 86_400_000_000_000}
+_OFFSET: Final = re.compile(r"(UTC)?[+-][0-9]{2}:?[0-9]{2}", re.ASCII)
+_MOST_DAYS: Final = 73_000_000  # polars counts further, but has no texts for it
+
+
+def to_polars(series: nw.Series[Any]) -> pl.Series:
+    """Turn a column of any library into a polars series, with NaN as missing.
+
+    It has no name: what polars computes of a column named ``^a.*$`` it looks up by that pattern.
+    """
+    try:
+        column = _converted(series).alias("")
+    except ColumnError:
+        raise
+    except UnicodeError:
+        msg = with_hint(
+            f"column {series.name!r} holds text that is not Unicode, such as half of a surrogate pair.",
+            "replace it, for instance by text.encode(errors='replace').decode().",
+        )
+        raise ColumnError(msg) from None
+    except Exception:
+        # Whatever a library raises over its cells may quote them.
+        msg = with_hint(
+            f"column {series.name!r} has cells of the type {type(series.dtype).__name__} that cannot be read.",
+            "cast it to text, float64, int64, a date or a datetime within the years 1 to 9999.",
+        )
+        raise ColumnError(msg) from None
+    if isinstance(column.dtype, pl.Object):
+        msg = with_hint(
+            f"column {series.name!r} holds Python objects of a type that is not known.",
+            "cast it to one type: text, a number, a date or a datetime.",
+        )
+        raise ColumnError(msg)
+    if isinstance(column.dtype, (pl.Date, pl.Datetime)):
+        _check_years(series.name, column)
+    return column.fill_nan(None) if column.dtype.is_float() else column
+
+
+def _converted(series: nw.Series[Any]) -> pl.Series:
+    if series.implementation.is_polars():
+        return series.to_native()  # type: ignore[no-any-return]  # of polars, as just asked
+    if isinstance(series.dtype, (nw.Categorical, nw.Enum)):
+        return _from_categorical(series)
+    dtype = series.dtype
+    missing = series.is_null().to_numpy()
+    if _is_exact(series):
+        return _exact(series, missing)
+    if dtype.is_numeric() and not isinstance(dtype, nw.Decimal):
+        values = series.fill_null(0) if missing.any() and dtype.is_integer() else series
+        column = pl.Series(values.to_numpy())
+    elif isinstance(dtype, nw.Boolean):
+        column = pl.Series([None if gone else bool(v) for v, gone in zip(series, missing, strict=True)])
+    else:
+        column = _from_cells(
+            series.name, [None if gone else cell for cell, gone in zip(series.to_list(), missing, strict=True)]
+        )
+    if isinstance(column.dtype, pl.Null) and dtype.is_temporal():
+        # Without a value, polars cannot tell the type.
+        column = column.cast(pl.Date if isinstance(dtype, nw.Date) else pl.Datetime("us"))
+    return column.set(pl.Series(missing), None) if missing.any() else column
+
+
+def _is_exact(series: nw.Series[Any]) -> bool:
+    """Tell whether a column has units or digits that Python's own cells lose, and that polars knows."""
+    dtype: Any = series.dtype
+    if isinstance(dtype, (nw.Datetime, nw.Duration)):
+        return bool(dtype.time_unit != "s")
+    if isinstance(dtype, nw.Unknown):
+        # Moments at midnight, as polars reads them from files.
+        return (series.implementation.is_pyarrow() or series.implementation.is_pandas_like()) and _arrow_type(
+            series
+        ) == "date64"
+    return isinstance(dtype, (nw.Decimal, nw.Time)) and _arrow_type(series) not in (None, "decimal256")
+
+
+def _arrow_type(series: nw.Series[Any]) -> str | None:
+    """Return the name of the type that a column of pyarrow has, or one of pandas that is held by it."""
+    native: Any = series.to_native()
+    type_ = native.type if series.implementation.is_pyarrow() else getattr(native.dtype, "pyarrow_dtype", None)
+    return None if type_ is None else str(type_).partition("(")[0].partition("[")[0]
+
+
+def _exact(series: nw.Series[Any], missing: BoolArray) -> pl.Series:
+    """Turn moments, durations, times and decimals into those of polars, with their unit, digits and time zone."""
+    dtype: Any = series.dtype
+    zone = dtype.time_zone if isinstance(dtype, nw.Datetime) else None
+    series = series.dt.convert_time_zone("UTC") if zone else series
+    if _arrow_type(series) is None:
+        series = series.dt.replace_time_zone(None) if zone else series
+        letter = "M" if isinstance(dtype, nw.Datetime) else "m"
+        column = pl.Series(np.asarray(series.to_native(), dtype=f"{letter}8[{dtype.time_unit}]"))
+        column = column.set(pl.Series(missing), None)
+        column = column.dt.replace_time_zone("UTC") if zone else column
+    else:
+        native: Any = series.to_native()
+        column = pl.Series(native if series.implementation.is_pyarrow() else native.array.__arrow_array__())
+    # Polars knows no zones that are only an offset.
+    return column if zone is None or _OFFSET.fullmatch(zone) else column.dt.convert_time_zone(zone)
+
+
+def _from_cells(name: str, cells: Sequence[Any]) -> pl.Series:
+    present = [cell for cell in cells if cell is not None]
+    try:
+        if len({type(cell) for cell in present}) > 1:
+            raise TypeError
+        if present and isinstance(present[0], Decimal) and not all(cell.is_finite() for cell in present):
+            raise ValueError
+        return pl.Series(cells)
+    except (TypeError, pl.exceptions.PolarsError):
+        msg = with_hint(f"column {name!r} mixes types.", "cast it to one type: text, a number, a date or a datetime.")
+        raise ColumnError(msg) from None
+
+
+def _check_years(name: str, column: pl.Series) -> None:
+    """Raise ColumnError where polars would panic over a date."""
+    days = column.to_physical()
+    if isinstance(column.dtype, pl.Datetime):
+        days = days // _PER_DAY[column.dtype.time_unit]
+    beyond = int((~days.is_between(-_MOST_DAYS, _MOST_DAYS)).sum())
+    if beyond:
+        msg = with_hint(
+            f"column {name!r} holds {beyond} dates more than 200,000 years away.", "check its unit of time."
+        )
+        raise ColumnError(msg)
+
+
+def _from_categorical(series: nw.Series[Any]) -> pl.Series:
+    """Turn a categorical column into text, or an enumeration where it is ordered; categories may be of any type."""
+    native: Any = series.to_native()
+    if series.implementation.is_pyarrow():
+        native = native.combine_chunks()
+        categories, codes, is_ordered = native.dictionary.to_pylist(), native.indices.to_pylist(), native.type.ordered
+    elif hasattr(native, "cat"):
+        categories, codes, is_ordered = native.cat.categories, native.cat.codes.tolist(), native.cat.ordered
+    else:
+        # A pandas column of Arrow's dictionary type has texts, but no order.
+        cells = series.cast(nw.String)
+        codes = [None if gone else cell for cell, gone in zip(cells.to_list(), cells.is_null().to_list(), strict=True)]
+        return pl.Series(codes, dtype=pl.String)
+    texts = pl.Series([None if category is None else str(category) for category in categories], dtype=pl.String)
+    places = pl.Series([None if code is None or code < 0 else code for code in codes], dtype=pl.UInt32)
+    column = texts.gather(places)
+    return column.cast(pl.Enum(texts)) if is_ordered else column
+
+
+def encode(series: pl.Series, spec: ColumnSpec, *, is_typed: bool, name: str) -> tuple[Column, CodeArray]:
+    """Code a column: by its type, and text by how it looks where that is asked.
+
+    Parameters
+    ----------
+    series : polars.Series
+    spec : ColumnSpec
+        Kind and order where the data do not say.
+    is_typed : bool
+        Whether text is typed by its looks, as a CSV's is; else it is a category.
+    name : str
+        Of the column; the series has none.
+
+    Returns
+    -------
+    column : Column
+    codes : ndarray of int32, shape (n_rows,)
+
+    Raises
+    ------
+    ColumnError
+        Its type cannot be coded, it does not fit the spec, or it holds infinite numbers.
+    """
+    dtype = series.dtype
+    if isinstance(dtype, pl.Boolean):
+        series = series.cast(pl.String)
+    elif isinstance(dtype, (pl.Categorical, pl.Enum)):
+        if isinstance(dtype, pl.Enum) and spec.order is None and spec.kind in (None, "ordered"):
+            spec = ColumnSpec("ordered", tuple(dtype.categories.to_list()) or None)
+        series = series.cast(pl.String)
+    elif isinstance(dtype, pl.Null):
+        series = series.cast(pl.String)
+    if isinstance(series.dtype, pl.String):
+        spec = settled(series, spec, is_typed=is_typed)
+        return _encode_texts(name, canonical(series, spec), spec.kind, spec.order)
+    column, codes = _encode_values(name, series)
+    if spec.order is None and spec.kind in (None, column.kind):
+        return column, codes
+    texts = pl.Series([None if code < 0 else column.text(code) for code in codes.tolist()], dtype=pl.String)
+    return _encode_texts(name, texts, spec.kind, spec.order)
+
+
+def settled(series: pl.Series, spec: ColumnSpec, *, is_typed: bool) -> ColumnSpec:
+    """Complete what was said of a text column by how its cells are spelled.
+
+    Text in a dataframe is text, unless something else was said of it; a file's is typed by how it looks.
+    """
+    if not is_typed and spec == ColumnSpec(missing_values=spec.missing_values):
+        return replace(spec, kind="category")
+    spec = found(series, spec)
+    if spec.format is not None:
+        # What is no date of a format that was given is a fault, not a category.
+        return replace(spec, kind="datetime" if has_time(spec.format) else "date")
+    return spec
+
+
+def typed(series: pl.Series, spec: ColumnSpec) -> pl.Series:
+    """Return a text column as numbers, dates or moments where every cell is the canonical text of one; else as it is.
+
+    Parameters
+    ----------
+    series : polars.Series of text
+    spec : ColumnSpec
+        Categories stay text, and so does a column that writes missing cells in several ways.
+
+    Examples
+    --------
+    >>> [typed(pl.Series(cells), ColumnSpec()).to_list() for cells in (["1.5", None, "20"], ["1.50"])]
+    [[1.5, None, 20.0], ['1.50']]
+    """
+    if spec.order is not None or spec.kind in ("category", "ordered"):
+        return series
+    known = canonical(series, ColumnSpec(missing_values=spec.missing_values))
+    if series.filter(known.is_null()).n_unique() > 1:
+        return series
+    distinct = known.drop_nulls().unique()
+    texts = distinct.to_list()
+    try:
+        column, codes = from_texts("", texts, spec.kind)
+    except ColumnError:
+        return series
+    if not column.is_measured or [column.text(code) for code in codes.tolist()] != texts:
+        return series
+    return known.replace_strict(distinct, pl.Series(column.values).gather(codes), default=None)
+
+
+def _encode_texts(
+    name: str, series: pl.Series, kind: Kind | None, order: Sequence[str] | None
+) -> tuple[Column, CodeArray]:
+    distinct = series.drop_nulls().unique().sort()
+    column, code_of_text = from_texts(name, distinct.to_list(), kind, order)
+    physical = series.cast(pl.Enum(distinct)).to_physical().cast(pl.Int32).fill_null(-1).to_numpy()
+    # The last entry serves the missing cells, which index it as -1.
+    return column, np.append(code_of_text, np.int32(-1))[physical]
+
+
+def _encode_values(name: str, series: pl.Series) -> tuple[Column, CodeArray]:
+    kind, present = _measured(name, series.drop_nulls())
+    # Polars finds the distinct values by hashing, numpy sorts only those; two
+    # steps, because reading may make values equal (nanoseconds, long decimals).
+    _, candidates = _measured(name, series.drop_nulls().unique())
+    column = Column(name, kind, np.unique(candidates))
+    codes = np.full(len(series), -1, dtype=np.int32)
+    codes[series.is_not_null().to_numpy()] = _places(column.values, present)
+    return column, codes
+
+
+def _places(values: ValueArray, present: ValueArray) -> CodeArray:
+    """Return where each of some numbers or moments stands among the sorted ones that occur."""
+    if values.dtype.kind in "iM" and len(values):
+        first, last = (int(end) for end in values[[0, -1]].astype(np.int64))
+        if last - first <= 4 * len(present):
+            # They lie close: a table of all between them is faster than searching.
+            place = np.empty(last - first + 1, dtype=np.int32)
+            place[values.astype(np.int64) - first] = np.arange(len(values))
+            return place[present.astype(np.int64) - first]
+    return np.searchsorted(values, present).astype(np.int32)
+
+
+def _measured(name: str, series: pl.Series) -> tuple[Kind, np.ndarray[Any, Any]]:
+    """Return a measured series without missing values as the array its kind uses."""
+    dtype = series.dtype
+    if dtype.is_integer():
+        try:
+            return "integer", series.cast(pl.Int64).to_numpy()
+        except pl.exceptions.InvalidOperationError:
+            msg = with_hint(f"column {name!r} holds integers past 2^63 - 1.", "pass them as text.")
+            raise ColumnError(msg) from None
+    if dtype.is_float() or dtype.is_decimal():
+        values = series.cast(pl.Float64).to_numpy()
+        infinite = int((~np.isfinite(values)).sum())
+        if infinite:
+            msg = with_hint(
+                f"column {name!r} holds infinite numbers ({infinite} of {len(values)} looked at).",
+                "replace them by a missing value or by the largest value that makes sense.",
+            )
+            raise ColumnError(msg)
+        return "decimal", values + 0.0
+    if isinstance(dtype, pl.Date):
+        return "date", series.to_numpy().astype("datetime64[D]")
+    if isinstance(dtype, pl.Datetime):
+        in_utc = series.dt.convert_time_zone("UTC").dt.replace_time_zone(None) if dtype.time_zone else series
+        return "datetime", in_utc.dt.cast_time_unit("us").to_numpy().astype("datetime64[us]")
+    msg = with_hint(
+        f"column {name!r} has the type {without_categories(dtype)}, which cannot be grouped.",
+        "turn it into text, a number, a date or a datetime, or leave the column out.",
+    )
+    raise ColumnError(msg)
+
+
+def cell_codes(series: pl.Series) -> CodeArray:
+    """Code a column of any type by its cells as they are: two spellings of a value are two; -1 is missing."""
+    if series.dtype.is_float():
+        # 0 and -0 are one number and two cells.
+        series = series.cast(pl.String)
+    if isinstance(series.dtype, pl.String):
+        places = series.cast(pl.Enum(series.drop_nulls().unique())).to_physical().cast(pl.Int32)
+    else:
+        try:
+            places = series.rank("dense").cast(pl.Int32) - 1
+        except (pl.exceptions.PolarsError, pl.exceptions.PanicException):
+            # Some types have no order: as if no two cells were equal.
+            return np.arange(len(series), dtype=np.int32)
+    return np.asarray(places.fill_null(-1).to_numpy())
+
+
+def without_categories(dtype: pl.DataType) -> pl.DataType:
+    """Return a type with text in the place of categories, in lists and structs too."""
+    if isinstance(dtype, (pl.Categorical, pl.Enum)):
+        return pl.String()
+    if isinstance(dtype, pl.List):
+        return pl.List(without_categories(dtype.inner))  # type: ignore[arg-type]
+    if isinstance(dtype, pl.Array):
+        return pl.Array(without_categories(dtype.inner), dtype.size)  # type: ignore[arg-type]
+    if isinstance(dtype, pl.Struct):
+        return pl.Struct({each.name: without_categories(each.dtype) for each in dtype.fields})  # type: ignore[arg-type]
+    return dtype
+
+
+def integers(name: str, values: CountArray) -> pl.Series:
+    """Return a column of whole numbers."""
+    return pl.Series(name, values, dtype=pl.Int64)
+
+
+def zone_of(series: pl.Series) -> str | None:
+    """Return the time zone of a column of moments; None where it has none."""
+    return series.dtype.time_zone if isinstance(series.dtype, pl.Datetime) else None
+
+
+def holds(written: pl.Series, source: pl.Series, but: BoolArray | None = None) -> bool:
+    """Tell whether cells that were read back from a file are those of a source, row by row, but for some rows.
+
+    Text is compared with other types as the value that it spells; texts that mean missing may be missing cells.
+
+    Examples
+    --------
+    >>> moments = pl.Series([1_001], dtype=pl.Datetime("ns"))
+    >>> [holds(each, moments) for each in (moments, moments.dt.cast_time_unit("us"))]
+    [True, False]
+    """
+    source = source.cast(without_categories(source.dtype))
+    if but is not None:
+        written, source = written.filter(pl.Series(~but)), source.filter(pl.Series(~but))
+    is_text = isinstance(written.dtype, pl.String), isinstance(source.dtype, pl.String)
+    if all(is_text):
+        return bool((written.fill_null("") == source.fill_null("")).all())
+    if is_text[0]:
+        return bool(_read_as(written, source.dtype).eq_missing(source).all())
+    if is_text[1]:
+        gone = source.filter(written.is_null())
+        return gone.n_unique() <= 1 and bool(_read_as(source, written.dtype).eq(written).fill_null(True).all())
+    if written.dtype == source.dtype:
+        return bool(written.eq_missing(source).all())
+    # Of two units or scales, the coarser would hide what was lost.
+    pairs = ((written, source), (source, written))
+    return all(bool(one.cast(other.dtype, strict=False).eq_missing(other).all()) for one, other in pairs)
+
+
+def _read_as(texts: pl.Series, dtype: pl.DataType) -> pl.Series:
+    """Read texts that this package writes as values of a type."""
+    if isinstance(dtype, pl.Boolean):
+        return texts.replace_strict({"true": True, "false": False}, default=None, return_dtype=pl.Boolean)
+    if isinstance(dtype, pl.Date):
+        return texts.str.to_date("%Y-%m-%d", strict=False)
+    if isinstance(dtype, pl.Time):
+        return texts.str.to_time("%H:%M:%S%.f", strict=False)
+    if not isinstance(dtype, pl.Datetime):
+        return texts.cast(dtype, strict=False)
+    has_zone = texts.str.contains(r"[+-][0-9]{4}$").any()
+    form = "%Y-%m-%dT%H:%M:%S%.f" + ("%z" if has_zone else "")
+    moments = texts.str.replace(" ", "T", literal=True).str.to_datetime(form, time_unit=dtype.time_unit, strict=False)
+    if dtype.time_zone is None:
+        return moments
+    moments = moments if has_zone else moments.dt.replace_time_zone("UTC")
+    return moments.dt.convert_time_zone(dtype.time_zone)
+
+
+def strings(name: str, cells: Sequence[str | None]) -> pl.Series:
+    """Return a column of text; None is missing."""
+    return pl.Series(name, cells, dtype=pl.String)
+
+
+def replaced(series: pl.Series, rows: BoolArray, other: pl.Series | None = None) -> pl.Series:
+    """Return a column with the cells of another one of its type in some rows, or with none there.
+
+    Parameters
+    ----------
+    series : polars.Series
+    rows : ndarray of bool, shape (n_rows,)
+        Which cells change.
+    other : polars.Series, optional
+        None makes the cells missing.
+    """
+    return series.zip_with(pl.Series(~rows), series.clear(len(series)) if other is None else other)

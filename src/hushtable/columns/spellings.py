@@ -1,0 +1,331 @@
+"""How the cells of a column spell values: marks of numbers, formats of dates, texts that mean missing.
+
+`found` says how a column is spelled as far as its cells leave no doubt, `doubts` what else they could mean,
+and `canonical` rewrites them as `hushtable.columns.column` reads them: with a point, ISO dates, missing cells empty.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from dataclasses import replace
+from typing import Final, NamedTuple, TypeVar
+
+import polars as pl
+
+from hushtable._types import CountArray
+from hushtable.columns.cells import SUPPRESSED
+from hushtable.columns.column import Column, ColumnSpec
+
+__all__ = [
+    "MISSING_CODES",
+    "canonical",
+    "count_missing_codes",
+    "count_missing_numbers",
+    "count_near_duplicates",
+    "doubts",
+    "fold",
+    "found",
+    "has_time",
+]
+
+MISSING_CODES: Final = (
+    *("NA", "N/A", "n/a", "#N/A", "NaN", "nan", "NULL", "null", "None", "none", "nil", "?", "-", "--", ".", "..."),
+    *("-9", "-99", "-999", "-9999", "missing", "Missing", "MISSING", "k.A.", "k. A.", "keine Angabe"),
+)
+"""What often stands for a missing value; it stays what it is until someone says so."""
+
+_NUMBERS_OF_MISSING: Final = frozenset((9, 99, 999, 9999, 99999, 999999, 98, 998, 88, 888, 8888))
+_FEWEST_NUMBERS: Final = 4
+
+Key = TypeVar("Key")
+
+_SIGNS: Final = re.compile(r"[^\w]|_")
+
+
+class _Marks(NamedTuple):
+    """How numbers are written."""
+
+    decimal: str
+    thousands: str | None
+
+
+_PLAIN: Final = _Marks(".", None)
+_SPACES: Final = " \u00a0\u202f"
+_MARKS: Final = tuple(_Marks(d, t) for d in ".," for t in (None, ".", ",", " ", "'") if t != d)
+_NUMBERLIKE: Final = re.compile(rf"[+-]?[0-9][0-9.,'{_SPACES}]*([eE][+-]?[0-9]+)?", re.ASCII)
+_MARKED: Final = rf"[,'{_SPACES}]|\..*\."
+"""What no number holds that is written with a point and nothing else."""
+
+_DAY: Final = "[0-9]{1,2}"
+_MONTH: Final = "[A-Za-z]{3,9}"
+_YEAR: Final = "[0-9]{4}"
+_ISO: Final = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}"
+_CLOCKS: Final = {
+    f"{between}[0-9]{{1,2}}:[0-9]{{2}}{seconds}": f"{between}%H:%M{clock}"
+    for between in " T"
+    for seconds, clock in (("", ""), (":[0-9]{2}", ":%S"))
+}
+
+
+def _days() -> dict[str, tuple[str, ...]]:
+    """Return the patterns of dates in text, each with the formats that it may be of."""
+    days = {}
+    for sign in "./-":
+        one = re.escape(sign)
+        orders = f"%d{sign}%m{sign}", f"%m{sign}%d{sign}"
+        days[f"{_DAY}{one}{_DAY}{one}{_YEAR}"] = tuple(f"{order}%Y" for order in orders)
+        days[f"{_DAY}{one}{_DAY}{one}[0-9]{{2}}"] = (*(f"{order}%y" for order in orders), f"%y{sign}%m{sign}%d")
+        days[f"{_YEAR}{one}{_DAY}{one}{_DAY}"] = (f"%Y{sign}%m{sign}%d",)
+    for sign in " -":
+        days[f"{_DAY}{sign}{_MONTH}{sign}{_YEAR}"] = tuple(f"%d{sign}{month}{sign}%Y" for month in ("%b", "%B"))
+    days[f"{_MONTH} {_DAY}, {_YEAR}"] = ("%b %d, %Y", "%B %d, %Y")
+    return days
+
+
+_DATES: Final = {
+    day + time: tuple(each + clock for each in formats)
+    for day, formats in _days().items()
+    for time, clock in {"": "", **_CLOCKS}.items()
+}
+
+
+def found(series: pl.Series, spec: ColumnSpec) -> ColumnSpec:
+    """Complete a spec by how the cells of a text column are spelled, where they leave no doubt.
+
+    Parameters
+    ----------
+    series : polars.Series of text
+    spec : ColumnSpec
+        What was said of the column; it is never overruled.
+
+    Examples
+    --------
+    >>> found(pl.Series(["31.01.2023", "1.2.2023"]), ColumnSpec()).format
+    '%d.%m.%Y'
+    >>> found(pl.Series(["1.234,50", "7"]), ColumnSpec())
+    ColumnSpec(kind=None, order=None, format=None, decimal=',', thousands='.', missing_values=None)
+    """
+    texts = _telling(series, spec)
+    if texts is None:
+        return spec
+    formats = _formats(texts, spec)
+    if formats:
+        is_settled = len(formats) == 1 and "%y" not in formats[0]
+        return replace(spec, format=formats[0]) if is_settled else spec
+    marks = _marks(texts, spec)
+    if len(marks) != 1 or marks[0] == _PLAIN:
+        return spec
+    return replace(spec, decimal=marks[0].decimal, thousands=marks[0].thousands)
+
+
+def doubts(
+    series: pl.Series, spec: ColumnSpec, *, points_may_group: bool = False
+) -> tuple[tuple[str, ...], tuple[tuple[str, str | None], ...]]:
+    """Return what the cells of a text column could mean where it is not settled: formats of dates, marks of numbers.
+
+    ``1.234`` is a number with a decimal point, unless points may group digits: then it may be 1234 as well.
+    """
+    if points_may_group and _is_grouped_by_points(series, spec):
+        return (), (_PLAIN, _Marks(",", "."))
+    texts = _telling(series, spec)
+    if texts is None:
+        return (), ()
+    formats = _formats(texts, spec)
+    if formats:
+        return (formats, ()) if len(formats) > 1 or "%y" in formats[0] else ((), ())
+    marks = _marks(texts, spec)
+    return (), marks if len(marks) > 1 else ()
+
+
+def canonical(series: pl.Series, spec: ColumnSpec) -> pl.Series:
+    """Rewrite the cells of a text column as values are written here; a text that is not of the spelling stays.
+
+    Examples
+    --------
+    >>> canonical(pl.Series(["1,50", "NA"]), ColumnSpec(decimal=",", missing_values=("NA",))).to_list()
+    ['1.50', None]
+    >>> canonical(pl.Series(["31.1.2023"]), ColumnSpec(format="%d.%m.%Y")).to_list()
+    ['2023-01-31']
+    """
+    if spec.missing_values:
+        series = series.set(series.str.strip_chars().is_in(list(spec.missing_values)).fill_null(False), None)
+    is_category = spec.order is not None or spec.kind in ("category", "ordered")
+    if is_category or (spec.format is None and spec.decimal is None and spec.thousands is None):
+        return series
+    texts = series.drop_nulls().unique()
+    if spec.format is not None:
+        return _replaced(series, texts, _moments(texts, spec.format))
+    fitting = _marks(_filled(texts), spec)
+    if len(fitting) != 1:
+        return series
+    is_number = texts.str.strip_chars().str.contains(_pattern(fitting[0]))
+    return _replaced(series, texts, _with_point(texts, fitting[0]).set(~is_number, None))
+
+
+def has_time(format_: str) -> bool:
+    """Tell whether a format of dates names a time of the day too."""
+    return any(each in format_ for each in ("%H", "%I", "%T", "%R", "%X", "%c"))
+
+
+def count_missing_codes(series: pl.Series) -> dict[str, int]:
+    """Count the cells of a text column that are a usual code of a missing value, code by code."""
+    if not isinstance(series.dtype, pl.String):
+        return {}
+    codes = series.str.strip_chars()
+    counted = codes.filter(codes.is_in(MISSING_CODES)).rename("code").value_counts(sort=True, name="n")
+    return dict(counted.iter_rows())
+
+
+def count_missing_numbers(column: Column, counts: CountArray) -> dict[str, int]:
+    """Count the cells of a column of numbers that hold a usual code of a missing value, far from all its other numbers.
+
+    Parameters
+    ----------
+    column : Column
+    counts : ndarray of int64, shape (n_values,)
+        Records of each value.
+
+    Notes
+    -----
+    A code such as 99 or -9 is the largest or the smallest number, and lies further from the next one than all others
+    lie from one another: an age of 99 is none beside one of 97.
+
+    Examples
+    --------
+    >>> from hushtable.columns.column import Column
+    >>> import numpy as np
+    >>> count_missing_numbers(Column("educ", "integer", np.array([8, 12, 16, 99])), np.array([5, 9, 4, 2]))
+    {'99': 2}
+    """
+    if column.kind not in ("integer", "decimal") or column.n_values < _FEWEST_NUMBERS:
+        return {}
+    values = column.values
+    found = {}
+    for end, next_to, others in ((0, 1, values[1:]), (-1, -2, values[:-1])):
+        is_code = abs(float(values[end])) in _NUMBERS_OF_MISSING and (end == -1) == (float(values[end]) > 0)
+        if is_code and abs(float(values[end]) - float(values[next_to])) > float(others[-1]) - float(others[0]):
+            found[f"{float(values[end]):.0f}"] = int(counts[end])
+    return found
+
+
+def count_near_duplicates(column: Column) -> int:
+    """Count the values of a category that differ from another only in case, spaces or width.
+
+    Examples
+    --------
+    >>> from hushtable.columns.column import from_texts
+    >>> count_near_duplicates(from_texts("sex", ["F", "f ", "\uff26", "m"])[0])
+    2
+    """
+    if column.is_measured:
+        return 0
+    folded = {" ".join(unicodedata.normalize("NFKC", text).casefold().split()) for text in column.values.tolist()}
+    return column.n_values - len(folded)
+
+
+def fold(text: str) -> str:
+    """Return a text without case, accents and marks, words with one space between them.
+
+    Examples
+    --------
+    >>> fold("Côte-d'Ivoire"), fold("?")
+    ('cote d ivoire', '')
+    """
+    plain = unicodedata.normalize("NFKD", unicodedata.normalize("NFKC", text).casefold())
+    return " ".join(_SIGNS.sub(" ", "".join(c for c in plain if not unicodedata.combining(c))).split())
+
+
+def _telling(series: pl.Series, spec: ColumnSpec) -> pl.Series | None:
+    """Return the distinct texts that say how a column is spelled; None where nothing is to be found."""
+    if spec.format is not None or spec.order is not None or spec.kind in ("category", "ordered"):
+        return None
+    if spec.missing_values:
+        series = canonical(series, ColumnSpec(missing_values=spec.missing_values))
+    series = series.str.strip_chars()
+    place = ((series != "") & (series != SUPPRESSED)).arg_max()
+    first = None if place is None else series[place]
+    if not first or first == SUPPRESSED:
+        return None
+    if _NUMBERLIKE.fullmatch(first) and not series.str.contains(_MARKED).any():
+        return None
+    if not _NUMBERLIKE.fullmatch(first) and not any(re.fullmatch(pattern, first) for pattern in _DATES):
+        return None
+    return _filled(series.drop_nulls().unique())
+
+
+def _is_grouped_by_points(series: pl.Series, spec: ColumnSpec) -> bool:
+    """Tell whether all texts are whole numbers if points group their digits, some of them only then."""
+    if (
+        spec.kind not in (None, "integer", "decimal")
+        or spec.order is not None
+        or not series.str.contains(".", literal=True).any()
+    ):
+        return False
+    texts = _filled(canonical(series, ColumnSpec(missing_values=spec.missing_values)).drop_nulls().unique())
+    return bool(texts.str.contains(r"^[+-]?[1-9][0-9]{0,2}(\.[0-9]{3})*$").all())
+
+
+def _filled(texts: pl.Series) -> pl.Series:
+    stripped = texts.str.strip_chars().unique()
+    return stripped.filter((stripped != "") & (stripped != SUPPRESSED))
+
+
+def _formats(texts: pl.Series, spec: ColumnSpec) -> tuple[str, ...]:
+    """Return the formats of which all texts are, one of those that mean the same."""
+    if not len(texts) or spec.kind in ("integer", "decimal") or texts.str.contains(_ISO).all():
+        return ()
+    for pattern, formats in _DATES.items():
+        if re.fullmatch(pattern, texts[0]) and texts.str.contains(f"^(?:{pattern})$").all():
+            read = {each: _parsed(texts, each) for each in formats}
+            return _different({each: moments for each, moments in read.items() if not moments.null_count()})
+    return ()
+
+
+def _marks(texts: pl.Series, spec: ColumnSpec) -> tuple[_Marks, ...]:
+    """Return the marks by which all texts are numbers, one of those that mean the same."""
+    if not len(texts) or spec.kind in ("date", "datetime"):
+        return ()
+    allowed = [
+        marks for marks in _MARKS if spec.decimal in (None, marks.decimal) and spec.thousands in (None, marks.thousands)
+    ]
+    fitting = [marks for marks in allowed if texts.str.contains(_pattern(marks)).all()]
+    return _different({marks: _with_point(texts, marks) for marks in fitting})
+
+
+def _different(read: dict[Key, pl.Series]) -> tuple[Key, ...]:
+    """Return the first of those that read the same."""
+    kept: dict[Key, pl.Series] = {}
+    for key, values in read.items():
+        if not any(values.equals(other) for other in kept.values()):
+            kept[key] = values
+    return tuple(kept)
+
+
+def _pattern(marks: _Marks) -> str:
+    groups = "" if marks.thousands is None else f"|[1-9][0-9]{{0,2}}(?:{_sign(marks.thousands)}[0-9]{{3}})+"
+    return rf"^[+-]?(?:0|[1-9][0-9]*{groups})(?:{_sign(marks.decimal)}[0-9]+)?(?:[eE][+-]?[0-9]{{1,3}})?$"
+
+
+def _sign(mark: str) -> str:
+    return f"[{_SPACES}]" if mark == " " else re.escape(mark)
+
+
+def _with_point(texts: pl.Series, marks: _Marks) -> pl.Series:
+    texts = texts.str.strip_chars()
+    plain = texts if marks.thousands is None else texts.str.replace_all(_sign(marks.thousands), "")
+    return plain.str.replace(marks.decimal, ".", literal=True)
+
+
+def _parsed(texts: pl.Series, format_: str) -> pl.Series:
+    return texts.str.strip_chars().str.strptime(pl.Datetime("us"), format_, strict=False)
+
+
+def _moments(texts: pl.Series, format_: str) -> pl.Series:
+    """Write dates and moments in ISO; null where a text is none of the format."""
+    clock = (" %H:%M:%S%.6f" if "%f" in format_ else " %H:%M:%S") if has_time(format_) else ""
+    return _parsed(texts, format_).dt.to_string(f"%Y-%m-%d{clock}")
+
+
+def _replaced(series: pl.Series, texts: pl.Series, new: pl.Series) -> pl.Series:
+    return series.replace(texts, new.zip_with(new.is_not_null(), texts))

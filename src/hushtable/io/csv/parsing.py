@@ -1,0 +1,347 @@
+"""CSV as text: every record checked, no cell ever shown.
+
+Polars reads the header and the rows, and only from files of which it cannot lose a record: the bytes are
+checked first (it fills short records, passes over an empty field too many, drops what follows a stray quote),
+and what it read is counted. The standard library's reader serves to find the delimiter.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import io
+import itertools
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+import polars as pl
+
+from hushtable._types import BoolArray, CountArray
+from hushtable.errors import ColumnError, InputError, listed, with_hint
+from hushtable.io.csv.dialect import Dialect
+from hushtable.io.csv.encoding import decode, decoded, encoding_of
+from hushtable.io.csv.formulas import shown
+
+__all__ = ["DELIMITERS", "check_header", "header_line", "read_csv", "scan_csv"]
+
+DELIMITERS: Final = ",;\t|"
+_SNIFFED_RECORDS: Final = 50
+_HEAD: Final = 1_000_000  # characters looked at for the delimiter
+_CONTROL: Final = re.compile(r"[\x00-\x08\x0e-\x1f\x7f]")
+_VALUE: Final = re.compile(r"[+-]?[0-9][0-9.,:/ -]*")
+"""Numbers and dates, which are seldom names."""
+_LONGEST_LINE: Final = 100_000  # characters of a header without a record
+_SEPARATOR: Final = re.compile(r'"?sep=([^"\r\n])"?\r?\n')
+"""A first line by which Excel says how to split the others."""
+
+
+def read_csv(path: Path, raw: bytes, dialect: Dialect) -> tuple[pl.DataFrame, Dialect]:
+    """Read a CSV as text, an empty cell as missing; return it and its dialect, as far as that was looked for.
+
+    Raises
+    ------
+    InputError, ColumnError
+        As `hushtable.io.frames.read`.
+    """
+    text, encoding = decode(path, raw, dialect.encoding)
+    text, dialect, first_line = _began(path, text, replace(dialect, encoding=encoding))
+    raw = (text if text.endswith("\n") else text + "\n").encode()
+    data = _records_of(path, raw, dialect, first_line=first_line)
+    return _named(path, data, dialect)
+
+
+def scan_csv(path: Path, dialect: Dialect) -> tuple[tuple[str, ...], Dialect, Iterator[pl.DataFrame]]:
+    """Read a CSV as `read_csv` does, piece by piece: its columns, its dialect, and its records as they are asked for.
+
+    Notes
+    -----
+    Whether the first line is a record is judged by the first piece.
+
+    Raises
+    ------
+    InputError, ColumnError
+        As `hushtable.io.frames.read`; what is wrong further on is told when that is read.
+    """
+    dialect = replace(dialect, encoding=dialect.encoding or encoding_of(path))
+    pieces = _pieces(path, dialect)
+    first, dialect, line = _began(path, next(pieces, b"").decode(), dialect)
+    head, dialect = _named(path, _records_of(path, first.encode(), dialect, first_line=line), dialect)
+    # Made of what is published of the first piece only: names that were escaped are read alike in all.
+    return tuple(head.columns), dialect, _further(path, head, pieces, dialect, line + first.count("\n"))
+
+
+def _further(
+    path: Path, head: pl.DataFrame, pieces: Iterator[bytes], dialect: Dialect, line: int
+) -> Iterator[pl.DataFrame]:
+    """Yield the records of the first piece and those of the others."""
+    yield head
+    names = head.columns
+    del head
+    width = len(names) + bool(dialect.index)
+    for raw in pieces:
+        data = _records_of(path, raw, dialect, first_line=line, width=width)
+        yield _cells(data, names, dialect)
+        line += raw.count(b"\n")
+
+
+def _pieces(path: Path, dialect: Dialect) -> Iterator[bytes]:
+    """Yield the text of a file in UTF-8, cut where a line ends outside quotes; the last piece ends in a newline."""
+    left = b""
+    for text in decoded(path, dialect.encoding or "utf-8"):
+        left += text.encode()
+        end = left.rfind(b"\n")
+        while end >= 0 and left.count(b'"', 0, end) % 2:
+            end = left.rfind(b"\n", 0, end)
+        if end >= 0:
+            yield left[: end + 1]
+            left = left[end + 1 :]
+    if left:
+        yield left + b"\n"
+
+
+def _began(path: Path, text: str, dialect: Dialect) -> tuple[str, Dialect, int]:
+    """Return a text from its header on, with the delimiter in its dialect, and the line that the header is."""
+    separator = _SEPARATOR.match(text)
+    if separator:
+        text = text[separator.end() :]
+        dialect = replace(dialect, delimiter=dialect.delimiter or separator[1])
+    _check_first_line(path, text)
+    dialect = replace(dialect, delimiter=dialect.delimiter or _find_delimiter(path, text))
+    return text, dialect, 2 if separator else 1
+
+
+def _records_of(path: Path, raw: bytes, dialect: Dialect, *, first_line: int, width: int | None = None) -> pl.DataFrame:
+    """Read records, all checked, of as many fields as the first one where no width is known."""
+    delimiter = dialect.delimiter or ","
+    layout = _lay_out(raw, delimiter, width)
+    _check_layout(path, raw, layout, first_line=first_line, has_header=width is None)
+    data = _parse(_without_blank_lines(raw, layout), delimiter, layout.width)
+    if data is None or len(data) != layout.n_records:
+        n_read = 0 if data is None else len(data)
+        msg = with_hint(
+            f"only {n_read} of the {layout.n_records} records of {str(path)!r} can be read.",
+            "check that it is a CSV, or write it anew.",
+        )
+        raise InputError(msg)
+    return data
+
+
+def _named(path: Path, data: pl.DataFrame, dialect: Dialect) -> tuple[pl.DataFrame, Dialect]:
+    """Take the first record as the names of the columns; return the others, and the dialect."""
+    header = [name or "" for name in data.row(0)]
+    has_index = _has_index(path, header, dialect.index)
+    header = header[1:] if has_index else header
+    check_header(path, header)
+    dialect = replace(dialect, index=has_index)
+    data = _cells(data[1:], header, dialect)
+    if dialect.formulas == "escape":
+        data.columns = shown(pl.Series(header, dtype=pl.String)).to_list()
+    _check_not_a_record(path, data)
+    return data, dialect
+
+
+def _cells(data: pl.DataFrame, names: Sequence[str], dialect: Dialect) -> pl.DataFrame:
+    """Return records without their index, under the names of the columns, with their own cells."""
+    data = data[:, 1:] if dialect.index else data
+    data.columns = list(names)
+    return data.select(shown(column) for column in data) if dialect.formulas == "escape" else data
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Layout:
+    """Where the lines of a CSV begin and end; a line break in quotes ends none.
+
+    Attributes
+    ----------
+    starts, ends : ndarray of int64, shape (n_lines,)
+        The first byte of each line and its newline.
+    n_fields : ndarray of int64, shape (n_lines,)
+    is_blank : ndarray of bool, shape (n_lines,)
+        Lines that are no records; of a single column, an empty line is an empty cell.
+    stray : int or None
+        The first byte that stands where it may not: a quote inside a field, one that nothing
+        closes, a carriage return that ends no line. Only without one the rest holds.
+    width : int
+        How many fields the first line of the file has.
+    """
+
+    starts: CountArray
+    ends: CountArray
+    n_fields: CountArray
+    is_blank: BoolArray
+    stray: int | None
+    width: int
+
+    @property
+    def n_records(self) -> int:
+        """How many records there are, the header included."""
+        return len(self.starts) - int(self.is_blank.sum())
+
+
+def _lay_out(raw: bytes, delimiter: str, width: int | None) -> _Layout:
+    """Find the lines of a CSV that ends in one; a byte is quoted where an odd number of quotes stands before it."""
+    letters = np.frombuffer(raw, dtype=np.uint8)
+    is_quote, is_return = letters == ord('"'), letters == ord("\r")
+    quoted = np.logical_xor.accumulate(is_quote) if is_quote.any() else is_quote
+    # The last newline ends the last line even where a quote is never closed.
+    is_end = (letters == ord("\n")) & ~quoted
+    is_end[-1] = True
+    is_mark = is_end | ((letters == ord(delimiter)) & ~quoted)
+    ends = np.flatnonzero(is_end)
+    starts = np.append(0, ends[:-1] + 1)
+    n_fields = np.diff(np.flatnonzero(is_end[is_mark]), prepend=-1)
+    is_empty = (starts == ends) | ((starts + 1 == ends) & is_return[starts])
+    width = int(n_fields[0]) if width is None else width
+    stray = _first_stray(is_mark, is_quote, is_return, is_end, quoted)
+    return _Layout(starts, ends, n_fields, is_empty & (width > 1), stray, width)
+
+
+def _first_stray(
+    is_mark: BoolArray, is_quote: BoolArray, is_return: BoolArray, is_end: BoolArray, quoted: BoolArray
+) -> int | None:
+    """Find the first quote or carriage return where none may be; up to there, what is quoted is known."""
+    quotes, returns = np.flatnonzero(is_quote), np.flatnonzero(is_return & ~quoted)
+    # Outside quotes, a quote may only stand beside a delimiter, the end of a line, or another quote.
+    is_edge = np.concatenate(([True], is_mark | is_quote | is_return, [True]))
+    strays = quotes[~np.where(quoted[quotes], is_edge[quotes], is_edge[quotes + 2])]
+    never_closed = quotes[-1:] if quoted[-1] else quotes[:0]
+    candidates = np.concatenate([strays[:1], never_closed, returns[~is_end[returns + 1]][:1]])
+    return int(candidates.min()) if len(candidates) else None
+
+
+def _check_layout(path: Path, raw: bytes, layout: _Layout, *, first_line: int, has_header: bool) -> None:
+    """Raise InputError at the first place where polars would lose a record or a cell."""
+    if layout.stray is not None:
+        line = raw.count(b"\n", 0, layout.stray) + first_line
+        if raw[layout.stray] == ord("\r"):
+            msg = f"line {line} of {str(path)!r} holds a carriage return that ends no line and is not in quotes."
+            raise InputError(with_hint(msg, "end every line with a newline, and quote cells that hold a line end."))
+        msg = f"{str(path)!r} has unbalanced quotes from line {line} on, or is not a CSV."
+        raise InputError(with_hint(msg, "quote cells that hold a quote and double it, or pass another delimiter."))
+    ragged = np.flatnonzero((layout.n_fields != layout.width) & ~layout.is_blank)
+    if len(ragged):
+        line = raw.count(b"\n", 0, int(layout.starts[ragged[0]])) + first_line
+        hint = "quote fields that hold the delimiter, or pass another delimiter."
+        is_every_record = has_header and len(ragged) == layout.n_records - 1
+        if is_every_record and (layout.n_fields[ragged] == layout.width + 1).all():
+            hint = (
+                "the header has one name fewer than every record, as R's write.table leaves it: "
+                "write it anew with row.names=FALSE, or col.names=NA."
+            )
+        msg = with_hint(
+            f"line {line} of {str(path)!r} has {layout.n_fields[ragged[0]]} fields, expected {layout.width}.", hint
+        )
+        raise InputError(msg)
+
+
+def _without_blank_lines(raw: bytes, layout: _Layout) -> bytes:
+    """Leave out the lines that are no records: polars would make one of each."""
+    if not layout.is_blank.any():
+        return raw
+    kept = np.ones(len(raw), dtype=bool)
+    # A blank line is its line end, of one byte or two.
+    kept[layout.starts[layout.is_blank]] = False
+    kept[layout.ends[layout.is_blank]] = False
+    return np.frombuffer(raw, dtype=np.uint8)[kept].tobytes()
+
+
+def _parse(raw: bytes, delimiter: str, width: int) -> pl.DataFrame | None:
+    """Parse a CSV as text; None where polars cannot, whose own message may quote cells and is kept from sight."""
+    # Names of our own, so that odd ones never reach polars.
+    schema = {str(position): pl.String for position in range(width)}
+    try:
+        return pl.read_csv(raw, separator=delimiter, has_header=False, schema=schema)
+    except pl.exceptions.PolarsError:
+        return None
+
+
+def header_line(names: Sequence[str], delimiter: str) -> str:
+    """Write the first line of a CSV; names that hold any delimiter are quoted, so that none but its own splits it."""
+    # A byte order mark that begins the file is none of a name.
+    odd = (*DELIMITERS, '"', "\r", "\n", "\ufeff")
+    quoted = ['"' + name.replace('"', '""') + '"' if any(sign in name for sign in odd) else name for name in names]
+    return delimiter.join(quoted) + "\n"
+
+
+def _find_delimiter(path: Path, text: str) -> str:
+    """Choose the delimiter that splits the first records into the most fields, evenly."""
+    if path.name.lower().removesuffix(".gz").endswith(".tsv") and "\t" in text.partition("\n")[0]:
+        # Its name says so, whatever else would split it evenly.
+        return "\t"
+    text = text[:_HEAD]
+    best, most = ",", 1
+    for candidate in DELIMITERS:
+        with _records(text, candidate) as records:
+            widths = {len(record) for record in itertools.islice(records, _SNIFFED_RECORDS) if record}
+        if len(widths) == 1 and (width := widths.pop()) > most:
+            best, most = candidate, width
+    if most == 1:
+        # No candidate is even: the header alone decides, and the records are then reported as ragged.
+        first = text.partition("\n")[0]
+        best = max(DELIMITERS, key=first.count)
+    return best
+
+
+def _check_first_line(path: Path, text: str) -> None:
+    if not text or text.startswith(("\n", "\r\n")):
+        msg = with_hint(f"{str(path)!r} is empty.", "the first line must hold the column names.")
+        raise InputError(msg)
+    first, newline, _ = text.partition("\n")
+    # UTF-16 that is read as UTF-8 has line ends; most that is no text at all has none, or is read in too wide letters.
+    if "\0" in first or (not newline and (_CONTROL.search(first) or len(first) > _LONGEST_LINE)):
+        msg = with_hint(f"{str(path)!r} is no text, or of another encoding.", "pass its encoding, such as utf-16.")
+        raise InputError(msg)
+
+
+def _has_index(path: Path, header: Sequence[str], asked: bool | None) -> bool:
+    """Tell whether the first column is an index: it alone has no name, as pandas writes it."""
+    looks = not header[0] and len(header) > 1 and all(name.strip() for name in header[1:])
+    if asked and not looks:
+        msg = with_hint(
+            f"{str(path)!r} has no index: its first column has a name, or others have none.", "leave index out."
+        )
+        raise ColumnError(msg)
+    return looks and asked is not False
+
+
+def _check_not_a_record(path: Path, data: pl.DataFrame) -> None:
+    """Raise InputError where the first line holds cells of a person: they would be published as names."""
+    if data.width < 2 or not any(_VALUE.fullmatch(name) for name in data.columns):
+        return
+    # Columns that are only numbered are named so by pandas, and may hold small numbers.
+    n_alike = sum(
+        bool((data[:, place] == name).any())
+        for place, name in enumerate(data.columns)
+        if name not in (str(place), str(place + 1))
+    )
+    if n_alike > 1 and 2 * n_alike >= data.width:
+        msg = (
+            f"the first line of {str(path)!r} looks like a record: {n_alike} of its {data.width} cells are found below."
+        )
+        raise InputError(with_hint(msg, "put the names of the columns into the first line."))
+
+
+def check_header(path: Path, header: Sequence[str], *, hint: str = "name every column in the first line.") -> None:
+    """Raise ColumnError where a column has no name, or two have one."""
+    if not all(name.strip() for name in header):
+        unnamed = [position for position, name in enumerate(header, 1) if not name.strip()]
+        msg = with_hint(f"{str(path)!r} has no name for column {unnamed[0]}.", hint)
+        raise ColumnError(msg)
+    doubled = sorted({name for name in header if header.count(name) > 1})
+    if doubled:
+        msg = with_hint(f"{str(path)!r} has more than one column {listed(doubled)}.", "give every column its own name.")
+        raise ColumnError(msg)
+
+
+@contextlib.contextmanager
+def _records(text: str, delimiter: str) -> Iterator[Iterator[list[str]]]:
+    """Parse a CSV with the standard library, which takes any text; slow."""
+    limit = csv.field_size_limit(len(text) + 1)
+    try:
+        yield csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+    finally:
+        csv.field_size_limit(limit)

@@ -1,0 +1,516 @@
+"""Tables at the boundary: files and dataframes in, the same kind out, text kept as it was.
+
+A CSV is read as text and stays text: types are inferred for computing only
+(`hushtable.columns.column`), so "01234", "1E10" and "NA" come out as they went in.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import IO, Any, Final
+
+import narwhals as nw
+import numpy as np
+import polars as pl
+
+from hushtable._types import CodeArray, CountArray, frozen
+from hushtable.columns.column import ColumnSpec
+from hushtable.columns.series import settled, to_polars, typed, without_categories
+from hushtable.columns.spellings import canonical, doubts
+from hushtable.errors import ColumnError, InputError, check_columns, listed, with_hint
+from hushtable.io.csv.dialect import Dialect
+from hushtable.io.files import file_kind, read_bytes, read_file, write_csv
+
+__all__ = [
+    "Frame",
+    "assemble",
+    "check_writable",
+    "counted",
+    "csv_size",
+    "file_kind",
+    "library",
+    "read",
+    "read_alike",
+    "read_stream",
+    "with_json_lists",
+    "write",
+    "written_delimiter",
+]
+
+
+_AT_ONCE: Final = 2**20  # records that are written together
+_MOST_RECORDS: Final = 2**53  # whole numbers that floats add up exactly
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Frame:
+    """An eager dataframe of any library, and whether its cells are text that wants typing.
+
+    Attributes
+    ----------
+    data : narwhals.DataFrame
+    is_text : bool
+        True for a CSV: every column is text, missing where the cell is empty. And for a workbook, where some are.
+    dialect : Dialect
+        Of a CSV: how it was read; its delimiter is used again when a CSV is written.
+    specs : mapping of column to ColumnSpec
+        What was said of how columns are read, besides.
+    counts : ndarray of int64, shape (n_rows,), read-only, optional
+        How many records each row stands for; one each when not given.
+    """
+
+    data: nw.DataFrame[Any] = field(repr=False)
+    is_text: bool = False
+    dialect: Dialect = field(default_factory=Dialect)
+    specs: Mapping[str, ColumnSpec] = field(default_factory=dict, repr=False)
+    counts: CountArray | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        if self.counts is not None:
+            # Rows that are changed without their counts would be miscounted, and nobody would know.
+            assert len(self.counts) == self.n_rows
+            frozen(self.counts)
+
+    @property
+    def delimiter(self) -> str:
+        """The delimiter a CSV was read with, a comma for other frames."""
+        return self.dialect.delimiter or ","
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The column names, in order."""
+        return tuple(self.data.columns)
+
+    @property
+    def n_rows(self) -> int:
+        """How many rows there are; a row may stand for several records."""
+        return len(self.data)
+
+    @property
+    def n_records(self) -> int:
+        """How many records the rows stand for."""
+        return self.n_rows if self.counts is None else int(self.counts.sum())
+
+    @property
+    def records(self) -> CountArray:
+        """How many records each row stands for, also where that is one each."""
+        return np.ones(self.n_rows, dtype=np.int64) if self.counts is None else self.counts
+
+    @property
+    def native(self) -> Any:
+        """The dataframe as its own library knows it."""
+        return self.data.to_native()
+
+    def column(self, name: str) -> pl.Series:
+        """Return one column as a polars series without a name; NaN is missing, whatever the library."""
+        return to_polars(self.data.get_column(name))
+
+    def spec(self, name: str) -> ColumnSpec:
+        """Return what was said of how a column is read."""
+        return self.specs.get(name, ColumnSpec()).completed(self.dialect.spec)
+
+    def spelling(self, name: str, *, is_typed: bool | None = None) -> ColumnSpec:
+        """Return how a column of text is spelled: as was said, and where its cells leave no doubt.
+
+        Text is looked at where it is typed by its looks, as a CSV's is.
+        """
+        column, looks = self.text(name), self.is_text if is_typed is None else is_typed
+        return self.spec(name) if column is None else settled(column, self.spec(name), is_typed=looks)
+
+    def values(self, name: str) -> pl.Series:
+        """Return one column with its text rewritten as values are written here; see `hushtable.columns.spellings`."""
+        column = self.text(name)
+        return self.column(name) if column is None else canonical(column, self.spelling(name))
+
+    def doubts(self, name: str) -> tuple[tuple[str, ...], tuple[tuple[str, str | None], ...]]:
+        """Return what the cells of a column could mean where nothing settles it; see `hushtable.columns.spellings.doubts`."""
+        column, spec = self.text(name), self.spec(name)
+        if column is None:
+            return (), ()
+        # Where semicolons part cells, a comma may be the decimal mark, and a point what groups digits.
+        is_continental = self.is_text and self.dialect.delimiter == ";" and spec.decimal is None
+        return doubts(column, spec, points_may_group=is_continental)
+
+    def text(self, name: str) -> pl.Series | None:
+        """Return one column as text; None where it holds no texts."""
+        column = self.column(name)
+        is_text = isinstance(column.dtype, (pl.String, pl.Categorical, pl.Enum))
+        return column.cast(pl.String) if is_text else None
+
+    def learned(self) -> Frame:
+        """Return a file's frame with all said of it that its cells leave no doubt of.
+
+        Formats of dates are said column by column. A comma as decimal mark holds for the whole file, so
+        that a column that could be read in two ways is read as its neighbours are; a column that it would
+        read otherwise than its own cells say keeps marks of its own.
+        """
+        if not self.is_text:
+            return self
+        spelled = {name: self.spelling(name) for name in self.columns}
+        marks = {(spec.decimal, spec.thousands) for spec in spelled.values() if spec.decimal is not None}
+        of_all = [each for each in marks if each[0] == ","] or list(marks)
+        own = {name: ColumnSpec(format=spec.format) for name, spec in spelled.items() if spec.format is not None}
+        learned = self.told(own)
+        if not of_all:
+            return learned
+        thousands = {each for _, each in of_all if each is not None}
+        digits = thousands.pop() if len(thousands) == 1 else None
+        learned = replace(learned, dialect=replace(self.dialect, decimal=of_all[0][0], thousands=digits))
+        for name, spec in spelled.items():
+            is_settled = spec.format is None and self.doubts(name) == ((), ())
+            if is_settled and not learned.values(name).equals(self.values(name)):
+                plain = ColumnSpec(decimal=spec.decimal or ".", thousands=spec.thousands)
+                learned = learned.told({name: plain})
+        return learned
+
+    def told(self, specs: Mapping[str, ColumnSpec]) -> Frame:
+        """Return the frame with more said of how its columns are read."""
+        said = {name: spec.completed(self.specs.get(name, ColumnSpec())) for name, spec in specs.items()}
+        return replace(self, specs={**self.specs, **said})
+
+    def drop(self, names: Sequence[str]) -> Frame:
+        """Return the frame without some columns."""
+        return self.select([name for name in self.columns if name not in names])
+
+    def select(self, names: Sequence[str]) -> Frame:
+        """Return the frame of some columns."""
+        if "" in names:
+            # By place, polars gives a column without a name another one.
+            return replace(self, data=self.data.select(*(self.data.get_column(name) for name in names)))
+        # By place: polars selects a name such as `*` as the pattern that it reads as.
+        return replace(self, data=self.data[:, [self.columns.index(name) for name in names]])
+
+    def take(self, rows: CountArray | CodeArray) -> Frame:
+        """Return some rows, in the order given."""
+        try:
+            return replace(self, data=self.data[rows], counts=None if self.counts is None else self.counts[rows])
+        except NotImplementedError:
+            # pyarrow cannot pick rows of every type it has.
+            odd = [name for name in self.columns if not _has_rows_to_take(self.data.get_column(name))]
+            msg = with_hint(f"{library(self)} cannot pick rows of columns {listed(odd)}.", "cast them to another type.")
+            raise ColumnError(msg) from None
+
+    def rows_of_records(self) -> CodeArray:
+        """Return the row of every record."""
+        rows = np.arange(self.n_rows, dtype=np.int32)
+        return rows if self.counts is None else np.repeat(rows, self.counts)
+
+    def one_by_one(self) -> Frame:
+        """Return the frame with a row for every record."""
+        return self if self.counts is None else replace(self, counts=None).take(self.rows_of_records())
+
+    def with_rows(self, others: Sequence[Frame]) -> Frame:
+        """Return the frame with the rows of others, which have its columns, below its own."""
+        rows = [self.data, *(other.select(self.columns).data for other in others)]
+        are_counted = any(each.counts is not None for each in (self, *others))
+        counts = np.concatenate([each.records for each in (self, *others)]) if are_counted else None
+        return replace(self, data=nw.maybe_reset_index(nw.concat(rows, how="vertical")), counts=counts)
+
+    def dealt(self, rows: Mapping[str, CountArray]) -> Frame:
+        """Return a frame whose columns take the cells of rows of their own, equally many, in the order given.
+
+        Every one of its rows is a record: there is no row whose count it could have.
+        """
+        columns = [nw.maybe_reset_index(self.select([name]).take(rows[name]).data) for name in self.columns]
+        return replace(self, data=nw.concat(columns, how="horizontal"), counts=None)
+
+    def with_cells(self, name: str, rows: CountArray, cells: pl.Series) -> Frame:
+        """Return the frame with some cells of a column replaced; it keeps its type."""
+        column = self.data.get_column(name)
+        changed = column.scatter(rows, _series_of(self.data.implementation, cells))
+        return replace(self, data=self.data.with_columns(changed))
+
+    def with_columns(self, columns: Mapping[str, pl.Series]) -> Frame:
+        """Return the frame with whole columns replaced, in place and in the rows' order, or put behind the others."""
+        backend = self.data.implementation
+        new = []
+        for name, series in columns.items():
+            column = _series_of(backend, series.alias(name))
+            if backend.is_pandas_like():
+                # Rows are matched by position: the index may hold anything.
+                pandas_series: Any = column.to_native()
+                pandas_series.index = self.native.index
+                column = nw.from_native(pandas_series, series_only=True)
+            new.append(column)
+        return replace(self, data=self.data.with_columns(*new))
+
+    def typed(self, specs: Mapping[str, ColumnSpec | None]) -> Frame:
+        """Return the frame with text columns typed where no cell would change; None asks for what was said of one."""
+        texts = {name: self.column(name) for name in specs}
+        texts = {name: each for name, each in texts.items() if isinstance(each.dtype, pl.String)}
+        return self.with_columns({name: typed(each, specs[name] or self.spec(name)) for name, each in texts.items()})
+
+    def typed_by_looks(self) -> Frame:
+        """Return the frame of a file of text with its columns typed where no cell would change, else as it is."""
+        return self.typed(dict.fromkeys(self.columns)) if self.is_text else self
+
+    def alike(self, columns: Sequence[pl.Series]) -> Frame:
+        """Return a new frame of the same library, with none of this one's rows, counts, index or types."""
+        backend = self.data.implementation
+        if backend.is_polars():
+            return replace(self, data=nw.from_native(pl.DataFrame(columns), eager_only=True), counts=None)
+        data = {each.name: _series_of(backend, each) for each in columns}
+        return replace(self, data=nw.from_dict(data), counts=None)
+
+
+def read(
+    data: Any, *, dialect: Dialect | None = None, encoding: str | None = None, delimiter: str | None = None
+) -> Frame:
+    """Open a file or wrap a dataframe.
+
+    Parameters
+    ----------
+    data : path, Frame, or an eager dataframe (pandas, polars, pyarrow or any other that narwhals knows)
+    dialect : Dialect, optional
+        How a CSV spells its table, where that is known.
+    encoding, delimiter : str, optional
+        The same, if nothing else is known.
+
+    Raises
+    ------
+    InputError
+        The file cannot be read: where, and what to do. Cells are never quoted.
+    ColumnError
+        Column names are empty or doubled.
+    """
+    if isinstance(data, Frame):
+        return data
+    dialect = dialect or Dialect(encoding, delimiter)
+    if isinstance(data, (str, os.PathLike)):
+        return _frame_of(*read_file(Path(data), dialect))
+    try:
+        frame = Frame(nw.from_native(data, eager_only=True), dialect=dialect.marks)
+        names = frame.columns
+    except nw.exceptions.DuplicateError:
+        msg = with_hint("the dataframe has columns of the same name.", "give every column its own name.")
+        raise ColumnError(msg) from None
+    except TypeError:
+        msg = with_hint(
+            f"cannot read a table from an object of type {type(data).__name__}.",
+            "pass a path or an eager dataframe: pandas, polars, pyarrow. Lazy frames are taken by anonymize and "
+            "Policy.protect; collapse makes a Table of their distinct rows, which most others take.",
+        )
+        raise InputError(msg) from None
+    if not all(isinstance(name, str) and _is_unicode(name) for name in names):
+        msg = with_hint("the dataframe has column names that are not text.", "rename them to text first.")
+        raise ColumnError(msg)
+    return frame
+
+
+def counted(frame: Frame, name: str | None) -> Frame:
+    """Return the frame without a column that says how many records each row stands for: they are its counts.
+
+    Parameters
+    ----------
+    frame : Frame
+    name : str or None
+        A column of whole numbers, 1 or more each; None leaves the frame as it is.
+
+    Raises
+    ------
+    ColumnError
+        There is no such column, or it holds something else: where, and not what.
+    InputError
+        The frame has counts.
+
+    Examples
+    --------
+    >>> people = counted(read(pl.DataFrame({"age": [31, 52], "n": [3, 1]})), "n")
+    >>> people.columns, people.counts.tolist(), people.n_records
+    (('age',), [3, 1], 4)
+    """
+    if name is None:
+        return frame
+    if frame.counts is not None:
+        msg = with_hint(f"counts = {name!r} was given for rows that have counts.", "leave counts out.")
+        raise InputError(msg)
+    check_columns([name], frame.columns, "counts")
+    cells = frame.values(name)
+    if not (cells.dtype.is_numeric() or isinstance(cells.dtype, pl.String)):
+        msg = with_hint(f"counts = {name!r} holds no numbers.", "a row stands for a whole number of records.")
+        raise ColumnError(msg)
+    numbers = cells.cast(pl.Float64, strict=False).fill_null(np.nan).to_numpy()
+    is_count = (numbers >= 1) & (numbers < _MOST_RECORDS) & (numbers == np.floor(numbers))
+    if not is_count.all():
+        msg = with_hint(
+            f"counts = {name!r}: {int((~is_count).sum())} cells are no count, the first in row "
+            f"{int(np.argmin(is_count)) + 1}.",
+            "a row stands for a whole number of records, 1 or more: leave out rows that stand for none.",
+        )
+        raise ColumnError(msg)
+    if numbers.sum() >= _MOST_RECORDS:
+        msg = with_hint(f"counts = {name!r} add up to 2^53 records or more.", "look whether they are counts.")
+        raise ColumnError(msg)
+    return replace(frame.drop([name]), counts=numbers.astype(np.int64))
+
+
+def read_stream(raw: bytes, name: str, dialect: Dialect) -> Frame:
+    """Open the bytes of a file without a name that says its kind: Parquet, gzip, Excel's, else a CSV."""
+    return _frame_of(*read_bytes(raw, name, dialect))
+
+
+def _frame_of(cells: pl.DataFrame, is_text: bool, dialect: Dialect) -> Frame:
+    return Frame(nw.from_native(cells, eager_only=True), is_text=is_text, dialect=dialect)
+
+
+def read_alike(tables: Sequence[Frame]) -> tuple[Frame, ...]:
+    """Return tables in which a column that could be read in two ways is read as another table's is that cannot."""
+    told = list(tables)
+    for name in dict.fromkeys(name for table in tables for name in table.columns):
+        holders = [place for place, table in enumerate(tables) if table.is_text and name in table.columns]
+        doubtful = {place: tables[place].doubts(name) for place in holders}
+        settled = [tables[place].spelling(name) for place in holders if doubtful[place] == ((), ())]
+        for place, (formats, marks) in doubtful.items():
+            decimals = [decimal for decimal, _ in marks]
+            format_ = next((spec.format for spec in settled if spec.format in formats), None)
+            decimal = next((spec.decimal for spec in settled if spec.decimal in decimals), None)
+            if format_ is not None or decimal is not None:
+                told[place] = told[place].told({name: ColumnSpec(format=format_, decimal=decimal)})
+    return tuple(told)
+
+
+def _series_of(backend: Any, column: pl.Series) -> nw.Series[Any]:
+    """Return a column as a series of another library."""
+    known = nw.from_native(column, series_only=True)
+    if backend.is_polars():
+        return known
+    if backend.is_pyarrow() and isinstance(column.dtype, pl.Enum):
+        # narwhals makes no dictionary of pyarrow.
+        known = known.cast(nw.String)
+    dtype = known.dtype
+    if backend.is_pandas_like() and dtype.is_integer() and column.null_count():
+        # The integers of numpy, which narwhals would take, have no missing cell.
+        native = backend.to_native_namespace().Series(column.to_list(), dtype="Int64", name=column.name)
+        return nw.from_native(native, series_only=True)
+    return nw.new_series(column.name, column.to_list(), dtype, backend=backend)
+
+
+def _has_rows_to_take(series: nw.Series[Any]) -> bool:
+    try:
+        series[np.arange(len(series))]
+    except NotImplementedError:
+        return False
+    return True
+
+
+def _is_unicode(text: str) -> bool:
+    """Tell whether a text can be written: half of a surrogate pair cannot."""
+    return text.encode(errors="ignore").decode() == text
+
+
+def library(data: Any) -> str:
+    """Return the name of the dataframe library that data come in: "pandas", "pyarrow"; "polars" for a file or Table."""
+    known = nw.from_native(data.native if isinstance(data, Frame) else data, eager_only=True, pass_through=True)
+    return str(known.implementation.value) if isinstance(known, nw.DataFrame) else "polars"
+
+
+def assemble(columns: Mapping[str, Sequence[Any]], source: str = "polars") -> Any:
+    """Make a dataframe of plain columns of one length, of a library as `library` names it."""
+    backend: Any = nw.Implementation.from_backend(source)  # type: ignore[arg-type]  # any name it knows
+    return nw.from_dict(dict(columns), backend=backend).to_native()
+
+
+def with_json_lists(frame: Frame) -> Frame:
+    """Return a frame whose lists, which a CSV has no cells for, are JSON."""
+    lists = [name for name in frame.columns if isinstance(frame.column(name).dtype, pl.List)]
+    return frame.with_columns(
+        {
+            name: pl.Series([json.dumps(each, ensure_ascii=False) for each in frame.column(name).to_list()])
+            for name in lists
+        }
+    )
+
+
+def write(frame: Frame, path: Path, encoding: str = "utf-8", rows: CodeArray | None = None) -> None:
+    """Write a frame as CSV or Parquet, by the ending of the name; untouched text is written as it was read.
+
+    Parameters
+    ----------
+    frame : Frame
+    path : path
+    encoding : str
+    rows : ndarray of int32, optional
+        The row of every record, in the order in which they are written: no more than that is held of each. As
+        `Frame.rows_of_records` has them when not given.
+    """
+    rows = frame.rows_of_records() if rows is None else rows
+    if file_kind(path) == "parquet":
+        cells = _plain(frame).lazy()
+        # Part by part: sinks take no more of them at a time than they need.
+        try:
+            pl.concat([cells.select(pl.all().gather(taken)) for taken in _parts(rows)]).sink_parquet(path)
+        except pl.exceptions.ComputeError as error:
+            # What the system refuses is told as it is of any other file.
+            if "(os error " not in str(error):
+                raise
+            raise OSError(str(error)) from None
+        return
+    with path.open("wb") as file:
+        _write_csv(frame, file, written_delimiter(frame, path), encoding, rows)
+
+
+def csv_size(frame: Frame, encoding: str = "utf-8") -> int:
+    """Return how many bytes the CSV has that `write` would write, with the delimiter that the frame was read with."""
+    file = io.BytesIO()
+    _write_csv(frame, file, frame.delimiter, encoding, frame.rows_of_records())
+    return file.tell()
+
+
+def _write_csv(frame: Frame, file: IO[bytes], delimiter: str, encoding: str, rows: CodeArray) -> None:
+    # The few digits that single out a float32 read back as another number.
+    in_full = [each.cast(pl.Float64) if isinstance(each.dtype, pl.Float32) else each for each in _plain(frame)]
+    cells = pl.DataFrame(in_full)
+    write_csv((cells[taken] for taken in _parts(rows)), frame.columns, file, delimiter, encoding)
+
+
+def _parts(rows: CodeArray) -> Iterator[pl.Series]:
+    """Yield the rows that are written together."""
+    for begin in range(0, max(1, len(rows)), _AT_ONCE):
+        yield pl.Series(rows[begin : begin + _AT_ONCE])
+
+
+def _plain(frame: Frame) -> pl.DataFrame:
+    # A categorical type would carry its categories into the file, those of removed cells too.
+    columns = [(name, frame.column(name)) for name in frame.columns]
+    return pl.DataFrame([each.cast(without_categories(each.dtype)).alias(name) for name, each in columns])
+
+
+def written_delimiter(frame: Frame, path: Path) -> str:
+    """Return the delimiter of a CSV to be written: the one it was read with, a tab for .tsv."""
+    return "\t" if path.suffix.lower() == ".tsv" else frame.delimiter
+
+
+def check_writable(frame: Frame, path: Path, encoding: str = "utf-8") -> None:
+    """Raise InputError where a file of this kind has no cells for a column's type, or no such characters."""
+    if file_kind(path) == "parquet":
+        return
+    columns = {name: frame.column(name) for name in frame.columns}
+    types = {name: column.dtype for name, column in columns.items()}
+    odd = [name for name, dtype in types.items() if dtype.is_nested() or isinstance(dtype, (pl.Binary, pl.Duration))]
+    if odd:
+        msg = with_hint(
+            f"{str(path)!r} has no cells for the types of columns {listed(odd)}, such as lists or structs.",
+            "write Parquet, or leave those columns out.",
+        )
+        raise ColumnError(msg)
+    lacking = [name for name, column in columns.items() if not _has_characters(name, column, encoding)]
+    if lacking:
+        msg = with_hint(
+            f"the encoding {encoding} has no characters for some of columns {listed(lacking)}.", "write utf-8."
+        )
+        raise InputError(msg)
+
+
+def _has_characters(name: str, column: pl.Series, encoding: str) -> bool:
+    if encoding == "utf-8":
+        return True
+    try:
+        "".join([name, *column.cast(pl.String).drop_nulls().unique().to_list()]).encode(encoding)
+    except UnicodeEncodeError:
+        return False
+    return True

@@ -1,0 +1,1 @@
+"""What is drawn: arrays to matplotlib axes, in one style."""

@@ -1,0 +1,521 @@
+"""Arrays to matplotlib axes: what every ``.plot()`` calls.
+
+Nothing here chooses a back end, opens a window, imports pyplot where nobody uses it or sets what other figures go by:
+without ``ax`` a figure is made, which ``ax.figure.savefig(path)`` writes. A notebook shows it below its cell, and
+``plt.show()`` in a program that imported pyplot. Plain lists do as well as arrays; a value of None is not shown.
+
+Series differ by hatch, dashes or marker, never by their colour alone.
+
+Names come from data, and are drawn as they are: none is read as mathematics, long ones end in "…". matplotlib's own
+font has no emoji and no Chinese: it warns when such a name is drawn, and draws a box.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+import numpy as np
+
+from hushtable._types import CountArray, FloatArray
+from hushtable.plots import style
+from hushtable.plots.style import EDGE, FAINT, INK, PALETTE
+
+__all__ = [
+    "PALETTE",
+    "bars",
+    "by_size",
+    "class_sizes",
+    "convergence",
+    "distributions",
+    "ecdf",
+    "evolution",
+    "heat_map",
+    "histogram",
+    "pareto",
+    "qq",
+    "risk_against_loss",
+    "risk_by_k",
+    "terms",
+    "tradeoff",
+]
+
+# More dots than these make a picture of them, in a file of many megabytes.
+_MOST_MARKERS: Final = 25
+_MOST_VECTORS: Final = 2000
+_MOST_EDGES: Final = 60
+_INCHES_HIGH: Final = 3.0
+_INCHES_A_SERIES: Final = 0.16
+_INCHES_A_BAR: Final = 0.24
+_INCHES_A_CELL: Final = 0.36
+_INCHES_A_LETTER: Final = 0.075
+# The share of a search in which most of it happened.
+_AT_ONCE: Final = 0.05
+# Scales that differ more than this cannot share a linear axis.
+_MOST_APART: Final = 20.0
+
+
+def class_sizes(
+    bands: Sequence[str],
+    shares: Mapping[str, Sequence[float | None]],
+    *,
+    people: str = "records",
+    title: str = "",
+    ax: Any = None,
+) -> Any:
+    """Draw the share of the records in classes of every size, beside one another for every series; return the axes.
+
+    Parameters
+    ----------
+    bands : sequence of str
+        Sizes of classes, as `hushtable.risk.bands` names them.
+    shares : mapping of str to sequence of float
+        For every series ("before", "after") the share of the records in each band, in [0, 1].
+    people : str
+        What the sizes count: "records", or "persons".
+    title : str
+    ax : matplotlib axes, optional
+    """
+    axes = style.axes_of(ax, height=_height(len(shares)))
+    _grouped(axes, bands, shares)
+    style.percent(axes.yaxis)
+    style.dress(axes, title=title, xlabel=f"{people} in the class", ylabel="share of records", grid="y")
+    return axes
+
+
+def risk_by_k(
+    k: Sequence[int],
+    shares: Mapping[str, Sequence[float | None]],
+    *,
+    people: str = "records",
+    title: str = "",
+    ax: Any = None,
+) -> Any:
+    """Draw the share of the records in classes smaller than k, a stair for every series; return the axes.
+
+    Parameters
+    ----------
+    k : sequence of int
+        From 1 on, ascending; the axis is logarithmic. A stair keeps its height up to the next k.
+    shares : mapping of str to sequence of float
+        In [0, 1], for every k.
+    people : str
+        What k counts: "records", or "persons".
+    title : str
+    ax : matplotlib axes, optional
+    """
+    axes = style.axes_of(ax, height=_height(len(shares)))
+    _lines(axes, k, shares, drawstyle="steps-post")
+    axes.set_xscale("log")
+    if len(k):
+        style.name_whole(axes.xaxis, min(k), max(k))
+    axes.set_ylim(bottom=0)
+    style.percent(axes.yaxis)
+    smaller = (
+        "records in classes smaller than k" if people == "records" else f"records in classes of fewer than k {people}"
+    )
+    style.dress(axes, title=title, xlabel=f"k ({people})", ylabel=smaller)
+    return axes
+
+
+def bars(names: Sequence[str], values: Sequence[float | None], *, label: str, title: str = "", ax: Any = None) -> Any:
+    """Draw a bar with its number for every name, the first at the top; return the axes.
+
+    A figure of its own grows with the number of names.
+    """
+    axes = style.axes_of(ax, height=max(_INCHES_HIGH, 1.0 + _INCHES_A_BAR * len(names)))
+    lengths = style.numbers(values)
+    places = np.flatnonzero(np.isfinite(lengths))
+    axes.barh(places, lengths[places], height=0.7, color=PALETTE[0], edgecolor=INK, linewidth=EDGE)
+    size = style.text_size(axes)
+    for place, length in zip(places.tolist(), lengths[places].tolist(), strict=True):
+        side = 1 if length >= 0 else -1
+        axes.annotate(
+            style.told(length),
+            (length, place),
+            (3 * side, 0),
+            textcoords="offset points",
+            ha="left" if side > 0 else "right",
+            va="center",
+            fontsize=size,
+        )
+    style.name_ticks(axes, "y", names)
+    axes.set_ylim(len(names) - 0.5, -0.5 if len(names) else 0.5)
+    # Room for the number at the longest bar.
+    axes.margins(x=0.18)
+    style.dress(axes, title=title, xlabel=label, ylabel="", grid="x")
+    return axes
+
+
+def by_size(
+    sizes: Sequence[int], counts: Sequence[float | None], *, label: str, title: str = "", ax: Any = None
+) -> Any:
+    """Draw a bar with its number for every size of a column set; return the axes."""
+    axes = style.axes_of(ax)
+    heights = style.numbers(counts)
+    places = np.flatnonzero(np.isfinite(heights))
+    axes.bar(places, heights[places], width=0.8, color=PALETTE[0], edgecolor=INK, linewidth=EDGE)
+    texts = [style.told(height) for height in heights[places].tolist()]
+    upright = len(sizes) * max(map(len, texts), default=0) > 42
+    for place, height, text in zip(places.tolist(), heights[places].tolist(), texts, strict=True):
+        axes.annotate(
+            text,
+            (place, height),
+            (0, 2),
+            textcoords="offset points",
+            ha="center",
+            va="bottom",
+            rotation=90 if upright else 0,
+            fontsize=style.text_size(axes),
+        )
+    style.name_ticks(axes, "x", [str(size) for size in sizes], rotation=0)
+    axes.margins(y=0.3 if upright else 0.12)
+    if len(sizes):
+        axes.set_xlim(-0.6, len(sizes) - 0.4)
+    axes.set_ylim(bottom=0)
+    style.separated(axes.yaxis)
+    style.dress(axes, title=title, xlabel="columns in the set", ylabel=label, grid="y")
+    return axes
+
+
+def distributions(
+    places: Sequence[str],
+    shares: Mapping[str, Sequence[float | None]],
+    *,
+    label: str,
+    title: str = "",
+    ax: Any = None,
+) -> Any:
+    """Draw how often values or bins occur, beside one another for every series; return the axes.
+
+    Parameters
+    ----------
+    places : sequence of str
+        The values or bins. Not all are named where they are many.
+    shares : mapping of str to sequence of float
+        For every series ("before", "after") the share of the records at each place, in [0, 1].
+    label : str
+        What the places are of: the column.
+    title : str
+    ax : matplotlib axes, optional
+    """
+    axes = style.axes_of(ax, height=_height(len(shares)))
+    _grouped(axes, places, shares)
+    style.percent(axes.yaxis)
+    style.dress(axes, title=title, xlabel=label, ylabel="share of records", grid="y")
+    return axes
+
+
+def terms(
+    steps: Sequence[int] | CountArray,
+    values: Mapping[str, Sequence[float | None]],
+    *,
+    title: str = "",
+    ax: Any = None,
+) -> Any:
+    """Draw what each term of an objective was at the steps of a search; return the axes.
+
+    Terms on scales far from one another share an axis that is linear up to the power of ten over the smallest of
+    them, and logarithmic above.
+    """
+    axes = style.axes_of(ax, height=_height(len(values)))
+    found = _lines(axes, steps, values, drawstyle="steps-post")
+    highest = [float(np.nanmax(np.abs(each))) for each in found if np.isfinite(each).any()]
+    highest = [each for each in highest if each > 0]
+    if highest and max(highest) > _MOST_APART * min(highest):
+        axes.set_yscale("symlog", linthresh=10.0 ** np.ceil(np.log10(min(highest))))
+        if all((each[np.isfinite(each)] >= 0).all() for each in found):
+            axes.set_ylim(bottom=0)
+        style.separated(axes.yaxis, whole=False)
+    _count_sets(axes, steps)
+    style.dress(axes, title=title, xlabel="column sets evaluated", ylabel="term")
+    return axes
+
+
+def pareto(
+    points: Sequence[Sequence[float]] | FloatArray,
+    front: Sequence[int] | CountArray,
+    *,
+    labels: tuple[str, str],
+    title: str = "",
+    ax: Any = None,
+) -> Any:
+    """Draw points, and on them those that no other betters in both coordinates; return the axes.
+
+    Parameters
+    ----------
+    points : array of float, shape (n_points, 2)
+    front : sequence of int
+        Which of them; joined by ascending first coordinate.
+    labels : tuple of two str
+        Of the coordinates.
+    title : str
+    ax : matplotlib axes, optional
+
+    Notes
+    -----
+    More than 2,000 points are a picture inside a vector file.
+    """
+    axes = style.axes_of(ax)
+    at = np.asarray(points, dtype=np.float64).reshape(-1, 2)
+    chosen = at[np.asarray(front, dtype=np.int64)]
+    chosen = chosen[np.lexsort(chosen.T[::-1])]
+    (dots,) = axes.plot(
+        *at.T, color=FAINT, marker=".", markersize=4, linestyle="none", rasterized=len(at) > _MOST_VECTORS
+    )
+    (best,) = axes.plot(*chosen.T, **style.line(style.look(1)), zorder=3)
+    style.legend(axes, [dots, best], ["column sets", "no other betters these in both"])
+    style.dress(axes, title=title, xlabel=labels[0], ylabel=labels[1])
+    return axes
+
+
+def histogram(values: FloatArray, *, label: str, title: str = "", ax: Any = None) -> Any:
+    """Draw how often values occur; return the axes."""
+    axes = style.axes_of(ax)
+    # Bins as wide as numpy's rule wants them would be millions where one value is far out.
+    n_bins = min(len(np.histogram_bin_edges(values, bins="sturges")) - 1, 100)
+    axes.hist(values, bins=n_bins, color=PALETTE[0], edgecolor=INK, linewidth=EDGE)
+    style.separated(axes.yaxis)
+    style.dress(axes, title=title, xlabel=label, ylabel="parts", grid="y")
+    return axes
+
+
+def ecdf(values: FloatArray, *, label: str, normal: bool = True, title: str = "", ax: Any = None) -> Any:
+    """Draw the empirical distribution function; return the axes.
+
+    Parameters
+    ----------
+    values : ndarray of float64, shape (n,)
+    label : str
+    normal : bool
+        Whether the normal one of the same mean and sd is drawn beside it. Sizes of classes are not normal.
+    title : str
+    ax : matplotlib axes, optional
+    """
+    from scipy.special import ndtr
+
+    axes = style.axes_of(ax)
+    ordered = np.sort(values)
+    shares = np.arange(1, len(ordered) + 1) / len(ordered)
+    lines = axes.step(ordered, shares, where="post", label="empirical", color=PALETTE[0], linewidth=1.6)
+    if normal and np.ptp(ordered) > 0:
+        grid = np.linspace(ordered[0], ordered[-1], 200)
+        curve = ndtr((grid - ordered.mean()) / ordered.std())
+        lines += axes.plot(grid, curve, linestyle="--", label="normal", color=PALETTE[1], linewidth=1.6)
+        style.legend(axes, lines, ["empirical", "normal of the same mean and sd"])
+    axes.set_ylim(bottom=0)
+    style.percent(axes.yaxis)
+    style.dress(axes, title=title, xlabel=label, ylabel="share of parts")
+    return axes
+
+
+def qq(values: FloatArray, *, label: str, title: str = "", ax: Any = None) -> Any:
+    """Draw the quantiles of values against those of a normal distribution; return the axes.
+
+    The plotting positions are (i - 1/2) / n; the line has the values' mean and sd.
+    """
+    from scipy.special import ndtri
+
+    axes = style.axes_of(ax)
+    normal = ndtri((np.arange(1, len(values) + 1) - 0.5) / len(values))
+    axes.scatter(normal, np.sort(values), s=12, color=PALETTE[0], zorder=2, rasterized=len(values) > _MOST_VECTORS)
+    axes.axline((0.0, float(values.mean())), slope=float(values.std()), linestyle="--", color=PALETTE[1])
+    style.dress(axes, title=title, xlabel="normal quantile", ylabel=label)
+    return axes
+
+
+def evolution(
+    steps: CountArray,
+    best: FloatArray,
+    current: FloatArray | None = None,
+    mean: FloatArray | None = None,
+    *,
+    label: str,
+    title: str = "",
+    ax: Any = None,
+) -> Any:
+    """Draw how a search went; return the axes.
+
+    Parameters
+    ----------
+    steps : ndarray of int64, shape (n,)
+        Column sets evaluated.
+    best : ndarray of float64, shape (n,)
+        The best value until then.
+    current, mean : ndarray of float64, shape (n,), optional
+        The value that each step kept, and the mean of its values; NaN where no step ended. A mean that is the same
+        everywhere is not drawn twice.
+    label : str
+    title : str
+    ax : matplotlib axes, optional
+    """
+    axes = style.axes_of(ax)
+    # Wide, and below the steps: where a step keeps the best, both are seen.
+    first = {**style.line(style.look(0)), "marker": "", "linewidth": 2.4}
+    lines = axes.plot(steps, style.numbers(best), label="best so far", drawstyle="steps-post", **first)
+    if mean is not None and current is not None and np.array_equal(current, mean, equal_nan=True):
+        mean = None
+    for values, name, how in ((current, "step", style.look(1)), (mean, "mean of step", style.look(2))):
+        if values is None:
+            continue
+        heights = style.numbers(values)
+        ended = np.isfinite(heights)
+        look = style.line(how)
+        # A long search is a line: dots would hide one another.
+        if name == "step" and ended.sum() <= _MOST_MARKERS:
+            look["linestyle"] = "none"
+        else:
+            look |= {"marker": "", "linewidth": 1.2}
+        lines += axes.plot(np.asarray(steps)[ended], heights[ended], label=name, **look)
+    if len(lines) > 1:
+        style.legend(axes, lines, [each.get_label() for each in lines])
+    _count_sets(axes, steps)
+    style.dress(axes, title=title, xlabel="column sets evaluated", ylabel=label)
+    return axes
+
+
+def heat_map(matrix: FloatArray, names: Sequence[str], *, label: str, title: str = "", ax: Any = None) -> Any:
+    """Draw a correlation matrix in [-1, 1] with its numbers; return the axes.
+
+    Numbers are black or white, whichever stands out from their cell. A figure of its own grows with the number of
+    names, so that they stay legible; on given axes their size shrinks with it. Undefined cells stay blank.
+    """
+    n, room = len(names), _INCHES_A_LETTER * max((len(style.short(name)) for name in names), default=0)
+    side = _INCHES_A_CELL * n + room
+    axes = style.axes_of(ax, width=max(4.2, side + 1.1), height=max(_INCHES_HIGH, side + 0.4))
+    places = range(n)
+    image = axes.imshow(matrix, vmin=-1, vmax=1, cmap="RdBu_r")
+    style.dress(axes, title=title, xlabel="", ylabel="", grid="")
+    axes.spines[:].set_visible(False)
+    axes.set_xticks(places, [style.short(name) for name in names], rotation=90, parse_math=False)
+    style.name_ticks(axes, "y", names)
+    # Five characters in a cell; how large the cells of given axes are, the axes say before the map makes them square.
+    box = axes.get_window_extent()
+    cell = min(box.width, box.height) * 72 / axes.figure.dpi / max(n, 1)
+    size = 7.5 if ax is None else max(3.0, min(style.text_size(axes), 0.24 * cell))
+    for i in places:
+        for j in places:
+            if np.isfinite(matrix[i, j]):
+                ink = style.readable_on(image.cmap(image.norm(matrix[i, j])))
+                axes.text(j, i, style.correlation(matrix[i, j]), ha="center", va="center", fontsize=size, color=ink)
+    bar = axes.figure.colorbar(image, ax=axes)
+    bar.ax.tick_params(labelsize=style.text_size(axes))
+    bar.outline.set_visible(False)
+    bar.set_label(style.plain(label), size=axes.xaxis.label.get_size(), parse_math=False)
+    return axes
+
+
+def convergence(
+    steps: FloatArray, bounds: FloatArray, losses: FloatArray, *, label: str, title: str = "", ax: Any = None
+) -> Any:
+    """Draw how the best loss fell, and a proven bound rose where there is one (NaN where not); return the axes."""
+    axes = style.axes_of(ax)
+    names = ["best loss"]
+    lines = axes.plot(steps, losses, label=names[0], drawstyle="steps-post", **_stair(0))
+    if np.isfinite(bounds).any():
+        names.append("proven bound")
+        lines += axes.plot(steps, bounds, label=names[1], drawstyle="steps-post", **_stair(1))
+        style.legend(axes, lines, names)
+    style.dress(axes, title=title, xlabel=label, ylabel="loss")
+    return axes
+
+
+def tradeoff(
+    clusters: CountArray, stars: CountArray, kept: FloatArray, *, label: str, title: str = "", ax: Any = None
+) -> Any:
+    """Draw what the number of clusters costs (left) and keeps (right); return the axes of the left."""
+    axes = style.axes_of(ax)
+    right = axes.twinx()
+    lines = axes.plot(clusters, stars, label="stars", **style.line(style.look(0)))
+    lines += right.plot(clusters, kept, label=label, **style.line(style.look(1)))
+    style.legend(axes, lines, ["stars (left)", f"{label} (right)"])
+    style.separated(axes.xaxis)
+    style.separated(axes.yaxis)
+    style.dress(right, xlabel="clusters", ylabel=label, grid="")
+    right.spines["right"].set_visible(True)
+    right.tick_params(labelsize=axes.yaxis.get_tick_params()["labelsize"] if ax is None else None)
+    right.yaxis.label.set_size(axes.yaxis.label.get_size())
+    style.dress(axes, title=title, xlabel="clusters", ylabel="stars")
+    return axes
+
+
+def risk_against_loss(
+    lines: Mapping[str, FloatArray],
+    knee: FloatArray | None,
+    *,
+    label: str,
+    mark: str,
+    title: str = "",
+    ax: Any = None,
+) -> Any:
+    """Draw lines of points (loss, risk), and where they bend most, where there is such a point; return the axes."""
+    axes = style.axes_of(ax, height=_height(len(lines)))
+    handles, names = [], list(lines)
+    for i, (name, points) in enumerate(lines.items()):
+        handles += axes.plot(*np.asarray(points).T, label=name, **style.line(style.look(i)))
+    if knee is not None:
+        ring = {"marker": "o", "markersize": 14, "fillstyle": "none", "linestyle": "none", "color": INK}
+        handles += axes.plot(*knee, label=mark, **ring)
+        names.append(mark)
+    style.legend(axes, handles, names)
+    style.dress(axes, title=title, xlabel=label, ylabel="highest risk of a record")
+    return axes
+
+
+def _height(n_series: int) -> float:
+    """Return the inches of a figure whose legend does not take the room of the data."""
+    return _INCHES_HIGH + _INCHES_A_SERIES * max(0, n_series - 3)
+
+
+def _count_sets(axes: Any, steps: Any) -> None:
+    """Write how many sets were evaluated: on a logarithmic axis where most of what happened, happened at once."""
+    if len(steps) > 2 and np.min(steps) > 0 and np.median(steps) < _AT_ONCE * np.max(steps):
+        axes.set_xscale("log")
+        style.name_whole(axes.xaxis, float(np.min(steps)), float(np.max(steps)))
+    else:
+        style.separated(axes.xaxis)
+
+
+def _grouped(axes: Any, places: Sequence[str], shares: Mapping[str, Sequence[float | None]]) -> None:
+    """Draw a group of bars at every place, one for each series that has a value there."""
+    width = 0.8 / max(len(shares), 1)
+    # Of thin bars the edges would be all there is to see.
+    edge = EDGE if len(shares) * len(places) <= _MOST_EDGES else EDGE / 4
+    for i, (name, values) in enumerate(shares.items()):
+        heights, how = style.numbers(values), style.look(i)
+        at = np.flatnonzero(np.isfinite(heights))
+        axes.bar(
+            at + (i - (len(shares) - 1) / 2) * width,
+            heights[at],
+            width=width,
+            label=name,
+            color=how.color,
+            hatch=how.hatch,
+            edgecolor=INK,
+            linewidth=edge,
+        )
+    style.name_ticks(axes, "x", places)
+    if len(places):
+        axes.set_xlim(-0.6, len(places) - 0.4)
+    axes.set_ylim(bottom=0)
+    if len(shares) > 1:
+        style.legend(axes, [style.patch(style.look(i)) for i in range(len(shares))], list(shares))
+
+
+def _lines(axes: Any, steps: Any, values: Mapping[str, Sequence[float | None]], *, drawstyle: str) -> list[FloatArray]:
+    """Draw a line for every series, with markers where points are few, and return its heights."""
+    handles, drawn = [], []
+    for i, (name, each) in enumerate(values.items()):
+        heights, how = style.numbers(each), style.line(style.look(i))
+        # Of many points some carry the marker, each series another: lines must differ without colour.
+        every: Any = 1 if len(heights) <= _MOST_MARKERS else (i * len(heights) // 40, len(heights) // 8)
+        every = every if every == 1 or len(values) > 1 else []
+        handles += axes.plot(steps, heights, label=name, drawstyle=drawstyle, markevery=every, **how)
+        drawn.append(heights)
+    if len(handles) > 1:
+        style.legend(axes, handles, list(values))
+    return drawn
+
+
+def _stair(i: int) -> dict[str, Any]:
+    return {**style.line(style.look(i)), "marker": ""}

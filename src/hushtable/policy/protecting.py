@@ -1,0 +1,283 @@
+"""The verb that protects a table, from arguments or from a policy."""
+
+from __future__ import annotations
+
+import inspect
+import os
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Final, Literal
+
+from hushtable import engines
+from hushtable._types import Missing, Progress
+from hushtable.anonymizers import METHODS, Method, Request, check_roles, protect
+from hushtable.anonymizers.checks import doubt_of_persons
+from hushtable.claims import Limits
+from hushtable.columns.column import ColumnSpec, check_specs
+from hushtable.discover.recognise import looks_identifying, repeating_person
+from hushtable.engines import Engine, RemoteRelease
+from hushtable.errors import ColumnError, ExposureWarning, InputError, check_type, listed, names_in, with_hint
+from hushtable.hierarchy import Hierarchy
+from hushtable.io import drafts, frames
+from hushtable.io.files import Snapshot
+from hushtable.io.frames import Frame
+from hushtable.models import PrivacyModel, entries, models_in
+from hushtable.policy import Policy
+from hushtable.quality import LOSSES
+from hushtable.quality.loss import Loss
+from hushtable.release.exposure import FEWEST_RECORDS, ExposureLimit
+from hushtable.release.pseudonyms import Pseudonyms
+from hushtable.release.release import Release
+from hushtable.search.budget import Budget, Clock, check_budget
+from hushtable.tables.table import Table
+
+__all__ = ["anonymize"]
+
+
+def anonymize(
+    data: Any,
+    *,
+    quasi_identifiers: Sequence[str] = (),
+    models: Iterable[PrivacyModel] = (),
+    sensitive: Sequence[str] = (),
+    method: str | Mapping[str, Any] | Method = "mondrian",
+    hierarchies: Mapping[str, Any] | str | os.PathLike[str] | None = None,
+    unknown: Literal["error", "suppress"] = "error",
+    loss: str | Mapping[str, Any] | Loss = "ncp",
+    suppression_limit: float = 0.0,
+    missing: Missing = "category",
+    identifiers: Sequence[str] = (),
+    pseudonyms: Pseudonyms | None = None,
+    specs: Mapping[str, ColumnSpec] | None = None,
+    population: Any = None,
+    person: str | None = None,
+    highest_risk: float | None = None,
+    average_risk: float | None = None,
+    roles: Literal["check", "trust"] = "check",
+    accept: Mapping[str, str] | None = None,
+    policy: Policy | str | os.PathLike[str] | None = None,
+    key: bytes | None = None,
+    budget: Budget | None = None,
+    progress: Progress | None = None,
+    engine: Engine = "auto",
+    session: Any = None,
+) -> Release | Any:
+    """Generalize quasi-identifiers until every class satisfies the models, at little loss.
+
+    Parameters
+    ----------
+    data : path, dataframe, lazy frame or Table
+        A Table gives a Table. A lazy frame is of polars, DuckDB or Spark; a path may be that of a folder of Parquet.
+    quasi_identifiers : sequence of str
+        Columns that someone may know of a person. All others but ``identifiers`` stay as they are.
+    models : iterable of PrivacyModel
+        All of them hold for every class of the release. A matching notion (`GlobalK1` and
+        its siblings), which is not k-anonymity, goes alone and with method "mingen".
+    sensitive : sequence of str
+        Sensitive columns besides those that a model judges: how diverse the classes
+        are in them is reported.
+    method : {"mondrian", "full_domain", "local_recoding", "mingen", "genetic"}, or an object of `Mondrian`, ...
+        Any name in `hushtable.anonymizers.METHODS`, or ``{name: {option: value}}`` as a policy writes it.
+    hierarchies : mapping of column to Hierarchy, rule, path or "auto", or a path, optional
+        See `Hierarchy.build`; a path alone is that of a file of domains for several columns.
+        Columns without one are cut where their values lie; full-domain recoding takes "auto" for them.
+    unknown : {"error", "suppress"}
+        What becomes of values that a hierarchy does not list: an error, or ``*`` as
+        soon as they are generalized at all.
+    loss : {"ncp", "minimal_distortion", "certainty"}, SetNCP, MinimalDistortion or Certainty
+        The objective; the objects take weights. Mondrian cuts by the set-NCP only, see
+        `hushtable.quality.loss.set_ncp`. Full-domain recoding also takes `ArxLoss`, `NonUniformEntropy`, `Precision`
+        ("arx_loss", "non_uniform_entropy", "precision"), "discernibility" and "average_class_size".
+    suppression_limit : float
+        Share of the records that may be suppressed, in [0, 1]. As few as it takes where no
+        release of all records can satisfy the models; with Mondrian also those without which
+        the loss falls, which counts them as wholly lost. Suppressed records
+        publish ``*`` in every quasi-identifier and sensitive column where they are enough
+        to satisfy the models as a class of their own, and are dropped where they are not.
+    missing : {"category"}
+        A missing value is a value of its own.
+    identifiers : sequence of str
+        Direct identifiers; the release leaves them out.
+    pseudonyms : Pseudonyms, optional
+        Direct identifiers that become keyed pseudonyms instead.
+    specs : mapping of column to ColumnSpec, optional
+        Kinds and orders of columns where the data do not say.
+    population : path, dataframe or Table, optional
+        The people among whom the records are, with the quasi-identifiers: what k-map
+        and delta-presence count. The cells of a class then cover its population too.
+    person : str, optional
+        The column that says whose record a row is, where a person may have several: classes
+        then count distinct persons, and a record without one counts nobody.
+    highest_risk, average_risk : float, optional
+        Limits in (0, 1] that the release claims besides the models: 1 / the smallest class, and
+        classes / records. Classes are made large enough for the first.
+    roles : {"check", "trust"}
+        Columns without a role are published as they are. ``"check"`` refuses those that look like direct
+        identifiers, measures what the others expose (`Release.exposure`), and warns where that is much; of fewer
+        than 50 records it does neither. Where kept cells name people (`hushtable.discover.prose`) it warns, and `Release.write`
+        refuses. ``"trust"`` leaves all that out.
+    accept : mapping of column to str, optional
+        Columns that may expose or name people all the same, each with the reason why.
+    policy : Policy or path, optional
+        What to do, instead of all other arguments but ``key`` and ``progress``.
+    key : bytes, optional
+        The secret of a policy's pseudonyms.
+    budget : Budget, optional
+        The best release so far when it ends.
+    progress : callable, optional
+        Called now and then with the share of the search that is done.
+    engine : {"auto", "memory", "stream"}
+        Where the rows of files are: in memory, or read batch by batch; ``"auto"`` streams a folder or pattern of
+        Parquet files, and what would take more than half of the free memory.
+    session : optional
+        The connection of a DuckDB relation, or the Spark session, where there are several.
+
+    Returns
+    -------
+    Release or RemoteRelease
+        The latter where the rows are not in memory: of a lazy frame, or where files are streamed.
+        Its classes were judged anew after the search. `Release.verify` judges the
+        published cells, `Release.write` the written file.
+
+    Raises
+    ------
+    ColumnError
+        A column does not exist, has two roles, holds a literal ``*``, or looks like a direct identifier and has none.
+    InputError
+        No model, no quasi-identifier, an empty table, an unknown option, or a
+        population and no model that looks at it, or the other way round.
+    InfeasibleError
+        Even the whole table as one class fails a model: which, and what it reaches.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> import hushtable as ht
+    >>> people = pl.DataFrame({"age": [31, 34, 52, 57], "sex": ["f", "f", "m", "f"], "pay": [1, 2, 3, 4]})
+    >>> release = ht.anonymize(people, quasi_identifiers=["age", "sex"], models=[ht.KAnonymity(2)])
+    >>> release.frame.rows()
+    [('[31, 34]', 'f', 1), ('[31, 34]', 'f', 2), ('[52, 57]', '*', 3), ('[52, 57]', '*', 4)]
+    >>> release.verify().passed
+    True
+    """
+    if policy is not None:
+        given = {name: value for name, value in locals().items() if value is not _DEFAULTS[name]}
+        strangers = given.keys() - {"data", "policy", "key", "progress", "engine", "session"}
+        if strangers:
+            msg = with_hint(
+                f"a policy was given, and {listed(sorted(strangers))} too.", "put everything into the policy."
+            )
+            raise InputError(msg)
+        rules = policy if isinstance(policy, Policy) else Policy.read(policy)
+        return rules.protect(data, key=key, progress=progress, engine=engine, session=session)
+    _check_plain(missing, key, specs, budget, pseudonyms, roles)
+    check_type(accept, Mapping, "accept", 'a mapping, as {"note": "why it may be published"}')
+    asked = models_in(models)
+    request = Request(
+        quasi_identifiers=names_in(quasi_identifiers, "quasi_identifiers"),
+        models=asked,
+        sensitive=names_in(sensitive, "sensitive"),
+        method=entries.given(method, METHODS, Method, "method"),
+        unknown=unknown,
+        loss=entries.given(loss, LOSSES, Loss, "loss"),
+        suppression_limit=suppression_limit,
+        identifiers=names_in(identifiers, "identifiers"),
+        pseudonyms=pseudonyms,
+        specs=specs or {},
+        population=population,
+        person=person,
+        limits=Limits(highest_risk, average_risk),
+        clock=Clock(budget or Budget(), progress),
+        inputs=drafts.paths_among(data, hierarchies),
+    )
+    before = Snapshot.of(drafts.paths_among(data, hierarchies, population))
+    origin = engines.opened(data, engine=engine, session=session)
+    source = data if isinstance(data, Table) or origin is not None else frames.read(data)
+    request = replace(request, hierarchies=_hierarchies(hierarchies, request))
+    if roles == "check":
+        _check_identifiers(source if origin is None else origin.head(engines.LOOKED_AT), request)
+    release: Release | RemoteRelease
+    release = protect(source, request) if origin is None else engines.protect(origin, request)
+    before.check()
+    if roles == "trust":
+        return release
+    release = release.with_exposure(ExposureLimit(), accepted=accept)
+    if release.exposure is not None and release.exposure.naming:
+        hint = "Nothing is written. Leave them out, as identifiers=[...], or say why they may stay, as accept={...}."
+        warnings.warn(f"{release.exposure.naming_fault} {hint}", ExposureWarning, stacklevel=2)
+    if release.exposure is not None and release.exposure.undoing:
+        hint = "Make them quasi-identifiers, leave them out, as identifiers=[...], or say why not, as accept={...}."
+        warnings.warn(f"{release.exposure.undoing_fault} {hint}", ExposureWarning, stacklevel=2)
+    if release.exposure is not None and release.exposure.is_above:
+        hint = 'Give them roles, as sensitive=[...]; roles="trust" keeps them as they are without a word.'
+        warnings.warn(f"{release.exposure.fault} {hint}", ExposureWarning, stacklevel=2)
+    if release.exposure is not None and release.exposure.is_linked:
+        hint = 'Leave the column out, take Pseudonyms(fresh=[...]), or say roles="trust": else it is not written.'
+        warnings.warn(f"records are linked: {release.exposure.linked_fault} {hint}", ExposureWarning, stacklevel=2)
+    return release
+
+
+_DEFAULTS: Final = {name: each.default for name, each in inspect.signature(anonymize).parameters.items()}
+
+
+def _check_identifiers(source: Frame | Table, asked: Request) -> None:
+    """Refuse a column that looks like a direct identifier and was given no role."""
+    names = source.names if isinstance(source, Table) else source.columns
+    check_roles(names, asked)
+    _warn_of_persons(source, asked)
+    n_records = source.n_records
+    pseudonymized = asked.pseudonyms.columns if asked.pseudonyms else ()
+    named = {*asked.quasi_identifiers, *asked.judged, *asked.identifiers, *pseudonymized}
+    undeclared = [name for name in names if name not in named]
+    if n_records < FEWEST_RECORDS or not undeclared:
+        return
+    # Who names quasi-identifiers says that the rows are persons.
+    looks = looks_identifying(source, undeclared)
+    if looks:
+        msg = with_hint(
+            f"column {looks[0][0]!r} looks like a direct identifier ({looks[0][1]}) and was given no role.",
+            f'identifiers={[name for name, _ in looks]!r} leaves it out, roles="trust" keeps it.',
+        )
+        raise ColumnError(msg)
+
+
+def _warn_of_persons(source: Frame | Table, asked: Request) -> None:
+    """Warn of a column that numbers persons and repeats, where classes count records."""
+    hidden = (*asked.identifiers, *(asked.pseudonyms.columns if asked.pseudonyms else ()))
+    if asked.person is not None or len(hidden) < 2 or any(model.needs.original for model in asked.models):
+        return
+    person = repeating_person(source, hidden)
+    if person is not None and doubt_of_persons(source, asked) is None:
+        msg = (
+            f"column {person!r} numbers persons, and some have several of the {source.n_records:,} records: pass "
+            f"person={person!r}, so that classes count persons."
+        )
+        warnings.warn(msg, stacklevel=4)
+
+
+def _check_plain(missing: Any, key: Any, specs: Any, budget: Any, pseudonyms: Any, roles: Any) -> None:
+    if missing != "category":
+        msg = with_hint(
+            f"missing = {missing!r} makes no partition, so nothing can be generalized by it.",
+            "anonymize with missing='category', and verify with the other readings.",
+        )
+        raise InputError(msg)
+    if key is not None:
+        msg = with_hint("a key was given without a policy.", "pass pseudonyms=Pseudonyms(columns, key).")
+        raise InputError(msg)
+    if roles not in ("check", "trust"):
+        msg = with_hint(f"roles = {roles!r}.", "choose 'check' or 'trust'.")
+        raise InputError(msg)
+    check_specs(specs)
+    check_budget(budget)
+    check_type(pseudonyms, Pseudonyms, "pseudonyms", "Pseudonyms(columns, key)")
+
+
+def _hierarchies(given: Any, asked: Request) -> Mapping[str, Any]:
+    """Read a file of domains, of which only the columns that are looked at are asked for."""
+    if not isinstance(given, (str, os.PathLike)):
+        check_type(given, Mapping, "hierarchies", 'a mapping, as {"zip": "auto"}, or the path of a file of domains')
+        return given or {}
+    columns = (*asked.quasi_identifiers, *asked.judged)
+    return {name: ladder for name, ladder in Hierarchy.from_domains(given).items() if name in columns}

@@ -1,0 +1,1 @@
+"""What each class publishes of every column, and as which text."""

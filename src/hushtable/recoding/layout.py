@@ -1,0 +1,397 @@
+"""Axes: how the values of each quasi-identifier are laid out for cutting, and what a run of them publishes.
+
+A search sees *places*: 0 is the missing value, the others are where an axis puts
+its values. A plain column keeps its codes. The leaves of a hierarchy stand in
+the order of its branches, so that every node is a run of places. The values of a
+column with a grid share the place of their grid cell.
+"""
+
+from __future__ import annotations
+
+import math
+import numbers
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hushtable._types import CodeArray, CountArray, FloatArray
+from hushtable.columns import cells
+from hushtable.columns.column import Column
+from hushtable.errors import InputError, check_columns, listed, with_hint
+from hushtable.hierarchy import Hierarchy
+from hushtable.hierarchy.grid import plain
+from hushtable.hierarchy.groups import groups_of
+from hushtable.hierarchy.rounding import Rounding
+from hushtable.hierarchy.rules import Suppression
+from hushtable.kernels import group, rows, shares
+from hushtable.kernels.shares import WHOLE, Axes
+from hushtable.recoding.readable import length_in_list
+from hushtable.search.budget import in_runs
+from hushtable.tables.table import Table
+
+__all__ = [
+    "Axis",
+    "Lists",
+    "by_content",
+    "check_grid",
+    "lay_out",
+    "pack",
+    "packed_rows",
+    "places",
+    "placing",
+    "relative",
+]
+
+_BYTE = 256  # how many codes a byte tells apart
+_MOST_CELLS = 1_000_000
+_TO_READ = 2.1  # how much more a list weighs than an interval of the same share: it is several times as long
+
+
+class Lists(NamedTuple):
+    """What lists hold at most, and whether groups by frequency are named where one is longer.
+
+    Nobody who has only the published table knows whom a group holds.
+    """
+
+    max_listed: int
+    max_length: int
+    names_groups: bool = True
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Listing:
+    """What short lists of a category hold: its values, or the labels below the top of its hierarchy.
+
+    Attributes
+    ----------
+    tree : Hierarchy
+        What is published where no list is: groups by frequency, or the hierarchy. Its nodes are runs of places.
+    unit : ndarray of int32, shape (n_values + 1,)
+        The entry of the missing value (0, always 0) and of every code in a list.
+    texts : tuple of str or None
+        Of every entry.
+    lengths : ndarray of int64
+        How many characters it adds to a list.
+    widths : ndarray of float64
+        The share of the column under it.
+    most : Lists
+    """
+
+    tree: Hierarchy = field(repr=False)
+    unit: CodeArray = field(repr=False)
+    texts: tuple[str | None, ...] = field(repr=False)
+    lengths: CountArray = field(repr=False)
+    widths: FloatArray = field(repr=False)
+    most: Lists
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Axis:
+    """One quasi-identifier, laid out.
+
+    Attributes
+    ----------
+    column : Column
+    place : ndarray of int32, shape (n_values + 1,)
+        The place of the missing value (entry 0, always 0) and of every code.
+    n_places : int
+        The missing value's included.
+    positions : ndarray of float64, shape (n_places,)
+        Places on [0, 1], for ordered columns without a hierarchy.
+    domain : int
+        How many values the table has, the missing one included.
+    hierarchy : Hierarchy or None
+        Aligned to the column.
+    edges : tuple of str
+        Of a grid: where every cell begins, and where the last one ends; empty without one.
+    rounding : Rounding or None
+        Of numbers and dates that are published to be read.
+    listing : Listing or None
+        Of categories that are published to be read, where they have no hierarchy or one made by a rule.
+    """
+
+    column: Column
+    place: CodeArray = field(repr=False)
+    n_places: int
+    positions: FloatArray = field(repr=False)
+    domain: int
+    hierarchy: Hierarchy | None = None
+    edges: tuple[str, ...] = field(default=(), repr=False)
+    rounding: Rounding | None = None
+    listing: Listing | None = None
+
+    @property
+    def tree(self) -> Hierarchy | None:
+        """What a class publishes the lowest node of: always, or where it has no short list."""
+        return self.listing.tree if self.listing else self.hierarchy
+
+    @property
+    def is_ordered(self) -> bool:
+        """Whether the lowest and highest place of a class tell what it publishes."""
+        return self.hierarchy is not None or (self.column.is_ordered and self.listing is None)
+
+    @property
+    def is_cut_in_order(self) -> bool:
+        """Whether a cut sends the lower places left, and not any set of them."""
+        return self.is_ordered and self.hierarchy is None
+
+    def code_at(self) -> CodeArray:
+        """Return a code of every place but the missing value's, shape (n_places - 1,)."""
+        codes = np.empty(self.n_places, dtype=np.int32)
+        codes[self.place] = np.arange(-1, self.column.n_values, dtype=np.int32)
+        return codes[1:]
+
+
+def check_grid(grid: Mapping[str, float]) -> None:
+    """Raise InputError where a grid is no mapping of columns to widths above 0."""
+    if not isinstance(grid, Mapping):
+        msg = with_hint(f"grid = {grid!r}.", 'a width for every column, for instance {"age": 5}.')
+        raise InputError(msg)
+    for name, width in grid.items():
+        if not isinstance(width, numbers.Real) or isinstance(width, bool) or not 0 < width < math.inf:
+            msg = with_hint(f"column {name!r} was given the grid {width!r}.", "a grid is a width above 0.")
+            raise InputError(msg)
+
+
+def lay_out(
+    table: Table,
+    quasi_identifiers: Sequence[str],
+    hierarchies: Mapping[str, Hierarchy],
+    grid: Mapping[str, float],
+    readable: Lists | None = None,
+) -> tuple[Axis, ...]:
+    """Lay out the quasi-identifiers of a table; to be read, with lists of so much at most."""
+    check_columns(tuple(grid), quasi_identifiers, "grid")
+    both = [name for name in grid if name in hierarchies]
+    if both:
+        msg = with_hint(f"columns {listed(both)} have a hierarchy and a grid.", "give each one of the two.")
+        raise InputError(msg)
+    axes = []
+    for name in quasi_identifiers:
+        column = table.column(name)
+        domain = column.n_values + int(bool((table.codes[table.index(name)] < 0).any()))
+        if name in hierarchies:
+            axes.append(_tree(column, domain, hierarchies[name], readable))
+        elif readable and not column.is_measured:
+            axes.append(_listing(table, column, domain, readable))
+        elif readable and column.n_values > 1:
+            axes.append(_rounding(column, domain, grid.get(name)))
+        elif name in grid:
+            axes.append(_grid(column, domain, grid[name]))
+        else:
+            positions = column.positions() if column.is_ordered else np.zeros(column.n_values)
+            place = np.arange(column.n_values + 1, dtype=np.int32)
+            axes.append(Axis(column, place, len(place), np.append(0.0, positions), domain))
+    return tuple(axes)
+
+
+def places(table: Table, axes: Sequence[Axis]) -> CodeArray:
+    """Return the places of a table's rows, shape (n_rows, n_columns)."""
+    rows = np.empty((table.n_rows, len(axes)), dtype=np.int32)
+    for j, axis in enumerate(axes):
+        rows[:, j] = axis.place[table.codes[table.index(axis.column.name)] + 1]
+    return rows
+
+
+def packed_rows(table: Table, axes: Sequence[Axis]) -> NDArray[Any]:
+    """Return the places of a table's rows in the smallest type that kernels know, with zeros up to a whole word."""
+    dtype: type[np.unsignedinteger[Any]] = np.uint8 if max(axis.n_places for axis in axes) <= _BYTE else np.uint32
+    to_word = 8 // np.dtype(dtype).itemsize
+    packed = np.zeros((table.n_rows, -(-len(axes) // to_word) * to_word), dtype=dtype)
+    by = placing(table, axes)
+    in_runs(lambda run: rows.put(table.codes, *by, packed, run), table.n_rows)
+    return packed
+
+
+def placing(table: Table, axes: Sequence[Axis]) -> tuple[CountArray, CodeArray, CountArray]:
+    """Return what tells kernels the places of a table's codes.
+
+    Returns
+    -------
+    columns : ndarray of int64, shape (n_axes,)
+        Which of the table's columns each axis lays out.
+    places : ndarray of int32
+        Of the missing value and every code of the first axis, then of the next.
+    begins : ndarray of int64, shape (n_axes + 1,)
+        Where those of each begin, and where the last ones end.
+    """
+    columns = np.array([table.index(axis.column.name) for axis in axes])
+    begins = np.cumsum([0, *(len(axis.place) for axis in axes)])
+    return columns, np.concatenate([axis.place for axis in axes]), begins
+
+
+def pack(axes: Sequence[Axis], weights: Mapping[str, float]) -> Axes:
+    """Put axes into arrays for the kernels."""
+    begins = np.cumsum([0, *(axis.n_places for axis in axes)])
+    n_levels = max((len(axis.rounding.steps) if axis.rounding else _depth(axis) for axis in axes), default=0)
+    columns, places = np.zeros(len(axes), dtype=shares.AXIS), np.zeros(begins[-1], dtype=shares.PLACE)
+    levels = np.zeros((n_levels, begins[-1]), dtype=shares.LEVEL)
+    for j, axis in enumerate(axes):
+        run = slice(begins[j], begins[j + 1])
+        columns[j] = _header(axis, begins[j])
+        places["position"][run] = axis.positions
+        places["unit"][run] = np.arange(axis.n_places)
+        if axis.listing:
+            _list(axis, axis.listing, places[run])
+        if axis.tree:
+            _climb(axis, axis.tree, levels[:, run])
+        if axis.rounding:
+            # Half a cell below, past all noise of floats; from the first cell to the last is one less than there are.
+            rounded = levels[: len(axis.rounding.steps), run]
+            rounded["step"] = ((axis.rounding.least - 1.5) / axis.rounding.width)[:, None]
+            rounded["start"][:, 1:], rounded["end"][:, 1:] = _edges(axis.column, axis.rounding)
+    given = [weights.get(axis.column.name, 1.0) * (1.0 if axis.is_ordered else _to_read(axis)) for axis in axes]
+    columns["weight"] = relative(given)
+    return Axes(columns, places, levels)
+
+
+def _depth(axis: Axis) -> int:
+    return axis.tree.n_levels if axis.tree else 0
+
+
+def _header(axis: Axis, begin: int) -> NDArray[Any]:
+    header = np.zeros((), dtype=shares.AXIS)
+    header["begin"], header["is_ordered"], header["domain"] = begin, axis.is_ordered, axis.domain
+    header["depth"], header["is_plain"] = _depth(axis), not axis.tree and not axis.rounding
+    if axis.rounding:
+        header["n_rounds"] = len(axis.rounding.steps)
+    if axis.listing:
+        # The list has one character more than all entries with their separators.
+        header["most_units"], header["most_chars"] = axis.listing.most.max_listed, axis.listing.most.max_length - 1
+    elif not axis.is_ordered:
+        header["most_units"] = axis.n_places
+    return header
+
+
+def _to_read(axis: Axis) -> float:
+    return _TO_READ if axis.listing else 1.0
+
+
+def _list(axis: Axis, listing: Listing, places: NDArray[Any]) -> None:
+    """Set what a list writes of every place, how long that is, and its share."""
+    entry = np.empty(axis.n_places, dtype=np.int32)
+    entry[axis.place] = listing.unit
+    _, first, inverse = np.unique(entry, return_index=True, return_inverse=True)
+    places["unit"] = first[inverse]
+    places["chars"] = listing.lengths[entry]
+    places["listed"] = np.rint(listing.widths[entry] * WHOLE)
+
+
+def _climb(axis: Axis, tree: Hierarchy, levels: NDArray[Any]) -> None:
+    """Set the node of every place at every level of its tree, and its share."""
+    # Entry 0 is the missing value's, which no node but the top holds.
+    levels["node"][: tree.n_levels, 0] = -1
+    known, codes = levels[:, 1:], axis.code_at()
+    for level in range(tree.n_levels):
+        known["node"][level] = tree.level_codes[level, codes]
+        known["share"][level] = tree.shares[level][known["node"][level]]
+
+
+def _edges(column: Column, rounding: Rounding) -> tuple[FloatArray, FloatArray]:
+    """Return where the unit over every place begins and ends, on the scale that the column is measured on."""
+    if not column.by_rank:
+        starts, ends = rounding.starts / rounding.width, (rounding.ends - rounding.value_width) / rounding.width
+        return np.asarray(starts), np.asarray(ends, dtype=np.float64)
+    cell_of_code = rounding.cells[rounding.place]
+    first, after = (np.searchsorted(cell_of_code, edge) for edge in (rounding.starts, rounding.ends))
+    last = float(column.n_values - 1)
+    return np.asarray(first / last), np.asarray((after - 1) / last)
+
+
+def _listing(table: Table, column: Column, domain: int, most: Lists) -> Axis:
+    codes = table.codes[table.index(column.name)]
+    # Sums of whole numbers below 2^53 are exact in bincount's floats.
+    counts = np.bincount(codes + 1, weights=table.counts, minlength=column.n_values + 1)[1:].astype(np.int64)
+    tree = groups_of(column, counts) if most.names_groups else Hierarchy.build(Suppression(), column)
+    axis = _tree(column, domain, tree)
+    assert axis.hierarchy is not None
+    texts = (None, *column.texts())
+    unit = np.arange(len(texts), dtype=np.int32)
+    widths = np.full(len(texts), 1 / max(1, domain))
+    return replace(axis, hierarchy=None, listing=_listed(axis.hierarchy, unit, texts, widths, most))
+
+
+def _listed(
+    tree: Hierarchy, unit: CodeArray, texts: tuple[str | None, ...], widths: FloatArray, most: Lists
+) -> Listing:
+    lengths = np.array([length_in_list(text) for text in texts])
+    return Listing(tree, unit, texts, lengths, widths, most)
+
+
+def _rounding(column: Column, domain: int, step: float | None) -> Axis:
+    if step is not None:
+        _check_cells(column, step)
+    rounding = Rounding.of(column, None if step is None else Fraction(str(step)))
+    place = np.append(0, rounding.place + 1).astype(np.int32)
+    positions = np.append(0.0, rounding.cells / rounding.width)
+    return Axis(column, place, len(positions), positions, domain, rounding=rounding)
+
+
+def _tree(column: Column, domain: int, hierarchy: Hierarchy, most: Lists | None = None) -> Axis:
+    # The last key is the first to sort by: the top of the hierarchy.
+    order = np.lexsort(hierarchy.level_codes) if column.n_values else np.empty(0, dtype=np.int64)
+    place = np.zeros(column.n_values + 1, dtype=np.int32)
+    place[order + 1] = np.arange(1, column.n_values + 1)
+    is_listed = hierarchy.rule is not None and hierarchy.n_levels > 2 and not column.is_measured
+    listing = _below_top(hierarchy, most) if most and is_listed else None
+    return Axis(column, place, len(place), np.zeros(len(place)), domain, hierarchy, listing=listing)
+
+
+def _below_top(hierarchy: Hierarchy, most: Lists) -> Listing | None:
+    """List the labels below the top of a rule's hierarchy, where they are no lists or intervals."""
+    level = hierarchy.n_levels - 2
+    labels = hierarchy.labels[level]
+    if any(cells.read(label).form != "value" for label in labels):
+        return None
+    unit = np.append(0, hierarchy.level_codes[level] + 1).astype(np.int32)
+    widths = np.append(hierarchy.leaf_share, hierarchy.shares[level])
+    return _listed(hierarchy, unit, (None, *labels), widths, most)
+
+
+def _grid(column: Column, domain: int, step: float) -> Axis:
+    """Put the values that lie between the same two multiples of a step in one place."""
+    _check_cells(column, step)
+    width = Fraction(str(step))
+    cells = np.array([Fraction(text) // width for text in column.texts()], dtype=object)
+    first = int(cells[0]) if len(cells) else 0
+    n_cells = int(cells[-1]) - first + 1 if len(cells) else 0
+    place = np.append(0, (cells - first + 1).astype(np.int32)).astype(np.int32)
+    edges = tuple(plain((first + i) * width) for i in range(n_cells + 1))
+    positions = np.append(0.0, np.arange(n_cells) / max(1, n_cells))
+    return Axis(column, place, n_cells + 1, positions, domain, None, edges)
+
+
+def _check_cells(column: Column, step: float) -> None:
+    if column.kind not in ("integer", "decimal"):
+        msg = with_hint(
+            f"column {column.name!r} of kind {column.kind} was given the grid {step!r}.",
+            "a grid is for columns of numbers; give dates a hierarchy.",
+        )
+        raise InputError(msg)
+    ends = [Fraction(column.text(code)) // Fraction(str(step)) for code in (0, -1) if column.n_values]
+    n_cells = ends[-1] - ends[0] + 1 if ends else 0
+    if n_cells > _MOST_CELLS:
+        msg = with_hint(f"the grid {step!r} cuts column {column.name!r} into {n_cells} cells.", "take a wider one.")
+        raise InputError(msg)
+
+
+def relative(weights: Sequence[float]) -> FloatArray:
+    """Scale weights by a power of two, exactly, so that the largest is near 1 and no sum of them overflows."""
+    given = np.array(weights, dtype=np.float64)
+    return np.asarray(np.ldexp(given, 1 - np.frexp(given.max(initial=0.0))[1]))
+
+
+def by_content(table: Table, population: CountArray | None = None) -> CountArray:
+    """Return the rows by their codes, columns by name: only rows that are alike in all stay in the table's order.
+
+    Rows of no record, which only a population holds, come last.
+    """
+    order = np.lexsort([table.counts] if population is None else [population, table.counts])
+    for name in sorted(table.names, reverse=True):
+        codes = table.codes[table.index(name), order] + np.int32(1)
+        order = order[group.rows_by_class(codes, table.column(name).n_values + 1)[1]]
+    return order[np.argsort(table.counts[order] == 0, kind="stable")]

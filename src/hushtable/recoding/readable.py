@@ -1,0 +1,145 @@
+"""What classes publish to be read and used: round intervals, short lists of values, and names of groups of values."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import ClassVar, Final
+
+import numpy as np
+
+from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray
+from hushtable.columns import cells
+from hushtable.columns.column import Column
+from hushtable.hierarchy import Hierarchy, Rule
+from hushtable.hierarchy.dates import UNITS, Dates
+from hushtable.hierarchy.rounding import Rounding
+from hushtable.recoding.by_class import Classwise, distinct_pairs, numbered, runs_of
+
+__all__ = ["Labels", "Listed", "Rounded", "length_in_list"]
+
+_ROUNDING: Final = 1e-9  # what rounding does to a sum of shares
+
+Labels = tuple[CodeArray, Sequence[str | None]]
+"""The label of every class, as an index into distinct texts; None is a published missing value."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Rounded(Classwise):
+    """What classes publish of numbers and dates: round intervals.
+
+    Attributes
+    ----------
+    low, high : ndarray of int32, shape (n_classes,)
+        The first and last place that a class holds; -1 where only missing values are.
+    has_missing : ndarray of bool, shape (n_classes,)
+        Beside known values they make the cell ``*``.
+    rounding : Rounding
+    """
+
+    low: CodeArray = field(repr=False)
+    high: CodeArray = field(repr=False)
+    has_missing: BoolArray = field(repr=False)
+    rounding: Rounding = field(repr=False)
+
+    per_class: ClassVar[tuple[str, ...]] = ("low", "high", "has_missing")
+
+    def shares(self, column: Column) -> FloatArray:
+        """Return the width of every interval over that of the column."""
+        shares = self._ranks(column) if column.by_rank else self.rounding.shares(self.low, self.high)
+        shares = np.where(self.high < 0, 0.0, shares)
+        shares[self.has_missing & (self.high >= 0)] = 1.0
+        return shares
+
+    def _ranks(self, column: Column) -> FloatArray:
+        """Return how many ranks of values lie within each interval, as a share."""
+        cell_of_code = self.rounding.cells[self.rounding.place]
+        first, after = (np.searchsorted(cell_of_code, edge) for edge in self.rounding.rounded(self.low, self.high))
+        return np.asarray((after - 1 - first) / (column.n_values - 1))
+
+    def labels(self, column: Column) -> Labels:
+        """Write the intervals, each distinct one once."""
+        begin, end = self.rounding.rounded(self.low, self.high)
+        is_all = self.has_missing & (self.high >= 0)
+        begin, end = np.where(is_all, 0, begin), np.where(is_all, -1, np.where(self.high < 0, -2, end))
+        distinct, label_of_class = distinct_pairs(begin, end)
+        return label_of_class, [self._text(*pair) for pair in distinct]
+
+    def _text(self, begin: int, end: int) -> str | None:
+        if end < 0:
+            return None if end == -2 else cells.SUPPRESSED
+        return self.rounding.text(begin, end)
+
+    def meaning(self) -> Hierarchy | Rule | None:
+        """Return what the labels among the cells mean; None where there are none."""
+        return Dates(tuple(UNITS)) if self.rounding.is_calendar else None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Listed(Classwise):
+    """What classes publish of a category: a short list of what they hold, else a node of a tree.
+
+    Attributes
+    ----------
+    offsets : ndarray of int64, shape (n_classes + 1,)
+    members : ndarray of int32
+        Class c holds ``members[offsets[c]:offsets[c + 1]]``, ascending, indices into ``texts``.
+    texts : tuple of str or None
+        What lists are made of: the missing value, and all values or the labels below the top of a hierarchy.
+    widths : ndarray of float64
+        The share of the column under each of them.
+    level, node : ndarray of int32, shape (n_classes,)
+        The node that a class publishes; -1 where it lists what it holds.
+    tree : Hierarchy
+        Groups of the column by frequency, or its hierarchy.
+    """
+
+    offsets: CountArray = field(repr=False)
+    members: CodeArray = field(repr=False)
+    texts: tuple[str | None, ...] = field(repr=False)
+    widths: FloatArray = field(repr=False)
+    level: CodeArray = field(repr=False)
+    node: CodeArray = field(repr=False)
+    tree: Hierarchy = field(repr=False)
+
+    per_class: ClassVar[tuple[str, ...]] = ("level", "node")
+    run: ClassVar[str] = "members"
+
+    def shares(self, column: Column) -> FloatArray:
+        """Return the share of the column that every class publishes; 0 for a single value."""
+        n_listed = np.diff(self.offsets)
+        shares = np.minimum(1.0, np.add.reduceat(self.widths[self.members], self.offsets[:-1]))
+        shares = np.where(n_listed > 1, shares, 0.0)
+        for level in range(self.tree.n_levels):
+            at = self.level == level
+            # A single value is not coarser than itself.
+            shares[at] = self.tree.shares[level][self.node[at]] if level else 0.0
+        return shares
+
+    def labels(self, column: Column) -> Labels:
+        """Write the cells, each distinct one once."""
+        published = zip(self.level.tolist(), self.node.tolist(), runs_of(self.offsets, self.members), strict=True)
+        label_of_class, first = numbered((level, node, run if level < 0 else b"") for level, node, run in published)
+        return label_of_class, [self._text(label) for label in first.tolist()]
+
+    def _text(self, label: int) -> str | None:
+        level, node = int(self.level[label]), int(self.node[label])
+        if level >= 0:
+            return self.tree.labels[level][node]
+        run = self.members[self.offsets[label] : self.offsets[label + 1]]
+        listed = [self.texts[member] for member in run]
+        if len(listed) == 1:
+            return listed[0] if listed[0] is None else cells.value(listed[0])
+        if self.widths[run].sum() > 1 - _ROUNDING:
+            return cells.SUPPRESSED
+        return cells.one_of(listed, between=",")
+
+    def meaning(self) -> Hierarchy | Rule | None:
+        """Return what the labels among the cells mean; None where there are none."""
+        is_label = (self.level >= 0) & (self.level < self.tree.n_levels - 1)
+        return self.tree if is_label.any() and self.tree.rule is None else None
+
+
+def length_in_list(text: str | None) -> int:
+    """Return how many characters a value adds to a list, a comma included; the list has one more than all of them."""
+    return len(cells.one_of([text])) - 1

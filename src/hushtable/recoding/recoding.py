@@ -1,0 +1,427 @@
+"""Recoding: what every class publishes in every quasi-identifier, as codes; texts are made when asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import ClassVar
+
+import numpy as np
+
+from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray, frozen, remade
+from hushtable.columns import cells
+from hushtable.columns.column import Column
+from hushtable.errors import InputError, listed, with_hint
+from hushtable.hierarchy import Hierarchy, Rule
+from hushtable.kernels import group
+from hushtable.recoding.by_class import Classwise, are_alike, distinct_pairs, numbered, runs_of
+from hushtable.recoding.cut_points import cut_point
+from hushtable.recoding.published_texts import Written
+from hushtable.recoding.readable import Labels, Listed, Rounded
+
+__all__ = ["Centres", "GridCells", "Intervals", "Labels", "NodeSets", "Nodes", "Recoding", "Sets"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Intervals(Classwise):
+    """What classes publish in an ordered column.
+
+    Attributes
+    ----------
+    low, high : ndarray of int32, shape (n_classes,)
+        Lowest and highest code, both included; -1 where only missing values are.
+    has_missing : ndarray of bool, shape (n_classes,)
+        Whether the class holds missing values. Beside others they make the cell
+        ``*``, for no interval holds them.
+    are_cells : bool
+        Whether low and high are the ends of a cut's cell (open, and reaching half
+        way to the next value) or values that the class holds.
+    """
+
+    low: CodeArray = field(repr=False)
+    high: CodeArray = field(repr=False)
+    has_missing: BoolArray = field(repr=False)
+    are_cells: bool = False
+
+    per_class: ClassVar[tuple[str, ...]] = ("low", "high", "has_missing")
+
+    def shares(self, column: Column) -> FloatArray:
+        """Return the published width of every class over the width of the whole column."""
+        if self.are_cells and column.is_measured:
+            ends = _cell_ends(column)
+            shares = ends[self.high + 1] - ends[np.maximum(self.low, 0)]
+            shares[self.low == self.high] = 0.0
+        else:
+            positions = np.append(column.positions(), 0.0)
+            shares = positions[self.high] - positions[self.low]
+        shares[self.has_missing & (self.high >= 0)] = 1.0
+        return np.asarray(shares)
+
+    def labels(self, column: Column) -> Labels:
+        """Write the cells, each distinct one once."""
+        mixed = self.has_missing & (self.high >= 0)
+        width = column.n_values + 1
+        keys = np.where(mixed, -1, (self.low.astype(np.int64) + 1) * width + self.high + 1)
+        distinct, label_of_class = np.unique(keys, return_inverse=True)
+        texts: list[str | None] = []
+        for key in distinct.tolist():
+            low, high = key // width - 1, key % width - 1
+            if key < 0:
+                texts.append(cells.SUPPRESSED)
+            elif high < 0:
+                texts.append(None)
+            else:
+                texts.append(self._text(column, low, high))
+        return label_of_class.astype(np.int32), texts
+
+    def _text(self, column: Column, low: int, high: int) -> str:
+        if low == high:
+            return cells.value(column.text(low))
+        is_whole = low == 0 and high == column.n_values - 1
+        if not column.is_measured:
+            return cells.SUPPRESSED if is_whole else cells.one_of(column.text(i) for i in range(low, high + 1))
+        if not self.are_cells:
+            return cells.from_to(column.text(low), column.text(high))
+        if is_whole:
+            return cells.SUPPRESSED
+        if low == 0:
+            return cells.below(cut_point(column, high + 1))
+        if high == column.n_values - 1:
+            return cells.at_least(cut_point(column, low))
+        return cells.between(cut_point(column, low), cut_point(column, high + 1))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sets(Classwise):
+    """What classes publish in a categorical column.
+
+    Attributes
+    ----------
+    offsets : ndarray of int64, shape (n_classes + 1,)
+    codes : ndarray of int32
+        Class c publishes ``codes[offsets[c]:offsets[c + 1]]``, ascending; -1 is the missing value.
+    domain : int
+        How many values the whole column has, the missing one included.
+    """
+
+    offsets: CountArray = field(repr=False)
+    codes: CodeArray = field(repr=False)
+    domain: int
+
+    run: ClassVar[str] = "codes"
+
+    def shares(self, column: Column) -> FloatArray:
+        """Return the published values of every class over all values; 0 for a single value."""
+        n_values = np.diff(self.offsets)
+        return np.where(n_values > 1, n_values / max(1, self.domain), 0.0)
+
+    def labels(self, column: Column) -> Labels:
+        """Write the sets, each distinct one once."""
+        return label_runs(self.offsets, self.codes, partial(self._text, column))
+
+    def _text(self, column: Column, members: CodeArray) -> str | None:
+        if len(members) == 1:
+            return None if members[0] < 0 else cells.value(column.text(members[0]))
+        if len(members) == self.domain:
+            return cells.SUPPRESSED
+        return cells.one_of(None if code < 0 else column.text(code) for code in members)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Nodes(Classwise):
+    """What classes publish in a column with a hierarchy: one node each.
+
+    Attributes
+    ----------
+    level, node : ndarray of int32, shape (n_classes,)
+        Level 0 is a single value; -1 where only missing values are.
+    has_missing : ndarray of bool, shape (n_classes,)
+        Beside known values they make the cell ``*``.
+    hierarchy : Hierarchy
+        Of the column.
+    """
+
+    level: CodeArray = field(repr=False)
+    node: CodeArray = field(repr=False)
+    has_missing: BoolArray = field(repr=False)
+    hierarchy: Hierarchy
+
+    per_class: ClassVar[tuple[str, ...]] = ("level", "node", "has_missing")
+
+    def shares(self, column: Column) -> FloatArray:
+        """Return the share under each node; 0 for a single value."""
+        shares: FloatArray = np.zeros(len(self.level))
+        for level in range(1, self.hierarchy.n_levels):
+            at = self.level == level
+            shares[at] = self.hierarchy.shares[level][self.node[at]]
+        shares[self.has_missing & (self.level >= 0)] = 1.0
+        return shares
+
+    def labels(self, column: Column) -> Labels:
+        """Write the nodes, each distinct one once."""
+        top = self.hierarchy.n_levels - 1
+        mixed = self.has_missing & (self.level >= 0)
+        level, node = np.where(mixed, top, self.level), np.where(mixed, 0, self.node)
+        distinct, label_of_class = distinct_pairs(level, node)
+        return label_of_class, [self._text(column, *pair) for pair in distinct]
+
+    def _text(self, column: Column, level: int, node: int) -> str | None:
+        if level < 0:
+            return None
+        return cells.value(column.text(node)) if level == 0 else self.hierarchy.labels[level][node]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NodeSets(Classwise):
+    """What classes publish in a column with a hierarchy: the nodes they reach, all of one level in a class.
+
+    Attributes
+    ----------
+    offsets : ndarray of int64, shape (n_classes + 1,)
+    members : ndarray of int32
+        Class c publishes ``members[offsets[c]:offsets[c + 1]]``, indices into ``texts``.
+    texts : tuple of str or None
+        One for each node of every level; the last is the missing value.
+    widths : ndarray of float64
+        The share under each of them.
+    n_leaves : int
+        So many texts come first that are single values.
+    """
+
+    offsets: CountArray = field(repr=False)
+    members: CodeArray = field(repr=False)
+    texts: tuple[str | None, ...] = field(repr=False)
+    widths: FloatArray = field(repr=False)
+    n_leaves: int
+
+    run: ClassVar[str] = "members"
+
+    def shares(self, column: Column) -> FloatArray:
+        """Return the share under all nodes of each class; 0 for a single value."""
+        ends = np.append(0.0, np.cumsum(self.widths[self.members]))
+        shares = np.minimum(1.0, ends[self.offsets[1:]] - ends[self.offsets[:-1]])
+        first = self.members[self.offsets[:-1]]
+        is_value = (first < self.n_leaves) | (first == len(self.texts) - 1)
+        is_star = np.array([text == cells.SUPPRESSED for text in self.texts])
+        stars = np.append(0, np.cumsum(is_star[self.members]))
+        shares = np.where(is_value & (np.diff(self.offsets) == 1), 0.0, shares)
+        return np.where(stars[self.offsets[1:]] > stars[self.offsets[:-1]], 1.0, shares)
+
+    def labels(self, column: Column) -> Labels:
+        """Write the sets, each distinct one once."""
+        return label_runs(self.offsets, self.members, self._text)
+
+    def _text(self, members: CodeArray) -> str | None:
+        texts = [self.texts[member] for member in members]
+        if cells.SUPPRESSED in texts:
+            return cells.SUPPRESSED
+        if len(texts) > 1:
+            return cells.one_of(each for member in members for each in self._spelled_out(member))
+        return cells.value(texts[0]) if texts[0] is not None and members[0] < self.n_leaves else texts[0]
+
+    def _spelled_out(self, member: int) -> list[str | None]:
+        """Return what a set lists for a node: its label, and of a label that is a set itself the members."""
+        text = self.texts[member]
+        cell = None if text is None or member < self.n_leaves else cells.read(text)
+        return [*cell.members] if cell and cell.form == "set" else [text]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GridCells(Classwise):
+    """What classes publish in a column with a grid: a run of its cells.
+
+    Attributes
+    ----------
+    low, high : ndarray of int32, shape (n_classes,)
+        First and last cell, both included; -1 where only missing values are.
+    has_missing : ndarray of bool, shape (n_classes,)
+    edges : tuple of str
+        Where every cell begins, and where the last one ends.
+    """
+
+    low: CodeArray = field(repr=False)
+    high: CodeArray = field(repr=False)
+    has_missing: BoolArray = field(repr=False)
+    edges: tuple[str, ...] = field(repr=False)
+
+    per_class: ClassVar[tuple[str, ...]] = ("low", "high", "has_missing")
+
+    def shares(self, column: Column) -> FloatArray:
+        """Return the published cells over all cells."""
+        shares = np.where(self.high < 0, 0.0, (self.high - self.low + 1) / max(1, len(self.edges) - 1))
+        shares[self.has_missing & (self.high >= 0)] = 1.0
+        return np.asarray(shares)
+
+    def labels(self, column: Column) -> Labels:
+        """Write the cells; the outermost are open, and all of them together are ``*``."""
+        mixed = self.has_missing & (self.high >= 0)
+        low, high = np.where(mixed, 0, self.low), np.where(mixed, len(self.edges) - 2, self.high)
+        distinct, label_of_class = distinct_pairs(low, high)
+        return label_of_class, [self._text(*pair) for pair in distinct]
+
+    def _text(self, low: int, high: int) -> str | None:
+        last = len(self.edges) - 2
+        if high < 0:
+            return None
+        if low == 0:
+            return cells.SUPPRESSED if high == last else cells.below(self.edges[high + 1])
+        return cells.at_least(self.edges[low]) if high == last else cells.between(self.edges[low], self.edges[high + 1])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Centres(Classwise):
+    """What classes publish in a column: one central value of their own.
+
+    Attributes
+    ----------
+    code : ndarray of int32, shape (n_classes,)
+        -1 is the missing value.
+    spans : ndarray of float64, shape (n_classes,)
+        The share of the column that the class spans, which is what is lost.
+    """
+
+    code: CodeArray = field(repr=False)
+    spans: FloatArray = field(repr=False)
+
+    per_class: ClassVar[tuple[str, ...]] = ("code", "spans")
+
+    def shares(self, column: Column) -> FloatArray:
+        """Return what each class spans."""
+        return self.spans
+
+    def labels(self, column: Column) -> Labels:
+        """Write the values, each distinct one once."""
+        distinct, label_of_class = np.unique(self.code, return_inverse=True)
+        texts = [None if code < 0 else cells.value(column.text(code)) for code in distinct.tolist()]
+        return label_of_class.astype(np.int32), texts
+
+
+def label_runs(offsets: CountArray, members: CodeArray, write: Callable[[CodeArray], str | None]) -> Labels:
+    """Write the members of every class, each distinct run of them once."""
+    label_of_class, first = numbered(runs_of(offsets, members))
+    return label_of_class, [write(members[offsets[label] : offsets[label + 1]]) for label in first.tolist()]
+
+
+Cells = Intervals | Sets | Nodes | NodeSets | GridCells | Centres | Rounded | Listed | Written
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Recoding:
+    """What every class publishes, column by column.
+
+    Attributes
+    ----------
+    columns : tuple of Column
+        The quasi-identifiers.
+    cells : tuple of one of `Cells` a column
+    style : str
+        The method's word for it: ``"tight"``, ``"cut"`` ...
+    """
+
+    columns: tuple[Column, ...]
+    cells: tuple[Cells, ...] = field(repr=False)
+    style: str
+    # What `labels` has made: an index a class and the texts, so that nobody waits for them twice.
+    _made: dict[str, Labels] = field(default_factory=dict, init=False, repr=False, compare=False)
+
+    __reduce__ = remade
+
+    def shares(self) -> FloatArray:
+        """Return how much of each column each class publishes, 0 to 1; shape (n_columns, n_classes)."""
+        return np.array([cell.shares(column) for column, cell in zip(self.columns, self.cells, strict=True)])
+
+    def select(self, names: Sequence[str]) -> Recoding:
+        """Return what some columns publish, in this order."""
+        places = [[column.name for column in self.columns].index(name) for name in names]
+        return replace(self, columns=tuple(self.columns[j] for j in places), cells=tuple(self.cells[j] for j in places))
+
+    def take(self, classes: CountArray | BoolArray) -> Recoding:
+        """Return what some classes publish, in the order in which they are named, or all that are marked."""
+        return replace(self, cells=tuple(cell.take(classes) for cell in self.cells))
+
+    @classmethod
+    def concatenated(cls, parts: Sequence[Recoding]) -> Recoding:
+        """Return what the classes of several parts of one table publish, one part after the other.
+
+        Parameters
+        ----------
+        parts : sequence of Recoding
+            Of the same columns in one style, coded and laid out alike: by the values, hierarchies
+            and domains of the whole table, whichever of them a part holds.
+
+        Raises
+        ------
+        InputError
+            There is no part, or one differs from the first: which one, and in what.
+        """
+        if not parts:
+            msg = with_hint("no recodings were given to be concatenated.", "give one or more.")
+            raise InputError(msg)
+        first = parts[0]
+        for number, part in enumerate(parts[1:], start=1):
+            difference = first._difference(part)
+            if difference:
+                msg = f"the recoding at position {number} differs from the one at position 0 in {difference}."
+                hint = "recode the parts of one table by the columns, hierarchies and style of the whole."
+                raise InputError(with_hint(msg, hint))
+        joined = (own.followed_by(others) for own, *others in zip(*(part.cells for part in parts), strict=True))
+        return replace(first, cells=tuple(joined))
+
+    def _difference(self, other: Recoding) -> str | None:
+        """Say what keeps two recodings from being parts of one."""
+        if self.style != other.style:
+            return f"its style: {other.style!r} and not {self.style!r}"
+        own, others = ([column.name for column in each.columns] for each in (self, other))
+        if own != others:
+            return f"its columns: {listed(others)} and not {listed(own)}"
+        for j, column in enumerate(self.columns):
+            if not are_alike(column, other.columns[j]):
+                return f"the values of column {column.name!r}"
+            what = self.cells[j].unlike(other.cells[j])
+            if what:
+                return f"the {what} of what column {column.name!r} publishes"
+        return None
+
+    def combinations(self) -> CodeArray:
+        """Number the combinations of cells that are published: of every class, and behind them of suppressed records.
+
+        Classes that publish the same cells are one class to whoever reads them.
+        """
+        n_classes = len(self.cells[0].shares(self.columns[0]))
+        numbers, n_numbers = np.zeros(n_classes + 1, dtype=np.int32), 1
+        for column in self.columns:
+            label_of_class, labels = self.labels(column.name)
+            place_of_text: dict[str | None, int] = {}
+            places = [place_of_text.setdefault(text, len(place_of_text)) for text in (*labels, cells.SUPPRESSED)]
+            codes = np.array(places, dtype=np.int32)[np.append(label_of_class, len(labels))]
+            refined = np.empty_like(numbers)
+            n_numbers = group.refine(numbers, n_numbers, codes, len(place_of_text), refined)
+            numbers = refined
+        return numbers
+
+    def meanings(self) -> dict[str, Hierarchy | Rule]:
+        """Return what the labels mean of columns that publish such without a hierarchy of their own."""
+        pairs = zip(self.columns, self.cells, strict=True)
+        found = {column.name: cell.meaning() for column, cell in pairs if isinstance(cell, (Rounded, Listed, Written))}
+        return {name: meaning for name, meaning in found.items() if meaning is not None}
+
+    def labels(self, name: str) -> Labels:
+        """Write what a column publishes, once: an index for every class into texts."""
+        if name not in self._made:
+            place = {column.name: j for j, column in enumerate(self.columns)}[name]
+            label_of_class, texts = self.cells[place].labels(self.columns[place])
+            self._made[name] = frozen(label_of_class), tuple(texts)
+        return self._made[name]
+
+
+def _cell_ends(column: Column) -> FloatArray:
+    """Place the ends of cells on [0, 1]: entry i is where a cell beginning at code i begins."""
+    if column.n_values < 2:
+        return np.zeros(2)
+    # The cut points become values of a column of the same range, whose positions are then theirs.
+    texts = [column.text(0), *(cut_point(column, code) for code in range(1, column.n_values))]
+    points = np.array(texts, dtype=column.values.dtype)
+    ends = replace(column, values=np.append(points, column.values[-1])).positions()
+    ends[-1] = 1.0
+    return ends

@@ -1,0 +1,324 @@
+"""The codebook beside a release: what every column is, how it was coarsened, and what its labels cover.
+
+It is made to go with the file. Labels of a hierarchy that came with the policy are listed with all that they cover,
+whether the data hold it or not. Of a group that was made from the data, only values are listed that at least k records
+of the release have there; the others are counted. No other value of a person is in it.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+from hushtable._types import CountArray
+from hushtable.claims import Classes, Matchings
+from hushtable.columns import cells
+from hushtable.columns.column import Column
+from hushtable.columns.series import zone_of
+from hushtable.hierarchy import Hierarchy
+from hushtable.hierarchy.dictionaries import OTHER, Dictionary, listed
+from hushtable.hierarchy.rules import Dates, Intervals, Prefix, Tails
+from hushtable.release.edition import Edition, Rewritten
+from hushtable.tables.table import Table
+
+__all__ = ["Codebook", "codebook_paths", "renamed"]
+
+_LEAST: Final = 2
+_SHOWN: Final = 12
+
+_FORMS: Final = {
+    "value": "a value, as it was",
+    "interval": "`[17, 25)`: from 17 to below 25; `[17, 24]`: from 17 to 24; `<20`: below 20; `>=90`: 90 or above",
+    "set": '`["a", "b"]`: one of these values or labels; `null` is a missing value',
+    "label": "a label: what it covers stands below, or beside its column",
+    "any": "`*`: any value, the missing one included",
+    "missing": "an empty cell: a missing value",
+}
+"""What a cell may be, and what it means."""
+
+_STYLES: Final = {
+    "cut": "cut wherever it cost least: a cell is, or lists, what lies between two cuts",
+    "tight": "cut wherever it cost least: a cell spans, or lists, what the records of its class hold",
+    "label": "cut wherever it cost least: a cell spans, or lists, what the records of its class hold",
+    "set": "a cell lists what the records of its class hold",
+    "central": "a cell is one central value for all records of its class, and not their own",
+    "candidates": "a cell is the cheapest text that covers the records of its class",
+    "readable": "cut at round points: a cell is a round interval; of a category a short list, or a group by frequency",
+}
+_RULES: Final = {
+    "frequency": "groups of values that are about as frequent",
+    "runs": "runs of neighbouring values",
+    "suppression": "the value or `*`, nothing between",
+}
+_UNITS: Final = {
+    "day": "a day",
+    "month": "a month `2024-05`",
+    "quarter": "a quarter `2024-Q2`",
+    "year": "a year `2024`",
+    "decade": "a decade `2020s`",
+}
+
+
+def codebook_paths(release: Path) -> tuple[Path, Path]:
+    """Return where a release's codebook is, to be read and as data: beside it, endings added to its name."""
+    return release.with_name(f"{release.name}.codebook.md"), release.with_name(f"{release.name}.codebook.json")
+
+
+def renamed(data: Path, release: Path) -> dict[Path, str]:
+    """Return the texts of both files for a copy of a release under another name.
+
+    Parameters
+    ----------
+    data : path
+        The codebook that there is, as JSON.
+    release : path
+        The copy.
+    """
+    return _texts({**json.loads(data.read_text(encoding="utf-8")), "file": release.name}, release)
+
+
+def _texts(entries: Mapping[str, Any], release: Path) -> dict[Path, str]:
+    to_read, data = codebook_paths(release)
+    return {to_read: _markdown(entries), data: json.dumps(entries, indent=2, ensure_ascii=False) + "\n"}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Codebook:
+    """What a release's readers need to know of its columns.
+
+    Attributes
+    ----------
+    edition : Edition
+        What is published.
+    claim : Classes or Matchings
+    columns : tuple of Column
+        The quasi-identifiers, before they were coarsened.
+    style : str
+        The recoding.
+    removed : tuple of str
+        Columns that the release leaves out.
+    grouped : collection of str
+        Columns with labels of groups that were made from the data.
+    """
+
+    edition: Edition
+    claim: Classes | Matchings
+    columns: tuple[Column, ...]
+    style: str
+    removed: tuple[str, ...] = ()
+    grouped: Collection[str] = ()
+
+    def texts(self, path: Path, *, external: bool) -> dict[Path, str]:
+        """Return the texts of both files.
+
+        Parameters
+        ----------
+        path : path
+            Of the release.
+        external : bool
+            Leave out which columns are not there.
+        """
+        return _texts(self.to_dict(path.name, external=external), path)
+
+    def to_dict(self, file: str, *, external: bool) -> dict[str, Any]:
+        """Return all of it as plain values."""
+        left_out = {} if external or not self.removed else {"left_out": list(self.removed)}
+        return {
+            "hushtable": version("hushtable"),
+            "file": file,
+            "n_records": int(self._weights.sum()),
+            "holds": list(self.claim.conditions),
+            **left_out,
+            "columns": [self._entry(name) for name in self.edition.columns],
+        }
+
+    def _entry(self, name: str) -> dict[str, Any]:
+        column = next((each for each in self.columns if each.name == name), None)
+        if column is None:
+            return {"name": name, **self._kept(name)}
+        ladder = None if name in self.grouped else self.claim.hierarchies.get(name)
+        rewritten = self.edition.rewritten[name]
+        labels = self._groups(column, rewritten) if ladder is None else _labels(ladder)
+        return {
+            "name": name,
+            "kind": column.kind,
+            "role": "quasi-identifier",
+            "how": (_words(ladder) if isinstance(ladder, Hierarchy) else _STYLES.get(self.style, self.style))
+            + self._zone(name),
+            "cells": self._forms(column, rewritten),
+            **({"labels": labels} if labels else {}),
+        }
+
+    def _kept(self, name: str) -> dict[str, Any]:
+        """Say of a column that is no quasi-identifier what it is."""
+        if self.edition.pseudonyms and name in self.edition.pseudonyms.columns:
+            how = "a new pseudonym for every record" if name in self.edition.pseudonyms.fresh else "keyed pseudonyms"
+            return {"kind": "text", "role": "identifier", "how": f"{how} instead of its cells"}
+        spec = self.claim.specs.get(name)
+        kind = {"kind": spec.kind} if spec is not None and spec.kind else {}
+        starred = "; `*` where a record was suppressed" + self._zone(name) if name in self.edition.starred else ""
+        role = "sensitive" if name in self.claim.sensitive else "other"
+        return {**kind, "role": role, "how": f"kept as it is{starred}"}
+
+    def _zone(self, name: str) -> str:
+        """Say of moments with a time zone that the texts that are published of them are those of UTC."""
+        source = self.edition.source
+        zone = None if isinstance(source, Table) else zone_of(source.column(name))
+        return f"; moments are in UTC (the column's own time zone is {zone})" if zone not in (None, "UTC") else ""
+
+    @property
+    def _weights(self) -> CountArray:
+        """The records of each row of the source, 0 where it is not published."""
+        source = self.edition.source
+        counts = source.counts if isinstance(source, Table) else source.records
+        if self.edition.rows is None:
+            return counts
+        published = np.zeros_like(counts)
+        published[self.edition.rows] = counts[self.edition.rows]
+        return published
+
+    def _forms(self, column: Column, rewritten: Rewritten) -> dict[str, int]:
+        """Count the records by the form of their cell."""
+        counted = np.bincount(rewritten.codes, weights=self._weights, minlength=len(rewritten.texts)).astype(np.int64)
+        own, found = set(map(cells.value, column.texts())), dict.fromkeys(_FORMS, 0)
+        for text, n in zip(rewritten.texts, counted.tolist(), strict=True):
+            form = "missing" if text is None else "value" if text in own else cells.read(text).form
+            found["label" if form == "value" and text not in own else form] += n
+        return {form: n for form, n in found.items() if n}
+
+    def _groups(self, column: Column, rewritten: Rewritten) -> dict[str, dict[str, Any]]:
+        """Return what labels of categories cover that were made from the data: values that k records have there."""
+        own = set(column.texts())
+        named = [
+            code
+            for code, text in enumerate(rewritten.texts)
+            if text is not None and text not in own and cells.read(text).form == "value"
+        ]
+        if column.is_measured or not named:
+            return {}
+        source = self.edition.source
+        table = source if isinstance(source, Table) else Table.encode(source, [column.name], self.claim.specs)
+        values, codes = table.column(column.name).texts(), table.codes[table.index(column.name)]
+        weights, groups = self._weights, {}
+        for code in named:
+            here = (rewritten.codes == code) & (codes >= 0)
+            counted = np.bincount(codes[here], weights=weights[here], minlength=len(values)).astype(np.int64)
+            # Records of one person count as often as they are: then nothing is sure to be many persons'.
+            shown = counted >= self._least if getattr(self.claim, "person", None) is None else counted < 0
+            groups[str(rewritten.texts[code])] = {
+                "covers": [values[i] for i in np.flatnonzero(shown)],
+                "n_rare": int(((counted > 0) & ~shown).sum()),
+            }
+        return groups
+
+    @property
+    def _least(self) -> int:
+        """How many records have to share what is listed."""
+        return max(_LEAST, *(max(model.min_size, getattr(model, "k", 1)) for model in self.claim.models))
+
+
+def _labels(ladder: Any) -> dict[str, dict[str, Any]]:
+    """Return the labels of a hierarchy that does not follow from the data with all that they cover."""
+    if not isinstance(ladder, Hierarchy):
+        return {}
+    if isinstance(ladder.rule, Dictionary):
+        covered = {label: {"covers": list(values)} for label, values in listed(ladder.rule.of).items()}
+        return {**covered, OTHER: {"covers": [], "words": "whatever is not listed"}}
+    if ladder.rule is not None:
+        return {}
+    whole = ladder.whole or ladder
+    # A label of many values covers labels of fewer; as keys, for every one is met many times.
+    found: dict[str, dict[str, None]] = {}
+    for level in range(1, whole.n_levels - 1):
+        below = whole.values if level == 1 else whole.labels[level - 1]
+        for node, parent in enumerate(whole.parent(level - 1).tolist()):
+            found.setdefault(whole.labels[level][parent], {})[below[node]] = None
+    covers = {label: [each for each in members if each != label] for label, members in found.items()}
+    return {label: {"covers": each} for label, each in covers.items() if each and label != cells.SUPPRESSED}
+
+
+def _words(ladder: Hierarchy) -> str:
+    """Say what the labels of a hierarchy are."""
+    rule = ladder.rule
+    if isinstance(rule, Prefix):
+        return f"the first {_joined(rule.lengths)} characters; what follows is one `*`"
+    if isinstance(rule, Dates):
+        return _joined([_UNITS[level] for level in rule.levels])
+    if isinstance(rule, Intervals):
+        return f"intervals {_joined(rule.width)} wide"
+    if isinstance(rule, Tails):
+        ends = [f"below {rule.low}"] * (rule.low is not None) + [f"from {rule.high} on"] * (rule.high is not None)
+        return f"one group {' and one '.join(ends)}; elsewhere values, round intervals or calendar units"
+    if isinstance(rule, Dictionary):
+        return f"{_joined(rule.titles(0))}, as hushtable's dictionary of {rule.of} has them"
+    return "labels of its hierarchy" if rule is None else _RULES.get(rule.name, rule.name)
+
+
+def _joined(words: Sequence[Any]) -> str:
+    *first, last = map(str, words)
+    return f"{', '.join(first)} or {last}" if first else last
+
+
+def _markdown(entries: Mapping[str, Any]) -> str:
+    columns = entries["columns"]
+    seen = [form for form in _FORMS if any(form in column.get("cells", {}) for column in columns)]
+    parts = [
+        f"# Codebook of {_code(entries['file'])}",
+        f"{entries['n_records']:,} records, {len(columns)} columns; written by hushtable {entries['hushtable']}. "
+        f"Verified from the file: {'; '.join(entries['holds'])}.",
+        _table(("column", "kind", "role", "how it was coarsened", "cells"), [_row(column) for column in columns]),
+        "Quasi-identifiers have cells of these forms:",
+        "\n".join(f"- {_FORMS[form]}" for form in seen),
+        *(part for column in columns if "labels" in column for part in _label_table(column)),
+    ]
+    if "left_out" in entries:
+        parts.append(f"Left out: {', '.join(map(_code, entries['left_out']))}.")
+    return "\n\n".join(parts) + "\n"
+
+
+def _row(column: Mapping[str, Any]) -> tuple[str, ...]:
+    counted = column.get("cells", {})
+    total = sum(counted.values())
+    shares = ", ".join(f"{'`*`' if form == 'any' else form} {_rate(n / total)}" for form, n in counted.items())
+    return _code(column["name"]), column.get("kind", "as it came"), column["role"], column["how"], shares
+
+
+def _rate(share: float) -> str:
+    return "under 1 %" if share < 0.01 else f"{100 * share:.0f} %"
+
+
+def _label_table(column: Mapping[str, Any]) -> tuple[str, str]:
+    rows = [(_code(label), _covered(each)) for label, each in column["labels"].items()]
+    return f"## {_code(column['name'])}", _table(("label", "covers"), rows)
+
+
+def _covered(each: Mapping[str, Any]) -> str:
+    covers, n_rare = each["covers"], each.get("n_rare", 0)
+    said = [*map(_code, covers[:_SHOWN])]
+    if len(covers) > _SHOWN:
+        said.append(f"{len(covers) - _SHOWN:,} more")
+    if n_rare:
+        said.append(f"{n_rare:,} rare values")
+    *first, last = said or [each.get("words", "nothing")]
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+def _table(titles: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    lines = [titles, ["---"] * len(titles), *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def _code(text: str) -> str:
+    """Write a name or a value so that nothing in it is taken for Markdown or HTML."""
+    plain = "".join(sign if sign.isprintable() else " " for sign in text).replace("|", "\\|")
+    if "`" not in plain:
+        return f"`{plain or ' '}`"
+    ticks = "`" * (max(map(len, re.findall("`+", plain))) + 1)
+    return f"{ticks} {plain} {ticks}"

@@ -1,0 +1,369 @@
+"""Edition: what is published of a source, and the one way from it to a frame, a table and a file."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Final, Literal
+
+import numpy as np
+
+from hushtable._types import BoolArray, CodeArray, CountArray, frozen
+from hushtable.claims import Claim, Verdict, with_commas
+from hushtable.columns.cells import SUPPRESSED, with_comma, with_point
+from hushtable.columns.column import Column, ColumnSpec, Kind, from_texts
+from hushtable.columns.series import holds, integers, strings, typed
+from hushtable.columns.texts import digits, gather, map_texts, mask, spelled
+from hushtable.errors import ColumnError, InputError, VerificationError, listed, with_hint
+from hushtable.io import drafts, frames
+from hushtable.io.csv import formulas
+from hushtable.io.csv.dialect import Dialect, Formulas, Writing
+from hushtable.io.frames import Frame
+from hushtable.io.stale_values import without_remnants
+from hushtable.release import manifest, pseudonyms
+from hushtable.release.pseudonyms import Pseudonyms
+from hushtable.search.budget import check_memory
+from hushtable.tables.table import Table
+
+__all__ = ["Edition", "Rewritten", "check_writing"]
+
+Order = Literal["shuffled", "kept"]
+Audience = Literal["internal", "external"]
+
+_PLAIN: Final = Writing()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Rewritten:
+    """What a column publishes instead of its own cells.
+
+    Attributes
+    ----------
+    codes : ndarray of int32, shape (n_rows,)
+        Of every row of the source.
+    texts : tuple of str or None
+        What each code publishes; None is a missing cell.
+    kind : Kind
+        Of the values that the texts speak of.
+    are_values : bool
+        Whether the texts are values, not what was made of several: where nothing is ``*``, they are published
+        with their type.
+    """
+
+    codes: CodeArray = field(repr=False)
+    texts: tuple[str | None, ...] = field(repr=False)
+    kind: Kind = "category"
+    are_values: bool = False
+
+    def __post_init__(self) -> None:
+        frozen(self.codes)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Edition:
+    """What is published of a source.
+
+    Attributes
+    ----------
+    source : Frame or Table
+    columns : tuple of str
+        The source's columns that are published, in order.
+    rewritten : mapping of column to Rewritten
+        All other columns keep their cells.
+    starred : mapping of column to ndarray of bool, shape (n_rows,)
+        Rows in which a column that keeps its cells publishes ``*`` instead.
+    rows : ndarray of int64, optional
+        The rows of the source that are published, in order; all when not given.
+    added : mapping of column to ndarray of int64, shape (n_published_rows,)
+        Columns of whole numbers behind the others.
+    pseudonyms : Pseudonyms, optional
+        Columns whose cells become keyed pseudonyms.
+    as_text : tuple of str
+        Columns that are declared text: a file holds the texts of their values, whatever their type.
+    inputs : tuple of path
+        The files it was made from, none of which `write` touches.
+    """
+
+    source: Frame | Table = field(repr=False)
+    columns: tuple[str, ...]
+    rewritten: Mapping[str, Rewritten] = field(default_factory=dict, repr=False)
+    starred: Mapping[str, BoolArray] = field(default_factory=dict, repr=False)
+    rows: CountArray | None = field(default=None, repr=False)
+    added: Mapping[str, CountArray] = field(default_factory=dict, repr=False)
+    pseudonyms: Pseudonyms | None = None
+    as_text: tuple[str, ...] = ()
+    inputs: tuple[Path, ...] = ()
+
+    @property
+    def native(self) -> Any:
+        """The published table, of the kind that the source is; a dataframe has a row for every record."""
+        if isinstance(self.source, Table):
+            return self.table(self.source)
+        frame = self.frame()
+        if frame.counts is not None:
+            check_memory(
+                16.0 * frame.n_records * len(frame.columns),
+                f"a row for each of {frame.n_records} records",
+                "write the release to a file, which holds less of it at a time.",
+            )
+        return frame.one_by_one().native
+
+    def frame(self) -> Frame:
+        """Return the published table as a frame, with nothing left of what is not in it.
+
+        Its rows stand for as many records as those of the source do.
+        """
+        if isinstance(self.source, Table):
+            return self.table(self.source).frame()
+        frame = self.source.select(self.columns)
+        kept: Any = slice(None) if self.rows is None else self.rows
+        frame = frame if self.rows is None else frame.take(self.rows)
+        columns = {name: _cells(each, kept) for name, each in self.rewritten.items()}
+        for name, stars in self.starred.items():
+            columns[name] = mask(frame.column(name), stars[kept], name)
+        added = {name: integers(name, numbers) for name, numbers in self.added.items()}
+        frame = frame.with_columns({**columns, **added})
+        # What was said of the source's cells is not true of what is published in their place.
+        frame = replace(frame, specs={name: spec for name, spec in frame.specs.items() if name not in self.rewritten})
+        # What stands for several records would link them.
+        frame = frame.one_by_one() if self.pseudonyms and self.pseudonyms.fresh else frame
+        frame = pseudonyms.pseudonymize(frame, self.pseudonyms) if self.pseudonyms else frame
+        return without_remnants(frame, rows_are_gone=self.rows is not None)
+
+    def table(self, source: Table) -> Table:
+        """Return the published table coded: a rewritten column is a category of its cells, or what values mean."""
+        columns, codes = list(source.columns), source.codes.copy()
+        for name, each in self.rewritten.items():
+            used = np.unique(each.codes if self.rows is None else each.codes[self.rows])
+            column, code_of_text = _coded(name, each, used)
+            columns[source.index(name)], codes[source.index(name)] = column, code_of_text[each.codes]
+        for name, rows in self.starred.items():
+            j, column = source.index(name), source.column(name)
+            columns[j], code_of_text = from_texts(name, [*column.texts(), "", SUPPRESSED], "category")
+            missing, star = column.n_values, column.n_values + 1
+            codes[j] = code_of_text[np.where(rows, star, np.where(codes[j] < 0, missing, codes[j]))]
+        table = Table(tuple(columns), codes, source.counts).select(self.columns)
+        table = table if self.rows is None else table.take(self.rows)
+        table = _with_numbers(table, self.added)
+        table = table.one_by_one() if self.pseudonyms and self.pseudonyms.fresh else table
+        table = pseudonyms.pseudonymize_table(table, self.pseudonyms) if self.pseudonyms else table
+        return table.without_unused()
+
+    def write(
+        self,
+        path: Path,
+        claim: Claim,
+        facts: Mapping[str, Any],
+        *,
+        original: Any = None,
+        beside: Mapping[Path, Frame | str] | None = None,
+        writing: Writing = _PLAIN,
+        order: Order = "shuffled",
+        audience: Audience = "internal",
+        overwrite: bool = False,
+    ) -> Verdict:
+        """Write the published table with its manifest, whole and verified or not at all.
+
+        Parameters
+        ----------
+        path : path
+            ``.csv``, ``.tsv`` or ``.parquet``; the manifest goes beside it.
+        claim : Claim
+            What the file must hold; it is read back and verified before it gets its name.
+        facts : mapping
+            What the manifest says besides the claim.
+        original : path or dataframe, optional
+            What the claim compares with.
+        beside : mapping of path to Frame or str, optional
+            Other files that belong to it: tables, or texts in UTF-8.
+        writing : Writing
+            Of text: Parquet has neither encodings nor decimal marks.
+        order : {"shuffled", "kept"}
+            Shuffled with the operating system's randomness, because an order can identify people.
+        audience : {"internal", "external"}
+            Of the manifest; only its owner may read an internal one.
+        overwrite : bool
+            Replace files of these names. An input is never replaced, nor a link.
+
+        Raises
+        ------
+        VerificationError
+            The written table does not hold the claim; nothing is left behind.
+        InputError
+            A file cannot be written, or must not be.
+        """
+        frames.file_kind(path)
+        others = dict(beside or {})
+        outputs = (path, manifest.manifest_path(path), *others)
+        drafts.check_outputs(outputs, self.inputs, overwrite=overwrite)
+        frame, with_comma = self.for_file(path, writing)
+        claim = with_commas(claim, with_comma) if with_comma else claim
+        is_text = frames.file_kind(path) == "csv"
+        tables = {target: each for target, each in others.items() if isinstance(each, Frame)}
+        for target, table in {path: frame, **tables}.items():
+            check_writing(target, writing)
+            frames.check_writable(table, target, writing.encoding)
+        rows = frame.rows_of_records()
+        if order == "shuffled":
+            np.random.default_rng().shuffle(rows)
+        dialect = _dialect(writing, frames.written_delimiter(frame, path)) if is_text else None
+        internal = outputs[1:2] if audience == "internal" else ()
+        with drafts.replacing(*outputs, internal=internal) as (draft, sidecar, *further):
+            frames.write(frame, draft, writing.encoding, rows)
+            for each, other in zip(others.values(), further, strict=True):
+                if isinstance(each, Frame):
+                    frames.write(each, other, writing.encoding)
+                else:
+                    other.write_text(each, encoding="utf-8", newline="\n")
+            written = frames.read(draft, dialect=dialect)
+            self._check_kept(written, rows, with_comma)
+            verdict = claim.verify(written, original=original).raise_if_failed()
+            digest = manifest.sha256(draft)
+            entries = manifest.of(path, digest, frame.n_records, claim, facts, dialect, external=audience == "external")
+            sidecar.write_text(json.dumps(entries, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+        return verdict
+
+    def _check_kept(self, written: Frame, rows: CodeArray, with_comma: Sequence[str]) -> None:
+        """Raise VerificationError where a kept column of a draft, whose rows are given, has not the source's cells."""
+        if isinstance(self.source, Table):
+            return
+        hidden = self.pseudonyms.columns if self.pseudonyms else ()
+        taken = rows if self.rows is None else self.rows[rows]
+        # By place: names may have been escaped.
+        for name, place in zip(self.columns, written.columns, strict=False):
+            if name in self.rewritten or name in hidden:
+                continue
+            cells, source = written.column(place), self.source.column(name).gather(taken)
+            if name in with_comma:
+                cells = cells.str.replace(",", ".", literal=True)
+            starred = self.starred[name][taken] if name in self.starred else None
+            if not holds(cells, source, but=starred):
+                msg = with_hint(
+                    f"column {name!r} is kept as it is, but the written file would hold other cells; nothing is "
+                    "written.",
+                    "cast it to a type that the file has, such as microseconds, or write Parquet.",
+                )
+                raise VerificationError(msg)
+
+    def for_file(self, path: Path, writing: Writing = _PLAIN) -> tuple[Frame, tuple[str, ...]]:
+        """Return the published table as a file holds it, and the columns whose numbers have decimal commas there.
+
+        Raises
+        ------
+        InputError
+            Labels have commas between digits, or cells are refused that a spreadsheet would run.
+        """
+        frame = self._of_kind(path)
+        with_comma = self._numbers(frame) if writing.decimal == "," else ()
+        frame = _with_commas(frame, with_comma) if with_comma else frame
+        if frames.file_kind(path) == "csv" and writing.formulas != "keep":
+            frame = _without_formulas(frame, writing.formulas)
+        return frame, with_comma
+
+    def _of_kind(self, path: Path) -> Frame:
+        """Return the published table as a file of a kind has it: text, or what was read as text typed again."""
+        frame, texts = self.frame(), self.as_text
+        if frames.file_kind(path) == "csv":
+            texts = (*texts, *(name for name, each in self.rewritten.items() if each.are_values))
+        frame = frame.with_columns({name: spelled(frame.column(name), name) for name in texts})
+        if frames.file_kind(path) == "csv" or not frame.is_text:
+            return frame
+        hidden = self.pseudonyms.columns if self.pseudonyms else ()
+        specs = {name: ColumnSpec(each.kind) for name, each in self.rewritten.items()}
+        return frame.typed({name: specs.get(name) for name in frame.columns if name not in (*self.as_text, *hidden)})
+
+    def _numbers(self, frame: Frame) -> tuple[str, ...]:
+        """Return the columns whose numbers are not written as they came: rewritten ones, and floats."""
+        hidden = (*self.as_text, *(self.pseudonyms.columns if self.pseudonyms else ()))
+        rewritten = {name for name, each in self.rewritten.items() if each.kind in ("integer", "decimal")}
+        return tuple(
+            name
+            for name in frame.columns
+            if name in rewritten or (name not in (*self.rewritten, *self.added, *hidden) and self._holds_floats(name))
+        )
+
+    def _holds_floats(self, name: str) -> bool:
+        if isinstance(self.source, Table):
+            return self.source.column(name).kind == "decimal"
+        dtype = self.source.column(name).dtype
+        return dtype.is_float() or dtype.is_decimal()
+
+
+def _cells(rewritten: Rewritten, rows: Any) -> Any:
+    """Return what a column publishes in some rows."""
+    cells = gather(rewritten.texts, rewritten.codes[rows])
+    return typed(cells, ColumnSpec(rewritten.kind)) if rewritten.are_values else cells
+
+
+def _coded(name: str, rewritten: Rewritten, used: CodeArray) -> tuple[Column, CodeArray]:
+    """Return what a column publishes, coded, and the code of every text; it is typed where no text in use is a star."""
+    # A missing cell has the empty text, which is coded as missing.
+    texts = [text or "" for text in rewritten.texts]
+    if rewritten.are_values and SUPPRESSED not in [texts[code] for code in used]:
+        # What has no value of the kind, such as a year past 9999, stays text.
+        with contextlib.suppress(ColumnError):
+            return from_texts(name, ["" if text == SUPPRESSED else text for text in texts], rewritten.kind)
+    return from_texts(name, texts, "category")
+
+
+def check_writing(path: Path, writing: Writing) -> None:
+    """Raise InputError where a file has neither an encoding nor a decimal mark, and one was asked for."""
+    if frames.file_kind(path) == "parquet" and writing != _PLAIN:
+        msg = with_hint(
+            f"{str(path)!r} is Parquet, in which an encoding, a decimal mark or a way to hide formulas has no effect.",
+            "write a CSV, or leave encoding, decimal and formulas (`write:` in a policy) out.",
+        )
+        raise InputError(msg)
+
+
+def _dialect(writing: Writing, delimiter: str) -> Dialect:
+    """Return how a CSV spells its table once it is written."""
+    return Dialect(
+        writing.encoding, delimiter, index=False, formulas="escape" if writing.formulas == "escape" else None
+    )
+
+
+def _with_commas(frame: Frame, names: tuple[str, ...]) -> Frame:
+    """Write the numbers of some columns with decimal commas."""
+
+    def written(cell: str) -> str:
+        if with_point(with_comma(cell)) != cell:
+            msg = with_hint(
+                "a column of numbers has labels in which a comma stands between two digits.",
+                "with decimal commas nobody could tell the two: rename the labels, or keep the decimal point.",
+            )
+            raise InputError(msg)
+        return with_comma(cell)
+
+    texts = {name: digits(frame.column(name), name) for name in names}
+    return frame.with_columns({name: map_texts(each, written, name) for name, each in texts.items()})
+
+
+def _without_formulas(frame: Frame, given: Formulas) -> Frame:
+    """Hide what a spreadsheet would run in the cells and names of a table, or refuse it."""
+    columns = {name: frame.column(name) for name in frame.columns}
+    if given == "refuse":
+        found = formulas.count(columns, frame.counts)
+        if found:
+            msg = with_hint(
+                f"columns {listed(found)} hold {sum(found.values()):,} cells or names that a spreadsheet would run: "
+                "they begin with =, +, - or @ and are no numbers.",
+                "write with formulas='escape' (`write: {formulas: escape}` in a policy), or change them.",
+            )
+            raise InputError(msg)
+        return frame
+    frame = frame.with_columns({name: formulas.hidden(each) for name, each in columns.items()})
+    names = formulas.hidden(strings("", frame.columns)).to_list()
+    return replace(frame, data=frame.data.rename(dict(zip(frame.columns, names, strict=True))))
+
+
+def _with_numbers(table: Table, added: Mapping[str, CountArray]) -> Table:
+    columns, codes = list(table.columns), [*table.codes]
+    for name, numbers in added.items():
+        values, positions = np.unique(numbers, return_inverse=True)
+        columns.append(Column(name, "integer", values))
+        codes.append(positions.astype(np.int32))
+    return Table(tuple(columns), np.array(codes, dtype=np.int32), table.counts) if added else table

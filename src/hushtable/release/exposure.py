@@ -1,0 +1,556 @@
+"""Exposure: who can be found by the columns that a release keeps as they are.
+
+A column with the role *other* is said to be known to nobody. Two counts test that sentence:
+
+- among these columns alone, how many records are unique on a few of them? That can be refused: whoever
+  does know those columns finds the records, whatever is done to the quasi-identifiers;
+- among the published classes crossed with one such column, or two, how many records are unique? That is told
+  only: with what nobody is said to know, every class of k records can be taken apart.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from itertools import combinations
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+from hushtable._types import BoolArray, CodeArray, CountArray
+from hushtable.claims import Linkage
+from hushtable.columns import series
+from hushtable.columns.texts import text_codes
+from hushtable.discover.determined import MOST_ROWS, Determined, find_determined
+from hushtable.discover.prose import Named, look_for_names
+from hushtable.errors import ColumnError, ExposureError, InputError, check_whole, listed, with_hint
+from hushtable.io.frames import Frame
+from hushtable.kernels import group
+from hushtable.kernels.histogram import class_ranges
+from hushtable.search.budget import Budget
+from hushtable.tables import lattice
+from hushtable.tables.lattice.listing import partitions
+from hushtable.tables.table import Table
+
+__all__ = ["FEWEST_RECORDS", "Exposure", "ExposureLimit", "Uniques", "measure_exposure", "persons_of", "undoing"]
+
+FEWEST_RECORDS: Final = 50
+"""Below so many a share of the records says too little to refuse anything."""
+
+# Column sets times rows, not seconds: whether a file is written may not depend on the machine.
+_MOST_WALKED: Final = 10**9
+_MOST_PAIRED: Final = 5 * 10**6
+_HANDFUL: Final = 5
+
+
+class Uniques(NamedTuple):
+    """Columns, and how many records are unique on them."""
+
+    columns: tuple[str, ...]
+    n_records: int
+
+
+@dataclass(frozen=True, slots=True)
+class ExposureLimit:
+    """How much of a table the columns that are kept as they are may expose.
+
+    Attributes
+    ----------
+    columns : int
+        The most of them that someone is taken to know.
+    rate : float
+        In [0, 1]: the share of the published records that may be unique on so many.
+    named : int
+        The most records that may name people in a kept column; see `hushtable.discover.prose`.
+    linked : float
+        In [0, 1]: the share of the persons looked at who may be found by several of their records, where a published
+        column links these; see `hushtable.claims.linked`.
+    """
+
+    columns: int = 2
+    rate: float = 0.05
+    named: int = 0
+    linked: float = 0.0
+
+    def __post_init__(self) -> None:
+        check_whole("an exposure limit was given columns", self.columns, 1)
+        check_whole("an exposure limit was given named", self.named, 0)
+        for name in ("rate", "linked"):
+            if not 0 <= (given := getattr(self, name)) <= 1:
+                raise InputError(with_hint(f"an exposure limit was given {name} = {given!r}.", "a share, from 0 to 1."))
+
+
+@dataclass(frozen=True, slots=True)
+class Exposure:
+    """How many published records are unique on columns that are kept as they are.
+
+    Attributes
+    ----------
+    n_records : int
+        Published records. What is dropped is in none of the counts.
+    columns : tuple of str
+        The columns with the role other, but those that were accepted.
+    n_unique : int
+        Records that are unique on at most ``limit.columns`` of these columns, whatever all others publish.
+    sets : tuple of Uniques
+        On which columns: a handful of the smallest sets of most of these records, small ones first, each with all
+        records that are unique on it.
+    told : tuple of Uniques
+        Who knows one column besides the quasi-identifiers, also an accepted or a sensitive one: records that are
+        unique in it among those of equal published quasi-identifiers. Most records first; then a handful of pairs.
+    told_to : int
+        Up to so many columns ``told`` was counted: 2, or 1 where there are too many pairs for so many records.
+    limit : ExposureLimit
+    accepted : mapping of column to str
+        Columns that somebody vouches for, and why.
+    is_enforced : bool
+        Whether a release above the limit is not written, as by a policy.
+    complete : bool
+        False where there were too many sets to look at: ``n_unique`` is a least number then.
+    complete_to : int
+        Of the sets of up to so many columns none is missing.
+    named : tuple of Named
+        How many records name people in the cells of a kept column, a sensitive or an accepted one among them.
+    determined : tuple of Determined
+        Kept columns that follow from generalized quasi-identifiers, or tell one.
+    linkage : Linkage, optional
+        Whom several records find, where a published column says whose record a row is and somebody has several. Above
+        ``limit.linked``, and where the column was not accepted, nothing is written, enforced or not.
+    """
+
+    n_records: int
+    columns: tuple[str, ...]
+    n_unique: int
+    sets: tuple[Uniques, ...]
+    told: tuple[Uniques, ...]
+    told_to: int
+    limit: ExposureLimit
+    accepted: Mapping[str, str]
+    is_enforced: bool
+    complete: bool
+    complete_to: int
+    named: tuple[Named, ...] = ()
+    determined: tuple[Determined, ...] = ()
+    linkage: Linkage | None = None
+
+    @property
+    def rate(self) -> float:
+        """The share of the published records that are unique, in [0, 1]."""
+        return self.n_unique / self.n_records if self.n_records else 0.0
+
+    @property
+    def is_above(self) -> bool:
+        """Whether the rate is above the limit, and of records enough to say so."""
+        return self.n_records >= FEWEST_RECORDS and self.rate > self.limit.rate
+
+    @property
+    def is_linked(self) -> bool:
+        """Whether more persons than the limit allows are found by several of their records, and nobody accepted it."""
+        return (
+            self.linkage is not None
+            and self.linkage.column not in self.accepted
+            and self.linkage.rate > self.limit.linked
+        )
+
+    @property
+    def linked_fault(self) -> str:
+        """Whom several records find."""
+        return "" if self.linkage is None else f"{'; '.join(self.linkage.lines()[1:] or self.linkage.lines())}."
+
+    @property
+    def sentence(self) -> str:
+        """What was found among the columns alone."""
+        n_columns, left = len(self.columns), " and not accepted" if self.accepted else ""
+        on = (
+            f"on the column kept as it is{left}"
+            if n_columns == 1
+            else f"on at most {min(self.limit.columns, n_columns)} of the {n_columns} columns kept as they are{left}"
+        )
+        least = "" if self.complete else "at least "
+        return f"{on}, {least}{self.n_unique:,} of {self.n_records:,} records are unique"
+
+    @property
+    def fault(self) -> str:
+        """What is above the limit, and on which columns."""
+        named = "; ".join(f"{each.n_records:,} on {listed(each.columns)}" for each in self.sets)
+        return f"{self.sentence}: {self.rate:.2%}, above the limit of {self.limit.rate:.2%} ({named})."
+
+    @property
+    def naming(self) -> tuple[Named, ...]:
+        """The columns that name people in more records than the limit allows, without those that were accepted."""
+        return tuple(
+            each for each in self.named if each.n_records > self.limit.named and each.column not in self.accepted
+        )
+
+    @property
+    def naming_fault(self) -> str:
+        """Which columns name people, in how many records."""
+        named = "; ".join(
+            f"{each.column!r} in {each.n_records:,} of {self.n_records:,} ({each.what})" for each in self.naming
+        )
+        return f"kept columns name people, in more records than the limit of {self.limit.named:,}: {named}."
+
+    def raise_if_naming(self) -> None:
+        """Raise ExposureError where kept cells name people."""
+        if not self.naming:
+            return
+        suspect = self.naming[0].column
+        msg = with_hint(
+            f"nothing is written: {self.naming_fault}",
+            f"leave {listed([each.column for each in self.naming])} out (role identifier); or say why the names may "
+            f'be published, as accept: {{{suspect!r}: "a reason"}} in the policy, accept={{...}} in Python.',
+        )
+        raise ExposureError(msg)
+
+    @property
+    def undoing(self) -> tuple[Determined, ...]:
+        """The columns of role other that undo what was generalized, without those that were accepted.
+
+        Of a sensitive column it is told only: models judge what its cells say of a class.
+        """
+        return tuple(each for each in self.determined if each.column in self.columns)
+
+    @property
+    def undoing_fault(self) -> str:
+        """Which columns undo which generalization."""
+        said = "; ".join(each.sentence for each in self.undoing)
+        return f"kept columns undo what was generalized: {said}. Their exact cells take classes apart."
+
+    def raise_if_undoing(self) -> None:
+        """Raise ExposureError where a kept column undoes what was generalized."""
+        if not self.undoing:
+            return
+        names = listed([each.column for each in self.undoing])
+        msg = with_hint(
+            f"nothing is written: {self.undoing_fault}",
+            f"give {names} the role quasi-identifier, or leave it out (role identifier); or say in the policy why it "
+            f'may stay, as accept: {{{self.undoing[0].column!r}: "a reason"}}.',
+        )
+        raise ExposureError(msg)
+
+    def raise_if_above(self) -> None:
+        """Raise ExposureError for what a policy refuses: names in kept cells, too many uniques, what is undone."""
+        self.raise_if_naming()
+        self.raise_if_undoing()
+        if not self.is_above:
+            return
+        held: Counter[str] = Counter()
+        for each in self.sets:
+            held.update(dict.fromkeys(each.columns, each.n_records))
+        ((suspect, _),) = held.most_common(1)
+        msg = with_hint(
+            f"nothing is written: {self.fault}",
+            "whoever knows those columns finds these people: give them the role quasi-identifier, sensitive or "
+            f'identifier; or say in the policy why nobody knows them, as accept: {{{suspect!r}: "a reason"}}.',
+        )
+        raise ExposureError(msg)
+
+    def raise_if_refused(self) -> None:
+        """Raise ExposureError where the release must not be written.
+
+        More persons are found by several records than the limit allows; kept cells name people; or what a policy
+        refuses besides, and that is enforced.
+        """
+        if self.is_linked and self.linkage is not None:
+            name = self.linkage.column
+            msg = with_hint(
+                f"nothing is written: column {name!r} links the records of a person: {self.linked_fault}",
+                f"leave {name!r} out; or give every record a new pseudonym (`action: fresh`, Pseudonyms(fresh=[...])); "
+                f'or say in the policy why nobody knows several records, as accept: {{{name!r}: "a reason"}}.',
+            )
+            raise ExposureError(msg)
+        if self.is_enforced:
+            self.raise_if_above()
+        self.raise_if_naming()
+
+    def lines(self) -> list[str]:
+        """Say what was measured: names, counts and the reasons given, no cell."""
+        tested = [self.sentence] if self.columns else []
+        if not self.complete:
+            tested.append(f"too many sets of columns to look at them all: complete up to {self.complete_to} columns")
+        accepted = [f"accepted: {name} ({reason})" for name, reason in self.accepted.items()]
+        most = [[each for each in self.told if len(each.columns) == size and each.n_records] for size in (1, 2)]
+        told = [
+            f"who also knows {' and '.join(each.columns)} finds {each.n_records:,} of {self.n_records:,}"
+            for each in (*most[0][:3], *most[1][:1])
+        ]
+        named = [
+            f"{each.column} names people in {each.n_records:,} of {self.n_records:,} records ({each.what})"
+            for each in self.named
+        ]
+        undone = [f"{each.sentence}: its exact cells take classes apart" for each in self.determined]
+        return [*tested, *named, *undone, *accepted, *(self.linkage.lines() if self.linkage else []), *told]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the counts as plain values."""
+        sets, told = (
+            [{"columns": list(each.columns), "n_records": each.n_records} for each in found]
+            for found in (self.sets, self.told)
+        )
+        named = [asdict(each) for each in self.named]
+        undone = [{**asdict(each), "by": list(each.by)} for each in self.determined]
+        linkage = None if self.linkage is None else self.linkage.to_dict()
+        plain = {"columns": list(self.columns), "sets": sets, "told": told}
+        plain |= {"named": named, "determined": undone, "linkage": linkage}
+        return {**asdict(self), **plain, "rate": self.rate, "is_above": self.is_above}
+
+
+_AS_USUAL: Final = ExposureLimit()
+
+
+def measure_exposure(
+    source: Frame | Table,
+    classes: CodeArray,
+    *,
+    others: Sequence[str],
+    sensitive: Sequence[str] = (),
+    identifiers: Sequence[str] = (),
+    generalized: Sequence[str] = (),
+    starred: BoolArray | None = None,
+    person: str | None = None,
+    limit: ExposureLimit = _AS_USUAL,
+    accepted: Mapping[str, str] | None = None,
+    is_enforced: bool = False,
+) -> Exposure:
+    """Count the published records that are unique on columns kept as they are, alone and within the classes.
+
+    Parameters
+    ----------
+    source : Frame or Table
+        The input.
+    classes : ndarray of int32, shape (n_rows,)
+        Rows with equal published quasi-identifiers have one number, 0 or more; -1 is not published.
+    others : sequence of str
+        Columns that are published as they are.
+    sensitive : sequence of str
+        Columns that are told of, and never counted alone.
+    identifiers : sequence of str
+        Columns that are not published as they are: their values are looked for in the kept cells.
+    generalized : sequence of str
+        Quasi-identifiers of which something is hidden: what follows from them, or tells them, is found.
+    starred : ndarray of bool, shape (n_rows,), optional
+        Rows that publish ``*`` in every sensitive column.
+    person : str, optional
+        The column that says whose record a row is: records are found where no second person has their cells.
+        A record without one is nobody's, and hides nobody.
+    limit : ExposureLimit
+    accepted : mapping of column to str, optional
+        Columns of ``others`` that are not counted alone either, and why.
+    is_enforced : bool
+        See `Exposure`.
+
+    Notes
+    -----
+    Cells are compared as they are written, so that "1" and "1.0" differ; a missing cell is a value of its own. Of
+    cells that cannot be compared no two are taken for equal.
+
+    Alone: the walk of the lattice over distinct rows and their counts, columns with many values first, until
+    sets times rows pass 10^9. Told: the classes refined by every column, and by every pair where pairs times rows
+    are at most 5 * 10^6. 1,000,000 records of 10 columns take 6 CPU s, 30,000 take 0.15 s; by persons half of that.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> from hushtable.io import frames
+    >>> visits = pl.DataFrame({"day": [1, 1, 2, 2, 2], "ward": ["a", "a", "a", "b", "c"]})
+    >>> found = measure_exposure(frames.read(visits), np.array([0, 0, 0, 1, 1], np.int32), others=["day", "ward"])
+    >>> found.n_unique, found.sets[0]
+    (3, Uniques(columns=('ward',), n_records=2))
+    >>> found.told[0]
+    Uniques(columns=('ward',), n_records=2)
+    """
+    coded = {name: _codes(source, name) for name in (*others, *sensitive)}
+    named = look_for_names(
+        source,
+        tuple(coded),
+        identifiers,
+        hidden=classes < 0,
+        starred={} if starred is None else dict.fromkeys(sensitive, starred),
+        codes=coded,
+    )
+    rows = np.flatnonzero(classes >= 0)
+    counts = (source.counts if isinstance(source, Table) else source.records)[rows]
+    codes = {name: each[rows] for name, each in coded.items()}
+    if starred is not None:
+        for name in sensitive:
+            codes[name] = np.where(starred[rows], codes[name].max(initial=-1) + 1, codes[name])
+    reasons = dict(accepted or {})
+    tested = {name: codes[name] for name in others if name not in reasons}
+    persons = None if person is None else persons_of(source, person)[rows]
+    n_unique, sets, complete_to = (
+        _alone(tested, counts, limit.columns)
+        if persons is None
+        else _alone_of_persons(tested, counts, persons, limit.columns)
+    )
+    told, told_to = _told(classes[rows], codes, counts, persons)
+    return Exposure(
+        n_records=int(counts.sum()),
+        columns=tuple(tested),
+        n_unique=n_unique,
+        sets=sets,
+        told=told,
+        told_to=told_to,
+        limit=limit,
+        accepted=reasons,
+        is_enforced=is_enforced,
+        complete=complete_to >= min(limit.columns, len(tested)),
+        complete_to=complete_to,
+        named=named,
+        determined=undoing(source, others, sensitive, generalized),
+    )
+
+
+def undoing(
+    source: Frame | Table, others: Sequence[str], sensitive: Sequence[str], generalized: Sequence[str]
+) -> tuple[Determined, ...]:
+    """Find kept columns that undo what was generalized, in at most 20,000 rows evenly from all of them.
+
+    Of sensitive columns numbers and dates alone, which are never a model's few categories.
+    """
+    if source.n_rows < FEWEST_RECORDS or not generalized or not (others or sensitive):
+        return ()
+    rows = np.linspace(0, source.n_rows - 1, min(source.n_rows, MOST_ROWS)).astype(np.int64)
+    some = (
+        source.take(rows)
+        if isinstance(source, Table)
+        else source.select([*generalized, *others, *sensitive]).take(rows)
+    )
+    read = {name: table for name in (*generalized, *others, *sensitive) if (table := _coded(some, name)) is not None}
+    kept = [*others, *(name for name in sensitive if name in read and read[name].columns[0].is_measured)]
+    names = [name for name in (*generalized, *kept) if name in read]
+    coded = Table(
+        tuple(read[name].columns[0] for name in names),
+        np.array([read[name].codes[0] for name in names], dtype=np.int32).reshape(len(names), some.n_rows),
+        np.ones(some.n_rows, dtype=np.int64),
+    )
+    return find_determined(
+        coded, [name for name in kept if name in read], [name for name in generalized if name in read]
+    )
+
+
+def _coded(some: Frame | Table, name: str) -> Table | None:
+    """Code a column by its values; None where they cannot be compared."""
+    try:
+        return some.select([name]) if isinstance(some, Table) else Table.encode(some, [name])
+    except ColumnError:
+        return None
+
+
+def _codes(source: Frame | Table, name: str) -> CodeArray:
+    """Code a column by its cells; where they cannot be read, no two are equal."""
+    if isinstance(source, Table):
+        codes: CodeArray = source.codes[source.index(name)]
+        return codes
+    try:
+        return series.cell_codes(source.column(name))
+    except ColumnError:
+        return np.arange(source.n_rows, dtype=np.int32)
+
+
+def persons_of(source: Frame | Table, name: str) -> CodeArray:
+    """Code whose record a row is; -1 is nobody."""
+    return _codes(source, name) if isinstance(source, Table) else text_codes(source.values(name), name)
+
+
+def _alone(codes: Mapping[str, CodeArray], counts: CountArray, max_size: int) -> tuple[int, tuple[Uniques, ...], int]:
+    """Count the records that are unique on few columns; return also on which, and to what size no set is missing."""
+    max_size = min(max_size, len(codes))
+    if not max_size:
+        return 0, (), 0
+    names = _many_values_first(codes)
+    distinct, n_records = _distinct(np.array([codes[name] for name in names]), counts)
+    widths, sizes = _widths(distinct), range(1, max_size + 1)
+    most_sets = max(1, _MOST_WALKED // max(1, len(n_records)))
+    is_bounded = sum(math.comb(len(names), size) for size in sizes) > most_sets
+    walked = lattice.first_smallest(
+        lattice.grid(distinct, widths, n_records, n_records, sizes),
+        budget=Budget(nodes=most_sets) if is_bounded else None,
+    )
+    paths, n_first = _distinct(walked.paths.T.astype(np.int32), np.ones(len(walked.rows), dtype=np.int64))
+    most = sorted((-n, path) for n, path in zip(n_first.tolist(), paths.T.tolist(), strict=True))[:_HANDFUL]
+    sets = sorted([j for j in path if j >= 0] for _, path in most)
+    found = [
+        Uniques(tuple(names[j] for j in path), _n_alone(*parted, n_records))
+        for path, parted in zip(sets, partitions(distinct, widths, sets), strict=True)
+    ]
+    return len(walked.rows), tuple(sorted(found, key=_small_first)), walked.complete_to
+
+
+def _alone_of_persons(
+    codes: Mapping[str, CodeArray], counts: CountArray, persons: CodeArray, max_size: int
+) -> tuple[int, tuple[Uniques, ...], int]:
+    """Count the records whose cells in few columns no second person has; else as `_alone`."""
+    names, n_rows = _many_values_first(codes), len(counts)
+    n_sets = np.cumsum([math.comb(len(names), size) for size in range(1, min(max_size, len(names)) + 1)])
+    kept = [size for size, n in enumerate(n_sets.tolist(), start=1) if n * n_rows <= _MOST_WALKED]
+    if not kept:
+        return 0, (), 0
+    stacked = np.array([codes[name] for name in names])
+    widths, hit, found = _widths(stacked), np.zeros(n_rows, dtype=bool), []
+    for size in kept:
+        sets = list(combinations(range(len(names)), size))
+        for path, (labels, n_classes) in zip(sets, partitions(stacked, widths, sets), strict=True):
+            lone = _of_one(labels, n_classes, counts, persons)[labels]
+            n_first = int(counts[lone & ~hit].sum())
+            hit |= lone
+            if n_first:
+                found.append((-n_first, path, Uniques(tuple(names[j] for j in path), int(counts[lone].sum()))))
+    most = [each for _, _, each in sorted(found)[:_HANDFUL]]
+    return int(counts[hit].sum()), tuple(sorted(most, key=_small_first)), kept[-1]
+
+
+def _told(
+    classes: CodeArray, codes: Mapping[str, CodeArray], counts: CountArray, persons: CodeArray | None
+) -> tuple[tuple[Uniques, ...], int]:
+    """Count the records that are unique in a class by one column, and by a few pairs; return also to what size."""
+    names = sorted(codes)
+    told_to = 2 if math.comb(len(names), 2) * len(classes) <= _MOST_PAIRED else 1
+    # In the order in which each set begins like the one before it.
+    sets = sorted(path for size in range(1, told_to + 1) for path in combinations(range(1, len(names) + 1), size))
+    stacked = np.array([classes, *(codes[name] for name in names)])
+    parted = partitions(stacked, _widths(stacked), [(0, *path) for path in sets])
+    found = sorted(
+        (
+            Uniques(tuple(names[j - 1] for j in path), _n_alone(*each, counts, persons))
+            for path, each in zip(sets, parted, strict=True)
+        ),
+        key=_small_first,
+    )
+    return tuple(found[: len(names) + _HANDFUL]), told_to
+
+
+def _distinct(codes: CodeArray, counts: CountArray) -> tuple[CodeArray, CountArray]:
+    """Collapse equal rows, and say how many records each is."""
+    ((labels, n_classes),) = partitions(codes, _widths(codes), [range(len(codes))])
+    first = group.first_rows(labels, n_classes)
+    return np.ascontiguousarray(codes[:, first]), group.class_sizes(labels, counts, n_classes)
+
+
+def _n_alone(labels: CodeArray, n_classes: int, counts: CountArray, persons: CodeArray | None = None) -> int:
+    sizes = group.class_sizes(labels, counts, n_classes)
+    return int(sizes[_of_one(labels, n_classes, counts, persons)].sum())
+
+
+def _of_one(labels: CodeArray, n_classes: int, counts: CountArray, persons: CodeArray | None) -> BoolArray:
+    """Tell which classes are one record, or the records of at most one person that is known."""
+    if persons is None:
+        return np.asarray(group.class_sizes(labels, counts, n_classes) == 1)
+    known = persons >= 0
+    low, high = class_ranges(labels[known], persons[known], n_classes)
+    return np.asarray(low >= high)
+
+
+def _many_values_first(codes: Mapping[str, CodeArray]) -> list[str]:
+    n_values = {name: np.count_nonzero(np.bincount(each + 1)) for name, each in codes.items()}
+    return sorted(codes, key=lambda name: (-n_values[name], name))
+
+
+def _widths(codes: CodeArray) -> list[int]:
+    widths: list[int] = (codes.max(axis=1, initial=-1) + 1).tolist()
+    return widths
+
+
+def _small_first(each: Uniques) -> tuple[int, int, tuple[str, ...]]:
+    return len(each.columns), -each.n_records, each.columns

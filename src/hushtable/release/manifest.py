@@ -1,0 +1,204 @@
+"""The sidecar of a written release: what it claims, and the hash that ties the claim to the file.
+
+A manifest holds names, parameters and counts, and no value of a person. The
+external one, made to go with the file, holds the claim and nothing that helps to undo
+the release: no objective and trace, no seed, no policy with its paths, no count but that of the
+file's own rows. Neither holds a hash of the input, which would confirm guesses about it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import replace
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, Final
+
+from hushtable.claims import Claim, Failure, Verdict, claim_from_dict
+from hushtable.errors import InputError, VerificationError, with_hint
+from hushtable.io.csv.dialect import Dialect
+from hushtable.io.files import MANIFEST
+
+__all__ = [
+    "IN_FOLDER",
+    "check_hash",
+    "claim_of",
+    "compared",
+    "dialect_of",
+    "external_facts",
+    "manifest_path",
+    "of",
+    "read",
+    "sha256",
+]
+
+IN_FOLDER: Final = MANIFEST
+"""The manifest of a folder."""
+
+_EXTERNAL: Final = ("recoding", "publish", "pseudonymized", "fresh", "accepted", "replaces_earlier")
+"""Facts of a release that may go with the file: how its cells came to look as they do, and what was accepted."""
+
+
+def manifest_path(release: Path) -> Path:
+    """Return where a release's manifest is: beside a file, ``.manifest.json`` added to its name; within a folder."""
+    if release.is_dir():
+        return release / IN_FOLDER
+    return release.with_name(f"{release.name}.manifest.json")
+
+
+def sha256(path: Path) -> str:
+    """Return the SHA-256 of a file, in hexadecimal; of a folder that of its files' names and digests.
+
+    All its files count but the manifest, so that none can be added either.
+
+    Raises
+    ------
+    InputError
+        The name of a file in the folder has a line break: two folders could have one digest.
+    """
+    if path.is_dir():
+        parts = sorted(each for each in path.iterdir() if each.name != IN_FOLDER)
+        if any("\n" in each.name for each in parts):
+            msg = with_hint(f"a file in {str(path)!r} has a line break in its name.", "rename it, or remove it.")
+            raise InputError(msg)
+        lines = "".join(f"{sha256(each)}  {each.name}\n" for each in parts)
+        return hashlib.sha256(lines.encode()).hexdigest()
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def of(
+    release: Path,
+    digest: str,
+    n_records: int,
+    claim: Claim,
+    facts: Mapping[str, Any],
+    dialect: Dialect | None = None,
+    *,
+    external: bool,
+) -> dict[str, Any]:
+    """Return the manifest of a written release.
+
+    Parameters
+    ----------
+    release : path
+        The name that the file will have.
+    digest : str
+        Its SHA-256.
+    n_records : int
+        Rows of the file: beside them, those of the input would tell how many were dropped.
+    claim : Claim
+        What was verified.
+    facts : mapping
+        What is known of the release besides.
+    dialect : Dialect, optional
+        How a CSV was written.
+    external : bool
+        Leave out what helps to undo the release.
+    """
+    return {
+        **(external_facts(facts) if external else facts),
+        "hushtable": version("hushtable"),
+        "file": release.name,
+        "sha256": digest,
+        "n_records": n_records,
+        "verified": True,
+        **({} if dialect is None else {"dialect": dialect.to_dict()}),
+        "claim": claim.to_dict(),
+    }
+
+
+def external_facts(facts: Mapping[str, Any]) -> dict[str, Any]:
+    """Return, of what is known of a release, what may go with its file."""
+    return {name: fact for name, fact in facts.items() if name in _EXTERNAL}
+
+
+def claim_of(data: Any) -> Claim | None:
+    """Return what the manifest beside a file claims; None where data are no file, or there is no manifest.
+
+    Raises
+    ------
+    VerificationError
+        The file is not the one that its manifest describes.
+    InputError
+        The manifest cannot be read.
+    """
+    if not isinstance(data, (str, os.PathLike)) or not manifest_path(Path(data)).is_file():
+        return None
+    entries = read(Path(data))
+    check_hash(Path(data), entries)
+    return claim_from_dict(entries.get("claim"))
+
+
+def compared(verdict: Verdict, data: Any) -> Verdict:
+    """Return a verdict that also says whether a file has as many records as the manifest beside it says.
+
+    Parameters
+    ----------
+    verdict : Verdict
+        On the file.
+    data : path or dataframe
+        What was judged; without a manifest the verdict stays as it is.
+    """
+    if not isinstance(data, (str, os.PathLike)) or not manifest_path(Path(data)).is_file():
+        return verdict
+    stated, condition = read(Path(data)).get("n_records"), "as many records as the manifest says"
+    failures = verdict.failures
+    if stated != verdict.n_records:
+        failures = (*failures, Failure(f"{condition}: the file has {verdict.n_records:,}"))
+    return replace(verdict, conditions=(*verdict.conditions, condition), failures=failures)
+
+
+def dialect_of(data: Any) -> Dialect:
+    """Return how the manifest beside a file says that it is spelled; what it does not say is found.
+
+    Raises
+    ------
+    InputError
+        The manifest cannot be read.
+    """
+    if not isinstance(data, (str, os.PathLike)) or not manifest_path(Path(data)).is_file():
+        return Dialect()
+    try:
+        return Dialect(**read(Path(data)).get("dialect", {}))
+    except TypeError:
+        msg = with_hint("the manifest's dialect is none.", "it is written by anonymize.")
+        raise InputError(msg) from None
+
+
+def read(release: Path) -> dict[str, Any]:
+    """Read the manifest beside a release.
+
+    Raises
+    ------
+    InputError
+        There is none, or it cannot be read.
+    """
+    path = manifest_path(release)
+    try:
+        entries = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        msg = with_hint(f"cannot read the manifest {str(path)!r}.", "it is written beside the release by anonymize.")
+        raise InputError(msg) from None
+    if not isinstance(entries, dict) or "sha256" not in entries:
+        msg = with_hint(f"{str(path)!r} is not a manifest of hushtable.", "it must hold the release's sha256.")
+        raise InputError(msg)
+    return entries
+
+
+def check_hash(release: Path, entries: Mapping[str, Any]) -> None:
+    """Raise VerificationError when a release is not the file that its manifest was written for."""
+    try:
+        digest = sha256(release)
+    except OSError:
+        msg = with_hint(f"cannot read {str(release)!r}.", "check the name and that you may read the file.")
+        raise InputError(msg) from None
+    if digest != entries["sha256"]:
+        msg = with_hint(
+            f"{str(release)!r} is not the file its manifest describes: the SHA-256 differs.",
+            "it was changed after it was written; run anonymize again.",
+        )
+        raise VerificationError(msg)

@@ -1,0 +1,209 @@
+"""What to look at in a release besides its claim: how cells are spelled, and what they list."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+
+from hushtable.columns import cells
+from hushtable.columns.spellings import count_missing_codes, count_near_duplicates
+from hushtable.columns.texts import gather
+from hushtable.hierarchy.propose import propose_tails
+from hushtable.hierarchy.tails import LEAST, Tails
+from hushtable.io.csv import formulas
+from hushtable.io.frames import Frame
+from hushtable.models import entries
+from hushtable.recoding.recoding import Nodes, NodeSets
+from hushtable.release.release import Release
+from hushtable.tables.table import Table
+
+__all__ = [
+    "FarOut",
+    "as_they_came",
+    "far_out",
+    "formula_cells",
+    "lacking_values",
+    "listed_values",
+    "missing_codes",
+    "near_duplicates",
+]
+
+_FEW_RECORDS: Final = 5  # to a value
+_FEW: Final = 0.01  # of the records
+_MOST: Final = 0.5  # of the range
+
+
+def missing_codes(release: Release) -> dict[str, dict[str, int]]:
+    """Count the cells of published columns that look like a missing value and were not said to be one.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> import hushtable as ht
+    >>> people = pl.DataFrame({"age": [1, 1], "job": ["NA", "cook"]})
+    >>> missing_codes(ht.anonymize(people, quasi_identifiers=["age"], models=[ht.KAnonymity(2)]))
+    {'job': {'NA': 1}}
+    """
+    source = release.source
+    if not isinstance(source, Frame):
+        return {}
+    found = {}
+    for name in release.edition.columns:
+        said = source.spec(name).missing_values or ()
+        codes = {code: n for code, n in count_missing_codes(source.column(name)).items() if code not in said}
+        if codes:
+            found[name] = codes
+    return found
+
+
+def near_duplicates(release: Release) -> dict[str, int]:
+    """Count the values of quasi-identifiers that differ from another only in case, spaces or width."""
+    counted = {column.name: count_near_duplicates(column) for column in release.recoding.columns}
+    return {name: n for name, n in counted.items() if n}
+
+
+def formula_cells(release: Release) -> dict[str, int]:
+    """Count by column the published cells and names that a spreadsheet would run.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> import hushtable as ht
+    >>> people = pl.DataFrame({"age": [1, 1], "note": ["=1+1", "-5"]})
+    >>> formula_cells(ht.anonymize(people, quasi_identifiers=["age"], models=[ht.KAnonymity(2)]))
+    {'note': 1}
+    """
+    source, edition = release.source, release.edition
+    if not isinstance(source, Frame):
+        return {}
+    hidden = release.pseudonyms.columns if release.pseudonyms else ()
+    kept = {name: source.column(name) for name in edition.columns if name not in (*edition.rewritten, *hidden)}
+    rewritten = {name: gather(each.texts, each.codes) for name, each in edition.rewritten.items()}
+    return formulas.count({**kept, **rewritten}, source.counts)
+
+
+def listed_values(release: Release) -> dict[str, int]:
+    """Count by column the values that published sets list, where the column has fewer than 5 records to a value.
+
+    A set of nearly unique values names the people in a class: whoever knows one of them finds it.
+    """
+    n_values = {column.name: column.n_values for column in release.recoding.columns}
+    n_records = release.partition.n_records
+    return {name: n for name, n in _n_listed(release).items() if n_values[name] * _FEW_RECORDS > n_records}
+
+
+def lacking_values(release: Release) -> tuple[str, ...]:
+    """Return the columns of which classes list what they hold, which shows what they lack.
+
+    The lists of cuts hold what lies between cuts, whether anybody has it or not.
+    """
+    return () if release.recoding.style == "cut" else tuple(_n_listed(release))
+
+
+def _n_listed(release: Release) -> dict[str, int]:
+    """Count by column the values and labels that lists of several hold."""
+    found: dict[str, int] = {}
+    if release.recoding.style == "candidates":
+        # Of small tables, every published value of which is looked at by someone.
+        return found
+    for column in release.recoding.columns:
+        _, labels = release.recoding.labels(column.name)
+        lists = [cells.read(text).members for text in labels if text is not None]
+        if n := len({member for members in lists for member in members if len(members) > 1}):
+            found[column.name] = n
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class FarOut:
+    """A column of which few records hold most of the range.
+
+    Attributes
+    ----------
+    share : float
+        Of the range, what the rest of the column leaves to 1 % of the records.
+    rule : Tails or None
+        A hierarchy that codes the side on which they lie, or both, at round ends; None where too few records
+        would be left between the ends.
+    """
+
+    share: float
+    rule: Tails | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain values, the rule as a policy has it."""
+        return {"share": self.share, **({"hierarchy": entries.write(self.rule)} if self.rule else {})}
+
+
+def far_out(release: Release) -> dict[str, FarOut]:
+    """Find the columns of which 1 % of the records hold most of the range, and what would code their ends.
+
+    By value such a column hardly loses anything, whatever most of its records lose.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> import hushtable as ht
+    >>> people = pl.DataFrame({"income": [*range(199), 1_990]})
+    >>> release = ht.anonymize(people, quasi_identifiers=["income"], models=[ht.KAnonymity(2)])
+    >>> found = far_out(release)["income"]
+    >>> round(found.share, 2), found.rule
+    (0.9, Tails(low=None, high=195, least=5))
+    """
+    pairs = zip(release.recoding.columns, release.recoding.cells, strict=True)
+    names = [column.name for column, cell in pairs if column.is_measured and not isinstance(cell, (Nodes, NodeSets))]
+    if not names:
+        return {}
+    table = Table.encode(release.source, names, release.specs)
+    least = max([LEAST, *(model.min_size for model in release.claim.models)])
+    found = {name: _far_out(table, name, least) for name in names}
+    return {name: each for name, each in found.items() if each is not None}
+
+
+def _far_out(table: Table, name: str, least: int) -> FarOut | None:
+    """Look at the 1 % of a column's records that lie farthest out; None where they do not hold most of its range."""
+    column, codes = table.column(name), table.codes[table.index(name)]
+    is_known = codes >= 0
+    where = np.sort(np.repeat(column.positions()[codes[is_known]], table.counts[is_known]))
+    n_few = int(_FEW * len(where))
+    if n_few == 0 or where[-1] == where[0]:
+        return None
+    # So many at the low end, the others at the high one.
+    low = np.arange(n_few + 1)
+    begin, end = where[low], where[len(where) - 1 - n_few + low]
+    narrowest = int(np.argmin(end - begin))
+    sides = begin[narrowest], 1 - end[narrowest]
+    share = float(sum(sides))
+    if share <= _MOST:
+        return None
+    # Where the share is more than a half, one side at least holds more than a quarter.
+    n_low, n_high = (max(n_few, least) if side > _MOST / 2 else 0 for side in sides)
+    counts = np.bincount(codes[is_known], weights=table.counts[is_known], minlength=column.n_values).astype(np.int64)
+    return FarOut(share, propose_tails(column, counts, n_low, n_high, least))
+
+
+def as_they_came(release: Release, *, decimal: str) -> tuple[str, ...]:
+    """Return the columns that keep decimal commas or dates of a format beside quasi-identifiers that do not.
+
+    Parameters
+    ----------
+    release : Release
+    decimal : {".", ","}
+        The mark that quasi-identifiers are written with.
+    """
+    source = release.source
+    if not isinstance(source, Frame) or not source.is_text:
+        return ()
+    kinds = {column.kind for column in release.recoding.columns}
+    hidden = (*release.quasi_identifiers, *(release.pseudonyms.columns if release.pseudonyms else ()))
+    odd = []
+    for name in [name for name in release.edition.columns if name not in hidden]:
+        spec = source.spelling(name)
+        is_date = spec.format is not None
+        is_other = not kinds.isdisjoint(("date", "datetime")) if is_date else spec.decimal not in (None, decimal)
+        # A mark that was said of the whole file need not stand in every column.
+        if is_other and (is_date or "decimal" in kinds) and bool((source.values(name) != source.column(name)).any()):
+            odd.append(name)
+    return tuple(odd)

@@ -1,0 +1,137 @@
+"""Keyed pseudonyms for direct identifiers."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import secrets
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, Final
+
+import numpy as np
+
+from hushtable.columns.column import ColumnSpec, from_texts
+from hushtable.columns.series import strings
+from hushtable.columns.spellings import canonical
+from hushtable.columns.texts import map_texts, text_codes
+from hushtable.errors import InputError, check_columns, with_hint
+from hushtable.io.frames import Frame
+from hushtable.tables.table import Table
+
+__all__ = ["Pseudonyms", "pseudonymize", "pseudonymize_table"]
+
+_MIN_KEY_BYTES: Final = 16
+_MIN_DISTINCT_BYTES: Final = 8
+_HEX_DIGITS: Final = 32
+
+
+@dataclass(frozen=True, slots=True)
+class Pseudonyms:
+    """Which columns get pseudonyms, and the secret key.
+
+    Whoever holds the key can test guesses: keep it apart from the release, and use
+    a new one for every release whose people must not be linked to another's.
+
+    Parameters
+    ----------
+    columns : tuple of str
+    key : bytes, optional
+        At least 16 bytes of randomness, 8 of them different, for instance ``secrets.token_bytes(32)``. None is needed
+        where all columns are fresh.
+    fresh : tuple of str
+        Columns whose every record gets a new pseudonym, drawn by the operating system, so that nothing links the
+        records of a person. They are among ``columns``, whether named there or not.
+
+    Examples
+    --------
+    >>> Pseudonyms(fresh=("patient",)).columns
+    ('patient',)
+    """
+
+    columns: tuple[str, ...] = ()
+    key: bytes | None = field(default=None, repr=False)
+    fresh: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "columns", tuple(dict.fromkeys((*self.columns, *self.fresh))))
+        if self.key is None and not self.keyed and self.fresh:
+            return
+        if not isinstance(self.key, bytes):
+            msg = with_hint(f"the pseudonym key is of type {type(self.key).__name__}.", "expected bytes.")
+            raise InputError(msg)
+        hint = "make one with: python -c 'import secrets; print(secrets.token_hex(32))'."
+        if len(self.key) < _MIN_KEY_BYTES:
+            msg = with_hint(f"the pseudonym key has {len(self.key)} bytes, expected {_MIN_KEY_BYTES} or more.", hint)
+            raise InputError(msg)
+        if (n_distinct := len(set(self.key))) < _MIN_DISTINCT_BYTES:
+            msg = with_hint(
+                f"the pseudonym key has {n_distinct} different bytes, expected {_MIN_DISTINCT_BYTES} or more.", hint
+            )
+            raise InputError(msg)
+
+    @property
+    def keyed(self) -> tuple[str, ...]:
+        """The columns of which equal cells get equal pseudonyms."""
+        return tuple(name for name in self.columns if name not in self.fresh)
+
+    def of(self, columns: Iterable[str]) -> Pseudonyms | None:
+        """Return the pseudonyms of some columns only; None where none of them has any."""
+        columns = tuple(columns)
+        keyed, fresh = (tuple(name for name in columns if name in each) for each in (self.keyed, self.fresh))
+        return Pseudonyms(keyed, self.key if keyed else None, fresh) if keyed or fresh else None
+
+
+def pseudonymize(frame: Frame, pseudonyms: Pseudonyms) -> Frame:
+    """Replace the cells of some columns by pseudonyms; missing stays missing.
+
+    Equal cells get equal ones by the key; in a fresh column every row gets its own.
+
+    Notes
+    -----
+    HMAC-SHA-256 (RFC 2104) of the column's name and the cell's text, the first 128
+    bits in hexadecimal. One hash for each distinct cell. A whole number has the same
+    pseudonym whether its library holds it as an integer or, beside missing cells, as a float.
+    """
+    check_columns(pseudonyms.columns, frame.columns, "pseudonyms")
+    key = pseudonyms.key or b""
+    keyed = {name: map_texts(_known(frame, name), partial(_pseudonym, key, name), name) for name in pseudonyms.keyed}
+    return frame.with_columns(keyed | {name: _drawn(_known(frame, name), name) for name in pseudonyms.fresh})
+
+
+def _drawn(cells: Any, name: str) -> Any:
+    """Return a pseudonym of its own for every cell that is not missing."""
+    is_known = text_codes(cells, name) >= 0
+    return strings(name, [secrets.token_hex(_HEX_DIGITS // 2) if each else None for each in is_known.tolist()])
+
+
+def _known(frame: Frame, name: str) -> Any:
+    """Return a column's cells, without those that mean missing: nobody has no pseudonym."""
+    text, missing = frame.text(name), frame.spec(name).missing_values
+    return frame.column(name) if text is None else canonical(text, ColumnSpec(missing_values=missing))
+
+
+def pseudonymize_table(table: Table, pseudonyms: Pseudonyms) -> Table:
+    """Replace the values of some columns by pseudonyms, as `pseudonymize` does cells.
+
+    A row is a record where a column is fresh.
+    """
+    check_columns(pseudonyms.columns, table.names, "pseudonyms")
+    columns, codes = list(table.columns), table.codes.copy()
+    for name in pseudonyms.fresh:
+        j = table.index(name)
+        texts = ["" if code < 0 else secrets.token_hex(_HEX_DIGITS // 2) for code in codes[j].tolist()]
+        columns[j], codes[j] = from_texts(name, texts, "category")
+    for name in pseudonyms.keyed:
+        j = table.index(name)
+        texts = [_pseudonym(pseudonyms.key or b"", name, text) for text in columns[j].texts()]
+        columns[j], code_of_text = from_texts(name, texts, "category")
+        # The last entry serves the missing cells, which index it as -1.
+        codes[j] = np.append(code_of_text, np.int32(-1))[codes[j]]
+    return Table(tuple(columns), codes, table.counts)
+
+
+def _pseudonym(key: bytes, column: str, cell: str) -> str:
+    # The length keeps ("ab", "c") and ("a", "bc") apart.
+    return hmac.new(key, f"{len(column)}:{column}{cell}".encode(), hashlib.sha256).hexdigest()[:_HEX_DIGITS]

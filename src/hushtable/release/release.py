@@ -1,0 +1,615 @@
+"""Release: what every protecting method returns."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from hushtable._types import TOLERANCE, BoolArray, CodeArray, CountArray, FloatArray, frozen
+from hushtable.claims import Classes, Linkage, Matchings, Verdict, count_linked
+from hushtable.claims.certificates import Certificate
+from hushtable.claims.coverage import pair_rows
+from hushtable.columns.cells import SUPPRESSED
+from hushtable.columns.column import ColumnSpec
+from hushtable.columns.legible import escaped
+from hushtable.errors import InputError, with_hint
+from hushtable.hierarchy import Hierarchy
+from hushtable.io import frames
+from hushtable.io.csv.dialect import Formulas, Writing
+from hushtable.io.frames import Frame
+from hushtable.models.base import PrivacyModel, model_to_dict
+from hushtable.plots import charts
+from hushtable.quality.bound import release_bound
+from hushtable.quality.loss import Quality, average_class_size, discernibility, measure
+from hushtable.quality.utility import Rows, Utility, measure_utility
+from hushtable.recoding.recoding import Intervals, Recoding
+from hushtable.release.codebook import Codebook
+from hushtable.release.edition import Edition, Rewritten
+from hushtable.release.exposure import Exposure, ExposureLimit, measure_exposure, persons_of
+from hushtable.release.next_batch import Batch, Learns, NextBatch
+from hushtable.release.pseudonyms import Pseudonyms
+from hushtable.search.budget import Budget, Trace
+from hushtable.tables.partition import Partition
+from hushtable.tables.table import Table
+
+__all__ = ["Release"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Release:
+    """A protected table and how it came about.
+
+    Attributes
+    ----------
+    source : Frame or Table
+        The input, untouched.
+    claim : Classes or Matchings
+        What the release promises.
+    partition : Partition
+        The classes of the source's rows; label -1: suppressed.
+    recoding : Recoding
+        What the classes publish.
+    loss : float
+        The value of the objective on the published values.
+    trace : Trace
+    removed : tuple of str
+        Columns that the release leaves out.
+    pseudonyms : Pseudonyms or None
+        Columns whose cells became keyed pseudonyms.
+    drops_suppressed : bool
+        Whether suppressed records are left out instead of publishing ``*``.
+    alternatives : tuple of Release
+        Other releases of the same loss, where a method looks for them.
+    placing : Placing, optional
+        Where rows go that the search has not seen.
+    exposure : Exposure, optional
+        Who can be found by the columns that are kept as they are; None where nobody has measured it.
+    inputs : tuple of path
+        The files it was made from, none of which `write` touches.
+    writing : Writing
+        How a policy wants a CSV to be written.
+    batch : Batch, optional
+        How it came about, where its rows were published by the cells of an earlier release.
+    learner : Learns, optional
+        What tells by which cells new rows can be published.
+    certificate : Certificate, optional
+        Why no release of its kind loses less, for `hushtable.check_certificate`: a document about the input, which
+        nothing writes but `Certificate.write`.
+    """
+
+    source: Frame | Table = field(repr=False)
+    claim: Classes | Matchings
+    partition: Partition
+    recoding: Recoding = field(repr=False)
+    loss: float
+    trace: Trace
+    removed: tuple[str, ...] = ()
+    pseudonyms: Pseudonyms | None = None
+    drops_suppressed: bool = False
+    alternatives: tuple[Release, ...] = field(default=(), repr=False)
+    placing: Any = field(default=None, repr=False)
+    exposure: Exposure | None = field(default=None, repr=False)
+    inputs: tuple[Path, ...] = field(default=(), repr=False)
+    writing: Writing = field(default_factory=Writing, repr=False)
+    batch: Batch | None = None
+    learner: Learns | None = field(default=None, repr=False)
+    certificate: Certificate | None = field(default=None, repr=False)
+    _made: dict[str, Any] = field(default_factory=dict, init=False, repr=False)
+
+    @property
+    def quasi_identifiers(self) -> tuple[str, ...]:
+        """The generalized columns."""
+        return self.claim.columns
+
+    @property
+    def models(self) -> tuple[PrivacyModel, ...]:
+        """What the classes satisfy."""
+        return self.claim.models
+
+    @property
+    def sensitive(self) -> tuple[str, ...]:
+        """The sensitive columns, those that a model judges among them."""
+        return self.claim.sensitive
+
+    @property
+    def specs(self) -> Mapping[str, ColumnSpec]:
+        """How quasi-identifiers and sensitive columns were typed, those of the population included."""
+        return self.claim.specs
+
+    @property
+    def hierarchies(self) -> Mapping[str, Any]:
+        """The hierarchies, aligned to the columns."""
+        return self.claim.hierarchies
+
+    @property
+    def suppressed(self) -> BoolArray:
+        """Rows in no class, which publish ``*`` in every quasi-identifier and sensitive column, or are dropped."""
+        return frozen(np.asarray(self.partition.labels < 0))
+
+    @property
+    def n_suppressed(self) -> int:
+        """How many records are suppressed."""
+        return int(self._records[self.suppressed].sum())
+
+    @property
+    def quality(self) -> Quality:
+        """How much was lost, by other measures; of the classes of the partition."""
+        return measure(self.recoding, self.partition.sizes, self.n_suppressed)
+
+    @property
+    def edition(self) -> Edition:
+        """What is published of the source."""
+        suppressed, names = (
+            self.suppressed,
+            self.source.names if isinstance(self.source, Table) else self.source.columns,
+        )
+        stars = self.sensitive if suppressed.any() and not self.drops_suppressed else ()
+        return Edition(
+            self.source,
+            columns=tuple(name for name in names if name not in self.removed),
+            rewritten={name: self._rewritten(name) for name in self.quasi_identifiers},
+            starred=dict.fromkeys(stars, suppressed),
+            rows=np.flatnonzero(~suppressed) if self.drops_suppressed else None,
+            pseudonyms=self.pseudonyms,
+            as_text=tuple(name for name in self.sensitive if self.specs[name].kind in ("category", "ordered")),
+            inputs=self.inputs,
+        )
+
+    @property
+    def frame(self) -> Any:
+        """The protected table, of the kind that went in: same columns, same row order, same index."""
+        if "frame" not in self._made:
+            self._made["frame"] = self.edition.native
+        return self._made["frame"]
+
+    @property
+    def codebook(self) -> Codebook:
+        """What the readers of the release need to know of its columns; see `hushtable.release.codebook`."""
+        grouped = [name for name, meaning in self.recoding.meanings().items() if isinstance(meaning, Hierarchy)]
+        return Codebook(self.edition, self.claim, self.recoding.columns, self.recoding.style, self.removed, grouped)
+
+    @property
+    def learned(self) -> NextBatch:
+        """The cells of the release and where new rows go; see `hushtable.anonymizers.learned.LearnedRecoding`."""
+        if self.learner is None:
+            msg = with_hint("the release knows of no way to publish new rows.", "take one that anonymize returned.")
+            raise InputError(msg)
+        if "learned" not in self._made:
+            self._made["learned"] = self.learner.learned(self)
+        learned: NextBatch = self._made["learned"]
+        return learned
+
+    def apply(self, rows: Any, *, together: bool = False, key: bytes | None = None) -> Release:
+        """Publish new rows by the cells of this release.
+
+        Parameters
+        ----------
+        rows : path, dataframe or Table
+            With the columns that the source has.
+        together : bool
+            Publish the earlier rows again with the new ones, and judge them as one: only for a release that
+            replaces this one, and where nobody has this one. Else the new rows are judged by themselves, because
+            whoever holds this release could subtract it.
+        key : bytes, optional
+            The secret of pseudonyms; the same as before when not given.
+
+        Returns
+        -------
+        Release
+            A row that no cell covers is suppressed, and so is a class that fails: `batch` counts both.
+
+        Raises
+        ------
+        ColumnError
+            The columns are not those of the source, or of other kinds.
+        InfeasibleError
+            No class is left.
+
+        Examples
+        --------
+        >>> import polars as pl
+        >>> import hushtable as ht
+        >>> people = pl.DataFrame({"age": [31, 34, 52, 57], "pay": [1, 2, 3, 4]})
+        >>> release = ht.anonymize(people, quasi_identifiers=["age"], models=[ht.KAnonymity(2)])
+        >>> later = release.apply(pl.DataFrame({"age": [33, 32, 56], "pay": [5, 6, 7]}))
+        >>> later.frame.rows(), later.batch
+        ([('[31, 34]', 5), ('[31, 34]', 6)], Batch(replaces_earlier=False, n_unfit=0, n_failed=1))
+        """
+        release: Release = self.learned.apply(rows, earlier=self.source if together else None, key=key)
+        return release
+
+    def save_recoding(self, path: str | Path, *, overwrite: bool = False) -> None:
+        """Write the cells and where rows go to a file, for `hushtable.Recoding.read` and ``hushtable apply``.
+
+        Parameters
+        ----------
+        path : path
+        overwrite : bool
+            Replace a file of this name.
+
+        Raises
+        ------
+        InputError
+            A cell comes from the data, and neither from a grid nor from the file of a hierarchy: which column's.
+        """
+        self.learned.save(path, overwrite=overwrite)
+
+    def with_exposure(
+        self, limit: ExposureLimit, *, accepted: Mapping[str, str] | None = None, is_enforced: bool = False
+    ) -> Release:
+        """Return the release and its alternatives with the exposure of the columns that are kept as they are.
+
+        Parameters
+        ----------
+        limit : ExposureLimit
+        accepted : mapping of column to str, optional
+            Columns that are told of only, and why.
+        is_enforced : bool
+            Whether `write` refuses a release above the limit.
+        """
+        names = self.source.names if isinstance(self.source, Table) else self.source.columns
+        named = {*self.quasi_identifiers, *self.sensitive, *self.removed, *self._pseudonymized}
+        suppressed = self.suppressed
+        classes = self.recoding.combinations()[self.partition.labels]
+        exposure = measure_exposure(
+            self.source,
+            np.where(suppressed, np.int32(-1), classes) if self.drops_suppressed else classes,
+            others=[name for name in names if name not in named],
+            sensitive=self.sensitive,
+            identifiers=[name for name in names if name in (*self.removed, *self._pseudonymized)],
+            generalized=[name for name, lost in self.quality.by_column.items() if lost],
+            starred=suppressed,
+            person=getattr(self.claim, "person", None),
+            limit=limit,
+            accepted=accepted,
+            is_enforced=is_enforced,
+        )
+        exposure = replace(exposure, linkage=self.linkage())
+        others = (each.with_exposure(limit, accepted=accepted, is_enforced=is_enforced) for each in self.alternatives)
+        return replace(self, exposure=exposure, alternatives=tuple(others))
+
+    def linkage(self) -> Linkage | None:
+        """Count whom several records find; None where no published column links records, or nobody has several.
+
+        What links is the person's column, and every column of keyed pseudonyms: equal cells have equal ones. Of several
+        it is the one that finds most.
+        """
+        person = getattr(self.claim, "person", None)
+        keyed, fresh = (self.pseudonyms.keyed, self.pseudonyms.fresh) if self.pseudonyms else ((), ())
+        named = dict.fromkeys((*([person] if person else []), *keyed))
+        linking = [name for name in named if name not in (*self.removed, *fresh)]
+        found = [self._linked_by(name) for name in linking] if isinstance(self.claim, Classes) else []
+        return max((each for each in found if each is not None), key=lambda each: each.rate, default=None)
+
+    def _linked_by(self, name: str) -> Linkage | None:
+        persons = persons_of(self.source, name)
+        classes = self.recoding.combinations()[self.partition.labels]
+        shown = np.flatnonzero(~self.suppressed if self.drops_suppressed else persons >= 0)
+        records = np.bincount(persons[shown] + 1, weights=self._records[shown])[1:]
+        if not (records > 1).any():
+            return None
+        if self.drops_suppressed:
+            classes = np.where(self.suppressed, np.int32(-1), classes)
+        assert isinstance(self.claim, Classes)
+        others = partial(self._covering, classes)
+        return count_linked(classes, persons, self._records, self.claim.k, name, others=others)
+
+    def _covering(self, classes: CodeArray, rows: CountArray) -> tuple[CountArray, CountArray]:
+        """Return the pairs of a class and one of some rows that its published cells cover."""
+        table = Table.encode(self.source, self.quasi_identifiers, self.specs).take(rows)
+        used, first = np.unique(classes, return_index=True)
+        used, first = used[used >= 0], first[used >= 0]
+        rewritten = [self._rewritten(name) for name in self.quasi_identifiers]
+        try:
+            found, covered = pair_rows(
+                [each.texts for each in rewritten],
+                np.array([each.codes[first] for each in rewritten]),
+                [[None, *column.texts()] for column in table.columns],
+                table.codes + 1,
+                [column.spec for column in table.columns],
+                [self.hierarchies.get(name) for name in self.quasi_identifiers],
+                self.quasi_identifiers,
+            )
+        except InputError:
+            # Too many values to compare with cells. A record is looked for in its own class: that finds no fewer.
+            return rows[:0], rows[:0]
+        return used[found].astype(np.int64), rows[covered]
+
+    def with_bound(self, budget: Budget | None = None) -> Release:
+        """Return the release with a proven floor under its loss (``trace.bound``, ``trace.gap``) and its certificate.
+
+        The floor is that of k-anonymity with the largest class that a model asks for, on the values themselves: every
+        further model only makes that dearer. See `hushtable.quality.bound.ncp_bound`.
+
+        Parameters
+        ----------
+        budget : Budget, optional
+            Without one a single pass, seconds for 20,000 rows.
+
+        Raises
+        ------
+        InputError
+            No floor is known: the loss is not the set-NCP by values with equal weights, a column publishes something
+            else than intervals of values or sets of categories (what nodes and round cells lose is counted in leaves
+            and cells), or no model asks for classes of k records.
+
+        Notes
+        -----
+        A suppressed record costs 1 in every column, so no price is above the number of columns: the floor holds with
+        suppression and without. One that was known is kept where it is higher, and so is its certificate.
+
+        Examples
+        --------
+        >>> import polars as pl
+        >>> import hushtable as ht
+        >>> people = pl.DataFrame({"age": [31, 34, 52, 57]})
+        >>> release = ht.anonymize(people, quasi_identifiers=["age"], models=[ht.KAnonymity(2)])
+        >>> release.with_bound().trace.gap
+        0.0
+        """
+        is_set_ncp = abs(self.loss - self.quality.set_ncp) <= TOLERANCE
+        floor = release_bound(self.source, self.claim, self.recoding, is_set_ncp=is_set_ncp, budget=budget)
+        value = min(self.loss, max(floor.value, self.trace.bound or 0.0))
+        gap = 0.0 if value >= self.loss else (self.loss - value) / self.loss
+        trace = replace(self.trace, bound=value, gap=gap, optimal=self.trace.optimal or gap == 0.0)
+        return replace(self, trace=trace, certificate=self.certificate or floor.certificate)
+
+    def plot_search(self, *, ax: Any = None) -> Any:
+        """Draw how the search went, best loss and proven bound; return the matplotlib axes.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+            A figure of its own when not given; a notebook shows it.
+
+        Raises
+        ------
+        InputError
+            The method keeps no history: Mondrian, or a table solved at once.
+        """
+        history = self.trace.effort.history if self.trace.effort is not None else ()
+        if not history:
+            msg = with_hint("the search kept no history to draw.", "MinGen of many rows and Genetic keep one.")
+            raise InputError(msg)
+        steps, bounds, losses = (
+            np.array([np.nan if x is None else x for x in each]) for each in zip(*history, strict=True)
+        )
+        # Histories without a bound count generations, the others seconds.
+        label = "seconds" if np.isfinite(bounds).any() else "generation"
+        return charts.convergence(steps, bounds, losses, label=label, ax=ax)
+
+    def utility(self, target: str | None = None, *, held_out: float = 0.3, seed: int = 0) -> Utility:
+        """Measure what can still be learned from the release, beside the original.
+
+        Every published cell stands for its values equally: see `hushtable.quality.standing`.
+
+        Parameters
+        ----------
+        target : str, optional
+            A column to predict by gradient boosting, trained on the release and on the original; needs the extra
+            ``sklearn``.
+        held_out : float
+            The share of the rows, drawn at random, that the models are tested on and neither is trained on.
+        seed : int
+            Of the draw and of the models.
+
+        Raises
+        ------
+        ColumnError
+            There is no such target.
+        InputError
+            What the cells of the target stand for cannot be told, there are too few rows to learn from or to test on,
+            or scikit-learn is not installed.
+
+        Examples
+        --------
+        >>> import polars as pl
+        >>> import hushtable as ht
+        >>> people = pl.DataFrame({"age": [31, 34, 52, 57, 31], "job": ["clerk", "cook", "clerk", "clerk", "clerk"]})
+        >>> found = ht.anonymize(people, quasi_identifiers=["age", "job"], models=[ht.KAnonymity(2)]).utility()
+        >>> round(found.column("age").distance, 3), found.column("job").untold_rate
+        (0.031, 0.6)
+        """
+        # What is left to be learned is learned from rows, of which each is a record.
+        gone = np.repeat(self.suppressed & self.drops_suppressed, self._records)
+        return measure_utility(
+            self._input().one_by_one(),
+            self.edition.frame().one_by_one(),
+            self.claim,
+            pseudonyms=self._pseudonymized,
+            target=target,
+            rows=Rows(np.flatnonzero(~gone), held_out),
+            seed=seed,
+        )
+
+    def verify(self) -> Verdict:
+        """Judge the protected table anew, from its published cells alone."""
+        edition = self.edition
+        return self.claim.verify(edition.frame(), original=self._original(edition))
+
+    def write(
+        self,
+        path: str | Path,
+        *,
+        keep_order: bool = False,
+        external: bool = False,
+        policy: Mapping[str, Any] | None = None,
+        encoding: str | None = None,
+        decimal: str | None = None,
+        formulas: Formulas | None = None,
+        codebook: bool = True,
+        overwrite: bool = False,
+    ) -> Verdict:
+        """Write the protected table, its manifest and its codebook, whole and verified or not at all.
+
+        The draft is read back and verified before it gets its name.
+
+        Parameters
+        ----------
+        path : path
+            ``.csv``, ``.tsv`` or ``.parquet``; the manifest goes beside it.
+        keep_order : bool
+            Keep the order of the rows. Else they are shuffled with the operating
+            system's randomness, because an order can identify people.
+        external : bool
+            Write the manifest that goes with a published file.
+        policy : mapping, optional
+            What was asked for, for the internal manifest.
+        encoding : str, optional
+            Of a CSV: the policy's, or UTF-8.
+        decimal : {".", ","}, optional
+            Of a CSV: the mark of numbers in quasi-identifiers, and of what a dataframe holds as floats. The
+            policy's, or a point. Other columns of a CSV stay as they came.
+        formulas : {"keep", "escape", "refuse"}, optional
+            Of a CSV: what becomes of cells and names that a spreadsheet would run. The policy's, or kept.
+        codebook : bool
+            Write beside it what its columns and labels mean, to be read and as JSON; see `hushtable.release.codebook`.
+        overwrite : bool
+            Replace files of these names. An input is never replaced, nor a link.
+
+        Raises
+        ------
+        ExposureError
+            The columns that are kept as they are name people, or single out more of them than the policy allows;
+            nothing is written.
+        VerificationError
+            The written table does not hold what the release claims; nothing is left behind.
+        InputError
+            The file cannot be written, or must not be.
+        """
+        if self.exposure is not None:
+            self.exposure.raise_if_refused()
+        if self.recoding.style == "tight" and any(isinstance(cell, Intervals) for cell in self.recoding.cells):
+            warnings.warn(
+                "tight intervals begin and end with values that somebody has: for readers who must not learn them, "
+                'take recoding="readable" or "cut".',
+                stacklevel=2,
+            )
+        edition, path = self.edition, Path(path)
+        return edition.write(
+            path,
+            self.claim,
+            {**self.to_dict(), "policy": dict(policy) if policy else None},
+            original=self._original(edition),
+            beside=self.codebook.texts(path, external=external) if codebook else None,
+            writing=Writing(
+                encoding or self.writing.encoding, decimal or self.writing.decimal, formulas or self.writing.formulas
+            ),
+            order="kept" if keep_order else "shuffled",
+            audience="external" if external else "internal",
+            overwrite=overwrite,
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what is known of the release as plain values, none of them a person's.
+
+        Classes are counted as they are published: those that publish the same cells are one.
+        """
+        sizes, n_suppressed = self._published_sizes(), self.n_suppressed
+        quality = replace(
+            self.quality,
+            discernibility=discernibility(sizes, n_suppressed),
+            average_class_size=average_class_size(sizes),
+            n_classes=len(sizes),
+        )
+        return {
+            "n_records": self.partition.n_records + n_suppressed,
+            "n_suppressed": n_suppressed,
+            "n_classes": len(sizes),
+            "smallest_class": int(sizes.min()),
+            "quasi_identifiers": list(self.quasi_identifiers),
+            "sensitive": list(self.sensitive),
+            "removed": list(self.removed),
+            "pseudonymized": list(self.pseudonyms.keyed) if self.pseudonyms else [],
+            "fresh": list(self.pseudonyms.fresh) if self.pseudonyms else [],
+            "accepted": list(self.exposure.accepted) if self.exposure else [],
+            "exposure": self.exposure.to_dict() if self.exposure else None,
+            "models": [model_to_dict(model) for model in self.models],
+            "recoding": self.recoding.style,
+            **(self.batch.to_dict() if self.batch else {}),
+            "loss": self.loss,
+            "quality": quality.to_dict(),
+            "trace": self.trace.to_dict(),
+        }
+
+    def classes(self) -> Any:
+        """Return a row for every class, as a dataframe of the kind that went in (polars for a path or a Table).
+
+        Returns
+        -------
+        dataframe
+            A column for each quasi-identifier with the cell that the class publishes; ``n_records``; ``loss``, the
+            mean share of a column that its cells publish, in [0, 1] (set-NCP). Classes that publish the same
+            cells are one. Smallest classes first; suppressed records are in none.
+
+        Examples
+        --------
+        >>> import polars as pl
+        >>> import hushtable as ht
+        >>> people = pl.DataFrame({"age": [31, 34, 52, 57, 58], "sex": ["f", "f", "m", "m", "m"]})
+        >>> release = ht.anonymize(people, quasi_identifiers=["age", "sex"], models=[ht.KAnonymity(2)])
+        >>> release.classes().rows()
+        [('[31, 34]', 'f', 2, 0.05555555555555555), ('[52, 58]', 'm', 3, 0.1111111111111111)]
+        """
+        published = self.recoding.combinations()[:-1]
+        used, first, inverse = np.unique(published, return_index=True, return_inverse=True)
+        sizes = np.bincount(inverse, weights=self.partition.sizes, minlength=len(used)).astype(np.int64)
+        order = first[np.argsort(sizes, kind="stable")]
+        columns: dict[str, list[Any]] = {}
+        for name in self.quasi_identifiers:
+            label_of_class, labels = self.recoding.labels(name)
+            columns[name] = [labels[label] for label in label_of_class[order].tolist()]
+        lost: FloatArray = self.recoding.shares().mean(axis=0)
+        for name, figures_ in (("n_records", np.sort(sizes, kind="stable")), ("loss", lost[order])):
+            columns[name if name not in columns else f"class_{name}"] = figures_.tolist()
+        return frames.assemble(columns, "polars" if isinstance(self.source, Table) else frames.library(self.source))
+
+    def _repr_html_(self) -> str:
+        sizes, lost = self._published_sizes(), self.quality.by_column
+        rows = "".join(f"<tr><td>{escaped(name)}</td><td>{share:.4f}</td></tr>" for name, share in lost.items())
+        return (
+            f"<b>Release</b>: {escaped(self.claim.sentence)}<br>"
+            f"{len(sizes):,} classes, smallest {sizes.min():,}, "
+            f"loss {self.loss:.4f}, {self.n_suppressed:,} records suppressed"
+            f"<table><tr><th>column</th><th>loss (set-NCP)</th></tr>{rows}</table>"
+        )
+
+    @property
+    def _records(self) -> CountArray:
+        """How many records each row of the source stands for."""
+        return self.source.counts if isinstance(self.source, Table) else self.source.records
+
+    @property
+    def _pseudonymized(self) -> tuple[str, ...]:
+        return self.pseudonyms.columns if self.pseudonyms else ()
+
+    def _published_sizes(self) -> CountArray:
+        """Count the records of every distinct combination of published cells."""
+        classes = self.recoding.combinations()[:-1]
+        # Counts are whole numbers far below 2^53, so that bincount's floats are exact.
+        sizes = np.bincount(classes, weights=self.partition.sizes).astype(np.int64)
+        return sizes[sizes > 0]
+
+    def _rewritten(self, name: str) -> Rewritten:
+        label_of_class, labels = self.recoding.labels(name)
+        # The entry behind the classes is that of suppressed records, whose label is -1.
+        codes: CodeArray = np.append(label_of_class, np.int32(len(labels))).astype(np.int32)[self.partition.labels]
+        kind = next(column.kind for column in self.recoding.columns if column.name == name)
+        is_value = self.recoding.style == "central" and kind not in ("ordered", "category")
+        return Rewritten(codes, (*labels, SUPPRESSED), kind, is_value)
+
+    def _original(self, edition: Edition) -> Any:
+        """Return the input where the claim compares with it."""
+        if not self.claim.compares(edition.columns):
+            return None
+        return self._input()
+
+    def _input(self) -> Frame:
+        """Return the input as a frame, whose rows stand for as many records as they did."""
+        return self.source.frame() if isinstance(self.source, Table) else self.source

@@ -1,0 +1,1 @@
+"""Coded rows and their partitions: what every privacy question is asked of."""

@@ -1,0 +1,157 @@
+"""Several tables of the same columns in one code, so that equal values have equal codes whatever their types."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from types import MappingProxyType
+from typing import Any, Final
+
+import numpy as np
+
+from hushtable._types import CodeArray, CountArray, FloatArray
+from hushtable.columns.column import Column, value_text
+from hushtable.kernels import group
+from hushtable.tables.table import Table
+
+__all__ = ["Joint", "Rows", "code_together", "to_decimals"]
+
+_EXACT: Final[Mapping[str, Any]] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Rows:
+    """Some rows of one of the tables.
+
+    Attributes
+    ----------
+    codes : ndarray of int32, shape (n_columns, n_rows)
+    counts : ndarray of int64, shape (n_rows,)
+        Records that each row stands for.
+    positions : ndarray of int64, shape (n_rows,)
+        Where each row is in its table.
+    """
+
+    codes: CodeArray = field(repr=False)
+    counts: CountArray = field(repr=False)
+    positions: CountArray = field(repr=False)
+
+    @property
+    def n_records(self) -> int:
+        """How many records the rows stand for."""
+        return int(self.counts.sum())
+
+    def take(self, rows: CountArray | CodeArray) -> Rows:
+        """Return some of the rows, in the order given."""
+        return Rows(np.ascontiguousarray(self.codes[:, rows]), self.counts[rows], self.positions[rows])
+
+    def reordered(self, columns: Sequence[int]) -> Rows:
+        """Return the rows with their columns in another order."""
+        return Rows(np.ascontiguousarray(self.codes[list(columns)]), self.counts, self.positions)
+
+    def distinct(self, widths: Sequence[int]) -> Rows:
+        """Return every distinct row once, as one record, where it comes first."""
+        labels = np.zeros(len(self.counts), dtype=np.int32)
+        n_classes = min(1, len(labels))
+        for codes, width in zip(self.codes, widths, strict=True):
+            refined = np.empty_like(labels)
+            n_classes = group.refine(labels, n_classes, codes, width, refined)
+            labels = refined
+        kept = self.take(group.first_rows(labels, n_classes))
+        return Rows(kept.codes, np.ones(n_classes, dtype=np.int64), kept.positions)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Joint:
+    """Tables in one code.
+
+    Attributes
+    ----------
+    names : tuple of str
+        The columns.
+    widths : tuple of int
+        How many values each column has in all tables together.
+    values : tuple of list
+        What each code of a column means, as objects of Python (dates and moments as numpy's); nothing after
+        `without_values`.
+    tables : tuple of Rows
+    """
+
+    names: tuple[str, ...]
+    widths: tuple[int, ...]
+    values: tuple[list[Any], ...] = field(repr=False)
+    tables: tuple[Rows, ...] = field(repr=False)
+
+    def without_values(self) -> Joint:
+        """Return the codes alone: who is equal to whom, but not in what."""
+        return replace(self, values=())
+
+    def text(self, column: int, code: int) -> str | None:
+        """Return what a code means as text; None for a missing value."""
+        return None if code < 0 else _text(self.values[column][code])
+
+
+def code_together(
+    tables: Sequence[Table], decimals: Mapping[str, int] = _EXACT, units: Mapping[str, str] = _EXACT
+) -> Joint:
+    """Code tables of the same columns, in the order of the first, together.
+
+    Numbers are equal when they are the same number, whole or decimal, however large; dates
+    are moments at midnight; moments with a time zone are compared in UTC; other
+    kinds that differ between the tables are compared by their texts.
+    """
+    names = tables[0].names
+    coded = [np.empty((len(names), table.n_rows), dtype=np.int32) for table in tables]
+    widths, distinct = [], []
+    for j, name in enumerate(names):
+        columns = [table.column(name) for table in tables]
+        values = _comparable(columns, decimals.get(name), units.get(name))
+        code_of: dict[Any, int] = {}
+        for value in sorted({value for each in values for value in each}):
+            code_of[value] = len(code_of)
+        for table, each, codes in zip(tables, values, coded, strict=True):
+            translated = np.array([*(code_of[value] for value in each), -1], dtype=np.int32)
+            codes[j] = translated[table.codes[table.index(name)]]
+        widths.append(len(code_of))
+        distinct.append(list(code_of))
+    rows = [Rows(codes, table.counts, np.arange(table.n_rows)) for table, codes in zip(tables, coded, strict=True)]
+    return Joint(names, tuple(widths), tuple(distinct), tuple(rows))
+
+
+def _comparable(columns: Sequence[Column], n_decimals: int | None, unit: str | None) -> list[list[Any]]:
+    """Return each table's values of a column, in code order, as objects that are equal when the values are."""
+    kinds = {column.kind for column in columns if column.n_values}
+    if kinds <= {"integer", "decimal"}:
+        # Python compares whole and decimal numbers exactly, where an array would turn all into decimals.
+        return [column.values.tolist() if n_decimals is None else _rounded(column, n_decimals) for column in columns]
+    if kinds <= {"date", "datetime"}:
+        resolution = f"datetime64[{unit or 'us'}]"
+        return [list(column.values.astype(resolution).astype("datetime64[us]")) for column in columns]
+    return [column.texts() for column in columns]
+
+
+def _rounded(column: Column, n_decimals: int) -> list[Any]:
+    if n_decimals < 0:
+        # Exactly, so that whole and decimal numbers of any size meet.
+        return [int(round(Fraction(value), n_decimals)) for value in column.values.tolist()]
+    return list((column.values if column.kind == "integer" else to_decimals(column.values, n_decimals)).tolist())
+
+
+def to_decimals(values: FloatArray, n_decimals: int) -> FloatArray:
+    """Round numbers; those that are too large to be scaled stay as they are."""
+    with np.errstate(over="ignore"):
+        # Adding 0 turns -0.0, which has another text, into 0.0.
+        rounded = np.round(values, n_decimals) + 0.0
+    # What is too large to be scaled has no decimals.
+    return np.asarray(np.where(np.isfinite(rounded), rounded, values))
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, int):
+        return str(value)
+    if isinstance(value, float):
+        return value_text("decimal", value)
+    if isinstance(value, np.datetime64):
+        return value_text("datetime", value)
+    return str(value)

@@ -1,0 +1,290 @@
+"""Table: the coded rows that everything else works on."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
+
+import numpy as np
+import polars as pl
+
+from hushtable._types import CodeArray, CountArray, frozen
+from hushtable.columns import series
+from hushtable.columns.column import Column, ColumnSpec, check_specs
+from hushtable.errors import ColumnError, InputError, check_columns, names_in, with_hint
+from hushtable.io import frames
+from hushtable.io.frames import Frame
+from hushtable.kernels import group
+from hushtable.search.budget import check_memory
+
+__all__ = ["Table"]
+
+_MOST_KEYS: Final = 2**63  # rows that kernels tell apart by one number
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Table:
+    """Rows as codes.
+
+    Attributes
+    ----------
+    columns : tuple of Column
+    codes : ndarray of int32, shape (n_columns, n_rows), read-only
+        Code i of a column means ``column.values[i]``; -1 is missing. Each column is contiguous.
+    counts : ndarray of int64, shape (n_rows,), read-only
+        How many records each row stands for.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> table = Table.encode(pl.DataFrame({"age": [34, 7, 34], "sex": ["f", "m", "f"]}))
+    >>> table
+    Table(3 records in 3 rows, columns 'age', 'sex')
+    >>> distinct, inverse = table.collapse()
+    >>> distinct.counts.tolist(), inverse.tolist()
+    ([2, 1], [0, 1, 0])
+    """
+
+    columns: tuple[Column, ...]
+    codes: CodeArray = field(repr=False)
+    counts: CountArray = field(repr=False)
+
+    def __post_init__(self) -> None:
+        frozen(self.codes)
+        frozen(self.counts)
+
+    def __repr__(self) -> str:
+        names = ", ".join(repr(name) for name in self.names)
+        return f"Table({self.n_records} records in {self.n_rows} rows, columns {names})"
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The column names, in order."""
+        return tuple(column.name for column in self.columns)
+
+    @property
+    def n_rows(self) -> int:
+        """How many rows there are; a row may stand for several records."""
+        return len(self.counts)
+
+    @property
+    def n_records(self) -> int:
+        """How many records the rows stand for."""
+        return int(self.counts.sum())
+
+    @classmethod
+    def encode(
+        cls,
+        data: Any,
+        columns: Sequence[str] | None = None,
+        specs: Mapping[str, ColumnSpec] | None = None,
+        typed: Collection[str] = (),
+        *,
+        counts: str | None = None,
+    ) -> Table:
+        """Code the columns of a frame or file.
+
+        Parameters
+        ----------
+        data : path, dataframe, or Table
+            A Table gives the table of the named columns.
+        columns : sequence of str, optional
+            Which columns, in which order; all when not given.
+        specs : mapping of column name to ColumnSpec, optional
+            Kinds and orders where the data do not say. The cells of a CSV are
+            typed by their texts; a dataframe's columns by their dtypes.
+        typed : collection of str
+            Columns whose texts are typed as a CSV's even in a dataframe, so that two
+            spellings of one value ("1", "1.0") are one value.
+        counts : str, optional
+            A column of whole numbers, 1 or more each, that says how many records each row stands for. It becomes
+            ``Table.counts`` and is no column of the table.
+
+        Raises
+        ------
+        ColumnError
+            A column does not exist, mixes types, has a type that cannot be coded
+            (lists, structs), or holds infinite numbers; a count is none.
+        InputError
+            Rows that have counts were given others.
+
+        Notes
+        -----
+        One hash pass over each column; O(n) per column plus sorting its distinct values.
+
+        Examples
+        --------
+        >>> import polars as pl
+        >>> Table.encode(pl.DataFrame({"age": [34, 7], "n": [20, 3]}), counts="n")
+        Table(23 records in 2 rows, columns 'age')
+        """
+        if isinstance(data, Table):
+            if counts is not None:
+                msg = with_hint(f"counts = {counts!r} was given for a Table, which has counts.", "leave counts out.")
+                raise InputError(msg)
+            return data.select(data.names if columns is None else columns)
+        check_specs(specs)
+        frame = frames.counted(frames.read(data).told(specs or {}), counts)
+        names = frame.columns if columns is None else names_in(columns, "columns")
+        check_columns(names, frame.columns, "columns")
+        coded = []
+        for name in names:
+            is_typed = frame.is_text or name in typed
+            coded.append(series.encode(frame.column(name), frame.spec(name), is_typed=is_typed, name=name))
+        codes = np.empty((len(names), frame.n_rows), dtype=np.int32)
+        for j, (_, column_codes) in enumerate(coded):
+            codes[j] = column_codes
+        return cls(tuple(column for column, _ in coded), codes, frame.records)
+
+    def index(self, name: str) -> int:
+        """Return the position of a column; ColumnError where there is none of that name."""
+        try:
+            return self.names.index(name)
+        except ValueError:
+            check_columns([name], self.names, "columns")
+            raise
+
+    def column(self, name: str) -> Column:
+        """Return a column by its name."""
+        return self.columns[self.index(name)]
+
+    def select(self, columns: Sequence[str]) -> Table:
+        """Return the table of some columns, in the order given; rows are not collapsed."""
+        check_columns(columns, self.names, "columns")
+        picks = [self.index(name) for name in columns]
+        # Columns that lie side by side are not copied.
+        first, last = min(picks, default=0), max(picks, default=-1)
+        codes = self.codes[first : last + 1] if picks == [*range(first, last + 1)] else self.codes[picks]
+        return Table(tuple(self.columns[j] for j in picks), codes, self.counts)
+
+    def collapse(self) -> tuple[Table, CodeArray]:
+        """Return the distinct rows with their counts, and which of them each row became.
+
+        Returns
+        -------
+        distinct : Table
+            In the order of first appearance.
+        inverse : ndarray of int32, shape (n_rows,)
+            ``distinct.codes[:, inverse]`` are this table's codes again.
+        """
+        widths = [column.n_values + 1 for column in self.columns]
+        if math.prod(widths) < _MOST_KEYS:
+            inverse, first = np.empty((2, self.n_rows), dtype=np.int32)
+            counts = np.empty(self.n_rows, dtype=np.int64)
+            n = group.distinct_rows(self.codes, np.array(widths, dtype=np.int64), self.counts, inverse, first, counts)
+            return Table(self.columns, np.take(self.codes, first[:n], axis=1), counts[:n].copy()), inverse
+        inverse = np.zeros(self.n_rows, dtype=np.int32)
+        n_distinct = min(1, self.n_rows)
+        for column, codes in zip(self.columns, self.codes, strict=True):
+            labels = inverse
+            inverse = np.empty_like(labels)
+            n_distinct = group.refine(labels, n_distinct, codes, column.n_values, inverse)
+        first = group.first_rows(inverse, n_distinct)
+        counts = group.class_sizes(inverse, self.counts, n_distinct)
+        return Table(self.columns, np.ascontiguousarray(self.codes[:, first]), counts), inverse
+
+    def with_population(self, people: Table) -> Table:
+        """Return these rows and, below them, those of a population, which count 0 records.
+
+        Parameters
+        ----------
+        people : Table
+            Any of this table's columns, of the same kinds; it holds no others' values.
+
+        Raises
+        ------
+        ColumnError
+            A column is of two kinds, or its two orders contradict one another.
+        """
+        columns = []
+        codes = np.full((len(self.columns), self.n_rows + people.n_rows), np.int32(-1), np.int32)
+        for j, column in enumerate(self.columns):
+            joint = _joint(column, people.column(column.name)) if column.name in people.names else column
+            columns.append(joint)
+            codes[j, : self.n_rows] = _recoded(self.codes[j], column, joint)
+            if column.name in people.names:
+                theirs = people.column(column.name)
+                codes[j, self.n_rows :] = _recoded(people.codes[people.index(column.name)], theirs, joint)
+        return Table(tuple(columns), codes, np.append(self.counts, np.zeros_like(people.counts)))
+
+    def take(self, rows: CountArray) -> Table:
+        """Return the table of some rows, in the order given."""
+        return Table(self.columns, np.ascontiguousarray(self.codes[:, rows]), self.counts[rows])
+
+    def without_unused(self) -> Table:
+        """Return the table whose columns hold no value that no row has."""
+        columns, codes = [], np.empty_like(self.codes)
+        for j, column in enumerate(self.columns):
+            used = np.unique(self.codes[j][self.codes[j] >= 0])
+            codes[j] = np.where(self.codes[j] < 0, -1, np.searchsorted(used, self.codes[j]))
+            columns.append(replace(column, values=column.values[used]))
+        return Table(tuple(columns), codes, self.counts)
+
+    def one_by_one(self) -> Table:
+        """Return the table with a row for every record."""
+        if (self.counts == 1).all():
+            return self
+        check_memory(
+            self.n_records * (4.0 * len(self.columns) + 8),
+            f"a row for each of {self.n_records} records",
+            "use a method that keeps counts, such as 'mondrian', or anonymize parts of the table.",
+        )
+        codes = np.repeat(self.codes, self.counts, axis=1)
+        return Table(self.columns, codes, np.ones(codes.shape[1], dtype=np.int64))
+
+    def frame(self) -> Frame:
+        """Return the rows as a frame that says how many records each stands for; what stands for none is not in it."""
+        if (self.counts == 1).all():
+            return frames.read(self.decode())
+        kept = self if self.counts.all() else self.take(np.flatnonzero(self.counts))
+        return replace(frames.read(kept.decode()), counts=kept.counts)
+
+    def expand(self) -> pl.DataFrame:
+        """Return the records, every row as often as it counts, as a polars frame of typed values."""
+        return self.decode()[np.repeat(np.arange(self.n_rows), self.counts)]
+
+    def decode(self) -> pl.DataFrame:
+        """Return the rows as a polars frame of typed values; what each row stands for is not in it."""
+        return pl.DataFrame(
+            [
+                _typed(column)
+                .gather(pl.Series([None if code < 0 else code for code in codes.tolist()], dtype=pl.UInt32))
+                .alias(column.name)
+                for column, codes in zip(self.columns, self.codes, strict=True)
+            ]
+        )
+
+
+def _joint(ours: Column, theirs: Column) -> Column:
+    """Return the column of the values that either holds."""
+    if ours.kind != theirs.kind:
+        msg = with_hint(
+            f"column {ours.name!r} is {ours.kind} in the data and {theirs.kind} in the population.",
+            "give its kind in specs.",
+        )
+        raise ColumnError(msg)
+    if ours.kind != "ordered":
+        return replace(ours, values=np.union1d(ours.values, theirs.values))
+    few, many = sorted((ours.values.tolist(), theirs.values.tolist()), key=len)
+    if [value for value in many if value in set(few)] != few:
+        msg = with_hint(
+            f"the values of column {ours.name!r} in the data and in the population have no common order.",
+            "declare one order for both, and keep to values that one of them holds.",
+        )
+        raise ColumnError(msg)
+    return replace(ours, values=np.array(many, dtype=object))
+
+
+def _recoded(codes: CodeArray, column: Column, joint: Column) -> CodeArray:
+    """Translate a column's codes to those of a column that holds all its values."""
+    code_of = {value: code for code, value in enumerate(joint.values.tolist())}
+    translated = np.array([*(code_of[value] for value in column.values.tolist()), -1], dtype=np.int32)
+    return np.asarray(translated[codes])
+
+
+def _typed(column: Column) -> pl.Series:
+    if column.kind in ("ordered", "category"):
+        return pl.Series(column.values.tolist(), dtype=pl.String)
+    return pl.Series(column.values)
