@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     __version__: str
     from hushtable import datasets, discover, models, quality, risk
+    from hushtable.anonymizers.fitted import Recoding
     from hushtable.anonymizers.fulldomain import FullDomain
-    from hushtable.anonymizers.learned import Recoding
     from hushtable.anonymizers.local.recode import LocalRecoding
     from hushtable.anonymizers.minimal.genetic import Genetic
     from hushtable.anonymizers.minimal.mingen import MinGen
@@ -239,7 +239,7 @@ _HOMES = {
     "Precision": "quality.objectives",
     "PrivacyModel": "models",
     "Pseudonyms": "release.pseudonyms",
-    "Recoding": "anonymizers.learned",
+    "Recoding": "anonymizers.fitted",
     "RecursiveCLDiversity": "models",
     "Release": "release.release",
     "Report": "reporting",

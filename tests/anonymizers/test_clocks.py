@@ -11,7 +11,7 @@ import pytest
 
 import hushtable as ht
 from anonymizers.test_mingen import adult_like, laid_out
-from hushtable.anonymizers import exchange, growing
+from hushtable.anonymizers import exchange, parallel
 from hushtable.anonymizers.minimal import regroup, smallest
 from hushtable.kernels import cost
 from hushtable.kernels import exchange as exchange_kernels
@@ -165,8 +165,8 @@ def test_a_block_of_nearly_everyone_is_left_as_it_is(monkeypatch: Any) -> None:
 def test_mondrian_is_grown_in_slices_and_is_the_same(monkeypatch: Any) -> None:
     given: dict[str, Any] = {"quasi_identifiers": NAMES, "models": [ht.KAnonymity(3)]}
     whole = ht.anonymize(adult_like(300), **given)
-    calls = counted(monkeypatch, growing.split, "grow")
-    monkeypatch.setattr(growing, "_PAUSE_CELLS", 300)
+    calls = counted(monkeypatch, parallel.split, "grow")
+    monkeypatch.setattr(parallel, "_PAUSE_CELLS", 300)
     sliced = ht.anonymize(adult_like(300), **given)
     assert len(calls) > 5
     assert sliced.frame.equals(whole.frame)

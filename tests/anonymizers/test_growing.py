@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from test_mondrian import METHODS, model_lists, quasi_identifiers, searched, tables
 
 import hushtable as ht
-from hushtable.anonymizers import growing, mondrian
+from hushtable.anonymizers import mondrian, parallel
 from hushtable.models import MODELS
 from hushtable.models.matching import MatchingNotion
 from hushtable.search.budget import THREADS
@@ -19,7 +19,7 @@ from searching import problem_of
 
 
 def parted(n_parts: int) -> Any:
-    return mock.patch.multiple(growing, _N_PARTS=n_parts, _SMALLEST_PART=1)
+    return mock.patch.multiple(parallel, _N_PARTS=n_parts, _SMALLEST_PART=1)
 
 
 @METHODS
@@ -117,7 +117,7 @@ def test_a_budget_is_for_one_search(monkeypatch: pytest.MonkeyPatch) -> None:
     def never(*_: object) -> None:
         raise AssertionError
 
-    monkeypatch.setattr(growing, "_joined", never)
+    monkeypatch.setattr(parallel, "_joined", never)
     with parted(4):
         early = ht.anonymize(PEOPLE, quasi_identifiers=NAMES, models=[K], roles="trust", budget=ht.Budget(nodes=5))
     assert not early.trace.complete
@@ -127,6 +127,6 @@ def test_an_interrupted_search_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(growing.Scratch, "piece", interrupted)
+    monkeypatch.setattr(parallel.Scratch, "piece", interrupted)
     with parted(4), pytest.raises(KeyboardInterrupt):
         ht.anonymize(PEOPLE, quasi_identifiers=NAMES, models=[K], roles="trust")

@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import hushtable as ht
-from hushtable.anonymizers.learned import LearnedRecoding
-from hushtable.anonymizers.routes import Below
+from hushtable.anonymizers.fitted import LearnedRecoding
+from hushtable.anonymizers.placement import Below
 from reading import holds
 from strategies import PALETTES
 

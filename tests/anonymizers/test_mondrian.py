@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import hushtable as ht
 import naive
 from hushtable import DistinctLDiversity, KAnonymity, Mondrian, Table
-from hushtable.anonymizers import growing
+from hushtable.anonymizers import parallel
 from hushtable.errors import ColumnError, InputError
 from hushtable.recoding.recoding import Intervals
 from searching import search
@@ -155,8 +155,8 @@ def test_small_chunks_and_little_room_change_nothing(method, table, models, paus
     def cramped(*asked):
         return new_tree(*asked)._replace(members=np.empty(1, dtype=np.int32))
 
-    new_tree = growing._new_tree
-    with mock.patch.multiple(growing, _PAUSE=pause, _STACK=1, _new_tree=cramped):
+    new_tree = parallel._new_tree
+    with mock.patch.multiple(parallel, _PAUSE=pause, _STACK=1, _new_tree=cramped):
         same = searched(method, table, models)
     assert same.partition.labels.tolist() == whole.partition.labels.tolist()
     for name in ("columns", "starts", "members"):
@@ -170,7 +170,7 @@ def test_small_chunks_and_little_room_change_nothing(method, table, models, paus
 def test_a_budget_in_nodes_leaves_unions_that_satisfy_the_models(method, table, models, n_nodes, pause):
     method = replace(method, recoding="cut")
     whole = searched(method, table, models)
-    with mock.patch.object(growing, "_PAUSE", pause):
+    with mock.patch.object(parallel, "_PAUSE", pause):
         early = searched(method, table, models, budget=ht.Budget(nodes=n_nodes))
     assert early.trace.complete == (n_nodes >= whole.trace.nodes)
     unions = members_of(early.partition)
@@ -192,7 +192,7 @@ def test_a_budget_of_no_time_leaves_one_class():
 @given(tables(), st.integers(1, 3))
 def test_progress_rises_to_one(table, pause):
     told = []
-    with mock.patch.object(growing, "_PAUSE", pause):
+    with mock.patch.object(parallel, "_PAUSE", pause):
         searched(Mondrian(), table, [KAnonymity(1)], progress=told.append)
     assert told == sorted(told)
     assert told[-1] == 1.0

@@ -11,7 +11,7 @@ import polars as pl
 
 import hushtable as ht
 from hushtable.engines import lazy
-from hushtable.engines.cells import Cells
+from hushtable.engines.published_cells import Cells
 
 
 def kill_once(batches, home):

@@ -16,7 +16,7 @@ from hypothesis import given
 
 import hushtable as ht
 from hushtable.engines import is_lazy, lazy
-from hushtable.engines.cells import Cells
+from hushtable.engines.published_cells import Cells
 from hushtable.io.frames import read
 from hushtable.release.pseudonyms import pseudonymize
 

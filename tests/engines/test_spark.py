@@ -21,7 +21,7 @@ from lost_executor import prepared
 import hushtable as ht
 from command import done
 from hushtable.engines import is_lazy, lazy
-from hushtable.engines.cells import Cells
+from hushtable.engines.published_cells import Cells
 from hushtable.io.frames import read as read_frame
 from hushtable.release.pseudonyms import pseudonymize
 

@@ -14,9 +14,9 @@ import pytest
 
 import hushtable as ht
 from hushtable.claims import of_models, opened, seen
-from hushtable.engines import parts, writing
-from hushtable.engines.cells import Cells
+from hushtable.engines import output_parts, writing
 from hushtable.engines.files import Files
+from hushtable.engines.published_cells import Cells
 from hushtable.engines.writing import write
 from hushtable.errors import ColumnError, InputError, VerificationError
 from hushtable.io import drafts
@@ -51,8 +51,8 @@ def listing(folder):
 
 @pytest.fixture(autouse=True)
 def _by_way_of_the_disk(monkeypatch):
-    monkeypatch.setattr(parts, "_MOST_ROWS", 10)
-    monkeypatch.setattr(parts, "_BUCKETS", 3)
+    monkeypatch.setattr(output_parts, "_MOST_ROWS", 10)
+    monkeypatch.setattr(output_parts, "_BUCKETS", 3)
 
 
 def test_a_folder_is_written_verified_and_read_again(tmp_path, capsys):
@@ -139,14 +139,14 @@ def test_what_does_not_hold_leaves_the_old_release(tmp_path, name):
 def test_an_exception_leaves_no_spill_at_once(tmp_path, monkeypatch, error, place):
     files = source(tmp_path)
     batches = files.batches(cells_of(files))
-    done = getattr(parts, place)
+    done = getattr(output_parts, place)
 
     def failing(*arguments):
         done(*arguments)
         assert any(each.startswith(".out") for each in listing(tmp_path))
         raise error
 
-    monkeypatch.setattr(parts, place, failing)
+    monkeypatch.setattr(output_parts, place, failing)
     with pytest.raises((error, InputError)):
         write(batches, tmp_path / "out", claim(), {})
     assert listing(tmp_path) == ["in.parquet"]
@@ -190,10 +190,10 @@ sys.path[:0] = {paths!r}
 import test_writing as here
 from hushtable.io import drafts
 from hushtable.release import manifest
-from hushtable.engines import parts, writing
+from hushtable.engines import output_parts, writing
 
 for name in ("_MOST_ROWS", "_BUCKETS"):
-    setattr(parts, name, 10 if name == "_MOST_ROWS" else 3)
+    setattr(output_parts, name, 10 if name == "_MOST_ROWS" else 3)
 module, name, when = {module}, {name!r}, {when!r}
 real = getattr(module, name)
 

@@ -13,9 +13,9 @@ from hushtable.anonymizers.judging import Judge
 from hushtable.anonymizers.local import annealing, neighbours, pricing
 from hushtable.hierarchy import Hierarchy
 from hushtable.kernels import annealing as steps
-from hushtable.kernels import leftover as levels
+from hushtable.kernels import class_costs
 from hushtable.kernels import pairing as rings
-from hushtable.kernels import spans
+from hushtable.kernels import unplaced as levels
 from hushtable.search.budget import Clock
 
 NAMES = ("age", "job", "town")
@@ -70,7 +70,7 @@ def test_classes_cost_what_the_slow_twin_says_and_what_is_published(seed, most_p
     priced = pricing.priced(asked)
     labels = labels_of(seed, 40, 3)
     classes = annealing._classes(priced, labels, 3)
-    total = spans.settle_all(priced.space, classes)
+    total = class_costs.settle_all(priced.space, classes)
     assert classes.of["share"][: labels.max() + 1] == pytest.approx(costs_by_class(asked, priced, labels), rel=1e-5)
     assert total / (40 * len(NAMES)) == pytest.approx(priced.loss_of(labels), rel=1e-5)
 
@@ -115,7 +115,7 @@ def test_annealing_keeps_its_books(seed, most_places, monkeypatch):
             assert len(set(ill.tolist())) > 1
 
 
-def unordered(classes: spans.Classes, order: np.ndarray) -> np.ndarray:
+def unordered(classes: class_costs.Classes, order: np.ndarray) -> np.ndarray:
     labels = np.empty(len(order), dtype=np.int32)
     labels[order] = np.unique(classes.rows["label"], return_inverse=True)[1]
     return labels
@@ -208,7 +208,7 @@ def test_a_step_that_only_goes_down_never_costs_more(seed, most_places, monkeypa
     labels, check = labels_of(seed, 40, 4)[found.order], asked.judge.check(9)
     space = priced.space._replace(codes=np.ascontiguousarray(priced.space.codes[found.order]))
     classes = annealing._classes(priced, labels, 3)
-    spans.settle_all(space, classes)
+    class_costs.settle_all(space, classes)
     rows = [rows_of(asked)[i] for i in found.order]
     state, costs, made = np.array([7 + seed]), [total_cost(asked, priced, rows, labels)], np.zeros(5, dtype=np.int64)
     for _ in range(150):

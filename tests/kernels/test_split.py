@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import naive
 from hushtable._types import RULE_DISTINCT, RULE_SIZE
-from hushtable.anonymizers import growing
+from hushtable.anonymizers import parallel
 from hushtable.kernels import judge, shares, split
 
 
@@ -105,7 +105,7 @@ def searched(made, cut="gain", n_rescored=4, chunk=10_000, room=None, n_chunks=N
     dtype = np.uint8 if max(made.n_values) < 256 else np.uint32
     codes = np.zeros((len(made.rows), 8), dtype=dtype)
     codes[:, : len(made.columns)] = np.array(made.rows) + 1
-    rows = growing.side_by_side(codes, counts, np.arange(len(counts)))
+    rows = parallel.side_by_side(codes, counts, np.arange(len(counts)))
     rules = judge.Rules(
         kinds=np.array([RULE_SIZE] + [RULE_DISTINCT] * len(made.diversities), dtype=np.int64),
         columns=np.array([0, *range(len(made.diversities))], dtype=np.int64),
@@ -114,15 +114,15 @@ def searched(made, cut="gain", n_rescored=4, chunk=10_000, room=None, n_chunks=N
     options = split.Options(max([made.k, *made.diversities]))
     deals_ties = None if cut == "gain" else False
     people = np.empty(0, dtype=np.int64)
-    search = growing.Search(axes, rules, sensitive, people, options, n_rescored, deals_ties)
-    scratch, tree = growing.Scratch(search, rows, len(counts)), growing._new_tree(search, rows, len(counts))
+    search = parallel.Search(axes, rules, sensitive, people, options, n_rescored, deals_ties)
+    scratch, tree = parallel.Scratch(search, rows, len(counts)), parallel._new_tree(search, rows, len(counts))
     scratch.stack(rows)
     if room is not None:
         tree = tree._replace(members=np.empty(room, dtype=np.int32))
         scratch.work = scratch.work._replace(stack=scratch.work.stack[:1].copy())
     status, n_run = split.PAUSED, 0
     while status != split.DONE and n_run != n_chunks:
-        tree, status = growing._slice(scratch, rows, tree, chunk)
+        tree, status = parallel._slice(scratch, rows, tree, chunk)
         n_run += 1
     split.finish(scratch.work.stack, tree)
     ends = tree.leaf_starts[: tree.cursor[split.LEAVES] + 1].tolist()

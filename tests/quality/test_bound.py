@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import hushtable as ht
 from command import done
 from hushtable.claims.certificates import Certificate, check_certificate
-from hushtable.quality import matching, prices
+from hushtable.quality import dual_prices, matching
 from hushtable.quality.bound import ncp_bound, ncp_lower_bound
 from hushtable.search.budget import Clock
 from naive_bound import least_loss, least_loss_with_suppression, slack, worst_excess
@@ -70,8 +70,8 @@ def random_rows(rng):
 @pytest.mark.parametrize("n_nodes", [1, 3, 200])
 @pytest.mark.parametrize("budget", [None, ht.Budget(nodes=400)])
 def test_no_price_is_too_high(n_nodes, budget, monkeypatch):
-    monkeypatch.setattr(prices, "_QUICK", n_nodes)
-    monkeypatch.setattr(prices, "_THOROUGH", n_nodes)
+    monkeypatch.setattr(dual_prices, "_QUICK", n_nodes)
+    monkeypatch.setattr(dual_prices, "_THOROUGH", n_nodes)
     rng = random.Random(n_nodes)
     for _ in range(42):
         rows, k = random_rows(rng), rng.choice([2, 3])
@@ -198,9 +198,12 @@ def test_more_nodes_never_lower_the_floor_and_none_given_raise_it_too(k):
     people = [(rng.randint(0, 60), rng.choice("abcdefgh"), rng.choice((0, 1, 2, 5, 9, 30))) for _ in range(200)]
     frame = pl.DataFrame(people, schema=["age", "job", "pay"], orient="row")
     table, _ = ht.Table.encode(frame).collapse()
-    rows, _ = prices.lay_out(table, frame.columns)
-    search = prices._Search(rows, k, Clock())
-    first = search.sum(search.proven(prices._FIRST * prices.nearest_shares(rows, k, Clock()), prices._QUICK)) / 600
+    rows, _ = dual_prices.lay_out(table, frame.columns)
+    search = dual_prices._Search(rows, k, Clock())
+    first = (
+        search.sum(search.proven(dual_prices._FIRST * dual_prices.nearest_shares(rows, k, Clock()), dual_prices._QUICK))
+        / 600
+    )
     floors = [
         ncp_bound(frame, frame.columns, k, ht.Budget(nodes=nodes)).value for nodes in (2_000, 8_000, 30_000, 90_000)
     ]
@@ -213,7 +216,7 @@ def test_what_a_proof_comes_to_that_has_no_time_is_not_the_floor(monkeypatch):
     # The last proof has a node a row: what it comes to lies below what was proven on the way there.
     rng = random.Random(5)
     frame = frame_of([(rng.randint(0, 60), rng.choice("abcdefgh")) for _ in range(200)])
-    monkeypatch.setattr(prices, "_PROOFS", ((1.0, 1, 1.0),))
+    monkeypatch.setattr(dual_prices, "_PROOFS", ((1.0, 1, 1.0),))
     late = ncp_bound(frame, NAMES, 10, ht.Budget(nodes=20_000)).value
     monkeypatch.undo()
     assert late < ncp_bound(frame, NAMES, 10, ht.Budget(nodes=20_000)).value

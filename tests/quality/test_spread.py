@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from hushtable.quality import spread as spreads
-from hushtable.quality.spread import Spread
+from hushtable.quality import distances as spreads
+from hushtable.quality.distances import Spread
 
 
 @st.composite

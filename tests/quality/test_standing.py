@@ -9,7 +9,7 @@ from hushtable.errors import InputError
 from hushtable.hierarchy import Hierarchy
 from hushtable.io import frames
 from hushtable.models import KAnonymity
-from hushtable.quality.standing import read_alike, read_column, told
+from hushtable.quality.cell_values import read_alike, read_column, told
 
 AGES = [17, 20, 24, 31, 40]
 JOBS = ["clerk", "cook", "nurse", None]

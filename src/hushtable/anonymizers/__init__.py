@@ -9,17 +9,17 @@ import numpy as np
 
 from hushtable._types import BoolArray, CodeArray
 from hushtable.anonymizers.checks import check_roles, warn_of_doubts
+from hushtable.anonymizers.finishing import release_of
+from hushtable.anonymizers.fitted import LearnedRecoding
+from hushtable.anonymizers.fitting import Learner
 from hushtable.anonymizers.fulldomain import FullDomain
 from hushtable.anonymizers.judging import Judge
-from hushtable.anonymizers.learned import LearnedRecoding
-from hushtable.anonymizers.learning import Learner
 from hushtable.anonymizers.local.recode import LocalRecoding
 from hushtable.anonymizers.method import METHODS, Found, Method, Offers, Problem, check_asked, register
 from hushtable.anonymizers.minimal.genetic import Genetic
 from hushtable.anonymizers.minimal.mingen import MinGen
 from hushtable.anonymizers.mondrian import Mondrian
-from hushtable.anonymizers.preparing import Prepared, prepare
-from hushtable.anonymizers.releasing import release_of
+from hushtable.anonymizers.preparation import Prepared, prepare
 from hushtable.anonymizers.request import Request
 from hushtable.anonymizers.suppress import offending_rows
 from hushtable.errors import InputError

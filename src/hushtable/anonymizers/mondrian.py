@@ -12,11 +12,11 @@ import numpy as np
 from hushtable.anonymizers import publish
 from hushtable.anonymizers.cuts import CutTree
 from hushtable.anonymizers.exchange import improve
-from hushtable.anonymizers.growing import Search, grow, side_by_side
+from hushtable.anonymizers.merging import undo_overlaps
 from hushtable.anonymizers.method import Found, Offers, Problem, register
-from hushtable.anonymizers.overlap import undo_overlaps
+from hushtable.anonymizers.outlier_suppression import suppress_for_loss
+from hushtable.anonymizers.parallel import Search, grow, side_by_side
 from hushtable.anonymizers.publish import STYLES, Style
-from hushtable.anonymizers.trade import suppress_for_loss
 from hushtable.errors import InputError, check_whole, listed, with_hint
 from hushtable.kernels import exchange as exchanging
 from hushtable.kernels import replay, split

@@ -11,8 +11,8 @@ from typing import Any, Final
 
 import numpy as np
 
+from hushtable.anonymizers.placement import Among, Below, Routes, Side
 from hushtable.anonymizers.request import Request
-from hushtable.anonymizers.routes import Among, Below, Routes, Side
 from hushtable.claims import Limits
 from hushtable.columns.column import ColumnSpec
 from hushtable.errors import InputError, with_hint

@@ -19,8 +19,8 @@ from hushtable.columns.column import Column
 from hushtable.columns.spellings import count_near_duplicates
 from hushtable.discover.prose import look_for_names
 from hushtable.discover.roles.cells import cells_of
-from hushtable.discover.roles.decide import decide
-from hushtable.discover.roles.findings import PROSE, Finding, finding, persons, with_answers
+from hushtable.discover.roles.decision import decide
+from hushtable.discover.roles.evidence import PROSE, Finding, finding, persons, with_answers
 from hushtable.discover.roles.names import Lexicon, lexicon
 from hushtable.discover.roles.records import Proposal, ProposedRole, Roles
 from hushtable.errors import ColumnError, check_type
@@ -56,7 +56,7 @@ def find_quasi_identifiers(
     -----
     Whatever the order of rows and columns the proposals are the same. Texts are judged on up to 1,000 distinct ones of
     a column, numbers on all. O(n) per column, and O(n) per column and order of columns for the power;
-    see `hushtable.discover.roles.power`. Nothing leaves the machine, and no cell is shown.
+    see `hushtable.discover.roles.distinguishing_power`. Nothing leaves the machine, and no cell is shown.
 
     Examples
     --------

@@ -14,8 +14,8 @@ from hushtable.anonymizers.checks import doubt_of_persons
 from hushtable.claims import Classes
 from hushtable.engines.lazy import Lazy, collapse, is_lazy
 from hushtable.engines.lazy import opened as of_engine
-from hushtable.engines.origin import Origin
 from hushtable.engines.release import RemoteRelease
+from hushtable.engines.source import Origin
 from hushtable.errors import InputError, listed, with_hint
 from hushtable.io.csv.dialect import Dialect, Writing
 from hushtable.io.files import FILE_KINDS, is_many

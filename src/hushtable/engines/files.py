@@ -15,10 +15,10 @@ import pyarrow as pa
 from hushtable._types import CodeArray, CountArray
 from hushtable.columns.column import ColumnSpec
 from hushtable.engines import lazy
-from hushtable.engines.cells import Cells
-from hushtable.engines.keys import Rows, coded, distinct
-from hushtable.engines.origin import Origin
-from hushtable.engines.parts import Batches, decoded
+from hushtable.engines.output_parts import Batches, decoded
+from hushtable.engines.published_cells import Cells
+from hushtable.engines.row_keys import Rows, coded, distinct
+from hushtable.engines.source import Origin
 from hushtable.errors import InputError, check_columns, with_hint
 from hushtable.io import distinct_rows, frames
 from hushtable.io.batches import Parts, Scan, scan, to_arrow

@@ -16,9 +16,9 @@ import polars as pl
 
 from hushtable.columns.column import ColumnSpec
 from hushtable.columns.series import without_categories
-from hushtable.engines.cells import Cells
-from hushtable.engines.natives import MARK, UNSEEN, Duckdb, Engine, Polars
-from hushtable.engines.origin import Origin
+from hushtable.engines.backends import MARK, UNSEEN, Duckdb, Engine, Polars
+from hushtable.engines.published_cells import Cells
+from hushtable.engines.source import Origin
 from hushtable.errors import (
     ColumnError,
     HushError,

@@ -14,8 +14,8 @@ from hushtable.claims import Classes, Matchings, Verdict
 from hushtable.columns.column import ColumnSpec
 from hushtable.discover.determined import MOST_ROWS, Determined
 from hushtable.discover.prose import Named, added, has_room_for_names, look_for_names
-from hushtable.engines.cells import Cells, frame_of
 from hushtable.engines.lazy import Lazy
+from hushtable.engines.published_cells import Cells, frame_of
 from hushtable.errors import ColumnError, ExposureError, InputError, TooManyRowsError, with_hint
 from hushtable.io import frames
 from hushtable.io.csv.dialect import Dialect

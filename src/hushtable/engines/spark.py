@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import polars as pl
 
-from hushtable.engines.natives import MARK, UNSEEN, to_polars
+from hushtable.engines.backends import MARK, UNSEEN, to_polars
 from hushtable.errors import ColumnError, InputError, listed, with_hint
 
 __all__ = ["Spark", "write"]

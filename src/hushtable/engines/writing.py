@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from hushtable.claims import Claim, Verdict, opened, seen
-from hushtable.engines.parts import PART_NAMES, ROWS_PER_PART, write_file, write_parts
+from hushtable.engines.output_parts import PART_NAMES, ROWS_PER_PART, write_file, write_parts
 from hushtable.io import drafts, frames
 from hushtable.io.csv.dialect import Dialect
 from hushtable.release import manifest
@@ -55,7 +55,7 @@ def write(
     Parameters
     ----------
     batches : iterable of pyarrow.Table
-        One at least, of one schema; see `hushtable.engines.parts.Batches`.
+        One at least, of one schema; see `hushtable.engines.output_parts.Batches`.
     path : path
         ``.parquet``, ``.csv`` or ``.tsv``, with the manifest beside it; without an ending a folder of Parquet files,
         with the manifest in it.

@@ -14,9 +14,9 @@ import numpy as np
 from hushtable._types import CodeArray, CountArray
 from hushtable.kernels import judge
 from hushtable.kernels._jit import bare, inner
+from hushtable.kernels.class_costs import Classes, Space, changed_share, enter, leave, pair_cost, settle
 from hushtable.kernels.park_miller import MODULUS, draw
 from hushtable.kernels.regroup import Check, Judged
-from hushtable.kernels.spans import Classes, Space, changed_share, enter, leave, pair_cost, settle
 
 __all__ = ["Near", "Schedule", "adopt", "anneal", "run"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hushtable._types import CodeArray, FloatArray
 from hushtable.kernels._jit import bare, inner
-from hushtable.kernels.spans import KIND_SET, Space, pair_cost, run_cost
+from hushtable.kernels.class_costs import KIND_SET, Space, pair_cost, run_cost
 
 __all__ = ["take_apart"]
 

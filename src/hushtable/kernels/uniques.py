@@ -24,8 +24,8 @@ from numpy.typing import NDArray
 from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray
 from hushtable.kernels._jit import bare, inner
 from hushtable.kernels._records import record
-from hushtable.kernels.settling import LARGEST, Settling, new_settling, settle
-from hushtable.kernels.walking import NO_ROOM, OVER, Found, Grid, Stack, new_stack, next_column, with_more_room
+from hushtable.kernels.lattice_walk import NO_ROOM, OVER, Found, Grid, Stack, new_stack, next_column, with_more_room
+from hushtable.kernels.small_classes import LARGEST, Settling, new_settling, settle
 
 __all__ = ["Found", "Grid", "minimal_only", "walk", "walk_all", "walk_all_on", "walk_on"]
 

@@ -49,7 +49,8 @@ from hushtable.io.files import Snapshot
 from hushtable.io.frames import Frame
 from hushtable.models import entries, model_to_dict
 from hushtable.policy import plain_yaml
-from hushtable.policy.parts import (
+from hushtable.policy.records import MisplacedError, Record, faults_of
+from hushtable.policy.sections import (
     ASK,
     MEANINGS,
     ColumnPolicy,
@@ -67,7 +68,6 @@ from hushtable.policy.parts import (
     reasons,
     some_models,
 )
-from hushtable.policy.records import MisplacedError, Record, faults_of
 from hushtable.release import manifest
 from hushtable.release.exposure import ExposureLimit
 from hushtable.release.pseudonyms import Pseudonyms

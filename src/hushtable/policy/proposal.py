@@ -17,8 +17,8 @@ from hushtable.hierarchy.rounding import Rounding
 from hushtable.hierarchy.rules import Dates, to_dict
 from hushtable.io.frames import Frame
 from hushtable.policy import plain_yaml
-from hushtable.policy.ladders import proposed_rule
-from hushtable.policy.parts import ASK, MEANINGS
+from hushtable.policy.proposed_hierarchies import proposed_rule
+from hushtable.policy.sections import ASK, MEANINGS
 from hushtable.tables.lattice.listing import partitions
 from hushtable.tables.table import Table
 

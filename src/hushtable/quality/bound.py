@@ -16,7 +16,7 @@ from hushtable.columns.column import Column
 from hushtable.errors import InputError, check_whole, with_hint
 from hushtable.hierarchy.rules import Suppression
 from hushtable.io.frames import Frame
-from hushtable.quality import matching, prices
+from hushtable.quality import dual_prices, matching
 from hushtable.recoding.readable import Listed, Rounded
 from hushtable.recoding.recoding import Intervals, Recoding, Sets
 from hushtable.search.budget import Budget, Clock, check_budget
@@ -111,11 +111,11 @@ def ncp_bound(
     (0.142857, [0.238095, 0.238095, 0.047619, 0.047619])
     """
     clock, names, table, inverse = _begin(data, quasi_identifiers, k, budget)
-    rows, order = prices.lay_out(table, names)
+    rows, order = dual_prices.lay_out(table, names)
     if k == 1:
-        found = prices.Priced(np.zeros(table.n_rows), 0, complete=True)
+        found = dual_prices.Priced(np.zeros(table.n_rows), 0, complete=True)
     else:
-        found = matching.matched(rows, clock) if k == 2 else prices.raised(rows, k, clock)
+        found = matching.matched(rows, clock) if k == 2 else dual_prices.raised(rows, k, clock)
     of_rows = np.empty(table.n_rows)
     of_rows[order] = np.minimum(found.prices, len(names)) if suppresses else found.prices
     certificate = certify([table.column(name) for name in names], k, table.counts.tolist(), of_rows.tolist())
@@ -191,8 +191,8 @@ def ncp_lower_bound(data: Any, quasi_identifiers: Sequence[str], k: int) -> floa
     0.4166666666666667
     """
     clock, names, table, _ = _begin(data, quasi_identifiers, k, None)
-    rows, _ = prices.lay_out(table, names)
-    return float(prices.nearest_shares(rows, k, clock) @ rows.counts / table.n_records / len(names))
+    rows, _ = dual_prices.lay_out(table, names)
+    return float(dual_prices.nearest_shares(rows, k, clock) @ rows.counts / table.n_records / len(names))
 
 
 def _begin(data: Any, quasi_identifiers: Sequence[str], k: int, budget: Budget | None) -> Any:

@@ -11,11 +11,11 @@ import numpy as np
 
 from hushtable._types import FloatArray
 from hushtable.columns.column import Column
-from hushtable.quality import spread as spreads
-from hushtable.quality.spread import Spread
+from hushtable.quality import distances as spreads
+from hushtable.quality.distances import Spread
 
 if TYPE_CHECKING:
-    from hushtable.quality.standing import Standing
+    from hushtable.quality.cell_values import Standing
 
 __all__ = ["Distribution", "distribution"]
 
@@ -56,7 +56,7 @@ def distribution(standing: Standing) -> Distribution | None:
 
     Notes
     -----
-    A published cell stands for its values equally; see `hushtable.quality.standing`.
+    A published cell stands for its values equally; see `hushtable.quality.cell_values`.
     """
     both = standing.original, standing.published
     if standing.column.is_measured:

@@ -8,7 +8,7 @@ import numpy as np
 
 from hushtable._types import CodeArray, CountArray, FloatArray
 from hushtable.kernels import spacing
-from hushtable.quality.prices import Priced, in_turn, nearest_shares, proven
+from hushtable.quality.dual_prices import Priced, in_turn, nearest_shares, proven
 from hushtable.search.budget import Clock
 
 __all__ = ["matched"]

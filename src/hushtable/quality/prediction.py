@@ -21,8 +21,8 @@ import numpy as np
 from hushtable._types import BoolArray, CountArray, FloatArray
 from hushtable.errors import InputError, check_columns, with_hint
 from hushtable.io.frames import Frame
-from hushtable.quality.spread import Spread, by_value, middles
-from hushtable.quality.standing import Standing, read_alike
+from hushtable.quality.cell_values import Standing, read_alike
+from hushtable.quality.distances import Spread, by_value, middles
 from hushtable.search.budget import n_threads
 from hushtable.tables.splitting import split_rows
 
@@ -122,7 +122,7 @@ def of_files(read: Mapping[str, Standing], target: str, held_out: Frame, seed: i
     ----------
     read, target, seed
     held_out : Frame
-        As `hushtable.quality.standing.told` returns it.
+        As `hushtable.quality.cell_values.told` returns it.
     """
     check_columns(list(read), held_out.columns, "columns of the held-out originals")
     features = _Features.of(read, target)

@@ -15,11 +15,11 @@ from hushtable.columns.legible import escaped, finite
 from hushtable.errors import InputError, check_columns, with_hint
 from hushtable.io import frames
 from hushtable.io.frames import Frame
-from hushtable.quality import spread as spreads
+from hushtable.quality import distances as spreads
+from hushtable.quality.cell_values import Standing, read_column, told
+from hushtable.quality.distances import Spread
 from hushtable.quality.distribution import Distribution, distribution
 from hushtable.quality.prediction import Prediction, of_files, of_rows
-from hushtable.quality.spread import Spread
-from hushtable.quality.standing import Standing, read_column, told
 
 __all__ = ["ColumnUtility", "PairUtility", "Rows", "Utility", "measure_utility"]
 
@@ -229,7 +229,7 @@ def measure_utility(
 
     Notes
     -----
-    What a cell stands for: see `hushtable.quality.standing`. Pairs: a record's cells are taken to be independent of
+    What a cell stands for: see `hushtable.quality.cell_values`. Pairs: a record's cells are taken to be independent of
     one another, so that the joint distribution is :math:`P_a^T N P_b` for the counts N of pairs of cells and the
     shares P of values in them; numbers in 10 bins of equal width over the original's range, a missing value as one
     more. Categories of more than 200 values are in no pair. O(n) for a column or pair, besides what lists cover.

@@ -176,7 +176,7 @@ class Release:
 
     @property
     def learned(self) -> NextBatch:
-        """The cells of the release and where new rows go; see `hushtable.anonymizers.learned.LearnedRecoding`."""
+        """The cells of the release and where new rows go; see `hushtable.anonymizers.fitted.LearnedRecoding`."""
         if self.learner is None:
             msg = with_hint("the release knows of no way to publish new rows.", "take one that anonymize returned.")
             raise InputError(msg)
@@ -387,7 +387,7 @@ class Release:
     def utility(self, target: str | None = None, *, held_out: float = 0.3, seed: int = 0) -> Utility:
         """Measure what can still be learned from the release, beside the original.
 
-        Every published cell stands for its values equally: see `hushtable.quality.standing`.
+        Every published cell stands for its values equally: see `hushtable.quality.cell_values`.
 
         Parameters
         ----------

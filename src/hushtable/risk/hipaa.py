@@ -17,9 +17,9 @@ import numpy as np
 
 from hushtable.columns.cells import SUPPRESSED
 from hushtable.discover.roles.cells import Cells, cells_of
-from hushtable.discover.roles.findings import finding
-from hushtable.discover.roles.looks import look_of
+from hushtable.discover.roles.evidence import finding
 from hushtable.discover.roles.names import lexicon
+from hushtable.discover.roles.patterns import look_of
 from hushtable.errors import ColumnError
 from hushtable.io import frames
 from hushtable.tables.table import Table

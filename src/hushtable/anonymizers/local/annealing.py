@@ -11,9 +11,9 @@ import numpy as np
 from hushtable._types import CodeArray, CountArray
 from hushtable.anonymizers.local.neighbours import Neighbours
 from hushtable.anonymizers.local.pricing import Pricing
-from hushtable.kernels import annealing, spans
+from hushtable.kernels import annealing, class_costs
+from hushtable.kernels.class_costs import Classes
 from hushtable.kernels.regroup import Check
-from hushtable.kernels.spans import Classes
 from hushtable.search.budget import Clock, check_memory
 
 __all__ = ["Course", "adopted", "anneal", "parted"]
@@ -62,7 +62,7 @@ def anneal(
     classes = _classes(pricing, labels[order], check.min_size)
     state = np.array([1 + (seed * 48_271 + 11) % 2_147_483_646], dtype=np.int64)
     begun, whole = clock.spent, clock.left
-    spans.settle_all(space, classes)
+    class_costs.settle_all(space, classes)
     n_done, stage, done = 0, 0, 0.0 if whole > 0 else 1.0
     # How many steps there will be; with an end in time, the first of them tell.
     n_all = course.n_steps if math.isinf(whole) else 0.0
@@ -70,7 +70,7 @@ def anneal(
         if int(done * _N_STAGES) > stage:
             stage = int(done * _N_STAGES)
             space = pricing.near(_unordered(classes, order)).space._replace(codes=space.codes)
-            spans.settle_all(space, classes)
+            class_costs.settle_all(space, classes)
         n_steps = min(_SLICE, -(-course.n_steps // _N_STAGES), course.n_steps - n_done)
         share = min(1.0, done / (1 - _SHARE_COLD))
         hot = max(course.cold / 100, course.hot * min(1.0, n_all / (_STEPS_TO_HEAL * len(order))))
@@ -99,7 +99,7 @@ def _classes(pricing: Pricing, labels: CodeArray, min_size: int) -> Classes:
         f"annealing classes of {n_rows} records",
         'take method="mondrian", or give columns of many values a hierarchy.',
     )
-    of, rows = np.zeros(n_slots, dtype=spans.CLASS), np.empty(n_rows, dtype=spans.ROW)
+    of, rows = np.zeros(n_slots, dtype=class_costs.CLASS), np.empty(n_rows, dtype=class_costs.ROW)
     members = np.argsort(labels, kind="stable")[int((labels < 0).sum()) :]
     sizes = np.bincount(labels[members], minlength=n_slots)
     begins = np.cumsum(sizes) - sizes
@@ -130,7 +130,7 @@ def adopted(pricing: Pricing, labels: CodeArray, check: Check) -> CodeArray | No
     if not len(rows):
         return labels
     classes = _classes(pricing, labels, check.min_size)
-    spans.settle_all(pricing.space, classes)
+    class_costs.settle_all(pricing.space, classes)
     if annealing.adopt(pricing.space, classes, check, rows) < len(rows):
         return None
     return np.ascontiguousarray(classes.rows["label"])

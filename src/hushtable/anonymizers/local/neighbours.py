@@ -8,9 +8,9 @@ from typing import Final
 import numpy as np
 
 from hushtable._types import CodeArray, CountArray, FloatArray
-from hushtable.kernels import near, spans
+from hushtable.kernels import class_costs, neighbours
 from hushtable.kernels.annealing import Near
-from hushtable.kernels.spans import Space
+from hushtable.kernels.class_costs import Space
 from hushtable.search.budget import Clock, check_memory
 
 __all__ = ["Neighbours", "find"]
@@ -62,7 +62,7 @@ def find(space: Space, labels: CodeArray, n_near: int, clock: Clock) -> Neighbou
     some = space._replace(codes=codes)
     n_bounded = np.where(
         (space.columns["n_places"] <= _MOST_BOUNDED)
-        & np.isin(space.columns["kind"], (spans.KIND_TABLE, spans.KIND_SET)),
+        & np.isin(space.columns["kind"], (class_costs.KIND_TABLE, class_costs.KIND_SET)),
         space.columns["n_places"],
         0,
     )
@@ -71,12 +71,12 @@ def find(space: Space, labels: CodeArray, n_near: int, clock: Clock) -> Neighbou
     needed = 4.0 * n_blocks * int(entries[-1]) + 12.0 * len(codes) * n_near
     check_memory(needed, f"finding the {n_near} nearest of {len(codes)} rows", "anonymize parts of the table.")
     bounds = np.zeros((n_blocks, int(entries[-1])), dtype=np.float32)
-    near.fill_bounds(some, entries, _BLOCK, bounds)
+    neighbours.fill_bounds(some, entries, _BLOCK, bounds)
     found = np.full((len(codes), n_near), -1, dtype=np.int32)
     costs = np.full((len(codes), n_near), np.inf)
     begin = 0
     while begin < len(codes) and clock.left > 0:
-        near.nearest(some, counts, entries, bounds, (_BLOCK, _SIDES, begin, begin + _TOGETHER), found, costs)
+        neighbours.nearest(some, counts, entries, bounds, (_BLOCK, _SIDES, begin, begin + _TOGETHER), found, costs)
         begin += _TOGETHER
     offsets = np.append(0, np.cumsum(counts))
     return Neighbours(order, Near(found, distinct[order].astype(np.int32), offsets), costs, begin >= len(codes))

@@ -9,7 +9,7 @@ import numpy as np
 from hushtable._types import CodeArray, CountArray, FloatArray
 from hushtable.anonymizers.local.neighbours import Neighbours
 from hushtable.kernels import pairing
-from hushtable.kernels.spans import Space
+from hushtable.kernels.class_costs import Space
 
 __all__ = ["MOST_COPIES", "pairs"]
 

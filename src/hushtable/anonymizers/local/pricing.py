@@ -12,8 +12,8 @@ from hushtable._types import CodeArray, FloatArray
 from hushtable.anonymizers import publish
 from hushtable.anonymizers.method import Problem
 from hushtable.hierarchy import Hierarchy
-from hushtable.kernels import spans
-from hushtable.kernels.spans import Space
+from hushtable.kernels import class_costs
+from hushtable.kernels.class_costs import Space
 from hushtable.quality.loss import CellLoss, Loss
 from hushtable.quality.objectives import ArxLoss
 from hushtable.recoding.layout import Axis, lay_out, places, relative
@@ -46,7 +46,7 @@ class Pricing:
     @property
     def n_words(self) -> int:
         """How many words the bits of a class's set columns fill."""
-        is_set = self.space.columns["kind"] == spans.KIND_SET
+        is_set = self.space.columns["kind"] == class_costs.KIND_SET
         return int(((self.space.columns["n_places"][is_set] + _WORD - 1) // _WORD).sum())
 
     def publish(self, labels: CodeArray) -> tuple[Partition, Recoding]:
@@ -86,32 +86,35 @@ def priced(problem: Problem) -> Pricing:
 
 def _space(problem: Problem, axes: Sequence[Axis], weights: FloatArray) -> Space:
     loss = problem.loss
-    columns = np.zeros(len(axes), dtype=spans.COLUMN)
+    columns = np.zeros(len(axes), dtype=class_costs.COLUMN)
     tables: list[FloatArray] = []
     positions: list[FloatArray] = []
     trees: list[tuple[CodeArray, FloatArray]] = []
-    begins, word = {spans.KIND_TABLE: 0, spans.KIND_SPAN: 0, spans.KIND_TREE: 0, spans.KIND_SET: 0}, 0
+    begins, word = (
+        {class_costs.KIND_TABLE: 0, class_costs.KIND_SPAN: 0, class_costs.KIND_TREE: 0, class_costs.KIND_SET: 0},
+        0,
+    )
     for j, (axis, weight) in enumerate(zip(axes, weights.tolist(), strict=True)):
         kind = _kind(axis)
         columns[j]["kind"], columns[j]["begin"], columns[j]["n_places"] = kind, begins[kind], axis.n_places
         columns[j]["star"] = weight
-        if kind == spans.KIND_SET:
+        if kind == class_costs.KIND_SET:
             columns[j]["each"], columns[j]["rest"] = _set_costs(loss, axis.domain, weight)
             columns[j]["word"] = word
             word += -(-axis.n_places // _WORD)
-        elif kind == spans.KIND_TABLE:
+        elif kind == class_costs.KIND_TABLE:
             tables.append(weight * _run_costs(loss, axis).ravel())
             begins[kind] += axis.n_places**2
         else:
-            if kind == spans.KIND_SPAN:
+            if kind == class_costs.KIND_SPAN:
                 positions.append(weight * axis.positions)
             else:
                 trees.append(_climbed(loss, axis, weight))
             begins[kind] += axis.n_places
     n_levels = max((len(nodes) for nodes, _ in trees), default=0)
     nodes, prices = (
-        np.zeros((n_levels, begins[spans.KIND_TREE]), np.int32),
-        np.zeros((n_levels, begins[spans.KIND_TREE])),
+        np.zeros((n_levels, begins[class_costs.KIND_TREE]), np.int32),
+        np.zeros((n_levels, begins[class_costs.KIND_TREE])),
     )
     begin = 0
     for of_column, prices_of_column in trees:
@@ -133,10 +136,10 @@ def node_costs(loss: Loss, hierarchy: Hierarchy, n_values: int) -> tuple[FloatAr
 
 def _kind(axis: Axis) -> int:
     if not axis.is_ordered:
-        return spans.KIND_SET
+        return class_costs.KIND_SET
     if axis.n_places <= _MOST_PLACES:
-        return spans.KIND_TABLE
-    return spans.KIND_SPAN if axis.hierarchy is None else spans.KIND_TREE
+        return class_costs.KIND_TABLE
+    return class_costs.KIND_SPAN if axis.hierarchy is None else class_costs.KIND_TREE
 
 
 def _set_costs(loss: Loss, domain: int, weight: float) -> tuple[float, float]:

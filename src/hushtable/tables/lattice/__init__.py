@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray
-from hushtable.kernels import draws as many_draws
+from hushtable.kernels import sampling as many_draws
 from hushtable.kernels import uniques
 from hushtable.search.budget import Budget, n_threads, say_if_first_run
 

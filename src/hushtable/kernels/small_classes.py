@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from hushtable._types import BoolArray, CodeArray, CountArray
 from hushtable.kernels._jit import inner
 from hushtable.kernels._records import record
-from hushtable.kernels.walking import Found, Grid
+from hushtable.kernels.lattice_walk import Found, Grid
 
 __all__ = ["LARGEST", "Settling", "new_settling", "settle"]
 

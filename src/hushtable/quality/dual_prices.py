@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 
 from hushtable._types import CountArray, FloatArray
-from hushtable.kernels import ascent, dearest, spacing
+from hushtable.kernels import dual_ascent, separation, spacing
 from hushtable.recoding import layout
 from hushtable.search.budget import Budget, Clock, say_if_first_run
 from hushtable.tables.table import Table
@@ -107,7 +107,7 @@ def raised(rows: spacing.Rows, k: int, clock: Clock) -> Priced:
     The farther prices lie above those that are proven, the longer a proof takes, and the lower what it comes to where
     it has no time: so prices on the way there are proven first, and the best of all proofs is kept.
     """
-    say_if_first_run(ascent.certify, 15)
+    say_if_first_run(dual_ascent.certify, 15)
     search = _Search(rows, k, clock)
     near = nearest_shares(rows, k, clock)
     if search.done >= 1:
@@ -180,8 +180,8 @@ class _Search:
         def certify(run: tuple[int, int]) -> None:
             is_late = self.done - began > (until - began) * run[1] / len(order)
             most = 1 if self.done >= 1 else _QUICK if is_late else n_nodes
-            limits = dearest.Limits(self.k, min(n_nodes, most))
-            ascent.certify(self.rows, self.scratch, limits, order, rank, run, lowered)
+            limits = separation.Limits(self.k, min(n_nodes, most))
+            dual_ascent.certify(self.rows, self.scratch, limits, order, rank, run, lowered)
 
         in_turn(certify, len(order), lambda: False)
         return lowered
@@ -189,9 +189,9 @@ class _Search:
     def sweep(self, prices: FloatArray, step: float, n_nodes: int, until: float) -> None:
         """Raise every price once and lower those of dear classes, the highest prices first."""
         order = np.argsort(-prices, kind="stable")
-        limits = dearest.Limits(self.k, n_nodes)
+        limits = separation.Limits(self.k, n_nodes)
         in_turn(
-            lambda run: ascent.raise_prices(self.rows, self.scratch, limits, order, run, step, prices),
+            lambda run: dual_ascent.raise_prices(self.rows, self.scratch, limits, order, run, step, prices),
             len(order),
             lambda: self.done >= until,
         )
@@ -207,20 +207,20 @@ def in_turn(work: Callable[[tuple[int, int]], None], n_rows: int, is_over: Calla
         work((begin, min(n_rows, begin + _TOGETHER)))
 
 
-def _scratch(rows: spacing.Rows) -> dearest.Scratch:
+def _scratch(rows: spacing.Rows) -> separation.Scratch:
     n_rows, n_columns = rows.places.shape
     n_places = int(rows.begins[-1])
 
     def codes(n: int) -> np.ndarray[tuple[int], np.dtype[np.int32]]:
         return np.zeros(n, dtype=np.int32)
 
-    return dearest.Scratch(
+    return separation.Scratch(
         rows=codes(n_rows),
         copies=np.zeros(n_rows, dtype=np.int64),
         shares=np.zeros(n_rows),
         order=codes(n_rows),
         bucket_of=codes(n_rows),
-        buckets=codes(dearest.N_BUCKETS + 2),
+        buckets=codes(separation.N_BUCKETS + 2),
         heap_prices=np.zeros(n_rows),
         heap=codes(n_rows),
         heap_copies=np.zeros(n_rows, dtype=np.int64),
@@ -236,6 +236,6 @@ def _scratch(rows: spacing.Rows) -> dearest.Scratch:
         taken=np.zeros(n_rows, dtype=np.int64),
         best=codes(n_rows),
         best_taken=np.zeros(n_rows, dtype=np.int64),
-        nodes=np.zeros(_THOROUGH + 2, dtype=dearest.NODE),
+        nodes=np.zeros(_THOROUGH + 2, dtype=separation.NODE),
         sizes=np.zeros(3, dtype=np.int64),
     )

@@ -13,8 +13,8 @@ from typing import Final
 
 import numpy as np
 
-from hushtable.discover.roles.findings import Finding
-from hushtable.discover.roles.power import entropy, mean_gains, twins
+from hushtable.discover.roles.distinguishing_power import entropy, mean_gains, twins
+from hushtable.discover.roles.evidence import Finding
 from hushtable.discover.roles.records import Proposal
 from hushtable.tables.table import Table
 

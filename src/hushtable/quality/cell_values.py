@@ -38,7 +38,7 @@ from hushtable.errors import InputError, with_hint
 from hushtable.hierarchy import Hierarchy
 from hushtable.hierarchy.grid import to_exact
 from hushtable.io.frames import Frame
-from hushtable.quality.spread import Spread
+from hushtable.quality.distances import Spread
 from hushtable.tables.partition import totals
 from hushtable.tables.table import Table
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from hushtable._types import CountArray, FloatArray
 from hushtable.kernels._jit import bare
-from hushtable.kernels.dearest import ENOUGH, Limits, Scratch, gather, search
+from hushtable.kernels.separation import ENOUGH, Limits, Scratch, gather, search
 from hushtable.kernels.spacing import Rows
 
 __all__ = ["certify", "raise_prices"]

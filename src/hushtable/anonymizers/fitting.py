@@ -9,9 +9,9 @@ from typing import Final
 import numpy as np
 
 from hushtable._types import CodeArray
-from hushtable.anonymizers.learned import LearnedRecoding
+from hushtable.anonymizers.fitted import LearnedRecoding
+from hushtable.anonymizers.placement import Routes
 from hushtable.anonymizers.request import Request
-from hushtable.anonymizers.routes import Routes
 from hushtable.columns.cells import SUPPRESSED, read, value
 from hushtable.columns.column import ColumnSpec
 from hushtable.errors import InputError, listed, with_hint

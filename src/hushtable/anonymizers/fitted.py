@@ -12,12 +12,12 @@ import numpy as np
 
 from hushtable._types import BoolArray, CodeArray
 from hushtable.anonymizers import recoding_file
+from hushtable.anonymizers.finishing import release_of
 from hushtable.anonymizers.judging import Judge
 from hushtable.anonymizers.method import Found
-from hushtable.anonymizers.preparing import prepare
-from hushtable.anonymizers.releasing import release_of
+from hushtable.anonymizers.placement import Routes
+from hushtable.anonymizers.preparation import prepare
 from hushtable.anonymizers.request import Request
-from hushtable.anonymizers.routes import Routes
 from hushtable.claims.coverage import covers_beside, pair_rows
 from hushtable.columns.cells import SUPPRESSED
 from hushtable.columns.column import Kind

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from hushtable._types import CodeArray, CountArray
 from hushtable.kernels._jit import bare, inner
 from hushtable.kernels._records import record
-from hushtable.kernels.walking import OVER, Grid, Stack, new_stack, next_column, with_more_room
+from hushtable.kernels.lattice_walk import OVER, Grid, Stack, new_stack, next_column, with_more_room
 
 __all__ = ["walk_draws"]
 

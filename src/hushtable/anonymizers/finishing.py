@@ -11,7 +11,7 @@ import numpy as np
 
 from hushtable.anonymizers.judging import Judge
 from hushtable.anonymizers.method import Found
-from hushtable.anonymizers.preparing import Prepared
+from hushtable.anonymizers.preparation import Prepared
 from hushtable.anonymizers.request import Request
 from hushtable.claims import Classes, Matchings, of_models
 from hushtable.claims.certificates import Certificate

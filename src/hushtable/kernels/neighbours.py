@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from hushtable._types import CodeArray, CountArray, FloatArray
 from hushtable.kernels._jit import bare, inner
-from hushtable.kernels.spans import KIND_SET, Space, pair_cost
+from hushtable.kernels.class_costs import KIND_SET, Space, pair_cost
 
 __all__ = ["fill_bounds", "nearest"]
 
