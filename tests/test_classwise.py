@@ -9,8 +9,7 @@ from typing import get_args
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from hushtable.anonymizers import Mondrian, publish
 from hushtable.errors import InputError

@@ -5,8 +5,7 @@ from decimal import Decimal
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from hushtable.columns.column import KINDS, ROLES, Column, ColumnSpec, from_texts, value_text
 from hushtable.errors import ColumnError, InputError

@@ -9,8 +9,7 @@ from unicodedata import category
 import pandas as pd
 import polars as pl
 import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
+from hypothesis import example, given, strategies as st
 
 import hushtable as ht
 from command import done, run

@@ -7,8 +7,7 @@ from typing import ClassVar
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
+from hypothesis import example, given, strategies as st
 
 import naive
 from hushtable.errors import InputError

@@ -5,8 +5,7 @@ from collections import defaultdict
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import assume, given, settings
-from hypothesis import strategies as st
+from hypothesis import assume, given, settings, strategies as st
 
 import hushtable as ht
 from command import done, run

@@ -8,8 +8,7 @@ from decimal import Decimal
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from hushtable.columns.column import ColumnSpec
 from hushtable.columns.series import encode

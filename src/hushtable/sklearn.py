@@ -7,12 +7,12 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
-from hushtable.columns.column import ColumnSpec
+from hushtable.columns import ColumnSpec
 from hushtable.errors import InfeasibleError, InputError, with_hint
 from hushtable.io import frames
 from hushtable.models import KAnonymity, PrivacyModel
-from hushtable.policy.protecting import anonymize
-from hushtable.release.release import Release
+from hushtable.policy import anonymize
+from hushtable.release import Release
 
 try:
     from sklearn.base import BaseEstimator, TransformerMixin

@@ -13,9 +13,7 @@ import hushtable as ht
 from anonymizers.test_mingen import adult_like, laid_out
 from hushtable.anonymizers import exchange, parallel
 from hushtable.anonymizers.minimal import regroup, smallest
-from hushtable.kernels import cost
-from hushtable.kernels import exchange as exchange_kernels
-from hushtable.kernels import regroup as regroup_kernels
+from hushtable.kernels import cost, exchange as exchange_kernels, regroup as regroup_kernels
 from hushtable.search import budget
 from hushtable.search.budget import Budget, Clock
 

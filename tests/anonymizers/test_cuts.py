@@ -6,8 +6,7 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from hushtable.anonymizers import Mondrian
 from hushtable.anonymizers.cuts import CutTree

@@ -10,8 +10,7 @@ import naive_full_domain as slow
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 import hushtable as ht
 import naive

@@ -6,8 +6,7 @@ from unittest import mock
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from test_mondrian import METHODS, model_lists, quasi_identifiers, searched, tables
 
 import hushtable as ht

@@ -8,8 +8,7 @@ from collections import Counter
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 import hushtable as ht
 from hushtable.anonymizers.fitted import LearnedRecoding

@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import assume, given, settings
-from hypothesis import strategies as st
+from hypothesis import assume, given, settings, strategies as st
 
 import hushtable as ht
 from anonymizers.brute_force import Priced, candidates_of, cheapest, cheapest_partition

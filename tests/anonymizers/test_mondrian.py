@@ -8,8 +8,7 @@ from unittest import mock
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import example, given, settings
-from hypothesis import strategies as st
+from hypothesis import example, given, settings, strategies as st
 
 import hushtable as ht
 import naive

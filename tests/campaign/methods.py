@@ -16,8 +16,7 @@ from typing import Any
 import hushtable as ht
 from campaign.ladders import ladder
 from campaign.outcome import Outcome
-from campaign.requests import method as drawn_method
-from campaign.requests import models
+from campaign.requests import method as drawn_method, models
 from campaign.tables import FORMS, NAMES, Made, build, column
 from hushtable.anonymizers import METHODS
 from hushtable.quality import LOSSES

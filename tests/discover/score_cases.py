@@ -11,8 +11,7 @@ import naive_scores as naive
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import assume
-from hypothesis import strategies as st
+from hypothesis import assume, strategies as st
 
 from hushtable.discover import scores
 from hushtable.tables.partition import Partition

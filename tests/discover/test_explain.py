@@ -5,8 +5,7 @@ import json
 import pandas as pd
 import polars as pl
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from score_cases import PEOPLE, approx
 
 import hushtable as ht

@@ -7,8 +7,7 @@ import numpy as np
 import polars as pl
 import pytest
 import scipy.stats
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from score_cases import approx, counted
 
 import hushtable as ht

@@ -10,8 +10,7 @@ from functools import partial
 import naive_scores as naive
 import polars as pl
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from score_cases import PEOPLE, SET, TABLE_3, TWINS, approx, cases, check_same
 
 from hushtable.discover import scores

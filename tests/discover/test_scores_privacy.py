@@ -9,8 +9,7 @@ import naive_scores as naive
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from score_cases import PEOPLE, SENSITIVE_TWINS, SET, VARIANTS, approx, cases, check_same, counted
 
 import hushtable as ht

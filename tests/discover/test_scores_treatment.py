@@ -14,8 +14,7 @@ import pandas as pd
 import polars as pl
 import pytest
 import scipy.stats
-from hypothesis import assume, given
-from hypothesis import strategies as st
+from hypothesis import assume, given, strategies as st
 from score_cases import VARIANTS, approx, check_same, treatments, words_of
 
 from hushtable.discover import scores

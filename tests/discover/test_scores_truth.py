@@ -9,8 +9,7 @@ import naive_truth as naive
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from score_cases import approx
 
 from hushtable.discover.scores import truth

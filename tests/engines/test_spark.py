@@ -13,8 +13,17 @@ import hypothesis.strategies as st
 import numpy as np
 import polars as pl
 import pytest
-from engine_tables import ASKED, OF_SPARK, assert_same, frames, published, rows_of, slowly_published, texts
-from engine_tables import people as made_up
+from engine_tables import (
+    ASKED,
+    OF_SPARK,
+    assert_same,
+    frames,
+    people as made_up,
+    published,
+    rows_of,
+    slowly_published,
+    texts,
+)
 from hypothesis import given, settings
 from lost_executor import prepared
 

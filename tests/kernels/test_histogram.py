@@ -1,8 +1,7 @@
 """What a class holds of a column, against counting with a dictionary."""
 
 import numpy as np
-from hypothesis import example, given
-from hypothesis import strategies as st
+from hypothesis import example, given, strategies as st
 
 import naive
 from hushtable.kernels import group

@@ -12,10 +12,7 @@ from hushtable.anonymizers import Problem
 from hushtable.anonymizers.judging import Judge
 from hushtable.anonymizers.local import annealing, neighbours, pricing
 from hushtable.hierarchy import Hierarchy
-from hushtable.kernels import annealing as steps
-from hushtable.kernels import class_costs
-from hushtable.kernels import pairing as rings
-from hushtable.kernels import unplaced as levels
+from hushtable.kernels import annealing as steps, class_costs, pairing as rings, unplaced as levels
 from hushtable.search.budget import Clock
 
 NAMES = ("age", "job", "town")

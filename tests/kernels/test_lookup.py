@@ -1,8 +1,7 @@
 """Keys in a table with open addressing, beside a dictionary."""
 
 import numpy as np
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from hushtable.kernels import lookup
 

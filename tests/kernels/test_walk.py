@@ -4,8 +4,7 @@ import math
 from itertools import combinations
 
 import numpy as np
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 import hushtable as ht
 from hushtable.kernels import uniques

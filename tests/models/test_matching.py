@@ -7,8 +7,7 @@ import itertools
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 import hushtable as ht
 from hushtable.models.base import ClassStats, Matching

@@ -5,8 +5,7 @@ import math
 import numpy as np
 import pytest
 from by_hand import added, stats_of, totals_of
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 import naive
 from hushtable.anonymizers.judging import _stacked

@@ -8,8 +8,7 @@ import numpy as np
 import polars as pl
 import pytest
 import yaml
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from naive_constraining import constrain
 
 from hushtable.columns.column import ColumnSpec

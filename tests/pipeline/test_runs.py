@@ -17,8 +17,7 @@ import pytest
 import hushtable as ht
 from command import run, tree
 from hushtable.io import drafts
-from hushtable.pipeline import evaluators, steps
-from hushtable.pipeline import run as runs
+from hushtable.pipeline import evaluators, run as runs, steps
 from hushtable.pipeline.writing import RECORD
 
 REPORTS = """

@@ -6,8 +6,7 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
+from hypothesis import example, given, strategies as st
 
 import naive
 from hushtable.quality.loss import _exact_sum, average_class_size, discernibility, measure, set_ncp

@@ -8,8 +8,7 @@ from itertools import combinations
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from hushtable.columns.column import Column, value_text
 from hushtable.quality.similarity import diagnosis, similarity

@@ -1,7 +1,6 @@
 """Bands of fewer than eleven records are joined, and nothing can be worked out from what is left."""
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from hushtable.reporting.sections import Quantity
 from hushtable.reporting.small_cells import merged

@@ -4,8 +4,7 @@ import naive_uniques as naive
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import assume, given
-from hypothesis import strategies as st
+from hypothesis import assume, given, strategies as st
 from test_mpuccs import pairs, sizes_of
 
 import hushtable as ht

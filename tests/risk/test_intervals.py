@@ -3,8 +3,7 @@
 import naive_uniques as naive
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from hushtable.risk.intervals import excess_risk, wilson
 

@@ -5,8 +5,7 @@ from decimal import Decimal, localcontext
 import naive_population as naive
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from hushtable.errors import InputError
 from hushtable.risk.population import benedetti_franconi, household

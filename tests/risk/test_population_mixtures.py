@@ -4,8 +4,7 @@ import naive_population as naive
 import numpy as np
 import pytest
 from drawing import even, lognormal, lumpy, sample
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from hushtable.risk.population import SampleClasses, bounds, mixtures, npmle
 

@@ -6,8 +6,7 @@ import naive_population as naive
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from hushtable.risk.population import SampleClasses, chow_liu, expected
 from hushtable.tables.partition import Partition

@@ -7,8 +7,7 @@ import numpy as np
 import polars as pl
 import pytest
 from drawing import lognormal, pitman_partition, sample, slide_classes
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 import hushtable as ht
 from hushtable.risk.population import SampleClasses, TreeRisk, dankar, pitman, population_uniqueness, snb, zayatz

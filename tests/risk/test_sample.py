@@ -5,8 +5,7 @@ from collections import Counter
 
 import polars as pl
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
 import naive
 from hushtable.errors import ColumnError, InputError

@@ -8,15 +8,12 @@ from typing import Final
 
 from hushtable.anonymizers.mondrian import Mondrian
 from hushtable.anonymizers.request import Request
-from hushtable.columns.cells import SUPPRESSED
-from hushtable.columns.column import Column
-from hushtable.columns.texts import without_blanks
+from hushtable.columns import SUPPRESSED, Column, without_blanks
 from hushtable.errors import ColumnError, InputError, check_columns, listed, with_hint
-from hushtable.hierarchy.propose import prefix_lengths_of
-from hushtable.io.frames import Frame
-from hushtable.models.identity import KAnonymity
-from hushtable.tables.missing_codes import warn_of_missing_numbers
-from hushtable.tables.table import Table
+from hushtable.hierarchy import prefix_lengths_of
+from hushtable.io import Frame
+from hushtable.models import KAnonymity
+from hushtable.tables import Table, warn_of_missing_numbers
 
 __all__ = [
     "check_cells",

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from hushtable._types import CodeArray, CountArray, frozen, remade
 from hushtable.kernels import replay, split
-from hushtable.recoding.layout import Axis, placing
-from hushtable.search.budget import in_runs
-from hushtable.tables.table import Table
+from hushtable.recoding import Axis, placing
+from hushtable.search import in_runs
+from hushtable.tables import Table
 
 __all__ = ["CutTree", "Walk"]
 

@@ -6,9 +6,8 @@ import numpy as np
 
 from hushtable._types import CodeArray
 from hushtable.kernels import exchange, judge, shares
-from hushtable.search.budget import Clock, check_memory
-from hushtable.tables.partition import Partition
-from hushtable.tables.table import Table
+from hushtable.search import Clock, check_memory
+from hushtable.tables import Partition, Table
 
 __all__ = ["improve"]
 

@@ -13,18 +13,14 @@ from hushtable.anonymizers.judging import Judge
 from hushtable.anonymizers.method import Found
 from hushtable.anonymizers.preparation import Prepared
 from hushtable.anonymizers.request import Request
-from hushtable.claims import Classes, Matchings, of_models
-from hushtable.claims.certificates import Certificate
-from hushtable.columns.cells import SUPPRESSED
-from hushtable.columns.column import ColumnSpec
+from hushtable.claims import Certificate, Classes, Matchings, of_models
+from hushtable.columns import SUPPRESSED, ColumnSpec
 from hushtable.errors import InfeasibleError, InputError, with_hint
-from hushtable.models import entries
-from hushtable.models.base import model_to_dict
-from hushtable.quality.loss import RowLoss
-from hushtable.recoding.recoding import Recoding
-from hushtable.release.release import Release
-from hushtable.tables.partition import Partition
-from hushtable.tables.table import Table
+from hushtable.models import entries, model_to_dict
+from hushtable.quality import RowLoss
+from hushtable.recoding import Recoding
+from hushtable.release import Release
+from hushtable.tables import Partition, Table
 
 __all__ = ["release_of"]
 

@@ -18,22 +18,14 @@ from hushtable.anonymizers.method import Found
 from hushtable.anonymizers.placement import Routes
 from hushtable.anonymizers.preparation import prepare
 from hushtable.anonymizers.request import Request
-from hushtable.claims.coverage import covers_beside, pair_rows
-from hushtable.columns.cells import SUPPRESSED
-from hushtable.columns.column import Kind
+from hushtable.claims import covers_beside, pair_rows
+from hushtable.columns import SUPPRESSED, Kind
 from hushtable.errors import ColumnError, InfeasibleError, InputError, listed, with_hint
-from hushtable.io import drafts, frames
-from hushtable.io.frames import Frame
-from hushtable.recoding import recoding
-from hushtable.recoding.published_texts import Written
-from hushtable.release.edition import Edition, Rewritten
-from hushtable.release.exposure import ExposureLimit
-from hushtable.release.next_batch import Batch
-from hushtable.release.pseudonyms import Pseudonyms
-from hushtable.release.release import Release
-from hushtable.search.budget import Clock
-from hushtable.tables.partition import Partition
-from hushtable.tables.table import Table
+from hushtable.io import Frame, drafts, frames
+from hushtable.recoding import Written, recoding
+from hushtable.release import Batch, Edition, ExposureLimit, Pseudonyms, Release, Rewritten
+from hushtable.search import Clock
+from hushtable.tables import Partition, Table
 
 __all__ = ["LearnedRecoding", "Recoding"]
 

@@ -12,19 +12,14 @@ from hushtable._types import CodeArray
 from hushtable.anonymizers.fitted import LearnedRecoding
 from hushtable.anonymizers.placement import Routes
 from hushtable.anonymizers.request import Request
-from hushtable.columns.cells import SUPPRESSED, read, value
-from hushtable.columns.column import ColumnSpec
+from hushtable.columns import SUPPRESSED, ColumnSpec, read, value
 from hushtable.errors import InputError, listed, with_hint
-from hushtable.hierarchy import Hierarchy, Rule
-from hushtable.hierarchy.rules import Dates, Dictionary, Frequency, Prefix, Runs
-from hushtable.models.matching import MatchingNotion
-from hushtable.quality.loss import SetNCP
-from hushtable.recoding.published_texts import Written
-from hushtable.recoding.readable import Rounded
-from hushtable.recoding.recoding import GridCells, Recoding
-from hushtable.release.release import Release
-from hushtable.tables.partition import Partition
-from hushtable.tables.table import Table
+from hushtable.hierarchy import Dates, Dictionary, Frequency, Hierarchy, Prefix, Rule, Runs
+from hushtable.models import MatchingNotion
+from hushtable.quality import SetNCP
+from hushtable.recoding import GridCells, Recoding, Rounded, Written
+from hushtable.release import Release
+from hushtable.tables import Partition, Table
 
 __all__ = ["Learner"]
 

@@ -13,10 +13,8 @@ from hushtable._types import RULE_DISTINCT, RULE_SHARE, RULE_SIZE, BoolArray, Co
 from hushtable.errors import InfeasibleError, with_hint
 from hushtable.hierarchy import Hierarchy
 from hushtable.kernels import judge, regroup
-from hushtable.models.base import ClassStats, PrivacyModel, Rule, describe
-from hushtable.models.identity import KAnonymity
-from hushtable.tables.partition import Partition, grounds, totals
-from hushtable.tables.table import Table
+from hushtable.models import ClassStats, KAnonymity, PrivacyModel, Rule, describe
+from hushtable.tables import Partition, Table, grounds, totals
 
 __all__ = ["NO_LADDERS", "Judge"]
 

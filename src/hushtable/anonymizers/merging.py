@@ -17,12 +17,11 @@ import numpy as np
 from hushtable._types import BoolArray, CodeArray, CountArray
 from hushtable.anonymizers.cuts import CutTree
 from hushtable.anonymizers.method import Problem, is_bounded_below
-from hushtable.claims.coverage import count_covered, fewest_persons, pair_rows
-from hushtable.columns.column import ColumnSpec
-from hushtable.models.base import ClassStats, PrivacyModel
-from hushtable.recoding.recoding import Recoding
-from hushtable.tables.partition import Partition
-from hushtable.tables.table import Table
+from hushtable.claims import count_covered, fewest_persons, pair_rows
+from hushtable.columns import ColumnSpec
+from hushtable.models import ClassStats, PrivacyModel
+from hushtable.recoding import Recoding
+from hushtable.tables import Partition, Table
 
 __all__ = ["undo_overlaps"]
 

@@ -15,15 +15,11 @@ from hushtable._types import BoolArray, CodeArray
 from hushtable.anonymizers.judging import Judge
 from hushtable.errors import InputError, listed, with_hint
 from hushtable.hierarchy import Hierarchy
-from hushtable.models import entries
-from hushtable.models.base import PrivacyModel
-from hushtable.models.identity import DeltaPresence
-from hushtable.models.matching import MatchingNotion
-from hushtable.quality.loss import Loss
-from hushtable.recoding.recoding import Recoding
-from hushtable.search.budget import Budget, Clock, Trace
-from hushtable.tables.partition import Partition
-from hushtable.tables.table import Table
+from hushtable.models import DeltaPresence, MatchingNotion, PrivacyModel, entries
+from hushtable.quality import Loss
+from hushtable.recoding import Recoding
+from hushtable.search import Budget, Clock, Trace
+from hushtable.tables import Partition, Table
 
 __all__ = ["METHODS", "Found", "Method", "Offers", "Placing", "Problem", "check_asked", "is_bounded_below", "register"]
 

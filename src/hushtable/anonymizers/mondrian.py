@@ -18,12 +18,10 @@ from hushtable.anonymizers.outlier_suppression import suppress_for_loss
 from hushtable.anonymizers.parallel import Search, grow, side_by_side
 from hushtable.anonymizers.publish import STYLES, Style
 from hushtable.errors import InputError, check_whole, listed, with_hint
-from hushtable.kernels import exchange as exchanging
-from hushtable.kernels import replay, split
-from hushtable.recoding.layout import Axis, Lists, by_content, check_grid, lay_out, pack, packed_rows, places
-from hushtable.recoding.recoding import Recoding
-from hushtable.search.budget import check_memory, say_if_first_run
-from hushtable.tables.partition import Partition
+from hushtable.kernels import exchange as exchanging, replay, split
+from hushtable.recoding import Axis, Lists, Recoding, by_content, check_grid, lay_out, pack, packed_rows, places
+from hushtable.search import check_memory, say_if_first_run
+from hushtable.tables import Partition
 
 __all__ = ["Mondrian"]
 

@@ -11,10 +11,9 @@ import numpy as np
 from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray
 from hushtable.anonymizers import publish
 from hushtable.anonymizers.method import Found, Problem
-from hushtable.recoding.layout import Axis, by_content, places, relative
-from hushtable.recoding.recoding import Sets
-from hushtable.search.budget import Trade
-from hushtable.tables.partition import Partition
+from hushtable.recoding import Axis, Sets, by_content, places, relative
+from hushtable.search import Trade
+from hushtable.tables import Partition
 
 __all__ = ["suppress_for_loss", "worth_suppressing"]
 

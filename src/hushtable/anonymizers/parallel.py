@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from hushtable._types import CodeArray, CountArray
 from hushtable.kernels import choose, judge, profile, split
 from hushtable.kernels.rows import BLOCK
-from hushtable.search.budget import Budget, Clock, n_threads
+from hushtable.search import Budget, Clock, n_threads
 
 __all__ = ["Grown", "Search", "grow", "side_by_side"]
 

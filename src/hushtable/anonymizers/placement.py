@@ -12,15 +12,12 @@ import numpy as np
 from hushtable._types import CodeArray, CountArray
 from hushtable.anonymizers import publish
 from hushtable.anonymizers.cuts import CutTree
-from hushtable.claims.coverage import covered_by, n_below
-from hushtable.columns import cells
-from hushtable.columns.column import Column
+from hushtable.claims import covered_by, n_below
+from hushtable.columns import Column, cells
 from hushtable.kernels import replay
-from hushtable.recoding.cut_points import cut_point, grid_point
-from hushtable.recoding.layout import Axis
-from hushtable.search.budget import in_runs
-from hushtable.tables.partition import Partition
-from hushtable.tables.table import Table
+from hushtable.recoding import Axis, cut_point, grid_point
+from hushtable.search import in_runs
+from hushtable.tables import Partition, Table
 
 __all__ = ["Among", "Below", "Routes", "Side"]
 

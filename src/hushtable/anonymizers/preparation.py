@@ -9,14 +9,12 @@ from typing import Any, Literal
 
 from hushtable.anonymizers.checks import check_cells, check_roles, check_spelling
 from hushtable.anonymizers.request import Request
-from hushtable.columns.column import Column, ColumnSpec
+from hushtable.columns import Column, ColumnSpec
 from hushtable.errors import InputError, check_columns, listed, with_hint
 from hushtable.hierarchy import Hierarchy
-from hushtable.io import drafts, frames
-from hushtable.io.frames import Frame
-from hushtable.quality.loss import SetNCP
-from hushtable.tables.partition import totals
-from hushtable.tables.table import Table
+from hushtable.io import Frame, drafts, frames
+from hushtable.quality import SetNCP
+from hushtable.tables import Table, totals
 
 __all__ = ["Prepared", "prepare"]
 

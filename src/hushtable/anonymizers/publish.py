@@ -14,13 +14,9 @@ from hushtable._types import BoolArray, CodeArray, CountArray
 from hushtable.columns import cells
 from hushtable.hierarchy import Hierarchy
 from hushtable.kernels import histogram
-from hushtable.recoding import recoding as recodings
-from hushtable.recoding.layout import Axis
-from hushtable.recoding.readable import Listed, Rounded
-from hushtable.recoding.recoding import Cells, Recoding
-from hushtable.search.budget import n_threads
-from hushtable.tables.partition import Partition
-from hushtable.tables.table import Table
+from hushtable.recoding import Axis, Cells, Listed, Recoding, Rounded, recoding as recodings
+from hushtable.search import n_threads
+from hushtable.tables import Partition, Table
 
 __all__ = ["STYLES", "Style", "covering", "from_cells", "from_classes", "run"]
 

@@ -14,18 +14,14 @@ import numpy as np
 from hushtable.anonymizers.placement import Among, Below, Routes, Side
 from hushtable.anonymizers.request import Request
 from hushtable.claims import Limits
-from hushtable.columns.column import ColumnSpec
+from hushtable.columns import ColumnSpec
 from hushtable.errors import InputError, with_hint
-from hushtable.hierarchy import Hierarchy
-from hushtable.hierarchy.rules import Dates
-from hushtable.hierarchy.rules import to_dict as rule_to_dict
-from hushtable.io import drafts
-from hushtable.io.csv.dialect import Writing
-from hushtable.models import entries, model_to_dict
-from hushtable.models import from_dict as model_from_dict
-from hushtable.quality.loss import SetNCP
-from hushtable.recoding.published_texts import Written
-from hushtable.release.exposure import ExposureLimit
+from hushtable.hierarchy import Dates, Hierarchy, to_dict as rule_to_dict
+from hushtable.io import Writing, drafts
+from hushtable.models import entries, from_dict as model_from_dict, model_to_dict
+from hushtable.quality import SetNCP
+from hushtable.recoding import Written
+from hushtable.release import ExposureLimit
 
 __all__ = ["parts_in", "read", "write"]
 

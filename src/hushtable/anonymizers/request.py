@@ -10,15 +10,13 @@ from typing import Any, Literal
 from hushtable.anonymizers.method import Method
 from hushtable.anonymizers.mondrian import Mondrian
 from hushtable.claims import Limits
-from hushtable.columns.column import ColumnSpec
+from hushtable.columns import ColumnSpec
 from hushtable.errors import InputError, listed, with_hint
-from hushtable.io.csv.dialect import Writing
-from hushtable.models.base import PrivacyModel
-from hushtable.models.identity import DeltaPresence, KAnonymity
-from hushtable.models.matching import MatchingNotion
-from hushtable.quality.loss import Loss, SetNCP
-from hushtable.release.pseudonyms import Pseudonyms
-from hushtable.search.budget import Clock
+from hushtable.io import Writing
+from hushtable.models import DeltaPresence, KAnonymity, MatchingNotion, PrivacyModel
+from hushtable.quality import Loss, SetNCP
+from hushtable.release import Pseudonyms
+from hushtable.search import Clock
 
 __all__ = ["Request"]
 

@@ -9,10 +9,9 @@ import numpy as np
 
 from hushtable._types import BoolArray, CountArray
 from hushtable.errors import ColumnError
-from hushtable.io.frames import Frame
-from hushtable.models.base import ClassStats, Ground, Histogram, PrivacyModel
-from hushtable.tables.partition import grounds, totals
-from hushtable.tables.table import Table
+from hushtable.io import Frame
+from hushtable.models import ClassStats, Ground, Histogram, PrivacyModel
+from hushtable.tables import Table, grounds, totals
 
 __all__ = ["offending_rows"]
 

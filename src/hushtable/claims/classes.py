@@ -28,14 +28,10 @@ from hushtable.claims.coverage import count_covered, fewest_persons
 from hushtable.claims.grouping import Grouped, Held, cover, ground, group, hold, listed_cells, published_cells, spec_of
 from hushtable.claims.readings import count_values, label_rows, match_classes, tallied
 from hushtable.claims.verdict import Claim, Failure, Verdict
-from hushtable.columns.cells import SUPPRESSED
-from hushtable.columns.column import ColumnSpec
-from hushtable.columns.spellings import canonical
-from hushtable.columns.texts import missing_texts, text_codes
+from hushtable.columns import SUPPRESSED, ColumnSpec, canonical, missing_texts, text_codes
 from hushtable.errors import InputError, check_columns, with_hint
 from hushtable.io import frames
-from hushtable.models import from_dict
-from hushtable.models.base import ClassStats, Histogram, PrivacyModel, describe, model_to_dict
+from hushtable.models import ClassStats, Histogram, PrivacyModel, describe, from_dict, model_to_dict
 
 __all__ = ["Classes", "Limits", "class_figures", "spelling_failures"]
 

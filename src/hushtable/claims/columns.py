@@ -10,10 +10,9 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from hushtable.columns.column import KINDS, ColumnSpec
+from hushtable.columns import KINDS, ColumnSpec
 from hushtable.errors import InputError, listed, with_hint
-from hushtable.hierarchy import Hierarchy
-from hushtable.hierarchy.rules import to_dict as rule_to_dict
+from hushtable.hierarchy import Hierarchy, to_dict as rule_to_dict
 
 __all__ = [
     "joined",

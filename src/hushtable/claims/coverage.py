@@ -9,12 +9,10 @@ from typing import Any, Final
 import numpy as np
 
 from hushtable._types import BoolArray, CodeArray, CountArray
-from hushtable.columns.cells import Cell, Ends, read
-from hushtable.columns.column import Column, ColumnSpec, from_texts
+from hushtable.columns import Cell, Column, ColumnSpec, Ends, from_texts, read
 from hushtable.errors import ColumnError, InputError, with_hint
-from hushtable.hierarchy import Hierarchy
-from hushtable.hierarchy.grid import to_exact
-from hushtable.search.budget import check_memory
+from hushtable.hierarchy import Hierarchy, to_exact
+from hushtable.search import check_memory
 
 __all__ = ["count_covered", "covered_by", "covers_beside", "fewest_persons", "n_below", "pair_rows"]
 

@@ -18,15 +18,11 @@ import polars as pl
 from hushtable._types import BoolArray, CodeArray, CountArray
 from hushtable.claims.coverage import pair_rows
 from hushtable.claims.readings import label_rows, tallied
-from hushtable.columns import column as columns_
-from hushtable.columns.cells import with_point
-from hushtable.columns.column import ColumnSpec
-from hushtable.columns.series import encode
-from hushtable.columns.texts import listed, map_texts, spelled, text_codes
+from hushtable.columns import ColumnSpec, column as columns_, encode, listed, map_texts, spelled, text_codes, with_point
 from hushtable.errors import check_columns
 from hushtable.hierarchy import Hierarchy
 from hushtable.io import frames
-from hushtable.models.base import Ground
+from hushtable.models import Ground
 
 __all__ = ["Grouped", "Held", "cover", "ground", "group", "hold", "listed_cells", "published_cells", "spec_of"]
 

@@ -28,13 +28,10 @@ from hushtable.claims.columns import (
 from hushtable.claims.grouping import Grouped, cover, group, hold
 from hushtable.claims.readings import count_values
 from hushtable.claims.verdict import Claim, Failure, Verdict
-from hushtable.columns.cells import SUPPRESSED
-from hushtable.columns.column import ColumnSpec
+from hushtable.columns import SUPPRESSED, ColumnSpec
 from hushtable.errors import check_columns
 from hushtable.io import frames
-from hushtable.models import from_dict
-from hushtable.models.base import ClassStats, Matching, describe, model_to_dict
-from hushtable.models.matching import MatchingNotion
+from hushtable.models import ClassStats, Matching, MatchingNotion, describe, from_dict, model_to_dict
 
 __all__ = ["Matchings"]
 

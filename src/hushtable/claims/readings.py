@@ -13,8 +13,8 @@ from typing import Final
 import numpy as np
 
 from hushtable._types import BoolArray, CodeArray, CountArray, Missing
-from hushtable.models.base import Histogram
-from hushtable.search.budget import check_memory
+from hushtable.models import Histogram
+from hushtable.search import check_memory
 
 __all__ = ["count_values", "label_rows", "match_classes", "match_sizes", "tallied"]
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
 from hushtable._types import CountArray
-from hushtable.columns.legible import escaped, finite
+from hushtable.columns import escaped, finite
 from hushtable.errors import InputError, VerificationError, with_hint
 
 __all__ = ["Claim", "Failure", "Verdict", "told"]

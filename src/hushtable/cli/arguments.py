@@ -15,8 +15,7 @@ from hushtable.cli.terminal import tell
 from hushtable.errors import InputError, with_hint
 
 if TYPE_CHECKING:
-    from hushtable.io.csv.dialect import Dialect
-    from hushtable.io.frames import Frame
+    from hushtable.io import Dialect, Frame
 
 __all__ = [
     "AsJson",
@@ -86,8 +85,7 @@ Threads = Annotated[
 def outputs_of(output: Path, *, codebook: bool) -> tuple[Path, ...]:
     """Return the files that a release is written to."""
     from hushtable.io import frames
-    from hushtable.release import manifest
-    from hushtable.release.codebook import codebook_paths
+    from hushtable.release import codebook_paths, manifest
 
     frames.file_kind(output)
     return (output, manifest.manifest_path(output), *(codebook_paths(output) if codebook else ()))
@@ -95,7 +93,7 @@ def outputs_of(output: Path, *, codebook: bool) -> tuple[Path, ...]:
 
 def use_threads(n_threads: int | None) -> None:
     """Let the searches and polars use so many threads; polars listens only before it is imported."""
-    from hushtable.search.budget import THREADS
+    from hushtable.search import THREADS
 
     if n_threads is not None:
         os.environ[THREADS] = os.environ["POLARS_MAX_THREADS"] = str(n_threads)
@@ -168,7 +166,7 @@ def frame_of(path: Path | None, encoding: str | None, delimiter: str | None) -> 
 
 def dialect_of(encoding: str | None, delimiter: str | None, known: Dialect | None = None) -> Dialect:
     """Return how a table is spelled: as options say, else as is known."""
-    from hushtable.io.csv.dialect import Dialect
+    from hushtable.io import Dialect
 
     known = known or Dialect()
     return replace(known, encoding=encoding or known.encoding, delimiter=delimiter or known.delimiter)
@@ -187,7 +185,7 @@ def table_of(file: Path, encoding: str | None, delimiter: str | None, known: Dia
 
 def _check_room(file: Path) -> None:
     """Raise InputError where a file is certain not to fit into memory; the searches estimate what they need."""
-    from hushtable.search.budget import check_memory
+    from hushtable.search import check_memory
 
     if file.is_file():
         hint = "anonymize takes --engine stream; else give it fewer rows or columns, or a machine with more memory."

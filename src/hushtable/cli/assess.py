@@ -26,11 +26,11 @@ from hushtable.cli.limits import assess_figures, fail_above, failing, limits_of
 from hushtable.cli.report import ReportFile, check_report, write_report
 from hushtable.cli.terminal import aligned, print_json, say, step
 from hushtable.errors import InputError, with_hint
-from hushtable.policy.limits import failures
+from hushtable.policy import failures
 
 if TYPE_CHECKING:
-    from hushtable.io.frames import Frame
-    from hushtable.risk.assess import RiskAssessment
+    from hushtable.io import Frame
+    from hushtable.risk import RiskAssessment
 
 __all__ = ["assess"]
 

@@ -27,7 +27,7 @@ from hushtable.cli.terminal import print_json, say, step
 
 if TYPE_CHECKING:
     from hushtable.claims import Verdict
-    from hushtable.release.release import Release
+    from hushtable.release import Release
 
 __all__ = ["apply"]
 

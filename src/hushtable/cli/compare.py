@@ -28,7 +28,7 @@ from hushtable.cli.terminal import aligned, bar, leaving, print_json, say, step
 from hushtable.errors import InputError, with_hint
 
 if TYPE_CHECKING:
-    from hushtable.policy.comparison import ComparedRun, Comparison
+    from hushtable.policy import ComparedRun, Comparison
 
 __all__ = ["compare"]
 
@@ -73,8 +73,7 @@ def compare(
     """
     use_threads(threads)
     from hushtable.io import drafts
-    from hushtable.policy import Policy
-    from hushtable.policy.comparing import compare as compare_
+    from hushtable.policy import Policy, compare as compare_
 
     if external:
         msg = "a comparison has no external form: it shows what every k costs, which helps to undo a release."
@@ -138,7 +137,7 @@ def _draw(compared: Comparison, path: Path) -> None:
 
 def _lines(compared: Comparison) -> list[str]:
     """Lay out the runs, what each column loses in them, and where the curve bends most."""
-    from hushtable.policy.comparison import INTERNAL, KNEE
+    from hushtable.policy import INTERNAL, KNEE
 
     feasible = [row for row in compared.rows if row.is_feasible]
     crowd = "records" if compared.person is None else f"persons ({compared.person})"

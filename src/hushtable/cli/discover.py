@@ -14,10 +14,7 @@ from hushtable.cli.terminal import aligned, print_json, say, step
 from hushtable.errors import InputError, listed, with_hint
 
 if TYPE_CHECKING:
-    from hushtable.discover.compare import SetComparison
-    from hushtable.discover.explain import Explanation
-    from hushtable.discover.objective import Objective, Term
-    from hushtable.discover.select import Selection
+    from hushtable.discover import Explanation, Objective, Selection, SetComparison, Term
 
 __all__ = ["scores", "select"]
 
@@ -72,7 +69,7 @@ def scores(
     as_json: AsJson = False,
 ) -> None:
     """Score column sets beside one another: how they tell people apart, what they give away, what they predict."""
-    from hushtable.discover.compare import DEFAULT_SCORES, compare_sets
+    from hushtable.discover import DEFAULT_SCORES, compare_sets
     from hushtable.io import frames
 
     given = {"target": target, "sensitive": sensitive, "treatment": treatment, "treated": treated}
@@ -141,10 +138,10 @@ def select(
     as_json: AsJson = False,
 ) -> None:
     """Search the column set of the highest objective, and say what each term and each column contributes."""
-    from hushtable.discover.select import select_columns
+    from hushtable.discover import select_columns
     from hushtable.io import frames
-    from hushtable.search.budget import Budget
-    from hushtable.tables.table import Table
+    from hushtable.search import Budget
+    from hushtable.tables import Table
 
     given = {"target": target, "sensitive": sensitive, "treatment": treatment, "treated": treated}
     wanted = _objective(objective, given)
@@ -173,7 +170,7 @@ def _search(method: str, text: str) -> Any:
     """Return a search with its options: numbers, whole where the method's default is."""
     from dataclasses import fields
 
-    from hushtable.discover.optimizers import of
+    from hushtable.discover import of
 
     search: Any = of(method)
     known = {each.name: each.default for each in fields(search) if isinstance(each.default, (int, float))}
@@ -189,7 +186,7 @@ def _search(method: str, text: str) -> Any:
 
 def _objective(text: str, given: Mapping[str, str | None]) -> Objective:
     """Read an objective of the form score=weight,score:aggregate=weight, or a named one."""
-    from hushtable.discover.objective import Objective
+    from hushtable.discover import Objective
 
     if text != "paper":
         return Objective(tuple(_terms(numbers_of(text, "SCORE=WEIGHT", "--objective distinction=1,gini=-0.5"), given)))
@@ -199,8 +196,7 @@ def _objective(text: str, given: Mapping[str, str | None]) -> Objective:
 
 def _terms(weights: Mapping[str, float], given: Mapping[str, str | None]) -> list[Term]:
     """Make terms of scores by name, each with those of the given columns that it asks for."""
-    from hushtable.discover import scores as measures
-    from hushtable.discover.objective import Term
+    from hushtable.discover import Term, scores as measures
 
     terms: list[Term] = []
     used: set[str] = set()

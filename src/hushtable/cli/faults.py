@@ -7,7 +7,7 @@ import traceback
 from pathlib import Path
 from typing import Final
 
-from hushtable.io.drafts import is_full
+from hushtable.io import is_full
 
 __all__ = ["FAULT", "fault_line"]
 

@@ -11,7 +11,7 @@ import typer
 
 from hushtable.cli.terminal import leaving, tell
 from hushtable.errors import InputError, listed, with_hint
-from hushtable.policy.limits import Figure
+from hushtable.policy import Figure
 
 __all__ = [
     "assess_figures",

@@ -14,7 +14,7 @@ from hushtable.errors import InputError, with_hint
 
 if TYPE_CHECKING:
     from hushtable.claims import Verdict
-    from hushtable.masking.release import MaskedRelease
+    from hushtable.masking import MaskedRelease
 
 __all__ = ["mask_dependence"]
 
@@ -54,10 +54,10 @@ def mask_dependence(
     as_json: AsJson = False,
 ) -> None:
     """Write a table in which some columns are exactly independent of others, and the others' values by cluster."""
-    from hushtable.discover.recognise import looks_identifying
+    from hushtable.discover import looks_identifying
     from hushtable.io import drafts, frames
     from hushtable.masking import mask_dependence as mask
-    from hushtable.search.budget import Budget
+    from hushtable.search import Budget
 
     values = values or output.with_name(f"{output.stem}.clusters{output.suffix}")
     for path in (output, values):

@@ -48,9 +48,9 @@ from hushtable.errors import InputError, with_hint
 
 if TYPE_CHECKING:
     from hushtable.claims import Claim, Verdict
-    from hushtable.io.frames import Frame
+    from hushtable.io import Frame
     from hushtable.policy import Policy
-    from hushtable.release.release import Release
+    from hushtable.release import Release
 
 __all__ = ["anonymize", "verify"]
 
@@ -161,10 +161,9 @@ def anonymize(
 ) -> None:
     """Write a release in which every person hides among k, with its manifest, verified from the written file."""
     use_threads(threads)
-    from hushtable.io import drafts
-    from hushtable.io.files import Snapshot
-    from hushtable.release.edition import check_writing
-    from hushtable.search.budget import Budget
+    from hushtable.io import Snapshot, drafts
+    from hushtable.release import check_writing
+    from hushtable.search import Budget
 
     if certificate is not None and external:
         msg = with_hint(

@@ -14,8 +14,7 @@ from hushtable.cli.terminal import aligned, leaving, print_json, say, step, tell
 from hushtable.errors import HushError, InputError, with_hint
 
 if TYPE_CHECKING:
-    from hushtable.reporting import Report
-    from hushtable.reporting.sections import Block, Section
+    from hushtable.reporting import Block, Report, Section
 
 __all__ = ["ReportFile", "after_writing", "check_report", "report", "report_outputs", "write_report"]
 
@@ -29,7 +28,7 @@ def report_outputs(path: Path | None) -> tuple[Path, ...]:
     """Return the files that a report is written to; none where none is asked for."""
     if path is None:
         return ()
-    from hushtable.reporting.document import report_paths
+    from hushtable.reporting import report_paths
 
     return report_paths(path)
 
@@ -90,8 +89,7 @@ def report(
     Without an output it is printed. Exit 1 when the release does not hold what it claims.
     """
     from hushtable.io import drafts
-    from hushtable.release.codebook import codebook_paths
-    from hushtable.release.manifest import manifest_path
+    from hushtable.release import codebook_paths, manifest_path
     from hushtable.reporting import report as report_
 
     if not release.name:
@@ -131,7 +129,7 @@ def _section_lines(section: Section) -> Iterator[str]:
 
 
 def _block_lines(block: Block) -> Iterator[str]:
-    from hushtable.reporting.sections import Answers, Chart, Code, KeyFigures, Paragraph, Points, Quantity, Table, shown
+    from hushtable.reporting import Answers, Chart, Code, KeyFigures, Paragraph, Points, Quantity, Table, shown
 
     if isinstance(block, Paragraph):
         yield f"careful: {block.text}" if block.tone == "careful" else block.text

@@ -13,7 +13,7 @@ from hushtable.cli.terminal import tell
 from hushtable.errors import InputError, PolicyError, listed, with_hint
 
 if TYPE_CHECKING:
-    from hushtable.io.frames import Frame
+    from hushtable.io import Frame
     from hushtable.policy import Policy
 
 __all__ = ["changed", "decided", "key_in", "key_of", "policy_of_options"]
@@ -46,7 +46,7 @@ def policy_of_options(
     diversity : sequence of str
         Each ``L:COLUMN``.
     """
-    from hushtable.discover.recognise import looks_identifying, repeating_person
+    from hushtable.discover import looks_identifying, repeating_person
     from hushtable.policy import Policy
 
     if not roles["quasi-identifier"] or k is None:

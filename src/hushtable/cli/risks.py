@@ -28,12 +28,11 @@ from hushtable.cli.report import ReportFile, report_outputs, write_report
 from hushtable.cli.summary import mpuccs_lines, uniques_lines
 from hushtable.cli.terminal import print_json, say, sets_bar, step, tell
 from hushtable.errors import InputError, with_hint
-from hushtable.policy.limits import failures, mpuccs_figures
+from hushtable.policy import failures, mpuccs_figures
 
 if TYPE_CHECKING:
-    from hushtable.io.frames import Frame
-    from hushtable.risk.mpuccs import Mpuccs
-    from hushtable.risk.petsard import PetsardMpuccs
+    from hushtable.io import Frame
+    from hushtable.risk import Mpuccs, PetsardMpuccs
 
 __all__ = ["mpuccs", "uniques"]
 
@@ -227,7 +226,7 @@ def _attack(
     options: dict[str, Any],
 ) -> Mpuccs:
     from hushtable.risk.mpuccs import mpuccs as attack
-    from hushtable.search.budget import Budget
+    from hushtable.search import Budget
 
     budget = None if seconds is None else Budget(seconds=seconds)
     with sets_bar("columns") as progress:
@@ -236,7 +235,7 @@ def _attack(
 
 def _as_petsard(compat: str, original: Any, synthetic: Any, options: dict[str, Any]) -> PetsardMpuccs:
     """Imitate another program; of precisions it knows one for all columns, and finds it where none is given."""
-    from hushtable.risk.petsard import petsard_mpuccs
+    from hushtable.risk import petsard_mpuccs
 
     if compat != "petsard-1.6":
         raise InputError(with_hint(f"--compat {compat!r} is not known.", "use petsard-1.6, or leave it out."))
@@ -270,8 +269,8 @@ def uniques(
     as_json: AsJson = False,
 ) -> None:
     """Find the fewest columns on which each record is unique, and the SUDA scores made of them."""
-    from hushtable.risk.uniques import minimal_uniques
-    from hushtable.search.budget import Budget
+    from hushtable.risk import minimal_uniques
+    from hushtable.search import Budget
 
     limits = limits_of(fail, _UNIQUES_FIGURES)
     _check_outputs((details,), report, (place_of(file),), overwrite=force)

@@ -14,10 +14,10 @@ from hushtable.cli.streaming import head_of, origin_of
 from hushtable.cli.summary import risk_lines, role_table
 from hushtable.cli.terminal import print_json, say, step, tell
 from hushtable.errors import InputError, listed, with_hint
-from hushtable.policy.limits import failures
+from hushtable.policy import failures
 
 if TYPE_CHECKING:
-    from hushtable.discover.recognise import Roles
+    from hushtable.discover import Roles
 
 __all__ = ["scan"]
 
@@ -44,9 +44,9 @@ def scan(
     as_json: AsJson = False,
 ) -> None:
     """List columns with proposed roles, measure the risk, and write a policy to start from."""
-    from hushtable.discover.recognise import find_quasi_identifiers
+    from hushtable.discover import find_quasi_identifiers
     from hushtable.io import drafts
-    from hushtable.policy.proposal import proposed
+    from hushtable.policy import proposed
     from hushtable.risk.assess import assess
 
     limits = limits_of(fail, _SCAN_FIGURES)

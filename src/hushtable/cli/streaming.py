@@ -11,11 +11,8 @@ from hushtable.cli.terminal import bar, print_json, say, step
 from hushtable.errors import InputError, with_hint
 
 if TYPE_CHECKING:
-    from hushtable.engines import RemoteRelease
-    from hushtable.engines.files import Files
-    from hushtable.engines.lazy import Lazy
-    from hushtable.io.csv.dialect import Dialect
-    from hushtable.io.frames import Frame
+    from hushtable.engines import Files, Lazy, RemoteRelease
+    from hushtable.io import Dialect, Frame
     from hushtable.policy import Policy
 
 __all__ = ["anonymize_streamed", "head_of", "origin_of"]

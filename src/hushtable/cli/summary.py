@@ -12,17 +12,13 @@ from hushtable.models import entries
 
 if TYPE_CHECKING:
     from hushtable.claims import Claim, Linkage, Verdict
-    from hushtable.discover.recognise import Roles
-    from hushtable.hierarchy.tails import Tails
-    from hushtable.io.csv.dialect import Writing
-    from hushtable.io.frames import Frame
+    from hushtable.discover import Roles
+    from hushtable.hierarchy import Tails
+    from hushtable.io import Frame, Writing
     from hushtable.policy import Policy
-    from hushtable.release.exposure import Exposure
-    from hushtable.release.notes import FarOut
-    from hushtable.risk.mpuccs import Mpuccs
-    from hushtable.risk.petsard import PetsardMpuccs
-    from hushtable.risk.uniques import MinimalUniques
-    from hushtable.search.budget import Trace
+    from hushtable.release import Exposure, FarOut
+    from hushtable.risk import MinimalUniques, Mpuccs, PetsardMpuccs
+    from hushtable.search import Trace
 
 __all__ = [
     "effort_lines",

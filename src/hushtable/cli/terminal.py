@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from hushtable.columns.legible import finite, legible, legible_json
+from hushtable.columns import finite, legible_json
+from hushtable.columns.legible import legible
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar
 
     from hushtable._types import Progress
-    from hushtable.tables.lattice import WalkProgress
+    from hushtable.tables import WalkProgress
 
 __all__ = ["Laid", "aligned", "bar", "complain", "leaving", "print_json", "say", "sets_bar", "step", "tell"]
 

@@ -13,9 +13,9 @@ from hushtable.errors import InputError, with_hint
 
 if TYPE_CHECKING:
     from hushtable.claims import Classes, Matchings
-    from hushtable.io.frames import Frame
+    from hushtable.io import Frame
     from hushtable.policy import Policy
-    from hushtable.quality.utility import Utility
+    from hushtable.quality import Utility
 
 __all__ = ["utility"]
 
@@ -47,7 +47,7 @@ def utility(
     """Compare columns, pairs of columns, means and a model of a target between a release and its original."""
     use_threads(threads)
     from hushtable.policy import Policy
-    from hushtable.quality.utility import measure_utility
+    from hushtable.quality import measure_utility
     from hushtable.release import manifest
 
     _check_target(target, held_out)

@@ -10,16 +10,15 @@ from typing import Any, Final
 import numpy as np
 
 from hushtable._types import FloatArray
-from hushtable.columns.legible import escaped
+from hushtable.columns import escaped
 from hushtable.discover.evaluation import Evaluator, coded
 from hushtable.discover.objective import Objective, Term
 from hushtable.discover.scores import truth as truths
 from hushtable.discover.scores.base import Direction, Score
 from hushtable.errors import InputError, check_columns, names_in, with_hint
 from hushtable.io import frames
-from hushtable.search.budget import Budget
-from hushtable.tables.partition import Partition
-from hushtable.tables.table import Table
+from hushtable.search import Budget
+from hushtable.tables import Partition, Table
 
 __all__ = ["DEFAULT_SCORES", "ComparedScore", "ComparedSet", "SetComparison", "compare_sets"]
 

@@ -14,8 +14,7 @@ from typing import Final
 import numpy as np
 
 from hushtable._types import CodeArray, FloatArray
-from hushtable.tables.lattice.listing import partitions
-from hushtable.tables.table import Table
+from hushtable.tables import Table, partitions
 
 __all__ = ["MOST_ROWS", "Determined", "find_determined"]
 

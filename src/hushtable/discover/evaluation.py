@@ -17,9 +17,8 @@ from hushtable.discover.objective import ClassFigures, Objective, Term
 from hushtable.errors import InputError, check_columns, listed, with_hint
 from hushtable.io import frames
 from hushtable.kernels import subsets
-from hushtable.search.budget import Budget, check_memory, n_threads
-from hushtable.tables.partition import Partition
-from hushtable.tables.table import Table
+from hushtable.search import Budget, check_memory, n_threads
+from hushtable.tables import Partition, Table
 
 __all__ = ["BudgetEnded", "Evaluator", "coded"]
 

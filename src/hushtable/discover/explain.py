@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from hushtable._types import BoolArray, FloatArray
-from hushtable.columns.legible import escaped
+from hushtable.columns import escaped
 from hushtable.discover.evaluation import Evaluator, coded
 from hushtable.errors import InputError, with_hint
 from hushtable.io import frames
-from hushtable.search.budget import Budget
+from hushtable.search import Budget
 
 if TYPE_CHECKING:
     from hushtable.discover.select import Selection

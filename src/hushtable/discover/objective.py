@@ -12,8 +12,7 @@ import numpy as np
 from hushtable._types import CountArray, FloatArray
 from hushtable.discover import scores
 from hushtable.errors import InputError, listed, with_hint
-from hushtable.tables.partition import Partition
-from hushtable.tables.table import Table
+from hushtable.tables import Partition, Table
 
 __all__ = ["ClassFigures", "Objective", "Term"]
 

@@ -23,11 +23,11 @@ import numpy as np
 import polars as pl
 
 from hushtable._types import BoolArray, CodeArray, CountArray
-from hushtable.columns.series import cell_codes
+from hushtable.columns import cell_codes
 from hushtable.errors import ColumnError
-from hushtable.io.frames import Frame
+from hushtable.io import Frame
 from hushtable.kernels import group
-from hushtable.tables.table import Table
+from hushtable.tables import Table
 
 __all__ = [
     "Named",

@@ -15,8 +15,7 @@ from typing import Any, Final
 import numpy as np
 
 from hushtable._types import CodeArray
-from hushtable.columns.column import Column
-from hushtable.columns.spellings import count_near_duplicates
+from hushtable.columns import Column, count_near_duplicates
 from hushtable.discover.prose import look_for_names
 from hushtable.discover.roles.cells import cells_of
 from hushtable.discover.roles.decision import decide
@@ -25,7 +24,7 @@ from hushtable.discover.roles.names import Lexicon, lexicon
 from hushtable.discover.roles.records import Proposal, ProposedRole, Roles
 from hushtable.errors import ColumnError, check_type
 from hushtable.io import frames
-from hushtable.tables.table import Table
+from hushtable.tables import Table
 
 __all__ = ["PROSE", "Proposal", "ProposedRole", "Roles", "find_quasi_identifiers", "looks_identifying"]
 

@@ -10,14 +10,14 @@ from typing import Any, Final, Literal
 import numpy as np
 
 from hushtable._types import BoolArray, FloatArray, frozen
-from hushtable.columns.legible import escaped
+from hushtable.columns import escaped
 from hushtable.discover.evaluation import Evaluator
 from hushtable.discover.objective import Objective, Term
 from hushtable.errors import InputError, check_columns, with_hint
 from hushtable.io import frames
 from hushtable.plots import charts
-from hushtable.search.budget import Budget
-from hushtable.tables.table import Table
+from hushtable.search import Budget
+from hushtable.tables import Table
 
 __all__ = ["Redundancy", "find_redundancy"]
 

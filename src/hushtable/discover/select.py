@@ -10,7 +10,7 @@ from typing import Any, Final, Literal
 import numpy as np
 
 from hushtable._types import BoolArray, FloatArray, frozen
-from hushtable.columns.legible import escaped
+from hushtable.columns import escaped
 from hushtable.discover import optimizers
 from hushtable.discover.evaluation import BudgetEnded, Evaluator, coded
 from hushtable.discover.explain import Explanation, explain
@@ -19,8 +19,8 @@ from hushtable.discover.optimizers.exact import undominated
 from hushtable.errors import BudgetExceeded, InputError, check_whole, with_hint
 from hushtable.io import frames
 from hushtable.plots import charts
-from hushtable.search.budget import Budget, check_budget
-from hushtable.tables.partition import Partition
+from hushtable.search import Budget, check_budget
+from hushtable.tables import Partition
 
 __all__ = ["Candidate", "History", "Selection", "select_columns"]
 

@@ -13,8 +13,8 @@ import polars as pl
 import pyarrow as pa
 
 from hushtable._types import BoolArray
-from hushtable.columns.series import without_categories
-from hushtable.release.exposure import Uniques
+from hushtable.columns import without_categories
+from hushtable.release import Uniques
 
 __all__ = ["unique_records"]
 

@@ -13,19 +13,15 @@ import polars as pl
 import pyarrow as pa
 
 from hushtable._types import CodeArray, CountArray
-from hushtable.columns.column import ColumnSpec
+from hushtable.columns import ColumnSpec
 from hushtable.engines import lazy
 from hushtable.engines.output_parts import Batches, decoded
 from hushtable.engines.published_cells import Cells
 from hushtable.engines.row_keys import Rows, coded, distinct
 from hushtable.engines.source import Origin
 from hushtable.errors import InputError, check_columns, with_hint
-from hushtable.io import distinct_rows, frames
-from hushtable.io.batches import Parts, Scan, scan, to_arrow
-from hushtable.io.csv.dialect import Dialect
-from hushtable.io.distinct_rows import changed
-from hushtable.io.frames import Frame
-from hushtable.release.pseudonyms import pseudonymize
+from hushtable.io import Dialect, Frame, Parts, Scan, changed, distinct_rows, frames, scan, to_arrow
+from hushtable.release import pseudonymize
 
 __all__ = ["Files"]
 

@@ -14,8 +14,7 @@ from typing import Any, Final
 import narwhals as nw
 import polars as pl
 
-from hushtable.columns.column import ColumnSpec
-from hushtable.columns.series import without_categories
+from hushtable.columns import ColumnSpec, without_categories
 from hushtable.engines.backends import MARK, UNSEEN, Duckdb, Engine, Polars
 from hushtable.engines.published_cells import Cells
 from hushtable.engines.source import Origin
@@ -29,12 +28,10 @@ from hushtable.errors import (
     names_in,
     with_hint,
 )
-from hushtable.io import frames
-from hushtable.io.csv.dialect import Dialect
-from hushtable.io.frames import Frame
-from hushtable.release.pseudonyms import pseudonymize
+from hushtable.io import Dialect, Frame, frames
+from hushtable.release import pseudonymize
 from hushtable.search import budget
-from hushtable.tables.table import Table
+from hushtable.tables import Table
 
 __all__ = ["Lazy", "collapse", "is_lazy", "opened"]
 

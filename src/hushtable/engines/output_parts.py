@@ -22,9 +22,7 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from hushtable.io.batches import ahead
-from hushtable.io.csv.parsing import header_line
-from hushtable.io.files import file_kind
+from hushtable.io import ahead, file_kind, header_line
 
 __all__ = ["PART_NAMES", "ROWS_PER_PART", "Batches", "decoded", "write_file", "write_parts"]
 

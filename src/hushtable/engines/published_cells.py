@@ -9,9 +9,8 @@ from typing import Any
 import polars as pl
 
 from hushtable._types import BoolArray, CountArray, frozen
-from hushtable.io import frames
-from hushtable.io.frames import Frame
-from hushtable.release.pseudonyms import Pseudonyms
+from hushtable.io import Frame, frames
+from hushtable.release import Pseudonyms
 
 __all__ = ["Cells", "frame_of"]
 

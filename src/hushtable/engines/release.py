@@ -11,22 +11,18 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from hushtable.claims import Classes, Matchings, Verdict
-from hushtable.columns.column import ColumnSpec
-from hushtable.discover.determined import MOST_ROWS, Determined
-from hushtable.discover.prose import Named, added, has_room_for_names, look_for_names
+from hushtable.columns import ColumnSpec
+from hushtable.discover import MOST_ROWS, Determined, Named, added, has_room_for_names, look_for_names
 from hushtable.engines.lazy import Lazy
 from hushtable.engines.published_cells import Cells, frame_of
 from hushtable.errors import ColumnError, ExposureError, InputError, TooManyRowsError, with_hint
-from hushtable.io import frames
-from hushtable.io.csv.dialect import Dialect
-from hushtable.models.base import PrivacyModel
-from hushtable.quality.loss import Quality
-from hushtable.recoding.recoding import Intervals, Recoding
-from hushtable.release.exposure import Exposure, ExposureLimit, measure_exposure, undoing
-from hushtable.release.pseudonyms import Pseudonyms
-from hushtable.release.release import Release
-from hushtable.search.budget import Trace
-from hushtable.tables.partition import Partition
+from hushtable.io import Dialect, frames
+from hushtable.models import PrivacyModel
+from hushtable.quality import Quality
+from hushtable.recoding import Intervals, Recoding
+from hushtable.release import Exposure, ExposureLimit, Pseudonyms, Release, measure_exposure, undoing
+from hushtable.search import Trace
+from hushtable.tables import Partition
 
 if TYPE_CHECKING:
     from hushtable.engines.files import Files
@@ -283,7 +279,7 @@ class RemoteRelease:
             self.origin, None if is_whole else cells, limit, accepted or {}, is_enforced=is_enforced
         )
         if cells.counts is not None and measured.n_records != int(cells.counts[cells.is_published].sum()):
-            from hushtable.io.distinct_rows import changed
+            from hushtable.io import changed
 
             raise changed()
         exposure = replace(

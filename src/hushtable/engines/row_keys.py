@@ -7,8 +7,7 @@ import polars as pl
 import pyarrow as pa
 
 from hushtable._types import CodeArray, CountArray
-from hushtable.io.batches import to_arrow
-from hushtable.io.distinct_rows import Keys, Values, changed
+from hushtable.io import Keys, Values, changed, to_arrow
 from hushtable.kernels import lookup
 
 __all__ = ["Rows", "coded", "distinct"]

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from hushtable.claims import Claim, Verdict, opened, seen
 from hushtable.engines.output_parts import PART_NAMES, ROWS_PER_PART, write_file, write_parts
-from hushtable.io import drafts, frames
-from hushtable.io.csv.dialect import Dialect
+from hushtable.io import Dialect, drafts, frames
 from hushtable.release import manifest
 
 if TYPE_CHECKING:

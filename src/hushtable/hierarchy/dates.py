@@ -9,7 +9,7 @@ from typing import ClassVar, Final
 import numpy as np
 
 from hushtable._types import CountArray, ValueArray
-from hushtable.columns.column import Column
+from hushtable.columns import Column
 from hushtable.errors import HierarchyError, listed, with_hint
 from hushtable.hierarchy.ladder import Ladder, Level, as_tuple, empty, unfit
 

@@ -15,8 +15,7 @@ from types import MappingProxyType
 from typing import ClassVar, Final
 
 from hushtable._types import CountArray
-from hushtable.columns.column import Column
-from hushtable.columns.spellings import fold
+from hushtable.columns import Column, fold
 from hushtable.errors import HierarchyError, with_hint
 from hushtable.hierarchy.ladder import Ladder, by_label
 
@@ -42,7 +41,7 @@ class Dictionary:
 
     Examples
     --------
-    >>> from hushtable.columns.column import from_texts
+    >>> from hushtable.columns import from_texts
     >>> column, _ = from_texts("country", ["FRANCE", "Österreich", "PE", "Atlantis"])
     >>> [column.values.tolist(), [level.labels for level in Dictionary("countries").ladder(column).levels]]
     [['Atlantis', 'FRANCE', 'PE', 'Österreich'], [('other', 'Western Europe', 'South America'), \

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from hushtable.columns.cells import SUPPRESSED, value
+from hushtable.columns import SUPPRESSED, value
 from hushtable.errors import HierarchyError, with_hint
 from hushtable.hierarchy.ladder import Level, by_label
 

@@ -11,8 +11,7 @@ from typing import Any, ClassVar, Final
 import numpy as np
 
 from hushtable._types import BoolArray, CountArray, ValueArray
-from hushtable.columns import cells
-from hushtable.columns.column import Column
+from hushtable.columns import Column, cells
 from hushtable.errors import HierarchyError, with_hint
 from hushtable.hierarchy.ladder import Ladder, Level, as_tuple, empty, unfit
 

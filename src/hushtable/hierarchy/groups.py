@@ -7,9 +7,8 @@ from typing import Final
 import numpy as np
 
 from hushtable._types import CountArray
-from hushtable.columns.cells import SUPPRESSED, value
-from hushtable.columns.column import Column
-from hushtable.hierarchy import Hierarchy
+from hushtable.columns import SUPPRESSED, Column, value
+from hushtable.hierarchy.hierarchy import Hierarchy
 
 __all__ = ["groups_of"]
 
@@ -33,7 +32,7 @@ def groups_of(column: Column, counts: CountArray) -> Hierarchy:
 
     Examples
     --------
-    >>> from hushtable.columns.column import from_texts
+    >>> from hushtable.columns import from_texts
     >>> column, _ = from_texts("country", [f"country {i:02}" for i in range(21)])
     >>> groups = groups_of(column, np.arange(21)[::-1])
     >>> groups.labels[3], groups.labels[2][1:]

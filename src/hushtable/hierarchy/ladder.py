@@ -8,7 +8,7 @@ from typing import Any, ClassVar, NamedTuple, Protocol, runtime_checkable
 import numpy as np
 
 from hushtable._types import CodeArray, CountArray, FloatArray
-from hushtable.columns.column import Column
+from hushtable.columns import Column
 from hushtable.errors import HierarchyError, with_hint
 
 __all__ = ["Ladder", "Level", "Rule", "as_tuple", "by_label", "empty", "unfit"]

@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 
 from hushtable._types import CountArray
-from hushtable.columns.column import Column
+from hushtable.columns import Column
 from hushtable.hierarchy.dates import first_day, unit_of
 from hushtable.hierarchy.grid import Exact, Intervals, Number, exact_numbers, plain
 from hushtable.hierarchy.ladder import Rule
@@ -86,7 +86,7 @@ def propose_tails(column: Column, counts: CountArray, n_low: int, n_high: int, l
 
     Examples
     --------
-    >>> from hushtable.columns.column import from_texts
+    >>> from hushtable.columns import from_texts
     >>> income, codes = from_texts("income", ["1000000", *map(str, range(299))])
     >>> propose_tails(income, np.ones(300, dtype=np.int64), 0, 5)
     Tails(low=None, high=290, least=5)

@@ -10,8 +10,7 @@ from typing import Any, Final
 import numpy as np
 
 from hushtable._types import CodeArray, CountArray, FloatArray
-from hushtable.columns import cells
-from hushtable.columns.column import Column, Kind, value_text
+from hushtable.columns import Column, Kind, cells, value_text
 from hushtable.hierarchy.dates import UNITS, first_day, unit_label, unit_of
 from hushtable.hierarchy.grid import Exact, plain, to_exact
 

@@ -15,8 +15,7 @@ from typing import Any, ClassVar, Final
 import numpy as np
 
 from hushtable._types import CountArray
-from hushtable.columns import cells
-from hushtable.columns.column import Column
+from hushtable.columns import Column, cells
 from hushtable.errors import HierarchyError, with_hint
 from hushtable.hierarchy.dates import Dates
 from hushtable.hierarchy.dictionaries import Dictionary

@@ -13,8 +13,7 @@ from typing import Any, ClassVar, Final
 import numpy as np
 
 from hushtable._types import CountArray, ValueArray
-from hushtable.columns import cells
-from hushtable.columns.column import Column
+from hushtable.columns import Column, cells
 from hushtable.errors import HierarchyError, with_hint
 from hushtable.hierarchy.dates import UNITS, first_day, unit_label, unit_of
 from hushtable.hierarchy.grid import Exact, Number, exact_numbers, plain, to_exact
@@ -54,7 +53,7 @@ class Tails:
 
     Examples
     --------
-    >>> from hushtable.columns.column import from_texts
+    >>> from hushtable.columns import from_texts
     >>> income, _ = from_texts("income", ["900", "1510", "1520", "2750", "84000"])
     >>> for level in Tails(high=3000).ladder(income).levels:
     ...     print(level.labels)

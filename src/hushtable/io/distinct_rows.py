@@ -16,12 +16,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from hushtable._types import BoolArray, CountArray
-from hushtable.columns.series import without_categories
+from hushtable.columns import without_categories
 from hushtable.errors import ColumnError, InputError, TooManyRowsError, check_columns, names_in, with_hint
 from hushtable.io import frames
 from hushtable.io.batches import Scan, ahead, to_arrow
 from hushtable.io.frames import Frame
-from hushtable.search.budget import check_memory
+from hushtable.search import check_memory
 
 __all__ = ["MOST_ROWS", "Collapser", "Keys", "Values", "changed", "collapse"]
 

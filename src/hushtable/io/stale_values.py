@@ -9,7 +9,7 @@ from typing import Any
 import narwhals as nw
 import polars as pl
 
-from hushtable.columns.series import without_categories
+from hushtable.columns import without_categories
 from hushtable.io.frames import Frame
 
 __all__ = ["without_remnants"]

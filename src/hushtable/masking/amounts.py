@@ -11,10 +11,8 @@ from typing import Final
 import numpy as np
 
 from hushtable._types import CodeArray, FloatArray
-from hushtable.columns.column import Column, ColumnSpec, from_texts
-from hushtable.columns.series import strings
-from hushtable.columns.spellings import canonical, doubts, found
-from hushtable.tables.table import Table
+from hushtable.columns import Column, ColumnSpec, canonical, doubts, found, from_texts, strings
+from hushtable.tables import Table
 
 __all__ = ["by_amount", "read_amounts"]
 

@@ -8,10 +8,10 @@ from typing import Any, Final, Literal
 import numpy as np
 
 from hushtable._types import CodeArray, CountArray, FloatArray
-from hushtable.columns.column import Column
+from hushtable.columns import Column
 from hushtable.errors import InputError, with_hint
-from hushtable.search.budget import check_memory
-from hushtable.tables.table import Table
+from hushtable.search import check_memory
+from hushtable.tables import Table
 
 __all__ = ["CLUSTERINGS", "Clustering", "Distance", "equal_clusters", "given_clusters"]
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray
 from hushtable.io import frames
-from hushtable.tables.table import Table
+from hushtable.tables import Table
 
 __all__ = [
     "Dependence",

@@ -18,8 +18,7 @@ from hushtable.masking.dealing import (
     kept_cells,
     subsets,
 )
-from hushtable.search import solver
-from hushtable.search.budget import check_memory
+from hushtable.search import check_memory, solver
 
 __all__ = ["Programme", "floor_of"]
 

@@ -12,20 +12,15 @@ import numpy as np
 
 from hushtable._types import BoolArray, CodeArray, CountArray, frozen
 from hushtable.claims import Independence, Verdict
-from hushtable.columns.cells import SUPPRESSED
-from hushtable.columns.column import Column, ColumnSpec, from_texts
-from hushtable.columns.legible import escaped
-from hushtable.columns.series import integers, strings
+from hushtable.columns import SUPPRESSED, Column, ColumnSpec, escaped, from_texts, integers, strings
 from hushtable.errors import ColumnError
-from hushtable.io import frames
-from hushtable.io.csv.dialect import Writing
-from hushtable.io.frames import Frame
+from hushtable.io import Frame, Writing, frames
 from hushtable.masking import kept as measures
 from hushtable.masking.amounts import by_amount
 from hushtable.plots import charts
-from hushtable.release.edition import Edition, Rewritten
-from hushtable.search.budget import Trace
-from hushtable.tables.table import Table
+from hushtable.release import Edition, Rewritten
+from hushtable.search import Trace
+from hushtable.tables import Table
 
 __all__ = ["PUBLISHED", "MaskedRelease", "MaskingTradeoff", "Publish", "TradeoffPoint", "evidence"]
 
@@ -397,7 +392,7 @@ def _counted(b: Table, labels: CodeArray, label: str, *, in_bins: bool) -> list[
 
 def _bins(column: Column) -> tuple[list[str], CountArray]:
     """Name bins of a round width, and say in which of them every value lies; other kinds keep their values."""
-    from hushtable.columns.cells import between
+    from hushtable.columns import between
 
     if column.kind not in ("integer", "decimal") or column.n_values < 2:
         return column.texts(), np.arange(column.n_values)

@@ -13,8 +13,7 @@ from hushtable._types import CountArray, FloatArray
 from hushtable.masking.assignment import descend, pivot
 from hushtable.masking.dealing import Dealing, Types, greedy, kept_cells, subsets
 from hushtable.masking.programme import Programme, floor_of
-from hushtable.search import solver
-from hushtable.search.budget import Budget
+from hushtable.search import Budget, solver
 
 __all__ = ["METHODS", "Masking", "Method", "agreement_bound", "mask"]
 

@@ -1,98 +1,10 @@
-"""Privacy models: conditions on every equivalence class, judged from its statistics alone."""
+"""Privacy models: conditions on every equivalence class, judged from its statistics alone.
 
-from __future__ import annotations
+In come `ClassStats` (sizes, histograms, totals); out goes a verdict for each class, and the same judgement as a
+`Rule` that a kernel can read. `registry` names all models, `entries` is the grammar in which policies write models,
+methods, hierarchies and losses. A model never fetches what it judges.
+"""
 
-from collections.abc import Iterable, Mapping
-from types import MappingProxyType
-from typing import Any, Final
+import lazy_loader
 
-from hushtable.errors import InputError, ModelError, with_hint
-from hushtable.models import entries
-from hushtable.models.attribute import DistinctLDiversity, EntropyLDiversity, RecursiveCLDiversity
-from hushtable.models.base import ClassStats, Ground, Histogram, Needs, PrivacyModel, Rule, describe, model_to_dict
-from hushtable.models.closeness import BetaLikeness, DeltaDisclosure, TCloseness
-from hushtable.models.identity import AlphaKAnonymity, DeltaPresence, KAnonymity, KMap
-from hushtable.models.matching import Global1K, GlobalK1, Match1K, MatchK1, MatchKK
-
-__all__ = [
-    "MODELS",
-    "AlphaKAnonymity",
-    "BetaLikeness",
-    "ClassStats",
-    "DeltaDisclosure",
-    "DeltaPresence",
-    "DistinctLDiversity",
-    "EntropyLDiversity",
-    "Global1K",
-    "GlobalK1",
-    "Ground",
-    "Histogram",
-    "KAnonymity",
-    "KMap",
-    "Match1K",
-    "MatchK1",
-    "MatchKK",
-    "Needs",
-    "PrivacyModel",
-    "RecursiveCLDiversity",
-    "Rule",
-    "TCloseness",
-    "describe",
-    "from_dict",
-    "model_to_dict",
-    "models_in",
-]
-
-MODELS: Final[Mapping[str, type[Any]]] = MappingProxyType(
-    {
-        model.name: model
-        for model in (
-            KAnonymity,
-            AlphaKAnonymity,
-            KMap,
-            DeltaPresence,
-            DistinctLDiversity,
-            EntropyLDiversity,
-            RecursiveCLDiversity,
-            TCloseness,
-            BetaLikeness,
-            DeltaDisclosure,
-            Match1K,
-            MatchK1,
-            MatchKK,
-            Global1K,
-            GlobalK1,
-        )
-    }
-)
-
-
-def from_dict(entry: str | Mapping[str, Any]) -> PrivacyModel:
-    """Make a model from the way a policy writes it.
-
-    Examples
-    --------
-    >>> from_dict({"k-anonymity": 5})
-    KAnonymity(k=5)
-    >>> from_dict({"distinct-l-diversity": {"l": 2, "sensitive": "salary"}})
-    DistinctLDiversity(l=2, sensitive='salary')
-    >>> from_dict({"t-closeness": {"t": 0.2, "sensitive": "salary"}})
-    TCloseness(t=0.2, sensitive='salary', ground='auto')
-    """
-    made: PrivacyModel = entries.read(entry, MODELS, "privacy model", error=ModelError)
-    return made
-
-
-def models_in(given: Any) -> tuple[PrivacyModel, ...]:
-    """Return the models that a caller passed, each as an object or as a policy writes it.
-
-    Raises
-    ------
-    InputError
-        One model alone, a class instead of an object of it, or something else.
-    """
-    if isinstance(given, (str, Mapping)) or not isinstance(given, Iterable):
-        shown = type(given).__name__ if not isinstance(given, str) else repr(given)
-        msg = with_hint(f"models = {shown} is one model.", "pass a list: models=[KAnonymity(5)].")
-        raise InputError(msg)
-    return tuple(entries.given(model, MODELS, PrivacyModel, "privacy model") for model in given)
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

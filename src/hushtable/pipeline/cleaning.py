@@ -16,9 +16,9 @@ from pydantic import Field, model_validator
 
 from hushtable._types import BoolArray, FloatArray
 from hushtable.errors import ColumnError, check_columns, with_hint
-from hushtable.io.frames import Frame
-from hushtable.policy.records import MisplacedError, Record
-from hushtable.tables.table import Table
+from hushtable.io import Frame
+from hushtable.policy import MisplacedError, Record
+from hushtable.tables import Table
 
 __all__ = ["Cleaning", "cleaned", "is_incomplete", "is_outlier"]
 

@@ -17,11 +17,9 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from hushtable._types import BoolArray, CodeArray
-from hushtable.columns.column import ColumnSpec, Kind
-from hushtable.columns.series import strings
-from hushtable.columns.spellings import canonical
+from hushtable.columns import ColumnSpec, Kind, canonical, strings
 from hushtable.errors import ColumnError, with_hint
-from hushtable.io.frames import Frame
+from hushtable.io import Frame
 from hushtable.pipeline.conditions import (
     Agreement,
     Cell,
@@ -39,7 +37,7 @@ from hushtable.pipeline.conditions import (
     columns_of,
 )
 from hushtable.pipeline.expressions import number
-from hushtable.tables.table import Table
+from hushtable.tables import Table
 
 __all__ = ["HOLDS", "Rows", "holding"]
 

@@ -18,10 +18,9 @@ from typing import Any, Final, NoReturn
 import numpy as np
 
 from hushtable._types import BoolArray
-from hushtable.columns.column import ColumnSpec
-from hushtable.columns.series import replaced
+from hushtable.columns import ColumnSpec, replaced
 from hushtable.errors import ColumnError, InputError, PipelineError, check_columns, listed, with_hint
-from hushtable.io.frames import Frame
+from hushtable.io import Frame
 from hushtable.pipeline.comparisons import HOLDS, Rows, holding
 from hushtable.pipeline.conditions import (
     Cell,

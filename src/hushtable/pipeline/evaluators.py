@@ -9,20 +9,18 @@ from typing import Annotated, Any, ClassVar, Final, Literal
 from pydantic import Field, field_validator, model_validator
 
 from hushtable.claims import Classes, Matchings, Verdict
-from hushtable.discover.compare import DEFAULT_SCORES, compare_sets
+from hushtable.discover import DEFAULT_SCORES, compare_sets
 from hushtable.errors import InputError, with_hint
-from hushtable.io import frames
-from hushtable.io.frames import Frame
+from hushtable.io import Frame, frames
 from hushtable.pipeline.modules import Names
 from hushtable.pipeline.results import Columns, Evaluation, Files, Tables
-from hushtable.policy import Policy
-from hushtable.policy.limits import failures, mpuccs_figures
-from hushtable.policy.records import MisplacedError, Record
-from hushtable.quality.similarity import diagnosis, similarity
+from hushtable.policy import MisplacedError, Policy, Record, failures, mpuccs_figures
+from hushtable.quality import diagnosis
+from hushtable.quality.similarity import similarity
 from hushtable.release import manifest
-from hushtable.risk.mpuccs import encoded, mpuccs
-from hushtable.risk.petsard import PETSARD_UNITS, petsard_mpuccs
-from hushtable.tables.table import Table
+from hushtable.risk import PETSARD_UNITS, encoded, petsard_mpuccs
+from hushtable.risk.mpuccs import mpuccs
+from hushtable.tables import Table
 
 __all__ = ["EVALUATORS", "Evaluator", "LeftOut"]
 

@@ -8,17 +8,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from hushtable.columns.column import ColumnSpec, Kind
+from hushtable.columns import ColumnSpec, Kind
 from hushtable.errors import InputError, PipelineError, check_columns, with_hint
-from hushtable.io import frames
-from hushtable.io.csv.dialect import Dialect
-from hushtable.io.csv.parsing import DELIMITERS, header_line
-from hushtable.io.frames import Frame
+from hushtable.io import DELIMITERS, Dialect, Frame, frames, header_line
 from hushtable.pipeline.modules import Reading, Schema
 from hushtable.pipeline.reading import validated
 from hushtable.pipeline.results import Files
 from hushtable.policy import plain_yaml
-from hushtable.tables.table import Table
+from hushtable.tables import Table
 
 __all__ = ["load"]
 

@@ -12,7 +12,7 @@ from typing import Annotated, Any, ClassVar, Final, Literal, get_args
 
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
-from hushtable.policy.records import Record
+from hushtable.policy import Record
 from hushtable.synthesizers.installed import installed
 
 __all__ = [

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from hushtable.pipeline.modules import OwnSynthesizer, Splitting, Synthesis
-from hushtable.policy.records import Record
-from hushtable.release.manifest import sha256
+from hushtable.policy import Record
+from hushtable.release import sha256
 from hushtable.synthesizers import METHODS
 from hushtable.synthesizers.installed import installed
 

@@ -30,8 +30,7 @@ from hushtable.pipeline.modules import (
     Splitting,
     Synthesis,
 )
-from hushtable.policy import Policy, plain_yaml
-from hushtable.policy.records import Place, Record, fault_line, faults_of, no_such
+from hushtable.policy import Place, Policy, Record, fault_line, faults_of, no_such, plain_yaml
 from hushtable.synthesizers import METHODS
 from hushtable.synthesizers.installed import installed
 

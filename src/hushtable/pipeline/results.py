@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import Any, Final, Protocol
 
 from hushtable.errors import InputError, with_hint
-from hushtable.io.frames import Frame
+from hushtable.io import Frame
 
 __all__ = ["Columns", "Evaluation", "Files", "Tables"]
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Final
 
-from hushtable.columns.legible import escaped
+from hushtable.columns import escaped
 from hushtable.errors import HushError, InputError, nearest, with_hint
 from hushtable.io import drafts, frames
 from hushtable.pipeline import reports, writing
@@ -23,10 +23,10 @@ from hushtable.pipeline.reports import Naming, Timing
 from hushtable.pipeline.results import Columns, Evaluation, Tables
 from hushtable.pipeline.steps import Doing, looked_at, made
 from hushtable.pipeline.store import Store
-from hushtable.policy.records import Record
+from hushtable.policy import Record
 
 if TYPE_CHECKING:
-    from hushtable.pipeline import Pipeline
+    from hushtable.pipeline.pipeline import Pipeline
 
 __all__ = ["PipelineRun", "carried_out"]
 

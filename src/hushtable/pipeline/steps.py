@@ -12,8 +12,7 @@ import numpy as np
 
 from hushtable._types import CountArray
 from hushtable.errors import InputError, VerificationError, with_hint
-from hushtable.io import frames
-from hushtable.io.frames import Frame
+from hushtable.io import Frame, frames
 from hushtable.pipeline.cleaning import Cleaning, cleaned
 from hushtable.pipeline.constraining import constrained, rules_of
 from hushtable.pipeline.evaluators import Evaluator
@@ -33,14 +32,11 @@ from hushtable.pipeline.modules import (
 from hushtable.pipeline.product import Step
 from hushtable.pipeline.results import Evaluation, Files, Tables
 from hushtable.pipeline.store import Store
-from hushtable.policy import Policy
-from hushtable.policy.records import Record
-from hushtable.quality.description import describe
-from hushtable.release import manifest
-from hushtable.release.codebook import codebook_paths
+from hushtable.policy import Policy, Record
+from hushtable.quality import describe
+from hushtable.release import codebook_paths, manifest
 from hushtable.synthesizers import synthesize_frame
-from hushtable.tables.splitting import persons_of, split_rows
-from hushtable.tables.table import Table
+from hushtable.tables import Table, persons_of, split_rows
 
 __all__ = ["Doing", "files_of", "looked_at", "made", "policy_of"]
 

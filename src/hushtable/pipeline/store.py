@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Final
 
 from hushtable.errors import InputError, ResourceError, with_hint
-from hushtable.io.drafts import is_full as is_full_disk
+from hushtable.io import is_full as is_full_disk
 
 if sys.platform != "win32":
     import fcntl

@@ -11,11 +11,9 @@ from pathlib import Path
 from typing import Final
 
 from hushtable.errors import InputError, listed, with_hint
-from hushtable.io import drafts, frames
-from hushtable.io.frames import Frame
+from hushtable.io import Frame, drafts, frames
 from hushtable.pipeline.results import Columns
-from hushtable.release import manifest
-from hushtable.release.codebook import codebook_paths, renamed
+from hushtable.release import codebook_paths, manifest, renamed
 
 __all__ = ["RECORD", "File", "Writing", "check", "of_columns", "of_frame", "of_release", "of_text", "write"]
 

@@ -20,20 +20,15 @@ from typing import Any, Final
 import numpy as np
 
 from hushtable._types import Progress
-from hushtable.anonymizers import METHODS, Mondrian, Prepared, Request, carry_out, prepare
-from hushtable.anonymizers.checks import warn_of_doubts
-from hushtable.anonymizers.publish import STYLES
+from hushtable.anonymizers import METHODS, STYLES, Mondrian, Prepared, Request, carry_out, prepare, warn_of_doubts
 from hushtable.errors import BudgetExceeded, InfeasibleError, InputError, nearest, with_hint
-from hushtable.io import frames
-from hushtable.io.csv.dialect import Writing
-from hushtable.models.base import PrivacyModel
-from hushtable.models.identity import KAnonymity
-from hushtable.models.matching import MatchingNotion
-from hushtable.policy import Policy
+from hushtable.io import Writing, frames
+from hushtable.models import KAnonymity, MatchingNotion, PrivacyModel
 from hushtable.policy.comparison import ComparedRun, Comparison
-from hushtable.release.edition import Edition
-from hushtable.search.budget import Clock, n_threads
-from hushtable.tables.table import Table
+from hushtable.policy.policy import Policy
+from hushtable.release import Edition
+from hushtable.search import Clock, n_threads
+from hushtable.tables import Table
 
 __all__ = ["compare"]
 

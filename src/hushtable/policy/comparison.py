@@ -12,7 +12,7 @@ from typing import Any, Final
 import numpy as np
 
 from hushtable._types import TOLERANCE
-from hushtable.columns.legible import escaped
+from hushtable.columns import escaped
 from hushtable.errors import InputError, with_hint
 from hushtable.io import frames
 from hushtable.plots import charts

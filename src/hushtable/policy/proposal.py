@@ -7,20 +7,15 @@ from collections.abc import Iterator, Sequence
 from textwrap import fill, indent
 from typing import Final
 
-from hushtable.columns.column import Column, ColumnSpec
-from hushtable.columns.spellings import count_missing_codes
-from hushtable.discover.recognise import PROSE, ProposedRole, Roles
+from hushtable.columns import Column, ColumnSpec, count_missing_codes
+from hushtable.discover import PROSE, ProposedRole, Roles
 from hushtable.errors import PolicyError
-from hushtable.hierarchy.grid import plain
-from hushtable.hierarchy.ladder import Rule
-from hushtable.hierarchy.rounding import Rounding
-from hushtable.hierarchy.rules import Dates, to_dict
-from hushtable.io.frames import Frame
+from hushtable.hierarchy import Dates, Rounding, Rule, plain, to_dict
+from hushtable.io import Frame
 from hushtable.policy import plain_yaml
 from hushtable.policy.proposed_hierarchies import proposed_rule
 from hushtable.policy.sections import ASK, MEANINGS
-from hushtable.tables.lattice.listing import partitions
-from hushtable.tables.table import Table
+from hushtable.tables import Table, partitions
 
 __all__ = ["proposed"]
 

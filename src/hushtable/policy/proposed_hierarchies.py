@@ -5,11 +5,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from hushtable.columns.column import Column
-from hushtable.hierarchy.dictionaries import Dictionary, known_rate
-from hushtable.hierarchy.ladder import Rule
-from hushtable.hierarchy.propose import code_lengths, prefix_lengths
-from hushtable.hierarchy.rules import Dates, Prefix
+from hushtable.columns import Column
+from hushtable.hierarchy import Dates, Dictionary, Prefix, Rule, code_lengths, known_rate, prefix_lengths
 
 __all__ = ["proposed_rule"]
 

@@ -11,26 +11,20 @@ from typing import Any, Final, Literal
 
 from hushtable import engines
 from hushtable._types import Missing, Progress
-from hushtable.anonymizers import METHODS, Method, Request, check_roles, protect
-from hushtable.anonymizers.checks import doubt_of_persons
+from hushtable.anonymizers import METHODS, Method, Request, check_roles, doubt_of_persons, protect
 from hushtable.claims import Limits
-from hushtable.columns.column import ColumnSpec, check_specs
-from hushtable.discover.recognise import looks_identifying, repeating_person
+from hushtable.columns import ColumnSpec, check_specs
+from hushtable.discover import looks_identifying, repeating_person
 from hushtable.engines import Engine, RemoteRelease
 from hushtable.errors import ColumnError, ExposureWarning, InputError, check_type, listed, names_in, with_hint
 from hushtable.hierarchy import Hierarchy
-from hushtable.io import drafts, frames
-from hushtable.io.files import Snapshot
-from hushtable.io.frames import Frame
+from hushtable.io import Frame, Snapshot, drafts, frames
 from hushtable.models import PrivacyModel, entries, models_in
-from hushtable.policy import Policy
-from hushtable.quality import LOSSES
-from hushtable.quality.loss import Loss
-from hushtable.release.exposure import FEWEST_RECORDS, ExposureLimit
-from hushtable.release.pseudonyms import Pseudonyms
-from hushtable.release.release import Release
-from hushtable.search.budget import Budget, Clock, check_budget
-from hushtable.tables.table import Table
+from hushtable.policy.policy import Policy
+from hushtable.quality import LOSSES, Loss
+from hushtable.release import FEWEST_RECORDS, ExposureLimit, Pseudonyms, Release
+from hushtable.search import Budget, Clock, check_budget
+from hushtable.tables import Table
 
 __all__ = ["anonymize"]
 

@@ -9,17 +9,14 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import BeforeValidator, Field, ValidationInfo, model_validator
 
 from hushtable.anonymizers import METHODS, Method
-from hushtable.columns.column import ColumnSpec, Kind
-from hushtable.columns.column import Role as Decided
+from hushtable.columns import ColumnSpec, Kind, Role as Decided
 from hushtable.errors import HushError, PolicyError
-from hushtable.hierarchy import Hierarchy
-from hushtable.hierarchy.rules import to_dict as rule_to_dict
-from hushtable.io.csv.dialect import Dialect, Formulas, Writing
+from hushtable.hierarchy import Hierarchy, to_dict as rule_to_dict
+from hushtable.io import Dialect, Formulas, Writing
 from hushtable.models import PrivacyModel, entries, from_dict
 from hushtable.policy.records import MisplacedError, Record
-from hushtable.quality import LOSSES
-from hushtable.quality.loss import Loss
-from hushtable.release.exposure import ExposureLimit
+from hushtable.quality import LOSSES, Loss
+from hushtable.release import ExposureLimit
 
 __all__ = [
     "ASK",

@@ -1,24 +1,9 @@
-"""How much a release lost: the losses that searches make small, and measures of what is published."""
+"""How much a release lost: the losses that searches make small, and measures of what is published.
 
-from __future__ import annotations
+In come a recoding and a partition, or two tables; out go figures with unit and direction. `LOSSES` and `MEASURES`
+name them all; `bound` proves a floor under a loss. Nothing here knows how a release was found.
+"""
 
-from collections.abc import Mapping
-from types import MappingProxyType
-from typing import Final
+import lazy_loader
 
-from hushtable.quality.certainty import Certainty, MinimalDistortion
-from hushtable.quality.loss import Loss, SetNCP
-from hushtable.quality.measures import MEASURES, Measure, of
-from hushtable.quality.objectives import ArxLoss, AverageClassSize, Discernibility, NonUniformEntropy, Precision
-
-__all__ = ["LOSSES", "MEASURES", "Measure", "of"]
-
-LOSSES: Final[Mapping[str, type[Loss]]] = MappingProxyType(
-    {
-        each.name: each
-        for each in (
-            *(SetNCP, MinimalDistortion, Certainty),
-            *(ArxLoss, NonUniformEntropy, Precision, Discernibility, AverageClassSize),
-        )
-    }
-)
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

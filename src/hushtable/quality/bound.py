@@ -9,18 +9,15 @@ from typing import Any
 import numpy as np
 
 from hushtable._types import FloatArray, frozen
-from hushtable.claims import Classes, Matchings
-from hushtable.claims.certificates import Certificate
-from hushtable.claims.certificates.prices import certify
-from hushtable.columns.column import Column
+from hushtable.claims import Certificate, Classes, Matchings, certify
+from hushtable.columns import Column
 from hushtable.errors import InputError, check_whole, with_hint
-from hushtable.hierarchy.rules import Suppression
-from hushtable.io.frames import Frame
+from hushtable.hierarchy import Suppression
+from hushtable.io import Frame
 from hushtable.quality import dual_prices, matching
-from hushtable.recoding.readable import Listed, Rounded
-from hushtable.recoding.recoding import Intervals, Recoding, Sets
-from hushtable.search.budget import Budget, Clock, check_budget
-from hushtable.tables.table import Table
+from hushtable.recoding import Intervals, Listed, Recoding, Rounded, Sets
+from hushtable.search import Budget, Clock, check_budget
+from hushtable.tables import Table
 
 __all__ = ["Bound", "ncp_bound", "ncp_lower_bound", "release_bound"]
 

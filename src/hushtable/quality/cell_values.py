@@ -28,19 +28,13 @@ from typing import Any, Final
 import numpy as np
 
 from hushtable._types import CodeArray, FloatArray, ValueArray
-from hushtable.claims import Classes, Matchings
-from hushtable.claims.columns import untold
-from hushtable.claims.coverage import pair_rows
-from hushtable.claims.grouping import listed_cells, published_cells
-from hushtable.columns.cells import SUPPRESSED, Ends, read
-from hushtable.columns.column import Column, ColumnSpec, from_texts
+from hushtable.claims import Classes, Matchings, listed_cells, pair_rows, published_cells, untold
+from hushtable.columns import SUPPRESSED, Column, ColumnSpec, Ends, from_texts, read
 from hushtable.errors import InputError, with_hint
-from hushtable.hierarchy import Hierarchy
-from hushtable.hierarchy.grid import to_exact
-from hushtable.io.frames import Frame
+from hushtable.hierarchy import Hierarchy, to_exact
+from hushtable.io import Frame
 from hushtable.quality.distances import Spread
-from hushtable.tables.partition import totals
-from hushtable.tables.table import Table
+from hushtable.tables import Table, totals
 
 __all__ = ["Axis", "Standing", "read_alike", "read_column", "told"]
 

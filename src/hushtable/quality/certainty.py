@@ -9,11 +9,11 @@ from typing import ClassVar, Final, Literal
 import numpy as np
 
 from hushtable._types import CountArray, FloatArray
-from hushtable.columns.column import Column
+from hushtable.columns import Column
 from hushtable.errors import InputError, with_hint
 from hushtable.hierarchy import Hierarchy
 from hushtable.quality.loss import check_weights
-from hushtable.recoding.recoding import Cells, Intervals, Nodes, Recoding
+from hushtable.recoding import Cells, Intervals, Nodes, Recoding
 
 __all__ = ["Certainty", "MinimalDistortion"]
 

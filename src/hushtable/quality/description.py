@@ -10,8 +10,8 @@ from typing import Any, Final
 import numpy as np
 
 from hushtable._types import CountArray, FloatArray
-from hushtable.columns.column import Kind
-from hushtable.tables.table import Table
+from hushtable.columns import Kind
+from hushtable.tables import Table
 
 __all__ = ["ColumnDescription", "Description", "describe", "pearson"]
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from hushtable._types import FloatArray
-from hushtable.columns.column import Column
+from hushtable.columns import Column
 from hushtable.quality import distances as spreads
 from hushtable.quality.distances import Spread
 

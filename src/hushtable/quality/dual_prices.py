@@ -11,8 +11,8 @@ import numpy as np
 from hushtable._types import CountArray, FloatArray
 from hushtable.kernels import dual_ascent, separation, spacing
 from hushtable.recoding import layout
-from hushtable.search.budget import Budget, Clock, say_if_first_run
-from hushtable.tables.table import Table
+from hushtable.search import Budget, Clock, say_if_first_run
+from hushtable.tables import Table
 
 __all__ = ["Priced", "in_turn", "lay_out", "nearest_shares", "proven", "raised"]
 

@@ -14,9 +14,8 @@ from hushtable._types import CodeArray, CountArray, FloatArray
 from hushtable.errors import InputError, with_hint
 from hushtable.hierarchy import Hierarchy
 from hushtable.kernels import exact
-from hushtable.recoding.layout import relative
-from hushtable.recoding.recoding import Recoding
-from hushtable.tables.table import Table
+from hushtable.recoding import Recoding, relative
+from hushtable.tables import Table
 
 __all__ = [
     "CellLoss",

@@ -9,7 +9,7 @@ import numpy as np
 from hushtable._types import CodeArray, CountArray, FloatArray
 from hushtable.kernels import spacing
 from hushtable.quality.dual_prices import Priced, in_turn, nearest_shares, proven
-from hushtable.search.budget import Clock
+from hushtable.search import Clock
 
 __all__ = ["matched"]
 

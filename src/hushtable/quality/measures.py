@@ -10,16 +10,14 @@ from typing import Any, Final, Literal, Protocol, runtime_checkable
 import numpy as np
 
 from hushtable._types import BoolArray, CountArray, FloatArray
-from hushtable.claims import Classes, Matchings
-from hushtable.claims.coverage import pair_rows
-from hushtable.columns.column import Column, ColumnSpec
+from hushtable.claims import Classes, Matchings, pair_rows
+from hushtable.columns import Column, ColumnSpec
 from hushtable.errors import InputError, check_columns, nearest, with_hint
-from hushtable.io.frames import Frame
+from hushtable.io import Frame
 from hushtable.quality import arx, loss
 from hushtable.quality.objectives import leaf_share
-from hushtable.recoding.recoding import Cells, Centres, Nodes, Recoding
-from hushtable.tables.partition import Partition, totals
-from hushtable.tables.table import Table
+from hushtable.recoding import Cells, Centres, Nodes, Recoding
+from hushtable.tables import Partition, Table, totals
 
 __all__ = ["MEASURES", "Measure", "of"]
 

@@ -13,11 +13,8 @@ from hushtable._types import CodeArray, CountArray, FloatArray
 from hushtable.errors import InputError, with_hint
 from hushtable.quality import loss
 from hushtable.quality.loss import check_weights
-from hushtable.recoding.layout import relative
-from hushtable.recoding.readable import Listed
-from hushtable.recoding.recoding import Cells, Nodes, NodeSets, Recoding, Sets
-from hushtable.tables.partition import totals
-from hushtable.tables.table import Table
+from hushtable.recoding import Cells, Listed, Nodes, NodeSets, Recoding, Sets, relative
+from hushtable.tables import Table, totals
 
 __all__ = ["ArxLoss", "AverageClassSize", "Discernibility", "NonUniformEntropy", "Precision", "leaf_share"]
 

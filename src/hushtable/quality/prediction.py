@@ -20,11 +20,11 @@ import numpy as np
 
 from hushtable._types import BoolArray, CountArray, FloatArray
 from hushtable.errors import InputError, check_columns, with_hint
-from hushtable.io.frames import Frame
+from hushtable.io import Frame
 from hushtable.quality.cell_values import Standing, read_alike
 from hushtable.quality.distances import Spread, by_value, middles
-from hushtable.search.budget import n_threads
-from hushtable.tables.splitting import split_rows
+from hushtable.search import n_threads
+from hushtable.tables import split_rows
 
 __all__ = ["Prediction", "of_files", "of_rows"]
 

@@ -10,11 +10,10 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray
-from hushtable.columns.column import Column
+from hushtable.columns import Column
 from hushtable.kernels import group
 from hushtable.quality.description import pearson
-from hushtable.tables.joint import code_together
-from hushtable.tables.table import Table
+from hushtable.tables import Table, code_together
 
 __all__ = ["Diagnosis", "Figure", "Similarity", "diagnosis", "similarity"]
 

@@ -11,10 +11,9 @@ import numpy as np
 
 from hushtable._types import CountArray, FloatArray
 from hushtable.claims import Classes, Matchings
-from hushtable.columns.legible import escaped, finite
+from hushtable.columns import escaped, finite
 from hushtable.errors import InputError, check_columns, with_hint
-from hushtable.io import frames
-from hushtable.io.frames import Frame
+from hushtable.io import Frame, frames
 from hushtable.quality import distances as spreads
 from hushtable.quality.cell_values import Standing, read_column, told
 from hushtable.quality.distances import Spread
@@ -237,7 +236,7 @@ def measure_utility(
     Examples
     --------
     >>> import polars as pl
-    >>> from hushtable.columns.column import ColumnSpec
+    >>> from hushtable.columns import ColumnSpec
     >>> from hushtable.models import KAnonymity
     >>> people = frames.read(pl.DataFrame({"age": [30, 33, 52, 55], "job": ["cook", "clerk", "cook", "cook"]}))
     >>> cells = {"age": ["[30, 34)", "[30, 34)", "[50, 60)", "[50, 60)"], "job": ["*", "*", "cook", "cook"]}

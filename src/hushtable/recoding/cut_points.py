@@ -10,9 +10,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from hushtable.columns.column import Column, value_text
-from hushtable.hierarchy.grid import plain
-from hushtable.hierarchy.rounding import Rounding
+from hushtable.columns import Column, value_text
+from hushtable.hierarchy import Rounding, plain
 
 __all__ = ["cut_point", "grid_point"]
 

@@ -19,19 +19,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hushtable._types import CodeArray, CountArray, FloatArray
-from hushtable.columns import cells
-from hushtable.columns.column import Column
+from hushtable.columns import Column, cells
 from hushtable.errors import InputError, check_columns, listed, with_hint
-from hushtable.hierarchy import Hierarchy
-from hushtable.hierarchy.grid import plain
-from hushtable.hierarchy.groups import groups_of
-from hushtable.hierarchy.rounding import Rounding
-from hushtable.hierarchy.rules import Suppression
+from hushtable.hierarchy import Hierarchy, Rounding, Suppression, groups_of, plain
 from hushtable.kernels import group, rows, shares
 from hushtable.kernels.shares import WHOLE, Axes
 from hushtable.recoding.readable import length_in_list
-from hushtable.search.budget import in_runs
-from hushtable.tables.table import Table
+from hushtable.search import in_runs
+from hushtable.tables import Table
 
 __all__ = [
     "Axis",

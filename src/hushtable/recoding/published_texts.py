@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from hushtable._types import CodeArray, FloatArray
-from hushtable.columns.column import Column
+from hushtable.columns import Column
 from hushtable.hierarchy import Hierarchy, Rule
 from hushtable.recoding.by_class import Classwise
 from hushtable.recoding.readable import Labels

@@ -9,11 +9,8 @@ from typing import ClassVar, Final
 import numpy as np
 
 from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray
-from hushtable.columns import cells
-from hushtable.columns.column import Column
-from hushtable.hierarchy import Hierarchy, Rule
-from hushtable.hierarchy.dates import UNITS, Dates
-from hushtable.hierarchy.rounding import Rounding
+from hushtable.columns import Column, cells
+from hushtable.hierarchy import UNITS, Dates, Hierarchy, Rounding, Rule
 from hushtable.recoding.by_class import Classwise, distinct_pairs, numbered, runs_of
 
 __all__ = ["Labels", "Listed", "Rounded", "length_in_list"]

@@ -10,8 +10,7 @@ from typing import ClassVar
 import numpy as np
 
 from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray, frozen, remade
-from hushtable.columns import cells
-from hushtable.columns.column import Column
+from hushtable.columns import Column, cells
 from hushtable.errors import InputError, listed, with_hint
 from hushtable.hierarchy import Hierarchy, Rule
 from hushtable.kernels import group

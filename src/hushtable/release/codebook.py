@@ -19,14 +19,10 @@ import numpy as np
 
 from hushtable._types import CountArray
 from hushtable.claims import Classes, Matchings
-from hushtable.columns import cells
-from hushtable.columns.column import Column
-from hushtable.columns.series import zone_of
-from hushtable.hierarchy import Hierarchy
-from hushtable.hierarchy.dictionaries import OTHER, Dictionary, listed
-from hushtable.hierarchy.rules import Dates, Intervals, Prefix, Tails
+from hushtable.columns import Column, cells, zone_of
+from hushtable.hierarchy import OTHER, Dates, Dictionary, Hierarchy, Intervals, Prefix, Tails, listed
 from hushtable.release.edition import Edition, Rewritten
-from hushtable.tables.table import Table
+from hushtable.tables import Table
 
 __all__ = ["Codebook", "codebook_paths", "renamed"]
 

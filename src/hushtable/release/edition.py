@@ -13,20 +13,31 @@ import numpy as np
 
 from hushtable._types import BoolArray, CodeArray, CountArray, frozen
 from hushtable.claims import Claim, Verdict, with_commas
-from hushtable.columns.cells import SUPPRESSED, with_comma, with_point
-from hushtable.columns.column import Column, ColumnSpec, Kind, from_texts
-from hushtable.columns.series import holds, integers, strings, typed
-from hushtable.columns.texts import digits, gather, map_texts, mask, spelled
+from hushtable.columns import (
+    SUPPRESSED,
+    Column,
+    ColumnSpec,
+    Kind,
+    digits,
+    from_texts,
+    gather,
+    holds,
+    integers,
+    map_texts,
+    mask,
+    spelled,
+    strings,
+    typed,
+    with_comma,
+    with_point,
+)
 from hushtable.errors import ColumnError, InputError, VerificationError, listed, with_hint
-from hushtable.io import drafts, frames
+from hushtable.io import Dialect, Formulas, Frame, Writing, drafts, frames, without_remnants
 from hushtable.io.csv import formulas
-from hushtable.io.csv.dialect import Dialect, Formulas, Writing
-from hushtable.io.frames import Frame
-from hushtable.io.stale_values import without_remnants
 from hushtable.release import manifest, pseudonyms
 from hushtable.release.pseudonyms import Pseudonyms
-from hushtable.search.budget import check_memory
-from hushtable.tables.table import Table
+from hushtable.search import check_memory
+from hushtable.tables import Table
 
 __all__ = ["Edition", "Rewritten", "check_writing"]
 

@@ -21,18 +21,14 @@ import numpy as np
 
 from hushtable._types import BoolArray, CodeArray, CountArray
 from hushtable.claims import Linkage
-from hushtable.columns import series
-from hushtable.columns.texts import text_codes
-from hushtable.discover.determined import MOST_ROWS, Determined, find_determined
-from hushtable.discover.prose import Named, look_for_names
+from hushtable.columns import series, text_codes
+from hushtable.discover import MOST_ROWS, Determined, Named, find_determined, look_for_names
 from hushtable.errors import ColumnError, ExposureError, InputError, check_whole, listed, with_hint
-from hushtable.io.frames import Frame
+from hushtable.io import Frame
 from hushtable.kernels import group
 from hushtable.kernels.histogram import class_ranges
-from hushtable.search.budget import Budget
-from hushtable.tables import lattice
-from hushtable.tables.lattice.listing import partitions
-from hushtable.tables.table import Table
+from hushtable.search import Budget
+from hushtable.tables import Table, lattice, partitions
 
 __all__ = ["FEWEST_RECORDS", "Exposure", "ExposureLimit", "Uniques", "measure_exposure", "persons_of", "undoing"]
 

@@ -19,8 +19,7 @@ from typing import Any, Final
 
 from hushtable.claims import Claim, Failure, Verdict, claim_from_dict
 from hushtable.errors import InputError, VerificationError, with_hint
-from hushtable.io.csv.dialect import Dialect
-from hushtable.io.files import MANIFEST
+from hushtable.io import MANIFEST, Dialect
 
 __all__ = [
     "IN_FOLDER",

@@ -7,17 +7,14 @@ from typing import Any, Final
 
 import numpy as np
 
-from hushtable.columns import cells
-from hushtable.columns.spellings import count_missing_codes, count_near_duplicates
-from hushtable.columns.texts import gather
-from hushtable.hierarchy.propose import propose_tails
-from hushtable.hierarchy.tails import LEAST, Tails
+from hushtable.columns import cells, count_missing_codes, count_near_duplicates, gather
+from hushtable.hierarchy import LEAST, Tails, propose_tails
+from hushtable.io import Frame
 from hushtable.io.csv import formulas
-from hushtable.io.frames import Frame
 from hushtable.models import entries
-from hushtable.recoding.recoding import Nodes, NodeSets
+from hushtable.recoding import Nodes, NodeSets
 from hushtable.release.release import Release
-from hushtable.tables.table import Table
+from hushtable.tables import Table
 
 __all__ = [
     "FarOut",

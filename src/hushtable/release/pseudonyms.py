@@ -12,13 +12,10 @@ from typing import Any, Final
 
 import numpy as np
 
-from hushtable.columns.column import ColumnSpec, from_texts
-from hushtable.columns.series import strings
-from hushtable.columns.spellings import canonical
-from hushtable.columns.texts import map_texts, text_codes
+from hushtable.columns import ColumnSpec, canonical, from_texts, map_texts, strings, text_codes
 from hushtable.errors import InputError, check_columns, with_hint
-from hushtable.io.frames import Frame
-from hushtable.tables.table import Table
+from hushtable.io import Frame
+from hushtable.tables import Table
 
 __all__ = ["Pseudonyms", "pseudonymize", "pseudonymize_table"]
 

@@ -12,31 +12,31 @@ from typing import Any
 import numpy as np
 
 from hushtable._types import TOLERANCE, BoolArray, CodeArray, CountArray, FloatArray, frozen
-from hushtable.claims import Classes, Linkage, Matchings, Verdict, count_linked
-from hushtable.claims.certificates import Certificate
-from hushtable.claims.coverage import pair_rows
-from hushtable.columns.cells import SUPPRESSED
-from hushtable.columns.column import ColumnSpec
-from hushtable.columns.legible import escaped
+from hushtable.claims import Certificate, Classes, Linkage, Matchings, Verdict, count_linked, pair_rows
+from hushtable.columns import SUPPRESSED, ColumnSpec, escaped
 from hushtable.errors import InputError, with_hint
 from hushtable.hierarchy import Hierarchy
-from hushtable.io import frames
-from hushtable.io.csv.dialect import Formulas, Writing
-from hushtable.io.frames import Frame
-from hushtable.models.base import PrivacyModel, model_to_dict
+from hushtable.io import Formulas, Frame, Writing, frames
+from hushtable.models import PrivacyModel, model_to_dict
 from hushtable.plots import charts
-from hushtable.quality.bound import release_bound
-from hushtable.quality.loss import Quality, average_class_size, discernibility, measure
-from hushtable.quality.utility import Rows, Utility, measure_utility
-from hushtable.recoding.recoding import Intervals, Recoding
+from hushtable.quality import (
+    Quality,
+    Rows,
+    Utility,
+    average_class_size,
+    discernibility,
+    measure,
+    measure_utility,
+    release_bound,
+)
+from hushtable.recoding import Intervals, Recoding
 from hushtable.release.codebook import Codebook
 from hushtable.release.edition import Edition, Rewritten
 from hushtable.release.exposure import Exposure, ExposureLimit, measure_exposure, persons_of
 from hushtable.release.next_batch import Batch, Learns, NextBatch
 from hushtable.release.pseudonyms import Pseudonyms
-from hushtable.search.budget import Budget, Trace
-from hushtable.tables.partition import Partition
-from hushtable.tables.table import Table
+from hushtable.search import Budget, Trace
+from hushtable.tables import Partition, Table
 
 __all__ = ["Release"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from hushtable.policy.comparison import INTERNAL, KNEE, ComparedRun, Comparison
+from hushtable.policy import INTERNAL, KNEE, ComparedRun, Comparison
 from hushtable.reporting.sections import (
     Block,
     Cell,

@@ -9,7 +9,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Final
 
-from hushtable.columns.legible import escaped
+from hushtable.columns import escaped
 from hushtable.errors import InputError, with_hint
 from hushtable.io import drafts
 from hushtable.reporting import page

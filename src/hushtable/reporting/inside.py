@@ -12,8 +12,8 @@ from typing import Any, Final
 import numpy as np
 
 from hushtable.claims import Matchings
-from hushtable.discover.recognise import Roles, find_quasi_identifiers
-from hushtable.io.frames import Frame
+from hushtable.discover import Roles, find_quasi_identifiers
+from hushtable.io import Frame
 from hushtable.policy import plain_yaml
 from hushtable.release import manifest
 from hushtable.reporting.measured import NO_ORIGINAL, assessed, risk_after, risk_before, utility
@@ -34,8 +34,8 @@ from hushtable.reporting.sections import (
     share_shown,
 )
 from hushtable.reporting.statements import CLAUSES, and_, beside, decision, three_tests, unprotected
-from hushtable.risk.assess import RiskAssessment
-from hushtable.search.budget import n_threads
+from hushtable.risk import RiskAssessment
+from hushtable.search import n_threads
 
 __all__ = ["reproduce", "sections"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from hushtable.masking.release import MaskedRelease, MaskingTradeoff
+from hushtable.masking import MaskedRelease, MaskingTradeoff
 from hushtable.reporting.inside import reproduce
 from hushtable.reporting.released import Released
 from hushtable.reporting.sections import (

@@ -6,14 +6,14 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from hushtable.claims import Classes, Matchings
-from hushtable.io.frames import Frame
-from hushtable.quality.utility import Utility, measure_utility
+from hushtable.io import Frame
+from hushtable.quality import Utility, measure_utility
 from hushtable.reporting.released import Released
 from hushtable.reporting.risk import fewer_than, people_of, share_below
 from hushtable.reporting.sections import Block, Chart, Paragraph, Quantity, Section, Table, row_of, share_shown
 from hushtable.reporting.statements import CLAUSES, conditions_of
-from hushtable.risk.assess import RiskAssessment, assess
-from hushtable.risk.bands import record_bands, stair
+from hushtable.risk import RiskAssessment, record_bands, stair
+from hushtable.risk.assess import assess
 
 __all__ = ["NO_ORIGINAL", "assessed", "risk_after", "risk_before", "utility"]
 

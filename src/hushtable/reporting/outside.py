@@ -17,12 +17,12 @@ import numpy as np
 
 from hushtable.claims import Classes, Matchings
 from hushtable.models import KAnonymity
-from hushtable.release.manifest import external_facts
+from hushtable.release import external_facts
 from hushtable.reporting.released import Released
 from hushtable.reporting.sections import Answers, Block, Cell, Chart, Code, Paragraph, Points, Quantity, Section, Table
 from hushtable.reporting.small_cells import LEAST, merged
 from hushtable.reporting.statements import CLAUSES, and_, beside, decision, three_tests, unprotected
-from hushtable.risk.bands import size_bands
+from hushtable.risk import size_bands
 
 __all__ = ["sections"]
 

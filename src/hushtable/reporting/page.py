@@ -7,7 +7,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any, Final
 
-from hushtable.columns.legible import escaped as escape
+from hushtable.columns import escaped as escape
 from hushtable.reporting.pictures import draw
 from hushtable.reporting.sections import (
     Answers,

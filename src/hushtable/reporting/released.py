@@ -12,17 +12,13 @@ from typing import Any, Final
 
 import numpy as np
 
-from hushtable.claims import Claim, Classes, Linkage, Matchings, Verdict, linked_in
-from hushtable.claims.grouping import Grouped, group
+from hushtable.claims import Claim, Classes, Grouped, Linkage, Matchings, Verdict, group, linked_in
 from hushtable.errors import InputError, VerificationError, with_hint
-from hushtable.io import drafts, frames
-from hushtable.io.frames import Frame
-from hushtable.masking.release import MaskedRelease
+from hushtable.io import Frame, drafts, frames
+from hushtable.masking import MaskedRelease
 from hushtable.policy import Policy
-from hushtable.release import manifest
-from hushtable.release.codebook import codebook_paths
-from hushtable.release.release import Release
-from hushtable.tables.table import Table
+from hushtable.release import Release, codebook_paths, manifest
+from hushtable.tables import Table
 
 __all__ = ["Released", "of_file", "of_masked", "of_release"]
 

@@ -18,10 +18,7 @@ from hushtable.reporting.sections import (
     share_shown,
 )
 from hushtable.reporting.statements import and_
-from hushtable.risk.assess import RiskAssessment
-from hushtable.risk.bands import record_bands, stair
-from hushtable.risk.mpuccs import Mpuccs
-from hushtable.risk.uniques import MinimalUniques
+from hushtable.risk import MinimalUniques, Mpuccs, RiskAssessment, record_bands, stair
 
 __all__ = ["of_assessment", "of_mpuccs", "of_uniques", "share_below"]
 

@@ -10,7 +10,7 @@ from typing import Any, Final
 import numpy as np
 
 from hushtable._types import CountArray, FloatArray, Missing
-from hushtable.columns.column import ColumnSpec, check_specs
+from hushtable.columns import ColumnSpec, check_specs
 from hushtable.errors import InputError, check_type, names_in, with_hint
 from hushtable.io import frames
 from hushtable.risk.assessment import AttackRisk, Records, RiskAssessment
@@ -28,8 +28,7 @@ from hushtable.risk.sample import (
     household_risks,
     no_population,
 )
-from hushtable.tables.missing_codes import warn_of_missing_numbers
-from hushtable.tables.table import Table
+from hushtable.tables import Table, warn_of_missing_numbers
 
 __all__ = ["AttackRisk", "RiskAssessment", "assess"]
 

@@ -8,14 +8,12 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 import numpy as np
 
 from hushtable._types import CodeArray, CountArray, FloatArray, Missing
-from hushtable.columns.legible import escaped
+from hushtable.columns import escaped
 from hushtable.errors import InputError, with_hint
 from hushtable.io import frames
 from hushtable.plots import charts
 from hushtable.risk.bands import record_bands, stair
-from hushtable.risk.headline import headline as headline_of
-from hushtable.risk.headline import notes as notes_of
-from hushtable.risk.headline import percent
+from hushtable.risk.headline import headline as headline_of, notes as notes_of, percent
 from hushtable.risk.hipaa import SafeHarborFinding
 from hushtable.risk.homogeneity import Homogeneity
 from hushtable.risk.households import HouseholdRisk

@@ -15,11 +15,8 @@ from numpy.typing import NDArray
 
 from hushtable._types import BoolArray, CodeArray, CountArray
 from hushtable.kernels import uniques
-from hushtable.search.budget import Budget, Clock, Trace
-from hushtable.tables import lattice
-from hushtable.tables.joint import Joint, Rows
-from hushtable.tables.lattice import Coverage, WalkProgress
-from hushtable.tables.lattice.listing import lone_rows, partitions, renyi_entropy
+from hushtable.search import Budget, Clock, Trace
+from hushtable.tables import Coverage, Joint, Rows, WalkProgress, lattice, lone_rows, partitions, renyi_entropy
 
 __all__ = ["TREE", "Collisions", "Settings", "collide", "count_by_draw", "details", "tree"]
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from hushtable._types import CountArray
 from hushtable.risk.intervals import excess_risk, standard_score, wilson
-from hushtable.tables.joint import Rows
+from hushtable.tables import Rows
 
 __all__ = ["against_control"]
 

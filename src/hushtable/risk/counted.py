@@ -10,16 +10,13 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from hushtable._types import CodeArray, CountArray, FloatArray, Missing, frozen
-from hushtable.claims.readings import count_values, match_classes, match_sizes
-from hushtable.columns.column import ColumnSpec
+from hushtable.claims import count_values, match_classes, match_sizes
+from hushtable.columns import ColumnSpec
 from hushtable.errors import InputError, check_columns, with_hint
 from hushtable.io import frames
 from hushtable.kernels import group
-from hushtable.models.base import Histogram
-from hushtable.tables.joint import code_together
-from hushtable.tables.lattice.listing import partitions
-from hushtable.tables.partition import Partition
-from hushtable.tables.table import Table
+from hushtable.models import Histogram
+from hushtable.tables import Partition, Table, code_together, partitions
 
 __all__ = [
     "READINGS",

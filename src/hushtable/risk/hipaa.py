@@ -15,14 +15,11 @@ from typing import Any, Final
 
 import numpy as np
 
-from hushtable.columns.cells import SUPPRESSED
-from hushtable.discover.roles.cells import Cells, cells_of
-from hushtable.discover.roles.evidence import finding
-from hushtable.discover.roles.names import lexicon
-from hushtable.discover.roles.patterns import look_of
+from hushtable.columns import SUPPRESSED
+from hushtable.discover import Cells, cells_of, finding, lexicon, look_of
 from hushtable.errors import ColumnError
 from hushtable.io import frames
-from hushtable.tables.table import Table
+from hushtable.tables import Table
 
 __all__ = ["RULES", "SafeHarborFinding", "safe_harbor"]
 

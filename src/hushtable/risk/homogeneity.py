@@ -6,10 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hushtable.models import DistinctLDiversity, EntropyLDiversity, TCloseness
-from hushtable.models.base import ClassStats, Ground
+from hushtable.models import ClassStats, DistinctLDiversity, EntropyLDiversity, Ground, TCloseness
 from hushtable.risk.counted import Counted
-from hushtable.tables.partition import totals
+from hushtable.tables import totals
 
 __all__ = ["Homogeneity", "homogeneity"]
 

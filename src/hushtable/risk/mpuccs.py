@@ -10,8 +10,7 @@ from typing import Any, Final, Literal
 import numpy as np
 
 from hushtable._types import CountArray
-from hushtable.columns.column import ColumnSpec, check_specs
-from hushtable.columns.legible import escaped, finite
+from hushtable.columns import ColumnSpec, check_specs, escaped, finite
 from hushtable.errors import ColumnError, InputError, check_whole, listed, with_hint
 from hushtable.io import frames
 from hushtable.plots import charts
@@ -20,10 +19,8 @@ from hushtable.risk.control import against_control
 from hushtable.risk.headline import percent
 from hushtable.risk.intervals import clipped, wilson
 from hushtable.risk.precision import datetime_precisions, numeric_precisions
-from hushtable.search.budget import Budget, Trace, check_budget
-from hushtable.tables.joint import Joint, code_together
-from hushtable.tables.lattice import Coverage, WalkProgress
-from hushtable.tables.table import Table
+from hushtable.search import Budget, Trace, check_budget
+from hushtable.tables import Coverage, Joint, Table, WalkProgress, code_together
 
 __all__ = ["Mpuccs", "encoded", "in_order", "mpuccs", "sizes_of"]
 

@@ -18,16 +18,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hushtable._types import CountArray
-from hushtable.columns.legible import escaped, finite
+from hushtable.columns import escaped, finite
 from hushtable.errors import InputError, listed, with_hint
 from hushtable.io import frames
 from hushtable.risk.collisions import TREE
 from hushtable.risk.mpuccs import encoded, in_order, sizes_of
 from hushtable.risk.precision import datetime_precisions, numeric_precisions
-from hushtable.search.budget import Trace
-from hushtable.tables.joint import Joint, code_together
-from hushtable.tables.lattice.listing import lone_rows, partitions
-from hushtable.tables.table import Table
+from hushtable.search import Trace
+from hushtable.tables import Joint, Table, code_together, lone_rows, partitions
 
 __all__ = ["PETSARD_UNITS", "PetsardMpuccs", "petsard_mpuccs"]
 

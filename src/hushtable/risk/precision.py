@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
-from hushtable.columns.column import Column
+from hushtable.columns import Column
 from hushtable.errors import ColumnError, InputError, listed, with_hint
-from hushtable.tables.joint import to_decimals
-from hushtable.tables.table import Table
+from hushtable.tables import Table, to_decimals
 
 __all__ = ["UNITS", "datetime_precisions", "numeric_precisions"]
 

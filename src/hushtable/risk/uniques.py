@@ -12,17 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hushtable._types import CodeArray, CountArray, FloatArray, frozen
-from hushtable.columns.column import ColumnSpec
-from hushtable.columns.legible import escaped
+from hushtable.columns import ColumnSpec, escaped
 from hushtable.errors import InputError, check_whole, with_hint
 from hushtable.io import frames
 from hushtable.plots import charts
 from hushtable.risk.headline import percent
 from hushtable.risk.population import SampleClasses, data_intrusion
-from hushtable.search.budget import Budget, Trace, check_budget
-from hushtable.tables import lattice
-from hushtable.tables.lattice import Coverage, WalkProgress
-from hushtable.tables.table import Table
+from hushtable.search import Budget, Trace, check_budget
+from hushtable.tables import Coverage, Table, WalkProgress, lattice
 
 __all__ = ["MinimalUniques", "minimal_uniques"]
 

@@ -1,1 +1,9 @@
-"""What every search stands on: a budget, a clock and a trace, threads and memory; a solver for programmes."""
+"""What every search stands on: a budget, a clock, a trace, threads and memory, and a solver of programmes.
+
+In comes what may be spent; out go how far a search came, and whether it may go on. SciPy is loaded when a programme
+is solved, and not before. Nothing here knows what is searched for.
+"""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -14,8 +14,7 @@ import numpy as np
 import polars as pl
 
 from hushtable._types import CodeArray, ValueArray
-from hushtable.columns.column import Column, ColumnSpec, Kind, value_text
-from hushtable.columns.series import encode
+from hushtable.columns import Column, ColumnSpec, Kind, encode, value_text
 from hushtable.errors import ColumnError, with_hint
 
 __all__ = ["cells_like", "like", "n_decimals"]
@@ -94,7 +93,7 @@ def cells_like(
 
     Examples
     --------
-    >>> from hushtable.columns.column import from_texts
+    >>> from hushtable.columns import from_texts
     >>> prices = pl.Series(["1,50", "1.234,00"])
     >>> column, codes = from_texts("price", ["1.50", "1234.00"])
     >>> cells_like(prices, column, codes, ColumnSpec(decimal=",", thousands="."), np.array([7.0, 2500.2])).to_list()

@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Final, NoReturn, TypeVar
 
 from hushtable.errors import InputError, listed, with_hint
-from hushtable.io import frames
-from hushtable.io.frames import Frame
+from hushtable.io import Frame, frames
 
 __all__ = ["GROUP", "Installed", "installed"]
 

@@ -12,7 +12,7 @@ from hushtable.errors import InputError, with_hint
 from hushtable.models import entries
 from hushtable.synthesizers import copula
 from hushtable.synthesizers.places import Values, within
-from hushtable.tables.table import Table
+from hushtable.tables import Table
 
 __all__ = ["METHODS", "Bootstrap", "Copula", "Independent", "Method", "register"]
 

@@ -12,8 +12,8 @@ from typing import Final, Literal
 import numpy as np
 
 from hushtable._types import CodeArray, CountArray, FloatArray, ValueArray
-from hushtable.columns.column import Column
-from hushtable.tables.joint import to_decimals
+from hushtable.columns import Column
+from hushtable.tables import to_decimals
 
 __all__ = ["Drawn", "Values", "draw", "ends_of", "within"]
 

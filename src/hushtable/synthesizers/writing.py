@@ -7,11 +7,11 @@ from dataclasses import replace
 import numpy as np
 
 from hushtable._types import CodeArray, CountArray, FloatArray
-from hushtable.columns.column import Column, ColumnSpec
-from hushtable.io.frames import Frame
+from hushtable.columns import Column, ColumnSpec
+from hushtable.io import Frame
 from hushtable.synthesizers.cell_styles import cells_like, like, n_decimals
 from hushtable.synthesizers.places import Drawn, Values, draw, ends_of
-from hushtable.tables.table import Table
+from hushtable.tables import Table
 
 __all__ = ["frame_at", "frame_like", "table_at", "table_like"]
 

@@ -1,1 +1,10 @@
-"""Coded rows and their partitions: what every privacy question is asked of."""
+"""Coded rows and their partitions: what every privacy question is asked of.
+
+In come columns and their codes; out go a `Table` (codes and counts), a `Partition` of its rows into classes, and
+their statistics. `lattice` walks over column sets: on which of them is a row alone? Several tables are coded alike
+(`joint`), and parted into train and control (`splitting`). No room here knows what is published, or who asks.
+"""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

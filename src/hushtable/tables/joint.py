@@ -11,7 +11,7 @@ from typing import Any, Final
 import numpy as np
 
 from hushtable._types import CodeArray, CountArray, FloatArray
-from hushtable.columns.column import Column, value_text
+from hushtable.columns import Column, value_text
 from hushtable.kernels import group
 from hushtable.tables.table import Table
 

@@ -7,7 +7,7 @@ from typing import Final
 
 import numpy as np
 
-from hushtable.columns.spellings import count_missing_numbers
+from hushtable.columns import count_missing_numbers
 from hushtable.tables.table import Table
 
 __all__ = ["warn_of_missing_numbers"]

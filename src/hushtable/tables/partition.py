@@ -13,7 +13,7 @@ from hushtable._types import CodeArray, CountArray, frozen
 from hushtable.errors import InputError, with_hint
 from hushtable.kernels import group
 from hushtable.kernels.histogram import class_values
-from hushtable.models.base import ClassStats, Ground, Histogram, PrivacyModel
+from hushtable.models import ClassStats, Ground, Histogram, PrivacyModel
 from hushtable.tables.table import Table
 
 __all__ = ["NO_HIERARCHIES", "Partition", "grounds", "totals"]

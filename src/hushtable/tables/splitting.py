@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 
 from hushtable._types import CodeArray, CountArray
-from hushtable.columns.column import ColumnSpec
+from hushtable.columns import ColumnSpec
 from hushtable.errors import InputError, check_columns, check_whole, with_hint
-from hushtable.io import frames
-from hushtable.io.frames import Frame
+from hushtable.io import Frame, frames
 from hushtable.tables.table import Table
 
 __all__ = ["persons_of", "split", "split_rows"]

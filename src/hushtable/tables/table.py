@@ -11,13 +11,11 @@ import numpy as np
 import polars as pl
 
 from hushtable._types import CodeArray, CountArray, frozen
-from hushtable.columns import series
-from hushtable.columns.column import Column, ColumnSpec, check_specs
+from hushtable.columns import Column, ColumnSpec, check_specs, series
 from hushtable.errors import ColumnError, InputError, check_columns, names_in, with_hint
-from hushtable.io import frames
-from hushtable.io.frames import Frame
+from hushtable.io import Frame, frames
 from hushtable.kernels import group
-from hushtable.search.budget import check_memory
+from hushtable.search import check_memory
 
 __all__ = ["Table"]
 

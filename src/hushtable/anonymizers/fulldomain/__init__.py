@@ -18,10 +18,10 @@ from hushtable.anonymizers.fulldomain.tags import Tags
 from hushtable.anonymizers.method import Found, Offers, Problem, register
 from hushtable.errors import BudgetExceeded, InfeasibleError, check_whole, listed, with_hint
 from hushtable.kernels import rollup
-from hushtable.models.base import describe
-from hushtable.recoding.recoding import Nodes, Recoding
-from hushtable.search.budget import Clock, Effort, Trace, say_if_first_run
-from hushtable.tables.partition import Partition
+from hushtable.models import describe
+from hushtable.recoding import Nodes, Recoding
+from hushtable.search import Clock, Effort, Trace, say_if_first_run
+from hushtable.tables import Partition
 
 __all__ = ["FullDomain"]
 

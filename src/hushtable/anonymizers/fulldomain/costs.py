@@ -13,17 +13,17 @@ from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray
 from hushtable.anonymizers.fulldomain.nodes import Levels, Vector
 from hushtable.anonymizers.fulldomain.snapshots import Snapshot
 from hushtable.kernels import rollup
-from hushtable.quality.loss import Loss, SetNCP
-from hushtable.quality.objectives import (
+from hushtable.quality import (
     ArxLoss,
     AverageClassSize,
     Discernibility,
+    Loss,
     NonUniformEntropy,
     Precision,
+    SetNCP,
     weighted_mean,
 )
-from hushtable.tables.partition import totals
-from hushtable.tables.table import Table
+from hushtable.tables import Table, totals
 
 __all__ = ["Additive", "ByClass", "Objective", "objective_of"]
 

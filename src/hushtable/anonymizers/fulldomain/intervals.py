@@ -16,7 +16,7 @@ from hushtable.anonymizers.fulldomain.costs import Objective
 from hushtable.anonymizers.fulldomain.nodes import Vector
 from hushtable.anonymizers.fulldomain.snapshots import Roller, Snapshot
 from hushtable.anonymizers.fulldomain.tags import Judged, Tags
-from hushtable.search.budget import Clock
+from hushtable.search import Clock
 
 __all__ = ["Leaf", "Search", "Solved"]
 

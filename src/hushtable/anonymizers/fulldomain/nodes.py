@@ -10,7 +10,7 @@ import numpy as np
 from hushtable._types import CodeArray
 from hushtable.errors import HierarchyError, InputError, listed, with_hint
 from hushtable.hierarchy import Hierarchy
-from hushtable.tables.table import Table
+from hushtable.tables import Table
 
 __all__ = ["Levels", "Vector", "levels_of"]
 

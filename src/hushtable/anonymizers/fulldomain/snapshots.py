@@ -13,8 +13,8 @@ from hushtable._types import CodeArray, CountArray
 from hushtable.anonymizers.fulldomain.nodes import Levels, Vector
 from hushtable.anonymizers.judging import Judge
 from hushtable.kernels import group, rollup
-from hushtable.models.base import ClassStats, Histogram
-from hushtable.tables.partition import Partition
+from hushtable.models import ClassStats, Histogram
+from hushtable.tables import Partition
 
 __all__ = ["Roller", "Snapshot"]
 

@@ -10,10 +10,20 @@ from typing import Final
 import numpy as np
 
 from hushtable._types import TOLERANCE, BoolArray, FloatArray
-from hushtable.models.attribute import DistinctLDiversity, EntropyLDiversity, RecursiveCLDiversity
-from hushtable.models.base import ClassStats, Histogram, PrivacyModel
-from hushtable.models.closeness import BetaLikeness, DeltaDisclosure, TCloseness
-from hushtable.models.identity import AlphaKAnonymity, KAnonymity, KMap
+from hushtable.models import (
+    AlphaKAnonymity,
+    BetaLikeness,
+    ClassStats,
+    DeltaDisclosure,
+    DistinctLDiversity,
+    EntropyLDiversity,
+    Histogram,
+    KAnonymity,
+    KMap,
+    PrivacyModel,
+    RecursiveCLDiversity,
+    TCloseness,
+)
 
 __all__ = ["Judged", "Tags"]
 

@@ -14,7 +14,7 @@ from hushtable.anonymizers.local.pricing import Pricing
 from hushtable.kernels import annealing, class_costs
 from hushtable.kernels.class_costs import Classes
 from hushtable.kernels.regroup import Check
-from hushtable.search.budget import Clock, check_memory
+from hushtable.search import Clock, check_memory
 
 __all__ = ["Course", "adopted", "anneal", "parted"]
 

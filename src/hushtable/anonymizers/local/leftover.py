@@ -17,8 +17,8 @@ from hushtable.anonymizers.local.pricing import Pricing, node_costs
 from hushtable.hierarchy import Hierarchy
 from hushtable.kernels import unplaced
 from hushtable.kernels.regroup import Check
-from hushtable.search.budget import Clock
-from hushtable.tables.table import Table
+from hushtable.search import Clock
+from hushtable.tables import Table
 
 __all__ = ["MOST_NODES", "by_levels", "n_nodes"]
 

@@ -11,7 +11,7 @@ from hushtable._types import CodeArray, CountArray, FloatArray
 from hushtable.kernels import class_costs, neighbours
 from hushtable.kernels.annealing import Near
 from hushtable.kernels.class_costs import Space
-from hushtable.search.budget import Clock, check_memory
+from hushtable.search import Clock, check_memory
 
 __all__ = ["Neighbours", "find"]
 

@@ -14,11 +14,9 @@ from hushtable.anonymizers.method import Problem
 from hushtable.hierarchy import Hierarchy
 from hushtable.kernels import class_costs
 from hushtable.kernels.class_costs import Space
-from hushtable.quality.loss import CellLoss, Loss
-from hushtable.quality.objectives import ArxLoss
-from hushtable.recoding.layout import Axis, lay_out, places, relative
-from hushtable.recoding.recoding import Recoding
-from hushtable.tables.partition import Partition
+from hushtable.quality import ArxLoss, CellLoss, Loss
+from hushtable.recoding import Axis, Recoding, lay_out, places, relative
+from hushtable.tables import Partition
 
 __all__ = ["Pricing", "node_costs", "priced"]
 

@@ -17,10 +17,10 @@ from hushtable.anonymizers.mondrian import Mondrian
 from hushtable.errors import check_whole
 from hushtable.kernels.annealing import run
 from hushtable.kernels.regroup import Check
-from hushtable.quality.loss import SetNCP
-from hushtable.recoding.recoding import Recoding
-from hushtable.search.budget import Budget, Clock, Effort, say_if_first_run
-from hushtable.tables.partition import Partition
+from hushtable.quality import SetNCP
+from hushtable.recoding import Recoding
+from hushtable.search import Budget, Clock, Effort, say_if_first_run
+from hushtable.tables import Partition
 
 __all__ = ["LocalRecoding"]
 

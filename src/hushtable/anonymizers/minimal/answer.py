@@ -10,9 +10,9 @@ from hushtable._types import CodeArray, CountArray
 from hushtable.anonymizers.minimal import candidates
 from hushtable.anonymizers.minimal.candidates import Space
 from hushtable.errors import InfeasibleError, with_hint
-from hushtable.models.base import PrivacyModel, describe
-from hushtable.recoding.recoding import Recoding
-from hushtable.tables.partition import Partition
+from hushtable.models import PrivacyModel, describe
+from hushtable.recoding import Recoding
+from hushtable.tables import Partition
 
 __all__ = ["infeasible", "merged", "published", "row_texts"]
 

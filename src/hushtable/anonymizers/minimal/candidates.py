@@ -16,14 +16,13 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray
-from hushtable.columns.column import Column
+from hushtable.columns import Column
 from hushtable.hierarchy import Hierarchy
 from hushtable.kernels import cost
 from hushtable.kernels.cost import Costs
-from hushtable.quality.loss import CellLoss, Loss
-from hushtable.recoding import layout
-from hushtable.recoding.recoding import Cells, Intervals, Nodes, Recoding
-from hushtable.tables.table import Table
+from hushtable.quality import CellLoss, Loss
+from hushtable.recoding import Cells, Intervals, Nodes, Recoding, layout
+from hushtable.tables import Table
 
 __all__ = ["Candidates", "Space", "lay_out", "take"]
 

@@ -11,7 +11,7 @@ from hushtable.anonymizers.minimal.candidates import Space
 from hushtable.anonymizers.minimal.regroup import Neighbours
 from hushtable.kernels import cost
 from hushtable.kernels.regroup import Check
-from hushtable.search.budget import Clock
+from hushtable.search import Clock
 
 __all__ = ["Generations", "cross"]
 

@@ -19,11 +19,10 @@ from hushtable.anonymizers.minimal.mgga import Breeder, Condition, Equal, Matche
 from hushtable.anonymizers.minimal.mingen import start, temperatures
 from hushtable.anonymizers.minimal.tables import Choices
 from hushtable.errors import InputError, check_whole, with_hint
-from hushtable.models.identity import KAnonymity
-from hushtable.models.matching import MatchingNotion
-from hushtable.recoding.recoding import Recoding
-from hushtable.search.budget import Effort
-from hushtable.tables.partition import Partition
+from hushtable.models import KAnonymity, MatchingNotion
+from hushtable.recoding import Recoding
+from hushtable.search import Effort
+from hushtable.tables import Partition
 
 __all__ = ["Genetic"]
 

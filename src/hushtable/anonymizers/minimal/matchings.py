@@ -15,11 +15,9 @@ from hushtable.anonymizers.minimal.answer import infeasible, published
 from hushtable.anonymizers.minimal.candidates import Space
 from hushtable.kernels import cost
 from hushtable.kernels.shortest import TIES
-from hushtable.models.base import ClassStats, Matching
-from hushtable.models.matching import MatchingNotion
-from hushtable.quality.loss import Loss
-from hushtable.search import solver
-from hushtable.search.budget import Clock, Effort, check_memory
+from hushtable.models import ClassStats, Matching, MatchingNotion
+from hushtable.quality import Loss
+from hushtable.search import Clock, Effort, check_memory, solver
 
 __all__ = ["MOST_PAIRED", "MOST_ROWS", "paired", "search"]
 

@@ -13,8 +13,8 @@ from hushtable._types import BoolArray, CountArray, FloatArray
 from hushtable.anonymizers.minimal.evolve import Generations
 from hushtable.anonymizers.minimal.tables import Choices, matches, wanted
 from hushtable.kernels import cost
-from hushtable.models.matching import MatchingNotion
-from hushtable.search.budget import check_memory
+from hushtable.models import MatchingNotion
+from hushtable.search import check_memory
 
 __all__ = ["Breeder", "Condition", "Equal", "Matched"]
 

@@ -23,12 +23,11 @@ from hushtable.anonymizers.minimal.tables import Choices
 from hushtable.anonymizers.mondrian import Mondrian
 from hushtable.errors import InputError, check_whole, with_hint
 from hushtable.kernels.shortest import TIES
-from hushtable.models.identity import KAnonymity
-from hushtable.models.matching import MatchingNotion
-from hushtable.quality.loss import CellLoss, Loss, SetNCP
-from hushtable.recoding.recoding import Recoding
-from hushtable.search.budget import Clock, Effort
-from hushtable.tables.partition import Partition
+from hushtable.models import KAnonymity, MatchingNotion
+from hushtable.quality import CellLoss, Loss, SetNCP
+from hushtable.recoding import Recoding
+from hushtable.search import Clock, Effort
+from hushtable.tables import Partition
 
 __all__ = ["MinGen", "start", "temperatures"]
 

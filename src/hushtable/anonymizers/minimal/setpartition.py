@@ -12,8 +12,7 @@ from hushtable._types import CodeArray, CountArray, FloatArray
 from hushtable.anonymizers.minimal.candidates import Space
 from hushtable.anonymizers.minimal.regroup import parted
 from hushtable.kernels import cost, pricing
-from hushtable.search import solver
-from hushtable.search.budget import Clock, check_memory
+from hushtable.search import Clock, check_memory, solver
 
 __all__ = ["Partitioning", "solve"]
 

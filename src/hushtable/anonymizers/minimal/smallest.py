@@ -13,7 +13,7 @@ from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray
 from hushtable.anonymizers.judging import Judge
 from hushtable.anonymizers.minimal.candidates import Candidates, Space
 from hushtable.kernels import cost, shortest
-from hushtable.search.budget import Clock, say_if_first_run
+from hushtable.search import Clock, say_if_first_run
 
 __all__ = ["MOST_ROWS", "Smallest", "solve", "tables"]
 

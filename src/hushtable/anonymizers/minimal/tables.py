@@ -12,8 +12,8 @@ import numpy as np
 
 from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray
 from hushtable.anonymizers.minimal.candidates import Candidates, Space
-from hushtable.models.matching import MatchingNotion
-from hushtable.search.budget import check_memory
+from hushtable.models import MatchingNotion
+from hushtable.search import check_memory
 
 __all__ = ["Choices", "matches", "wanted"]
 

@@ -10,7 +10,7 @@ from hushtable.claims.certificates import lattice, prices
 from hushtable.claims.certificates.reading import Reading
 from hushtable.claims.certificates.record import Certificate
 from hushtable.claims.verdict import Failure, Verdict
-from hushtable.columns.column import ColumnSpec
+from hushtable.columns import ColumnSpec
 from hushtable.errors import InputError, with_hint
 
 __all__ = ["KINDS", "Certificate", "check_certificate"]

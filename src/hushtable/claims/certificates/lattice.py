@@ -18,23 +18,25 @@ from hushtable.claims.certificates.reading import Reading, spec_in
 from hushtable.claims.grouping import ground
 from hushtable.claims.readings import count_values, label_rows, tallied
 from hushtable.claims.verdict import Failure, Verdict
-from hushtable.columns.column import Column
+from hushtable.columns import Column
 from hushtable.errors import InputError, listed, with_hint
 from hushtable.hierarchy import Hierarchy
 from hushtable.io import frames
 from hushtable.models import (
     AlphaKAnonymity,
     BetaLikeness,
+    ClassStats,
     DeltaDisclosure,
     DistinctLDiversity,
     EntropyLDiversity,
+    Histogram,
     KAnonymity,
     PrivacyModel,
     RecursiveCLDiversity,
     TCloseness,
+    describe,
     from_dict,
 )
-from hushtable.models.base import ClassStats, Histogram, describe
 
 __all__ = ["check"]
 

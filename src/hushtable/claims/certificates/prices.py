@@ -19,7 +19,7 @@ from hushtable.claims.certificates.classes import Spread, dear_class, dear_pairs
 from hushtable.claims.certificates.reading import AS_READ, Reading, spec_in
 from hushtable.claims.certificates.record import Certificate
 from hushtable.claims.verdict import Failure, Verdict
-from hushtable.columns.column import Column, ColumnSpec
+from hushtable.columns import Column, ColumnSpec
 from hushtable.errors import InputError, check_columns, check_whole, with_hint
 
 __all__ = ["KIND", "certify", "check"]

@@ -10,11 +10,9 @@ import numpy as np
 
 from hushtable._types import CodeArray
 from hushtable.claims.verdict import Failure, Verdict
-from hushtable.columns.column import Column, ColumnSpec, check_specs
-from hushtable.columns.series import encode
+from hushtable.columns import Column, ColumnSpec, check_specs, encode
 from hushtable.errors import ColumnError, InputError, check_columns, with_hint
-from hushtable.io import frames
-from hushtable.io.frames import Frame
+from hushtable.io import Frame, frames
 
 __all__ = ["AS_READ", "Reading", "spec_in"]
 

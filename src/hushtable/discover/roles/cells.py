@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hushtable._types import BoolArray, CountArray, FloatArray
-from hushtable.columns.column import Column, from_texts
-from hushtable.columns.spellings import fold
+from hushtable.columns import Column, fold, from_texts
 
 __all__ = ["Cells", "cells_of"]
 

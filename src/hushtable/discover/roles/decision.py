@@ -16,7 +16,7 @@ import numpy as np
 from hushtable.discover.roles.distinguishing_power import entropy, mean_gains, twins
 from hushtable.discover.roles.evidence import Finding
 from hushtable.discover.roles.records import Proposal
-from hushtable.tables.table import Table
+from hushtable.tables import Table
 
 __all__ = ["Decision", "decide"]
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from hushtable._types import CodeArray, CountArray, FloatArray
 from hushtable.kernels import group
-from hushtable.tables.table import Table
+from hushtable.tables import Table
 
 __all__ = ["entropy", "mean_gains", "orders", "twins"]
 

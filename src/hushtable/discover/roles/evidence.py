@@ -10,7 +10,7 @@ from typing import Final
 
 import numpy as np
 
-from hushtable.columns.spellings import fold
+from hushtable.columns import fold
 from hushtable.discover.prose import is_prose
 from hushtable.discover.roles.cells import Cells
 from hushtable.discover.roles.names import Lexicon, Said, says

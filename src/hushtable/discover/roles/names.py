@@ -10,8 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import Final, NamedTuple, get_args
 
-from hushtable.columns.column import Role
-from hushtable.columns.spellings import fold
+from hushtable.columns import Role, fold
 from hushtable.discover.roles.topics import Topic, entries, packaged, topics
 from hushtable.errors import InputError, check_type, with_hint
 

@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Literal
 
-from hushtable.columns.column import Role
-from hushtable.columns.legible import escaped
+from hushtable.columns import Role, escaped
 from hushtable.errors import InputError, with_hint
 from hushtable.io import frames
 from hushtable.plots import charts

@@ -12,7 +12,7 @@ from importlib import resources
 from types import MappingProxyType
 from typing import cast
 
-from hushtable.columns.column import Role
+from hushtable.columns import Role
 
 __all__ = ["Topic", "entries", "packaged", "rows", "topics"]
 

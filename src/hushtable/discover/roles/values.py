@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Final, NamedTuple
 
-from hushtable.columns.spellings import fold
+from hushtable.columns import fold
 from hushtable.discover.roles.cells import Cells
 from hushtable.discover.roles.topics import entries, packaged
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from hushtable._types import CodeArray, CountArray, FloatArray
-from hushtable.columns.column import Column
+from hushtable.columns import Column
 from hushtable.discover.scores.base import View
 from hushtable.errors import InputError, with_hint
 

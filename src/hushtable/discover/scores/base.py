@@ -12,14 +12,12 @@ from typing import Any, Final, Literal
 import numpy as np
 
 from hushtable._types import CodeArray, CountArray, FloatArray, ValueArray, frozen
-from hushtable.columns.column import Column
-from hushtable.columns.legible import escaped
+from hushtable.columns import Column, escaped
 from hushtable.errors import ColumnError, InputError, check_columns, with_hint
 from hushtable.io import frames
-from hushtable.models.base import Histogram
+from hushtable.models import Histogram
 from hushtable.plots import charts
-from hushtable.tables.partition import Partition
-from hushtable.tables.table import Table
+from hushtable.tables import Partition, Table
 
 __all__ = [
     "Direction",

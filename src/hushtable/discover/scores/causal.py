@@ -11,12 +11,11 @@ from typing import Any, Literal
 import numpy as np
 
 from hushtable._types import BoolArray, CountArray, frozen
-from hushtable.columns.column import Column
+from hushtable.columns import Column
 from hushtable.discover.scores import base
 from hushtable.discover.scores.base import Score
 from hushtable.errors import InputError, check_columns, with_hint
-from hushtable.tables.partition import Partition
-from hushtable.tables.table import Table
+from hushtable.tables import Partition, Table
 
 __all__ = ["CausalGraph", "causal_graph", "causal_importance"]
 

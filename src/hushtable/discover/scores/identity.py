@@ -11,8 +11,7 @@ from hushtable.discover.scores import base
 from hushtable.discover.scores.base import Score, Variant
 from hushtable.errors import check_columns
 from hushtable.io import frames
-from hushtable.tables.partition import Partition
-from hushtable.tables.table import Table
+from hushtable.tables import Partition, Table
 
 __all__ = ["attribute_length_penalty", "distinction", "group_entropy", "k_anonymity", "separation"]
 

@@ -16,13 +16,12 @@ from hushtable.models import (
     DeltaPresence,
     DistinctLDiversity,
     EntropyLDiversity,
+    GroundName,
     PrivacyModel,
     RecursiveCLDiversity,
     TCloseness,
 )
-from hushtable.models.closeness import GroundName
-from hushtable.tables.partition import NO_HIERARCHIES, Partition, totals
-from hushtable.tables.table import Table
+from hushtable.tables import NO_HIERARCHIES, Partition, Table, totals
 
 __all__ = ["delta_presence", "generalization_ratio", "l_diversity", "t_closeness"]
 

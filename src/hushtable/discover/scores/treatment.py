@@ -18,7 +18,7 @@ from hushtable._types import CountArray, FloatArray, ValueArray
 from hushtable.discover.scores import base
 from hushtable.discover.scores.arms import arms_of, counted, distributions
 from hushtable.discover.scores.base import Score, Variant, View
-from hushtable.tables.partition import Partition
+from hushtable.tables import Partition
 
 __all__ = ["balance", "covariate_shift", "propensity_overlap"]
 

@@ -15,12 +15,12 @@ from typing import Any
 import numpy as np
 
 from hushtable._types import CountArray, FloatArray
-from hushtable.columns.column import Column
+from hushtable.columns import Column
 from hushtable.discover.scores import base
 from hushtable.discover.scores.base import Direction, Score, Variant, View
 from hushtable.errors import ColumnError, with_hint
-from hushtable.models.base import Histogram
-from hushtable.tables.partition import Partition
+from hushtable.models import Histogram
+from hushtable.tables import Partition
 
 __all__ = [
     "accuracy",

@@ -6,7 +6,7 @@ import codecs
 from dataclasses import dataclass, fields
 from typing import Any, Literal, get_args
 
-from hushtable.columns.column import ColumnSpec, check_marks
+from hushtable.columns import ColumnSpec, check_marks
 from hushtable.errors import InputError, with_hint
 
 __all__ = ["Dialect", "Formulas", "Writing"]

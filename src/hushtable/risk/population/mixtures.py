@@ -8,7 +8,7 @@ import numpy as np
 
 from hushtable._types import FloatArray
 from hushtable.risk.population.classes import SampleClasses
-from hushtable.search.solver import linprog
+from hushtable.search import linprog
 
 __all__ = ["Bounds", "Mixture", "bounds", "npmle"]
 

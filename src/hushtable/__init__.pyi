@@ -1,0 +1,92 @@
+__version__: str
+from . import datasets as datasets, discover as discover, models as models, quality as quality, risk as risk
+from .anonymizers import (
+    FullDomain as FullDomain,
+    Genetic as Genetic,
+    LocalRecoding as LocalRecoding,
+    MinGen as MinGen,
+    Mondrian as Mondrian,
+    Recoding as Recoding,
+)
+from .claims import (
+    Certificate as Certificate,
+    Verdict as Verdict,
+    check_certificate as check_certificate,
+    verify as verify,
+)
+from .columns import Column as Column, ColumnSpec as ColumnSpec
+from .discover import (
+    Objective as Objective,
+    Roles as Roles,
+    Selection as Selection,
+    Term as Term,
+    find_quasi_identifiers as find_quasi_identifiers,
+    select_columns as select_columns,
+)
+from .engines import RemoteRelease as RemoteRelease, collapse as collapse
+from .errors import (
+    BudgetExceeded as BudgetExceeded,
+    ColumnError as ColumnError,
+    ExposureError as ExposureError,
+    ExposureWarning as ExposureWarning,
+    HierarchyError as HierarchyError,
+    HushError as HushError,
+    InfeasibleError as InfeasibleError,
+    InputError as InputError,
+    ModelError as ModelError,
+    PipelineError as PipelineError,
+    PolicyError as PolicyError,
+    ResourceError as ResourceError,
+    VerificationError as VerificationError,
+)
+from .hierarchy import Hierarchy as Hierarchy
+from .masking import (
+    MaskedRelease as MaskedRelease,
+    MaskingTradeoff as MaskingTradeoff,
+    mask_dependence as mask_dependence,
+    masking_tradeoff as masking_tradeoff,
+)
+from .models import (
+    AlphaKAnonymity as AlphaKAnonymity,
+    BetaLikeness as BetaLikeness,
+    DeltaDisclosure as DeltaDisclosure,
+    DeltaPresence as DeltaPresence,
+    DistinctLDiversity as DistinctLDiversity,
+    EntropyLDiversity as EntropyLDiversity,
+    Global1K as Global1K,
+    GlobalK1 as GlobalK1,
+    KAnonymity as KAnonymity,
+    KMap as KMap,
+    Match1K as Match1K,
+    MatchK1 as MatchK1,
+    MatchKK as MatchKK,
+    PrivacyModel as PrivacyModel,
+    RecursiveCLDiversity as RecursiveCLDiversity,
+    TCloseness as TCloseness,
+)
+from .pipeline import Pipeline as Pipeline, PipelineRun as PipelineRun
+from .policy import Comparison as Comparison, Policy as Policy, anonymize as anonymize, compare as compare
+from .quality import (
+    ArxLoss as ArxLoss,
+    Certainty as Certainty,
+    MinimalDistortion as MinimalDistortion,
+    NonUniformEntropy as NonUniformEntropy,
+    Precision as Precision,
+    SetNCP as SetNCP,
+    Utility as Utility,
+)
+from .release import Pseudonyms as Pseudonyms, Release as Release
+from .reporting import Report as Report, report as report
+from .risk import (
+    MinimalUniques as MinimalUniques,
+    Mpuccs as Mpuccs,
+    PetsardMpuccs as PetsardMpuccs,
+    RiskAssessment as RiskAssessment,
+    minimal_uniques as minimal_uniques,
+    petsard_mpuccs as petsard_mpuccs,
+)
+from .risk.assess import assess as assess
+from .risk.mpuccs import mpuccs as mpuccs
+from .search import Budget as Budget, Effort as Effort, Trace as Trace
+from .synthesizers import Bootstrap as Bootstrap, Copula as Copula, Independent as Independent, synthesize as synthesize
+from .tables import Partition as Partition, Table as Table, split as split

@@ -1,0 +1,33 @@
+from .certificates import Certificate as Certificate, check_certificate as check_certificate
+from .certificates.prices import certify as certify
+from .classes import Classes as Classes, Limits as Limits
+from .columns import untold as untold
+from .coverage import (
+    count_covered as count_covered,
+    covered_by as covered_by,
+    covers_beside as covers_beside,
+    fewest_persons as fewest_persons,
+    n_below as n_below,
+    pair_rows as pair_rows,
+)
+from .grouping import (
+    Grouped as Grouped,
+    group as group,
+    listed_cells as listed_cells,
+    published_cells as published_cells,
+)
+from .independence import Independence as Independence
+from .linked import Known as Known, Linkage as Linkage, count_linked as count_linked, linked_in as linked_in
+from .matchings import Matchings as Matchings
+from .readings import count_values as count_values, match_classes as match_classes, match_sizes as match_sizes
+from .stated import Stated as Stated
+from .verdict import Claim as Claim, Failure as Failure, Verdict as Verdict, told as told
+from .verifying import (
+    KINDS as KINDS,
+    claim_from_dict as claim_from_dict,
+    of_models as of_models,
+    opened as opened,
+    seen as seen,
+    verify as verify,
+    with_commas as with_commas,
+)

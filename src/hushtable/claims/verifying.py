@@ -1,0 +1,289 @@
+"""What releases promise, and verdicts on it from the published file alone.
+
+Nothing in this package comes from the code that makes releases: no table, no partition, no
+recoding, no kernel.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Final
+
+from hushtable._types import Missing
+from hushtable.claims.classes import Classes, Limits
+from hushtable.claims.independence import Independence
+from hushtable.claims.matchings import Matchings
+from hushtable.claims.stated import Stated
+from hushtable.claims.verdict import Claim, Verdict
+from hushtable.columns import SUPPRESSED, ColumnSpec, check_specs
+from hushtable.errors import InputError, VerificationError, listed, names_in, with_hint
+from hushtable.hierarchy import Hierarchy
+from hushtable.io import MANIFEST, Dialect, frames
+from hushtable.models import MatchingNotion, PrivacyModel, models_in
+
+if TYPE_CHECKING:
+    from hushtable.io import Scan
+
+__all__ = ["KINDS", "claim_from_dict", "of_models", "opened", "seen", "verify", "with_commas"]
+
+KINDS: Final[Mapping[str, Callable[[Mapping[str, Any]], Claim]]] = MappingProxyType(
+    {each.kind: each.from_dict for each in (Classes, Matchings, Independence, Stated)}
+)
+"""How claims are read from manifests, by the word for their kind."""
+
+_ALONE: Final = ("person", "label")
+"""Attributes of claims that name one more column."""
+
+
+def claim_from_dict(entries: Any) -> Claim:
+    """Read a claim as `Claim.to_dict` wrote it.
+
+    Raises
+    ------
+    InputError
+        It is none.
+    """
+    kind = str(entries.get("kind")) if isinstance(entries, Mapping) else "nothing"
+    if kind not in KINDS:
+        msg = with_hint(f"the manifest claims something of kind {kind!r}.", f"known kinds: {', '.join(KINDS)}.")
+        raise InputError(msg)
+    try:
+        return KINDS[kind](entries)
+    except (KeyError, TypeError, AttributeError):
+        msg = with_hint(f"the claim of kind {kind!r} lacks entries, or they are of another type.", "write it anew.")
+        raise InputError(msg) from None
+
+
+def of_models(
+    columns: Sequence[str],
+    models: Sequence[PrivacyModel],
+    *,
+    sensitive: Sequence[str] = (),
+    specs: Mapping[str, ColumnSpec] | None = None,
+    hierarchies: Mapping[str, Any] | None = None,
+    origins: Mapping[str, ColumnSpec] | None = None,
+    **of_classes: Any,
+) -> Classes | Matchings:
+    """Return the claim that models make: of classes, or of rows where a matching notion is asked.
+
+    Parameters
+    ----------
+    columns, models, sensitive, specs, hierarchies, origins
+        See `Classes`.
+    of_classes
+        Further attributes of `Classes`, which a matching notion has no use for.
+    """
+    shared: dict[str, Any] = {"sensitive": tuple(sensitive), "specs": specs or {}, "hierarchies": hierarchies or {}}
+    shared["origins"] = origins or {}
+    notions = tuple(model for model in models if isinstance(model, MatchingNotion))
+    if notions and len(notions) == len(models):
+        return Matchings(tuple(columns), notions, **shared)
+    if notions:
+        msg = with_hint(
+            "matching notions were given with models of classes.",
+            "judge them one after the other: notions look at rows.",
+        )
+        raise InputError(msg)
+    return Classes(tuple(columns), tuple(models), **shared, **of_classes)
+
+
+def with_commas(claim: Claim, columns: Sequence[str]) -> Claim:
+    """Return the claim of a file in which numbers of some columns have decimal commas."""
+    if not isinstance(claim, (Classes, Matchings)):
+        return claim
+    spelled = {
+        name: replace(claim.specs.get(name, ColumnSpec()), decimal=",", thousands=None)
+        for name in columns
+        if name in (*claim.columns, *claim.sensitive)
+    }
+    return replace(claim, specs={**claim.specs, **spelled})
+
+
+def opened(data: Any, dialect: Dialect | None = None, *, is_large: bool = False) -> frames.Frame | Scan:
+    """Open a published table: a frame, or a folder of Parquet files, of which no row is read.
+
+    VerificationError where the folder holds, beside its parts and its manifest, files that would not be judged.
+
+    Parameters
+    ----------
+    data : path or dataframe
+    dialect : Dialect, optional
+        How a CSV spells its table, where that is known.
+    is_large : bool
+        Whether a file is not held whole either.
+    """
+    if is_large or (isinstance(data, (str, os.PathLike)) and Path(data).is_dir()):
+        try:
+            from hushtable.io import scan
+        except ModuleNotFoundError:
+            msg = with_hint(
+                f"{str(data)!r} is not read whole, which needs a reader.", "pip install 'hushtable[stream]'."
+            )
+            raise InputError(msg) from None
+        table = scan(data, dialect)
+        strangers = [name for name in getattr(table, "passed_over", ()) if name != MANIFEST]
+        if strangers:
+            msg = with_hint(
+                f"{str(data)!r} holds files that nobody judges: {listed(strangers)}.",
+                "remove them: a reader of the folder may read their rows too.",
+            )
+            raise VerificationError(msg)
+        return table
+    return frames.read(data, dialect=dialect)
+
+
+def seen(claim: Claim, table: frames.Frame | Scan) -> frames.Frame:
+    """Return what a claim looks at: of files that are not held whole, the distinct rows of its columns, with counts.
+
+    Raises
+    ------
+    ColumnError
+        A column that the claim speaks of is not there.
+    """
+    if isinstance(table, frames.Frame):
+        return table
+    from hushtable.io import collapse
+
+    # What is new in every record says nothing of whose it is.
+    alone = [getattr(claim, each, None) for each in _ALONE if not getattr(claim, "is_fresh", False)]
+    named = [*claim.columns, *getattr(claim, "sensitive", ()), *alone]
+    # Whose record a row is, a release may not tell.
+    wanted = [name for name in dict.fromkeys(named) if name is not None and name in (*table.columns, *claim.columns)]
+    return collapse(table, wanted)
+
+
+def verify(
+    data: Any,
+    *,
+    quasi_identifiers: Sequence[str],
+    models: Iterable[PrivacyModel],
+    sensitive: Sequence[str] = (),
+    missing: Missing = "category",
+    suppressed: str | None = SUPPRESSED,
+    specs: Mapping[str, ColumnSpec] | None = None,
+    hierarchies: Mapping[str, Any] | str | os.PathLike[str] | None = None,
+    population: Any = None,
+    original: Any = None,
+    person: str | None = None,
+    highest_risk: float | None = None,
+    average_risk: float | None = None,
+    counts: str | None = None,
+) -> Verdict:
+    """Judge a published table from the table alone.
+
+    Parameters
+    ----------
+    data : path or dataframe
+        The published table; of a folder of Parquet files the distinct rows of what is judged are held, not all rows.
+    quasi_identifiers : sequence of str
+    models : iterable of PrivacyModel
+    sensitive : sequence of str
+        Sensitive columns whose diversity is reported, besides those that a model judges. A record
+        whose cell in one of them is readable is not suppressed.
+    missing : {"category", "wildcard", "worst"}
+        What a missing quasi-identifier matches: other missing ones; anything; nothing.
+        The last two are no partitions: classes are then what each distinct row matches.
+    suppressed : str or None
+        The cell of suppressed records. They are judged by their number alone, for
+        their sensitive cells are gone: it is 0, or what the models ask of a class. None
+        says that no record was suppressed. Where a model counts a population and no column
+        is sensitive, nothing tells a suppressed record from one of a class that
+        publishes ``*`` everywhere; it is then taken for the latter, which covers everyone.
+    specs : mapping of column to ColumnSpec, optional
+        The kinds that columns had before they were published (`Release.specs`). Without them a
+        quasi-identifier has the kind of its column in the population or the original, and one that
+        is text there the kind it looks like, as long as no cell covers more by that.
+    hierarchies : mapping of column to Hierarchy, rule, path or "auto", or a path, optional
+        As `hushtable.anonymize` takes them; a path alone is that of a file of domains.
+        What the labels of quasi-identifiers mean, where a population is counted, and how
+        far apart sensitive values are, where a model asks.
+    population : path or dataframe, optional
+        With the quasi-identifiers: what k-map and delta-presence count. Each class
+        holds the people whom its published cells cover; those whom none covers are a
+        class without records.
+    original : path or dataframe, optional
+        The input, with the sensitive columns: the reference of t-closeness, beta-likeness
+        and delta-disclosure. Without it that is the published table, which is the same
+        as long as no record was suppressed. Matching notions (`hushtable.GlobalK1` and its
+        siblings) need it with the quasi-identifiers, for they ask which published
+        row covers which original one; the order of the rows plays no part.
+    person : str, optional
+        The column that says whose record a row is: classes count distinct persons. Where the
+        published table does not have it, the original says so.
+    highest_risk, average_risk : float, optional
+        Further limits: 1 / size of the smallest class; classes / records (what a
+        re-identification of every record succeeds at on average). Compared as
+        fractions: 0.09 asks for classes of 12, because 1/11 is above it.
+    counts : str, optional
+        A column of whole numbers, 1 or more each, that says how many records each row of the published table stands
+        for: what is judged are the records. Rows of the population and of the original are one record each.
+
+    Returns
+    -------
+    Verdict
+        Failed as well where there is no record, and where a quasi-identifier writes its missing
+        value in several ways (blank texts, no cell), which readers of the file can tell apart.
+
+    Raises
+    ------
+    ColumnError
+        A column is not in the table, or a count is none.
+    InputError
+        No model was given, or an argument is none of the allowed; a bound such as ``<50`` is
+        published of categories, or the kind of a column has to be given.
+
+    Notes
+    -----
+    O(n log n) for n records; ``"wildcard"`` compares every two patterns of missing cells.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> from hushtable.models import KAnonymity
+    >>> table = pl.DataFrame({"age": ["[30, 40)", "[30, 40)", "<30"], "job": ["*", "*", "*"]})
+    >>> verdict = verify(table, quasi_identifiers=["age", "job"], models=[KAnonymity(2)])
+    >>> verdict.passed, str(verdict.failures[0])
+    (False, 'k-anonymity (k = 2): 1 classes with 1 records fail, worst 1')
+
+    The same table, with its equal rows collapsed to one:
+
+    >>> table = pl.DataFrame({"age": ["[30, 40)", "<30"], "job": ["*", "*"], "n": [2, 1]})
+    >>> verify(table, quasi_identifiers=["age", "job"], models=[KAnonymity(2)], counts="n") == verdict
+    True
+    """
+    check_specs(specs)
+    asked, columns = models_in(models), names_in(quasi_identifiers, "quasi_identifiers")
+    if population is None and any(model.needs.population for model in asked):
+        msg = with_hint("a model counts a population, and none was given.", "pass population=, or drop that model.")
+        raise InputError(msg)
+    if original is None and any(model.needs.original for model in asked):
+        msg = with_hint(
+            "a model compares published rows with the original ones, which were not given.",
+            "pass original=, the table before it was protected.",
+        )
+        raise InputError(msg)
+    judged = (*columns, *names_in(sensitive, "sensitive"), *(name for model in asked for name in model.needs.sensitive))
+    claim = of_models(
+        columns,
+        asked,
+        sensitive=sensitive,
+        specs=specs,
+        hierarchies=_ladders(hierarchies, judged),
+        population=population,
+        person=person,
+        limits=Limits(highest_risk, average_risk),
+        missing=missing,
+        suppressed=suppressed,
+    )
+    return claim.verify(frames.counted(seen(claim, opened(data)), counts), original=original)
+
+
+def _ladders(given: Mapping[str, Any] | str | os.PathLike[str] | None, columns: Sequence[str]) -> Mapping[str, Any]:
+    """Return what generalizes which column; a file of domains may list others too."""
+    if isinstance(given, (str, os.PathLike)):
+        return {name: ladder for name, ladder in Hierarchy.from_domains(given).items() if name in columns}
+    return given or {}

@@ -1,0 +1,24 @@
+from . import scores as scores
+from .compare import DEFAULT_SCORES as DEFAULT_SCORES, SetComparison as SetComparison, compare_sets as compare_sets
+from .determined import MOST_ROWS as MOST_ROWS, Determined as Determined, find_determined as find_determined
+from .explain import Explanation as Explanation
+from .objective import Objective as Objective, Term as Term
+from .optimizers import of as of
+from .prose import (
+    Named as Named,
+    added as added,
+    has_room_for_names as has_room_for_names,
+    look_for_names as look_for_names,
+)
+from .recognise import (
+    find_quasi_identifiers as find_quasi_identifiers,
+    looks_identifying as looks_identifying,
+    repeating_person as repeating_person,
+)
+from .redundancy import find_redundancy as find_redundancy
+from .roles.cells import Cells as Cells, cells_of as cells_of
+from .roles.evidence import PROSE as PROSE, finding as finding
+from .roles.names import lexicon as lexicon
+from .roles.patterns import look_of as look_of
+from .roles.records import ProposedRole as ProposedRole, Roles as Roles
+from .select import Selection as Selection, select_columns as select_columns

@@ -1,0 +1,136 @@
+"""Tables that are not in memory: in files, or in an engine that works on lazy frames."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+from hushtable import anonymizers
+from hushtable.anonymizers import Request, check_roles, doubt_of_persons
+from hushtable.claims import Classes
+from hushtable.engines.lazy import Lazy, is_lazy, opened as of_engine
+from hushtable.engines.release import RemoteRelease
+from hushtable.engines.source import Origin
+from hushtable.errors import InputError, listed, with_hint
+from hushtable.io import FILE_KINDS, Dialect, Writing, is_many
+from hushtable.search import free_memory
+
+if TYPE_CHECKING:
+    from hushtable.engines.files import Files
+
+__all__ = ["LOOKED_AT", "Engine", "opened", "protect"]
+
+Engine = Literal["auto", "memory", "stream"]
+
+LOOKED_AT: Final = 100_000
+"""Rows in which roles and direct identifiers are looked for, where not all are in memory."""
+
+_SHARE: Final = 0.5  # of the free memory, past which a file is not read into it
+_GROWTH: Final = {"csv": 8, "parquet": 20}  # how many times its size a file takes in memory, until it is released
+
+
+def opened(
+    data: Any, *, engine: Engine = "auto", session: Any = None, dialect: Dialect | None = None
+) -> Files | Lazy | None:
+    """Return where the rows are, if they are not to be read into memory; else None.
+
+    Parameters
+    ----------
+    data : path, dataframe, lazy frame, Lazy or Table
+    engine : {"auto", "memory", "stream"}
+        ``"auto"`` reads files into memory unless they are a folder or a pattern, or would take more than half of what
+        is free.
+    session : optional
+        Of DuckDB (a connection) or Spark, where the frame does not tell.
+    dialect : Dialect, optional
+        How a CSV spells its table, and which texts mean a missing cell.
+
+    Raises
+    ------
+    InputError
+        There is no such engine, or it cannot take these data.
+    """
+    if engine not in ("auto", "memory", "stream"):
+        raise InputError(with_hint(f"engine = {engine!r}.", "choose 'auto', 'memory' or 'stream'."))
+    if isinstance(data, Origin):
+        known: Files | Lazy = data  # type: ignore[assignment]  # there are no others
+        return known
+    if not isinstance(data, (str, os.PathLike)):
+        if engine != "auto" and is_lazy(data):
+            msg = with_hint(f"engine = {engine!r} for a lazy frame.", "leave it out: it stays with its own engine.")
+            raise InputError(msg)
+        if engine == "stream":
+            msg = with_hint("engine = 'stream' for a table in memory.", "pass the path of its file, or leave it out.")
+            raise InputError(msg)
+        return of_engine(data, session, dialect=dialect) if is_lazy(data) else None
+    path = Path(data)
+    if engine == "memory" or (engine == "auto" and not is_many(path) and not _is_large(path)):
+        return None
+    try:
+        from hushtable.engines.files import Files
+    except ModuleNotFoundError:
+        msg = with_hint(f"reading {str(path)!r} batch by batch needs a reader.", "pip install 'hushtable[stream]'.")
+        raise InputError(msg) from None
+    return Files.open(path, dialect)
+
+
+def _is_large(path: Path) -> bool:
+    """Tell whether a file is one that had better not be read into memory."""
+    free, kind = free_memory(), FILE_KINDS.get(path.suffix.lower())
+    if free is None or kind is None or not path.is_file():
+        return False
+    return _GROWTH[kind] * path.stat().st_size > _SHARE * free
+
+
+def protect(origin: Files | Lazy, asked: Request) -> RemoteRelease:
+    """Carry out a request for rows that are not in memory: for the distinct ones, with counts.
+
+    Parameters
+    ----------
+    origin : Files or Lazy
+    asked : Request
+
+    Raises
+    ------
+    ColumnError, InputError, InfeasibleError
+        As `hushtable.anonymize` says.
+    """
+    check_roles(origin.columns, asked)
+    origin = origin.told(asked.specs)
+    if asked.method.offers.parts_equal_records:
+        msg = with_hint(
+            f"method {asked.method.name!r} parts equal records, which takes a row for each of them.",
+            "take another one, such as 'mondrian', or engine='memory'.",
+        )
+        raise InputError(msg)
+    if asked.writing != Writing():
+        msg = with_hint(
+            "rows that are not in memory are published as they are: an encoding, a decimal mark or a way to hide "
+            "formulas has no effect.",
+            "leave `write:` out of the policy, or take engine='memory'.",
+        )
+        raise InputError(msg)
+    persons = () if asked.person is None else (asked.person,)
+    names = tuple(dict.fromkeys((*asked.quasi_identifiers, *asked.judged, *persons)))
+    counted = origin.collapse(names)
+    # Records that are not told apart among the first are not told apart among all.
+    doubt = doubt_of_persons(origin.head(LOOKED_AT), asked)
+    if doubt is not None:
+        warnings.warn(doubt, stacklevel=3)
+    fresh = asked.pseudonyms.fresh if asked.pseudonyms else ()
+    if fresh and isinstance(origin, Lazy):
+        msg = with_hint(
+            f"columns {listed(fresh)} get a new pseudonym for every record, which a lazy frame cannot draw.",
+            "leave them out, or write the lazy frame as files and pass their path.",
+        )
+        raise InputError(msg)
+    # A pseudonym that is no one's says as little as a column that is left out.
+    hidden = tuple(name for name in (*asked.identifiers, *fresh) if name in names)
+    of_distinct = replace(asked, identifiers=hidden, pseudonyms=None, inputs=(*asked.inputs, *origin.inputs))
+    made = anonymizers.protect(counted, of_distinct)
+    if isinstance(made.claim, Classes):
+        made = replace(made, claim=replace(made.claim, is_fresh=asked.person in fresh))
+    return RemoteRelease(made, origin, asked.identifiers, asked.pseudonyms)

@@ -1,0 +1,476 @@
+"""Hierarchy: how the values of one column generalize, level by level, up to ``*``."""
+
+from __future__ import annotations
+
+import contextlib
+import datetime as dt
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from hushtable._types import CodeArray, CountArray, FloatArray, frozen, remade
+from hushtable.columns import Column, Kind, cells, from_texts
+from hushtable.errors import HierarchyError, with_hint
+from hushtable.hierarchy import files, rules
+from hushtable.hierarchy.grid import Intervals, Number, plain, to_exact
+from hushtable.hierarchy.ladder import Ladder, Level, Rule
+from hushtable.hierarchy.propose import propose
+from hushtable.hierarchy.reading import check_labels
+from hushtable.hierarchy.rules import Dates, Dictionary, Frequency, Prefix, Runs, Suppression
+from hushtable.hierarchy.tails import LEAST, Tails
+
+__all__ = ["Hierarchy"]
+
+Unknown = Literal["error", "suppress"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Hierarchy:
+    """One column's generalization ladder, nested and complete.
+
+    Attributes
+    ----------
+    column : str
+    values : tuple of str
+        The leaves, as canonical texts.
+    level_codes : ndarray of int32, shape (n_levels, n_values), read-only
+        The node of every value at every level. At level 0 every value is its own
+        node, at the last level all are under one, ``*``. Dense in each level.
+    labels : tuple of tuples of str
+        What each node publishes, by level.
+    shares : tuple of ndarrays of float64, by level, read-only
+        The share of the domain under each node: of the listed leaves, or a width
+        (intervals, dates). A node published as ``*`` has the share 1.
+    rule : Rule, optional
+        What it was made by, where that was no list.
+    siblings : tuple of ndarrays of int64, by level, read-only
+        How many nodes the parent of each node has under it in the whole list, the node
+        itself included; nothing for the values and for ``*``.
+    whole : Hierarchy, optional
+        The list that it was aligned from, with the values that the column does not hold.
+    lowest : ndarray of int32, shape (n_values,), read-only, optional
+        The lowest level that each value may be published at; without it, every value as itself.
+
+    Notes
+    -----
+    A missing value is no leaf of the list: it is a node of its own (-1) below the top
+    and under ``*`` there; see `nodes`.
+
+    Examples
+    --------
+    >>> jobs = Hierarchy.from_dict({"tree": {"blue": ["welder", "plumber"], "white": ["clerk"]}}, "job")
+    >>> jobs
+    Hierarchy('job': 3 values, 3 levels)
+    >>> jobs.labels[1], jobs.level_codes[1].tolist(), jobs.parent(1).tolist()
+    (('blue', 'white'), [0, 0, 1], [0, 0])
+    >>> print(jobs)
+    job: 3 values
+    level           nodes  largest share
+    0 value             3         0.3333
+    1                   2         0.6667
+    2 *                 1              1
+    """
+
+    column: str
+    values: tuple[str, ...] = field(repr=False)
+    level_codes: CodeArray = field(repr=False)
+    labels: tuple[tuple[str, ...], ...] = field(repr=False)
+    shares: tuple[FloatArray, ...] = field(repr=False)
+    rule: Rule | None = None
+    siblings: tuple[CountArray, ...] = field(default=(), repr=False)
+    whole: Hierarchy | None = field(default=None, repr=False)
+    lowest: CodeArray | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        frozen(self.level_codes)
+        for array in (*self.shares, *self.siblings):
+            frozen(array)
+        if self.lowest is not None:
+            frozen(self.lowest)
+        self._check_shape()
+        self._check_nested()
+        check_labels(self.column, self.values, self.level_codes, self.labels, are_forms=self.rule is None)
+
+    __reduce__ = remade
+
+    def __repr__(self) -> str:
+        return f"Hierarchy({self.column!r}: {self.n_values} values, {self.n_levels} levels)"
+
+    def __str__(self) -> str:
+        middle = self.rule.titles(self.n_levels - 2) if self.rule else [""] * (self.n_levels - 2)
+        lines = [f"{self.column}: {self.n_values} values", f"{'level':15} nodes  largest share"]
+        for level, title in enumerate(["value", *middle, cells.SUPPRESSED]):
+            largest = self.shares[level].max(initial=0.0)
+            lines.append(f"{f'{level} {title}'.rstrip():15} {self.n_nodes(level):5}  {largest:13.4g}")
+        return "\n".join(lines)
+
+    @property
+    def n_levels(self) -> int:
+        """How many levels there are, the values and ``*`` included."""
+        return len(self.labels)
+
+    @property
+    def n_values(self) -> int:
+        """How many leaves there are."""
+        return len(self.values)
+
+    @property
+    def leaf_share(self) -> float:
+        """The share of one value, and of the missing one; 1 without values."""
+        return float(self.shares[0][0]) if self.n_values else 1.0
+
+    def n_nodes(self, level: int) -> int:
+        """How many nodes a level has."""
+        return len(self.labels[level])
+
+    def parent(self, level: int) -> CodeArray:
+        """Return the node at the next level above every node of a level."""
+        parents = np.zeros(self.n_nodes(level), dtype=np.int32)
+        parents[self.level_codes[level]] = self.level_codes[level + 1]
+        return parents
+
+    def nodes(self, level: int, codes: CodeArray) -> CodeArray:
+        """Return the nodes of codes at a level; a missing one (-1) is -1 below the top, and 0 there."""
+        missing = np.int32(0 if level == self.n_levels - 1 else -1)
+        return np.asarray(np.append(self.level_codes[level], missing)[codes])
+
+    def cell_shares(self, level: int, codes: CodeArray) -> FloatArray:
+        """Return the shares that codes publish at a level; a missing one (-1) is a leaf below the top."""
+        missing = 1.0 if level == self.n_levels - 1 else self.leaf_share
+        return np.asarray(np.append(self.shares[level][self.level_codes[level]], missing)[codes])
+
+    def levels_with_missing(self) -> CodeArray:
+        """Return the nodes of the missing value (entry 0) and of every value, shape (n_levels, n_values + 1)."""
+        missing = [self.n_nodes(level) for level in range(self.n_levels - 1)] + [0]
+        return np.column_stack((np.array(missing, dtype=np.int32), self.level_codes))
+
+    def align(self, column: Column, *, unknown: Unknown = "error") -> Hierarchy:
+        """Return the hierarchy of a table's column: leaf i is code i, nodes without a value are gone.
+
+        Parameters
+        ----------
+        column : Column
+            Values are found by their canonical texts: a listed ``1.0`` is the integer 1.
+        unknown : {"error", "suppress"}
+            What becomes of values that are not listed: an error, or ``*`` at every
+            level above 0.
+
+        Returns
+        -------
+        Hierarchy
+            ``level_codes[level, code]`` is the node of a code. Shares stay those of
+            the whole list: they do not depend on which values the table happens to hold.
+
+        Raises
+        ------
+        HierarchyError
+            Values are not listed; positions are codes of the column.
+        """
+        texts = tuple(column.texts())
+        if texts == self.values and column.name == self.column:
+            return self
+        places = self._places(column)
+        places_of_texts = np.fromiter((places.get(text, -1) for text in texts), dtype=np.int64, count=len(texts))
+        missed = np.flatnonzero(places_of_texts < 0)
+        if len(missed) and unknown != "suppress":
+            raise self._unlisted(column, missed)
+        levels = [self._aligned(level, places_of_texts) for level in range(1, self.n_levels - 1)]
+        lowest = None if self.lowest is None else np.append(self.lowest, np.int32(0))[places_of_texts]
+        aligned = _of(column.name, texts, Ladder(levels, self.leaf_share, lowest), self.rule)
+        return replace(aligned, whole=self.whole or self)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the rule, or else the whole tree, as plain values: what a policy holds and `from_dict` reads."""
+        if self.rule is not None:
+            return rules.to_dict(self.rule)
+        if self.n_levels == 2:
+            return {"tree": list(self.values)}
+        tree: dict[str, Any] = {}
+        for index, text in enumerate(self.values):
+            node = tree
+            path = [self.labels[level][self.level_codes[level, index]] for level in range(self.n_levels - 2, 0, -1)]
+            for label in path[:-1]:
+                node = node.setdefault(label, {})
+            node.setdefault(path[-1], []).append(text)
+        return {"tree": tree}
+
+    @classmethod
+    def build(
+        cls,
+        given: Hierarchy | Rule | Mapping[str, Any] | str | os.PathLike[str],
+        column: Column,
+        counts: CountArray | None = None,
+        *,
+        unknown: Unknown = "error",
+    ) -> Hierarchy:
+        """Make the hierarchy of a table's column from whatever a user may give.
+
+        Parameters
+        ----------
+        given : Hierarchy, rule, mapping, path or "auto"
+            A mapping is read by `from_dict`, a path by `from_csv`.
+        column : Column
+        counts : ndarray of int64, shape (n_values,), optional
+            Records of each value, for `frequency`, `auto`, and for `tails` to count those beyond its ends.
+        unknown : {"error", "suppress"}
+            See `align`.
+
+        Examples
+        --------
+        >>> age, _ = from_texts("age", ["17", "19", "23", "90"])
+        >>> Hierarchy.build(Hierarchy.intervals([5, 10], high=80), age).labels[1]
+        ('[15, 20)', '[20, 25)', '>=80')
+        """
+        if isinstance(given, str) and given == "auto":
+            return cls.auto(column, counts)
+        if isinstance(given, Mapping):
+            given = cls.from_dict(given, column.name)
+        if isinstance(given, (str, os.PathLike)):
+            given = cls.from_csv(given, column.name)
+        if isinstance(given, Hierarchy):
+            return given.align(column, unknown=unknown)
+        if not isinstance(given, Rule):
+            msg = f"column {column.name!r} was given a {type(given).__name__} as its hierarchy."
+            raise HierarchyError(with_hint(msg, "give a Hierarchy, a rule, a mapping of one, a path or 'auto'."))
+        return _of(column.name, tuple(column.texts()), given.ladder(column, counts), given)
+
+    @classmethod
+    def auto(cls, column: Column, counts: CountArray | None = None) -> Hierarchy:
+        """Propose a hierarchy for any column; see `hushtable.hierarchy.propose.propose`.
+
+        Examples
+        --------
+        >>> income, _ = from_texts("income", ["900", "1500", "2200", "2750", "8400"])
+        >>> print(Hierarchy.auto(income))
+        income: 5 values
+        level           nodes  largest share
+        0 value             5      0.0001042
+        1 width 200         5        0.02083
+        2 width 400         5        0.04167
+        3 width 800         4        0.08333
+        4 width 1600        3         0.1667
+        5 *                 1              1
+        """
+        return cls.build(propose(column, counts), column, counts)
+
+    @classmethod
+    def from_dict(cls, entry: Mapping[str, Any], column: str) -> Hierarchy | Rule:
+        """Read what a policy holds: ``{"tree": ...}`` is a hierarchy, anything else a rule."""
+        if set(entry) != {"tree"}:
+            return rules.from_dict(entry)
+        with _naming(f"hierarchy of {column!r}"):
+            return _of_rows(column, files.parse_tree(entry["tree"]))
+
+    @classmethod
+    def from_csv(
+        cls,
+        path: str | os.PathLike[str],
+        column: str | None = None,
+        delimiter: str | None = None,
+        encoding: str = "utf-8",
+    ) -> Hierarchy:
+        """Read ARX's form: a line for every value, from the value to the top, without a header.
+
+        Parameters
+        ----------
+        path : path
+        column : str, optional
+            Without it, what follows ``hierarchy_`` in the file's name, or else that name.
+        delimiter : str, optional
+            Found among ``; tab | ,`` in the first line when not given.
+        encoding : str
+
+        Raises
+        ------
+        HierarchyError
+            Lines of different length, a value twice, labels that do not nest: which line.
+        """
+        path = Path(path)
+        text = files.read_text(path, encoding)
+        name = path.stem.rpartition("hierarchy_")[2] if column is None else column
+        with _naming(str(path)):
+            return _of_rows(name, files.parse_csv(text, delimiter))
+
+    @classmethod
+    def from_domains(cls, path_or_text: str | os.PathLike[str]) -> dict[str, Hierarchy]:
+        r"""Read MG-GA's form: ``Column/node/node: value, value``, a line for every innermost node.
+
+        Returns
+        -------
+        dict of column to Hierarchy
+            A value that hangs higher than others stays itself until its branch begins.
+
+        Notes
+        -----
+        Where MG-GA takes the first of two places of a value, this is an error.
+
+        Examples
+        --------
+        >>> found = Hierarchy.from_domains("Job/Blue: Plumber, Welder\nJob/White: Clerk\n")
+        >>> found["Job"].labels[1]
+        ('Blue', 'White')
+        """
+        given = os.fspath(path_or_text)
+        is_text = "\n" in given or (":" in given and not Path(given).exists())
+        text = given if is_text else files.read_text(given, "utf-8")
+        with _naming("domains" if is_text else given):
+            return {column: _of_rows(column, rows) for column, rows in files.parse_domains(text).items()}
+
+    @staticmethod
+    def intervals(width: Number | Sequence[Number], low: Number | None = None, high: Number | None = None) -> Intervals:
+        """Return the rule of a fixed grid; see `hushtable.hierarchy.grid.Intervals`."""
+        return Intervals(width, low, high)  # type: ignore[arg-type]  # made a tuple there
+
+    @staticmethod
+    def tails(low: Number | dt.date | None = None, high: Number | dt.date | None = None, least: int = LEAST) -> Tails:
+        """Return the rule of top and bottom coding; see `hushtable.hierarchy.tails.Tails`."""
+        return Tails(low, high, least)
+
+    @staticmethod
+    def prefix(lengths: int | Sequence[int]) -> Prefix:
+        """Return the rule of the first characters; see `hushtable.hierarchy.rules.Prefix`."""
+        return Prefix(lengths)  # type: ignore[arg-type]  # made a tuple there
+
+    @staticmethod
+    def dates(levels: Sequence[str] = ("month", "quarter", "year", "decade")) -> Dates:
+        """Return the rule of calendar units; see `hushtable.hierarchy.rules.Dates`."""
+        return Dates(tuple(levels))
+
+    @staticmethod
+    def dictionary(of: str) -> Dictionary:
+        """Return the rule of a dictionary of this package; see `hushtable.hierarchy.dictionaries.Dictionary`."""
+        return Dictionary(of)
+
+    @staticmethod
+    def frequency(fanout: int = 4) -> Frequency:
+        """Return the rule of groups of similar frequency; see `hushtable.hierarchy.rules.Frequency`."""
+        return Frequency(fanout)
+
+    @staticmethod
+    def runs(fanout: int = 2) -> Runs:
+        """Return the rule of runs of neighbours; see `hushtable.hierarchy.rules.Runs`."""
+        return Runs(fanout)
+
+    @staticmethod
+    def suppression() -> Suppression:
+        """Return the rule of the value or ``*``."""
+        return Suppression()
+
+    def _check_shape(self) -> None:
+        if self.level_codes.shape != (self.n_levels, self.n_values) or len(self.shares) != self.n_levels:
+            msg = f"hierarchy of {self.column!r}: {self.n_levels} levels of labels, but codes {self.level_codes.shape}."
+            raise HierarchyError(with_hint(msg, "give codes of shape (n_levels, n_values), and shares by level."))
+        if len(set(self.values)) < self.n_values:
+            msg = f"hierarchy of {self.column!r}: {self.n_values - len(set(self.values))} values are listed again."
+            raise HierarchyError(with_hint(msg, "list every value once."))
+        if self.n_levels < 2 or self.labels[-1] != (cells.SUPPRESSED,):
+            msg = f"hierarchy of {self.column!r}: its last level is not the one node `*`."
+            raise HierarchyError(with_hint(msg, "end with a level that holds all values."))
+        for level, (codes, labels, shares) in enumerate(zip(self.level_codes, self.labels, self.shares, strict=True)):
+            used = np.unique(codes)
+            is_dense = np.array_equal(used, np.arange(len(labels))) or (level == self.n_levels - 1 and not len(used))
+            if not is_dense or len(shares) != len(labels) or not all(label.strip() for label in labels):
+                msg = f"hierarchy of {self.column!r}: level {level} has {len(labels)} labels for {len(used)} nodes."
+                raise HierarchyError(with_hint(msg, "number nodes 0, 1, 2 ... and give each a label and a share."))
+        if not np.array_equal(self.level_codes[0], np.arange(self.n_values)):
+            msg = f"hierarchy of {self.column!r}: level 0 does not hold every value as its own node."
+            raise HierarchyError(with_hint(msg, "level 0 are the values."))
+
+    def _check_nested(self) -> None:
+        for level in range(self.n_levels - 1):
+            parent = self.parent(level)
+            split = np.flatnonzero(parent[self.level_codes[level]] != self.level_codes[level + 1])
+            if len(split):
+                msg = with_hint(
+                    f"hierarchy of {self.column!r}: {len(split)} values share a node at level {level} with values "
+                    f"they do not share one with at level {level + 1}; the first is value {split[0]}.",
+                    "values that are equal at a level must be equal at every level above.",
+                )
+                raise HierarchyError(msg)
+
+    def _places(self, column: Column) -> dict[str, int]:
+        """Return where each value is listed; an exact text goes before an equal number or date."""
+        exact = {text: place for place, text in enumerate(self.values)}
+        if not column.is_measured:
+            return exact
+        return {_canonical(text, column.kind): place for text, place in exact.items()} | exact
+
+    def _unlisted(self, column: Column, missed: CountArray) -> HierarchyError:
+        shown = ", ".join(map(str, missed[:5].tolist())) + (" ..." if len(missed) > 5 else "")
+        message = (
+            f"the hierarchy of {column.name!r} lists {self.n_values} values, but not {len(missed)} of the "
+            f"{column.n_values} values of the column (positions {shown} of its values)."
+        )
+        hint = "add them, use unknown='suppress' to publish them as `*`, or a rule, which is never incomplete."
+        return HierarchyError(with_hint(message, hint))
+
+    def _aligned(self, level: int, found: CountArray) -> Level:
+        labels, shares = (*self.labels[level], cells.SUPPRESSED), np.append(self.shares[level], 1.0)
+        star = labels.index(cells.SUPPRESSED)
+        nodes = np.where(found < 0, star, np.append(self.level_codes[level], star)[found])
+        kept, codes = np.unique(nodes, return_inverse=True)
+        siblings = np.append(self.siblings[level], 1)[kept] if self.siblings else None
+        return Level(codes.astype(np.int32), tuple(labels[node] for node in kept.tolist()), shares[kept], siblings)
+
+
+def _canonical(text: str, kind: Kind) -> str:
+    """Return the canonical text of a listed value; one of another kind stays as it is."""
+    try:
+        if kind in ("integer", "decimal"):
+            return plain(to_exact(text.strip()))
+        return from_texts("", [text], kind)[0].text(0)
+    except (ValueError, ArithmeticError, IndexError):
+        return text
+
+
+def _of(column: str, values: tuple[str, ...], ladder: Ladder, rule: Rule | None = None) -> Hierarchy:
+    """Put the values below a ladder and ``*`` on top of it."""
+    n_values = len(values)
+    codes = np.zeros((len(ladder.levels) + 2, n_values), dtype=np.int32)
+    codes[0] = np.arange(n_values)
+    leaf_share = 1 / max(1, n_values) if ladder.leaf_share is None else ladder.leaf_share
+    shares = [np.full(n_values, leaf_share)]
+    for place, level in enumerate(ladder.levels, start=1):
+        codes[place] = level.codes
+        counted = np.bincount(level.codes, minlength=len(level.labels)) / max(1, n_values)
+        share = counted if level.shares is None else level.shares
+        stars = np.array([label == cells.SUPPRESSED for label in level.labels], dtype=bool)
+        shares.append(np.where(stars, 1.0, share))
+    labels = (
+        tuple(cells.value(text) for text in values),
+        *(level.labels for level in ladder.levels),
+        (cells.SUPPRESSED,),
+    )
+    nothing = np.empty(0, dtype=np.int64)
+    between = (
+        _siblings(codes, place) if level.siblings is None else level.siblings
+        for place, level in enumerate(ladder.levels, start=1)
+    )
+    siblings = (nothing, *between, nothing)
+    return Hierarchy(column, values, codes, labels, (*shares, np.ones(1)), rule, siblings, lowest=ladder.lowest)
+
+
+def _siblings(level_codes: CodeArray, level: int) -> CountArray:
+    """Count, for every node of a level, the nodes that its parent has under it."""
+    nodes, first = np.unique(level_codes[level], return_index=True)
+    parents = level_codes[level + 1, first] if len(nodes) else nodes
+    return np.asarray(np.bincount(parents, minlength=1)[parents], dtype=np.int64)
+
+
+def _of_rows(column: str, rows: files.Rows) -> Hierarchy:
+    values, levels = rows.levels()
+    return _of(column, values, Ladder(levels))
+
+
+@contextlib.contextmanager
+def _naming(source: str) -> Iterator[None]:
+    """Put the name of what is read before the message of an error in it."""
+    try:
+        yield
+    except HierarchyError as error:
+        msg = f"{source}: {error}"
+        raise HierarchyError(msg) from None

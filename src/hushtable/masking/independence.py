@@ -1,0 +1,434 @@
+"""Independence masking: A made exactly independent of clusters of B with few stars, C untouched."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray, Missing
+from hushtable.columns import SUPPRESSED, ColumnSpec
+from hushtable.errors import (
+    ColumnError,
+    InputError,
+    check_columns,
+    check_type,
+    check_whole,
+    listed,
+    names_in,
+    with_hint,
+)
+from hushtable.io import Frame, drafts, frames
+from hushtable.masking import kept as measures
+from hushtable.masking.amounts import by_amount
+from hushtable.masking.clusters import CLUSTERINGS, Clustering, equal_clusters, given_clusters
+from hushtable.masking.dealing import STAR, Dealing, Types, patterns
+from hushtable.masking.release import (
+    PUBLISHED,
+    MaskedRelease,
+    MaskingTradeoff,
+    Publish,
+    TradeoffPoint,
+    evidence,
+)
+from hushtable.masking.search import METHODS, Masking, Method, mask
+from hushtable.masking.ties import settle_ties
+from hushtable.quality import check_weights
+from hushtable.search import Budget, Trace, check_budget
+from hushtable.tables import Table
+
+__all__ = ["mask_dependence", "masking_tradeoff"]
+
+_MOST_COLUMNS = 12
+_GUESSED = 100_000  # records that the guess from C looks at
+
+
+def mask_dependence(
+    data: Any,
+    *,
+    a: Sequence[str],
+    b: Sequence[str],
+    clusters: int,
+    c: Sequence[str] | None = None,
+    clustering: Clustering = "auto",
+    method: Method = "auto",
+    weights: Mapping[str, float] | None = None,
+    label: str = "cluster",
+    missing: Missing = "category",
+    optimise_ties: bool = False,
+    publish: Publish = "tuples",
+    specs: Mapping[str, ColumnSpec] | None = None,
+    budget: Budget | None = None,
+    seed: int = 0,
+) -> MaskedRelease:
+    """Hide the correlation of A with B completely, with the fewest stars.
+
+    B is cut into clusters of equal size; A cells are masked until every vector of A is equally
+    frequent in every cluster; the masked table is released with the cluster's number
+    instead of B, and the clusters' B values apart from it. This hides a correlation, not people:
+    a record is as recognisable as its other cells make it.
+
+    Parameters
+    ----------
+    data : path, dataframe or Table
+        A row of a Table that counts several records stands for as many rows.
+    a : sequence of str
+        Columns whose cells are masked.
+    b : sequence of str
+        Columns from which A shall be independent; they are replaced by the cluster.
+    clusters : int
+        How many, from 2 to the number of records. More keep more of what B says of C, and cost
+        more stars.
+    c : sequence of str, optional
+        Columns that stay as they are; all others when not given. What is in none of the three is
+        left out.
+    clustering : {"auto", "runs", "median", "kmeans"}, callable, or sequence
+        ``"runs"``: one column, in its order, in equal runs. ``"median"``: cut at the middle of the
+        widest column, again and again. ``"kmeans"``: from there on towards the nearest
+        means with room. A distance function of two tuples of B cells: cut between two far
+        records, again and again. Or the cluster of every record, in sizes that differ by 1 at
+        most. ``"auto"`` is runs for one ordered column, else median.
+    method : {"auto", "exact", "greedy", "pivot"}
+        ``"exact"`` solves an integer programme over distinct A vectors, which does not grow with
+        the records: the fewest stars, where it ends. ``"greedy"`` deals together records that
+        agree on most: at most d times the fewest stars for d columns of A; with weights, the sum
+        of the weights over the smallest times; no ratio with a weight of 0. ``"pivot"``
+        matches every cluster with one of them: at most u - 1 times the least for u clusters,
+        whatever the weights. Both go on to put back one cluster after another at least
+        cost. ``"auto"`` is exact where the programme is small, else its linear relaxation
+        rounded down, or, where that is too large too, the better of greedy and of the
+        relaxation of the most promising patterns.
+    weights : mapping of column to float, optional
+        What a star in a column of A costs, 0 or more; 1 where none is given.
+    label : str
+        The name of the cluster's column.
+    missing : {"category", "worst"}
+        A missing A cell is a value of its own, or agrees with nothing and is always masked.
+    optimise_ties : bool
+        Choose which of several records with the same B cells goes to which cluster so that few
+        stars are needed. The clusters then depend on A, which the result says: where B has
+        ties at a border, who is on which side of it tells something of A.
+    publish : {"tuples", "columns", "bins"}
+        What of B is published apart from the table. Whole tuples can be people; the columns one by
+        one, with how often each value occurs; or those in bins of round numbers, without a
+        cluster's exact ends.
+    specs : mapping of column to ColumnSpec, optional
+        Kinds and orders of columns where the data do not say.
+    budget : Budget, optional
+        Where it ends, the best so far is released. Nodes are those of the integer programme.
+    seed : int
+        Of the records removed, the ties, and which of equal records is masked.
+
+    Returns
+    -------
+    MaskedRelease
+
+    Raises
+    ------
+    ColumnError
+        A column does not exist or is in two of A, B and C.
+    InputError
+        Too few or too many clusters, a constant B, a literal ``*`` in A, or an argument that is
+        none of the allowed.
+
+    Notes
+    -----
+    Tao, Pei, Li, Xiao, Yi, Xing, "Correlation hiding by independence masking", ICDE 2010,
+    section IV. The note only announces its algorithms. Independence of a label that is equally
+    frequent everywhere says that every vector of A is equally frequent under every label, so
+    that masking is dealing: groups of one record per cluster, which keep the cells that all
+    agree on. Records beyond a multiple of the clusters are removed at random.
+
+    Examples
+    --------
+    Example 1 of the note, three clusters of four incomes. Texts such as ``"25k"`` are read as amounts where a
+    whole column leaves no doubt:
+
+    >>> import polars as pl
+    >>> table = pl.DataFrame({
+    ...     "age": ["30~50", "30~50", "30~50", ">50", "30~50", "<30", "<30", "<30", "<30", "30~50", "30~50", "30~50"],
+    ...     "job": ["CEO", "Salesman", *["Prof"] * 4, *["Manager"] * 3, *["Prof"] * 3],
+    ...     "income": ["25k", "4k", "10k", "20k", "11k", "6k", "18k", "13k", "7k", "15k", "9k", "6k"],
+    ... })
+    >>> masked = mask_dependence(table, a=["age", "job"], b=["income"], clusters=3)
+    >>> masked.n_stars, masked.optimal, masked.verify().passed
+    (6, True, True)
+    >>> masked.cluster_values.group_by("cluster", maintain_order=True).agg("income")["income"].to_list()
+    [['4k', '6k', '6k', '7k'], ['9k', '10k', '11k', '13k'], ['15k', '18k', '20k', '25k']]
+    >>> masked.notes
+    ("'income' is text, read as amounts: clustered by amount",)
+    """
+    began = time.perf_counter()
+    check_budget(budget)
+    check_whole("seed", seed, 0)
+    check_type(label, str, "label", "the name of a column")
+    check_type(optimise_ties, bool, "optimise_ties", "True or False")
+    a, b = names_in(a, "a"), names_in(b, "b")
+    source = (data if isinstance(data, Table) else frames.read(data)).one_by_one()
+    names = source.names if isinstance(source, Table) else source.columns
+    c = _checked_columns(a, b, c, names, label)
+    _check_arguments(a, method, missing, publish, weights or {}, optimise_ties, clustering)
+    table = Table.encode(source, (*a, *b), specs)
+    _check_cells(table, a, b, clusters)
+
+    rng = np.random.default_rng(seed)
+    is_ours = isinstance(clustering, str)
+    of_b, amounts = by_amount(table.select(b), tuple(name for name in b if is_ours and name not in _told(specs)))
+    kept, labels = _clustered(of_b, clusters, clustering, rng)
+    table = table.take(kept)
+    distinct, of_record = table.select(a).collapse()
+    types = _types(distinct, labels, of_record, clusters, missing, weights or {})
+    if optimise_ties:
+        _, tie_of = table.select(b).collapse()
+        labels = settle_ties(tie_of, labels, of_record, types, rng)
+        types = _types(distinct, labels, of_record, clusters, missing, weights or {})
+    found = mask(types, method, budget or Budget())
+    stars = _masked_cells(types, found.dealing, labels, of_record, rng)
+    trace = _trace(found, method, clusters, seed, time.perf_counter() - began)
+    return MaskedRelease(
+        source=source,
+        table=table,
+        a=a,
+        b=b,
+        c=c,
+        label=label,
+        labels=labels,
+        kept=kept,
+        stars=stars,
+        cost=found.cost,
+        publish=publish,
+        ties_optimised=optimise_ties,
+        guesses=_guesses(source, table, c, kept, stars, labels, specs or {}, rng),
+        trace=trace,
+        specs=dict(specs or {}),
+        inputs=drafts.paths_among(data),
+        amounts=amounts,
+        clustered_as_text=tuple(each.name for each in of_b.columns if is_ours and not each.is_ordered),
+    )
+
+
+def masking_tradeoff(
+    data: Any,
+    *,
+    a: Sequence[str],
+    b: Sequence[str],
+    clusters: Sequence[int],
+    c: Sequence[str] | None = None,
+    clustering: Clustering = "auto",
+    method: Method = "auto",
+    weights: Mapping[str, float] | None = None,
+    missing: Missing = "category",
+    optimise_ties: bool = False,
+    specs: Mapping[str, ColumnSpec] | None = None,
+    budget: Budget | None = None,
+    seed: int = 0,
+) -> MaskingTradeoff:
+    """Measure, for several numbers of clusters, the stars they cost and what they keep of B's say on C.
+
+    Parameters
+    ----------
+    data : path, dataframe or Table
+    a, b, c : sequence of str
+        As in `mask_dependence`.
+    clusters : sequence of int
+        For instance ``range(2, 21)``.
+    clustering, method, weights, missing, optimise_ties, specs, seed
+        As in `mask_dependence`.
+    budget : Budget, optional
+        Of each number of clusters.
+
+    Examples
+    --------
+    >>> import hushtable as ht
+    >>> people = ht.datasets.people(200)
+    >>> curve = masking_tradeoff(people, a=["sex"], b=["income"], c=["education"], clusters=[2, 4])
+    >>> [point.clusters for point in curve.points]
+    [2, 4]
+    """
+    source = data if isinstance(data, Table) else frames.read(data)
+    points, notes = [], tuple[str, ...]()
+    for n_clusters in clusters:
+        release = mask_dependence(
+            source,
+            a=a,
+            b=b,
+            clusters=n_clusters,
+            c=c,
+            clustering=clustering,
+            method=method,
+            weights=weights,
+            missing=missing,
+            optimise_ties=optimise_ties,
+            specs=specs,
+            budget=budget,
+            seed=seed,
+        )
+        notes = release.notes
+        pairs = [pair for pair in release.pairs() if pair.kind == "BC"]
+        points.append(
+            TradeoffPoint(
+                n_clusters,
+                release.n_stars,
+                release.share_kept,
+                release.trace.gap or 0.0,
+                float(np.mean([pair.before for pair in pairs])) if pairs else 0.0,
+                float(np.mean([pair.after for pair in pairs])) if pairs else 0.0,
+            )
+        )
+    return MaskingTradeoff(tuple(a), tuple(b), tuple(points), notes)
+
+
+def _trace(found: Masking, method: str, clusters: int, seed: int, seconds: float) -> Trace:
+    return Trace(
+        f"mask_dependence(method={method!r}, clusters={clusters})",
+        found.n_nodes,
+        seconds,
+        complete=found.complete,
+        optimal=found.optimal,
+        bound=found.bound,
+        gap=(found.cost - found.bound) / found.cost if found.cost > 0 else 0.0,
+        seed=seed,
+    )
+
+
+def _checked_columns(
+    a: Sequence[str], b: Sequence[str], c: Sequence[str] | None, names: Sequence[str], label: str
+) -> tuple[str, ...]:
+    for what, wanted in (("a", a), ("b", b)):
+        if not wanted:
+            msg = with_hint(f"{what} names no column.", "a is what is masked, b what it shall be independent of.")
+            raise ColumnError(msg)
+        check_columns(wanted, names, what)
+    kept = tuple(name for name in names if name not in (*a, *b)) if c is None else tuple(c)
+    check_columns(kept, names, "c")
+    twice = [name for name in names if [name in a, name in b, name in kept].count(True) > 1]
+    if twice:
+        msg = with_hint(f"column {listed(twice)} is in more than one of a, b and c.", "put every column into one.")
+        raise ColumnError(msg)
+    if label in (*a, *kept):
+        msg = with_hint(f"the table has a column {label!r} already.", "pass another name for the cluster as label=.")
+        raise ColumnError(msg)
+    return kept
+
+
+def _told(specs: Mapping[str, ColumnSpec] | None) -> list[str]:
+    """Return the columns of which somebody said what they are."""
+    return [name for name, spec in (specs or {}).items() if spec.kind is not None or spec.order is not None]
+
+
+def _check_arguments(
+    a: Sequence[str],
+    method: str,
+    missing: str,
+    publish: str,
+    weights: Mapping[str, float],
+    optimise_ties: bool,
+    clustering: Clustering,
+) -> None:
+    for name, given, allowed in (
+        ("method", method, METHODS),
+        ("missing", missing, ("category", "worst")),
+        ("publish", publish, PUBLISHED),
+    ):
+        if given not in allowed:
+            msg = with_hint(f"{name} = {given!r}.", f"choose one of {allowed}.")
+            raise InputError(msg)
+    if isinstance(clustering, str) and clustering not in CLUSTERINGS:
+        msg = with_hint(f"clustering = {clustering!r}.", f"choose one of {CLUSTERINGS}, a distance, or labels.")
+        raise InputError(msg)
+    if optimise_ties and not (isinstance(clustering, str) and clustering in ("auto", "runs")):
+        msg = with_hint("optimise_ties asks for clusters in the order of B.", "leave clustering as it is.")
+        raise InputError(msg)
+    if len(a) > _MOST_COLUMNS:
+        msg = with_hint(f"a names {len(a)} columns.", f"{_MOST_COLUMNS} at most: work doubles with every column.")
+        raise InputError(msg)
+    check_columns(list(weights), a, "weights")
+    check_weights(weights)
+
+
+def _check_cells(table: Table, a: Sequence[str], b: Sequence[str], clusters: int) -> None:
+    if isinstance(clusters, bool) or not isinstance(clusters, (int, np.integer)) or not 2 <= clusters <= table.n_rows:
+        msg = with_hint(
+            f"clusters = {clusters!r} for {table.n_rows} records.", "a whole number from 2 to the number of records."
+        )
+        raise InputError(msg)
+    for name in a:
+        column = table.column(name)
+        if not column.is_measured and SUPPRESSED in column.values.tolist():
+            msg = with_hint(
+                f"column {name!r} holds {SUPPRESSED!r}, which marks masked cells.",
+                "replace those cells first.",
+            )
+            raise InputError(msg)
+    if table.select(b).collapse()[0].n_rows < 2:
+        msg = with_hint(
+            f"{listed(b)} is the same in all {table.n_rows} records.", "there is no correlation with it to hide."
+        )
+        raise InputError(msg)
+
+
+def _clustered(
+    table: Table, clusters: int, clustering: Clustering, rng: np.random.Generator
+) -> tuple[CountArray, CodeArray]:
+    """Return which records stay, ascending, and their clusters."""
+    n_records = table.n_rows
+    n_removed = n_records % clusters
+    if isinstance(clustering, str) or callable(clustering):
+        kept = np.sort(rng.permutation(n_records)[n_removed:])
+        if clustering == "auto":
+            clustering = "runs" if len(table.columns) == 1 and table.columns[0].is_ordered else "median"
+        return kept, equal_clusters(table.take(kept), clusters, clustering, rng)
+    labels = given_clusters(clustering, n_records, clusters)
+    sizes = np.bincount(labels)
+    gone = [int(rng.choice(np.flatnonzero(labels == one))) for one in np.flatnonzero(sizes > n_records // clusters)]
+    kept = np.setdiff1d(np.arange(n_records), np.array(gone, dtype=np.int64))
+    return kept, labels[kept]
+
+
+def _types(
+    distinct: Table,
+    labels: CodeArray,
+    of_record: CodeArray,
+    clusters: int,
+    missing: Missing,
+    weights: Mapping[str, float],
+) -> Types:
+    # A missing cell is either one more value or agrees with nothing, as the star's code does.
+    shift = np.int32(1 if missing == "category" else 0)
+    supply = np.bincount(labels.astype(np.int64) * distinct.n_rows + of_record, minlength=clusters * distinct.n_rows)
+    per_column: FloatArray = np.array([float(weights.get(name, 1.0)) for name in distinct.names])
+    return Types(np.ascontiguousarray(distinct.codes.T + shift), supply.reshape(clusters, distinct.n_rows), per_column)
+
+
+def _masked_cells(
+    types: Types, dealing: Dealing, labels: CodeArray, of_record: CodeArray, rng: np.random.Generator
+) -> BoolArray:
+    """Tell for every column and record whether its cell is masked; which of equal records is, is drawn."""
+    hidden = patterns(types, dealing) == STAR
+    shuffled = rng.permutation(len(labels))
+    stars = np.empty((hidden.shape[1], len(labels)), dtype=bool)
+    for cluster in range(types.n_clusters):
+        ours = shuffled[labels[shuffled] == cluster]
+        ours = ours[np.argsort(of_record[ours], kind="stable")]
+        groups = np.argsort(dealing.members[:, cluster], kind="stable")
+        stars[:, ours] = hidden[np.repeat(groups, dealing.counts[groups])].T
+    return stars
+
+
+def _guesses(
+    source: Frame | Table,
+    table: Table,
+    c: Sequence[str],
+    kept: CountArray,
+    stars: BoolArray,
+    labels: CodeArray,
+    specs: Mapping[str, ColumnSpec],
+    rng: np.random.Generator,
+) -> tuple[measures.Guess, ...]:
+    """Guess the masked cells of the first columns, A, from C; on a sample where there are very many records."""
+    seen = np.sort(rng.permutation(len(kept))[:_GUESSED])
+    known = evidence(source, c, specs, kept[seen])
+    a = table.names[: len(stars)]
+    return measures.guess_masked(a, table.codes[: len(stars), seen], stars[:, seen], list(known.values()), labels[seen])

@@ -1,0 +1,38 @@
+from . import entries as entries
+from .attribute import (
+    DistinctLDiversity as DistinctLDiversity,
+    EntropyLDiversity as EntropyLDiversity,
+    RecursiveCLDiversity as RecursiveCLDiversity,
+)
+from .base import (
+    ClassStats as ClassStats,
+    Ground as Ground,
+    Histogram as Histogram,
+    Matching as Matching,
+    Needs as Needs,
+    PrivacyModel as PrivacyModel,
+    Rule as Rule,
+    describe as describe,
+    model_to_dict as model_to_dict,
+)
+from .closeness import (
+    BetaLikeness as BetaLikeness,
+    DeltaDisclosure as DeltaDisclosure,
+    GroundName as GroundName,
+    TCloseness as TCloseness,
+)
+from .identity import (
+    AlphaKAnonymity as AlphaKAnonymity,
+    DeltaPresence as DeltaPresence,
+    KAnonymity as KAnonymity,
+    KMap as KMap,
+)
+from .matching import (
+    Global1K as Global1K,
+    GlobalK1 as GlobalK1,
+    Match1K as Match1K,
+    MatchingNotion as MatchingNotion,
+    MatchK1 as MatchK1,
+    MatchKK as MatchKK,
+)
+from .registry import MODELS as MODELS, from_dict as from_dict, models_in as models_in

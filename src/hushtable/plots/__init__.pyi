@@ -1,0 +1,1 @@
+from . import charts as charts, style as style

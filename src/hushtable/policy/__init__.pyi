@@ -1,0 +1,16 @@
+from . import plain_yaml as plain_yaml
+from .comparing import compare as compare
+from .comparison import INTERNAL as INTERNAL, KNEE as KNEE, ComparedRun as ComparedRun, Comparison as Comparison
+from .limits import Figure as Figure, failures as failures, mpuccs_figures as mpuccs_figures
+from .policy import Policy as Policy
+from .proposal import proposed as proposed
+from .protecting import anonymize as anonymize
+from .records import (
+    MisplacedError as MisplacedError,
+    Place as Place,
+    Record as Record,
+    fault_line as fault_line,
+    faults_of as faults_of,
+    no_such as no_such,
+)
+from .sections import ColumnPolicy as ColumnPolicy, PolicyLimits as PolicyLimits

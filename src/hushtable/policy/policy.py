@@ -1,0 +1,529 @@
+"""Policy: what is to be protected, how, and to what limit, as one validated record that lives in a YAML file.
+
+.. code-block:: yaml
+
+    version: 1
+    columns:
+      name: identifier                              # left out of the release
+      email: {role: identifier, action: pseudonym}  # or replaced by a keyed pseudonym
+      visit_id: {role: identifier, action: fresh}   # or by a new pseudonym in every record: nothing links
+      patient: identifier
+      age: quasi-identifier
+      severity: {role: quasi-identifier, order: [mild, moderate, severe]}
+      zip: {role: quasi-identifier, kind: category, hierarchy: {prefix: [4, 3, 2]}}
+      job: {role: quasi-identifier, hierarchy: hierarchies/job.csv}  # or: auto
+      diagnosis: sensitive
+      visit: other                                  # written as it is
+    person: patient                                 # several rows a person: classes count persons
+    models:
+      - k-anonymity: 5
+      - distinct-l-diversity: {l: 2, sensitive: diagnosis}
+    method: {mondrian: {cut: gain, recoding: readable}}
+    loss: {ncp: {weights: {age: 2}}}
+    limits: {highest_risk: 0.2, suppression: 0.01, exposure: {columns: 2, rate: 0.05}}
+    accept: {visit: "nobody outside knows the day"} # other, and yet nearly unique: docs/anonymize.md
+    write: {encoding: cp1252, decimal: ","}         # of a CSV; else utf-8 and a point
+
+Models, hierarchy rules, methods and losses are entries of one grammar: `hushtable.models.entries`.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Field, PlainSerializer, PrivateAttr, ValidationError, model_validator
+
+from hushtable import engines
+from hushtable._types import Progress
+from hushtable.anonymizers import Request, protect
+from hushtable.claims import Claim, Classes, Limits, Matchings, Verdict, of_models, opened, seen
+from hushtable.columns import ROLES, ColumnSpec, Role
+from hushtable.engines import Engine, RemoteRelease
+from hushtable.errors import PolicyError, check_columns, listed, with_hint
+from hushtable.hierarchy import Hierarchy
+from hushtable.io import Frame, Snapshot, drafts, frames
+from hushtable.models import entries, model_to_dict
+from hushtable.policy import plain_yaml
+from hushtable.policy.records import MisplacedError, Record, faults_of
+from hushtable.policy.sections import (
+    ASK,
+    MEANINGS,
+    ColumnPolicy,
+    PolicyBudget,
+    PolicyLimits,
+    PolicyReading,
+    PolicyWriting,
+    Unknown,
+    existing,
+    method_to_dict,
+    read_loss,
+    read_method,
+    read_model,
+    reading,
+    reasons,
+    some_models,
+)
+from hushtable.release import ExposureLimit, Pseudonyms, Release, manifest
+from hushtable.search import Budget, Clock
+from hushtable.tables import Table
+
+__all__ = ["Policy"]
+
+
+class Policy(Record):
+    r"""What is to be protected, how, and to what limit.
+
+    Attributes
+    ----------
+    version : 1
+    read_as : PolicyReading
+        The entry ``read``: how a file of text spells its table, where it does not tell by itself.
+    columns : dict of str to ColumnPolicy
+        Every column of the table.
+    models : tuple of PrivacyModel
+    method : Method
+        Mondrian's recoding is ``"cut"`` when not given.
+    loss : Loss
+    person : str, optional
+        The column that says whose record a row is, where a person may have several.
+    population : str, optional
+        The path, relative to the policy, of the people whom k-map and delta-presence count.
+    domains : str, optional
+        The path of a file of hierarchies, a line ``Column/node: value, value`` each.
+    unknown : {"error", "suppress"}
+        What becomes of values that a hierarchy does not list.
+    missing : "category"
+    limits : PolicyLimits
+        Part of what the release claims, but for ``exposure``, which is asked before it is written.
+    accept : dict of str to str
+        Columns with the role other that may single people out, each with the reason why nobody knows them; and columns
+        with the role other or sensitive that may name people in their text, with the reason why.
+    writing : PolicyWriting
+        Named ``write`` in YAML: how a CSV is written.
+    budget : PolicyBudget, optional
+
+    Examples
+    --------
+    >>> policy = Policy.parse("columns: {age: quasi-identifier, pay: sensitive}\nmodels: [k-anonymity: 5]")
+    >>> policy.quasi_identifiers, policy.models
+    (('age',), (KAnonymity(k=5),))
+    """
+
+    version: Literal[1] = 1
+    read_as: PolicyReading = Field(default_factory=PolicyReading, alias="read")
+    columns: dict[str, ColumnPolicy]
+    models: Annotated[
+        tuple[Annotated[Any, BeforeValidator(reading(read_model)), PlainSerializer(model_to_dict)], ...],
+        BeforeValidator(some_models),
+    ]
+    method: Annotated[Any, BeforeValidator(reading(read_method)), PlainSerializer(method_to_dict)] = Field(
+        default="mondrian", validate_default=True
+    )
+    loss: Annotated[Any, BeforeValidator(reading(read_loss)), PlainSerializer(entries.write)] = Field(
+        default="ncp", validate_default=True
+    )
+    person: str | None = None
+    population: Annotated[str, BeforeValidator(existing)] | None = None
+    domains: Annotated[str, BeforeValidator(existing)] | None = None
+    unknown: Unknown = "error"
+    missing: Literal["category"] = "category"
+    limits: PolicyLimits = PolicyLimits()
+    accept: Annotated[dict[str, str], BeforeValidator(reasons)] = Field(default_factory=dict)
+    writing: PolicyWriting = Field(default=PolicyWriting(), alias="write")
+    budget: PolicyBudget | None = None
+
+    _folder: Path | None = PrivateAttr(default=None)
+
+    @model_validator(mode="after")
+    def _entries_fit_one_another(self) -> Policy:
+        for i, model in enumerate(self.models):
+            for name in model.needs.sensitive:
+                if name not in self.columns or self.columns[name].role != "sensitive":
+                    msg = f"{model.name} needs {name!r}, which columns does not declare as sensitive"
+                    raise MisplacedError(msg, ("models", i))
+        if not self.quasi_identifiers and not self.with_role(ASK):
+            msg = "columns declares no quasi-identifier"
+            raise MisplacedError(msg, ("columns",))
+        grid = getattr(self.method, "grid", {})
+        weighed, gridded = ("loss", self.loss.name, "weights"), ("method", self.method.name, "grid")
+        for place, names in ((weighed, self.loss.weights), (gridded, grid)):
+            strangers = [name for name in names if name not in self.quasi_identifiers]
+            if strangers:
+                msg = f"names {listed(strangers)}, which columns does not declare as quasi-identifier"
+                raise MisplacedError(msg, (*place, strangers[0]))
+        for name in grid:
+            column = self.columns[name]
+            if column.hierarchy is not None or column.order or column.kind not in (None, "integer", "decimal"):
+                msg = f"has no effect: {name!r} has a hierarchy, or is no column of numbers"
+                raise MisplacedError(msg, (*gridded, name))
+        if self.population is not None and not any(model.needs.population for model in self.models):
+            msg = "has no effect: no model counts a population (k-map and delta-presence do)"
+            raise MisplacedError(msg, ("population",))
+        if self.unknown != "error" and self.domains is None and not self.hierarchies():
+            msg = "has no effect: no column has a hierarchy"
+            raise MisplacedError(msg, ("unknown",))
+        judged = (*self.with_role("other"), *self.with_role("sensitive"), *self.pseudonymized)
+        strangers = [name for name in self.accept if name not in judged]
+        if strangers:
+            msg = f"names {listed(strangers)}, which columns does not declare as other or sensitive"
+            raise MisplacedError(msg, ("accept", strangers[0]))
+        if self.person is not None and (
+            self.person not in self.columns or self.columns[self.person].role not in ("identifier", "other")
+        ):
+            msg = f"{self.person!r} must be a column with the role identifier or other"
+            raise MisplacedError(msg, ("person",))
+        return self
+
+    @property
+    def quasi_identifiers(self) -> tuple[str, ...]:
+        """Columns that someone may know of a person."""
+        return self.with_role("quasi-identifier")
+
+    @property
+    def removed(self) -> tuple[str, ...]:
+        """Identifiers that the release leaves out."""
+        hidden = (*self.pseudonymized, *self.fresh)
+        return tuple(name for name in self.with_role("identifier") if name not in hidden)
+
+    @property
+    def pseudonymized(self) -> tuple[str, ...]:
+        """Identifiers that become keyed pseudonyms."""
+        return tuple(name for name in self.with_role("identifier") if self.columns[name].action == "pseudonym")
+
+    @property
+    def fresh(self) -> tuple[str, ...]:
+        """Identifiers of which every record gets a new pseudonym."""
+        return tuple(name for name in self.with_role("identifier") if self.columns[name].action == "fresh")
+
+    @property
+    def specs(self) -> dict[str, ColumnSpec]:
+        """How columns are typed where the policy says so."""
+        specs = {name: column.spec for name, column in self.columns.items()}
+        return {name: spec for name, spec in specs.items() if spec != ColumnSpec()}
+
+    @property
+    def inputs(self) -> tuple[Path, ...]:
+        """The files that the policy names."""
+        named = [
+            *self.hierarchies().values(),
+            *(self._beside(path) for path in (self.population, self.domains) if path),
+        ]
+        return tuple(path for path in named if isinstance(path, Path))
+
+    def hierarchies(self) -> dict[str, Any]:
+        """Return what generalizes which column, for `hushtable.Hierarchy.build`; paths start at the policy's folder."""
+        given = {name: column.hierarchy for name, column in self.columns.items() if column.hierarchy is not None}
+        return {
+            name: self._beside(entry) if isinstance(entry, str) and entry != "auto" else entry
+            for name, entry in given.items()
+        }
+
+    def with_role(self, role: Role | Literal["ask"]) -> tuple[str, ...]:
+        """Return the columns of one role."""
+        return tuple(name for name, column in self.columns.items() if column.role == role)
+
+    def protect(
+        self,
+        data: Any,
+        *,
+        key: bytes | None = None,
+        progress: Progress | None = None,
+        engine: Engine = "auto",
+        session: Any = None,
+    ) -> Release | Any:
+        """Carry out the policy.
+
+        Parameters
+        ----------
+        data : path, dataframe, lazy frame or Table
+        key : bytes, optional
+            The secret of pseudonyms, where some columns get them.
+        progress : callable, optional
+        engine, session
+            As `hushtable.anonymize`.
+
+        Raises
+        ------
+        PolicyError
+            A column has no role, or a key is missing or given in vain.
+        HushError
+            As `hushtable.anonymize`.
+        """
+        self.check_decided()
+        before = Snapshot.of(drafts.paths_among(data, *self.inputs))
+        origin = engines.opened(data, engine=engine, session=session, dialect=self.read_as.dialect)
+        made: Release | RemoteRelease
+        if origin is None:
+            made = protect(self.opened(data), self.request(data, key=key, progress=progress))
+        else:
+            self.check_covers(origin.columns)
+            made = engines.protect(origin, self.request(data, key=key, progress=progress))
+        before.check()
+        asked = self.limits.exposure
+        limit = ExposureLimit(asked.columns, asked.rate, asked.named, asked.linked)
+        return made.with_exposure(limit, accepted=self.accept, is_enforced=True)
+
+    def opened(self, data: Any) -> Frame | Table:
+        """Open a table as the policy says that it is spelled; PolicyError where a column has no role."""
+        self.check_decided()
+        source = data if isinstance(data, Table) else frames.read(data, dialect=self.read_as.dialect)
+        self.check_covers(source.names if isinstance(source, Table) else source.columns)
+        return source
+
+    def request(self, data: Any, *, key: bytes | None = None, progress: Progress | None = None) -> Request:
+        """Return what the policy asks of a release of some data, its files read; parameters as of `protect`."""
+        budget = Budget() if self.budget is None else Budget(self.budget.seconds, self.budget.nodes)
+        return Request(
+            quasi_identifiers=self.quasi_identifiers,
+            models=self.models,
+            sensitive=self.with_role("sensitive"),
+            method=self.method,
+            hierarchies=self._ladders(),
+            unknown=self.unknown,
+            loss=self.loss,
+            suppression_limit=self.limits.suppression,
+            identifiers=self.removed,
+            pseudonyms=self._pseudonyms(key),
+            specs=self.specs,
+            population=self._population(),
+            person=self.person,
+            limits=Limits(self.limits.highest_risk, self.limits.average_risk),
+            clock=Clock(budget, progress),
+            inputs=(*drafts.paths_among(data), *self.inputs),
+            writing=self.writing.made,
+        )
+
+    def check_decided(self) -> None:
+        """Raise PolicyError where a role or a format is yet to be decided."""
+        asked = self.with_role(ASK)
+        if asked:
+            msg = with_hint(
+                f"the policy asks for the role of {listed(asked)}.",
+                f"decide each: {'; '.join(f'{role} ({what})' for role, what in MEANINGS.items())}. "
+                "To decide all at once: --ask quasi-identifier.",
+            )
+            raise PolicyError(msg)
+        unformatted = [name for name, column in self.columns.items() if column.format == ASK]
+        if unformatted:
+            msg = with_hint(
+                f"the policy asks for the format of the dates of {listed(unformatted)}.",
+                "their cells fit several: choose the one that is meant, for instance format: '%d.%m.%Y'.",
+            )
+            raise PolicyError(msg)
+
+    def claim(self) -> Classes | Matchings:
+        """Return what a release by this policy claims; where something is yet to be decided, it claims nothing."""
+        self.check_decided()
+        of_classes: dict[str, Any] = {}
+        if not any(model.needs.original for model in self.models):
+            limits = Limits(self.limits.highest_risk, self.limits.average_risk)
+            of_classes = {"population": self._population(), "person": self.person, "limits": limits}
+            of_classes["is_fresh"] = self.person in self.fresh
+        return of_models(
+            self.quasi_identifiers,
+            self.models,
+            sensitive=self.with_role("sensitive"),
+            specs=self._published_specs(),
+            origins={name: self.columns[name].spec.spelling for name in self.quasi_identifiers},
+            hierarchies=self._ladders(),
+            **of_classes,
+        )
+
+    def verify(self, data: Any, *, original: Any = None) -> Verdict:
+        """Judge a published table by what the policy asks.
+
+        Parameters
+        ----------
+        data : path or dataframe
+            Of a file with a manifest, the hash is checked and the kinds of columns are taken.
+        original : path or dataframe, optional
+            The input, where a condition compares with it.
+
+        Raises
+        ------
+        VerificationError
+            The file is not the one that its manifest describes.
+        PolicyError
+            It holds a column that the policy removes or does not know, or claims something else.
+        """
+        claimed = manifest.claim_of(data)
+        table = opened(data, manifest.dialect_of(data))
+        if original is not None:
+            original = frames.read(original, dialect=self.read_as.dialect).told(self.specs)
+        self.check_release(table.columns)
+        if claimed is not None:
+            self.check_agrees(claimed)
+        claim = self.claim() if claimed is None else claimed.completed(self.claim())
+        return manifest.compared(claim.verify(seen(claim, table), original=original), data)
+
+    def check_agrees(self, claimed: Claim) -> None:
+        """Raise PolicyError where the claim in a manifest is not what the policy asks."""
+        asked, told = self.claim().conditions, claimed.conditions
+        lacking = [condition for condition in asked if condition not in told]
+        if lacking or set(claimed.columns) != set(self.quasi_identifiers):
+            what = listed(lacking) if lacking else f"quasi-identifiers {listed(self.quasi_identifiers)}"
+            msg = with_hint(
+                f"the policy asks for {what}, which the manifest of the release does not claim.",
+                "verify with the policy that the release was made by, or without one.",
+            )
+            raise PolicyError(msg)
+
+    def check_release(self, columns: Sequence[str]) -> None:
+        """Raise PolicyError where a released table holds a column that the policy removes or does not know."""
+        stray = [name for name in columns if name not in self.columns or name in self.removed]
+        if stray:
+            msg = with_hint(
+                f"the table holds columns {listed(stray)}, which the policy does not release.",
+                "verify the file that anonymize wrote with this policy.",
+            )
+            raise PolicyError(msg)
+
+    def check_covers(self, columns: Sequence[str]) -> None:
+        """Raise PolicyError where a column has no role: what is not declared is not released."""
+        check_columns(tuple(self.columns), columns, "columns of the policy")
+        undeclared = [name for name in columns if name not in self.columns]
+        if undeclared:
+            msg = with_hint(
+                f"the policy gives no role to {listed(undeclared)}.",
+                f"add each under columns as one of {', '.join(ROLES)}.",
+            )
+            raise PolicyError(msg)
+
+    @classmethod
+    def read(cls, path: str | os.PathLike[str]) -> Policy:
+        """Read a policy file."""
+        text = plain_yaml.text_of(path, "policy", "`hushtable scan` writes one.", PolicyError)
+        return cls.parse(text, str(path), Path(path).parent)
+
+    @classmethod
+    def parse(cls, text: str, name: str = "policy", folder: Path | None = None) -> Policy:
+        """Read a policy from YAML; errors name the line, and files are looked for in ``folder``."""
+        given, tree = plain_yaml.read(text, name)
+        if not isinstance(given, Mapping):
+            msg = with_hint(
+                f"{name}: expected `columns:` and `models:`.", "`hushtable scan` writes a policy to start from."
+            )
+            raise PolicyError(msg)
+        return cls.make(given, name, tree, folder)
+
+    @classmethod
+    def make(
+        cls,
+        given: Mapping[str, Any],
+        name: str = "policy",
+        tree: plain_yaml.Node | None = None,
+        folder: Path | None = None,
+    ) -> Policy:
+        """Make a policy from plain values; with the YAML tree they came from, errors name the line."""
+        try:
+            policy = cls.model_validate(given, context={"folder": folder})
+        except ValidationError as error:
+            faults = faults_of(error, cls, given, name, tree)
+            msg = with_hint(
+                "\n".join(dict.fromkeys(faults)),
+                "docs/quickstart.md shows a whole policy; `hushtable scan FILE -p policy.yaml` writes one.",
+            )
+            raise PolicyError(msg) from None
+        policy._folder = folder
+        return policy
+
+    def changed(self, given: Mapping[Any, Any]) -> Policy:
+        """Return the policy with some entries replaced.
+
+        Parameters
+        ----------
+        given : mapping
+            By place: steps, or one text with dots as ``--set`` has them, ``{"method.mondrian.cut": "median"}``.
+            A method or loss of another name replaces the whole entry.
+        """
+        made = self.to_dict()
+        for place, entry in given.items():
+            _put(made, place.split(".") if isinstance(place, str) else place, entry)
+        return self.make(made, folder=self._folder)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the policy as plain values, as the YAML file holds them."""
+        written = self.model_dump(mode="json", exclude_none=True, by_alias=True)
+        written["columns"] = {
+            name: column["role"] if set(column) == {"role"} else column for name, column in written["columns"].items()
+        }
+        written["read"] = self.read_as.dialect.to_dict()
+        written["write"] = self.writing.model_dump(exclude_defaults=True)
+        unset = {"read": {}, "write": {}, "loss": {"ncp": {}}, "unknown": "error", "accept": {}}
+        return {name: entry for name, entry in written.items() if unset.get(name) != entry}
+
+    def to_yaml(self) -> str:
+        """Write the policy as YAML."""
+        return plain_yaml.write(self.to_dict())
+
+    def _published_specs(self) -> dict[str, ColumnSpec]:
+        """Say how a release is typed: quasi-identifiers are spelled as it is written, what is judged as it came."""
+        specs = self.specs
+        persons = () if self.person is None else (self.person,)
+        for name in (*self.with_role("sensitive"), *persons):
+            specs[name] = specs.get(name, ColumnSpec()).completed(self.read_as.dialect.spec)
+        for name in self.quasi_identifiers:
+            kind, order = self.columns[name].kind, self.columns[name].order
+            holds_numbers = kind in (None, "integer", "decimal") and order is None
+            decimal = "," if self.writing.decimal == "," and holds_numbers else None
+            specs[name] = ColumnSpec(kind, order, decimal=decimal)
+        return specs
+
+    def _population(self) -> Frame | None:
+        if self.population is None:
+            return None
+        return frames.read(self._beside(self.population), dialect=self.read_as.dialect).told(self.specs)
+
+    def _beside(self, path: str) -> Path:
+        return (self._folder or Path()) / path
+
+    def _ladders(self) -> dict[str, Any]:
+        given = self.hierarchies()
+        if self.domains is None:
+            return given
+        asked = {*self.quasi_identifiers, *self.with_role("sensitive")}
+        listed_ = Hierarchy.from_domains(self._beside(self.domains))
+        ladders = {name: ladder for name, ladder in listed_.items() if name in asked}
+        if not ladders:
+            msg = with_hint(
+                f"domains: {self.domains!r} names no quasi-identifier or sensitive column.",
+                "its lines begin with a column's name: `job/office: clerk, typist`.",
+            )
+            raise PolicyError(msg)
+        return {**ladders, **given}
+
+    def _pseudonyms(self, key: bytes | None) -> Pseudonyms | None:
+        if (key is not None) != bool(self.pseudonymized):
+            what = (
+                f"gives pseudonyms to {listed(self.pseudonymized)}, but there is no key"
+                if self.pseudonymized
+                else "gives no pseudonyms, but there is a key"
+            )
+            msg = with_hint(
+                f"the policy {what}.",
+                "a key goes with `action: pseudonym`: make one with openssl rand -out key.bin 32.",
+            )
+            raise PolicyError(msg)
+        return Pseudonyms(self.pseudonymized, key, self.fresh) if key is not None or self.fresh else None
+
+
+def _put(made: dict[str, Any], steps: Sequence[str], entry: Any) -> None:
+    """Put an entry at a place; a method or loss of another name begins anew."""
+    *above, last = steps
+    if above[:1] == ["columns"] and len(steps) > 2:
+        role = made["columns"].get(steps[1])
+        made["columns"][steps[1]] = {"role": role} if isinstance(role, str) else role or {}
+    for step, following in zip(above, steps[1:], strict=True):
+        inner = made.get(step)
+        inner = {inner: {}} if isinstance(inner, str) else {} if inner is None else inner
+        if not isinstance(inner, dict):
+            msg = with_hint(f"{'.'.join(steps)}: {step} has no entries of its own.", f"set {step} as a whole.")
+            raise PolicyError(msg)
+        if step in ("method", "loss"):
+            inner = {following: inner.get(following) or {}}
+        made[step] = inner
+        made = inner
+    made[last] = entry

@@ -1,0 +1,26 @@
+from .bound import release_bound as release_bound
+from .certainty import Certainty as Certainty, MinimalDistortion as MinimalDistortion
+from .description import describe as describe
+from .loss import (
+    CellLoss as CellLoss,
+    Loss as Loss,
+    Quality as Quality,
+    RowLoss as RowLoss,
+    SetNCP as SetNCP,
+    average_class_size as average_class_size,
+    check_weights as check_weights,
+    discernibility as discernibility,
+    measure as measure,
+)
+from .losses import LOSSES as LOSSES
+from .measures import MEASURES as MEASURES, Measure as Measure, of as of
+from .objectives import (
+    ArxLoss as ArxLoss,
+    AverageClassSize as AverageClassSize,
+    Discernibility as Discernibility,
+    NonUniformEntropy as NonUniformEntropy,
+    Precision as Precision,
+    weighted_mean as weighted_mean,
+)
+from .similarity import diagnosis as diagnosis
+from .utility import Rows as Rows, Utility as Utility, measure_utility as measure_utility

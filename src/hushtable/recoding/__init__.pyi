@@ -1,0 +1,26 @@
+from . import layout as layout, recoding as recoding
+from .cut_points import cut_point as cut_point, grid_point as grid_point
+from .layout import (
+    Axis as Axis,
+    Lists as Lists,
+    by_content as by_content,
+    check_grid as check_grid,
+    lay_out as lay_out,
+    pack as pack,
+    packed_rows as packed_rows,
+    places as places,
+    placing as placing,
+    relative as relative,
+)
+from .published_texts import Written as Written
+from .readable import Listed as Listed, Rounded as Rounded
+from .recoding import (
+    Cells as Cells,
+    Centres as Centres,
+    GridCells as GridCells,
+    Intervals as Intervals,
+    Nodes as Nodes,
+    NodeSets as NodeSets,
+    Recoding as Recoding,
+    Sets as Sets,
+)

@@ -1,0 +1,16 @@
+from . import manifest as manifest, notes as notes
+from .codebook import codebook_paths as codebook_paths, renamed as renamed
+from .edition import Edition as Edition, Rewritten as Rewritten, check_writing as check_writing
+from .exposure import (
+    FEWEST_RECORDS as FEWEST_RECORDS,
+    Exposure as Exposure,
+    ExposureLimit as ExposureLimit,
+    Uniques as Uniques,
+    measure_exposure as measure_exposure,
+    undoing as undoing,
+)
+from .manifest import external_facts as external_facts, manifest_path as manifest_path, sha256 as sha256
+from .next_batch import Batch as Batch
+from .notes import FarOut as FarOut
+from .pseudonyms import Pseudonyms as Pseudonyms, pseudonymize as pseudonymize
+from .release import Release as Release

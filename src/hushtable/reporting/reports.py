@@ -1,0 +1,164 @@
+"""Reports: what people who decide need to know of a result, on one page that can be printed and signed."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from hushtable.claims import Verdict
+from hushtable.errors import InputError, check_type, with_hint
+from hushtable.io import drafts
+from hushtable.masking import MaskedRelease, MaskingTradeoff
+from hushtable.pipeline import PipelineRun
+from hushtable.policy import Comparison, Policy
+from hushtable.release import Release, codebook_paths, manifest_path
+from hushtable.reporting import comparison, inside, masking, outside, released, risk, run
+from hushtable.reporting.document import Report
+from hushtable.reporting.sections import Audience, Section
+from hushtable.risk import MinimalUniques, Mpuccs, RiskAssessment
+
+__all__ = ["report"]
+
+_INTERNAL: Final[Mapping[type, tuple[str, Callable[[Any], tuple[Section, ...]]]]] = {
+    RiskAssessment: ("How easily people can be found", risk.of_assessment),
+    Mpuccs: ("Who is singled out", risk.of_mpuccs),
+    MinimalUniques: ("On how few columns people are unique", risk.of_uniques),
+    Comparison: ("What every step of safety costs", comparison.of_comparison),
+    MaskingTradeoff: ("Stars against kept correlation", masking.of_tradeoff),
+    PipelineRun: ("A pipeline's run", run.of_run),
+}
+"""Results that are about an input: what each is called, and what its sections are. None has an external form."""
+
+
+def report(
+    result: Any,
+    *,
+    audience: Audience = "internal",
+    file: str | os.PathLike[str] | None = None,
+    original: Any = None,
+    policy: Policy | str | os.PathLike[str] | None = None,
+    verdict: Verdict | None = None,
+    inputs: Sequence[str | os.PathLike[str]] = (),
+    title: str | None = None,
+) -> Report:
+    """Tell of a result what people who decide need to know.
+
+    Parameters
+    ----------
+    result : Release, MaskedRelease, path of a written release, RiskAssessment, Mpuccs, MinimalUniques, Comparison, \
+MaskingTradeoff or PipelineRun
+    audience : {"internal", "external"}
+        Who reads: those who make a release, or whoever receives it. Only a release has an external form, and only
+        one that was verified. That holds nothing which the file does not show: no objective, trace or bound, no
+        risk of a record, no loss or utility by column, no comparison, no count of suppressed records, no reason,
+        no row, no hash of the input, and no count of 1 to 10 records.
+    file : path, optional
+        Of a release in memory: where it was written, for its hash.
+    original : path or dataframe, optional
+        Of a written release: what it was made from. Without it nothing is said of risk before, and of utility.
+    policy : Policy or path, optional
+        Of a release: what was asked for.
+    verdict : Verdict, optional
+        Of a release in memory that was written: what `Release.write` returned. Judged anew when not given.
+    inputs : sequence of path
+        Of a release in memory: files that it was made from besides those that it knows. Insiders are told their
+        hashes, and no report is written over them.
+    title : str, optional
+
+    Raises
+    ------
+    InputError
+        There is no report of such a result, or none for outsiders, or an option means nothing beside it.
+    VerificationError
+        A report for outsiders was asked for, of a release that does not hold what it claims; or a file is not the
+        one that its manifest describes.
+
+    Notes
+    -----
+    A release is judged again from its published table. For the reasons of roles, up to 50,000 rows are looked at.
+    No value of a person is in it, but for what two of the largest classes publish (internal), and what at least 11
+    records share. It follows the order of ISO/IEC 27559:2022 and the three tests of WP29's Opinion 05/2014, and
+    claims no conformity with either.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> import hushtable as ht
+    >>> people = pl.DataFrame({"age": [31, 34, 52, 57], "job": ["clerk", "cook", "clerk", "clerk"]})
+    >>> release = ht.anonymize(people, quasi_identifiers=["age"], models=[ht.KAnonymity(2)])
+    >>> told = ht.report(release, audience="external")
+    >>> [section.name for section in told.sections]
+    ['summary', 'asked', 'data', 'risk_after', 'tests', 'unprotected', 'reproduce', 'decision']
+    """
+    if audience not in ("internal", "external"):
+        raise InputError(with_hint(f"audience = {audience!r}.", "choose 'internal' or 'external'."))
+    given = {"file": file, "original": original, "policy": policy, "verdict": verdict, "inputs": inputs or None}
+    check_type(verdict, Verdict, "verdict", "what Release.write or Release.verify returned")
+    check_type(title, str, "title", "a text")
+    policy_file = policy
+    if isinstance(result, (str, os.PathLike, Release)):
+        policy = _opened(policy)
+    named = policy.inputs if isinstance(policy, Policy) else ()
+    others = drafts.paths_among(policy_file, *named, *_written(result), *_written(file))
+    if isinstance(result, (str, os.PathLike)):
+        _check_unused(given, ("file", "verdict", "inputs"), "a written release")
+        known = released.of_file(result, original=original, policy=_opened(policy))
+        return _of_released(known, inside.sections, audience, title, others)
+    if isinstance(result, Release):
+        _check_unused(given, ("original",), "a release in memory, which has it")
+        known = released.of_release(result, file=file, policy=_opened(policy), verdict=verdict, inputs=inputs)
+        return _of_released(known, inside.sections, audience, title, others)
+    if isinstance(result, MaskedRelease):
+        _check_unused(given, ("original", "policy", "verdict"), "a masked table")
+        known = released.of_masked(result, file=file, inputs=inputs)
+        return _of_released(known, lambda each: masking.sections(result, each), audience, title, others)
+    _check_unused(given, tuple(given), "such a result")
+    if type(result) not in _INTERNAL:
+        known_kinds = ", ".join(kind.__name__ for kind in (Release, MaskedRelease, *_INTERNAL))
+        msg = f"there is no report of a {type(result).__name__}."
+        raise InputError(with_hint(msg, f"pass a {known_kinds}, or the path of a release."))
+    if audience == "external":
+        msg = f"a {type(result).__name__} has no external form: it speaks of the input."
+        raise InputError(with_hint(msg, "report the release itself to outsiders."))
+    told, sections = _INTERNAL[type(result)]
+    # What a run has just written is not lost to its report.
+    files = result.files if isinstance(result, PipelineRun) else ()
+    return Report(title or told, audience, sections(result), inputs=drafts.paths_among(*files))
+
+
+def _of_released(
+    known: released.Released,
+    sections: Callable[[released.Released], tuple[Section, ...]],
+    audience: Audience,
+    title: str | None,
+    others: tuple[Path, ...],
+) -> Report:
+    if sections is inside.sections and audience == "internal" and not known.quasi_identifiers:
+        msg = f"{known.file!r} is a masked table: its file does not say what its internal report tells."
+        raise InputError(with_hint(msg, "ask for it where it is made, or for the external report."))
+    named = f"Release {known.file}" if known.file else "A release"
+    told = outside.sections(known) if audience == "external" else sections(known)
+    holds = known.verdict.passed and known.verdict.complete
+    return Report(title or named, audience, told, holds, (*known.inputs, *others))
+
+
+def _written(result: Any) -> tuple[Path, ...]:
+    """Return the files of a written release: none is replaced by its report."""
+    if not isinstance(result, (str, os.PathLike)):
+        return ()
+    path = Path(result)
+    if not path.name:
+        raise InputError(with_hint(f"{str(path)!r} is no file.", "name a written release."))
+    return path, manifest_path(path), *codebook_paths(path)
+
+
+def _opened(policy: Policy | str | os.PathLike[str] | None) -> Policy | None:
+    return policy if policy is None or isinstance(policy, Policy) else Policy.read(policy)
+
+
+def _check_unused(given: Mapping[str, Any], names: tuple[str, ...], beside: str) -> None:
+    for name in names:
+        if given[name] is not None:
+            raise InputError(with_hint(f"{name} was given with {beside}.", "it has no effect: leave it out."))

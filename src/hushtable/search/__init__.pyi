@@ -1,0 +1,16 @@
+from . import budget as budget, solver as solver
+from .budget import (
+    THREADS as THREADS,
+    Budget as Budget,
+    Clock as Clock,
+    Effort as Effort,
+    Trace as Trace,
+    Trade as Trade,
+    check_budget as check_budget,
+    check_memory as check_memory,
+    free_memory as free_memory,
+    in_runs as in_runs,
+    n_threads as n_threads,
+    say_if_first_run as say_if_first_run,
+)
+from .solver import linprog as linprog

@@ -1,0 +1,9 @@
+from .methods import (
+    METHODS as METHODS,
+    Bootstrap as Bootstrap,
+    Copula as Copula,
+    Independent as Independent,
+    Method as Method,
+    register as register,
+)
+from .synthesizing import synthesize as synthesize, synthesize_frame as synthesize_frame

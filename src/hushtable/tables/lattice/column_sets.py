@@ -1,0 +1,367 @@
+"""The lattice of column sets: on which sets is a row alone, and which of them are minimal.
+
+Everything here is about positions: rows and columns as codes, in the order of the
+walk. Columns with many values come first there, because they leave the fewest rows
+to their supersets.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass, field
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray
+from hushtable.kernels import sampling as many_draws, uniques
+from hushtable.search import Budget, n_threads, say_if_first_run
+
+__all__ = [
+    "DRAWS_AT_ONCE",
+    "ColumnSets",
+    "Coverage",
+    "WalkProgress",
+    "first_smallest",
+    "grid",
+    "hits_by_draw",
+    "minimal_sets",
+    "pack_draws",
+]
+
+WalkProgress = Callable[[float, int], None]
+"""Called now and then with the share of the columns that are done, in [0, 1], and the combinations looked at.
+
+The share never falls, and is 1 when the walk is over.
+"""
+
+_WARM_UP_SIZES: Final = (3, 5)
+"""Sizes at which a longer walk pauses: what is settled by then need not be walked again."""
+_LOOK_IN_SECONDS: Final = 0.05
+DRAWS_AT_ONCE: Final = 64
+"""As many as a word has bits."""
+
+
+class Coverage(NamedTuple):
+    """What became of the column sets of one size; the numbers add up to all of them.
+
+    How many of them are walked rather than left depends on the number of threads, each of
+    which knows its own part; what is found does not.
+
+    Attributes
+    ----------
+    walked : int
+        Looked at.
+    left : int
+        Left without a loss: nothing can come of them that is not found already.
+    pruned : int
+        Skipped for a reason that may lose something.
+    not_reached : int
+        The budget ended before.
+    """
+
+    walked: int
+    left: int
+    pruned: int
+    not_reached: int
+
+    @classmethod
+    def of(cls, n_all: int, walked: int, left: int | None = None, pruned: int = 0) -> Coverage:
+        """Return the numbers, of so many sets; all that is not walked is left where nothing else is said."""
+        left = n_all - walked - pruned if left is None else left
+        return cls(walked, left, pruned, n_all - walked - left - pruned)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ColumnSets:
+    """Rows with column sets on which they are alone.
+
+    Attributes
+    ----------
+    rows : ndarray of int32, shape (n_found,)
+        Ascending; a row once for each of its sets, the first smallest one first.
+    paths : ndarray of int16, shape (n_found, max_size)
+        Ascending positions of columns, then -1.
+    mates : ndarray of int32, shape (n_found,)
+        The target that equals the row there.
+    n_sets : int
+        Column sets that were looked at; some of them in several stages.
+    complete_to : int
+        Up to this size nothing is missing; less than the largest size where a budget ended the walk.
+    coverage : dict of int to Coverage
+        By size: what became of the sets asked for.
+    """
+
+    rows: CodeArray = field(repr=False)
+    paths: NDArray[np.int16] = field(repr=False)
+    mates: CodeArray = field(repr=False)
+    n_sets: int
+    complete_to: int
+    coverage: dict[int, Coverage] = field(repr=False)
+
+
+def grid(
+    codes: CodeArray,
+    widths: Sequence[int] | CountArray,
+    probes: CountArray | BoolArray,
+    targets: CountArray | BoolArray,
+    sizes: Sequence[int],
+    *,
+    missing_matches: bool = True,
+) -> uniques.Grid:
+    """Lay rows out for a walk; see `hushtable.kernels.uniques.Grid`.
+
+    ``sizes`` are the sizes of sets asked for, each in 1..n_columns.
+    """
+    allowed = np.zeros(max(sizes) + 1, dtype=np.bool_)
+    allowed[list(sizes)] = True
+    return uniques.Grid(
+        codes,
+        np.asarray(widths, dtype=np.int64) + 1,
+        np.minimum(probes, 2).astype(np.int8),
+        np.minimum(targets, 2).astype(np.int8),
+        allowed,
+        missing_matches,
+    )
+
+
+def first_smallest(
+    rows: uniques.Grid, *, budget: Budget | None = None, progress: WalkProgress | None = None
+) -> ColumnSets:
+    """Find, for every probe, the smallest column set on which it is alone; of one size, the first in order.
+
+    Sets of one size are ordered as `itertools.combinations` has them. All threads
+    are used; the answer does not depend on their number. Under a budget of nodes one
+    thread works, so that the same sets are looked at every time. Where a budget ends
+    the walk, every set found is a smallest one, but of more than ``complete_to``
+    columns not always the first.
+    """
+    say_if_first_run(uniques.walk_on, 4)
+    max_size = len(rows.allowed) - 1
+    n_parts = 1 if budget is not None and budget.nodes is not None else n_threads()
+    found = uniques.Found(
+        np.full(len(rows.probes), max_size + 1, dtype=np.int32),
+        np.full((len(rows.probes), max_size), -1, dtype=np.int16),
+        np.full(len(rows.probes), -1, dtype=np.int32),
+    )
+    stages = _stages(rows.allowed, by_size=budget is not None)
+    watch = _Watch(budget, progress, len(rows.codes), n_parts)
+    coverage: dict[int, Coverage] = {}
+    complete_to = 0
+    with ThreadPoolExecutor(n_parts) as pool:
+        for done, stage in enumerate(stages):
+            watch.enter(done, len(stages))
+            upto = rows._replace(allowed=rows.allowed[: stage + 1])
+            below = _n_below(len(rows.codes), stage)
+            seen = np.zeros((n_parts, len(rows.codes), stage + 1))
+            parts = [uniques.Found(found.sizes.copy(), found.paths.copy(), found.mates.copy()) for _ in range(n_parts)]
+            walks = [
+                pool.submit(uniques.walk, upto, own, watch.pulses[part], seen[part], below, part, n_parts)
+                for part, own in enumerate(parts)
+            ]
+            finished = watch.until_done(walks)
+            for own in parts:
+                _keep_first(found, own)
+            if not finished:
+                coverage[stage] = _interrupted(seen, int(watch.pulses[:, 3].min()), stage)
+                break
+            coverage |= _finished(seen, [size for size in _sizes(upto.allowed) if size > complete_to])
+            complete_to = stage
+            if not (found.sizes[rows.probes == 1] > stage).any():
+                complete_to = max_size
+                break
+    watch.leave()
+    alone = np.flatnonzero(found.sizes <= max_size).astype(np.int32)
+    paths = found.paths[alone]
+    # A smaller set leaves the end of a larger one behind.
+    paths[np.arange(max_size) >= found.sizes[alone, None]] = -1
+    coverage = _all_sizes(rows, coverage, complete_to)
+    return ColumnSets(alone, paths, found.mates[alone], watch.n_sets, complete_to, coverage)
+
+
+def minimal_sets(
+    rows: uniques.Grid, *, budget: Budget | None = None, progress: WalkProgress | None = None
+) -> ColumnSets:
+    """Find all minimal column sets on which each probe is alone: alone on them, and on no part of them asked for.
+
+    Where a budget ends the walk, the answer holds all minimal sets up to ``complete_to`` columns, and no others.
+    """
+    say_if_first_run(uniques.walk_all_on, 3)
+    max_size = len(rows.allowed) - 1
+    stages = [max_size] if budget is None else _stages(rows.allowed, by_size=True)
+    watch = _Watch(budget, progress, len(rows.codes), 1)
+    sets = _no_sets(max_size)
+    coverage: dict[int, Coverage] = {}
+    complete_to = 0
+    with ThreadPoolExecutor(1) as pool:
+        for done, stage in enumerate(stages):
+            watch.enter(done, len(stages))
+            upto = rows._replace(allowed=rows.allowed[: stage + 1])
+            seen = np.zeros((1, len(rows.codes), stage + 1))
+            walk = pool.submit(uniques.walk_all, upto, watch.pulses[0], seen[0])
+            if not watch.until_done([walk]):
+                break
+            sets = walk.result()
+            coverage |= _finished(seen, [size for size in _sizes(upto.allowed) if size > complete_to])
+            complete_to = stage
+    watch.leave()
+    hits, mates, paths = sets
+    sizes = (paths >= 0).sum(axis=1)
+    order = np.lexsort((sizes, hits))
+    hits, mates, paths = hits[order], mates[order], paths[order]
+    offsets = np.searchsorted(hits, np.arange(len(rows.probes) + 1))
+    is_minimal = uniques.minimal_only(offsets, paths, len(rows.codes))
+    padded = np.full((int(is_minimal.sum()), max_size), -1, dtype=np.int16)
+    padded[:, : paths.shape[1]] = paths[is_minimal]
+    coverage = _all_sizes(rows, coverage, complete_to)
+    return ColumnSets(hits[is_minimal], padded, mates[is_minimal], watch.n_sets, complete_to, coverage)
+
+
+def hits_by_draw(
+    rows: uniques.Grid, draws: Sequence[NDArray[np.int64]], *, budget: Budget | None = None
+) -> list[NDArray[np.int64]] | None:
+    """Find, for every probe, the draws of targets in which it is alone on a column set with exactly one of the drawn.
+
+    ``draws`` are packed (`pack_draws`); so is the answer, a bit of a probe's word for each draw. None where the
+    budget ended, of nodes: one of the walks, each of which serves 64 draws.
+    """
+    hits = [np.zeros_like(drawn) for drawn in draws]
+    watch = _Watch(budget, None, len(rows.codes), len(draws))
+    with ThreadPoolExecutor(n_threads()) as pool:
+        walks = [
+            pool.submit(many_draws.walk_draws, rows, drawn, hit, pulse)
+            for drawn, hit, pulse in zip(draws, hits, watch.pulses, strict=True)
+        ]
+        return hits if watch.until_done(walks) else None
+
+
+def pack_draws(draws: Iterable[NDArray[np.int64]], n_rows: int) -> list[NDArray[np.int64]]:
+    """Return draws of rows as words, one for every row and 64 draws, whose bits say in which draws the row is."""
+    words: list[NDArray[np.int64]] = []
+    for n_packed, drawn in enumerate(draws):
+        bit = n_packed % DRAWS_AT_ONCE
+        if bit == 0:
+            words.append(np.zeros(n_rows, dtype=np.int64))
+        words[-1][drawn] |= np.int64(1) << bit
+    return words
+
+
+def _sizes(allowed: BoolArray) -> list[int]:
+    return [int(size) for size in np.flatnonzero(allowed)]
+
+
+def _stages(allowed: BoolArray, *, by_size: bool) -> list[int]:
+    """Return the sizes at which a walk pauses.
+
+    All that were asked for, so that what a budget leaves is complete to some size; else the warm-up's and the largest.
+    """
+    *smaller, largest = _sizes(allowed)
+    if by_size:
+        return [*smaller, largest]
+    return [size for size in _WARM_UP_SIZES if allowed[: size + 1].any() and size < largest] + [largest]
+
+
+def _n_below(n_columns: int, max_size: int) -> FloatArray:
+    """Return how many sets of k columns m columns have, k up to max_size, m below n_columns; rounded beyond 2^53."""
+    n_sets = np.ones((max_size + 1, n_columns))
+    with np.errstate(over="ignore"):
+        for size in range(1, max_size + 1):
+            n_sets[size, 0] = 0
+            np.cumsum(n_sets[size - 1, :-1], out=n_sets[size, 1:])
+    return n_sets
+
+
+def _finished(seen: FloatArray, sizes: Sequence[int]) -> dict[int, Coverage]:
+    """Return what became of the sets of a stage that came to its end; see the kernel for what was ``seen``."""
+    n_columns = seen.shape[1]
+    # Every part splits by the first column.
+    return {
+        size: Coverage.of(math.comb(n_columns, size), int((seen[:1] if size == 1 else seen)[:, :, size].sum()))
+        for size in sizes
+    }
+
+
+def _interrupted(seen: FloatArray, n_first: int, size: int) -> Coverage:
+    """Return what became of the sets of one size when the walk was stopped.
+
+    Of first columns that some part has not come to, records may be found on sets that another part has walked.
+    """
+    n_all = math.comb(seen.shape[1], size)
+    walked = int((seen[:1] if size == 1 else seen)[:, :n_first, size].sum())
+    left = float(seen[:, :n_first, 0].sum())
+    return Coverage.of(n_all, walked, min(int(left), n_all - walked) if math.isfinite(left) else 0)
+
+
+def _all_sizes(rows: uniques.Grid, coverage: Mapping[int, Coverage], complete_to: int) -> dict[int, Coverage]:
+    """Add the sizes that no stage came to: nothing can come of them, or they were not reached."""
+    return {
+        size: coverage.get(size) or Coverage.of(math.comb(len(rows.codes), size), 0, None if size <= complete_to else 0)
+        for size in _sizes(rows.allowed)
+    }
+
+
+def _no_sets(max_size: int) -> tuple[CodeArray, CodeArray, NDArray[np.int16]]:
+    nothing = np.empty(0, dtype=np.int32)
+    return nothing, nothing, np.empty((0, max_size), dtype=np.int16)
+
+
+def _keep_first(found: uniques.Found, other: uniques.Found) -> None:
+    """Take over what the other found that is smaller, or as small and earlier in order."""
+    is_tie = other.sizes == found.sizes
+    rows = np.flatnonzero((other.sizes < found.sizes) | is_tie)
+    mine, theirs = found.paths[rows], other.paths[rows]
+    is_used = np.arange(mine.shape[1]) < other.sizes[rows, None]
+    differs = (mine != theirs) & is_used
+    place = differs.argmax(axis=1)
+    every = np.arange(len(rows))
+    is_earlier = differs.any(axis=1) & (theirs[every, place] < mine[every, place])
+    rows = rows[~is_tie[rows] | is_earlier]
+    found.sizes[rows] = other.sizes[rows]
+    found.paths[rows] = other.paths[rows]
+    found.mates[rows] = other.mates[rows]
+
+
+class _Watch:
+    """Looks in on running walks: reports their progress, and stops them when the budget ends."""
+
+    def __init__(self, budget: Budget | None, progress: WalkProgress | None, n_columns: int, n_parts: int) -> None:
+        budget = budget or Budget()
+        self._deadline = None if budget.seconds is None else time.monotonic() + budget.seconds
+        self._progress = progress
+        self._n_columns = n_columns
+        self._n_done, self._n_stages = 0, 1
+        # Sets looked at, the number at which to stop, first column, first columns settled: see the kernel.
+        self.pulses = np.zeros((n_parts, 4), dtype=np.int64)
+        self.pulses[:, 1] = budget.nodes or np.iinfo(np.int64).max
+
+    @property
+    def n_sets(self) -> int:
+        return int(self.pulses[:, 0].sum())
+
+    def enter(self, n_done: int, n_stages: int) -> None:
+        """Begin another stage, before its walks do: they start over at the first column."""
+        self.pulses[:, 2:] = 0
+        if self._deadline and time.monotonic() > self._deadline:
+            self.pulses[:, 1] = 0
+        self._n_done, self._n_stages = n_done, n_stages
+
+    def leave(self) -> None:
+        """Tell that the walk is over."""
+        if self._progress:
+            self._progress(1.0, self.n_sets)
+
+    def until_done(self, walks: Sequence[Future[Any]]) -> bool:
+        """Wait; return whether the walks came to their end."""
+        while wait(walks, timeout=_LOOK_IN_SECONDS if self._deadline or self._progress else None).not_done:
+            if self._progress:
+                of_stage = float(self.pulses[:, 2].mean()) / self._n_columns
+                self._progress((self._n_done + of_stage) / self._n_stages, self.n_sets)
+            if self._deadline and time.monotonic() > self._deadline:
+                self.pulses[:, 1] = 0
+        for walk in walks:
+            walk.result()
+        return bool((self.pulses[:, 0] < self.pulses[:, 1]).all())
