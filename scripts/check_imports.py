@@ -1,4 +1,4 @@
-"""Which third-party library may be imported where; a new place is a decision, not an accident."""
+"""Which library may be imported where, and which room's inside: a new place is a decision, not an accident."""
 
 import ast
 import sys
@@ -95,6 +95,22 @@ ALLOWED = {
 }
 
 
+# Rooms are imported from through their doors; `kernels` has none, its files are named. These are of no door either:
+# functions that have the name of their file, which would hide them, and a room inside a room.
+INSIDES = {
+    *("columns.legible", "io.csv", "quality.similarity"),
+    *("risk.assess", "risk.mpuccs", "synthesizers.installed"),
+}
+
+
+def inside(path: Path, source: Path, tree: ast.AST) -> list[str]:
+    """Return the files of other rooms that a file names."""
+    doors = {door.parent.name for door in source.glob("*/__init__.pyi")} - {path.relative_to(source).parts[0]}
+    named = [node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
+    parts = [name.removeprefix("hushtable.") for name in named if name.startswith("hushtable.")]
+    return [name for name in parts if "." in name and name.partition(".")[0] in doors]
+
+
 def imported(tree: ast.AST) -> set[str]:
     """Return the top-level names of all modules that a file imports, inside functions too."""
     found: set[str] = set()
@@ -109,13 +125,20 @@ def imported(tree: ast.AST) -> set[str]:
 def main() -> int:
     """Print every import in a place that is not allowed; return the exit code."""
     source = Path(__file__).parent.parent / "src" / "hushtable"
+    trees = {path: ast.parse(path.read_text(encoding="utf-8")) for path in sorted(source.rglob("*.py"))}
     wrong = [
         f"{path.relative_to(source)}: imports {name}, allowed in {sorted(ALLOWED[name])}"
-        for path in sorted(source.rglob("*.py"))
-        for name in sorted(imported(ast.parse(path.read_text(encoding="utf-8"))) & ALLOWED.keys())
+        for path, tree in trees.items()
+        for name in sorted(imported(tree) & ALLOWED.keys())
         if path.relative_to(source).as_posix() not in ALLOWED[name]
     ]
-    print("\n".join(wrong) or "libraries: each imported only where it may be")
+    insides = [(path, name) for path, tree in trees.items() for name in inside(path, source, tree)]
+    wrong += [
+        f"{path.relative_to(source)}: imports from hushtable.{name}; the door is hushtable.{name.partition('.')[0]}"
+        for path, name in insides
+        if name not in INSIDES
+    ]
+    print("\n".join(wrong) or f"libraries: each where it may be; rooms: {len(insides)} imports name a file inside")
     return bool(wrong)
 
 

@@ -13,11 +13,11 @@ import pytest
 from hypothesis import given, strategies as st
 
 import hushtable as ht
-import naive
 from hushtable import DistinctLDiversity, KAnonymity, Mondrian, Partition, Table
 from hushtable.io import frames
 from hushtable.kernels import judge
 from hushtable.tables.partition import totals
+from twins import naive
 
 COLUMNS = {
     "age": (pl.Int64, [-40, -3, 0, 7, 8, 31]),

@@ -6,16 +6,15 @@ import stat
 from collections.abc import Callable
 from pathlib import Path
 
-import naive_full_domain as slow
 import numpy as np
 import polars as pl
 import pytest
 from hypothesis import given, settings, strategies as st
 
 import hushtable as ht
-import naive
 from command import done, run
 from hushtable.quality import of
+from twins import naive, naive_full_domain as slow
 
 LETTERS = "abcdefg"
 LOSSES = {

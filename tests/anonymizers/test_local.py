@@ -11,13 +11,13 @@ import polars as pl
 import pytest
 
 import hushtable as ht
-import naive_local as naive
 from hushtable.anonymizers.local import annealing, leftover, neighbours, pairing, pricing, recode
 from hushtable.hierarchy import Hierarchy
 from hushtable.kernels.regroup import Check
 from hushtable.search import budget
 from hushtable.search.budget import Clock
 from kernels.test_local_kernels import NAMES, problem, rows_of
+from twins import naive_local as naive
 
 
 @pytest.mark.parametrize("models", [(), (ht.DistinctLDiversity(2, "ill"),), (ht.TCloseness(0.6, "ill"),)])

@@ -13,12 +13,12 @@ import pytest
 from hypothesis import assume, given, settings, strategies as st
 
 import hushtable as ht
-from anonymizers.brute_force import Priced, candidates_of, cheapest, cheapest_partition
 from hushtable.anonymizers.judging import Judge
 from hushtable.anonymizers.minimal import candidates, regroup, setpartition, smallest
 from hushtable.search.budget import Clock
 from hushtable.tables.table import Table
 from strategies import counted_tables
+from twins.brute_force import Priced, candidates_of, cheapest, cheapest_partition
 
 JOBS = {"up": ["a", "b", "c"], "left": ["a", "b"]}
 PRICES = st.floats(0, 2).map(lambda cost: round(cost, 2))

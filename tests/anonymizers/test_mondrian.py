@@ -11,12 +11,12 @@ import pytest
 from hypothesis import example, given, settings, strategies as st
 
 import hushtable as ht
-import naive
 from hushtable import DistinctLDiversity, KAnonymity, Mondrian, Table
 from hushtable.anonymizers import parallel
 from hushtable.errors import ColumnError, InputError
 from hushtable.recoding.recoding import Intervals
 from searching import search
+from twins import naive
 
 GRADES = ["low", "middle", "high", "top"]
 COLUMNS = {

@@ -11,13 +11,13 @@ import pytest
 from hypothesis import example, given, settings, strategies as st
 
 import hushtable as ht
-import naive
 from hushtable import DistinctLDiversity, KAnonymity, Mondrian, Table
 from hushtable.errors import ColumnError, HierarchyError, InputError
 from hushtable.hierarchy import Hierarchy
 from hushtable.models import DeltaPresence, KMap, TCloseness
 from hushtable.quality.loss import SetNCP
 from searching import search
+from twins import naive
 
 RELAXED = Mondrian(cut="median", strict=False)
 EXCHANGE = Mondrian(exchange=True)

@@ -9,7 +9,6 @@ import polars as pl
 import pytest
 from hypothesis import given, settings, strategies as st
 
-import naive
 from hushtable.anonymizers import Mondrian
 from hushtable.hierarchy import Hierarchy
 from hushtable.kernels import profile
@@ -17,6 +16,7 @@ from hushtable.models import DistinctLDiversity, KAnonymity
 from hushtable.recoding.layout import lay_out, pack, places
 from hushtable.tables.table import Table
 from searching import search
+from twins import naive
 
 # Eight leaves and halves of halves: every share is a binary fraction, so that sums are exact.
 TREE = {"tree": {"low": {"a": ["0", "1"], "b": ["2", "3"]}, "high": {"c": ["4", "5"], "d": ["6", "7"]}}}

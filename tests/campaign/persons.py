@@ -12,8 +12,8 @@ import polars as pl
 
 import hushtable as ht
 from campaign.outcome import Outcome
-from naive_linked import fitting
 from reading import holds
+from twins.naive_linked import fitting
 
 
 def case(random: Random, folder: Path) -> Outcome:

@@ -8,7 +8,6 @@ import pyarrow as pa
 import pytest
 from hypothesis import example, given, strategies as st
 
-import naive
 from command import run
 from hushtable.claims import verify
 from hushtable.claims.readings import match_sizes
@@ -17,6 +16,7 @@ from hushtable.io import frames
 from hushtable.models import BetaLikeness, DeltaDisclosure, DistinctLDiversity, KAnonymity, KMap, TCloseness
 from hushtable.policy.protecting import anonymize
 from hushtable.risk.assess import assess
+from twins import naive
 
 READINGS = ("category", "wildcard", "worst")
 NEVER = KAnonymity(10**6)

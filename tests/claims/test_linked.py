@@ -13,7 +13,7 @@ from command import done, run
 from hushtable.claims import Known, count_linked, linked_in
 from hushtable.errors import ExposureError
 from hushtable.release.exposure import ExposureLimit
-from naive_linked import fitting
+from twins.naive_linked import fitting
 
 KEY = bytes(range(32))
 RULES = """\

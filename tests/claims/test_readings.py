@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-import naive
 from hushtable.claims.readings import label_rows, match_classes
 from hushtable.models.base import Histogram
+from twins import naive
 
 
 @pytest.mark.parametrize("widths", [[], [1], [3, 4], [2] * 9, [400, 400], [2**31 - 2] * 3])

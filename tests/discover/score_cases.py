@@ -7,7 +7,6 @@ import math
 from functools import partial
 from typing import Any, NamedTuple
 
-import naive_scores as naive
 import numpy as np
 import polars as pl
 import pytest
@@ -17,6 +16,7 @@ from hushtable.discover import scores
 from hushtable.tables.partition import Partition
 from hushtable.tables.table import Table
 from strategies import tables
+from twins import naive_scores as naive
 
 
 class Case(NamedTuple):

@@ -7,7 +7,6 @@ import json
 import math
 from functools import partial
 
-import naive_scores as naive
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -38,6 +37,7 @@ from hushtable.discover import scores
 from hushtable.errors import ColumnError, InputError
 from hushtable.tables.partition import Partition
 from hushtable.tables.table import Table
+from twins import naive_scores as naive
 
 
 @given(cases(), st.randoms(use_true_random=False))

@@ -4,8 +4,6 @@ import datetime as dt
 import math
 import sys
 
-import naive_scores as naive
-import naive_treatment
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -16,6 +14,7 @@ from score_cases import VARIANTS, counted, treatments, words_of
 from hushtable.discover import scores
 from hushtable.discover.scores.causal import CausalGraph, causal_graph
 from hushtable.errors import ColumnError, InputError
+from twins import naive_scores as naive, naive_treatment
 
 
 @pytest.mark.parametrize("variant", VARIANTS)

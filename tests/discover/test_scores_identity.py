@@ -7,7 +7,6 @@ import math
 from fractions import Fraction
 from functools import partial
 
-import naive_scores as naive
 import polars as pl
 import pytest
 from hypothesis import given, strategies as st
@@ -16,6 +15,7 @@ from score_cases import PEOPLE, SET, TABLE_3, TWINS, approx, cases, check_same
 from hushtable.discover import scores
 from hushtable.errors import InputError
 from hushtable.tables.table import Table
+from twins import naive_scores as naive
 
 
 @given(cases())

@@ -5,7 +5,6 @@ The faults are those of the library that goes with the source: Simões, Vilela, 
 
 import math
 
-import naive_scores as naive
 import numpy as np
 import polars as pl
 import pytest
@@ -16,6 +15,7 @@ import hushtable as ht
 from hushtable.discover import scores
 from hushtable.errors import HushError, InputError
 from hushtable.tables.table import Table
+from twins import naive_scores as naive
 
 
 @given(cases())

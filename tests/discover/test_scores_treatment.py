@@ -7,8 +7,6 @@ import datetime as dt
 import math
 from decimal import Decimal
 
-import naive_scores as naive
-import naive_treatment
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -20,6 +18,7 @@ from score_cases import VARIANTS, approx, check_same, treatments, words_of
 from hushtable.discover import scores
 from hushtable.errors import InputError
 from hushtable.tables.table import Table
+from twins import naive_scores as naive, naive_treatment
 
 STATISTICS = ("smd", "t", "variance_ratio")
 TREATMENTS = (scores.covariate_shift, scores.balance, scores.propensity_overlap)

@@ -5,7 +5,6 @@ import json
 import math
 from fractions import Fraction
 
-import naive_truth as naive
 import numpy as np
 import pandas as pd
 import pytest
@@ -15,6 +14,7 @@ from score_cases import approx
 from hushtable.discover.scores import truth
 from hushtable.discover.scores.truth import Agreement
 from hushtable.errors import ColumnError, InputError
+from twins import naive_truth as naive
 
 NAMES = ["age", "sex", "zip", "job"]
 SETS = [set(some) for size in range(5) for some in itertools.combinations(NAMES, size)]

@@ -7,7 +7,6 @@ import datetime as dt
 import json
 import math
 
-import naive_scores as naive
 import numpy as np
 import polars as pl
 import pytest
@@ -25,6 +24,7 @@ from score_cases import (
 
 from hushtable.discover import scores
 from hushtable.errors import ColumnError, InputError
+from twins import naive_scores as naive
 
 
 @given(cases())

@@ -4,7 +4,6 @@ import itertools
 import json
 from types import SimpleNamespace
 
-import naive_scores as naive
 import numpy as np
 import polars as pl
 import pytest
@@ -18,6 +17,7 @@ from hushtable.discover.optimizers.exact import undominated
 from hushtable.errors import BudgetExceeded, ColumnError, InputError
 from hushtable.tables.table import Table
 from strategies import counted_tables
+from twins import naive_scores as naive
 
 PAPER = ht.Objective.paper()
 METHODS = [*optimizers.METHODS]

@@ -21,7 +21,7 @@ from hushtable.errors import ColumnError, InputError
 from hushtable.io import batches, frames
 from hushtable.io.csv.dialect import Dialect
 from hushtable.release.pseudonyms import Pseudonyms, pseudonymize
-from test_collapsing import CELLS, rows_of, tables, written
+from typed_frames import CELLS, rows_of, tables, written
 
 SECRET = "canary-7319"
 KEY = bytes(range(32))

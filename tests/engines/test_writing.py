@@ -13,6 +13,7 @@ import polars as pl
 import pytest
 
 import hushtable as ht
+import hushtable.io
 from hushtable.claims import of_models, opened, seen
 from hushtable.engines import output_parts, writing
 from hushtable.engines.files import Files
@@ -220,14 +221,14 @@ here.write(files.batches(here.cells_of(files)), folder / {out!r}, here.claim(), 
 
 MARKS = {
     "SIGKILL": [
-        *(("parts", name, "after") for name in ("_dealt", "_permuted", "_write_parquet")),
+        *(("output_parts", name, "after") for name in ("_dealt", "_permuted", "_write_parquet")),
         *(("writing", name, "before") for name in ("seen", "_say")),
         *(("drafts", "_take_place", when) for when in ("before", "after")),
         ("drafts", "_open_to_others", "after"),
     ],
     "SIGTERM": [
-        ("parts", "_dealt", "after"),
-        ("parts", "_write_parquet", "after"),
+        ("output_parts", "_dealt", "after"),
+        ("output_parts", "_write_parquet", "after"),
         ("drafts", "_take_place", "before"),
         ("drafts", "_take_place", "after"),
     ],
@@ -276,7 +277,7 @@ def test_a_process_that_ends_leaves_the_old_folder_or_the_new_one(tmp_path, numb
 def test_a_kill_leaves_what_none_but_its_owner_may_read_and_the_next_write_removes_it(tmp_path):
     files = source(tmp_path)
     for out in ("out", "out.csv"):
-        killed_at(tmp_path, "parts", "_dealt", "after", "SIGKILL", out)
+        killed_at(tmp_path, "output_parts", "_dealt", "after", "SIGKILL", out)
         left = [each for each in tmp_path.iterdir() if each.name.startswith(".out")]
         assert any("spill" in each for each in listing(tmp_path))
         assert {stat.S_IMODE(each.stat().st_mode) for each in left if each.is_dir()} == {0o700}
@@ -323,6 +324,9 @@ def test_no_error_quotes_a_cell(tmp_path):
 def test_without_its_reader_a_folder_says_what_to_install(tmp_path, monkeypatch):
     for name in ("hushtable.io.batches", "hushtable.io.distinct_rows"):
         monkeypatch.delitem(sys.modules, name)
+    # The door keeps what it has loaded.
+    for name in ("distinct_rows", "scan"):
+        monkeypatch.delitem(vars(hushtable.io), name, raising=False)
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(InputError, match=r"pip install 'hushtable\[stream\]'"):
         opened(tmp_path)

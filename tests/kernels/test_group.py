@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from hypothesis import example, given, strategies as st
 
-import naive
 from hushtable.kernels import group
+from twins import naive
 
 ROWS = st.lists(st.tuples(st.integers(-1, 3), st.integers(-1, 4), st.integers(-1, 2)), max_size=25)
 

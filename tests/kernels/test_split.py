@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from hypothesis import example, given, settings, strategies as st
 
-import naive
 from hushtable._types import RULE_DISTINCT, RULE_SIZE
 from hushtable.anonymizers import parallel
 from hushtable.kernels import judge, shares, split
+from twins import naive
 
 
 class Case(NamedTuple):

@@ -2,7 +2,6 @@ import io
 import json
 from collections import Counter
 
-import naive_masking as naive
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -17,6 +16,7 @@ from hushtable.masking.dealing import Types, greedy
 from hushtable.masking.search import agreement_bound, mask
 from hushtable.search.budget import Budget
 from strategies import tables
+from twins import naive_masking as naive
 
 METHODS = ["auto", "exact", "greedy", "pivot"]
 ADULT = "data/adult/adult_ori.csv"

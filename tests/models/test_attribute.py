@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-import naive
 from hushtable._types import RULE_DISTINCT
 from hushtable.errors import ModelError
 from hushtable.models import ClassStats, DistinctLDiversity, Histogram, Needs
+from twins import naive
 
 CLASSES = st.lists(st.dictionaries(st.integers(-1, 5), st.integers(1, 4), min_size=1, max_size=6), max_size=6)
 """One class-by-value histogram a class; -1 is the missing value."""

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-import naive
 from hushtable.errors import ModelError
 from hushtable.models import (
     MODELS,
@@ -19,6 +18,7 @@ from hushtable.models import (
     from_dict,
     model_to_dict,
 )
+from twins import naive
 
 ALL = [KAnonymity(1), KAnonymity(11), DistinctLDiversity(2, "pay"), DistinctLDiversity(3, 'odd "name" 😀')]
 

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-import naive
 from hushtable._types import RULE_SIZE
 from hushtable.errors import ModelError
 from hushtable.models import ClassStats, KAnonymity, Needs
+from twins import naive
 
 SIZES = st.lists(st.integers(1, 9), max_size=8)
 

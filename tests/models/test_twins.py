@@ -7,7 +7,6 @@ import pytest
 from by_hand import added, stats_of, totals_of
 from hypothesis import given, strategies as st
 
-import naive
 from hushtable.anonymizers.judging import _stacked
 from hushtable.kernels import judge
 from hushtable.models import (
@@ -26,6 +25,7 @@ from hushtable.models import (
     TCloseness,
 )
 from hushtable.models.matching import MatchingNotion
+from twins import naive
 
 # Eighths are exact in binary: where a bound is met exactly, the slow twin sees it too.
 EIGHTHS = st.integers(1, 40).map(lambda n: n / 8)

@@ -9,7 +9,6 @@ import polars as pl
 import pytest
 import yaml
 from hypothesis import given, strategies as st
-from naive_constraining import constrain
 
 from hushtable.columns.column import ColumnSpec
 from hushtable.errors import ColumnError, InputError, PipelineError
@@ -30,6 +29,7 @@ from hushtable.pipeline.conditions import (
 )
 from hushtable.pipeline.constraining import Demand, Rules, check_named, constrained, rules_of
 from hushtable.pipeline.modules import Constraining
+from twins.naive_constraining import constrain
 
 SIGNS = ["==", "!=", "<", "<=", ">", ">="]
 CELLS = {

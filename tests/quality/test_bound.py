@@ -13,7 +13,7 @@ from hushtable.claims.certificates import Certificate, check_certificate
 from hushtable.quality import dual_prices, matching
 from hushtable.quality.bound import ncp_bound, ncp_lower_bound
 from hushtable.search.budget import Clock
-from naive_bound import least_loss, least_loss_with_suppression, slack, worst_excess
+from twins.naive_bound import least_loss, least_loss_with_suppression, slack, worst_excess
 
 ROWS = st.lists(st.tuples(st.integers(0, 6) | st.none(), st.sampled_from("abc") | st.none()), min_size=4, max_size=20)
 NAMES = ["age", "job"]

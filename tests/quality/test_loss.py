@@ -8,11 +8,11 @@ import polars as pl
 import pytest
 from hypothesis import example, given, strategies as st
 
-import naive
 from hushtable.quality.loss import _exact_sum, average_class_size, discernibility, measure, set_ncp
 from hushtable.tables.partition import Partition
 from hushtable.tables.table import Table
-from tightly import tight
+from twins import naive
+from twins.tight_twin import tight
 
 NAMES = ("number", "rank", "group")
 RANKS = ("low", "middle", "high", "top")

@@ -10,12 +10,12 @@ import pyarrow as pa
 import pytest
 from hypothesis import example, given, strategies as st
 
-import naive
 from hushtable.claims import verify
 from hushtable.errors import ColumnError
 from hushtable.models import KAnonymity
 from hushtable.risk.assess import assess
 from hushtable.tables.table import ColumnSpec, Table
+from twins import naive
 
 NAMES = ("a", "b", "s")
 READINGS = ("category", "wildcard", "worst")

@@ -1,6 +1,5 @@
 """The comparison with a control: many draws in one walk against one attack after the other."""
 
-import naive_uniques as naive
 import numpy as np
 import polars as pl
 import pytest
@@ -8,6 +7,7 @@ from hypothesis import assume, given, strategies as st
 from test_mpuccs import pairs, sizes_of
 
 import hushtable as ht
+from twins import naive_uniques as naive
 
 N_DRAWS, N_PERMUTATIONS = 3, 40
 

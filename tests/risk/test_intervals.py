@@ -1,11 +1,11 @@
 """Wilson's interval and the excess over a control, against the slow twin and Anonymeter's figures."""
 
-import naive_uniques as naive
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
 from hushtable.risk.intervals import excess_risk, wilson
+from twins import naive_uniques as naive
 
 COUNTS = st.integers(1, 10_000).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n)))
 

@@ -7,7 +7,6 @@ import pickle
 from collections import Counter
 from pathlib import Path
 
-import naive_uniques as naive
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -15,6 +14,7 @@ import pytest
 from hypothesis import assume, example, given, strategies as st
 
 import hushtable as ht
+from twins import naive_uniques as naive
 
 TREE = [
     "check_order",

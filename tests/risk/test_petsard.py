@@ -11,13 +11,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import naive_uniques as naive
 import pandas as pd
 import polars as pl
 import pytest
 from hypothesis import given, strategies as st
 
 import hushtable as ht
+from twins import naive_uniques as naive
 
 TOTALS = [
     "total_syn_records",

@@ -2,13 +2,13 @@
 
 from decimal import Decimal, localcontext
 
-import naive_population as naive
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
 from hushtable.errors import InputError
 from hushtable.risk.population import benedetti_franconi, household
+from twins import naive_population as naive
 
 
 def exactly(f, weight_sum):

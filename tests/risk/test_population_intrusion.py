@@ -1,6 +1,5 @@
 """Data intrusion simulation: the formula, its interval, unequal weights."""
 
-import naive_population as naive
 import numpy as np
 import pytest
 from drawing import even, lognormal, lumpy, sample
@@ -8,6 +7,7 @@ from hypothesis import given, strategies as st
 
 from hushtable.errors import InputError
 from hushtable.risk.population import SampleClasses, data_intrusion
+from twins import naive_population as naive
 
 SIZES = st.lists(st.integers(1, 5), min_size=1, max_size=30).filter(lambda sizes: 1 in sizes)
 THREE_ERRORS = 0.9973

@@ -1,12 +1,12 @@
 """The likeliest mixture of class sizes, and the bounds of those that fit."""
 
-import naive_population as naive
 import numpy as np
 import pytest
 from drawing import even, lognormal, lumpy, sample
 from hypothesis import given, settings, strategies as st
 
 from hushtable.risk.population import SampleClasses, bounds, mixtures, npmle
+from twins import naive_population as naive
 
 SMALL = st.lists(st.integers(1, 4), min_size=1, max_size=7)
 PEOPLE = 29  # every size has a place of its own on the grid

@@ -2,7 +2,6 @@
 
 import math
 
-import naive_population as naive
 import numpy as np
 import polars as pl
 import pytest
@@ -11,6 +10,7 @@ from hypothesis import given, settings, strategies as st
 from hushtable.risk.population import SampleClasses, chow_liu, expected
 from hushtable.tables.partition import Partition
 from hushtable.tables.table import Table
+from twins import naive_population as naive
 
 
 @st.composite

@@ -2,7 +2,6 @@
 
 import math
 
-import naive_population as naive
 import numpy as np
 import polars as pl
 import pytest
@@ -13,6 +12,7 @@ import hushtable as ht
 from hushtable.risk.population import SampleClasses, TreeRisk, dankar, pitman, population_uniqueness, snb, zayatz
 from hushtable.risk.population.pitman import fit_pitman
 from hushtable.risk.population.snb import fit_snb
+from twins import naive_population as naive
 
 NAMES = ["zayatz", "pitman", "snb", "npmle", "tree", "dankar"]
 MIXED = st.lists(st.integers(1, 6), min_size=3, max_size=25).filter(lambda sizes: 1 in sizes and len(set(sizes)) > 1)

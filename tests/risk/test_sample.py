@@ -7,11 +7,11 @@ import polars as pl
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
-import naive
 from hushtable.errors import ColumnError, InputError
 from hushtable.risk.assess import assess
 from hushtable.tables.table import Table
 from population_stub import estimators  # noqa: F401 - a fixture
+from twins import naive
 
 ROWS = st.lists(st.tuples(*[st.integers(-1, 2)] * 2), min_size=1, max_size=14)
 QI = ["a", "b"]

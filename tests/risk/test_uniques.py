@@ -5,7 +5,6 @@ import json
 import math
 from collections import Counter
 
-import naive_uniques as naive
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -14,6 +13,7 @@ from hypothesis import example, given, strategies as st
 
 import hushtable as ht
 from strategies import tables
+from twins import naive_uniques as naive
 
 ADULT = ["age", "type_employer", "education", "marital", "occupation", "race", "sex", "country"]
 

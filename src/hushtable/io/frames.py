@@ -126,7 +126,7 @@ class Frame:
         return self.column(name) if column is None else canonical(column, self.spelling(name))
 
     def doubts(self, name: str) -> tuple[tuple[str, ...], tuple[tuple[str, str | None], ...]]:
-        """Return what the cells of a column could mean where nothing settles it; see `hushtable.columns.spellings.doubts`."""
+        """Return what the cells of a column could mean where nothing settles it; see `columns.spellings.doubts`."""
         column, spec = self.text(name), self.spec(name)
         if column is None:
             return (), ()

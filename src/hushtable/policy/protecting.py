@@ -109,7 +109,7 @@ def anonymize(
     roles : {"check", "trust"}
         Columns without a role are published as they are. ``"check"`` refuses those that look like direct
         identifiers, measures what the others expose (`Release.exposure`), and warns where that is much; of fewer
-        than 50 records it does neither. Where kept cells name people (`hushtable.discover.prose`) it warns, and `Release.write`
+        than 50 records it does neither. Where kept cells name people (`discover.prose`) it warns, and `Release.write`
         refuses. ``"trust"`` leaves all that out.
     accept : mapping of column to str, optional
         Columns that may expose or name people all the same, each with the reason why.

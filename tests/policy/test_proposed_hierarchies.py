@@ -16,7 +16,7 @@ from hushtable.hierarchy.rules import to_dict
 from hushtable.policy import Policy
 from hushtable.policy.proposed_hierarchies import proposed_rule
 
-sys.path.append(str(Path(__file__).parents[1] / "benchmarks"))
+sys.path.append(str(Path(__file__).parents[2] / "benchmarks"))
 
 CASES: list[tuple[str, Kind | None, list[str], dict[str, Any] | None]] = [
     ("postcode", "category", ["01067", "01069", "80331"], {"prefix": {"lengths": [4, 3, 2, 1]}}),

@@ -7,7 +7,7 @@ from collections.abc import Hashable, Iterable, Sequence
 from fractions import Fraction
 from typing import Any
 
-from naive_scores import Order, Parts, Record, cells, classes, known, number, shares, total_variation, variance
+from twins.naive_scores import Order, Parts, Record, cells, classes, known, number, shares, total_variation, variance
 
 
 def arms(records: list[Record], treatment: str, treated: Any) -> tuple[list[Record], list[Record]]:

@@ -12,11 +12,11 @@ import pyarrow as pa
 import pytest
 from hypothesis import assume, given
 
-import naive
 from hushtable import ColumnSpec, Table
 from hushtable.errors import ColumnError
 from hushtable.io import frames
 from strategies import counted_tables, tables
+from twins import naive
 
 SECRET = "canary-7319"
 DATE, MOMENT = dt.date(2024, 1, 1), dt.datetime(2024, 1, 1, 10, 30)

@@ -9,11 +9,11 @@ import polars as pl
 import pytest
 from hypothesis import example, given, strategies as st
 
-import naive
 from hushtable.errors import InputError
 from hushtable.models import DistinctLDiversity, KAnonymity, Needs
 from hushtable.tables.partition import Partition, totals
 from hushtable.tables.table import Table
+from twins import naive
 
 NAMES = ("age", "sex", "job")
 CELLS = st.tuples(

@@ -620,7 +620,7 @@ def test_identifier_without_action_is_removed():
 
 
 def test_the_policy_of_the_quickstart_is_one(tmp_path):
-    page = (Path(__file__).parents[1] / "docs" / "quickstart.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[2] / "docs" / "quickstart.md").read_text(encoding="utf-8")
     (text,) = re.findall(r"```yaml\n(.*?)```", page, re.DOTALL)
     policy = Policy.parse(text, folder=tmp_path)
     assert policy.method == Mondrian(recoding="readable", margin=2)
@@ -630,7 +630,7 @@ def test_the_policy_of_the_quickstart_is_one(tmp_path):
 @pytest.mark.parametrize("page", ["quickstart.md", "anonymize.md"])
 def test_entries_on_the_pages_are_those_of_policies(page):
     """Each `name: {...}` at the top of a policy that a page names."""
-    text = (Path(__file__).parents[1] / "docs" / page).read_text(encoding="utf-8")
+    text = (Path(__file__).parents[2] / "docs" / page).read_text(encoding="utf-8")
     entries = re.findall(r"`((?:method|loss|limits|budget|person): [^`]*)`", text)
     entries = [entry for entry in entries if "..." not in entry]
     assert entries

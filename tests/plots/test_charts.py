@@ -24,7 +24,7 @@ from hushtable.discover import scores
 from hushtable.errors import InputError
 from hushtable.plots import charts, style
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 VALUES = np.array([3.0, 1.0, 2.0, 2.0, 7.5])
 MATRIX = np.array([[1.0, -0.25, np.nan], [-0.25, 1.0, 0.5], [np.nan, 0.5, 1.0]])
 STEPS = np.array([1, 3, 6])

@@ -20,8 +20,8 @@ from hushtable.policy import Policy
 from hushtable.release import exposure, manifest
 from hushtable.release.exposure import Exposure, ExposureLimit, Uniques, measure_exposure
 from hushtable.tables.table import Table
-from naive_exposure import alone, lone, told
 from strategies import counted_tables, tables
+from twins.naive_exposure import alone, lone, told
 
 WORD = "Zq7Xcanary"
 

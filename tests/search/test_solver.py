@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.optimize
+from test_cli_mingen import PLAIN, here  # noqa: F401 - a fixture
 
 import hushtable
 from hushtable.anonymizers.minimal import mingen
 from hushtable.search import solver
-from test_cli_mingen import PLAIN, here  # noqa: F401 - a fixture
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="the C library has another name")
 

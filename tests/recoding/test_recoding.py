@@ -21,7 +21,7 @@ from hushtable.recoding.cut_points import cut_point
 from hushtable.recoding.layout import lay_out
 from hushtable.tables.partition import Partition
 from hushtable.tables.table import Table
-from tightly import tight
+from twins.tight_twin import tight
 
 RANKS = ("low", "middle", "high", "very high")
 LOOKALIKES = (

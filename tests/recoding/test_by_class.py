@@ -22,7 +22,7 @@ from hushtable.recoding.recoding import Cells, Nodes, Recoding, Sets
 from hushtable.tables.partition import Partition
 from hushtable.tables.table import Table
 from searching import search
-from tightly import tight
+from twins.tight_twin import tight
 
 WORDS = [f"word {i}" for i in range(14)]
 SCHEMA = {

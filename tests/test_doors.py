@@ -1,0 +1,54 @@
+"""Rooms have doors: lazy, complete, and the wall holds when a file is verified."""
+
+import importlib
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import hushtable as ht
+
+HOUSE = Path(ht.__file__).parent
+ROOMS = sorted(path.parent.relative_to(HOUSE).as_posix().replace("/", ".") for path in HOUSE.rglob("__init__.pyi"))
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_everything_that_a_door_offers_is_there(room):
+    door = importlib.import_module(f"hushtable.{room}".rstrip("."))
+    assert [name for name in door.__all__ if not hasattr(door, name)] == []
+    assert door.__doc__
+
+
+def test_doors_open_on_first_use():
+    script = f"""
+import sys
+import hushtable
+for room in {ROOMS!r}:
+    __import__(f"hushtable.{{room}}".rstrip("."))
+print(sorted({{"numba", "numpy", "polars", "scipy", "pydantic", "matplotlib"}} & sys.modules.keys()))
+"""
+    shown = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert shown.stdout.strip() == "[]"
+
+
+def test_who_verifies_a_file_meets_nothing_that_makes_one(tmp_path):
+    people = pl.DataFrame({"age": [31, 34, 52, 57, 31], "job": ["clerk", "cook", "clerk", "clerk", "clerk"]})
+    ht.anonymize(people, quasi_identifiers=["age", "job"], models=[ht.KAnonymity(2)]).write(tmp_path / "out.csv")
+    script = """
+import sys
+from hushtable import cli
+sys.argv = ["hushtable", "verify", "out.csv"]
+try:
+    cli.main()
+except SystemExit as ended:
+    print(ended.code)
+made = ("hushtable.tables.", "hushtable.recoding.", "hushtable.kernels", "numba", "scipy")
+print(sorted(name for name in sys.modules if name.startswith(made)))
+"""
+    shown = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True, cwd=tmp_path, env=os.environ
+    )
+    assert shown.stdout.splitlines()[-2:] == ["0", "[]"]

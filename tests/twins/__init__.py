@@ -1,0 +1,1 @@
+"""Slow twins: every fast thing once more, in the most obvious way."""
