@@ -13,6 +13,7 @@ from hushtable.engines.files import Files
 from hushtable.errors import ColumnError, InputError
 from hushtable.io import frames
 from hushtable.io.batches import scan
+from hushtable.io.csv import encoding, parsing
 from hushtable.io.csv.dialect import Dialect
 from hushtable.io.distinct_rows import collapse
 
@@ -64,6 +65,20 @@ def test_a_csv_in_pieces_is_the_csv_read_whole(
         frame = collapse(source)
     assert (frame.is_text, frame.n_records) == (True, whole.n_rows)
     assert frame.dialect == whole.dialect
+
+
+@given(raw=st.text('a"\n', max_size=30))
+def test_a_piece_ends_where_the_last_line_outside_quotes_does(raw):
+    ends = [at for at, sign in enumerate(raw) if sign == "\n" and raw.count('"', 0, at) % 2 == 0]
+    assert parsing._last_end(raw.encode()) == max(ends, default=-1)
+
+
+def test_a_record_that_never_ends_is_not_gathered(tmp_path, monkeypatch):
+    monkeypatch.setattr(encoding, "_PIECE", 64)
+    monkeypatch.setattr(parsing, "_LONGEST_RECORD", 500)
+    (tmp_path / "t.csv").write_text('a,b\n1,2\n1,"2\n' + "1,2\n" * 300)
+    with pytest.raises(InputError, match=r"a record of .* has more than 500 bytes: a quote is never closed"):
+        collapse(scan(tmp_path / "t.csv", Dialect(delimiter=",")))
 
 
 @pytest.mark.parametrize(

@@ -150,12 +150,14 @@ def test_free_memory_is_the_least_of_what_the_machine_and_its_limits_leave(files
     assert free_memory() == free
 
 
-def test_a_limit_of_the_shell_counts_too(monkeypatch):
+@pytest.mark.parametrize(("name", "of_threads"), [("polars-0\n", 0), ("python\n", 400_000_000 + 2 * 220_000_000)])
+def test_a_limit_of_the_shell_counts_too_and_what_threads_of_polars_reserve(name, of_threads, monkeypatch):
     resource = pytest.importorskip("resource")
-    monkeypatch.setattr(budget, "_read", lambda path: {"/proc/self/statm": "3 2 1 0 0 0 0"}.get(path, ""))
-    monkeypatch.setattr(resource, "getrlimit", lambda which: (1_000_000, resource.RLIM_INFINITY))
+    monkeypatch.setenv("POLARS_MAX_THREADS", "2")
+    monkeypatch.setattr(budget, "_read", lambda path: {"/proc/self/statm": "3 2 1 0 0 0 0"}.get(path, name))
+    monkeypatch.setattr(resource, "getrlimit", lambda which: (1_000_000_000, resource.RLIM_INFINITY))
     monkeypatch.setattr(resource, "getpagesize", lambda: 4096)
-    assert free_memory() == 1_000_000 - 3 * 4096
+    assert free_memory() == 1_000_000_000 - 3 * 4096 - of_threads
 
 
 def _nothing() -> None: ...

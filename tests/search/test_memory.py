@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import gzip
+import subprocess
+import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,6 +15,12 @@ import pytest
 
 import hushtable as ht
 from anonymizers.test_mingen import adult_like
+from command import run
+from hushtable.engines import choosing
+from hushtable.engines.files import Files
+from hushtable.io import files, frames
+from hushtable.io.csv import parsing
+from hushtable.io.csv.dialect import Dialect
 from hushtable.search import budget
 from hushtable.tables.table import Table
 
@@ -109,3 +119,76 @@ def test_what_fits_is_not_refused(monkeypatch: Any) -> None:
     assert anonymize("mingen", budget=ht.Budget(nodes=300)).verify().passed
     assert anonymize(ht.Mondrian(exchange=True)).verify().passed
     assert masked().verify().passed
+
+
+def test_a_packed_file_is_unpacked_only_as_far_as_it_fits(tmp_path: Path, monkeypatch: Any) -> None:
+    packed = tmp_path / "in.csv.gz"
+    packed.write_bytes(gzip.compress(b"age,sex\n" + b"34,f\n" * 2**19))
+    monkeypatch.setattr(files, "_PIECE", 2**16)
+    monkeypatch.setattr(budget, "free_memory", lambda: 2**21)
+    monkeypatch.setattr(choosing, "free_memory", lambda: 2**21)
+    told = r"in.csv.gz', which unpacks to 196,608 bytes or more, would need 0.0023 GB of memory, and 0.0021 GB is free"
+    with pytest.raises(ht.InputError, match=told):
+        frames.read(packed)
+    with pytest.raises(ht.InputError, match="stdin', which unpacks to"):
+        frames.read_stream(packed.read_bytes(), "stdin", Dialect())
+    outcome = run("assess", packed, "--qi", "age")
+    assert (outcome.code, "unpacks to" in outcome.err) == (2, True)
+    # What would fill memory is read batch by batch where that can be done.
+    monkeypatch.setattr(budget, "free_memory", lambda: 2**31)
+    assert isinstance(choosing.opened(packed), Files)
+    monkeypatch.setattr(choosing, "free_memory", lambda: 2**31)
+    assert choosing.opened(packed) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "least"),
+    [("age,name\n" + "34,a longer cell of text\n" * 900, 5), ("a,b,c\n" + "1,2,3\n" * 3_000, 9)],
+)
+def test_a_text_is_refused_by_its_lines_and_cells_before_they_are_read(
+    tmp_path: Path, monkeypatch: Any, text: str, least: int
+) -> None:
+    (tmp_path / "in.csv").write_text(text)
+    monkeypatch.setattr(files, "_AS_TABLE", 1)
+    monkeypatch.setattr(parsing, "_parse", lambda *_: pytest.fail("read"))
+    monkeypatch.setattr(budget, "free_memory", lambda: least * len(text))
+    with pytest.raises(ht.InputError, match=r"reading the [0-9,]+ lines of '.*in.csv' would need"):
+        frames.read(tmp_path / "in.csv")
+
+
+def test_a_text_of_two_bytes_a_letter_takes_less_for_each_of_its_bytes(tmp_path: Path, monkeypatch: Any) -> None:
+    (tmp_path / "in.csv").write_text("age,sex\n" + "34,f\n" * 20, encoding="utf-16")
+    monkeypatch.setattr(parsing, "_check_room", lambda *_: None)
+    monkeypatch.setattr(budget, "free_memory", lambda: 4 * (tmp_path / "in.csv").stat().st_size)
+    assert frames.read(tmp_path / "in.csv").n_rows == 20
+
+
+def test_a_parquet_file_is_refused_by_its_rows_and_types(tmp_path: Path, monkeypatch: Any) -> None:
+    pl.DataFrame({"a": [1] * 10_000, "b": ["x"] * 10_000}).write_parquet(tmp_path / "in.parquet")
+    monkeypatch.setattr(budget, "free_memory", lambda: 200_000)
+    with pytest.raises(ht.InputError, match=r"reading the 10,000 rows of .* would need 0.0002"):
+        frames.read(tmp_path / "in.parquet")
+    monkeypatch.setattr(budget, "free_memory", lambda: 300_000)
+    assert frames.read(tmp_path / "in.parquet").n_rows == 10_000
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("free", [100_000_000, 500_000_000, 1_400_000_000, 1_700_000_000])
+def test_a_limit_of_addresses_ends_no_process_that_reads_a_text(tmp_path: Path, free: int) -> None:
+    pytest.importorskip("resource")
+    (tmp_path / "in.csv").write_text("age,sex,income\n" + "34,f,123456.78\n" * 2_000_000)
+    program = f"""
+import resource
+from pathlib import Path
+from hushtable import errors
+from hushtable.io import frames
+import hushtable as ht, numpy, polars
+used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+resource.setrlimit(resource.RLIMIT_AS, (used + {free}, resource.RLIM_INFINITY))
+try:
+    print(frames.read({str(tmp_path / "in.csv")!r}).n_rows)
+except (errors.InputError, MemoryError) as error:
+    print(type(error).__name__)
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout.strip()) in [(0, "2000000"), (0, "InputError"), (0, "MemoryError")]

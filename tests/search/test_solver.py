@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.optimize
-from test_cli_mingen import PLAIN, here  # noqa: F401 - a fixture
 
 import hushtable
+from cli.test_cli_mingen import PLAIN, here  # noqa: F401 - a fixture
 from hushtable.anonymizers.minimal import mingen
 from hushtable.search import solver
 

@@ -178,20 +178,8 @@ def table_of(file: Path, encoding: str | None, delimiter: str | None, known: Dia
 
     dialect = dialect_of(encoding, delimiter, known)
     if file != _STREAM:
-        _check_room(file)
         return _told(frames.read(file, dialect=dialect), file)
     return _told(frames.read_stream(sys.stdin.buffer.read(), "stdin", dialect), file)
-
-
-def _check_room(file: Path) -> None:
-    """Raise InputError where a file is certain not to fit into memory; the searches estimate what they need."""
-    from hushtable.search import check_memory
-
-    if file.is_file():
-        hint = "anonymize takes --engine stream; else give it fewer rows or columns, or a machine with more memory."
-        # Of text its bytes, the text, and its cells.
-        least = 3.0 if file.suffix.lower() in (".csv", ".tsv", ".txt") else 1.0
-        check_memory(least * file.stat().st_size, f"reading {str(file)!r}", hint)
 
 
 def place_of(file: Path) -> Path:

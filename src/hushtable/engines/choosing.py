@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
@@ -15,7 +16,7 @@ from hushtable.engines.lazy import Lazy, is_lazy, opened as of_engine
 from hushtable.engines.release import RemoteRelease
 from hushtable.engines.source import Origin
 from hushtable.errors import InputError, listed, with_hint
-from hushtable.io import FILE_KINDS, Dialect, Writing, is_many
+from hushtable.io import FILE_KINDS, Dialect, Writing, is_many, unpacked_size
 from hushtable.search import free_memory
 
 if TYPE_CHECKING:
@@ -79,10 +80,17 @@ def opened(
 
 def _is_large(path: Path) -> bool:
     """Tell whether a file is one that had better not be read into memory."""
-    free, kind = free_memory(), FILE_KINDS.get(path.suffix.lower())
+    free, is_packed = free_memory(), path.suffix.lower() == ".gz"
+    kind = FILE_KINDS.get((path.with_suffix("") if is_packed else path).suffix.lower())
     if free is None or kind is None or not path.is_file():
         return False
-    return _GROWTH[kind] * path.stat().st_size > _SHARE * free
+    most = _SHARE * free / _GROWTH[kind]
+    if not is_packed:
+        return path.stat().st_size > most
+    # Whoever reads it says why it cannot be read.
+    with suppress(OSError), path.open("rb") as file:
+        return unpacked_size(path, file, most) > most
+    return False
 
 
 def protect(origin: Files | Lazy, asked: Request) -> RemoteRelease:

@@ -10,6 +10,7 @@ from .files import (
     Snapshot as Snapshot,
     file_kind as file_kind,
     is_many as is_many,
+    unpacked_size as unpacked_size,
 )
 from .frames import Frame as Frame
 from .stale_values import without_remnants as without_remnants

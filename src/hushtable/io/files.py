@@ -8,7 +8,7 @@ import gzip
 import io
 import os
 import zlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any, Final
@@ -17,16 +17,32 @@ import polars as pl
 
 from hushtable.errors import InputError, with_hint
 from hushtable.io.csv.dialect import Dialect
-from hushtable.io.csv.parsing import header_line, read_csv
+from hushtable.io.csv.parsing import PER_LINE, ROOM, header_line, read_csv
 from hushtable.io.excel import read_workbook
+from hushtable.search import check_memory
 
-__all__ = ["FILE_KINDS", "MANIFEST", "Snapshot", "file_kind", "is_many", "read_bytes", "read_file", "write_csv"]
+__all__ = [
+    "FILE_KINDS",
+    "MANIFEST",
+    "Snapshot",
+    "file_kind",
+    "is_many",
+    "read_bytes",
+    "read_file",
+    "unpacked_size",
+    "write_csv",
+]
 
 FILE_KINDS: Final = {".csv": "csv", ".tsv": "csv", ".txt": "csv", ".parquet": "parquet", ".pq": "parquet"}
 """What is written, by the ending of the name."""
 
 MANIFEST: Final = "_manifest.json"
 """The manifest of a folder; readers of folders pass over names that begin so."""
+
+_AS_TABLE: Final = 7.0  # how many times its size a text takes at the least, until it is a table; measured
+_OF_TWO_BYTES: Final = 3.5  # where hardly a letter takes one byte, as in UTF-16
+_PIECE: Final = 2**23  # bytes that are unpacked at once
+_SOME: Final = 1_000  # rows whose size is that of all
 
 _MAGIC: Final = ((b"PAR1", "parquet"), (b"\x1f\x8b", "gzip"), (b"PK\x03\x04", "workbook"))
 
@@ -129,6 +145,10 @@ def read_file(path: Path, dialect: Dialect) -> Read:
             # Opened here: as a name it would be a pattern, or a folder of files.
             with path.open("rb") as file:
                 return _parquet(path, file, dialect)
+        if path.is_file():
+            with path.open("rb") as file:
+                least = 1.0 if kind == "workbook" else _growth(file.read(4))
+            check_memory(least * path.stat().st_size, f"reading {str(path)!r}", ROOM)
         return _read(path, path.read_bytes(), kind, dialect)
     except OSError as error:
         message = f"cannot read {str(path)!r}: {error.strerror or type(error).__name__}."
@@ -168,6 +188,7 @@ def _read(path: Path, raw: bytes, kind: str, dialect: Dialect) -> Read:
 
 def _parquet(path: Path, file: Any, dialect: Dialect) -> Read:
     try:
+        _check_parquet(path, file)
         return pl.read_parquet(file), False, dialect.marks
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException):
         # Polars panics over some damage.
@@ -175,12 +196,63 @@ def _parquet(path: Path, file: Any, dialect: Dialect) -> Read:
         raise InputError(msg) from None
 
 
+def _check_parquet(path: Path, file: Any) -> None:
+    """Raise InputError where the cells of a file are certain not to fit, of texts their places alone."""
+    # Before polars looks at it, which ends the process where it has no memory.
+    check_memory(float(file.seek(0, os.SEEK_END)), f"reading {str(path)!r}", ROOM)
+    file.seek(0)
+    n_rows = pl.scan_parquet(file).select(pl.len()).collect().item()
+    file.seek(0)
+    types = pl.read_parquet_schema(file).values()
+    file.seek(0)
+    check_memory(n_rows * sum(map(_width, types)), f"reading the {n_rows:,} rows of {str(path)!r}", ROOM)
+
+
+def _width(dtype: pl.DataType) -> float:
+    """Return the bytes that a cell takes at the least."""
+    if isinstance(dtype, (pl.String, pl.Binary)):
+        return 16.0
+    return pl.Series(dtype=dtype).clear(_SOME).estimated_size() / _SOME
+
+
+def unpacked_size(path: Path, raw: IO[bytes], most: float) -> int:
+    """Return how many bytes a file of gzip unpacks to; where they are more than the most, some number above it.
+
+    Raises
+    ------
+    InputError
+        It is not gzip, or damaged.
+    """
+    n_bytes = 0
+    for piece in _unpacked(path, raw):
+        n_bytes += len(piece)
+        if n_bytes > most:
+            break
+    return n_bytes
+
+
 def _unzipped(path: Path, raw: bytes) -> bytes:
+    # A few megabytes may unpack to more than any memory holds: nothing is kept before it is known to fit.
+    n_bytes, needed = 0, 0.0
+    for piece in _unpacked(path, io.BytesIO(raw)):
+        n_bytes += len(piece)
+        needed += _growth(piece) * len(piece) + PER_LINE * piece.count(b"\n")
+        check_memory(needed, f"reading {str(path)!r}, which unpacks to {n_bytes:,} bytes or more,", ROOM)
+    return b"".join(_unpacked(path, io.BytesIO(raw)))
+
+
+def _unpacked(path: Path, raw: IO[bytes]) -> Iterator[bytes]:
     try:
-        return gzip.decompress(raw)
+        with gzip.open(raw) as text:
+            while piece := text.read(_PIECE):
+                yield piece
     except (gzip.BadGzipFile, EOFError, zlib.error):
         msg = with_hint(f"{str(path)!r} is not gzip, or was cut off or damaged.", "compress it anew, or unpack it.")
         raise InputError(msg) from None
+
+
+def _growth(head: bytes) -> float:
+    return _OF_TWO_BYTES if b"\0" in head[:4] else _AS_TABLE
 
 
 def _unknown(path: Path, hint: str) -> InputError:

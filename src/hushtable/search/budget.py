@@ -39,6 +39,8 @@ _NEGLIGIBLE: Final = 1e-7  # of a loss: what rounding does to a sum
 
 _MOST_THREADS: Final = 8
 _TOLD_OF: Final[list[Any]] = []
+_ADDRESSES: Final = 400_000_000
+_PER_THREAD: Final = 220_000_000
 _MANY: Final = 50_000  # rows: some milliseconds, far more than it takes to start a thread
 
 
@@ -350,9 +352,17 @@ def _left_of_limits() -> list[int]:
 
     size, resident = (int(number) * resource.getpagesize() for number in pages[:2])
     most, _ = resource.getrlimit(resource.RLIMIT_AS)
-    left = [] if most == resource.RLIM_INFINITY else [max(0, most - size)]
+    left = [] if most == resource.RLIM_INFINITY else [max(0, most - size - _of_threads_to_come())]
     of_container = _read("/sys/fs/cgroup/memory.max").strip()
     return [*left, max(0, int(of_container) - resident)] if of_container.isdigit() else left
+
+
+def _of_threads_to_come() -> int:
+    """Return the addresses, though hardly any memory, that polars reserves for its threads once it starts them."""
+    if any(_read(str(each)).startswith("polars-0") for each in Path("/proc/self/task").glob("*/comm")):
+        return 0
+    asked = os.environ.get("POLARS_MAX_THREADS", "")
+    return _ADDRESSES + _PER_THREAD * (int(asked) if asked.isdigit() else os.cpu_count() or 1)
 
 
 def _read(path: str) -> str:

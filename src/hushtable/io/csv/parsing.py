@@ -25,8 +25,18 @@ from hushtable.errors import ColumnError, InputError, listed, with_hint
 from hushtable.io.csv.dialect import Dialect
 from hushtable.io.csv.encoding import decode, decoded, encoding_of
 from hushtable.io.csv.formulas import shown
+from hushtable.search import check_memory
 
-__all__ = ["DELIMITERS", "check_header", "header_line", "read_csv", "scan_csv"]
+__all__ = ["DELIMITERS", "PER_LINE", "ROOM", "check_header", "header_line", "read_csv", "scan_csv"]
+
+ROOM: Final = "anonymize takes engine='stream' (--engine stream); else give it fewer rows or columns, or more memory."
+"""What to do where a table does not fit into memory."""
+
+PER_LINE: Final = 24.0
+"""Bytes that each line of a text takes, until it is a table."""
+
+_PER_BYTE: Final = 5.5  # bytes that the search for lines takes for each of a text
+_PER_CELL: Final = 16.0
 
 DELIMITERS: Final = ",;\t|"
 _SNIFFED_RECORDS: Final = 50
@@ -35,6 +45,7 @@ _CONTROL: Final = re.compile(r"[\x00-\x08\x0e-\x1f\x7f]")
 _VALUE: Final = re.compile(r"[+-]?[0-9][0-9.,:/ -]*")
 """Numbers and dates, which are seldom names."""
 _LONGEST_LINE: Final = 100_000  # characters of a header without a record
+_LONGEST_RECORD: Final = 2**27  # bytes, where a file is read piece by piece
 _SEPARATOR: Final = re.compile(r'"?sep=([^"\r\n])"?\r?\n')
 """A first line by which Excel says how to split the others."""
 
@@ -93,14 +104,28 @@ def _pieces(path: Path, dialect: Dialect) -> Iterator[bytes]:
     left = b""
     for text in decoded(path, dialect.encoding or "utf-8"):
         left += text.encode()
-        end = left.rfind(b"\n")
-        while end >= 0 and left.count(b'"', 0, end) % 2:
-            end = left.rfind(b"\n", 0, end)
+        end = _last_end(left)
         if end >= 0:
             yield left[: end + 1]
             left = left[end + 1 :]
+        elif len(left) > _LONGEST_RECORD:
+            msg = with_hint(
+                f"a record of {str(path)!r} has more than {_LONGEST_RECORD:,} bytes: a quote is never closed, or it is "
+                "not a CSV.",
+                "quote cells that hold a quote and double it.",
+            )
+            raise InputError(msg)
     if left:
         yield left + b"\n"
+
+
+def _last_end(raw: bytes) -> int:
+    """Return where the last line that ends outside quotes does so; -1 where none does."""
+    if b'"' not in raw:
+        return raw.rfind(b"\n")
+    letters = np.frombuffer(raw, dtype=np.uint8)
+    ends = np.flatnonzero((letters == ord("\n")) & ~np.logical_xor.accumulate(letters == ord('"')))
+    return int(ends[-1]) if len(ends) else -1
 
 
 def _began(path: Path, text: str, dialect: Dialect) -> tuple[str, Dialect, int]:
@@ -117,6 +142,7 @@ def _began(path: Path, text: str, dialect: Dialect) -> tuple[str, Dialect, int]:
 def _records_of(path: Path, raw: bytes, dialect: Dialect, *, first_line: int, width: int | None = None) -> pl.DataFrame:
     """Read records, all checked, of as many fields as the first one where no width is known."""
     delimiter = dialect.delimiter or ","
+    _check_room(path, raw, delimiter)
     layout = _lay_out(raw, delimiter, width)
     _check_layout(path, raw, layout, first_line=first_line, has_header=width is None)
     data = _parse(_without_blank_lines(raw, layout), delimiter, layout.width)
@@ -236,6 +262,14 @@ def _check_layout(path: Path, raw: bytes, layout: _Layout, *, first_line: int, h
             f"line {line} of {str(path)!r} has {layout.n_fields[ragged[0]]} fields, expected {layout.width}.", hint
         )
         raise InputError(msg)
+
+
+def _check_room(path: Path, raw: bytes, delimiter: str) -> None:
+    """Raise InputError where a text does not fit as a table: where polars finds no memory, it ends the process."""
+    n_lines = raw.count(b"\n")
+    n_cells = n_lines + raw.count(delimiter.encode())
+    lines, cells = _PER_BYTE * len(raw), len(raw) + _PER_CELL * n_cells
+    check_memory(max(lines, cells) + PER_LINE * n_lines, f"reading the {n_lines:,} lines of {str(path)!r}", ROOM)
 
 
 def _without_blank_lines(raw: bytes, layout: _Layout) -> bytes:
