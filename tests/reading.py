@@ -72,7 +72,7 @@ def holds(cell: Any, value: Any, kind: str, labels: Labels | None = None, order:
     if cell == "*":
         return True
     if labels and cell in labels:
-        return text in labels[cell]
+        return text in labels[cell] or _is_number_among(text, labels[cell], kind)
     members = json_list(cell)
     if members is not None:
         return any(_is_member(member, text, kind, labels, order) for member in members)
@@ -105,6 +105,12 @@ def is_another_form(cell: str) -> bool:
     """Tell whether a text reads as something else than itself, whatever the column."""
     is_interval = any(_ends(cell, kind, ()) is not None for kind in MEASURED)
     return is_interval or json_list(cell) is not None or cell == "*"
+
+
+def _is_number_among(text: str | None, leaves: Collection[str | None], kind: str) -> bool:
+    """Tell whether a number of a file, as it stands there, is one of some numbers: 25.0 is 25."""
+    number = None if text is None or kind not in ("integer", "decimal") else measure(text, kind)
+    return number is not None and any(leaf is not None and measure(leaf, kind) == number for leaf in leaves)
 
 
 def _is_member(member: str | None, text: str | None, kind: str, labels: Labels | None, order: Sequence[str]) -> bool:

@@ -84,3 +84,14 @@ def test_all_dialects_read_to_the_same_table(tmp_path, delimiter, encoding, form
         assert codes.tolist() == [-1 if row[place] is None else known.index(row[place]) for row in ROWS]
     if is_ambiguous:
         assert Table.encode(frame).column("born").kind == "category"
+
+
+@pytest.mark.parametrize(
+    "text", ['a|"x,y"\n[1, 2]|true\n[3, 4]|false\n', 'a|"x,y"\n1|"2, 3"\n', 'a|"x,y"\r\n1|"2,3"\r']
+)
+def test_a_delimiter_leaves_no_quote_within_a_cell(tmp_path, text):
+    # A comma parts these lines as evenly as the bar does.
+    path = tmp_path / "in.csv"
+    path.write_bytes(text.encode())
+    frame = frames.read(path)
+    assert (frame.delimiter, frame.columns) == ("|", ("a", "x,y"))

@@ -302,18 +302,21 @@ def header_line(names: Sequence[str], delimiter: str) -> str:
 
 
 def _find_delimiter(path: Path, text: str) -> str:
-    """Choose the delimiter that splits the first records into the most fields, evenly."""
+    """Choose the delimiter that splits the first records into the most fields, evenly, with every quote at an edge."""
     if path.name.lower().removesuffix(".gz").endswith(".tsv") and "\t" in text.partition("\n")[0]:
         # Its name says so, whatever else would split it evenly.
         return "\t"
     text = text[:_HEAD]
-    best, most = ",", 1
+    best, most = ",", (False, 1)
     for candidate in DELIMITERS:
         with _records(text, candidate) as records:
             widths = {len(record) for record in itertools.islice(records, _SNIFFED_RECORDS) if record}
-        if len(widths) == 1 and (width := widths.pop()) > most:
-            best, most = candidate, width
-    if most == 1:
+        if len(widths) == 1 and (width := widths.pop()) > 1:
+            # What is no delimiter of this file leaves quotes within cells.
+            is_clean = _lay_out(f"{text}\n".encode(), candidate, width).stray is None
+            if (is_clean, width) > most:
+                best, most = candidate, (is_clean, width)
+    if most == (False, 1):
         # No candidate is even: the header alone decides, and the records are then reported as ragged.
         first = text.partition("\n")[0]
         best = max(DELIMITERS, key=first.count)
