@@ -60,4 +60,6 @@ def test_the_list_holds_every_public_name() -> None:
 
 
 if __name__ == "__main__":
-    LIST.write_text("".join(f"{line}\n" for line in public_names()), encoding="utf-8")
+    promised = [line for line in LIST.read_text(encoding="utf-8").splitlines() if ": " in line]
+    lines = [*(line for line in public_names() if ": " not in line), *promised]
+    LIST.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")

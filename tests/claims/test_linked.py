@@ -229,6 +229,21 @@ def test_verify_counts_them_again(here):
     assert "by records: classes hold at least" in alone
 
 
+def test_python_counts_them_from_the_table_alone(here):
+    release = through(policy(here, more="accept: {patient: nobody knows two}"), "in.csv")
+    asked = {"quasi_identifiers": release.quasi_identifiers, "models": release.models, "specs": release.specs}
+    plain = ht.verify(release.frame, person="patient", **asked)
+    assert plain.passed
+    verdict = ht.verify(release.frame, person="patient", linked=True, **asked)
+    assert not verdict.passed
+    assert verdict.figures["linkage"] == linked_in(release.claim, release.frame).to_dict()
+    assert "finds" in str(verdict.failures[-1])
+    with pytest.raises(ht.InputError, match="whose record a row is"):
+        ht.verify(release.frame, linked=True, **asked)
+    without = release.frame.drop("patient")
+    assert "linkage" not in ht.verify(without, person="patient", original=stays(), linked=True, **asked).figures
+
+
 @pytest.mark.parametrize("action", ["pseudonym", "keep", "fresh", "remove"])
 @pytest.mark.parametrize("audience", ["internal", "external"])
 def test_reports_promise_nothing_that_linked_records_break(here, action, audience):

@@ -125,3 +125,12 @@ def test_of_a_sensitive_column_it_is_told_only() -> None:
     release = Policy.parse(RULES.format(bmi="sensitive")).protect(people().select("height", "weight", "bmi", "ill"))
     assert release.exposure.undoing == ()
     assert "'bmi' follows from 'height' and 'weight': its exact cells take classes apart" in release.exposure.lines()
+
+
+@pytest.mark.filterwarnings("ignore:columns that say")
+def test_insiders_are_told_in_the_report():
+    asked = {"quasi_identifiers": ["height", "weight"], "models": [ht.KAnonymity(3)], "sensitive": ["bmi"]}
+    release = ht.anonymize(people().select("height", "weight", "bmi", "ill"), **asked)
+    said = "bmi is kept as it is, and follows from height and weight"
+    assert said in str(ht.report(release, audience="internal").to_dict())
+    assert said not in str(ht.report(release, audience="external").to_dict())

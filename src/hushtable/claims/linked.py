@@ -17,7 +17,7 @@ import numpy as np
 from hushtable._types import CodeArray, CountArray
 from hushtable.claims.classes import Classes
 from hushtable.claims.grouping import group
-from hushtable.claims.verdict import Claim
+from hushtable.claims.verdict import Claim, Failure, Verdict
 from hushtable.errors import check_columns
 from hushtable.io import frames
 
@@ -72,6 +72,17 @@ class Linkage:
             f"(linked by {self.column}); {each.n_few:,} are among fewer than {self.k}"
             for each in self.known
         ]
+
+    def told_in(self, verdict: Verdict) -> Verdict:
+        """Return a verdict that fails where somebody is found, and has the counts among its figures."""
+        most = max(self.known, key=lambda each: each.n_found / each.n_persons if each.n_persons else 0.0)
+        told = f"who knows {_records(most.n_records)} of a person finds {most.n_found:,} of {most.n_persons:,} persons"
+        found = (Failure(told, 0, 0, self.rate),) if self.rate else ()
+        return replace(
+            verdict,
+            failures=(*verdict.failures, *found),
+            figures={**verdict.figures, "linkage": self.to_dict()},
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return the counts as plain values."""

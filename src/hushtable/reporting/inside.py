@@ -12,7 +12,7 @@ from typing import Any, Final
 import numpy as np
 
 from hushtable.claims import Matchings
-from hushtable.discover import Roles, find_quasi_identifiers
+from hushtable.discover import Determined, Named, Roles, find_quasi_identifiers
 from hushtable.io import Frame
 from hushtable.policy import plain_yaml
 from hushtable.release import manifest
@@ -191,6 +191,16 @@ def _cautions(released: Released) -> Iterator[str]:
             f"On columns that are kept as they are, {'' if exposure['complete'] else 'at least '}"
             f"{exposure['n_unique']:,} of {exposure['n_records']:,} records are unique: whoever does know those "
             "columns finds them."
+        )
+    for named in (Named(**each) for each in exposure.get("named", ())):
+        yield (
+            f"{named.column} is kept as it is, and names people in {named.n_records:,} of {exposure['n_records']:,} "
+            f"records ({named.what})."
+        )
+    for determined in (Determined(**each) for each in exposure.get("determined", ())):
+        yield (
+            f"{determined.column} is kept as it is, and {'tells' if determined.tells else 'follows from'} "
+            f"{and_(determined.by)}: exact cells of the one say much of the other."
         )
 
 
