@@ -21,6 +21,7 @@ PARTS = {
     "pipelines": 1,
     "persons": 1,
     "streams": 1,
+    "columns": 1,
 }
 CASES = {
     "releases": 80,
@@ -36,6 +37,7 @@ CASES = {
     "pipelines": 60,
     "persons": 40,
     "streams": 20,
+    "columns": 30,
 }
 
 

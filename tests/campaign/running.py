@@ -30,6 +30,7 @@ KINDS = {
     "pipelines": 8,
     "persons": 4,
     "streams": 6,
+    "columns": 8,
 }
 """Every kind of case and its share of the cases; a kind is a module here with a function `case(random, folder)`."""
 
