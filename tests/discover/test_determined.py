@@ -127,6 +127,14 @@ def test_of_a_sensitive_column_it_is_told_only() -> None:
     assert "'bmi' follows from 'height' and 'weight': its exact cells take classes apart" in release.exposure.lines()
 
 
+def test_the_scan_asks_about_them():
+    table = people().select("zip", "district", "born", "age", "ill").rename({"district": "q7"})
+    columns = {column.name: column for column in ht.find_quasi_identifiers(table, of_persons=True).columns}
+    assert (columns["q7"].role, columns["zip"].role) == ("ask", "quasi-identifier")
+    assert "'q7' follows from 'zip', and undoes what is hidden there" in columns["q7"].reason
+    assert "follows from" not in columns["ill"].reason
+
+
 @pytest.mark.filterwarnings("ignore:columns that say")
 def test_insiders_are_told_in_the_report():
     asked = {"quasi_identifiers": ["height", "weight"], "models": [ht.KAnonymity(3)], "sensitive": ["bmi"]}

@@ -16,7 +16,10 @@ import numpy as np
 from hushtable._types import CodeArray, FloatArray
 from hushtable.tables import Table, partitions
 
-__all__ = ["MOST_ROWS", "Determined", "find_determined"]
+__all__ = ["FEWEST_ROWS", "MOST_ROWS", "Determined", "find_determined"]
+
+FEWEST_ROWS: Final = 50
+"""Below so many everything follows from something by chance."""
 
 MOST_ROWS: Final = 20_000
 """Rows that are enough to see what follows from what."""

@@ -16,6 +16,7 @@ import numpy as np
 
 from hushtable._types import CodeArray
 from hushtable.columns import Column, count_near_duplicates
+from hushtable.discover.determined import FEWEST_ROWS, MOST_ROWS, find_determined
 from hushtable.discover.prose import look_for_names
 from hushtable.discover.roles.cells import cells_of
 from hushtable.discover.roles.decision import decide
@@ -78,6 +79,7 @@ def find_quasi_identifiers(
     n_records = source.n_records
     columns = _decided(read, source, n_records) if about_persons else tuple(each.proposed for each in read)
     columns = _with_names_seen(columns, source)
+    columns = _with_determined(columns, read, source)
     person = _person(columns, n_records)
     columns = tuple(_warned(column, n_records) if column.name == person else column for column in columns)
     library = "polars" if isinstance(source, Table) else frames.library(source)
@@ -156,6 +158,37 @@ def _with_names_seen(columns: tuple[ProposedRole, ...], source: Table | frames.F
         for each in look_for_names(source, prose, identifiers)
     }
     return tuple(replace(column, reason=column.reason + seen.get(column.name, "")) for column in columns)
+
+
+def _with_determined(
+    columns: tuple[ProposedRole, ...], read: Sequence[_Read], source: Table | frames.Frame
+) -> tuple[ProposedRole, ...]:
+    """Ask about columns that say what proposed quasi-identifiers say; looked at are 20,000 rows evenly from all."""
+    known = [column.name for column in columns if column.role == "quasi-identifier"]
+    # What a word says of a column stands, even if it says that nobody knows it.
+    said = {each.proposed.name for each in read if each.found is not None and each.found.topic is not None}
+    open_ones = [column for column in columns if column.role in ("other", "ask") and column.name not in said]
+    others = [column.name for column in open_ones if column.n_distinct]
+    if not known or not others or source.n_rows < FEWEST_ROWS:
+        return columns
+    rows = np.linspace(0, source.n_rows - 1, min(source.n_rows, MOST_ROWS)).astype(np.int64)
+    coded = [each for each in read if each.found is not None and each.proposed.name in {*known, *others}]
+    some = Table(
+        tuple(each.found.cells.column for each in coded if each.found is not None),
+        np.array([each.codes[rows] for each in coded], dtype=np.int32),
+        np.ones(len(rows), dtype=np.int64),
+    )
+    undoing = find_determined(some, others, known)
+    found = {each.column: f"{each.sentence}, and undoes what is hidden there" for each in undoing}
+    reasons = {
+        column.name: found[column.name] if column.role == "other" else f"{column.reason}; {found[column.name]}"
+        for column in open_ones
+        if column.name in found
+    }
+    return tuple(
+        replace(column, role="ask", reason=reasons[column.name]) if column.name in reasons else column
+        for column in columns
+    )
 
 
 def _warning(column: Column) -> str:
