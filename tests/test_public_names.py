@@ -59,6 +59,39 @@ def test_the_list_holds_every_public_name() -> None:
     assert [line for line in public_names() if line not in listed and ": " not in line] == []
 
 
+def types_by_parameter() -> dict[str, set[str]]:
+    """Return what the verbs take under each name."""
+    found: dict[str, set[str]] = {}
+    for verb in (getattr(ht, name) for name in dir(ht)):
+        for parameter in inspect.signature(verb).parameters.values() if inspect.isfunction(verb) else ():
+            found.setdefault(parameter.name, set()).add(str(parameter.annotation))
+    return found
+
+
+# One name stands for one thing at every door. These are of today; none may be added.
+TWO_TYPES = {
+    "clusters": {"int", "Sequence[int]"},
+    "columns": {"Sequence[str]", "Sequence[str] | None"},
+    "datetime_precision": {"str | None", "str | Mapping[str, str] | None"},
+    "hierarchies": {"Mapping[str, Any] | None", "Mapping[str, Any] | str | os.PathLike[str] | None"},
+    "method": {
+        *("str | Mapping[str, Any] | Method", "Iterable[str] | None"),
+        *("Method", "str | optimizers.Optimizer"),
+    },
+    "min_entropy_delta": {"float", "float | None"},
+    "missing": {"Missing", "Literal['category', 'never']"},
+    "numeric_precision": {"int | None", "Literal['auto'] | int | Mapping[str, int] | None"},
+    "policy": {"Policy | str | os.PathLike[str]", "Policy | str | os.PathLike[str] | None"},
+    "progress": {"Progress | None", "WalkProgress | None"},
+    "weights": {"str | None", "Mapping[str, float] | None"},
+}
+
+
+def test_a_parameter_has_one_type_at_every_door() -> None:
+    several = {name: types for name, types in types_by_parameter().items() if len(types) > 1}
+    assert several == TWO_TYPES
+
+
 if __name__ == "__main__":
     promised = [line for line in LIST.read_text(encoding="utf-8").splitlines() if ": " in line]
     lines = [*(line for line in public_names() if ": " not in line), *promised]
