@@ -17,8 +17,7 @@ import warnings
 import hushtable as ht
 from hushtable.io import frames
 from hushtable.policy import Policy
-from hushtable.policy.comparing import compare
-from hushtable.policy.comparison import Comparison
+from hushtable.policy.comparing import Comparison, compare
 from hushtable.policy.proposal import proposed
 
 K = (2, 3, 5, 10, 20)

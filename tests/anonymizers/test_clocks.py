@@ -11,7 +11,7 @@ import pytest
 
 import hushtable as ht
 from anonymizers.test_mingen import adult_like, laid_out
-from hushtable.anonymizers import exchange, parallel
+from hushtable.anonymizers import mondrian, parallel
 from hushtable.anonymizers.minimal import regroup, smallest
 from hushtable.kernels import cost, exchange as exchange_kernels, regroup as regroup_kernels
 from hushtable.search import budget
@@ -178,7 +178,7 @@ def test_exchange_sweeps_in_slices_and_is_the_same(monkeypatch: Any) -> None:
     }
     whole = ht.anonymize(adult_like(300), **given)
     calls = counted(monkeypatch, exchange_kernels, "sweep")
-    monkeypatch.setattr(exchange, "_TOGETHER", 5)
+    monkeypatch.setattr(mondrian, "_TOGETHER", 5)
     sliced = ht.anonymize(adult_like(300), **given)
     assert len(calls) > 20
     assert sliced.frame.equals(whole.frame)
@@ -187,7 +187,7 @@ def test_exchange_sweeps_in_slices_and_is_the_same(monkeypatch: Any) -> None:
 def test_exchange_ends_with_the_clock_and_keeps_what_it_gained(monkeypatch: Any) -> None:
     given: dict[str, Any] = {"quasi_identifiers": NAMES, "models": [ht.KAnonymity(3)]}
     plain = ht.anonymize(adult_like(300), **given)
-    monkeypatch.setattr(exchange, "_TOGETHER", 5)
+    monkeypatch.setattr(mondrian, "_TOGETHER", 5)
     Ticking(monkeypatch)
     release = ht.anonymize(adult_like(300), method=ht.Mondrian(exchange=True), budget=Budget(seconds=12), **given)
     assert release.verify().passed

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from hushtable.anonymizers import Mondrian
-from hushtable.anonymizers.cuts import CutTree
+from hushtable.anonymizers.placement import CutTree
 from hushtable.hierarchy import Hierarchy
 from hushtable.models import KAnonymity
 from hushtable.recoding.layout import lay_out, places

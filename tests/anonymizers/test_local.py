@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 import hushtable as ht
-from hushtable.anonymizers.local import annealing, leftover, neighbours, pairing, pricing, recode
+from hushtable.anonymizers.local import annealing, leftover, neighbours, pricing, recode
 from hushtable.hierarchy import Hierarchy
 from hushtable.kernels.regroup import Check
 from hushtable.search import budget
@@ -43,7 +43,7 @@ def test_pairs_of_few_rows_cost_little_more_than_the_best():
         asked = problem(seed, n_rows=8, k=2)
         priced = pricing.priced(asked)
         found = neighbours.find(priced.space, np.zeros(8, np.int32), 8, Clock())
-        labels = pairing.pairs(priced.space, found)
+        labels = neighbours.pairs(priced.space, found)
         assert set(np.bincount(labels).tolist()) <= {2, 3}
         rows = rows_of(asked)
         best = min(

@@ -12,7 +12,7 @@ import hushtable as ht
 from command import done
 from hushtable.anonymizers import Mondrian, Problem
 from hushtable.anonymizers.judging import Judge
-from hushtable.anonymizers.outlier_suppression import worth_suppressing
+from hushtable.anonymizers.mondrian import worth_suppressing
 from hushtable.quality.loss import SetNCP
 
 OUTLIER = pl.DataFrame({"income": [float(i % 97) for i in range(299)] + [1e6]})

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 import hushtable as ht
-from hushtable.anonymizers.suppress import offending_rows
+from hushtable.anonymizers.protecting import offending_rows
 from hushtable.io import frames
 
 

@@ -10,7 +10,7 @@ from hypothesis import example, given, strategies as st
 
 from command import run
 from hushtable.claims import verify
-from hushtable.claims.readings import match_sizes
+from hushtable.claims.grouping import match_sizes
 from hushtable.errors import ColumnError, InputError, VerificationError
 from hushtable.io import frames
 from hushtable.models import BetaLikeness, DeltaDisclosure, DistinctLDiversity, KAnonymity, KMap, TCloseness

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from hushtable.claims.readings import label_rows, match_classes
+from hushtable.claims.grouping import label_rows, match_classes
 from hushtable.models.base import Histogram
 from twins import naive
 

@@ -8,8 +8,7 @@ import pytest
 import hushtable as ht
 from command import done, run, tree
 from hushtable.policy import Policy
-from hushtable.policy.comparing import compare
-from hushtable.policy.comparison import INTERNAL, KNEE
+from hushtable.policy.comparing import INTERNAL, KNEE, compare
 
 POLICY = """
 columns: {birth_date: quasi-identifier, sex: quasi-identifier, postcode: quasi-identifier, diagnosis: sensitive}

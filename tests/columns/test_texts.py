@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from hushtable.columns.texts import gather, listed, map_texts, mask, spelled, without_blanks
+from hushtable.columns.series import gather, listed, map_texts, mask, spelled, without_blanks
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,7 @@ import pytest
 
 from hushtable.columns.spellings import fold
 from hushtable.discover.recognise import find_quasi_identifiers
-from hushtable.discover.roles.names import lexicon, says
-from hushtable.discover.roles.topics import entries, packaged, rows, topics
+from hushtable.discover.roles.names import entries, lexicon, packaged, rows, says, topics
 
 NAMES = {
     "birth": [

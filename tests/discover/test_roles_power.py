@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 from hypothesis import given
 
-from hushtable.discover.roles.distinguishing_power import entropy, mean_gains, orders, twins
+from hushtable.discover.roles.decision import entropy, mean_gains, orders, twins
 from hushtable.tables.table import Table
 from strategies import counted_tables
 

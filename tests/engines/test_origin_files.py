@@ -13,10 +13,10 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, strategies as st
 
-from hushtable.engines import output_parts
+from hushtable.engines import writing
 from hushtable.engines.files import Files
-from hushtable.engines.output_parts import Batches, write_file, write_parts
 from hushtable.engines.published_cells import Cells
+from hushtable.engines.writing import Batches, write_file, write_parts
 from hushtable.errors import ColumnError, InputError
 from hushtable.io import batches, frames
 from hushtable.io.csv.dialect import Dialect
@@ -86,9 +86,9 @@ def test_parts_hold_what_a_join_gives(tmp_path_factory, data, table):
     out, spill = folders(tmp_path_factory)
     with pytest.MonkeyPatch.context() as patch:
         limit = data.draw(st.sampled_from([0, 3, 10**6]))
-        patch.setattr(output_parts, "_MOST_ROWS", limit)
-        patch.setattr(output_parts, "_BUCKETS", 3)
-        patch.setattr(output_parts, "_GROUP", data.draw(st.integers(1, 5)))
+        patch.setattr(writing, "_MOST_ROWS", limit)
+        patch.setattr(writing, "_BUCKETS", 3)
+        patch.setattr(writing, "_GROUP", data.draw(st.integers(1, 5)))
         n_rows = write_parts(files.batches(cells), out, spill, rows_per_part=4)
     assert not spill.exists()
     expected = slow(table, cells)
@@ -127,7 +127,7 @@ def test_rows_leave_in_another_order_every_time(tmp_path):
     for place, limit in enumerate([10**6, 100, 100]):
         (tmp_path / str(place)).mkdir()
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(output_parts, "_MOST_ROWS", limit)
+            patch.setattr(writing, "_MOST_ROWS", limit)
             write_parts(
                 files.batches(made_cells(files, ["b"], ["a"])), tmp_path / str(place), tmp_path / "s", rows_per_part=300
             )
@@ -144,8 +144,8 @@ def test_a_large_bucket_is_dealt_again_and_nothing_is_open_to_others(tmp_path, m
     pl.DataFrame({"a": range(3000)}).write_parquet(tmp_path / "t.parquet", row_group_size=100)
     files = Files.open(tmp_path / "t.parquet")
     for name, value in {"_MOST_ROWS": 50, "_BUCKETS": 4, "_GROUP": 200}.items():
-        monkeypatch.setattr(output_parts, name, value)
-    dealt, depths, modes = output_parts._dealt, [], []
+        monkeypatch.setattr(writing, name, value)
+    dealt, depths, modes = writing._dealt, [], []
 
     def watched(tables, spill):
         found = dealt(tables, spill)
@@ -153,7 +153,7 @@ def test_a_large_bucket_is_dealt_again_and_nothing_is_open_to_others(tmp_path, m
         modes.extend((each.is_dir(), stat.S_IMODE(each.stat().st_mode)) for each in [spill, *spill.iterdir()])
         return found
 
-    monkeypatch.setattr(output_parts, "_dealt", watched)
+    monkeypatch.setattr(writing, "_dealt", watched)
     batches = Batches(lambda: iter([pa.table({"a": range(3000)})]), lambda table: table)
     assert write_file(batches, tmp_path / "out.parquet", tmp_path / "s") == 3000
     assert sorted(pl.read_parquet(tmp_path / "out.parquet")["a"].to_list()) == list(range(3000))
@@ -173,7 +173,7 @@ def test_no_cell_that_is_not_published_is_in_a_part(tmp_path):
     cells = Cells(keys, keys.clone(), shown, ("a", "kept"))
     (tmp_path / "out").mkdir()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(output_parts, "_MOST_ROWS", 10)
+        patch.setattr(writing, "_MOST_ROWS", 10)
         write_parts(files.batches(cells), tmp_path / "out", tmp_path / "s")
     (path,) = (tmp_path / "out").iterdir()
     assert SECRET.encode() not in path.read_bytes()
@@ -248,7 +248,7 @@ def test_a_csv_comes_back(tmp_path, encoding, delimiter, monkeypatch):
     table = pl.DataFrame(
         {'a;,"b': ["é", 'x"y', "1,5;2", None, "line\nbreak"] * 3, "n": [1.5, 2.0, None, -0.25, 1e-7] * 3}
     )
-    monkeypatch.setattr(output_parts, "_GROUP", 4)
+    monkeypatch.setattr(writing, "_GROUP", 4)
     write_file([table.to_arrow()], tmp_path / "out.csv", tmp_path / "s", delimiter=delimiter, encoding=encoding)
     read = frames.read(tmp_path / "out.csv", dialect=Dialect(encoding, delimiter))
     assert read.columns == tuple(table.columns)
@@ -281,7 +281,7 @@ def test_rows_of_many_wide_columns_are_found_again(tmp_path, monkeypatch):
     keys = files.collapse(table.columns).native
     cells = Cells(keys, keys.clone(), np.ones(len(keys), dtype=bool), tuple(table.columns))
     (tmp_path / "out").mkdir()
-    monkeypatch.setattr(output_parts, "_MOST_ROWS", 100)
+    monkeypatch.setattr(writing, "_MOST_ROWS", 100)
     write_parts(files.batches(cells), tmp_path / "out", tmp_path / "s")
     assert written_rows(tmp_path / "out") == sorted(table.rows(), key=repr)
     changed = table.with_columns(pl.col("c11") + 1)

@@ -15,7 +15,7 @@ import pytest
 import hushtable as ht
 import hushtable.io
 from hushtable.claims import of_models, opened, seen
-from hushtable.engines import output_parts, writing
+from hushtable.engines import writing
 from hushtable.engines.files import Files
 from hushtable.engines.published_cells import Cells
 from hushtable.engines.writing import write
@@ -52,8 +52,8 @@ def listing(folder):
 
 @pytest.fixture(autouse=True)
 def _by_way_of_the_disk(monkeypatch):
-    monkeypatch.setattr(output_parts, "_MOST_ROWS", 10)
-    monkeypatch.setattr(output_parts, "_BUCKETS", 3)
+    monkeypatch.setattr(writing, "_MOST_ROWS", 10)
+    monkeypatch.setattr(writing, "_BUCKETS", 3)
 
 
 def test_a_folder_is_written_verified_and_read_again(tmp_path, capsys):
@@ -140,14 +140,14 @@ def test_what_does_not_hold_leaves_the_old_release(tmp_path, name):
 def test_an_exception_leaves_no_spill_at_once(tmp_path, monkeypatch, error, place):
     files = source(tmp_path)
     batches = files.batches(cells_of(files))
-    done = getattr(output_parts, place)
+    done = getattr(writing, place)
 
     def failing(*arguments):
         done(*arguments)
         assert any(each.startswith(".out") for each in listing(tmp_path))
         raise error
 
-    monkeypatch.setattr(output_parts, place, failing)
+    monkeypatch.setattr(writing, place, failing)
     with pytest.raises((error, InputError)):
         write(batches, tmp_path / "out", claim(), {})
     assert listing(tmp_path) == ["in.parquet"]
@@ -191,10 +191,10 @@ sys.path[:0] = {paths!r}
 import test_writing as here
 from hushtable.io import drafts
 from hushtable.release import manifest
-from hushtable.engines import output_parts, writing
+from hushtable.engines import writing
 
 for name in ("_MOST_ROWS", "_BUCKETS"):
-    setattr(output_parts, name, 10 if name == "_MOST_ROWS" else 3)
+    setattr(writing, name, 10 if name == "_MOST_ROWS" else 3)
 module, name, when = {module}, {name!r}, {when!r}
 real = getattr(module, name)
 
@@ -221,14 +221,14 @@ here.write(files.batches(here.cells_of(files)), folder / {out!r}, here.claim(), 
 
 MARKS = {
     "SIGKILL": [
-        *(("output_parts", name, "after") for name in ("_dealt", "_permuted", "_write_parquet")),
+        *(("writing", name, "after") for name in ("_dealt", "_permuted", "_write_parquet")),
         *(("writing", name, "before") for name in ("seen", "_say")),
         *(("drafts", "_take_place", when) for when in ("before", "after")),
         ("drafts", "_open_to_others", "after"),
     ],
     "SIGTERM": [
-        ("output_parts", "_dealt", "after"),
-        ("output_parts", "_write_parquet", "after"),
+        ("writing", "_dealt", "after"),
+        ("writing", "_write_parquet", "after"),
         ("drafts", "_take_place", "before"),
         ("drafts", "_take_place", "after"),
     ],
@@ -277,7 +277,7 @@ def test_a_process_that_ends_leaves_the_old_folder_or_the_new_one(tmp_path, numb
 def test_a_kill_leaves_what_none_but_its_owner_may_read_and_the_next_write_removes_it(tmp_path):
     files = source(tmp_path)
     for out in ("out", "out.csv"):
-        killed_at(tmp_path, "output_parts", "_dealt", "after", "SIGKILL", out)
+        killed_at(tmp_path, "writing", "_dealt", "after", "SIGKILL", out)
         left = [each for each in tmp_path.iterdir() if each.name.startswith(".out")]
         assert any("spill" in each for each in listing(tmp_path))
         assert {stat.S_IMODE(each.stat().st_mode) for each in left if each.is_dir()} == {0o700}

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given, strategies as st
 
 import hushtable as ht
-from hushtable.claims.columns import rules_of
+from hushtable.claims.classes import rules_of
 from hushtable.columns.column import from_texts
 from hushtable.columns.spellings import fold
 from hushtable.hierarchy import rules
-from hushtable.hierarchy.dictionaries import DICTIONARIES, OTHER, Dictionary, _paths, _rows, known_rate, listed
+from hushtable.hierarchy.rules import DICTIONARIES, OTHER, Dictionary, _paths, _rows, known_rate, listed
 from hushtable.io import frames
 from hushtable.release import manifest
 

@@ -11,7 +11,7 @@ from hushtable.anonymizers import Problem
 from hushtable.anonymizers.judging import Judge
 from hushtable.anonymizers.local import annealing, neighbours, pricing
 from hushtable.hierarchy import Hierarchy
-from hushtable.kernels import annealing as steps, class_costs, pairing as rings, unplaced as levels
+from hushtable.kernels import annealing as steps, class_costs, neighbours as rings, unplaced as levels
 from hushtable.search.budget import Clock
 from twins import naive_local as naive
 

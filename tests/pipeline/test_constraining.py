@@ -15,19 +15,8 @@ from hushtable.errors import ColumnError, InputError, PipelineError
 from hushtable.io import frames
 from hushtable.io.csv.dialect import Dialect
 from hushtable.io.frames import Frame
-from hushtable.pipeline.conditions import (
-    Agreement,
-    Cell,
-    Comparison,
-    Day,
-    Every,
-    Missing,
-    Number,
-    Some,
-    Sum,
-    Text,
-)
 from hushtable.pipeline.constraining import Demand, Rules, check_named, constrained, rules_of
+from hushtable.pipeline.expressions import Agreement, Cell, Comparison, Day, Every, Missing, Number, Some, Sum, Text
 from hushtable.pipeline.modules import Constraining
 from twins.naive_constraining import constrain
 

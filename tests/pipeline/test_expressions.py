@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from hushtable.errors import PipelineError
-from hushtable.pipeline.conditions import (
+from hushtable.pipeline.expressions import (
     Agreement,
     Cell,
     Comparison,
@@ -18,8 +18,9 @@ from hushtable.pipeline.conditions import (
     Sum,
     Text,
     columns_of,
+    number,
+    read,
 )
-from hushtable.pipeline.expressions import number, read
 
 SIGNS = ["==", "!=", "<", "<=", ">", ">="]
 AGE, PAY = Cell("age"), Cell("pay")

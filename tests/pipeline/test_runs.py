@@ -17,7 +17,7 @@ import pytest
 import hushtable as ht
 from command import run, tree
 from hushtable.io import drafts
-from hushtable.pipeline import evaluators, run as runs, steps
+from hushtable.pipeline import evaluators, pipeline as runs, steps
 from hushtable.pipeline.writing import RECORD
 
 REPORTS = """

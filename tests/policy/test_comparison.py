@@ -9,8 +9,7 @@ from matplotlib.figure import Figure
 
 import hushtable as ht
 from hushtable.policy import Policy
-from hushtable.policy.comparing import compare
-from hushtable.policy.comparison import INTERNAL, KNEE, ComparedRun, Comparison
+from hushtable.policy.comparing import INTERNAL, KNEE, ComparedRun, Comparison, compare
 
 PEOPLE = pl.DataFrame({"age": [31, 34, 38, 52, 57, 59], "<b>": ["f", "f", "m", "m", "f", "m"]})
 RULES = Policy.make({"columns": dict.fromkeys(PEOPLE.columns, "quasi-identifier"), "models": [{"k-anonymity": 2}]})

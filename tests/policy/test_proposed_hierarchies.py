@@ -14,7 +14,7 @@ from command import done, run
 from hushtable.columns.column import Kind, from_texts
 from hushtable.hierarchy.rules import to_dict
 from hushtable.policy import Policy
-from hushtable.policy.proposed_hierarchies import proposed_rule
+from hushtable.policy.proposal import proposed_rule
 
 sys.path.append(str(Path(__file__).parents[2] / "benchmarks"))
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from hushtable.hierarchy import Hierarchy
-from hushtable.quality import arx
+from hushtable.quality import measures
 from hushtable.quality.loss import loss_metric, loss_metric_by_column, non_uniform_entropy, precision
 from hushtable.tables.table import Table
 
@@ -128,22 +128,22 @@ def test_the_figures_of_arx(adult: Adult, scenario: Scenario) -> None:
     assert (~node.suppressed).sum() == scenario.n_classes
     given = (node.shares, node.sizes, adult.leaf_shares)
     if scenario.loss is not None:
-        by_column = arx.arx_loss_by_column(*given, suppressed=node.suppressed)
+        by_column = measures.arx_loss_by_column(*given, suppressed=node.suppressed)
         assert by_column == pytest.approx(scenario.by_column, abs=1e-9)
-        assert arx.arx_loss(*given, suppressed=node.suppressed) == pytest.approx(scenario.loss, abs=1e-12)
+        assert measures.arx_loss(*given, suppressed=node.suppressed) == pytest.approx(scenario.loss, abs=1e-12)
         # ARX's figures were noted to eight decimals.
-        found = arx.granularity(*given, suppressed=node.suppressed)
+        found = measures.granularity(*given, suppressed=node.suppressed)
         assert found == pytest.approx(scenario.granularity, abs=6e-9)
     else:
         rows = (node.codes, node.nodes, np.ones(node.codes.shape[1], dtype=np.int64))
-        found = arx.arx_entropy(*rows, suppressed=node.suppressed[node.labels])
+        found = measures.arx_entropy(*rows, suppressed=node.suppressed[node.labels])
         assert found == pytest.approx(scenario.entropy, abs=1e-9)
 
 
 def test_without_suppression_the_loss_metric_is_the_mean_of_arx_losses(adult: Adult) -> None:
     node = recode(adult, SCENARIOS[0])
     given = (node.shares, node.sizes, adult.leaf_shares)
-    assert loss_metric(*given) == pytest.approx(arx.arx_loss(*given, aggregate="arithmetic"), abs=1e-9)
+    assert loss_metric(*given) == pytest.approx(measures.arx_loss(*given, aggregate="arithmetic"), abs=1e-9)
 
 
 @st.composite
@@ -170,12 +170,12 @@ def test_arx_loss_is_the_slow_twin(made, gs_factor):
         room = n_records - g * n_records * leaf
         loss = (raw - g * n_records * leaf) / room if room else 0.0
         losses.append(math.floor(max(0.0, loss) * 1e10) / 1e10)
-    found = arx.arx_loss_by_column(shares, sizes, leaves, suppressed=suppressed, gs_factor=gs_factor)
+    found = measures.arx_loss_by_column(shares, sizes, leaves, suppressed=suppressed, gs_factor=gs_factor)
     assert found == pytest.approx(losses, abs=2e-10)
     product = math.prod((loss + 1) ** (1 / len(losses)) for loss in losses) - 1
     given_ = {"suppressed": suppressed, "gs_factor": gs_factor}
-    assert arx.arx_loss(shares, sizes, leaves, **given_) == pytest.approx(product, abs=1e-9)
-    weighted = arx.arx_loss(shares, sizes, leaves, weights=np.full(len(leaves), 3.0), **given_)
+    assert measures.arx_loss(shares, sizes, leaves, **given_) == pytest.approx(product, abs=1e-9)
+    weighted = measures.arx_loss(shares, sizes, leaves, weights=np.full(len(leaves), 3.0), **given_)
     assert weighted == pytest.approx(product, abs=1e-9)
 
 
@@ -195,13 +195,13 @@ def test_granularity_and_loss_metric_are_the_slow_twins(made):
         lost.append(sum(losses) / len(losses))
     mean, least = sum(cells) / len(cells), float(leaves.mean())
     expected = 1.0 if least == 1 else 1 - (mean - least) / (1 - least)
-    assert arx.granularity(shares, sizes, leaves, suppressed=suppressed) == pytest.approx(expected)
+    assert measures.granularity(shares, sizes, leaves, suppressed=suppressed) == pytest.approx(expected)
     kept, n_gone = ~suppressed, int(sizes[suppressed].sum())
     by_column = loss_metric_by_column(shares[:, kept], sizes[kept], leaves, n_gone)
     assert by_column == pytest.approx(lost)
     assert loss_metric(shares[:, kept], sizes[kept], leaves, n_gone) == pytest.approx(sum(lost) / len(lost))
     several = leaves < 1
-    by_granularity = 1 - arx.granularity_by_column(shares, sizes, leaves, suppressed=suppressed)
+    by_granularity = 1 - measures.granularity_by_column(shares, sizes, leaves, suppressed=suppressed)
     assert by_granularity[several] == pytest.approx(by_column[several])
 
 
@@ -217,8 +217,8 @@ def test_entropies_are_the_slow_twins(rows):
     gone = [nodes[0, i] for i, (_, count, hidden) in enumerate(rows) if hidden for _ in range(count)]
     kept = -sum(math.log2(values.count(v) / published.count(u)) for v, u in zip(values, published, strict=True))
     lost = -sum(math.log2(gone.count(u) / len(gone)) for u in gone)
-    assert arx.arx_entropy(codes, nodes, counts, suppressed=suppressed) == pytest.approx(kept + lost, abs=1e-9)
-    only_generalized = arx.arx_entropy(codes, nodes, counts, suppressed=suppressed, gs_factor=0.0)
+    assert measures.arx_entropy(codes, nodes, counts, suppressed=suppressed) == pytest.approx(kept + lost, abs=1e-9)
+    only_generalized = measures.arx_entropy(codes, nodes, counts, suppressed=suppressed, gs_factor=0.0)
     assert only_generalized == pytest.approx(kept, abs=1e-9)
     frequencies = np.array([[values.count(code) for code in codes[0].tolist()]])
     covered = np.array([[published.count(node) for node in nodes[0].tolist()]])
@@ -240,9 +240,9 @@ def test_precision_is_the_slow_twin(made, data):
 
 def test_normalized_class_sizes_have_their_ends():
     raw = np.array([1, 1, 2])
-    for measure in (arx.arx_discernibility, arx.arx_average_class_size):
+    for measure in (measures.arx_discernibility, measures.arx_average_class_size):
         assert measure(raw, raw) == 1.0
         assert measure(np.array([4]), raw) == 0.0
         assert measure(np.array([1]), np.array([1])) == 1.0
-    assert arx.arx_discernibility(np.array([], dtype=np.int64), raw, 4) == 0.0
-    assert arx.arx_average_class_size(np.array([2, 2]), raw) == pytest.approx(1 - (2 - 4 / 3) / (4 - 4 / 3))
+    assert measures.arx_discernibility(np.array([], dtype=np.int64), raw, 4) == 0.0
+    assert measures.arx_average_class_size(np.array([2, 2]), raw) == pytest.approx(1 - (2 - 4 / 3) / (4 - 4 / 3))

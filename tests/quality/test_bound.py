@@ -10,7 +10,7 @@ from hypothesis import given, strategies as st
 import hushtable as ht
 from command import done
 from hushtable.claims.certificates import Certificate, check_certificate
-from hushtable.quality import dual_prices, matching
+from hushtable.quality import bound as of_quality
 from hushtable.quality.bound import ncp_bound, ncp_lower_bound
 from hushtable.search.budget import Clock
 from twins.naive_bound import least_loss, least_loss_with_suppression, slack, worst_excess
@@ -69,8 +69,8 @@ def random_rows(rng):
 @pytest.mark.parametrize("n_nodes", [1, 3, 200])
 @pytest.mark.parametrize("budget", [None, ht.Budget(nodes=400)])
 def test_no_price_is_too_high(n_nodes, budget, monkeypatch):
-    monkeypatch.setattr(dual_prices, "_QUICK", n_nodes)
-    monkeypatch.setattr(dual_prices, "_THOROUGH", n_nodes)
+    monkeypatch.setattr(of_quality, "_QUICK", n_nodes)
+    monkeypatch.setattr(of_quality, "_THOROUGH", n_nodes)
     rng = random.Random(n_nodes)
     for _ in range(42):
         rows, k = random_rows(rng), rng.choice([2, 3])
@@ -197,10 +197,10 @@ def test_more_nodes_never_lower_the_floor_and_none_given_raise_it_too(k):
     people = [(rng.randint(0, 60), rng.choice("abcdefgh"), rng.choice((0, 1, 2, 5, 9, 30))) for _ in range(200)]
     frame = pl.DataFrame(people, schema=["age", "job", "pay"], orient="row")
     table, _ = ht.Table.encode(frame).collapse()
-    rows, _ = dual_prices.lay_out(table, frame.columns)
-    search = dual_prices._Search(rows, k, Clock())
+    rows, _ = of_quality.lay_out(table, frame.columns)
+    search = of_quality._Search(rows, k, Clock())
     first = (
-        search.sum(search.proven(dual_prices._FIRST * dual_prices.nearest_shares(rows, k, Clock()), dual_prices._QUICK))
+        search.sum(search.proven(of_quality._FIRST * of_quality.nearest_shares(rows, k, Clock()), of_quality._QUICK))
         / 600
     )
     floors = [
@@ -215,7 +215,7 @@ def test_what_a_proof_comes_to_that_has_no_time_is_not_the_floor(monkeypatch):
     # The last proof has a node a row: what it comes to lies below what was proven on the way there.
     rng = random.Random(5)
     frame = frame_of([(rng.randint(0, 60), rng.choice("abcdefgh")) for _ in range(200)])
-    monkeypatch.setattr(dual_prices, "_PROOFS", ((1.0, 1, 1.0),))
+    monkeypatch.setattr(of_quality, "_PROOFS", ((1.0, 1, 1.0),))
     late = ncp_bound(frame, NAMES, 10, ht.Budget(nodes=20_000)).value
     monkeypatch.undo()
     assert late < ncp_bound(frame, NAMES, 10, ht.Budget(nodes=20_000)).value
@@ -270,7 +270,7 @@ def test_the_floor_of_a_release_that_may_suppress(k):
 
 
 def test_a_matching_that_has_no_time_gives_what_the_nearest_cost(monkeypatch):
-    monkeypatch.setattr(matching, "_LONGER", float("inf"))
+    monkeypatch.setattr(of_quality, "_LONGER", float("inf"))
     frame = frame_of([(20, "a"), (31, "a"), (60, "b"), (64, "b"), (70, "c")])
     bound = ncp_bound(frame, NAMES, 2, ht.Budget(seconds=3600))
     assert bound.value == pytest.approx(ncp_lower_bound(frame, NAMES, 2))

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 
 from hushtable.columns.column import Column
-from hushtable.quality.description import describe, pearson
+from hushtable.quality.similarity import describe, pearson
 from hushtable.tables.table import Table
 from strategies import counted_tables, tables
 

@@ -15,10 +15,9 @@ from hushtable.anonymizers import Mondrian, publish
 from hushtable.errors import InputError
 from hushtable.hierarchy import Hierarchy
 from hushtable.models import KAnonymity
-from hushtable.recoding.by_class import are_alike, distinct_pairs, numbered, runs_of
 from hushtable.recoding.layout import Lists, lay_out
-from hushtable.recoding.published_texts import Written
-from hushtable.recoding.recoding import Cells, Nodes, Recoding, Sets
+from hushtable.recoding.readable import are_alike, distinct_pairs, numbered, runs_of
+from hushtable.recoding.recoding import Cells, Nodes, Recoding, Sets, Written
 from hushtable.tables.partition import Partition
 from hushtable.tables.table import Table
 from searching import search

@@ -15,9 +15,9 @@ import hushtable as ht
 from hushtable.anonymizers import publish
 from hushtable.columns import cells
 from hushtable.columns.column import from_texts
-from hushtable.hierarchy.dates import UNITS, Dates
-from hushtable.hierarchy.groups import groups_of
-from hushtable.hierarchy.rounding import Rounding, finest_grid
+from hushtable.hierarchy.grid import UNITS, Dates
+from hushtable.hierarchy.hierarchy import groups_of
+from hushtable.hierarchy.propose import Rounding, finest_grid
 from hushtable.kernels.profile import ENTRY
 from hushtable.kernels.shares import LETTER, price_prefixes, share_of
 from hushtable.recoding.layout import Lists, lay_out, pack, places

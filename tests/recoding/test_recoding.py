@@ -17,8 +17,8 @@ from hushtable.columns.cells import SUPPRESSED
 from hushtable.columns.column import Column
 from hushtable.models import DistinctLDiversity, KAnonymity
 from hushtable.policy.protecting import anonymize
-from hushtable.recoding.cut_points import cut_point
 from hushtable.recoding.layout import lay_out
+from hushtable.recoding.recoding import cut_point
 from hushtable.tables.partition import Partition
 from hushtable.tables.table import Table
 from twins.tight_twin import tight

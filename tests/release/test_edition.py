@@ -20,8 +20,7 @@ from command import done, run
 from hushtable.claims import told as telling
 from hushtable.columns import cells
 from hushtable.columns.column import ColumnSpec
-from hushtable.columns.series import typed
-from hushtable.columns.texts import spelled
+from hushtable.columns.series import spelled, typed
 from hushtable.errors import InputError
 from hushtable.io import frames
 from hushtable.release import manifest

@@ -10,8 +10,7 @@ from hypothesis import given, settings, strategies as st
 
 import hushtable as ht
 from hushtable.risk.population import SampleClasses, TreeRisk, dankar, pitman, population_uniqueness, snb, zayatz
-from hushtable.risk.population.pitman import fit_pitman
-from hushtable.risk.population.snb import fit_snb
+from hushtable.risk.population.superpopulation import fit_pitman, fit_snb
 from twins import naive_population as naive
 
 NAMES = ["zayatz", "pitman", "snb", "npmle", "tree", "dankar"]

@@ -181,8 +181,8 @@ def test_the_first_search_on_a_machine_says_that_it_compiles(tmp_path, capsys, m
 
 def test_what_is_asked_of_a_kernel_is_there(capsys, monkeypatch):
     monkeypatch.setattr(sys, "ps1", ">>> ", raising=False)
-    from hushtable.kernels import cost, shortest, split, uniques
+    from hushtable.kernels import cost, split, uniques
 
-    for kernel in (split.grow, uniques.walk_on, uniques.walk_all_on, cost.nearest, shortest.cheapest_partitions):
+    for kernel in (split.grow, uniques.walk_on, uniques.walk_all_on, cost.nearest, cost.cheapest_partitions):
         say_if_first_run(kernel, 7)
         assert capsys.readouterr().err.count("\n") <= 1

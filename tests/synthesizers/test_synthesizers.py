@@ -17,9 +17,8 @@ from scipy.stats import spearmanr
 import hushtable as ht
 from hushtable.io import frames
 from hushtable.synthesizers import METHODS, register, synthesize_frame
-from hushtable.synthesizers.installed import GROUP
-from hushtable.synthesizers.places import draw, ends_of
-from hushtable.synthesizers.writing import table_at
+from hushtable.synthesizers.methods import GROUP
+from hushtable.synthesizers.writing import draw, ends_of, table_at
 from strategies import counted_tables, tables
 
 PEOPLE = ht.datasets.people(2_000)

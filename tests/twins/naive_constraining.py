@@ -6,17 +6,7 @@ import datetime as dt
 import operator
 from decimal import Decimal
 
-from hushtable.pipeline.conditions import (
-    Agreement,
-    Cell,
-    Comparison,
-    Day,
-    Missing,
-    Number,
-    Some,
-    Sum,
-    Text,
-)
+from hushtable.pipeline.expressions import Agreement, Cell, Comparison, Day, Missing, Number, Some, Sum, Text
 
 SIGNS = {
     "==": operator.eq,

@@ -1,29 +1,426 @@
-"""Mondrian: multidimensional k-anonymity by cutting classes in two."""
+"""Mondrian: multidimensional k-anonymity by cutting classes in two.
+
+Exchange records between the classes of a partition while that lowers its loss.
+
+Undo cuts whose sides publish cells that cover people of one another.
+
+A search counts the people on either side of a cut, a reader those whom the published cells cover. They
+are the same people until a class publishes a node of a hierarchy with children on both sides,
+or ``*`` for missing values beside others. Who covers more people than it has is safe by
+k-map, but not by delta-presence: the share of them that is in the table falls. And where nobody
+tells a reader whose record a row is, a class has as many persons as its cells cannot do without.
+
+Suppression as a trade: the records whose removal lowers the loss most go first, and none where it does not fall.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import ClassVar, Final, Literal
+from typing import Any, ClassVar, Final, Literal, NamedTuple
 
 import numpy as np
 
+from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray
 from hushtable.anonymizers import publish
-from hushtable.anonymizers.cuts import CutTree
-from hushtable.anonymizers.exchange import improve
-from hushtable.anonymizers.merging import undo_overlaps
-from hushtable.anonymizers.method import Found, Offers, Problem, register
-from hushtable.anonymizers.outlier_suppression import suppress_for_loss
+from hushtable.anonymizers.method import Found, Offers, Problem, is_bounded_below, register
 from hushtable.anonymizers.parallel import Search, grow, side_by_side
+from hushtable.anonymizers.placement import CutTree
 from hushtable.anonymizers.publish import STYLES, Style
+from hushtable.claims import count_covered, fewest_persons, pair_rows
+from hushtable.columns import ColumnSpec
 from hushtable.errors import InputError, check_whole, listed, with_hint
-from hushtable.kernels import exchange as exchanging, replay, split
-from hushtable.recoding import Axis, Lists, Recoding, by_content, check_grid, lay_out, pack, packed_rows, places
-from hushtable.search import check_memory, say_if_first_run
-from hushtable.tables import Partition
+from hushtable.kernels import exchange as exchanging, judge, replay, shares, split
+from hushtable.models import ClassStats, PrivacyModel
+from hushtable.recoding import (
+    Axis,
+    Lists,
+    Recoding,
+    Sets,
+    by_content,
+    check_grid,
+    lay_out,
+    pack,
+    packed_rows,
+    places,
+    relative,
+)
+from hushtable.search import Clock, Trade, check_memory, say_if_first_run
+from hushtable.tables import Partition, Table
 
-__all__ = ["Mondrian"]
+__all__ = ["Mondrian", "improve", "suppress_for_loss", "undo_overlaps", "worth_suppressing"]
+
+_WINDOW = 32  # neighbours looked at on either side of a class
+_SWEEPS = 8
+_TOGETHER = 64  # classes between two looks at the clock
+_SETTLED = 1e-2  # a sweep that gains less than this share of the first one is the last
+
+
+def improve(
+    table: Table,
+    partition: Partition,
+    rows: CodeArray,
+    points: exchanging.Points,
+    axes: shares.Axes,
+    rules: judge.Rules,
+    min_size: int,
+    clock: Clock,
+) -> Partition:
+    """Move and swap distinct rows between neighbouring classes; every class keeps satisfying the rules.
+
+    Parameters
+    ----------
+    table : Table
+        The rows of the partition.
+    partition : Partition
+        Its classes in an order in which neighbours are alike.
+    rows : ndarray of int32, shape (n_rows,)
+        The rows class by class; in this order they are tried, and the first of equal gains is taken.
+    points, axes, rules
+        As the search has them.
+    min_size : int
+        Records that every class keeps.
+    clock : Clock
+        What was exchanged when it is over stands.
+
+    Notes
+    -----
+    Greedy: each row goes where the set-NCP falls most, alone or for another one,
+    among the 32 classes before and after its own; up to 8 sweeps. A local optimum of
+    these moves, not of the problem.
+    """
+    n_columns = len(axes.columns)
+    n_codes = np.diff(axes.columns["begin"], append=len(axes.places))
+    n_words = np.where(axes.columns["is_ordered"], 0, (n_codes + 63) // 64)
+    words = np.append(0, np.cumsum(n_words))
+    n_classes = partition.n_classes
+    check_memory(
+        8.0 * n_classes * (int(words[-1]) + n_columns + 1),
+        f"exchange=True with {n_classes} classes and columns of up to {int(axes.columns['domain'].max())} values",
+        "leave exchange off, or give columns of many values a hierarchy.",
+    )
+    first, next_ = _linked(partition, rows)
+    classes = exchanging.Classes(
+        first=first,
+        next_=next_,
+        sizes=partition.sizes.copy(),
+        low=np.empty((n_classes, n_columns), dtype=np.int32),
+        high=np.empty((n_classes, n_columns), dtype=np.int32),
+        bits=np.zeros((n_classes, words[-1]), dtype=np.uint64),
+        words=words,
+        shares=np.empty(n_classes),
+        without=np.zeros(table.n_rows),
+    )
+    n_sensitive = len(points.sensitive)
+    # Models compare with values of the whole that no row of a part may have.
+    widest = max(int(points.sensitive.max(initial=0)) + 1, int(rules.n_values.max(initial=0)))
+    scratch = exchanging.Scratch(
+        rows=np.empty(table.n_rows, dtype=np.int32),
+        low=np.empty(n_columns, dtype=np.int32),
+        high=np.empty(n_columns, dtype=np.int32),
+        bits=np.zeros(words[-1], dtype=np.uint64),
+        rest_low=np.empty(n_columns, dtype=np.int32),
+        rest_high=np.empty(n_columns, dtype=np.int32),
+        rest_bits=np.empty(words[-1], dtype=np.uint64),
+        growths=np.empty(2 * _WINDOW + 1),
+        held=np.zeros((n_sensitive, widest), dtype=np.int64),
+        n_held=np.zeros(n_sensitive, dtype=np.int64),
+        nodes=np.empty(rules.tables.shape[2]),
+    )
+    exchanging.span_all(points, axes, classes, scratch)
+    gains: list[float] = []
+    while len(gains) < _SWEEPS and clock.left > 0 and (len(gains) < 2 or gains[-1] > _SETTLED * gains[0]):
+        gains.append(0.0)
+        for begin in range(0, n_classes, _TOGETHER):
+            if clock.left <= 0:
+                break
+            sources = (begin, begin + _TOGETHER)
+            gains[-1] += exchanging.sweep(points, axes, rules, classes, scratch, min_size, _WINDOW, sources)
+    return Partition.from_labels(_labels(classes, table.n_rows), n_classes, table.counts)
+
+
+def _linked(partition: Partition, rows: CodeArray) -> tuple[CodeArray, CodeArray]:
+    """Return a first row of every class, and after every row the next of its class."""
+    next_ = np.full(len(rows), -1, dtype=np.int32)
+    next_[rows[:-1]] = np.where(partition.labels[rows[:-1]] == partition.labels[rows[1:]], rows[1:], -1)
+    return rows[partition.offsets[:-1]].copy(), next_
+
+
+def _labels(classes: exchanging.Classes, n_rows: int) -> CodeArray:
+    labels = np.empty(n_rows, dtype=np.int32)
+    rows = classes.first.copy()
+    alive = np.arange(len(rows), dtype=np.int32)
+    while len(alive):
+        labels[rows] = alive
+        rows = classes.next_[rows]
+        alive, rows = alive[rows >= 0], rows[rows >= 0]
+    return labels
+
+
+def undo_overlaps(
+    found: Partition, cuts: CutTree, recode: Callable[[Partition, CutTree], Recoding], problem: Problem
+) -> tuple[Partition, CutTree]:
+    """Undo the last cut of every class that fails by the people whom its cells cover, until none does.
+
+    Parameters
+    ----------
+    found, cuts
+        The classes are the leaves of the cuts.
+    recode : callable
+        Says what the classes of a partition and its cuts publish.
+    problem : Problem
+        Every class that was cut satisfied its models, and so does what is undone.
+    """
+    failing = _failing(problem)
+    while failing is not None and found.n_classes > 1:
+        covering, cell_of_class = _cover(problem, recode(found, cuts))
+        # Sums of whole numbers below 2^53 are exact in bincount's floats.
+        failed = failing(covering, np.bincount(cell_of_class, weights=found.sizes).astype(np.int64))
+        if not failed.any():
+            break
+        found, cuts = _without_last_cut(problem.table, found, cuts, failed[cell_of_class])
+    return found, cuts
+
+
+class _Covering(NamedTuple):
+    """What distinct classes publish, and whom that may cover; as `hushtable.claims.coverage` asks."""
+
+    published: list[list[str | None]]
+    classes: CodeArray
+    people: list[list[str | None]]
+    rows: CodeArray
+    specs: list[ColumnSpec]
+    meanings: list[Any]
+    names: list[str]
+
+
+def _failing(problem: Problem) -> Callable[[_Covering, CountArray], BoolArray] | None:
+    """Return what tells which published classes, of so many records, fail; None where overlaps are harmless."""
+    judge, table = problem.judge, problem.table
+    people, bounded = judge.population, [model for model in judge.models if is_bounded_below(model)]
+    if people is not None and bounded:
+        return lambda covering, sizes: _fail_by_population(covering, sizes, people, bounded)
+    if problem.hides_persons and judge.person is not None:
+        persons = table.codes[table.index(judge.person)]
+        return lambda covering, sizes: _n_persons(covering, sizes, persons, table.counts) < judge.min_size
+    return None
+
+
+def _fail_by_population(
+    covering: _Covering, sizes: CountArray, people: CountArray, models: Sequence[PrivacyModel]
+) -> BoolArray:
+    published, classes, texts, rows, *told = covering
+    covered, _ = count_covered(published, classes, texts, rows, people, *told)
+    stats = ClassStats(sizes, population=covered)
+    return np.asarray(~np.all([model.passes(stats) for model in models], axis=0))
+
+
+def _n_persons(covering: _Covering, sizes: CountArray, persons: CodeArray, counts: CountArray) -> CountArray:
+    classes, rows = pair_rows(*covering)
+    return fewest_persons(classes, persons[rows], sizes, counts[rows])
+
+
+def _cover(problem: Problem, recoding: Recoding) -> tuple[_Covering, CountArray]:
+    """Return the distinct published cells with the rows that they may cover, and the cells of every class."""
+    table, published, codes, rows = problem.table, [], [], []
+    for column in recoding.columns:
+        label_of_class, labels = recoding.labels(column.name)
+        texts = list(dict.fromkeys(labels))
+        places = {text: place for place, text in enumerate(texts)}
+        published.append(texts)
+        codes.append(np.array([places[label] for label in labels])[label_of_class])
+        rows.append(table.codes[table.index(column.name)] + 1)
+    meanings = {**problem.ladders, **recoding.meanings()}
+    classes, cell_of_class = np.unique(np.stack(codes), axis=1, return_inverse=True)
+    covering = _Covering(
+        published,
+        classes,
+        [[None, *column.texts()] for column in recoding.columns],
+        np.stack(rows),
+        [column.spec for column in recoding.columns],
+        [meanings.get(column.name) for column in recoding.columns],
+        [column.name for column in recoding.columns],
+    )
+    return covering, cell_of_class
+
+
+def _without_last_cut(table: Table, found: Partition, cuts: CutTree, failed: BoolArray) -> tuple[Partition, CutTree]:
+    """Make one class of all that came of the last cut above each failing class."""
+    n_nodes = len(cuts.columns)
+    leaves = np.flatnonzero(cuts.columns < 0)
+    parent, end = np.full(n_nodes, -1), np.arange(1, n_nodes + 1)
+    for node in reversed(np.flatnonzero(cuts.columns >= 0).tolist()):
+        left, right = node + 1, int(end[node + 1])
+        parent[[left, right]], end[node] = node, end[right]
+    undone = np.unique(parent[leaves[failed]])
+    opened = np.zeros(n_nodes + 1, dtype=np.int64)
+    np.add.at(opened, undone + 1, 1)
+    np.add.at(opened, end[undone], -1)
+    kept = np.cumsum(opened)[:n_nodes] == 0
+    is_cut = kept & (cuts.columns >= 0)
+    is_cut[undone] = False
+    lengths = np.diff(cuts.starts)
+    columns = np.where(is_cut, cuts.columns, np.int32(-1))[kept]
+    starts = np.concatenate(([0], np.cumsum(np.where(is_cut, lengths, 0)[kept])))
+    # Depth first, what is gone comes right after the node that is a class now.
+    last_kept = np.maximum.accumulate(np.where(kept, np.arange(n_nodes), 0))
+    label_of_node = np.cumsum(kept & ~is_cut) - 1
+    labels = label_of_node[last_kept[leaves]].astype(np.int32)[found.labels]
+    merged = Partition.from_labels(labels, int(labels.max()) + 1, table.counts)
+    return merged, CutTree(cuts.axes, columns, starts, cuts.members[np.repeat(is_cut, lengths)])
+
+
+_MOST_SEARCHES: Final = 12
+_NEXT: Final = 0.25  # of the records that were tried in vain, those that are tried next
+
+
+def suppress_for_loss(problem: Problem, search: Callable[[Problem], Found], axes: Sequence[Axis]) -> Found:
+    """Search, and search again without the records that cost the others most, as long as the loss falls.
+
+    A suppressed record counts in the loss as one that lost everything, so that the answer is
+    never worse than without suppression, which is the first one tried.
+
+    Parameters
+    ----------
+    problem : Problem
+        With as many records as may go.
+    search : callable
+        Finds classes that pass, none of them suppressed.
+    axes : sequence of Axis
+        The problem's columns, as they are published.
+
+    Notes
+    -----
+    Greedy: `worth_suppressing` ranks records by what they cost in the classes found, and the search
+    tells what is gained. Where the best ones together gain nothing, a quarter of them is
+    tried; 12 searches more at the most.
+    """
+    best = search(problem)
+    before = value = _loss(problem, best)
+    nodes, share = best.trace.nodes, 1.0
+    for _ in range(_MOST_SEARCHES):
+        rows = worth_suppressing(problem, best, axes)
+        left = problem.most_suppressed - int(problem.table.counts[best.suppressed].sum())
+        rows = rows[np.cumsum(problem.table.counts[rows]) <= left]
+        rows = rows[: int(np.ceil(share * len(rows)))]
+        if len(rows) == 0 or problem.clock.is_over(nodes):
+            break
+        tried = _found_without(problem, best.suppressed, rows, search, nodes)
+        nodes += tried.trace.nodes if tried else 0
+        if tried and _is_allowed(problem, tried) and _loss(problem, tried) < value:
+            best, value = tried, _loss(problem, tried)
+        elif len(rows) == 1:
+            break
+        else:
+            share *= _NEXT
+    trade = Trade(int(problem.table.counts[best.suppressed].sum()), before, value)
+    trace = replace(best.trace, nodes=nodes, seconds=problem.clock.spent, trade=trade)
+    return replace(best, trace=trace)
+
+
+def worth_suppressing(problem: Problem, found: Found, axes: Sequence[Axis]) -> CountArray:
+    """Rank the rows of classes that would lose less in all without them.
+
+    Parameters
+    ----------
+    problem : Problem
+    found : Found
+    axes : sequence of Axis
+
+    Returns
+    -------
+    rows : ndarray of int64
+        By what is gained for every record that goes, the most first.
+
+    Notes
+    -----
+    A class of n records that loses a share s, and s - d without c equal ones, gains
+    (n - c) d - c (1 - s): what the others gain, less what those lose who are gone. That the rest
+    may be too few to stay a class, only the next search can tell.
+    """
+    labels, counts = found.partition.labels, problem.table.counts
+    kept = np.flatnonzero(labels >= 0)
+    weights = relative([problem.loss.weights.get(axis.column.name, 1.0) for axis in axes])
+    if not weights.any():
+        return np.empty(0, dtype=np.int64)
+    weights = weights / weights.sum()
+    rows = places(problem.table, axes)[kept]
+    shares, spared = np.zeros(found.partition.n_classes), np.zeros(len(kept))
+    by_name = dict(zip((column.name for column in found.recoding.columns), found.recoding.shares(), strict=True))
+    for weight, axis, column in zip(weights, axes, rows.T, strict=True):
+        shares += weight * by_name[axis.column.name]
+        most = by_name[axis.column.name][labels[kept]]
+        spared += weight * np.clip(_spared(axis, labels[kept], column), 0.0, most)
+    others = found.partition.sizes[labels[kept]] - counts[kept]
+    gain = others * spared / np.maximum(1, counts[kept]) - (1 - shares[labels[kept]])
+    rank = np.empty(problem.table.n_rows, dtype=np.int64)
+    rank[by_content(problem.table)] = np.arange(problem.table.n_rows)
+    worth = np.flatnonzero((gain > 0) & (counts[kept] > 0))
+    return np.asarray(kept[worth[np.lexsort((rank[kept[worth]], -gain[worth]))]])
+
+
+def _spared(axis: Axis, labels: CodeArray, place: CodeArray) -> FloatArray:
+    """Return what the rest of its class would lose less in one column without each row."""
+    order = np.lexsort((place, labels))
+    label, place = labels[order], place[order]
+    is_first = np.append(True, label[1:] != label[:-1])
+    is_last = np.append(is_first[1:], True)
+    first = np.flatnonzero(is_first)[np.cumsum(is_first) - 1]
+    last = np.flatnonzero(is_last)[np.cumsum(is_first) - 1]
+    spared = np.empty(len(place))
+    if axis.is_ordered:
+        low, high = place[np.where(is_first & ~is_last, first + 1, first)], place[np.where(is_last, last - 1, last)]
+        rest = np.where(is_first & is_last, 0.0, _span(axis, low, np.maximum(low, high)))
+        spared[order] = _span(axis, place[first], place[last]) - rest
+    else:
+        begins = is_first | np.append(True, place[1:] != place[:-1])
+        is_alone = begins & np.append(begins[1:], True)
+        n_values = np.add.reduceat(begins.astype(np.int64), np.flatnonzero(is_first))[np.cumsum(is_first) - 1]
+        spared[order] = _listed(axis, n_values) - _listed(axis, n_values - is_alone)
+    return spared
+
+
+def _span(axis: Axis, low: CodeArray, high: CodeArray) -> FloatArray:
+    """Return the share that is published over each run of places; the lowest one is 0 where values are missing."""
+    has_missing: BoolArray = np.asarray(low == 0)
+    return publish.run(axis, low - np.int32(1), high - np.int32(1), has_missing).shares(axis.column)
+
+
+def _listed(axis: Axis, n_values: CountArray) -> FloatArray:
+    """Return the share that sets of so many values have."""
+    return Sets(np.append(0, np.cumsum(n_values)), np.empty(0, dtype=np.int32), axis.domain).shares(axis.column)
+
+
+def _found_without(
+    problem: Problem, suppressed: BoolArray, rows: CountArray, search: Callable[[Problem], Found], nodes: int
+) -> Found | None:
+    """Search without some more rows; None where what is left fails the models as a whole."""
+    gone = suppressed.copy()
+    gone[rows] = True
+    rest = problem.of(~gone)
+    if rest.table.n_records == 0 or not rest.judge.passes_as_one_class():
+        return None
+    budget = problem.clock.budget
+    if budget.nodes is not None:
+        rest = replace(rest, clock=replace(problem.clock, budget=replace(budget, nodes=budget.nodes - nodes)))
+    found = search(rest)
+    labels = np.full(len(gone), -1, dtype=np.int32)
+    labels[~gone] = found.partition.labels
+    partition = Partition.from_labels(labels, found.partition.n_classes, problem.table.counts)
+    return replace(found, partition=partition)
+
+
+def _is_allowed(problem: Problem, found: Found) -> bool:
+    """Tell whether the average risk stays within its limit."""
+    most = problem.average_risk
+    return most is None or found.partition.n_classes <= most * found.partition.n_records
+
+
+def _loss(problem: Problem, found: Found) -> float:
+    n_gone = problem.n_gone + int(problem.table.counts[found.suppressed].sum())
+    return problem.loss.of(found.recoding, found.partition.sizes, n_gone)
+
 
 _N_RESCORED: Final = 4
 _MAX_LISTED: Final = 4

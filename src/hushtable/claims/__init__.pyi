@@ -1,7 +1,6 @@
 from .certificates import Certificate as Certificate, check_certificate as check_certificate
 from .certificates.prices import certify as certify
-from .classes import Classes as Classes, Limits as Limits
-from .columns import untold as untold
+from .classes import Classes as Classes, Limits as Limits, untold as untold
 from .coverage import (
     count_covered as count_covered,
     covered_by as covered_by,
@@ -12,16 +11,17 @@ from .coverage import (
 )
 from .grouping import (
     Grouped as Grouped,
+    count_values as count_values,
     group as group,
     listed_cells as listed_cells,
+    match_classes as match_classes,
+    match_sizes as match_sizes,
     published_cells as published_cells,
 )
 from .independence import Independence as Independence
 from .linked import Known as Known, Linkage as Linkage, count_linked as count_linked, linked_in as linked_in
 from .matchings import Matchings as Matchings
-from .readings import count_values as count_values, match_classes as match_classes, match_sizes as match_sizes
-from .stated import Stated as Stated
-from .verdict import Claim as Claim, Failure as Failure, Verdict as Verdict, told as told
+from .verdict import Claim as Claim, Failure as Failure, Stated as Stated, Verdict as Verdict, told as told
 from .verifying import (
     KINDS as KINDS,
     claim_from_dict as claim_from_dict,

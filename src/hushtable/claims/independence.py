@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from hushtable._types import CodeArray, CountArray
-from hushtable.claims.readings import label_rows, tallied
+from hushtable.claims.grouping import label_rows, tallied
 from hushtable.claims.verdict import Claim, Failure, Verdict
 from hushtable.columns import text_codes
 from hushtable.errors import InputError, check_columns, listed, names_in, with_hint

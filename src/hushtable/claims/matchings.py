@@ -12,8 +12,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from hushtable._types import CountArray
-from hushtable.claims.classes import class_figures, spelling_failures
-from hushtable.claims.columns import (
+from hushtable.claims.classes import (
+    class_figures,
     joined,
     kinds_of,
     marks_of,
@@ -22,11 +22,11 @@ from hushtable.claims.columns import (
     rules_in,
     rules_of,
     specs_in,
+    spelling_failures,
     spellings_of,
     untold,
 )
-from hushtable.claims.grouping import Grouped, cover, group, hold
-from hushtable.claims.readings import count_values
+from hushtable.claims.grouping import Grouped, count_values, cover, group, hold
 from hushtable.claims.verdict import Claim, Failure, Verdict
 from hushtable.columns import SUPPRESSED, ColumnSpec
 from hushtable.errors import check_columns

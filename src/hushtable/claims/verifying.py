@@ -18,8 +18,7 @@ from hushtable.claims.classes import Classes, Limits
 from hushtable.claims.independence import Independence
 from hushtable.claims.linked import linked_in
 from hushtable.claims.matchings import Matchings
-from hushtable.claims.stated import Stated
-from hushtable.claims.verdict import Claim, Verdict
+from hushtable.claims.verdict import Claim, Stated, Verdict
 from hushtable.columns import SUPPRESSED, ColumnSpec, check_specs
 from hushtable.errors import InputError, VerificationError, listed, names_in, with_hint
 from hushtable.hierarchy import Hierarchy

@@ -24,14 +24,23 @@ from .column import (
 from .legible import escaped as escaped, finite as finite, legible_json as legible_json
 from .series import (
     cell_codes as cell_codes,
+    digits as digits,
     encode as encode,
+    gather as gather,
     holds as holds,
     integers as integers,
+    listed as listed,
+    map_texts as map_texts,
+    mask as mask,
+    missing_texts as missing_texts,
     replaced as replaced,
     settled as settled,
+    spelled as spelled,
     strings as strings,
+    text_codes as text_codes,
     to_polars as to_polars,
     typed as typed,
+    without_blanks as without_blanks,
     without_categories as without_categories,
     zone_of as zone_of,
 )
@@ -43,15 +52,4 @@ from .spellings import (
     doubts as doubts,
     fold as fold,
     found as found,
-)
-from .texts import (
-    digits as digits,
-    gather as gather,
-    listed as listed,
-    map_texts as map_texts,
-    mask as mask,
-    missing_texts as missing_texts,
-    spelled as spelled,
-    text_codes as text_codes,
-    without_blanks as without_blanks,
 )

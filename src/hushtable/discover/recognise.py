@@ -56,7 +56,7 @@ def find_quasi_identifiers(
     -----
     Whatever the order of rows and columns the proposals are the same. Texts are judged on up to 1,000 distinct ones of
     a column, numbers on all. O(n) per column, and O(n) per column and order of columns for the power;
-    see `hushtable.discover.roles.distinguishing_power`. Nothing leaves the machine, and no cell is shown.
+    see `hushtable.discover.roles.decision`. Nothing leaves the machine, and no cell is shown.
 
     Examples
     --------

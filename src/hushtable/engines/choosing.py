@@ -13,8 +13,8 @@ from hushtable import anonymizers
 from hushtable.anonymizers import Request, check_roles, doubt_of_persons
 from hushtable.claims import Classes
 from hushtable.engines.lazy import Lazy, is_lazy, opened as of_engine
+from hushtable.engines.published_cells import Origin
 from hushtable.engines.release import RemoteRelease
-from hushtable.engines.source import Origin
 from hushtable.errors import InputError, listed, with_hint
 from hushtable.io import FILE_KINDS, Dialect, Writing, is_many, unpacked_size
 from hushtable.search import free_memory

@@ -16,8 +16,7 @@ import polars as pl
 
 from hushtable.columns import ColumnSpec, without_categories
 from hushtable.engines.backends import MARK, UNSEEN, Duckdb, Engine, Polars
-from hushtable.engines.published_cells import Cells
-from hushtable.engines.source import Origin
+from hushtable.engines.published_cells import Cells, Origin
 from hushtable.errors import (
     ColumnError,
     HushError,

@@ -1,4 +1,7 @@
-"""What is published of every distinct row of a table that is not in memory."""
+"""What is published of every distinct row of a table that is not in memory.
+
+Where the rows of a release are when they are not in memory.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ from hushtable._types import BoolArray, CountArray, frozen
 from hushtable.io import Frame, frames
 from hushtable.release import Pseudonyms
 
-__all__ = ["Cells", "frame_of"]
+__all__ = ["Cells", "Origin", "frame_of"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -65,3 +68,17 @@ def frame_of(batch: Any) -> Frame:
 
 def _frame(columns: Mapping[str, pl.Series]) -> pl.DataFrame:
     return pl.DataFrame([each.alias(name) for name, each in columns.items()])
+
+
+class Origin:
+    """Rows that are not in memory: files that are read batch by batch, or a lazy frame.
+
+    Each kind gives some rows (``head``), the distinct rows of columns with counts (``collapse``), and what is published
+    of all records, as a lazy frame (``published``) and batch by batch (``batches``). Every pass raises InputError where
+    it meets other records than the first one did.
+    """
+
+    __slots__ = ()
+
+    def check_unchanged(self) -> None:
+        """Raise InputError where what was read is no longer what it was, as far as the origin can tell."""

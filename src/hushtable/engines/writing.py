@@ -1,23 +1,299 @@
-"""From batches to a release on the disk: whole and verified, or nothing."""
+"""From batches to a release on the disk: whole and verified, or nothing.
+
+Rows written in an order that says nothing: dealt to random buckets on the disk, each of which is then shuffled.
+
+An order can identify people, and rows that do not fit memory cannot be shuffled there. A bucket that is too large
+is dealt once more. Randomness is the operating system's.
+"""
 
 from __future__ import annotations
 
+import base64
+import codecs
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import os
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing
+from dataclasses import dataclass
+from functools import partial
+from itertools import accumulate, chain, islice, pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import IO, Any, Final, Literal
+
+import numpy as np
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 from hushtable.claims import Claim, Verdict, opened, seen
-from hushtable.engines.output_parts import PART_NAMES, ROWS_PER_PART, write_file, write_parts
-from hushtable.io import Dialect, drafts, frames
+from hushtable.io import Dialect, ahead, drafts, file_kind, frames, header_line
 from hushtable.release import manifest
 
-if TYPE_CHECKING:
-    import pyarrow as pa
+__all__ = [
+    "PART_NAMES",
+    "ROWS_PER_PART",
+    "Batches",
+    "check_output",
+    "decoded",
+    "is_folder",
+    "write",
+    "write_file",
+    "write_folder",
+    "write_parts",
+]
+
+ROWS_PER_PART: Final = 5_000_000
+PART_NAMES: Final = "part-*.parquet"
+
+_GROUP: Final = 2**20  # rows that are written together
+_BUCKETS: Final = 64
+_MOST_ROWS: Final = 2**22  # of what is shuffled in memory
+_MOST_BYTES: Final = 2**28
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Batches:
+    """Tables of one schema, in two steps.
+
+    Attributes
+    ----------
+    narrow : callable
+        Yields rows with all that tells what is published of them, in few bytes: they go to the disk and back.
+    finish : callable
+        From narrow rows to those that are published.
+    """
+
+    narrow: Callable[[], Iterator[pa.Table]]
+    finish: Callable[[pa.Table], pa.Table]
+
+    def __iter__(self) -> Iterator[pa.Table]:
+        return map(self.finish, self.narrow())
+
+
+def write_parts(batches: Iterable[pa.Table], folder: Path, spill: Path, *, rows_per_part: int = ROWS_PER_PART) -> int:
+    """Write tables as Parquet files of equal size, ``part-00000.parquet`` and so on; return how many rows there are.
+
+    Parameters
+    ----------
+    batches : iterable of pyarrow.Table
+        One at least, all of one schema. `Batches` are spilled in their narrow form.
+    folder : path
+        It exists, and is empty.
+    spill : path
+        A folder for what is in between. It is made where there are too many rows for memory, and gone in the end.
+    rows_per_part : int
+        How many rows a part has at most.
+
+    Notes
+    -----
+    The files remember no order and nothing of the input: no statistics, no schema but names and types. Every
+    value in a dictionary page is published somewhere.
+    """
+    n_rows, rows = _spread(batches, spill)
+    n_parts = max(1, -(-n_rows // rows_per_part))
+    plan = [_groups(size) for size in _even(n_rows, n_parts)]
+    with closing(_finished(batches, rows, plan)) as tables:
+        for part, groups in enumerate(plan):
+            with _made(folder / f"part-{part:05d}.parquet") as file:
+                _write_parquet(islice(tables, len(groups)), file)
+        assert next(tables, None) is None
+    return n_rows
+
+
+def write_file(
+    batches: Iterable[pa.Table], path: Path, spill: Path, *, delimiter: str = ",", encoding: str = "utf-8"
+) -> int:
+    """Write tables as one file, Parquet or CSV by the ending of its name; return how many rows there are.
+
+    Parameters
+    ----------
+    batches, spill
+        As in `write_parts`.
+    path : path
+        An empty file, or none.
+    delimiter, encoding : str
+        Of a CSV.
+    """
+    n_rows, rows = _spread(batches, spill)
+    with closing(_finished(batches, rows, [_groups(n_rows)])) as tables, _made(path, "wb") as file:
+        if file_kind(path) == "parquet":
+            _write_parquet(tables, file)
+        else:
+            _write_csv(tables, file, delimiter, encoding)
+    return n_rows
+
+
+def _spread(batches: Iterable[pa.Table], spill: Path) -> tuple[int, Iterator[pa.Table]]:
+    """Return how many rows there are, and the narrow rows in random order."""
+    narrow = batches.narrow() if isinstance(batches, Batches) else map(decoded, batches)
+    # Closed whatever happens, as all that works on its own: nothing may write to a spill that is being removed.
+    with closing(ahead(narrow)) as tables:
+        return _shuffled(tables, spill)
+
+
+def decoded(table: pa.Table) -> pa.Table:
+    """Return a table without dictionaries and metadata of fields, which may hold more than its cells."""
+    return table.cast(pa.schema(list(map(_plain, table.schema))))
+
+
+def _plain(field: pa.Field) -> pa.Field:
+    return pa.field(field.name, _undictionaried(field.type), field.nullable)
+
+
+def _undictionaried(dtype: pa.DataType) -> pa.DataType:
+    """Return a type without dictionaries and views, and without metadata of what is nested in it."""
+    if pa.types.is_dictionary(dtype):
+        return dtype.value_type
+    if pa.types.is_string_view(dtype) or pa.types.is_binary_view(dtype):
+        # Arrow does not pick rows of them.
+        return pa.large_string() if pa.types.is_string_view(dtype) else pa.large_binary()
+    if pa.types.is_struct(dtype):
+        return pa.struct([_plain(dtype.field(place)) for place in range(dtype.num_fields)])
+    if pa.types.is_map(dtype):
+        return pa.map_(_plain(dtype.key_field), _plain(dtype.item_field), dtype.keys_sorted)
+    if pa.types.is_fixed_size_list(dtype):
+        return pa.list_(_plain(dtype.value_field), dtype.list_size)
+    for is_kind, kind in ((pa.types.is_list, pa.list_), (pa.types.is_large_list, pa.large_list)):
+        if is_kind(dtype):
+            return kind(_plain(dtype.value_field))
+    return dtype
+
+
+def _even(n_rows: int, n_parts: int) -> list[int]:
+    """Return the sizes of parts, which differ by one row at most."""
+    ends = [n_rows * part // n_parts for part in range(n_parts + 1)]
+    return [end - start for start, end in pairwise(ends)]
+
+
+def _groups(n_rows: int) -> list[int]:
+    """Return how many rows of a file are written together, time after time."""
+    return _even(n_rows, max(1, -(-n_rows // _GROUP)))
+
+
+def _finished(
+    batches: Iterable[pa.Table], rows: Iterator[pa.Table], plan: Sequence[Sequence[int]]
+) -> Generator[pa.Table]:
+    tables = _cut(rows, chain.from_iterable(plan))
+    return ahead(map(batches.finish, tables) if isinstance(batches, Batches) else tables)
+
+
+def _cut(tables: Iterator[pa.Table], sizes: Iterable[int]) -> Iterator[pa.Table]:
+    """Yield tables of given sizes, which add up to the rows there are."""
+    left = next(tables)
+    for size in sizes:
+        while len(left) < size:
+            left = pa.concat_tables([left, next(tables)])
+        yield left.slice(0, size).combine_chunks()
+        left = left.slice(size)
+    # To the end, where the spill is removed.
+    assert not sum(map(len, tables)), "rows are left"
+
+
+def _shuffled(tables: Iterator[pa.Table], spill: Path) -> tuple[int, Iterator[pa.Table]]:
+    """Return how many rows there are, and the rows in random order: by way of the disk where they are many."""
+    held: list[pa.Table] = []
+    n_rows = n_bytes = 0
+    for table in tables:
+        held.append(table)
+        n_rows, n_bytes = n_rows + len(table), n_bytes + table.nbytes
+        if (n_rows > _MOST_ROWS or n_bytes > _MOST_BYTES) and n_rows > _BUCKETS:
+            return _dealt(chain(_taken(held), tables), spill)
+    return n_rows, _permuted(held)
+
+
+def _taken(tables: list[pa.Table]) -> Iterator[pa.Table]:
+    """Yield tables that are then no longer held."""
+    while tables:
+        yield tables.pop(0)
+
+
+def _permuted(tables: list[pa.Table]) -> Iterator[pa.Table]:
+    table = pa.concat_tables(tables).combine_chunks()
+    tables.clear()
+    order = np.random.default_rng().permutation(len(table))
+    yield table.slice(0, 0)
+    for start in range(0, len(table), _GROUP):
+        yield table.take(order[start : start + _GROUP])
+
+
+def _dealt(tables: Iterator[pa.Table], spill: Path) -> tuple[int, Iterator[pa.Table]]:
+    """Deal rows to random buckets on the disk."""
+    rng = np.random.default_rng()
+    spill.mkdir(mode=0o700)
+    paths = [spill / str(bucket) for bucket in range(_BUCKETS)]
+    n_rows = 0
+    with ExitStack() as opened:
+        writers: list[Any] = []
+        for table in _gathered(tables):
+            if not writers:
+                files = [opened.enter_context(_made(path)) for path in paths]
+                writers = [opened.enter_context(pa.ipc.new_stream(file, table.schema)) for file in files]
+            n_rows += len(table)
+            mixed = table.take(rng.permutation(len(table)))
+            # As if every row had drawn its bucket.
+            ends = accumulate(rng.multinomial(len(table), [1 / _BUCKETS] * _BUCKETS).tolist(), initial=0)
+            for writer, (start, end) in zip(writers, pairwise(ends), strict=True):
+                writer.write_table(mixed.slice(start, end - start))
+    return n_rows, _collected(paths, spill)
+
+
+def _gathered(tables: Iterator[pa.Table]) -> Iterator[pa.Table]:
+    """Put small tables together, so that each bucket gets more than a few rows of one."""
+    held: list[pa.Table] = []
+    for table in tables:
+        held.append(table)
+        if sum(map(len, held)) >= _GROUP or sum(each.nbytes for each in held) >= _MOST_BYTES // 4:
+            yield pa.concat_tables(held).combine_chunks()
+            held = []
+    if held:
+        yield pa.concat_tables(held).combine_chunks()
+
+
+def _collected(paths: Sequence[Path], spill: Path) -> Iterator[pa.Table]:
+    """Yield the rows of each bucket in random order, and remove it."""
+    for path in paths:
+        yield from _shuffled(_spilled(path), path.with_suffix(".dealt"))[1]
+        path.unlink()
+    spill.rmdir()
+
+
+def _spilled(path: Path) -> Iterator[pa.Table]:
+    with path.open("rb") as file, pa.ipc.open_stream(file) as reader:
+        # A bucket may be empty.
+        yield reader.schema.empty_table()
+        for batch in reader:
+            yield pa.Table.from_batches([batch])
+
+
+def _write_parquet(tables: Iterator[pa.Table], file: IO[bytes]) -> None:
+    first = next(tables)
+    schema = first.schema.remove_metadata()
+    # Types as they are without dictionaries, which Arrow would tell otherwise: Parquet itself knows no time zones.
+    plain = pa.schema([(field.name, _undictionaried(field.type)) for field in schema])
+    with pq.ParquetWriter(file, schema, store_schema=False, write_statistics=False) as writer:
+        writer.add_key_value_metadata({"ARROW:schema": base64.b64encode(plain.serialize())})
+        for table in chain([first], tables):
+            writer.write_table(table, max(1, len(table)))
+
+
+def _write_csv(tables: Iterator[pa.Table], file: IO[bytes], delimiter: str, encoding: str) -> None:
+    # Kept from piece to piece: an encoding may begin with a mark, or shift.
+    encoder = codecs.getincrementalencoder(encoding)()
+    for place, table in enumerate(tables):
+        columns = [pl.Series("", pl.from_arrow(column)) for column in table.columns]
+        columns = [each.cast(pl.Float64) if isinstance(each.dtype, pl.Float32) else each for each in columns]
+        cells = pl.DataFrame([each.alias(str(j)) for j, each in enumerate(columns)])
+        text = header_line(table.column_names, delimiter) if place == 0 else ""
+        file.write(encoder.encode(text + cells.write_csv(separator=delimiter, include_header=False)))
+    file.write(encoder.encode("", final=True))
+
+
+def _made(path: Path, mode: str = "xb") -> IO[bytes]:
+    """Open a file to be written; none but its owner may read a new one."""
+    return open(path, mode, opener=partial(os.open, mode=0o600))
+
 
 Look = Callable[[Path, Dialect | None], Mapping[str, Any]]
-
-__all__ = ["check_output", "is_folder", "write", "write_folder"]
 
 
 def is_folder(path: Path) -> bool:
@@ -54,7 +330,7 @@ def write(
     Parameters
     ----------
     batches : iterable of pyarrow.Table
-        One at least, of one schema; see `hushtable.engines.output_parts.Batches`.
+        One at least, of one schema; see `hushtable.engines.writing.Batches`.
     path : path
         ``.parquet``, ``.csv`` or ``.tsv``, with the manifest beside it; without an ending a folder of Parquet files,
         with the manifest in it.

@@ -1,21 +1,22 @@
-from .dates import UNITS as UNITS, Dates as Dates
-from .dictionaries import OTHER as OTHER, Dictionary as Dictionary, known_rate as known_rate, listed as listed
-from .grid import Intervals as Intervals, plain as plain, to_exact as to_exact
-from .groups import groups_of as groups_of
-from .hierarchy import Hierarchy as Hierarchy
+from .grid import UNITS as UNITS, Dates as Dates, Intervals as Intervals, plain as plain, to_exact as to_exact
+from .hierarchy import Hierarchy as Hierarchy, groups_of as groups_of
 from .ladder import Rule as Rule
 from .propose import (
+    Rounding as Rounding,
     code_lengths as code_lengths,
     prefix_lengths as prefix_lengths,
     prefix_lengths_of as prefix_lengths_of,
     propose_tails as propose_tails,
 )
-from .rounding import Rounding as Rounding
 from .rules import (
+    OTHER as OTHER,
+    Dictionary as Dictionary,
     Frequency as Frequency,
     Prefix as Prefix,
     Runs as Runs,
     Suppression as Suppression,
+    known_rate as known_rate,
+    listed as listed,
     to_dict as to_dict,
 )
 from .tails import LEAST as LEAST, Tails as Tails

@@ -1,29 +1,140 @@
-"""Hierarchy: how the values of one column generalize, level by level, up to ``*``."""
+"""Hierarchy: how the values of one column generalize, level by level, up to ``*``.
+
+What the label of a node reads as: no more and no less than the values under the node.
+
+Groups of the values of a category without a hierarchy: what a class publishes that holds too many to list.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import datetime as dt
 import os
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 import numpy as np
 
 from hushtable._types import CodeArray, CountArray, FloatArray, frozen, remade
-from hushtable.columns import Column, Kind, cells, from_texts
+from hushtable.columns import SUPPRESSED, Column, Kind, cells, from_texts, value
 from hushtable.errors import HierarchyError, with_hint
 from hushtable.hierarchy import files, rules
 from hushtable.hierarchy.grid import Intervals, Number, plain, to_exact
 from hushtable.hierarchy.ladder import Ladder, Level, Rule
 from hushtable.hierarchy.propose import propose
-from hushtable.hierarchy.reading import check_labels
 from hushtable.hierarchy.rules import Dates, Dictionary, Frequency, Prefix, Runs, Suppression
 from hushtable.hierarchy.tails import LEAST, Tails
 
-__all__ = ["Hierarchy"]
+__all__ = ["Hierarchy", "check_labels", "groups_of"]
+
+
+def check_labels(
+    column: str, values: Sequence[str], level_codes: CodeArray, labels: Sequence[Sequence[str]], *, are_forms: bool
+) -> None:
+    """Raise HierarchyError where a published label would be read as something that its node does not hold.
+
+    Parameters
+    ----------
+    column : str
+    values : sequence of str
+    level_codes, labels
+        As a `hushtable.Hierarchy` has them.
+    are_forms : bool
+        Whether labels may be read as intervals and sets. Those that a rule wrote are right.
+
+    Notes
+    -----
+    A label may be the text of a value or of a label below it, for that is in its branch: the cell
+    then stands for all of the node.
+    """
+    code_of = {text: code for code, text in enumerate(labels[0])}
+    # A value that each label holds where it stands lowest.
+    lowest: dict[str, int] = {}
+    reader = _Reader(values)
+    for level in range(1, len(labels) - 1):
+        codes = level_codes[level]
+        sizes = np.bincount(codes, minlength=len(labels[level]))
+        held = np.empty(len(sizes), dtype=np.int64)
+        held[codes] = np.arange(len(codes))
+        for node, label in enumerate(labels[level]):
+            if label == cells.SUPPRESSED:
+                continue
+            where = f"hierarchy of {column!r}: label {node} of level {level}"
+            for code, what in ((code_of.get(label), "value"), (lowest.setdefault(label, int(held[node])), "label")):
+                if code is not None and codes[code] != node:
+                    msg = f"{where} is also a {what} of another branch, that of value {code}."
+                    raise HierarchyError(with_hint(msg, "give it another name: a published cell could mean either."))
+            if are_forms and cells.read(label).form != "value":
+                read = reader.codes(label)
+                if len(read) != sizes[node] or (codes[read] != node).any():
+                    msg = f"{where} reads as an interval or a set, but not of the {sizes[node]} values that it holds."
+                    raise HierarchyError(with_hint(msg, "correct its ends or members, or give it a name."))
+
+
+class _Reader:
+    """Reads intervals and sets over some texts, as their numbers or dates where they are any."""
+
+    def __init__(self, values: Sequence[str]) -> None:
+        self.values = values
+        self.code_of = {text: code for code, text in enumerate(values)}
+        self.sorted: dict[type, tuple[list[Any], CodeArray]] | None = None
+
+    def codes(self, label: str) -> CodeArray:
+        """Return the values that a set or interval covers; nothing where it is neither."""
+        cell = cells.read(label)
+        if cell.form != "set":
+            return self._inside(label)
+        if None in cell.members:
+            # A missing value is under no node but the top.
+            return np.empty(0, dtype=np.int32)
+        members = [self._member(str(member)) for member in cell.members]
+        return np.unique(np.concatenate([np.empty(0, dtype=np.int32), *members]))
+
+    def _member(self, text: str) -> CodeArray:
+        code = self.code_of.get(text)
+        return self._inside(text) if code is None else np.array([code], dtype=np.int32)
+
+    def _inside(self, text: str) -> CodeArray:
+        bounds = cells.read(text).ends
+        keys = [] if bounds is None else [_key(end) for end in (bounds.low, bounds.high) if end is not None]
+        if bounds is None or len({type(key) for key in keys}) != 1 or keys[0] is None:
+            return np.empty(0, dtype=np.int32)
+        ranked, codes = self._ranked(type(keys[0]))
+        begin = 0 if bounds.low is None else bisect_left(ranked, keys[0])
+        find = bisect_right if bounds.is_closed else bisect_left
+        return codes[begin : len(ranked) if bounds.high is None else find(ranked, keys[-1])]
+
+    def _ranked(self, kind: type) -> tuple[list[Any], CodeArray]:
+        """Return the keys of one type in their order, and their values."""
+        if self.sorted is None:
+            by_type: dict[type, list[tuple[Any, int]]] = {}
+            for code, text in enumerate(self.values):
+                key = _key(text)
+                by_type.setdefault(type(key), []).append((key, code))
+            by_type.pop(type(None), None)
+            self.sorted = {
+                each: ([key for key, _ in sorted(pairs)], np.array([code for _, code in sorted(pairs)], dtype=np.int32))
+                for each, pairs in by_type.items()
+            }
+        return self.sorted.get(kind, ([], np.empty(0, dtype=np.int32)))
+
+
+def _key(text: str) -> Any:
+    """Return the number (exact) or the moment that a text is; None where it is neither."""
+    try:
+        return Fraction(to_exact(text.strip()))
+    except (ValueError, ArithmeticError):
+        pass
+    try:
+        moment = dt.datetime.fromisoformat(text.strip())
+    except ValueError:
+        return None
+    return moment if moment.tzinfo is None else None
+
 
 Unknown = Literal["error", "suppress"]
 
@@ -342,7 +453,7 @@ class Hierarchy:
 
     @staticmethod
     def dictionary(of: str) -> Dictionary:
-        """Return the rule of a dictionary of this package; see `hushtable.hierarchy.dictionaries.Dictionary`."""
+        """Return the rule of a dictionary of this package; see `hushtable.hierarchy.rules.Dictionary`."""
         return Dictionary(of)
 
     @staticmethod
@@ -474,3 +585,62 @@ def _naming(source: str) -> Iterator[None]:
     except HierarchyError as error:
         msg = f"{source}: {error}"
         raise HierarchyError(msg) from None
+
+
+_SMALLEST: Final = 5  # values of the smallest groups; fewer are mostly listed
+
+
+def groups_of(column: Column, counts: CountArray) -> Hierarchy:
+    """Return groups of 5, 10, 20 ... values of similar frequency, counted from the rarest.
+
+    Parameters
+    ----------
+    column : Column
+        Of a category; the groups of an ordered one are runs of neighbours.
+    counts : ndarray of int64, shape (n_values,)
+        Records of each value in the whole table.
+
+    Returns
+    -------
+    Hierarchy
+        It follows from the data, so that no manifest tells it. A label is no text of a value.
+
+    Examples
+    --------
+    >>> from hushtable.columns import from_texts
+    >>> column, _ = from_texts("country", [f"country {i:02}" for i in range(21)])
+    >>> groups = groups_of(column, np.arange(21)[::-1])
+    >>> groups.labels[3], groups.labels[2][1:]
+    (('country 00', 'other (20 values)'), ('other (10 values, no. 2-11)', 'other (10 values)'))
+    """
+    n_values, texts = column.n_values, column.texts()
+    # A stable sort: values of one frequency stay in the order of the column.
+    order = np.arange(n_values) if column.kind == "ordered" else np.argsort(-counts, kind="stable")
+    rank = np.empty(n_values, dtype=np.int32)
+    rank[order] = np.arange(n_values)
+    levels, labels = [np.arange(n_values, dtype=np.int32)], [tuple(value(text) for text in texts)]
+    size = _SMALLEST
+    while size < n_values:
+        # The first group has what is left over: the most frequent values, or the only one that nearly all have.
+        codes = ((rank + size - 1 - (n_values - 1) % size) // size).astype(np.int32)
+        levels.append(codes)
+        labels.append(_labels(texts, order, np.bincount(codes)))
+        size *= 2
+    levels.append(np.zeros(n_values, dtype=np.int32))
+    labels.append((SUPPRESSED,))
+    shares = tuple(np.bincount(codes) / max(1, n_values) for codes in levels[:-1])
+    return Hierarchy(column.name, tuple(texts), np.stack(levels), tuple(labels), (*shares, np.ones(1)))
+
+
+def _labels(texts: list[str], order: CountArray, sizes: CountArray) -> tuple[str, ...]:
+    """Name the groups of one level: a single value by itself, else by how many they are and their ranks."""
+    lasts = np.cumsum(sizes)
+    runs = list(zip((lasts - sizes).tolist(), lasts.tolist(), strict=True))
+    named = [value(texts[order[first]]) if last - first == 1 else "" for first, last in runs]
+    word = "other"
+    while any(text.startswith(word) for text in texts):
+        word = f"any {word}"
+    return tuple(
+        label or f"{word} ({last - first} values{'' if last == len(texts) else f', no. {first + 1}-{last}'})"
+        for label, (first, last) in zip(named, runs, strict=True)
+    )

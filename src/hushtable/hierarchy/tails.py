@@ -15,8 +15,17 @@ import numpy as np
 from hushtable._types import CountArray, ValueArray
 from hushtable.columns import Column, cells
 from hushtable.errors import HierarchyError, with_hint
-from hushtable.hierarchy.dates import UNITS, first_day, unit_label, unit_of
-from hushtable.hierarchy.grid import Exact, Number, exact_numbers, plain, to_exact
+from hushtable.hierarchy.grid import (
+    UNITS,
+    Exact,
+    Number,
+    exact_numbers,
+    first_day,
+    plain,
+    to_exact,
+    unit_label,
+    unit_of,
+)
 from hushtable.hierarchy.ladder import Ladder, Level, empty, unfit
 
 __all__ = ["LEAST", "Tails", "is_calendar", "places_of"]

@@ -4,6 +4,8 @@ Compilation is lazy, without explicit signatures, and cached on disk beside the
 source (or in the user's cache folder where that is not writable), so that only
 the first run of a machine pays for it. No fast math: a result may not depend
 on how the compiler orders a sum.
+
+Arrays of records: one argument of a kernel instead of many, and what is looked at together lies side by side.
 """
 
 from __future__ import annotations
@@ -12,8 +14,9 @@ from collections.abc import Callable
 from typing import Any, Final, TypeVar, cast
 
 import numba
+import numpy as np
 
-__all__ = ["bare", "inlined", "inner", "jit"]
+__all__ = ["bare", "inlined", "inner", "jit", "record"]
 
 # The option has an underscore, and numba's own kernels use it; its authors name it for this purpose (issue 2345).
 _BARE: Final = {"nogil": True, "_nrt": False, "error_model": "numpy"}
@@ -44,3 +47,8 @@ def inner(kernel: KernelT) -> KernelT:
 def inlined(kernel: KernelT) -> KernelT:
     """Write a kernel out wherever it is called: a call hands over all arrays of a record, which may take longer."""
     return cast("KernelT", _njit(inline="always", **_BARE)(kernel))
+
+
+def record(*fields: tuple[str, type]) -> np.dtype[Any]:
+    """Return a type of records, aligned; their fields are attributes, without compilation too."""
+    return np.dtype((np.record, np.dtype(list(fields), align=True)))

@@ -13,8 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hushtable._types import CodeArray, CountArray, FloatArray
-from hushtable.kernels._jit import bare, inner
-from hushtable.kernels._records import record
+from hushtable.kernels._jit import bare, inner, record
 
 __all__ = [
     "CLASS",

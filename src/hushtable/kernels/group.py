@@ -1,4 +1,7 @@
-"""Partition refinement: rows get dense class labels, one column at a time."""
+"""Partition refinement: rows get dense class labels, one column at a time.
+
+Where keys stand among known ones: a table with open addressing.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ from numpy.typing import NDArray
 from hushtable._types import CodeArray, CountArray
 from hushtable.kernels._jit import inner, jit
 
-__all__ = ["class_sizes", "distinct_rows", "first_rows", "refine", "rows_by_class"]
+__all__ = ["class_sizes", "distinct_rows", "fill", "find", "first_rows", "refine", "rows_by_class"]
 
 _BLOCK = 1024  # rows whose keys are made together
 _N_SLOTS = 2**16  # at first
@@ -168,3 +171,44 @@ def rows_by_class(labels: CodeArray, n_classes: int) -> tuple[CountArray, CodeAr
             rows[place[labels[row]]] = row
             place[labels[row]] += 1
     return offsets, rows
+
+
+_SPREAD, _OTHER, _HALF = np.uint64(0x9E3779B1), np.uint64(0x85EBCA6B), np.uint64(0xFFFFFFFF)
+
+
+@jit
+def fill(keys: CountArray, slots: CodeArray) -> None:
+    """Put different keys into a table.
+
+    ``keys`` is int64 (n,); ``slots`` int32, a power of 2 of them and more than n, all -1: takes the place of a key.
+    """
+    last = np.uint64(slots.size - 1)
+    for place in range(keys.size):
+        slot = _first(keys[place]) & last
+        while slots[slot] >= 0:
+            slot = (slot + np.uint64(1)) & last
+        slots[slot] = place
+
+
+@jit
+def find(keys: CountArray, slots: CodeArray, wanted: CountArray, out: CodeArray) -> int:
+    """Look keys up in a table that `fill` made; return how many are not there.
+
+    ``wanted`` is int64 (n_wanted,); ``out`` int32 (n_wanted,) takes the place of each in ``keys``, or -1.
+    """
+    last = np.uint64(slots.size - 1)
+    n_missing = 0
+    for i in range(wanted.size):
+        slot = _first(wanted[i]) & last
+        while slots[slot] >= 0 and keys[slots[slot]] != wanted[i]:
+            slot = (slot + np.uint64(1)) & last
+        out[i] = slots[slot]
+        n_missing += slots[slot] < 0
+    return n_missing
+
+
+@jit
+def _first(key: int) -> np.uint64:
+    """Return where to look for a key first: odd factors of 32 bits spread its halves; no product passes 64 bits."""
+    spread = ((np.uint64(key) & _HALF) * _SPREAD) ^ ((np.uint64(key) >> np.uint64(32)) * _OTHER)
+    return spread ^ (spread >> np.uint64(29))

@@ -1,13 +1,17 @@
-"""What a class holds of a column: its lowest and highest code, and its distinct codes with counts."""
+"""What a class holds of a column: its lowest and highest code, and its distinct codes with counts.
+
+Sums of floats without rounding, so that neither their order nor the parts they come in show.
+"""
 
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hushtable._types import BoolArray, CodeArray, CountArray
 from hushtable.kernels._jit import bare, jit
 
-__all__ = ["class_codes", "class_ranges", "class_values", "known_ranges"]
+__all__ = ["HALF", "N_EXPONENTS", "add_up", "class_codes", "class_ranges", "class_values", "known_ranges"]
 
 
 @jit
@@ -103,3 +107,23 @@ def class_values(
             records[found_codes[j] + 1] = 0
         found_offsets[label + 1] = n_found
     return found_offsets, found_codes[:n_found].copy(), found_counts[:n_found].copy()
+
+
+N_EXPONENTS = 2**11
+HALF = 26  # bits of the lower part of a mantissa of 53, so that 2^36 of either part add up without overflow
+
+
+@bare
+def add_up(bits: NDArray[np.uint64], sums: CountArray) -> None:
+    """Add the mantissas of finite floats, given as bits, to the sums of their exponents.
+
+    sums : int64 (N_EXPONENTS, 2), of the lower and upper part of the mantissas
+    """
+    for i in range(bits.size):
+        exponent = np.int64(bits[i] >> np.uint64(52)) & (N_EXPONENTS - 1)
+        mantissa = np.int64(bits[i] & np.uint64(2**52 - 1))
+        if exponent > 0:
+            mantissa += 2**52
+        sign = -1 if bits[i] >> np.uint64(63) else 1
+        sums[exponent, 0] += sign * (mantissa & (2**HALF - 1))
+        sums[exponent, 1] += sign * (mantissa >> HALF)

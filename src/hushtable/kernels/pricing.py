@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hushtable._types import CodeArray, CountArray, FloatArray
-from hushtable.kernels._jit import bare, inner
-from hushtable.kernels._records import record
+from hushtable.kernels._jit import bare, inner, record
 from hushtable.kernels.cost import Costs, cell_cost
 
 __all__ = ["Found", "Stack", "Wanted", "new_stack", "price"]

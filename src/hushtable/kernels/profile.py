@@ -17,8 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hushtable._types import CountArray
-from hushtable.kernels._jit import inner
-from hushtable.kernels._records import record
+from hushtable.kernels._jit import inner, record
 from hushtable.kernels.rows import Rows, tally
 from hushtable.kernels.shares import Axes, cut_level, price_prefixes
 

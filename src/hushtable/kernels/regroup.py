@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from hushtable._types import CodeArray, CountArray, FloatArray
 from hushtable.kernels import judge
-from hushtable.kernels._jit import bare, inner
-from hushtable.kernels._records import record
+from hushtable.kernels._jit import bare, inner, record
 from hushtable.kernels.cost import Costs, cell_cost
 from hushtable.kernels.park_miller import draw
 

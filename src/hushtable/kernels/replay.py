@@ -12,8 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hushtable._types import BoolArray, CodeArray, CountArray
-from hushtable.kernels._jit import inner, jit
-from hushtable.kernels._records import record
+from hushtable.kernels._jit import inner, jit, record
 from hushtable.kernels.rows import BLOCK, U64
 
 __all__ = ["NODE", "WORD", "cell_ranges", "cell_sets", "signposts", "walk"]

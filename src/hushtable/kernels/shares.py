@@ -10,8 +10,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hushtable.kernels._jit import bare, inlined
-from hushtable.kernels._records import record
+from hushtable.kernels._jit import bare, inlined, record
 
 __all__ = ["AXIS", "LETTER", "LEVEL", "PLACE", "WHOLE", "Axes", "cut_level", "price_prefixes", "share_of"]
 

@@ -11,11 +11,10 @@ from typing import NamedTuple
 
 from hushtable._types import CodeArray, CountArray
 from hushtable.kernels._jit import bare
-from hushtable.kernels.choose import Choice, Options, best_by_gain, best_by_median
+from hushtable.kernels.choose import Choice, Judged, Node, Options, best_by_gain, best_by_median
 from hushtable.kernels.profile import Profile, profile
 from hushtable.kernels.rows import Rows, part
 from hushtable.kernels.shares import Axes
-from hushtable.kernels.sweep import Judged, Node
 
 __all__ = ["DONE", "NEEDS_ROOM", "PAUSED", "Axes", "Judged", "Options", "Rows", "Tree", "Work", "finish", "grow"]
 

@@ -22,7 +22,6 @@ from hushtable.errors import (
 )
 from hushtable.io import Frame, drafts, frames
 from hushtable.masking import kept as measures
-from hushtable.masking.amounts import by_amount
 from hushtable.masking.clusters import CLUSTERINGS, Clustering, equal_clusters, given_clusters
 from hushtable.masking.dealing import STAR, Dealing, Types, patterns
 from hushtable.masking.release import (
@@ -31,10 +30,10 @@ from hushtable.masking.release import (
     MaskingTradeoff,
     Publish,
     TradeoffPoint,
+    by_amount,
     evidence,
 )
-from hushtable.masking.search import METHODS, Masking, Method, mask
-from hushtable.masking.ties import settle_ties
+from hushtable.masking.search import METHODS, Masking, Method, mask, settle_ties
 from hushtable.quality import check_weights
 from hushtable.search import Budget, Trace, check_budget
 from hushtable.tables import Table

@@ -1,21 +1,152 @@
-"""The fewest stars that make A independent of equal-sized clusters: how the search is done, and how good it is."""
+"""The fewest stars that make A independent of equal-sized clusters: how the search is done, and how good it is.
+
+One cluster dealt to groups at least cost: an assignment of its records to what groups publish.
+
+Which of several records with the same B cells goes to which cluster, where a border of clusters parts them.
+"""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 import numpy as np
 
-from hushtable._types import CountArray, FloatArray
-from hushtable.masking.assignment import descend, pivot
-from hushtable.masking.dealing import Dealing, Types, greedy, kept_cells, subsets
+from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray
+from hushtable.errors import InputError, with_hint
+from hushtable.masking.dealing import STAR, Dealing, Types, aligned, greedy, joined, kept_cells, patterns, subsets
 from hushtable.masking.programme import Programme, floor_of
 from hushtable.search import Budget, solver
 
-__all__ = ["METHODS", "Masking", "Method", "agreement_bound", "mask"]
+__all__ = ["METHODS", "Masking", "Method", "agreement_bound", "descend", "mask", "pivot", "settle_ties"]
+
+_RECORDS = 1_000  # a cost matrix of this many rows is solved in a blink; past it, a linear programme is quicker
+
+
+def pivot(types: Types, cluster: int) -> tuple[Dealing, float]:
+    """Match every cluster to one of them at least cost; return the dealing and a floor under the cost of all.
+
+    Notes
+    -----
+    A group hides no more than what its members differ in from the pivot's, cell by cell,
+    and no dealing costs less than the dearest of these matchings times the number of clusters:
+    by the triangle inequality the cost is at most u - 1 times the least, whatever the weights.
+    """
+    ours = types.supply[cluster]
+    columns, runs = [], []
+    dearest = 0.0
+    for other, theirs in enumerate(types.supply):
+        if other == cluster:
+            matched, given, counts = np.arange(len(ours)), np.arange(len(ours)), ours
+        else:
+            matched, given, counts = _match(types.values, ours, types.values, theirs, types.weights)
+            lost = _cost(types.values[matched], types.values[given], types.weights)
+            dearest = max(dearest, float(lost @ counts))
+        order = np.argsort(matched, kind="stable")
+        columns.append(given[order])
+        runs.append(counts[order])
+    places, counts = aligned(runs)
+    members = np.array([column[place] for column, place in zip(columns, places, strict=True)], dtype=np.int32)
+    return joined([Dealing(np.ascontiguousarray(members.T), counts)]), types.n_clusters * dearest
+
+
+def descend(types: Types, dealing: Dealing, n_sweeps: int) -> Dealing:
+    """Take one cluster after another out of all groups and put its records back at least cost, while that helps."""
+    cost = dealing.cost(types)
+    unchanged = 0
+    for step in range(n_sweeps * types.n_clusters):
+        candidate = _dealt_anew(types, dealing, step % types.n_clusters)
+        found = candidate.cost(types)
+        unchanged = 0 if found < cost - 1e-9 else unchanged + 1
+        if found <= cost:
+            dealing, cost = candidate, found
+        if unchanged == types.n_clusters:
+            break
+    return dealing
+
+
+def _dealt_anew(types: Types, dealing: Dealing, cluster: int) -> Dealing:
+    cells, of_group = np.unique(patterns(types, dealing, without=cluster), axis=0, return_inverse=True)
+    of_group = of_group.ravel()
+    demand = np.zeros(len(cells), dtype=np.int64)
+    np.add.at(demand, of_group, dealing.counts)
+    matched, given, counts = _match(cells, demand, types.values, types.supply[cluster], types.weights)
+    groups, pairs = np.argsort(of_group, kind="stable"), np.argsort(matched, kind="stable")
+    (group, pair), lengths = aligned([dealing.counts[groups], counts[pairs]])
+    members = dealing.members[groups[group]]
+    members[:, cluster] = given[pairs[pair]]
+    return joined([Dealing(members, lengths)])
+
+
+def _match(
+    cells: CodeArray, demand: CountArray, values: CodeArray, supply: CountArray, weights: FloatArray
+) -> tuple[CountArray, CountArray, CountArray]:
+    """Match what groups publish with types so that the least weight of published cells is lost.
+
+    Patterns that publish every column get their own type first, which costs nothing later: by
+    the triangle inequality the partners that two equal ones leave can be matched at no more
+    than what they cost apart.
+    """
+    own = _equal_rows(cells, values)
+    full = np.flatnonzero(own >= 0)
+    dealt = np.minimum(demand[full], supply[own[full]])
+    demand, supply = demand.copy(), supply.copy()
+    demand[full] -= dealt
+    supply[own[full]] -= dealt
+    some = dealt > 0
+    parts = [(full[some], own[full][some].astype(np.int64), dealt[some])]
+    if demand.any():
+        solve = _by_record if demand.sum() <= _RECORDS else _by_count
+        parts.append(solve(cells, demand, values, supply, weights))
+    matched, given, counts = (np.concatenate(each) for each in zip(*parts, strict=True))
+    return matched, given, counts
+
+
+def _equal_rows(cells: CodeArray, values: CodeArray) -> CodeArray:
+    """Return for every pattern without a star the type that it equals; -1 where there is none."""
+    _, labels = np.unique(np.concatenate((values, cells)), axis=0, return_inverse=True)
+    labels = labels.ravel()
+    type_of = np.full(len(labels), -1, dtype=np.int32)
+    type_of[labels[: len(values)]] = np.arange(len(values), dtype=np.int32)
+    return np.where((cells == STAR).any(axis=1), np.int32(-1), type_of[labels[len(values) :]])
+
+
+def _cost(cells: CodeArray, values: CodeArray, weights: FloatArray) -> FloatArray:
+    """Weigh the published cells that are lost where types join; the last axis is the column."""
+    return np.asarray(((cells != STAR) & (cells != values)) @ weights)
+
+
+def _by_record(
+    cells: CodeArray, demand: CountArray, values: CodeArray, supply: CountArray, weights: FloatArray
+) -> tuple[CountArray, CountArray, CountArray]:
+    from scipy.optimize import linear_sum_assignment
+
+    ours, theirs = np.flatnonzero(demand), np.flatnonzero(supply)
+    cost = _cost(cells[ours, None], values[None, theirs], weights)
+    row = np.repeat(np.arange(len(ours)), demand[ours])
+    column = np.repeat(np.arange(len(theirs)), supply[theirs])
+    rows, columns = linear_sum_assignment(cost[np.ix_(row, column)])
+    pairs, counts = np.unique(row[rows] * len(theirs) + column[columns], return_counts=True)
+    return ours[pairs // len(theirs)], theirs[pairs % len(theirs)], counts
+
+
+def _by_count(
+    cells: CodeArray, demand: CountArray, values: CodeArray, supply: CountArray, weights: FloatArray
+) -> tuple[CountArray, CountArray, CountArray]:
+    """Solve the programme of two clusters, whose vertices are whole numbers."""
+    pair = Types(
+        np.concatenate((cells, values)),
+        np.array([np.append(demand, np.zeros_like(supply)), np.append(np.zeros_like(demand), supply)]),
+        weights,
+    )
+    programme = Programme.of(pair)
+    relaxed = programme.relaxed()
+    groups = np.rint(relaxed[0]).astype(np.int64) if relaxed else programme.room * 0
+    dealing = programme.realised(groups)
+    return dealing.members[:, 0].astype(np.int64), dealing.members[:, 1].astype(np.int64) - len(cells), dealing.counts
+
 
 Method = Literal["auto", "exact", "greedy", "pivot"]
 METHODS: Final = ("auto", "exact", "greedy", "pivot")
@@ -201,3 +332,132 @@ def _worth_keeping(n_edges: int) -> int:
 
 def _whole(groups: FloatArray) -> CountArray:
     return np.asarray(np.floor(groups + 1e-6), dtype=np.int64)
+
+
+_MOST = 60_000  # edges of the programme
+
+
+def settle_ties(
+    tie_of: CodeArray, labels: CodeArray, type_of: CodeArray, types: Types, rng: np.random.Generator
+) -> CodeArray:
+    """Deal the records of every parted tie anew, so that few stars are needed.
+
+    Parameters
+    ----------
+    tie_of : ndarray of int32, shape (n_records,)
+        Records with equal B cells are of one tie.
+    labels : ndarray of int32, shape (n_records,)
+        Clusters in the order of B.
+    type_of : ndarray of int32, shape (n_records,)
+    types : Types
+        With the supply of these clusters.
+    rng : Generator
+
+    Raises
+    ------
+    InputError
+        There are too many types for the programme.
+
+    Notes
+    -----
+    The programme of masking, relaxed, with one more choice: how many records of a type and a
+    tie each cluster takes. What it takes in fractions is rounded down, and whoever has room takes
+    the rest: near the least number of stars over all ways to settle the ties, not proven.
+    """
+    n_clusters = types.n_clusters
+    pairs = np.unique(tie_of.astype(np.int64) * n_clusters + labels)
+    parted = np.bincount(pairs // n_clusters) > 1
+    loose = parted[tie_of]
+    if not loose.any():
+        return labels
+    cells = np.unique(np.column_stack((tie_of[loose], labels[loose])), axis=0)
+    taken = _shares(cells, tie_of[loose], labels[loose], type_of[loose], types)
+    settled = labels.copy()
+    for tie in np.unique(cells[:, 0]):
+        rows = rng.permutation(np.flatnonzero(tie_of == tie))
+        ours = cells[:, 0] == tie
+        settled[rows] = _dealt(
+            type_of[rows], cells[ours, 1], np.bincount(labels[rows], minlength=n_clusters), taken[ours]
+        )
+    return settled
+
+
+def _shares(cells: CodeArray, tie_of: CodeArray, labels: CodeArray, type_of: CodeArray, types: Types) -> CountArray:
+    """Return how many records of every type a cluster takes of a tie, for all pairs of both; whole, rounded down."""
+    from scipy import sparse
+
+    n_types = types.supply.shape[1]
+    ties, tie = np.unique(tie_of, return_inverse=True)
+    held = np.zeros((len(ties), n_types), dtype=np.int64)
+    np.add.at(held, (tie, type_of), 1)
+    place = np.searchsorted(ties, cells[:, 0])
+    fixed = types.supply.copy()
+    np.subtract.at(fixed, (labels, type_of), 1)
+    programme = _loosened(fixed, cells, held[place], types)
+    matrix, _ = programme.limits()
+    pair, member = np.nonzero(held[place])
+    n_choices, n_before = len(pair), matrix.shape[1]
+    sources, row, bound = _sources(programme, cells[pair, 1].astype(np.int64) * n_types + member)
+    right: FloatArray = np.zeros(matrix.shape[0])
+    right[: len(sources)] = fixed.ravel()[sources]
+    entries = (-np.ones(int(bound.sum())), (row[bound], np.flatnonzero(bound)))
+    choices: Any = sparse.csr_array(entries, shape=(matrix.shape[0], n_choices))
+    # Every record of a tie goes somewhere, and every cluster takes as many as before.
+    kinds, kind = np.unique(place[pair] * n_types + member, return_inverse=True)
+    room = np.zeros(len(cells))
+    np.add.at(room, _place(cells, tie_of, labels), 1)
+    where = (np.concatenate((kind, len(kinds) + pair)), n_before + np.tile(np.arange(n_choices), 2))
+    shape = (len(kinds) + len(cells), n_before + n_choices)
+    all_of: Any = sparse.csr_array((np.ones(2 * n_choices), where), shape=shape)
+    both: Any = sparse.hstack((matrix, choices))
+    solution = solver.linprog(
+        np.concatenate((programme.objective(), np.zeros(n_choices))),
+        A_ub=both,
+        b_ub=right,
+        A_eq=all_of,
+        b_eq=np.concatenate((held.ravel()[kinds], room)),
+        method="highs-ds",
+    )
+    if solution.x is None:
+        msg = with_hint("the programme that settles ties of B was not solved.", "leave optimise_ties off.")
+        raise InputError(msg)
+    taken = np.zeros((len(cells), n_types), dtype=np.int64)
+    taken[pair, member] = np.floor(solution.x[n_before:] + 1e-6)
+    return taken
+
+
+def _loosened(fixed: CountArray, cells: CodeArray, held: CountArray, types: Types) -> Programme:
+    """Return the programme of clusters that could take all the records of their ties."""
+    most = fixed.copy()
+    np.add.at(most, cells[:, 1], held)
+    programme = Programme.of(Types(types.values, most, types.weights))
+    if programme.n_edges > _MOST:
+        msg = with_hint(
+            f"the ties of {len(types.values)} distinct vectors of A are too many to settle.", "leave optimise_ties off."
+        )
+        raise InputError(msg)
+    return programme
+
+
+def _sources(programme: Programme, wanted: CountArray) -> tuple[CountArray, CountArray, BoolArray]:
+    """Return the programme's pairs of cluster and type, and where among them some are, if they are."""
+    sources = np.unique(programme.cluster * len(programme.types.values) + programme.member)
+    row = np.searchsorted(sources, wanted)
+    is_wanted = np.append(sources, -1)[row] == wanted
+    return sources, row, np.asarray(is_wanted)
+
+
+def _place(cells: CodeArray, tie_of: CodeArray, labels: CodeArray) -> CountArray:
+    width = int(cells[:, 1].max()) + 1
+    keys = cells[:, 0].astype(np.int64) * width + cells[:, 1]
+    return np.searchsorted(keys, tie_of.astype(np.int64) * width + labels)
+
+
+def _dealt(types: CodeArray, clusters: CodeArray, room: CountArray, taken: CountArray) -> CodeArray:
+    """Give records to clusters: as many of each type as they take, then to whoever has room."""
+    labels = np.full(len(types), -1, dtype=np.int32)
+    for member in np.unique(types):
+        ours = np.flatnonzero(types == member)
+        labels[ours[: taken[:, member].sum()]] = np.repeat(clusters, taken[:, member])
+    labels[labels < 0] = np.repeat(clusters, room[clusters] - taken.sum(axis=1))
+    return labels

@@ -1,3 +1,2 @@
 from . import store as store
-from .pipeline import Pipeline as Pipeline
-from .run import PipelineRun as PipelineRun
+from .pipeline import Pipeline as Pipeline, PipelineRun as PipelineRun

@@ -13,7 +13,7 @@ from typing import Annotated, Any, ClassVar, Final, Literal, get_args
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from hushtable.policy import Record
-from hushtable.synthesizers.installed import installed
+from hushtable.synthesizers import installed
 
 __all__ = [
     "GRANULARITIES",

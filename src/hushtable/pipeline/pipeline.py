@@ -16,28 +16,325 @@
 
 Modules, parameters, products of experiments, names and columns of files are those of PETsARD 1.6.0, whose
 files are read as they are; docs/run.md says where we depart.
+
+A run: every step once, in the product's order, and the files at its end.
 """
 
 from __future__ import annotations
 
 import contextlib
+import datetime as dt
 import os
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from time import perf_counter
+from typing import Any, Final
 
-from hushtable.errors import HushError, PipelineError, listed, names_in, with_hint
-from hushtable.pipeline import steps, store
+from hushtable.columns import escaped
+from hushtable.errors import HushError, InputError, PipelineError, listed, names_in, nearest, with_hint
+from hushtable.io import drafts, frames
+from hushtable.pipeline import reports, steps, store, writing
 from hushtable.pipeline.cleaning import Cleaning
-from hushtable.pipeline.evaluators import LeftOut
-from hushtable.pipeline.modules import GRANULARITIES, Executor, SaveReport
-from hushtable.pipeline.product import Branch, Step, key_of, product
+from hushtable.pipeline.evaluators import Evaluator, LeftOut
+from hushtable.pipeline.modules import GRANULARITIES, Executor, Releasing, SaveData, SaveReport, SaveTiming
+from hushtable.pipeline.product import Branch, Step, key_of, product, seed_of
 from hushtable.pipeline.reading import STEPS, experiments_of
-from hushtable.pipeline.run import PipelineRun, carried_out
+from hushtable.pipeline.reports import Naming, Timing
+from hushtable.pipeline.results import Columns, Evaluation, Tables
+from hushtable.pipeline.steps import Doing, looked_at, made
+from hushtable.pipeline.store import Store
 from hushtable.policy import Record, plain_yaml
 
-__all__ = ["Pipeline"]
+__all__ = ["Pipeline", "PipelineRun", "carried_out"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PipelineRun:
+    """What a run left behind.
+
+    Attributes
+    ----------
+    files : tuple of path
+        What was written.
+    failures : tuple of str
+        Limits that do not hold, and releases that do not hold what they claim.
+    missing : tuple of str
+        Evaluators that the file asks for and that were left out, because they are not built; but those that were
+        allowed by name.
+    timings : tuple of Timing
+        Of every step, in order.
+    columns : mapping of str to mapping of str to sequence
+        The reports, by the names of their files, as plain columns.
+    """
+
+    files: tuple[Path, ...]
+    failures: tuple[str, ...]
+    timings: tuple[Timing, ...] = field(repr=False)
+    columns: Mapping[str, Columns] = field(default_factory=dict, repr=False)
+    missing: tuple[str, ...] = ()
+
+    @property
+    def passed(self) -> bool:
+        """Whether every limit holds, and all was done that was asked for."""
+        return not self.failures and not self.missing
+
+    @property
+    def reports(self) -> dict[str, Any]:
+        """The reports as polars frames, by the names of their files."""
+        return {name: frames.assemble(columns) for name, columns in self.columns.items()}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what was written, what failed and how long it took as plain values."""
+        return {
+            "files": [str(path) for path in self.files],
+            "failures": list(self.failures),
+            "missing": list(self.missing),
+            "steps": [
+                {"name": each.step.name, "seconds": each.seconds, "status": each.status} for each in self.timings
+            ],
+        }
+
+    def _repr_html_(self) -> str:
+        lines = [f"{len(self.timings)} steps, {len(self.files)} files", *(f"failed: {each}" for each in self.failures)]
+        lines += [f"left out: {each}" for each in self.missing]
+        return f"<b>Pipeline</b>: {'<br>'.join(map(escaped, lines))}"
+
+
+_LONGEST_NAME: Final = 230
+"""Bytes of a file's name: file systems take 255, and a draft's name is longer."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Done:
+    """What steps have made so far: grown while a run goes on, and read at its end."""
+
+    tables: dict[Branch, Tables] = field(default_factory=dict)
+    found: list[tuple[Step, Evaluation]] = field(default_factory=list)
+    by_key: dict[str, Evaluation] = field(default_factory=dict)
+    timings: list[Timing] = field(default_factory=list)
+    lines: list[str] = field(default_factory=list)
+
+
+def carried_out(
+    pipeline: Pipeline,
+    out: Path,
+    kept: Store,
+    tell: Callable[[str], None],
+    *,
+    overwrite: bool,
+    missing: tuple[str, ...],
+) -> PipelineRun:
+    """Carry out a pipeline; see `hushtable.Pipeline.run`."""
+    plan, keys, done = pipeline.steps, pipeline.keys(), _Done()
+    naming = _naming(pipeline)
+    inputs = pipeline.inputs
+    # Once: its name may have the time in it, and what is checked here is what is written in the end.
+    log = _log_of(pipeline, out)
+    _check_outputs(pipeline, out, log, inputs, naming, overwrite=overwrite)
+
+    def say(line: str) -> None:
+        done.lines.append(line)
+        tell(line)
+
+    if kept.is_new:
+        say(f"Results are kept in {kept.folder}, which holds people's data from now on; --clean removes it.")
+    for line in pipeline.left_out:
+        say(line)
+    for place, step in enumerate(plan, 1):
+        doing = Doing(pipeline, kept, seed_of(pipeline.seed, step), keys[step.path])
+        try:
+            _do(step, pipeline.wanted(step), doing, done)
+            if pipeline.key_of(step, keys[step.parent]) != doing.key:
+                raise _changed(doing)
+        except HushError as error:
+            msg = f"step {place} of {len(plan)}, {step.name}, failed: {error}"
+            raise type(error)(msg) from None
+        for line in _lines(done, step):
+            say(line)
+    found, files = _reported(pipeline, out, log, naming, done)
+    written = writing.write(files, inputs, out, overwrite=overwrite)
+    return PipelineRun(written, _failures(done), tuple(done.timings), found, missing)
+
+
+def _do(step: Step, wanted: Sequence[str], doing: Doing, done: _Done) -> None:
+    is_kept = doing.store.find(doing.key) is not None or doing.key in done.by_key
+    start, began = dt.datetime.now().astimezone(), perf_counter()
+    before = done.tables.get(step.parent)
+    if not step.looks:
+        done.tables[step.path] = made(step, before, doing)
+    else:
+        assert before is not None, "a pipeline begins with a table"
+        found = done.by_key.get(doing.key) or _found(step, before, wanted, doing)
+        done.by_key[doing.key] = found
+        done.found.append((step, found))
+    seconds = perf_counter() - began
+    end = start + dt.timedelta(seconds=seconds)
+    status = "reused" if is_kept else "completed"
+    done.timings.append(
+        Timing(step, start.isoformat(timespec="milliseconds"), end.isoformat(timespec="milliseconds"), seconds, status)
+    )
+
+
+def _found(step: Step, tables: Tables, wanted: Sequence[str], doing: Doing) -> Evaluation:
+    """Look at tables, or read what was found before."""
+    folder = doing.store.find(doing.key)
+    if folder is not None:
+        # What is damaged is made anew.
+        with contextlib.suppress(OSError, ValueError, TypeError):
+            return Evaluation.from_json((folder / _EVALUATION).read_text(encoding="utf-8"))
+    found = looked_at(step, tables, doing, wanted)
+    if doing.store.lasts:
+        with doing.store.making(doing.key) as folder:
+            (folder / _EVALUATION).write_text(found.to_json(), encoding="utf-8")
+    return found
+
+
+_EVALUATION: Final = "evaluation.json"
+
+
+def _changed(doing: Doing) -> InputError:
+    """Return the error of a step of which a file is not the one any more that its key was made of; nothing is kept."""
+    doing.store.drop(doing.key)
+    return InputError(with_hint("a file that it reads was changed meanwhile.", "run again when nobody writes to it."))
+
+
+def _lines(done: _Done, step: Step) -> list[str]:
+    """Say what a step took, and how many rows it left out."""
+    last = done.timings[-1]
+    took = "kept from before" if last.status == "reused" else f"{last.seconds:.2f} s"
+    lines = [f"{step.line}: {took}"]
+    if isinstance(step.parameters, Cleaning):
+        frame, indent = done.tables[step.path].current, "  " * len(step.path)
+        own = f"{step.module}_{step.experiment}_"
+        counts = done.tables[step.path].counts
+        lines += [
+            f"{indent}{name.removeprefix(own)}: {count:,}" for name, count in counts.items() if name.startswith(own)
+        ]
+        lines += [
+            f"{indent}there is no column {name!r}{_near(name, frame.columns)}; what was said of it has no effect"
+            for name in step.parameters.columns
+            if name not in frame.columns
+        ]
+    return lines
+
+
+def _near(name: str, known: Sequence[str]) -> str:
+    near = nearest(name, known)
+    return "" if near is None else f" (did you mean {near!r}?)"
+
+
+def _naming(pipeline: Pipeline) -> Naming:
+    modules: dict[str, set[str]] = {}
+    for step in pipeline.steps:
+        modules.setdefault(step.module, set()).add(step.experiment)
+    varied = frozenset(module for module, experiments in modules.items() if len(experiments) > 1)
+    return Naming("traditional" if pipeline.version is None else "plain", varied)
+
+
+def _log_of(pipeline: Pipeline, out: Path) -> Path | None:
+    """Return the file of a log where one is asked for."""
+    log = pipeline.log
+    if log is None or log.log_output_type == "stdout":
+        return None
+    return out / log.log_dir / log.log_filename.replace("{timestamp}", dt.datetime.now().strftime("%Y%m%d-%H%M%S"))
+
+
+def _check_outputs(
+    pipeline: Pipeline, out: Path, log: Path | None, inputs: Sequence[Path], naming: Naming, *, overwrite: bool
+) -> None:
+    """Raise InputError where a file could not be written in the end, before anything is done."""
+    if log is not None:
+        # Before any folder is made.
+        drafts.check_inside(log.parent, out, "log_dir")
+    _make_folder(out, "name another with --out.")
+    names = [name for reporter in pipeline.reporters.values() for name in _names_of(reporter, pipeline, naming)]
+    long = [name for name in names if len(os.fsencode(name)) > _LONGEST_NAME]
+    if long:
+        msg = f"the name of a file would have {len(os.fsencode(long[0]))} bytes: {long[0]!r}."
+        raise InputError(with_hint(msg, "take naming_strategy: plain, or shorter names of experiments."))
+    if not os.access(out, os.W_OK):
+        raise InputError(with_hint(f"nothing can be written to {str(out)!r}.", "name another folder with --out."))
+    files = [out / name for name in names]
+    if log is not None:
+        _make_folder(log.parent, "name another as log_dir.")
+        files.append(log)
+    writing.check(files, inputs, out, overwrite=overwrite)
+
+
+def _make_folder(folder: Path, hint: str) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except (OSError, ValueError) as error:
+        msg = f"cannot make the folder {str(folder)!r}: {getattr(error, 'strerror', None) or type(error).__name__}."
+        raise InputError(with_hint(msg, hint)) from None
+
+
+def _names_of(reporter: Record, pipeline: Pipeline, naming: Naming) -> list[str]:
+    """Return the names that a reporter's files may have."""
+    if isinstance(reporter, SaveData):
+        return [name for name, _, _ in reports.data_files(reporter, pipeline.steps, naming)]
+    if isinstance(reporter, SaveReport):
+        return [reports.report_name(reporter, granularity, naming) for granularity in reporter.granularity]
+    assert isinstance(reporter, SaveTiming), "there are three kinds of reporters"
+    return [reports.timing_name(reporter, naming)]
+
+
+def _reported(
+    pipeline: Pipeline, out: Path, log: Path | None, naming: Naming, done: _Done
+) -> tuple[dict[str, Columns], writing.Writing]:
+    """Return the reports, by the names of their files, and all files."""
+    files: dict[Path, writing.File] = {}
+    found: dict[str, Columns] = {}
+    for reporter in pipeline.reporters.values():
+        if isinstance(reporter, SaveData):
+            for name, step, what in reports.data_files(reporter, pipeline.steps, naming):
+                files |= _table(out / name, done.tables[step.path], step, what)
+        else:
+            told, internal = _tables_of(reporter, naming, done)
+            found |= told
+            for name, columns in told.items():
+                files |= writing.of_columns(out / name, columns, is_internal=name in internal)
+    if log is not None:
+        files |= writing.of_text(log, "\n".join(done.lines) + "\n")
+    return found, files
+
+
+def _failures(done: _Done) -> tuple[str, ...]:
+    """Say which limits fail."""
+    return tuple(
+        f"{step.name}: {failure}"
+        for step, evaluation in done.found
+        if isinstance(step.parameters, Evaluator)
+        for failure in step.parameters.failures(evaluation)
+    )
+
+
+def _tables_of(reporter: Record, naming: Naming, done: _Done) -> tuple[dict[str, Columns], set[str]]:
+    """Return the reports of a reporter, by the names of their files, and which of them are internal."""
+    if isinstance(reporter, SaveTiming):
+        return {reports.timing_name(reporter, naming): reports.timing(reporter, done.timings)}, set()
+    assert isinstance(reporter, SaveReport), "there are three kinds of reporters"
+    told = {
+        reports.report_name(reporter, granularity, naming): reports.report(
+            reporter, granularity, done.found, done.tables
+        )
+        for granularity in reporter.granularity
+    }
+    # What is told of single columns and records holds values of people, or says who is singled out.
+    internal = {reports.report_name(reporter, each, naming) for each in reporter.granularity if each != "global"}
+    return {name: columns for name, columns in told.items() if columns is not None}, internal
+
+
+def _table(path: Path, tables: Tables, step: Step, what: str) -> writing.Writing:
+    """Write a table of a step; a release as it was verified."""
+    if what == "control":
+        assert tables.control is not None, "a Splitter makes one"
+        return writing.of_frame(path, tables.control, is_internal=True)
+    if isinstance(step.parameters, Releasing) and tables.release is not None:
+        return writing.of_release(path, tables.release, is_external=step.parameters.external)
+    return writing.of_frame(path, tables.current, is_internal=not tables.is_made)
+
 
 Tell = Callable[[str], None]
 

@@ -14,8 +14,7 @@ from typing import Any, Final
 from hushtable.pipeline.modules import OwnSynthesizer, Splitting, Synthesis
 from hushtable.policy import Record
 from hushtable.release import sha256
-from hushtable.synthesizers import METHODS
-from hushtable.synthesizers.installed import installed
+from hushtable.synthesizers import METHODS, installed
 
 __all__ = ["Branch", "Step", "full_name", "key_of", "product", "seed_of"]
 

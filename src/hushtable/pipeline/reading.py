@@ -31,8 +31,7 @@ from hushtable.pipeline.modules import (
     Synthesis,
 )
 from hushtable.policy import Place, Policy, Record, fault_line, faults_of, no_such, plain_yaml
-from hushtable.synthesizers import METHODS
-from hushtable.synthesizers.installed import installed
+from hushtable.synthesizers import METHODS, installed
 
 __all__ = ["STEPS", "experiments_of", "validated"]
 

@@ -1,6 +1,11 @@
 from . import plain_yaml as plain_yaml
-from .comparing import compare as compare
-from .comparison import INTERNAL as INTERNAL, KNEE as KNEE, ComparedRun as ComparedRun, Comparison as Comparison
+from .comparing import (
+    INTERNAL as INTERNAL,
+    KNEE as KNEE,
+    ComparedRun as ComparedRun,
+    Comparison as Comparison,
+    compare as compare,
+)
 from .limits import Figure as Figure, failures as failures, mpuccs_figures as mpuccs_figures
 from .policy import Policy as Policy
 from .proposal import proposed as proposed

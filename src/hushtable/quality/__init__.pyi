@@ -1,9 +1,9 @@
 from .bound import release_bound as release_bound
-from .certainty import Certainty as Certainty, MinimalDistortion as MinimalDistortion
-from .description import describe as describe
 from .loss import (
     CellLoss as CellLoss,
+    Certainty as Certainty,
     Loss as Loss,
+    MinimalDistortion as MinimalDistortion,
     Quality as Quality,
     RowLoss as RowLoss,
     SetNCP as SetNCP,
@@ -22,5 +22,5 @@ from .objectives import (
     Precision as Precision,
     weighted_mean as weighted_mean,
 )
-from .similarity import diagnosis as diagnosis
+from .similarity import describe as describe, diagnosis as diagnosis
 from .utility import Rows as Rows, Utility as Utility, measure_utility as measure_utility

@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
-from hushtable.quality.certainty import Certainty, MinimalDistortion
-from hushtable.quality.loss import Loss, SetNCP
+from hushtable.quality.loss import Certainty, Loss, MinimalDistortion, SetNCP
 from hushtable.quality.objectives import ArxLoss, AverageClassSize, Discernibility, NonUniformEntropy, Precision
 
 __all__ = ["LOSSES"]

@@ -1,5 +1,4 @@
 from . import layout as layout, recoding as recoding
-from .cut_points import cut_point as cut_point, grid_point as grid_point
 from .layout import (
     Axis as Axis,
     Lists as Lists,
@@ -12,7 +11,6 @@ from .layout import (
     placing as placing,
     relative as relative,
 )
-from .published_texts import Written as Written
 from .readable import Listed as Listed, Rounded as Rounded
 from .recoding import (
     Cells as Cells,
@@ -23,4 +21,7 @@ from .recoding import (
     NodeSets as NodeSets,
     Recoding as Recoding,
     Sets as Sets,
+    Written as Written,
+    cut_point as cut_point,
+    grid_point as grid_point,
 )

@@ -1,25 +1,149 @@
-"""Recoding: what every class publishes in every quasi-identifier, as codes; texts are made when asked for."""
+"""Recoding: what every class publishes in every quasi-identifier, as codes; texts are made when asked for.
+
+What classes publish in a column, written out: nothing is known of it but the texts and what they lost.
+
+Boundaries: where a cut between two neighbouring values is said to fall.
+"""
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from decimal import ROUND_FLOOR, Decimal, localcontext
+from fractions import Fraction
 from functools import partial
-from typing import ClassVar
+from typing import Any, ClassVar, Final
 
 import numpy as np
 
 from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray, frozen, remade
-from hushtable.columns import Column, cells
+from hushtable.columns import Column, cells, value_text
 from hushtable.errors import InputError, listed, with_hint
-from hushtable.hierarchy import Hierarchy, Rule
+from hushtable.hierarchy import Hierarchy, Rounding, Rule, plain
 from hushtable.kernels import group
-from hushtable.recoding.by_class import Classwise, are_alike, distinct_pairs, numbered, runs_of
-from hushtable.recoding.cut_points import cut_point
-from hushtable.recoding.published_texts import Written
-from hushtable.recoding.readable import Labels, Listed, Rounded
+from hushtable.recoding.readable import Classwise, Labels, Listed, Rounded, are_alike, distinct_pairs, numbered, runs_of
 
-__all__ = ["Centres", "GridCells", "Intervals", "Labels", "NodeSets", "Nodes", "Recoding", "Sets"]
+__all__ = [
+    "Centres",
+    "GridCells",
+    "Intervals",
+    "Labels",
+    "NodeSets",
+    "Nodes",
+    "Recoding",
+    "Sets",
+    "Written",
+    "cut_point",
+    "grid_point",
+]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Written(Classwise):
+    """What classes publish, as texts.
+
+    Attributes
+    ----------
+    label : ndarray of int32, shape (n_classes,)
+        Which of the texts a class publishes.
+    lost, lost_by_rank : ndarray of float64, shape (n_classes,)
+        The share of the column that it publishes, by values and by ranks.
+    texts : tuple of str or None
+        Each once; None is a missing cell.
+    means : Hierarchy or Rule, optional
+        What labels among the texts mean that no hierarchy of the column tells.
+    """
+
+    label: CodeArray = field(repr=False)
+    lost: FloatArray = field(repr=False)
+    lost_by_rank: FloatArray = field(repr=False)
+    texts: tuple[str | None, ...] = field(repr=False)
+    means: Hierarchy | Rule | None = field(default=None, repr=False)
+
+    per_class: ClassVar[tuple[str, ...]] = ("label", "lost", "lost_by_rank")
+
+    def shares(self, column: Column) -> FloatArray:
+        """Return the share of the column that every class publishes."""
+        return self.lost_by_rank if column.by_rank else self.lost
+
+    def labels(self, column: Column) -> Labels:
+        """Return the texts."""
+        del column
+        return self.label, list(self.texts)
+
+    def meaning(self) -> Hierarchy | Rule | None:
+        """Return what the labels among the cells mean; None where there are none."""
+        return self.means
+
+
+_ROUND_STEPS: Final = (
+    *(("Y", 10), ("Y", 1), ("M", 1), ("D", 1), ("h", 1)),
+    *((unit, step) for unit in ("m", "s") for step in (30, 10, 5, 1)),
+    *(("us", digit * 10**power) for power in range(5, -1, -1) for digit in (5, 1)),
+)
+"""Steps from one round moment to the next, in numpy's units, the widest first."""
+
+
+def cut_point(column: Column, code: int) -> str:
+    """Write the roundest value above the one before ``code`` and not above its own: where a cut falls.
+
+    A round number tells less of the people on either side than the value of one of them.
+    """
+    low, high = column.values[code - 1], column.values[code]
+    if column.kind in ("integer", "decimal"):
+        ends = Decimal(column.text(code - 1)), Decimal(column.text(code))
+        if column.kind == "integer":
+            return str(int(_roundest(*ends, lambda number: number > ends[0])))
+        # Between neighbouring floats a rounder decimal may be read as the lower of them.
+        return value_text("decimal", float(_roundest(*ends, lambda number: float(number) > low)))
+    moments = low.astype("datetime64[us]"), high.astype("datetime64[us]")
+    if not all(isinstance(moment.item(), dt.datetime) for moment in moments):
+        # Outside the years 1 to 9999, which the calendar of the standard library ends at.
+        return column.text(code)
+    return value_text(column.kind, _roundest_moment(*moments).astype(column.values.dtype))
+
+
+def grid_point(rounding: Rounding, low: int, high: int) -> str:
+    """Write the roundest point of the grid behind the cell of one place, and not behind the begin of another's."""
+    last, first = (rounding.first + int(cell) for cell in rounding.cells[[low, high]])
+    if rounding.is_calendar:
+        moment = _roundest_moment(np.datetime64(last, "D"), np.datetime64(first, "D"))
+        return str(moment.astype("datetime64[D]"))
+    ends = [Decimal(plain(cell * rounding.grid)) for cell in (last, last + 1, first)]
+    return plain(Fraction(_roundest(ends[0], ends[2], lambda number: number >= ends[1])))
+
+
+def _roundest(low: Decimal, high: Decimal, is_above: Callable[[Decimal], bool]) -> Decimal:
+    """Return a multiple of the widest step that has one above ``low``: below ``high``, or where none is, that."""
+    # Enough digits for any two floats.
+    with localcontext(prec=1_100):
+        power = max(end.adjusted() for end in (low, high) if end) + 1
+        while True:
+            for digit in (5, 1):
+                step = Decimal(digit).scaleb(power)
+                candidate = (high / step).to_integral_value(ROUND_FLOOR) * step
+                if candidate == high and is_above(candidate - step):
+                    candidate -= step
+                if is_above(candidate):
+                    return candidate
+            power -= 1
+
+
+def _roundest_moment(low: np.datetime64, high: np.datetime64) -> np.datetime64:
+    """Return a multiple of the widest step that has one above ``low``: below ``high``, or where none is, that."""
+    candidates = (each for unit, step in _ROUND_STEPS for each in _multiples(high, unit, step))
+    roundest: np.datetime64 = next(each for each in candidates if each > low)
+    return roundest
+
+
+def _multiples(moment: np.datetime64, unit: str, step: int) -> tuple[Any, ...]:
+    """Return the last multiple of a step up to a moment; of a moment that is one, the one before as well."""
+    kind = f"datetime64[{unit}]"
+    number = moment.astype(kind).astype(np.int64)
+    # Counted in units, since numpy guesses the unit of a bare number no more.
+    before, last = np.array([number - number % step - step, number - number % step]).astype(kind)
+    return (before, last) if last == moment else (last,)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -10,7 +10,6 @@ from .exposure import (
     undoing as undoing,
 )
 from .manifest import external_facts as external_facts, manifest_path as manifest_path, sha256 as sha256
-from .next_batch import Batch as Batch
 from .notes import FarOut as FarOut
 from .pseudonyms import Pseudonyms as Pseudonyms, pseudonymize as pseudonymize
-from .release import Release as Release
+from .release import Batch as Batch, Release as Release

@@ -4,12 +4,14 @@ It is made from the published table, its claim and the few facts that an externa
 trace, bound or loss is in it, no risk of a record, no measure by column of what was lost, nothing of other requests,
 no count of what was suppressed, no reason, no row, and nothing of the input. No group of fewer than 11 records is
 counted.
+
+Counts that name nobody: no cell of a table tells of 1 to 10 records, nor can be worked out.
 """
 
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from importlib.metadata import version
 from typing import Any, Final
 
@@ -20,11 +22,51 @@ from hushtable.models import KAnonymity
 from hushtable.release import external_facts
 from hushtable.reporting.released import Released
 from hushtable.reporting.sections import Answers, Block, Cell, Chart, Code, Paragraph, Points, Quantity, Section, Table
-from hushtable.reporting.small_cells import LEAST, merged
 from hushtable.reporting.statements import CLAUSES, and_, beside, decision, three_tests, unprotected
 from hushtable.risk import size_bands
 
-__all__ = ["sections"]
+__all__ = ["LEAST", "merged", "sections"]
+
+LEAST: Final = 11
+"""Records of the smallest cell that may be shown: the rule of the US Centers for Medicare and Medicaid Services."""
+
+
+def merged(labels: Sequence[str], records: Sequence[int], least: int = LEAST) -> tuple[tuple[str, int], ...]:
+    """Join neighbouring bands until each holds enough records, or none.
+
+    Parameters
+    ----------
+    labels : sequence of str
+        Of the bands, in order: ``"2"``, ``"3 to 4"``.
+    records : sequence of int
+        Of each band.
+    least : int
+
+    Returns
+    -------
+    tuple of (label, records)
+        Bands that hold something, in order; none where all records together are too few. Nothing is left out, so
+        that no total tells what is not shown.
+
+    Examples
+    --------
+    >>> merged(["5 to 9", "10 to 19", "20 to 49"], [7, 30, 25])
+    (('5 to 19', 37), ('20 to 49', 25))
+    """
+    bands: list[tuple[str, int]] = []
+    for label, n in zip(labels, records, strict=True):
+        if n:
+            bands.append(_joined(bands.pop(), (label, n)) if bands and bands[-1][1] < least else (label, n))
+    if len(bands) > 1 and bands[-1][1] < least:
+        last = bands.pop()
+        bands.append(_joined(bands.pop(), last))
+    return tuple(bands) if bands and bands[0][1] >= least else ()
+
+
+def _joined(first: tuple[str, int], second: tuple[str, int]) -> tuple[str, int]:
+    begin, end = first[0].partition(" to ")[0], second[0].rpartition(" to ")[2]
+    return f"{begin} to {end}", first[1] + second[1]
+
 
 _FORMS: Final = ("name", "role", "kind", "how")
 """Of what a codebook says of a column, what is told here: nothing that counts cells."""

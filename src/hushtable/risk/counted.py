@@ -1,4 +1,9 @@
-"""The classes of a table, how many a person hides among in each, and how many of the population share its values."""
+"""The classes of a table, how many a person hides among in each, and how many of the population share its values.
+
+What the records of a class have in common: sensitive columns by the models against that, measured.
+
+Households: who is found when any member is, and how many households share all their members' values.
+"""
 
 from __future__ import annotations
 
@@ -15,18 +20,24 @@ from hushtable.columns import ColumnSpec
 from hushtable.errors import InputError, check_columns, with_hint
 from hushtable.io import frames
 from hushtable.kernels import group
-from hushtable.models import Histogram
-from hushtable.tables import Partition, Table, code_together, partitions
+from hushtable.models import ClassStats, DistinctLDiversity, EntropyLDiversity, Ground, Histogram, TCloseness
+from hushtable.tables import Partition, Table, code_together, partitions, totals
 
 __all__ = [
     "READINGS",
     "Counted",
+    "Homogeneity",
+    "HouseholdRisk",
     "People",
     "Weighted",
     "count_classes",
     "count_people",
+    "homogeneity",
+    "household_classes",
+    "household_codes",
     "read_together",
     "sum_by_size",
+    "summarised",
     "weigh",
 ]
 
@@ -282,3 +293,129 @@ def _by_person(counted: Counted, weights: FloatArray, column: str) -> tuple[Coun
     width = table.column(counted.person).n_values
     pairs, at = np.unique(counted.partition.labels[known].astype(np.int64) * width + codes[known], return_index=True)
     return pairs // width, weights[known][at]
+
+
+@dataclass(frozen=True, slots=True)
+class Homogeneity:
+    """How much whoever finds a person's class learns of a sensitive column.
+
+    Attributes
+    ----------
+    distinct_l : int
+        The fewest distinct known values in any class. Higher is safer.
+    entropy_l : float
+        The least, over classes, of the number of equally frequent values that are as hard to guess. Higher is safer.
+    t : float
+        In [0, 1]; the largest earth mover's distance between a class and the whole. Lower is safer.
+    ground : {"equal", "ordered"}
+        How far apart values lie for ``t``: all alike, or by their order.
+    n_homogeneous : int
+        Records in classes with one known value, or none.
+    """
+
+    distinct_l: int
+    entropy_l: float
+    t: float
+    ground: str
+    n_homogeneous: int
+
+
+def homogeneity(counted: Counted, column: str) -> Homogeneity:
+    """Measure one sensitive column; an empty table protects nothing."""
+    sizes, histogram = counted.histogram(column)
+    known = counted.table.column(column)
+    # Of one value, the order means nothing, and a file does not tell what kind it is of.
+    ground = {column: Ground(known.is_ordered and known.n_values > 1)}
+    stats = ClassStats(sizes, {column: histogram}, {column: totals(counted.table, column)}, grounds=ground)
+    distinct = DistinctLDiversity(1, column).measure(stats)
+    is_empty = not len(distinct)
+    return Homogeneity(
+        int(distinct.min(initial=counted.table.n_records)),
+        0.0 if is_empty else float(EntropyLDiversity(1, column).measure(stats).min()),
+        1.0 if is_empty else float(np.clip(TCloseness(1, column).measure(stats).max(), 0.0, 1.0)),
+        "ordered" if ground[column].is_ordered else "equal",
+        int(counted.records[distinct < 2].sum()),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class HouseholdRisk:
+    """The risk of households.
+
+    Attributes
+    ----------
+    n_households : int
+        A record without one is a household of its own.
+    n_unique : int
+        Households whose members' values together no other household has.
+    smallest_class : int
+        The fewest households that share them.
+    highest, average : float
+        In [0, 1]; over records, of 1 - the product over the members of a household of (1 - a member's individual
+        risk): that anyone of them is found, if finding one has no bearing on finding another.
+    """
+
+    n_households: int
+    n_unique: int
+    smallest_class: int
+    highest: float
+    average: float
+
+
+def household_codes(codes: CodeArray, counts: CountArray) -> CountArray:
+    """Return the household of every record, from 0; records without one are households of their own.
+
+    Parameters
+    ----------
+    codes : ndarray of int32, shape (n_rows,)
+        Of the column that says so; -1 is missing.
+    counts : ndarray of int64, shape (n_rows,)
+        Records of each row.
+    """
+    of_records = np.repeat(codes.astype(np.int64), counts)
+    lone = of_records < 0
+    of_records[lone] = int(codes.max(initial=-1)) + 1 + np.arange(int(lone.sum()))
+    _, dense = np.unique(of_records, return_inverse=True)
+    return np.asarray(dense)
+
+
+def household_classes(households: CountArray, labels: CodeArray) -> CountArray:
+    """Count, for every household, those whose members have the same values, itself included.
+
+    Parameters
+    ----------
+    households : ndarray of int64, shape (n_records,)
+        Dense, as `household_codes` has them.
+    labels : ndarray of int32, shape (n_records,)
+        The class of every record.
+
+    Notes
+    -----
+    Households of one size are compared as sorted lists of classes. O(n log n).
+    """
+    ranked = labels[np.lexsort((labels, households))]
+    lengths = np.bincount(households)
+    starts = np.cumsum(lengths) - lengths
+    sizes = np.empty(len(lengths), dtype=np.int64)
+    by_length = np.argsort(lengths, kind="stable")
+    distinct, begins = np.unique(lengths[by_length], return_index=True)
+    ends = np.append(begins, len(by_length))[1:]
+    for length, begin, end in zip(distinct.tolist(), begins.tolist(), ends.tolist(), strict=True):
+        members = by_length[begin:end]
+        lists = np.ascontiguousarray(ranked[starts[members][:, None] + np.arange(length)], dtype=np.int32)
+        # As bytes, which are compared at once.
+        whole = lists.view(np.dtype((np.void, 4 * length))).ravel()
+        _, inverse, counts = np.unique(whole, return_inverse=True, return_counts=True)
+        sizes[members] = counts[inverse]
+    return sizes
+
+
+def summarised(risks: FloatArray, sizes: CountArray) -> HouseholdRisk:
+    """Sum up the risks of records, and the classes of households; without a record, the risk is 1."""
+    return HouseholdRisk(
+        n_households=len(sizes),
+        n_unique=int(np.count_nonzero(sizes == 1)),
+        smallest_class=int(sizes.min(initial=len(sizes))),
+        highest=float(risks.max()) if len(risks) else 1.0,
+        average=float(risks.mean()) if len(risks) else 1.0,
+    )

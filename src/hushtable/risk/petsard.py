@@ -21,9 +21,8 @@ from hushtable._types import CountArray
 from hushtable.columns import escaped, finite
 from hushtable.errors import InputError, listed, with_hint
 from hushtable.io import frames
-from hushtable.risk.collisions import TREE
+from hushtable.risk.collisions import TREE, datetime_precisions, numeric_precisions
 from hushtable.risk.mpuccs import encoded, in_order, sizes_of
-from hushtable.risk.precision import datetime_precisions, numeric_precisions
 from hushtable.search import Trace
 from hushtable.tables import Joint, Table, code_together, lone_rows, partitions
 

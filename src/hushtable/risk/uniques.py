@@ -16,7 +16,7 @@ from hushtable.columns import ColumnSpec, escaped
 from hushtable.errors import InputError, check_whole, with_hint
 from hushtable.io import frames
 from hushtable.plots import charts
-from hushtable.risk.headline import percent
+from hushtable.risk.assessment import percent
 from hushtable.risk.population import SampleClasses, data_intrusion
 from hushtable.search import Budget, Trace, check_budget
 from hushtable.tables import Coverage, Table, WalkProgress, lattice

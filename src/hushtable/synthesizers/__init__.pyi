@@ -4,6 +4,7 @@ from .methods import (
     Copula as Copula,
     Independent as Independent,
     Method as Method,
+    installed as installed,
     register as register,
 )
 from .synthesizing import synthesize as synthesize, synthesize_frame as synthesize_frame

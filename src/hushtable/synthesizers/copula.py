@@ -13,7 +13,7 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 from hushtable._types import CodeArray, CountArray, FloatArray
-from hushtable.synthesizers.places import within
+from hushtable.synthesizers.writing import within
 
 __all__ = ["Line", "correlations", "lines", "nearest_correlations", "places"]
 

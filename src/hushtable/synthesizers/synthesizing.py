@@ -12,8 +12,7 @@ from hushtable.errors import InputError, check_whole, with_hint
 from hushtable.io import Frame, frames, without_remnants
 from hushtable.models import entries
 from hushtable.search import check_memory
-from hushtable.synthesizers.installed import Installed, installed
-from hushtable.synthesizers.methods import METHODS, Method
+from hushtable.synthesizers.methods import METHODS, Installed, Method, installed
 from hushtable.synthesizers.writing import frame_at, frame_like, table_at, table_like
 from hushtable.tables import Table
 

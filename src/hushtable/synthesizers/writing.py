@@ -1,19 +1,122 @@
-"""From places, or from another package's values, to a table like the one that was given."""
+"""From places, or from another package's values, to a table like the one that was given.
+
+Places: what a synthesizer draws, and the cells that stand there.
+
+The records of a column stand in a line by their values, missing ones first, categories by the alphabet. A place is
+a number in [0, n_records): the cell of the record that stands there, or one between it and its neighbour.
+"""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
+from typing import Final, Literal
 
 import numpy as np
 
-from hushtable._types import CodeArray, CountArray, FloatArray
+from hushtable._types import CodeArray, CountArray, FloatArray, ValueArray
 from hushtable.columns import Column, ColumnSpec
 from hushtable.io import Frame
 from hushtable.synthesizers.cell_styles import cells_like, like, n_decimals
-from hushtable.synthesizers.places import Drawn, Values, draw, ends_of
-from hushtable.tables import Table
+from hushtable.tables import Table, to_decimals
 
-__all__ = ["frame_at", "frame_like", "table_at", "table_like"]
+__all__ = ["Drawn", "Values", "draw", "ends_of", "frame_at", "frame_like", "table_at", "table_like", "within"]
+
+Values = Literal["interpolated", "observed"]
+
+_OF_TIME: Final = (86_400_000_000, 3_600_000_000, 60_000_000, 1_000_000, 1_000, 1)  # microseconds
+_OF_WHOLES: Final = tuple(10**power for power in range(18, -1, -1))
+_MOST_DECIMALS: Final = 300  # 10 to the power of more is no float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Drawn:
+    """The new cells of a column.
+
+    Attributes
+    ----------
+    records : ndarray of int64, shape (n,)
+        Whose cell each is: a position in the line of the column's records.
+    between : ndarray of int64, shape (n_between,)
+        New rows that have a value between two records instead.
+    values : ndarray, shape (n_between,)
+        Those values, of the column's kind.
+    """
+
+    records: CountArray = field(repr=False)
+    between: CountArray = field(repr=False)
+    values: ValueArray = field(repr=False)
+
+
+def ends_of(codes: CodeArray, counts: CountArray, n_values: int) -> CountArray:
+    """Return where the records of each code end in a column's line, shape (n_values + 1,), the missing ones first."""
+    # Sums of whole numbers below 2^53 are exact in bincount's floats.
+    sizes = np.bincount(codes + 1, weights=counts, minlength=n_values + 1)
+    return np.asarray(np.cumsum(sizes.astype(np.int64)))
+
+
+def within(shares: FloatArray, n_records: int) -> FloatArray:
+    """Turn shares of a line to places in it; a share may have been rounded to 1."""
+    return np.asarray(np.minimum(shares * n_records, np.nextafter(np.float64(n_records), 0)))
+
+
+def draw(column: Column, ends: CountArray, places: FloatArray, values: Values, decimals: int) -> Drawn:
+    """Find the cells at some places of a column.
+
+    Parameters
+    ----------
+    column : Column
+    ends : ndarray of int64, shape (n_values + 1,)
+        As `ends_of` has them.
+    places : ndarray of float64, shape (n,)
+        In [0, n_records).
+    values : {"interpolated", "observed"}
+        Whether numbers and times may lie between those of two neighbours.
+    decimals : int
+        To which a column of decimals is rounded.
+
+    Notes
+    -----
+    Interpolated, the m records with a value are met at position ``u * (m - 1)`` with u in [0, 1), as quantiles are
+    by default: the greatest value is neared, not met, and the others by rounding, or where several records share them.
+    """
+    records = places.astype(np.int64)
+    nothing = Drawn(records, np.empty(0, np.int64), column.values[:0])
+    n_missing, n_present = int(ends[0]), int(ends[-1] - ends[0])
+    if values == "observed" or not column.is_measured or n_present < 2:
+        return nothing
+    positions = np.where(records < n_missing, 0.0, (places - n_missing) * ((n_present - 1) / n_present))
+    below = np.minimum(positions.astype(np.int64), n_present - 2)
+    low, high = (np.searchsorted(ends, below + n_missing + step, side="right") - 1 for step in (0, 1))
+    between = np.flatnonzero((records >= n_missing) & (low < high))
+    share = (positions - below)[between]
+    return Drawn(records, between, _between(column, low[between], high[between], share, decimals))
+
+
+def _between(column: Column, low: CountArray, high: CountArray, share: FloatArray, decimals: int) -> ValueArray:
+    """Interpolate between values, as finely as the column has them."""
+    if column.kind == "decimal" and not _are_whole(column.values):
+        below, above = column.values[low], column.values[high]
+        # Their difference may be past the largest float.
+        met = to_decimals(below * (1 - share) + above * share, min(decimals, _MOST_DECIMALS))
+        return np.asarray(np.clip(met, below, above))
+    whole = column.values.astype(np.int64)
+    unit = _unit(column, whole)
+    # Modulo 2^64 a difference is exact even where it does not fit an int64.
+    distance = (whole[high].astype(np.uint64) - whole[low].astype(np.uint64)) // np.uint64(unit)
+    steps = np.minimum(np.rint(share * distance.astype(np.float64)).astype(np.uint64), distance)
+    met = whole[low].astype(np.uint64) + steps * np.uint64(unit)
+    return np.asarray(met.astype(np.int64).astype(column.values.dtype))
+
+
+def _are_whole(values: FloatArray) -> bool:
+    """Tell whether decimals are whole numbers, which pandas holds as such beside missing cells."""
+    return bool((values % 1 == 0).all() and np.abs(values).max() < 2**53)
+
+
+def _unit(column: Column, whole: CountArray) -> int:
+    """Return the step in which a column counts: a power of ten, days, or a unit of time."""
+    units = {"date": (1,), "datetime": _OF_TIME}.get(column.kind, _OF_WHOLES)
+    return int(next(unit for unit in units if not (whole % unit).any()))
 
 
 def frame_at(frame: Frame, table: Table, values: Values, places: FloatArray) -> Frame:

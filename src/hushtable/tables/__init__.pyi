@@ -1,8 +1,12 @@
 from . import lattice as lattice
 from .joint import Joint as Joint, Rows as Rows, code_together as code_together, to_decimals as to_decimals
-from .lattice.column_sets import Coverage as Coverage, WalkProgress as WalkProgress
-from .lattice.listing import lone_rows as lone_rows, partitions as partitions, renyi_entropy as renyi_entropy
-from .missing_codes import warn_of_missing_numbers as warn_of_missing_numbers
+from .lattice.column_sets import (
+    Coverage as Coverage,
+    WalkProgress as WalkProgress,
+    lone_rows as lone_rows,
+    partitions as partitions,
+    renyi_entropy as renyi_entropy,
+)
 from .partition import NO_HIERARCHIES as NO_HIERARCHIES, Partition as Partition, grounds as grounds, totals as totals
 from .splitting import persons_of as persons_of, split as split, split_rows as split_rows
-from .table import Table as Table
+from .table import Table as Table, warn_of_missing_numbers as warn_of_missing_numbers

@@ -11,10 +11,8 @@ import numpy as np
 
 from hushtable._types import CodeArray
 from hushtable.anonymizers.fulldomain.costs import objective_of
-from hushtable.anonymizers.fulldomain.intervals import Search, Solved
-from hushtable.anonymizers.fulldomain.nodes import Levels, Vector, levels_of
-from hushtable.anonymizers.fulldomain.snapshots import Roller
-from hushtable.anonymizers.fulldomain.tags import Tags
+from hushtable.anonymizers.fulldomain.intervals import Search, Solved, Tags
+from hushtable.anonymizers.fulldomain.nodes import Levels, Roller, Vector, levels_of
 from hushtable.anonymizers.method import Found, Offers, Problem, register
 from hushtable.errors import BudgetExceeded, InfeasibleError, check_whole, listed, with_hint
 from hushtable.kernels import rollup
@@ -44,7 +42,7 @@ class FullDomain:
     -----
     Branch and bound over intervals of the lattice, see `hushtable.anonymizers.fulldomain.intervals`. What is inherited
     from a node to those below it is the closed part of the models, and sums of convex excesses, see
-    `hushtable.anonymizers.fulldomain.tags`. Where a population is counted, nothing is suppressed.
+    `hushtable.anonymizers.fulldomain.intervals`. Where a population is counted, nothing is suppressed.
     A column without a hierarchy has the one that `Hierarchy.auto` proposes.
 
     Examples

@@ -10,8 +10,7 @@ from typing import Protocol
 import numpy as np
 
 from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray
-from hushtable.anonymizers.fulldomain.nodes import Levels, Vector
-from hushtable.anonymizers.fulldomain.snapshots import Snapshot
+from hushtable.anonymizers.fulldomain.nodes import Levels, Snapshot, Vector
 from hushtable.kernels import rollup
 from hushtable.quality import (
     ArxLoss,

@@ -9,7 +9,7 @@ from typing import ClassVar, Final
 import numpy as np
 
 from hushtable._types import CodeArray
-from hushtable.anonymizers.local import annealing, leftover, neighbours, pairing
+from hushtable.anonymizers.local import annealing, leftover, neighbours
 from hushtable.anonymizers.local.neighbours import Neighbours
 from hushtable.anonymizers.local.pricing import Pricing, priced
 from hushtable.anonymizers.method import Found, Offers, Problem, register
@@ -142,7 +142,7 @@ def _compile(problem: Problem) -> None:
     labels, check = np.zeros(len(rows), dtype=np.int32), _check(pricing)
     found = neighbours.find(pricing.space, labels, _N_NEAR, Clock())
     leftover.by_levels(pricing, Clock())
-    pairing.pairs(pricing.space, found)
+    neighbours.pairs(pricing.space, found)
     # Two steps are two stages, between which columns are weighted anew.
     annealing.anneal(pricing, labels, found, _ordered(check, found), annealing.Course(2, 1.0, 1.0), 0, Clock())
     annealing.adopted(pricing, np.where(np.arange(len(rows)) == 1, np.int32(-1), labels), check)
@@ -207,7 +207,7 @@ def _starts(pricing: Pricing, by_mondrian: CodeArray, found: Neighbours, clock: 
         if whole is not None and (by_size or _passes(pricing, whole)):
             yield _started(pricing, annealing.parted(pricing, whole, k) if by_size else whole, 1.0)
     if by_size and k == 2 and clock.left > 0:
-        pairs = pairing.pairs(pricing.space, found)
+        pairs = neighbours.pairs(pricing.space, found)
         if pairs is not None:
             yield _Start(pairs, pricing.loss_of(pairs), *_HEAT_OF_PAIRS)
 

@@ -13,8 +13,7 @@ from hushtable._types import CodeArray, CountArray
 from hushtable.anonymizers.judging import Judge
 from hushtable.anonymizers.method import Found, Offers, Problem, register
 from hushtable.anonymizers.minimal import candidates, evolve, matchings, regroup
-from hushtable.anonymizers.minimal.answer import infeasible, merged, published
-from hushtable.anonymizers.minimal.candidates import Space
+from hushtable.anonymizers.minimal.candidates import Space, infeasible, merged, published
 from hushtable.anonymizers.minimal.mgga import Breeder, Condition, Equal, Matched
 from hushtable.anonymizers.minimal.mingen import start, temperatures
 from hushtable.anonymizers.minimal.tables import Choices

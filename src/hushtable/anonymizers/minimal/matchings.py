@@ -11,10 +11,9 @@ import numpy as np
 
 from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray
 from hushtable.anonymizers.method import Found
-from hushtable.anonymizers.minimal.answer import infeasible, published
-from hushtable.anonymizers.minimal.candidates import Space
+from hushtable.anonymizers.minimal.candidates import Space, infeasible, published
 from hushtable.kernels import cost
-from hushtable.kernels.shortest import TIES
+from hushtable.kernels.cost import TIES
 from hushtable.models import ClassStats, Matching, MatchingNotion
 from hushtable.quality import Loss
 from hushtable.search import Clock, Effort, check_memory, solver

@@ -15,14 +15,13 @@ from hushtable._types import CodeArray, CountArray
 from hushtable.anonymizers.judging import Judge
 from hushtable.anonymizers.method import Found, Offers, Problem, register
 from hushtable.anonymizers.minimal import candidates, matchings, regroup, setpartition, smallest
-from hushtable.anonymizers.minimal.answer import infeasible, merged, published, row_texts
-from hushtable.anonymizers.minimal.candidates import Space
+from hushtable.anonymizers.minimal.candidates import Space, infeasible, merged, published, row_texts
 from hushtable.anonymizers.minimal.mgga import Equal, Matched
 from hushtable.anonymizers.minimal.setpartition import Partitioning
 from hushtable.anonymizers.minimal.tables import Choices
 from hushtable.anonymizers.mondrian import Mondrian
 from hushtable.errors import InputError, check_whole, with_hint
-from hushtable.kernels.shortest import TIES
+from hushtable.kernels.cost import TIES
 from hushtable.models import KAnonymity, MatchingNotion
 from hushtable.quality import CellLoss, Loss, SetNCP
 from hushtable.recoding import Recoding

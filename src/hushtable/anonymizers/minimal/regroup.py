@@ -12,7 +12,7 @@ from hushtable.anonymizers.judging import Judge
 from hushtable.anonymizers.minimal import smallest
 from hushtable.anonymizers.minimal.candidates import Space
 from hushtable.kernels import cost, regroup
-from hushtable.kernels.shortest import TIES
+from hushtable.kernels.cost import TIES
 from hushtable.search import Clock, check_memory, say_if_first_run
 
 __all__ = ["Neighbours", "Schedule", "anneal", "nearest", "partition_value", "polish", "steps_within"]

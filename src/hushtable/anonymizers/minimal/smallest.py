@@ -12,7 +12,7 @@ import numpy as np
 from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray
 from hushtable.anonymizers.judging import Judge
 from hushtable.anonymizers.minimal.candidates import Candidates, Space
-from hushtable.kernels import cost, shortest
+from hushtable.kernels import cost
 from hushtable.search import Clock, say_if_first_run
 
 __all__ = ["MOST_ROWS", "Smallest", "solve", "tables"]
@@ -55,13 +55,13 @@ class Smallest:
 
 def solve(space: Space, judge: Judge) -> Smallest:
     """Find the cheapest partition of at most `MOST_ROWS` rows."""
-    say_if_first_run(shortest.cheapest_partitions, 5)
+    say_if_first_run(cost.cheapest_partitions, 5)
     n_subsets = 1 << space.n_rows
     first = cost.subset_costs(space.places, space.costs)
     second = first if space.seconds is space.costs else cost.subset_costs(space.places, space.seconds)
     is_block = _blocks(space.n_rows, judge)
     value, again, ways = np.empty(n_subsets), np.empty(n_subsets), np.zeros(n_subsets)
-    blocks, n_settled, n_pruned, n_looked_up = shortest.cheapest_partitions(first, second, is_block, value, again, ways)
+    blocks, n_settled, n_pruned, n_looked_up = cost.cheapest_partitions(first, second, is_block, value, again, ways)
     labels = np.zeros(space.n_rows, dtype=np.int32)
     free, label = n_subsets - 1, 0
     while free and np.isfinite(value[-1]):
@@ -121,7 +121,7 @@ def _partitions(found: Smallest, free: int) -> Iterator[tuple[int, ...]]:
     if not free:
         yield ()
         return
-    for block in shortest.optimal_blocks(free, found.first, found.is_block, found.values).tolist():
+    for block in cost.optimal_blocks(free, found.first, found.is_block, found.values).tolist():
         for others in _partitions(found, free ^ block):
             yield (block, *others)
 
@@ -133,5 +133,5 @@ def _ties(space: Space, listed: list[Candidates], rows: CountArray) -> list[list
         at = space.places[rows, j]
         common = np.flatnonzero((candidates.first <= at.min()) & (at.max() <= candidates.last))
         costs = candidates.costs[common]
-        ties.append(common[costs <= costs.min() + shortest.TIES].tolist())
+        ties.append(common[costs <= costs.min() + cost.TIES].tolist())
     return ties

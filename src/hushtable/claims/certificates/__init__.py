@@ -7,8 +7,7 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from hushtable.claims.certificates import lattice, prices
-from hushtable.claims.certificates.reading import Reading
-from hushtable.claims.certificates.record import Certificate
+from hushtable.claims.certificates.record import Certificate, Reading
 from hushtable.claims.verdict import Failure, Verdict
 from hushtable.columns import ColumnSpec
 from hushtable.errors import InputError, with_hint

@@ -3,26 +3,256 @@
 Every distinct row of the input has a price. Where no class of k records or more costs less (in records times shares
 of columns) than its members' prices, no release of all records costs less than all prices together. The prices say
 which records are unlike all others: the certificate stays with those who may see the data.
+
+Whether some class costs less than its members' prices: pairs one by one, larger ones by branch and bound.
+
+Slow on purpose: NumPy alone, and nothing of the search that found the prices.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
-from hushtable._types import TOLERANCE, FloatArray
-from hushtable.claims.certificates.classes import Spread, dear_class, dear_pairs
-from hushtable.claims.certificates.reading import AS_READ, Reading, spec_in
-from hushtable.claims.certificates.record import Certificate
+from hushtable._types import TOLERANCE, BoolArray, CountArray, FloatArray
+from hushtable.claims.certificates.record import AS_READ, Certificate, Reading, spec_in
 from hushtable.claims.verdict import Failure, Verdict
 from hushtable.columns import Column, ColumnSpec
 from hushtable.errors import InputError, check_columns, check_whole, with_hint
 
-__all__ = ["KIND", "certify", "check"]
+__all__ = ["KIND", "Spread", "certify", "check", "dear_class", "dear_pairs"]
+
+_BLOCK: Final = 128  # rows compared with all others at once
+_MOST_NODES: Final = 20_000  # of the search from one row
+_THRESHOLDS: Final = 32
+
+Cells = NDArray[Any]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Spread:
+    """Distinct rows, and how far their cells lie apart.
+
+    Attributes
+    ----------
+    codes : ndarray of int64, shape (n_rows, n_columns)
+        0 is missing.
+    counts : ndarray of int64, shape (n_rows,)
+    positions : tuple of ndarray or None
+        On [0, 1], of every code of an ordered column from 1 on; None for one without an order.
+    ordered : ndarray of int64, shape (n_rows, n_ordered)
+        The codes of ordered columns.
+    at : tuple of ndarray
+        The positions of each ordered column by code, with something for the missing one.
+    flags : ndarray of int64, shape (n_rows, n_others)
+        The values of all other columns, numbered through.
+    column_of : ndarray of int64, shape (n_flags,)
+        Which of the other columns a value is of.
+    unit : ndarray of float64, shape (n_others,)
+        The share of one value of the other columns.
+    """
+
+    codes: CountArray
+    counts: CountArray
+    positions: tuple[FloatArray | None, ...]
+    ordered: CountArray = field(init=False)
+    at: tuple[FloatArray, ...] = field(init=False)
+    flags: CountArray = field(init=False)
+    column_of: CountArray = field(init=False)
+    unit: FloatArray = field(init=False)
+
+    def __post_init__(self) -> None:
+        is_ordered = np.array([positions is not None for positions in self.positions])
+        flags = np.zeros_like(self.codes[:, ~is_ordered])
+        domains: list[int] = []
+        for j, column in enumerate(self.codes[:, ~is_ordered].T):
+            known, each = np.unique(column, return_inverse=True)
+            flags[:, j] = sum(domains) + each
+            domains.append(len(known))
+        made: dict[str, Any] = {
+            "ordered": self.codes[:, is_ordered],
+            "at": tuple(np.append(0.0, positions) for positions in self.positions if positions is not None),
+            "flags": flags,
+            "column_of": np.repeat(np.arange(len(domains)), domains),
+            "unit": 1.0 / np.array(domains),
+        }
+        for name, value in made.items():
+            object.__setattr__(self, name, value)
+
+    def apart(self, rows: CountArray, others: CountArray) -> FloatArray:
+        """Return the summed share of a class of two, for some rows and some others."""
+        total = np.full((len(rows), len(others)), 2.0 * self.unit.sum())
+        for column, at in zip(self.ordered.T, self.at, strict=True):
+            apart = np.abs(at[column[rows]][:, None] - at[column[others]])
+            is_missing = column == 0
+            if is_missing.any():
+                apart[is_missing[rows][:, None] != is_missing[others]] = 1.0
+            total += apart
+        if len(self.unit):
+            total -= (self._indicators(rows) * (2.0 * self.unit[self.column_of])) @ self._indicators(others).T
+        return total
+
+    def _indicators(self, rows: CountArray) -> FloatArray:
+        found = np.zeros((len(rows), len(self.column_of)))
+        found[np.arange(len(rows))[:, None], self.flags[rows]] = 1.0
+        return found
+
+    def width(self, low: Cells, high: Cells) -> FloatArray:
+        """Return the shares of ordered columns between codes; the missing one takes the whole column with it."""
+        at = [each[high[..., j]] - each[low[..., j]] for j, each in enumerate(self.at)]
+        apart = np.stack(at, axis=-1) if at else np.zeros(low.shape)
+        return np.asarray(np.where(low == high, 0.0, np.where(low == 0, 1.0, apart)))
+
+    def sets(self, n_held: Cells) -> FloatArray:
+        """Return the summed share of the other columns where they hold so many values each."""
+        return np.asarray((n_held > 1) * n_held @ self.unit)
+
+
+def dear_pairs(spread: Spread, prices: FloatArray) -> float:
+    """Return by how much the prices of two records exceed what they cost together, at most."""
+    worst = float(np.max(prices[spread.counts > 1], initial=-np.inf))
+    rows = np.argsort(-prices, kind="stable")
+    for begin in range(0, len(rows), _BLOCK):
+        some, others = rows[begin : begin + _BLOCK], rows[begin:]
+        exceeds = prices[some][:, None] + prices[others] - 2 * spread.apart(some, others)
+        exceeds[np.arange(len(some)), np.arange(len(some))] = -np.inf
+        worst = max(worst, float(exceeds.max()))
+    return worst
+
+
+def dear_class(spread: Spread, prices: FloatArray, k: int) -> tuple[float, int]:
+    """Return by how much the prices of a class exceed its cost, where one is found, and how many searches had no end.
+
+    A class is looked for from its member of the highest price: it costs less than that for each member.
+    """
+    order = np.argsort(prices, kind="stable")
+    is_dear = (prices[order] > TOLERANCE) & (spread.counts[order] < k)
+    n_open = 0
+    for begin in range(0, len(order), _BLOCK):
+        places = begin + np.flatnonzero(is_dear[begin : begin + _BLOCK])
+        others = order[: begin + _BLOCK]
+        apart = spread.apart(order[places], others)
+        is_near = (apart < prices[order[places]][:, None] + TOLERANCE) & (np.arange(len(others)) <= places[:, None])
+        for row, near in zip(order[places].tolist(), is_near, strict=True):
+            worst, is_settled = _from_row(spread, prices, k, row, others[near])
+            if worst > TOLERANCE:
+                return worst, n_open
+            n_open += not is_settled
+    return -np.inf, n_open
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Box:
+    """What a class holds at least, and the rows that it may hold besides."""
+
+    low: CountArray  # (n_ordered,)
+    high: CountArray
+    held: BoolArray  # (n_flags,)
+    n_held: CountArray  # (n_others,)
+    rows: CountArray
+
+
+def _box_of(spread: Spread, members: CountArray, rows: CountArray) -> _Box:
+    codes, held = spread.ordered[members], np.zeros(len(spread.column_of), dtype=bool)
+    held[spread.flags[members]] = True
+    n_held = np.bincount(spread.column_of[held], minlength=len(spread.unit))
+    return _Box(codes.min(axis=0), codes.max(axis=0), held, n_held, rows)
+
+
+def _from_row(spread: Spread, prices: FloatArray, k: int, row: int, near: CountArray) -> tuple[float, bool]:
+    """Look for a class with a row and some of the rows near it that costs less than its prices."""
+    counts = spread.counts.copy()
+    counts[row] -= 1
+    near = near[counts[near] > 0]
+    near = near[np.argsort(-prices[near], kind="stable")]
+    boxes = [_box_of(spread, np.array([row]), near)]
+    for _ in range(_MOST_NODES):
+        if not boxes:
+            return -np.inf, True
+        box = boxes.pop()
+        if counts[box.rows].sum() < k - 1:
+            continue
+        shares = _shares(spread, box)
+        bound, taken = _bound(prices[box.rows], counts[box.rows], shares, float(prices[row]), k)
+        if bound <= TOLERANCE:
+            continue
+        members, taken = box.rows[taken > 0], taken[taken > 0]
+        # What every member pays is the share of the members' own box.
+        tight = _box_of(spread, np.append(members, row), near[:0])
+        share = float(spread.width(tight.low, tight.high).sum() + spread.sets(tight.n_held))
+        value = prices[row] + taken @ prices[members] - (1 + taken.sum()) * share
+        if value > TOLERANCE:
+            return float(value), True
+        boxes += _parts(spread, box, tight, members)
+    return -np.inf, not boxes
+
+
+def _shares(spread: Spread, box: _Box) -> FloatArray:
+    """Return the share of what a box holds at least, with each row that it may hold."""
+    codes = spread.ordered[box.rows]
+    width = spread.width(np.minimum(codes, box.low), np.maximum(codes, box.high)).sum(axis=1)
+    return np.asarray(width + spread.sets(box.n_held + ~box.held[spread.flags[box.rows]]))
+
+
+def _bound(prices: FloatArray, counts: CountArray, shares: FloatArray, own: float, k: int) -> tuple[float, CountArray]:
+    """Return what no class of a row and some others exceeds its cost by, and how many records of each would make it.
+
+    A class whose farthest member lies between two thresholds holds rows up to the upper one, each of which pays the
+    lower one: the best k - 1, and all that have a higher price than that. Rows come by falling price.
+    """
+    steps = np.unique(shares)
+    if len(steps) > _THRESHOLDS:
+        steps = steps[np.linspace(0, len(steps) - 1, _THRESHOLDS).astype(int)]
+    ends = np.append(steps[1:], np.inf)
+    # The last step, and every one where all are looked at, holds what is at it and no more.
+    may_hold = (shares < ends[:, None]) * counts
+    before = np.cumsum(may_hold, axis=1) - may_hold
+    needed = np.clip(k - 1 - before, 0, may_hold)
+    paid = prices - steps[:, None]
+    taken = np.where(paid > 0, may_hold, needed)
+    value = own - steps + (taken * paid).sum(axis=1)
+    value[may_hold.sum(axis=1) < k - 1] = -np.inf
+    best = int(value.argmax())
+    return float(value[best]), taken[best]
+
+
+def _parts(spread: Spread, box: _Box, tight: _Box, members: CountArray) -> list[_Box]:
+    """Return the two parts of a box: those classes that reach as far as the members do in one direction, and the rest.
+
+    The direction is the one in which they reach farthest beyond the box.
+    """
+    width = spread.width(box.low, box.high)
+    low, high = np.minimum(box.low, tight.low), np.maximum(box.high, tight.high)
+    new = spread.flags[members]
+    often = np.bincount(new[~box.held[new]], minlength=len(box.held))
+    grown = np.concatenate(
+        [
+            spread.width(low, box.high) - width,
+            spread.width(box.low, high) - width,
+            np.where(tight.n_held > box.n_held, np.where(box.n_held == 1, 2.0, 1.0) * spread.unit, 0.0),
+        ]
+    )
+    if grown.max() <= 0:
+        return []
+    side, j = divmod(int(grown.argmax()), max(1, len(low)))
+    if len(low) and side < 2:
+        column = spread.ordered[box.rows, j]
+        name, reach = ("low", low) if side == 0 else ("high", high)
+        reached = getattr(box, name).copy()
+        reached[j] = reach[j]
+        is_inside = column > reach[j] if side == 0 else column < reach[j]
+        return [replace(box, rows=box.rows[is_inside]), replace(box, **{name: reached})]
+    j = int(grown.argmax()) - 2 * len(low)
+    flag = int(np.where(spread.column_of == j, often, -1).argmax())
+    held, n_held = box.held.copy(), box.n_held.copy()
+    held[flag], n_held[j] = True, n_held[j] + 1
+    return [replace(box, rows=box.rows[spread.flags[box.rows, j] != flag]), replace(box, held=held, n_held=n_held)]
+
 
 KIND: Final = "prices"
 _FORM: Final = 1

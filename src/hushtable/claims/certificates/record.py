@@ -1,18 +1,26 @@
-"""The record of a certificate, and its file."""
+"""The record of a certificate, and its file.
+
+How a checker reads the input of a certificate: as whoever asks says, and never as the certificate does.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from hushtable.errors import InputError, with_hint
-from hushtable.io import drafts
+import numpy as np
 
-__all__ = ["Certificate"]
+from hushtable._types import CodeArray
+from hushtable.claims.verdict import Failure, Verdict
+from hushtable.columns import Column, ColumnSpec, check_specs, encode
+from hushtable.errors import ColumnError, InputError, check_columns, with_hint
+from hushtable.io import Frame, drafts, frames
+
+__all__ = ["AS_READ", "Certificate", "Reading", "spec_in"]
 
 _DIGEST: Final = "sha256"
 
@@ -109,3 +117,88 @@ def _digest(entries: Mapping[str, Any]) -> str:
     except (TypeError, ValueError, RecursionError):
         return ""
     return hashlib.sha256(text.encode()).hexdigest()
+
+
+AS_READ: Final = "the certificate reads the columns as the checker does"
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What whoever asks for a check says of the columns.
+
+    Attributes
+    ----------
+    specs : mapping of column to ColumnSpec
+        Kinds, orders and spellings, where the data do not say: those that `hushtable.anonymize` was given.
+    by_rank : collection of str
+        Columns whose values lie as far apart as their ranks.
+    hierarchies : collection of str
+        Columns whose hierarchies are not the certificate's.
+    """
+
+    specs: Mapping[str, ColumnSpec]
+    by_rank: Collection[str] = ()
+    hierarchies: Collection[str] = ()
+
+    def __post_init__(self) -> None:
+        check_specs(self.specs)
+
+    def frame(self, data: Any, names: Sequence[str], person: str | None = None) -> Frame:
+        """Open the input, in which the columns of a certificate are looked for."""
+        frame = frames.read(data)
+        check_columns(names, frame.columns, "columns of the certificate")
+        check_columns(tuple(self.specs), frame.columns, "specs")
+        frame = frame.told(self.specs)
+        # Persons are told apart by their cells.
+        return frame if person is None else frame.told({person: ColumnSpec("category")})
+
+    def coded(
+        self, frame: Frame, names: Sequence[str], typed: Collection[str] = ()
+    ) -> dict[str, tuple[Column, CodeArray]]:
+        """Code columns as the search did."""
+        return {
+            name: encode(frame.column(name), frame.spec(name), is_typed=frame.is_text or name in typed, name=name)
+            for name in names
+        }
+
+    def differences(
+        self,
+        frame: Frame,
+        coded: Mapping[str, tuple[Column, CodeArray]],
+        specs: Mapping[str, ColumnSpec],
+        typed: Collection[str] = (),
+    ) -> Iterator[Failure]:
+        """Say which columns a certificate reads otherwise: what it proves is proven of another table."""
+        for name, (column, codes) in coded.items():
+            if name not in specs:
+                continue
+            try:
+                ((other, other_codes),) = self.coded(frame.told({name: specs[name]}), (name,), typed).values()
+                is_same = other.kind == column.kind and np.array_equal(other.values, column.values)
+                is_same = is_same and np.array_equal(other_codes, codes)
+            except ColumnError:
+                is_same = False
+            if not is_same:
+                kind = specs[name].kind or "other values"
+                yield Failure(
+                    f"{AS_READ}: it reads {name!r} as {kind}, the checker as {self.told_of(column)}; "
+                    f"if the certificate is right, say so with specs="
+                )
+
+    def refused(self, failures: Sequence[Failure], columns: tuple[str, ...], n_records: int) -> Verdict:
+        """Return the verdict on a certificate of other readings."""
+        return Verdict((AS_READ,), tuple(failures), columns, n_records)
+
+    def told_of(self, column: Column) -> str:
+        """Say how a column is read."""
+        return f"{column.kind}, by rank" if column.name in self.by_rank else column.kind
+
+
+def spec_in(entries: Mapping[str, Any]) -> ColumnSpec:
+    """Return a spec that a certificate holds: JSON has lists only."""
+    read: dict[str, Any] = {each: tuple(mark) if isinstance(mark, list) else mark for each, mark in entries.items()}
+    try:
+        return ColumnSpec(**read)
+    except TypeError:
+        msg = with_hint("the certificate holds specs of columns that are none.", "write it anew.")
+        raise InputError(msg) from None

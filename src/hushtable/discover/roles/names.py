@@ -1,4 +1,9 @@
-"""What the name of a column says: known words in it, in several languages, and words of the user's own."""
+"""What the name of a column says: known words in it, in several languages, and words of the user's own.
+
+What a column can be about, and lists of words and values that say so: data files with their origin written on top.
+
+A list has a line for each topic and language: words or values with commas between them, a tab, the topic.
+"""
 
 from __future__ import annotations
 
@@ -7,14 +12,73 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
+from importlib import resources
 from pathlib import Path
-from typing import Final, NamedTuple, get_args
+from types import MappingProxyType
+from typing import Final, NamedTuple, cast, get_args
 
 from hushtable.columns import Role, fold
-from hushtable.discover.roles.topics import Topic, entries, packaged, topics
 from hushtable.errors import InputError, check_type, with_hint
 
-__all__ = ["Lexicon", "Said", "lexicon", "says"]
+__all__ = ["Lexicon", "Said", "Topic", "entries", "lexicon", "packaged", "rows", "says", "topics"]
+
+
+@dataclass(frozen=True, slots=True)
+class Topic:
+    """What a column is about.
+
+    Attributes
+    ----------
+    name : str
+    role : Role
+        What it is in a table of persons. "quasi-identifier" and "other" are settled by the score.
+    knowability : float
+        How probably somebody outside knows its value of a person, in [0, 1].
+    known_by : str
+    persons : float
+        How far such a column says that rows are persons: 1 suffices, less counts together, below 0 speaks of things.
+    text : str
+        What it is, for reasons.
+    rank : int
+        Its place in the file: the most careful first.
+    """
+
+    name: str
+    role: Role
+    knowability: float
+    known_by: str
+    persons: float
+    text: str
+    rank: int
+
+
+def packaged(name: str) -> str:
+    """Return the text of a data file of this package."""
+    return resources.files(__package__).joinpath("data", name).read_text(encoding="utf-8")
+
+
+@cache
+def topics() -> Mapping[str, Topic]:
+    """Return every topic by its name."""
+    found: dict[str, Topic] = {}
+    for _, (name, role, knowability, known_by, persons, text) in rows(packaged("topics.tsv")):
+        found[name] = Topic(name, cast(Role, role), float(knowability), known_by, float(persons), text, len(found))
+    return MappingProxyType(found)
+
+
+def entries(text: str) -> Iterator[tuple[int, str, str]]:
+    """Return every word or value of a list with its line and its topic; a line without a topic has "" for it."""
+    for line, (words, *topic) in rows(text):
+        for word in words.split(","):
+            yield line, word.strip(), topic[0].strip() if len(topic) == 1 else ""
+
+
+def rows(text: str) -> Iterator[tuple[int, list[str]]]:
+    """Return every line of a list that is no comment with its number and its fields."""
+    for number, line in enumerate(text.splitlines(), start=1):
+        if line.strip() and not line.startswith("#"):
+            yield number, line.split("\t")
+
 
 _CAMEL: Final = re.compile(r"(?<=[a-z\d])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _TOKEN: Final = re.compile(r"[\u3400-\u9fff]+|[^\W\d\u3400-\u9fff]+|\d+")

@@ -1,12 +1,10 @@
 """What a sample says of its population: estimators over class sizes, codes and weights, none over frames."""
 
-from hushtable.risk.population.classes import SampleClasses
-from hushtable.risk.population.estimate import Estimate, Point
+from hushtable.risk.population.classes import Estimate, Point, SampleClasses
 from hushtable.risk.population.individual import benedetti_franconi, household
 from hushtable.risk.population.intrusion import data_intrusion
 from hushtable.risk.population.mixtures import Bounds, Mixture, bounds, npmle
-from hushtable.risk.population.pitman import pitman
-from hushtable.risk.population.snb import snb
+from hushtable.risk.population.superpopulation import pitman, snb
 from hushtable.risk.population.tree import Tree, TreeRisk, chow_liu, expected
 from hushtable.risk.population.uniqueness import dankar, population_uniqueness, zayatz
 

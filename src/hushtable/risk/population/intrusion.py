@@ -9,8 +9,7 @@ from numpy.typing import ArrayLike
 
 from hushtable.errors import InputError, with_hint
 from hushtable.risk.intervals import standard_score
-from hushtable.risk.population.classes import SampleClasses
-from hushtable.risk.population.estimate import Estimate
+from hushtable.risk.population.classes import Estimate, SampleClasses
 
 __all__ = ["data_intrusion"]
 

@@ -6,11 +6,9 @@ from typing import Final
 
 import numpy as np
 
-from hushtable.risk.population.classes import SampleClasses
-from hushtable.risk.population.estimate import Estimate, Point
+from hushtable.risk.population.classes import Estimate, Point, SampleClasses
 from hushtable.risk.population.mixtures import Bounds, bounds, npmle
-from hushtable.risk.population.pitman import pitman
-from hushtable.risk.population.snb import snb
+from hushtable.risk.population.superpopulation import pitman, snb
 from hushtable.risk.population.tree import TreeRisk
 
 __all__ = ["dankar", "population_uniqueness", "zayatz"]
