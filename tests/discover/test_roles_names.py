@@ -178,3 +178,10 @@ def test_no_value_is_listed_twice_for_a_topic():
     seen = [(fold(entry), topic) for _, entry, topic in entries(packaged("values.tsv"))]
     doubled = {each for each in seen if seen.count(each) > 1}
     assert not {each for each in doubled if each[1] in ("sex", "marital", "race")}
+
+
+@pytest.mark.parametrize("name", ["pid", "PID", "patient_no", "pat_id"])
+def test_short_names_of_patient_numbers_speak_of_a_person(name: str) -> None:
+    said = says(name, lexicon(), lambda _: True)
+    assert said.topic is not None
+    assert said.topic.name == "person"
