@@ -185,3 +185,15 @@ def test_short_names_of_patient_numbers_speak_of_a_person(name: str) -> None:
     said = says(name, lexicon(), lambda _: True)
     assert said.topic is not None
     assert said.topic.name == "person"
+
+
+@pytest.mark.parametrize(
+    ("name", "topic"),
+    [
+        *(("cognome", "person name"), ("codice_fiscale", "number of a person"), ("data di nascita", "birth")),
+        *(("Età", "age"), ("sesso", "sex"), ("CAP", "postcode"), ("comune di residenza", "place")),
+        *(("reparto", "unit"), ("diagnosi", "diagnosis"), ("stipendio", "income")),
+    ],
+)
+def test_names_are_read_in_italian(name, topic):
+    assert says(name, lexicon(None), lambda _: True)[0].name == topic
