@@ -98,7 +98,7 @@ ALLOWED = {
 # Rooms are imported from through their doors; `kernels` has none, its files are named. These are of no door either:
 # functions that have the name of their file, which would hide them, and a room inside a room.
 INSIDES = {
-    *("columns.legible", "io.csv", "quality.similarity"),
+    *("io.csv", "quality.similarity"),
     *("risk.assess", "risk.mpuccs"),
 }
 

@@ -1,5 +1,6 @@
 """Rooms have doors: lazy, complete, and the wall holds when a file is verified."""
 
+import ast
 import importlib
 import os
 import subprocess
@@ -20,6 +21,19 @@ def test_everything_that_a_door_offers_is_there(room):
     door = importlib.import_module(f"hushtable.{room}".rstrip("."))
     assert [name for name in door.__all__ if not hasattr(door, name)] == []
     assert door.__doc__
+
+
+# Public for longer than the rule, or verbs of the command, each in a file of its own.
+AS_THEIR_FILE = {"discover.explain", "quality.similarity", "risk.assess", "risk.mpuccs"}
+
+
+def test_no_file_is_called_as_a_function_that_it_holds():
+    found = set()
+    for path in HOUSE.rglob("*.py"):
+        defined = {node.name for node in ast.parse(path.read_text(encoding="utf-8")).body if hasattr(node, "name")}
+        if path.stem in defined and path.parent.name != "cli":
+            found.add(".".join(path.relative_to(HOUSE).with_suffix("").parts))
+    assert found == AS_THEIR_FILE
 
 
 def test_doors_open_on_first_use():

@@ -11,7 +11,7 @@ from hypothesis import given, settings, strategies as st
 
 from hushtable.anonymizers import Mondrian
 from hushtable.hierarchy import Hierarchy
-from hushtable.kernels import profile
+from hushtable.kernels import class_profile
 from hushtable.models import DistinctLDiversity, KAnonymity
 from hushtable.recoding.layout import lay_out, pack, places
 from hushtable.tables.table import Table
@@ -233,7 +233,9 @@ def test_the_profile_of_missing_cells_is_read_no_further_than_it_goes():
     table = Table.encode(pl.DataFrame({"c": [None, "11", "12"]}))
     axes = pack(lay_out(table, ["c"], {"c": Hierarchy.build({"prefix": [1]}, table.column("c"))}, {}), {})
     # A profile has room for every place of a column; here it ends where the class does.
-    held = profile.Profile(np.zeros(1, profile.COLUMN), np.zeros(1, profile.ENTRY), np.zeros(3, int), np.zeros((2, 1)))
+    held = class_profile.Profile(
+        np.zeros(1, class_profile.COLUMN), np.zeros(1, class_profile.ENTRY), np.zeros(3, int), np.zeros((2, 1))
+    )
     held.columns[0].n_codes = 1
-    getattr(profile.sort_profile, "py_func", profile.sort_profile)(axes, held, 0)
+    getattr(class_profile.sort_profile, "py_func", class_profile.sort_profile)(axes, held, 0)
     assert held.entries[0].code == 0

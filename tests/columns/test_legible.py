@@ -9,7 +9,7 @@ import pytest
 import hushtable as ht
 from command import run
 from hushtable.cli.terminal import aligned, say
-from hushtable.columns.legible import escaped, legible, legible_json
+from hushtable.columns.escaping import escaped, legible, legible_json
 
 ODD = "age\x1b[2J\x07\u202e\u2066\x9b\u200b"
 FORGED = "job\nout.csv holds, on everything"

@@ -15,7 +15,7 @@ from command import done
 from hushtable.claims.classes import rules_of
 from hushtable.columns.column import Column, ColumnSpec, from_texts
 from hushtable.hierarchy import rules
-from hushtable.hierarchy.propose import propose_tails
+from hushtable.hierarchy.proposal import propose_tails
 from hushtable.hierarchy.tails import Tails
 from hushtable.io import frames
 from hushtable.release import manifest, notes

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, strategies as st
 
 from hushtable.pipeline.evaluators import LeftOut
+from hushtable.pipeline.experiments import Step, key_of, product, seed_of
 from hushtable.pipeline.modules import Describing, SaveReport
-from hushtable.pipeline.product import Step, key_of, product, seed_of
 from hushtable.pipeline.reports import Naming, report, report_name
 from hushtable.pipeline.results import Evaluation, Tables
 

@@ -17,8 +17,8 @@ from hushtable.columns import cells
 from hushtable.columns.column import from_texts
 from hushtable.hierarchy.grid import UNITS, Dates
 from hushtable.hierarchy.hierarchy import groups_of
-from hushtable.hierarchy.propose import Rounding, finest_grid
-from hushtable.kernels.profile import ENTRY
+from hushtable.hierarchy.proposal import Rounding, finest_grid
+from hushtable.kernels.class_profile import ENTRY
 from hushtable.kernels.shares import LETTER, price_prefixes, share_of
 from hushtable.recoding.layout import Lists, lay_out, pack, places
 from hushtable.tables.partition import Partition

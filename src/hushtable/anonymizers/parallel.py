@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hushtable._types import CodeArray, CountArray
-from hushtable.kernels import choose, judge, profile, split
+from hushtable.kernels import choose, class_profile, judge, split
 from hushtable.kernels.rows import BLOCK
 from hushtable.search import Budget, Clock, n_threads
 
@@ -235,9 +235,9 @@ def _work(search: Search, rows: split.Rows, most: int) -> split.Work:
     words = np.empty((most, rows.words.shape[1]), dtype=np.int64)
     return split.Work(
         stack=np.empty((_STACK, 3 + 2 * n_columns), dtype=np.int64),
-        held=profile.Profile(
-            columns=np.zeros(n_columns, dtype=profile.COLUMN),
-            entries=np.zeros(n_codes, dtype=profile.ENTRY),
+        held=class_profile.Profile(
+            columns=np.zeros(n_columns, dtype=class_profile.COLUMN),
+            entries=np.zeros(n_codes, dtype=class_profile.ENTRY),
             bins=np.zeros(n_codes, dtype=np.int64),
             counted=np.empty((2, n_columns), dtype=np.uint64),
         ),

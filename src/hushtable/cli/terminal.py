@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from hushtable.columns import finite, legible_json
-from hushtable.columns.legible import legible
+from hushtable.columns import finite, legible, legible_json
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar

@@ -2,7 +2,7 @@
 
 In come series of cells; out go a `Column` and codes that keep the order of its values. The grammar of published cells
 is here (`cells`), for those who write them and those who read them, and so is how names are shown so that they act on
-no terminal and no page (`legible`). A column knows no table, no file and no other column.
+no terminal and no page (`escaping`). A column knows no table, no file and no other column.
 """
 
 import lazy_loader

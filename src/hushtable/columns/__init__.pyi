@@ -21,7 +21,7 @@ from .column import (
     from_texts as from_texts,
     value_text as value_text,
 )
-from .legible import escaped as escaped, finite as finite, legible_json as legible_json
+from .escaping import escaped as escaped, finite as finite, legible as legible, legible_json as legible_json
 from .series import (
     cell_codes as cell_codes,
     digits as digits,

@@ -1,7 +1,7 @@
 from .grid import UNITS as UNITS, Dates as Dates, Intervals as Intervals, plain as plain, to_exact as to_exact
 from .hierarchy import Hierarchy as Hierarchy, groups_of as groups_of
 from .ladder import Rule as Rule
-from .propose import (
+from .proposal import (
     Rounding as Rounding,
     code_lengths as code_lengths,
     prefix_lengths as prefix_lengths,

@@ -25,7 +25,7 @@ from hushtable.errors import HierarchyError, with_hint
 from hushtable.hierarchy import files, rules
 from hushtable.hierarchy.grid import Intervals, Number, plain, to_exact
 from hushtable.hierarchy.ladder import Ladder, Level, Rule
-from hushtable.hierarchy.propose import propose
+from hushtable.hierarchy.proposal import propose
 from hushtable.hierarchy.rules import Dates, Dictionary, Frequency, Prefix, Runs, Suppression
 from hushtable.hierarchy.tails import LEAST, Tails
 
@@ -351,7 +351,7 @@ class Hierarchy:
 
     @classmethod
     def auto(cls, column: Column, counts: CountArray | None = None) -> Hierarchy:
-        """Propose a hierarchy for any column; see `hushtable.hierarchy.propose.propose`.
+        """Propose a hierarchy for any column; see `hushtable.hierarchy.proposal.propose`.
 
         Examples
         --------

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from hushtable._types import CodeArray, CountArray, FloatArray
 from hushtable.kernels._jit import inner, record
+from hushtable.kernels.class_profile import ROUNDER, Profile, foresee, may_cut, preference, sort_profile
 from hushtable.kernels.judge import Rules, passes
-from hushtable.kernels.profile import ROUNDER, Profile, foresee, may_cut, preference, sort_profile
 from hushtable.kernels.rows import ByteArray, Rows, mark
 from hushtable.kernels.shares import Axes, share_of
 

@@ -96,7 +96,7 @@ def share_of(axes: Axes, j: int, low: int, high: int, n_units: int, n_chars: int
 def price_prefixes(axes: Axes, j: int, entries: NDArray[Any], from_end: bool) -> None:
     """Set what the first entry of a column's profile costs, the first two, and so on; or the last, the last two.
 
-    entries : `hushtable.kernels.profile.ENTRY`, of the column alone; those of a unit come together
+    entries : `hushtable.kernels.class_profile.ENTRY`, of the column alone; those of a unit come together
 
     This is `share_of`, written out: here levels and units are found by going on from the prefix before.
     """

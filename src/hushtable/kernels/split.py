@@ -12,7 +12,7 @@ from typing import NamedTuple
 from hushtable._types import CodeArray, CountArray
 from hushtable.kernels._jit import bare
 from hushtable.kernels.choose import Choice, Judged, Node, Options, best_by_gain, best_by_median
-from hushtable.kernels.profile import Profile, profile
+from hushtable.kernels.class_profile import Profile, profile
 from hushtable.kernels.rows import Rows, part
 from hushtable.kernels.shares import Axes
 

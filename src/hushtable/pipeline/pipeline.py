@@ -37,8 +37,8 @@ from hushtable.io import drafts, frames
 from hushtable.pipeline import reports, steps, store, writing
 from hushtable.pipeline.cleaning import Cleaning
 from hushtable.pipeline.evaluators import Evaluator, LeftOut
+from hushtable.pipeline.experiments import Branch, Step, key_of, product, seed_of
 from hushtable.pipeline.modules import GRANULARITIES, Executor, Releasing, SaveData, SaveReport, SaveTiming
-from hushtable.pipeline.product import Branch, Step, key_of, product, seed_of
 from hushtable.pipeline.reading import STEPS, experiments_of
 from hushtable.pipeline.reports import Naming, Timing
 from hushtable.pipeline.results import Columns, Evaluation, Tables

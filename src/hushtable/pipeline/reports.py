@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from hushtable.pipeline.experiments import Branch, Step, full_name
 from hushtable.pipeline.modules import SaveData, SaveReport, SaveTiming
-from hushtable.pipeline.product import Branch, Step, full_name
 from hushtable.pipeline.results import Columns, Evaluation, Tables
 
 __all__ = ["Naming", "Timing", "data_files", "report", "report_name", "timing", "timing_name"]

@@ -21,6 +21,7 @@ from hushtable.io import DELIMITERS, Dialect, Frame, frames, header_line
 from hushtable.pipeline.cleaning import Cleaning, cleaned
 from hushtable.pipeline.constraining import constrained, rules_of
 from hushtable.pipeline.evaluators import Evaluator
+from hushtable.pipeline.experiments import Step
 from hushtable.pipeline.modules import (
     Constraining,
     GivenSplit,
@@ -33,7 +34,6 @@ from hushtable.pipeline.modules import (
     Splitting,
     Synthesis,
 )
-from hushtable.pipeline.product import Step
 from hushtable.pipeline.reading import validated
 from hushtable.pipeline.results import Evaluation, Files, Tables
 from hushtable.pipeline.store import Store
