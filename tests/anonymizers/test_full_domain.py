@@ -214,6 +214,19 @@ def test_a_budget_gives_a_release_with_a_bound(made, n_nodes, limit):
     assert release.trace.optimal == (release.trace.gap == 0)
 
 
+def test_equal_losses_are_equal_whatever_the_lists_hold(tmp_path):
+    # A list of three values and one of two: a fifth of the cells is lost in either column.
+    for values in ("abc", "ab"):
+        (tmp_path / values).write_text("".join(f"{value};*\n" for value in values))
+    frame = pl.DataFrame({"c0": list("aabab"), "c1": list("aabaa"), "c2": list("ababa"), "ill": list("xyxyx")})
+    hierarchies = {
+        name: ht.Hierarchy.from_csv(tmp_path / values, "c")
+        for name, values in zip(("c0", "c1", "c2"), ("abc", "ab", "ab"), strict=True)
+    }
+    release = released(frame, hierarchies, [ht.KAnonymity(2)], ht.ArxLoss(), 0.3, method=ht.FullDomain(alternatives=4))
+    assert [each.loss for each in release.alternatives] == [release.loss]
+
+
 @settings(max_examples=40)
 @given(cases(), st.sampled_from([0.0, 0.3]))
 def test_alternatives_are_other_nodes_that_hold(made, limit):

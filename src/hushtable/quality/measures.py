@@ -27,7 +27,7 @@ from hushtable.columns import Column, ColumnSpec
 from hushtable.errors import InputError, check_columns, nearest, with_hint
 from hushtable.io import Frame
 from hushtable.quality import loss
-from hushtable.quality.objectives import leaf_share
+from hushtable.quality.objectives import cut_decimals, leaf_share
 from hushtable.recoding import Cells, Centres, Nodes, Recoding
 from hushtable.tables import Partition, Table, totals
 
@@ -234,8 +234,7 @@ def _hidden(suppressed: BoolArray | None, sizes: CountArray) -> BoolArray:
 
 
 def _floored(losses: FloatArray) -> FloatArray:
-    # ARX cuts every column's loss after ten decimals before it aggregates.
-    return np.asarray(np.floor(np.maximum(losses, 0.0) * 1e10) / 1e10)
+    return np.array([cut_decimals(float(each)) for each in losses])
 
 
 def _count(codes: CodeArray, counts: CountArray) -> FloatArray:

@@ -19,7 +19,16 @@ from hushtable.tables import Table, totals
 __all__ = ["ArxLoss", "AverageClassSize", "Discernibility", "NonUniformEntropy", "Precision", "leaf_share"]
 
 Mean = Literal["geometric", "arithmetic"]
-_DECIMALS = 1e10  # ARX cuts every column's loss after ten of them
+_DECIMALS = 1e10
+_ROUNDING = 1e-4  # of the last decimal
+
+
+def cut_decimals(loss: float) -> float:
+    """Cut a column's loss after ten decimals, as ARX does before it aggregates.
+
+    What has ten decimals but for rounding keeps them, so that equal losses are equal.
+    """
+    return math.floor(max(0.0, loss) * _DECIMALS + _ROUNDING) / _DECIMALS
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +95,7 @@ class ArxLoss:
         least = self.for_generalization * n_records * leaf
         room = n_records - least
         lost = (published - least) / room if room > 0 else 0.0
-        return math.floor(max(0.0, lost) * _DECIMALS) / _DECIMALS
+        return cut_decimals(lost)
 
     def cost_of(self, shares: FloatArray, leaf: float) -> FloatArray:
         """Return what published shares add to the loss of a column whose single values have the share ``leaf``."""
