@@ -39,7 +39,7 @@ class Counted:
     costs: dict[Any, float] = field(default_factory=dict)
 
 
-def try_tables(space: candidates.Space, k: int, *, by_loss: bool, by_k: bool, cached: bool) -> Counted:
+def try_tables(space: candidates.CandidateSpace, k: int, *, by_loss: bool, by_k: bool, cached: bool) -> Counted:
     """Try tables column by column; leave out what is dearer than the best, or tells rows apart already."""
     counted, began = Counted(), time.perf_counter()
     listed = [space.candidates(j) for j in range(len(space.columns))]

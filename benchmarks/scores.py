@@ -23,7 +23,7 @@ import polars as pl
 
 import hushtable as ht
 from hushtable.discover import scores
-from hushtable.discover.evaluation import Evaluator
+from hushtable.discover.evaluation import ObjectiveEvaluator
 
 SHARED = Path(os.environ.get("HUSHTABLE_SHARED", Path(__file__).parents[1] / "../shared")) / "data"
 OBJECTIVE = ht.Objective.paper()
@@ -81,7 +81,7 @@ def triples(table: ht.Table) -> None:
     print("|---|---:|---:|---:|---:|")
     for title, columns in SETS.items():
         names = columns or [name for name in table.names if name != "fnlwgt" or title == "15 columns"]
-        evaluator = Evaluator(table, names, len(table.names), objective, ht.Budget())
+        evaluator = ObjectiveEvaluator(table, names, len(table.names), objective, ht.Budget())
         mask = (1 << len(names)) - 1
 
         def by_scores(names: list[str] = names) -> list[float]:

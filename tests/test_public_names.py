@@ -76,7 +76,7 @@ TWO_TYPES = {
     "hierarchies": {"Mapping[str, Any] | None", "Mapping[str, Any] | str | os.PathLike[str] | None"},
     "method": {
         *("str | Mapping[str, Any] | Method", "Iterable[str] | None"),
-        *("Method", "str | optimizers.Optimizer"),
+        *("MaskingMethod", "str | optimizers.Optimizer"),
     },
     "min_entropy_delta": {"float", "float | None"},
     "missing": {"Missing", "Literal['category', 'never']"},

@@ -288,7 +288,7 @@ def adult_like(n_rows: int, seed: int = 0) -> pl.DataFrame:
     )
 
 
-def laid_out(frame: pl.DataFrame, k: int) -> tuple[candidates.Space, Judge]:
+def laid_out(frame: pl.DataFrame, k: int) -> tuple[candidates.CandidateSpace, Judge]:
     table = Table.encode(frame, ["age", "sex", "job"])
     space = candidates.lay_out(
         table, ["age", "sex", "job"], {"job": hierarchy().align(table.column("job"))}, ht.Certainty()

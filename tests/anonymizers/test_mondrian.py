@@ -14,7 +14,7 @@ import hushtable as ht
 from hushtable import DistinctLDiversity, KAnonymity, Mondrian, Table
 from hushtable.anonymizers import parallel
 from hushtable.errors import ColumnError, InputError
-from hushtable.recoding.recoding import Intervals
+from hushtable.recoding.recoding import PublishedIntervals
 from searching import search
 from twins import naive
 
@@ -212,7 +212,7 @@ def test_every_record_is_inside_its_cell(method, style, table, models):
 def test_tight_cells_lie_inside_the_cells_of_the_cuts(table, models):
     tight, cells = (searched(Mondrian(recoding=style), table, models).recoding for style in ("tight", "cut"))
     for column, inner, outer in zip(cells.columns, tight.cells, cells.cells, strict=True):
-        if isinstance(outer, Intervals):
+        if isinstance(outer, PublishedIntervals):
             assert (outer.low <= inner.low).all()
             assert (inner.high <= outer.high).all()
         else:
@@ -229,7 +229,7 @@ def test_cells_of_a_single_column_do_not_overlap(name, data):
     dtype, values = COLUMNS[name]
     table = one_column(name, data.draw(st.lists(st.sampled_from([*values, None]), min_size=1, max_size=14)), dtype)
     (cells,) = searched(Mondrian(recoding="cut"), table, [KAnonymity(2)]).recoding.cells
-    if isinstance(cells, Intervals):
+    if isinstance(cells, PublishedIntervals):
         # Missing beside known values is published as "*", and counted here as code -1.
         published = [
             [*([-1] if gap else []), *(range(low, high + 1) if high >= 0 else [])]
@@ -312,7 +312,7 @@ def assert_inside(table, found):
     partition = found.partition
     for name, cells in zip(quasi_identifiers(table), found.recoding.cells, strict=True):
         codes = table.codes[table.index(name)]
-        if isinstance(cells, Intervals):
+        if isinstance(cells, PublishedIntervals):
             known = codes >= 0
             labels = partition.labels[known]
             assert (cells.low[labels] <= codes[known]).all()

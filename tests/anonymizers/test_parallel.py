@@ -126,6 +126,6 @@ def test_an_interrupted_search_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(parallel.Scratch, "piece", interrupted)
+    monkeypatch.setattr(parallel.ThreadScratch, "piece", interrupted)
     with parted(4), pytest.raises(KeyboardInterrupt):
         ht.anonymize(PEOPLE, quasi_identifiers=NAMES, models=[K], roles="trust")

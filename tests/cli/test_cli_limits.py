@@ -12,7 +12,7 @@ import pytest
 import hushtable as ht
 from command import done, run
 from hushtable.cli.limits import scan_figures
-from hushtable.policy.limits import Figure, failures
+from hushtable.policy.limits import LimitedFigure, failures
 
 # 3 of 4 synthetic records are identified; all 4 originals are unique on both columns, 2 of them on age alone.
 ORIGINAL = pl.DataFrame({"age": [31, 31, 52, 47], "city": ["Aa", "Bb", "Cc", "Cc"]})
@@ -258,7 +258,7 @@ def test_a_limit_that_scan_does_not_know_is_an_error(people, limits):
 
 
 def test_nan_is_below_nothing():
-    (failed,) = failures({"rate": Figure(math.nan, "a share")}, {"rate": 1.0})
+    (failed,) = failures({"rate": LimitedFigure(math.nan, "a share")}, {"rate": 1.0})
     assert failed == {
         "figure": "rate",
         "value": None,

@@ -11,7 +11,7 @@ from hypothesis import given
 
 import hushtable as ht
 from hushtable.discover import evaluation, optimizers
-from hushtable.discover.evaluation import Evaluator
+from hushtable.discover.evaluation import ObjectiveEvaluator
 from hushtable.discover.optimizers import Annealing, Evolutionary, Exhaustive, Greedy, Pareto, Tabu
 from hushtable.discover.optimizers.exact import undominated
 from hushtable.errors import BudgetExceeded, ColumnError, InputError
@@ -127,7 +127,7 @@ def test_one_triple_of_adult(shared_file):
     table = Table.encode(shared_file("data/adult/adult_ori.csv"))
     columns = ["age", "type_employer", "education", "marital", "occupation", "race", "sex", "country"]
     objective = ht.Objective((ht.Term("distinction"), ht.Term("separation"), ht.Term("k_anonymity")))
-    evaluator = Evaluator(table, columns, 15, objective, ht.Budget())
+    evaluator = ObjectiveEvaluator(table, columns, 15, objective, ht.Budget())
     assert evaluator.terms(255)[0] == len(naive.classes(naive.coded(table, columns), columns)) / table.n_records
 
 

@@ -13,7 +13,7 @@ import polars as pl
 from hypothesis import strategies as st
 
 import hushtable as ht
-from hushtable.engines.published_cells import Cells
+from hushtable.engines.published_cells import PublishedCells
 from hushtable.tables.table import Table
 
 MOMENTS = [dt.datetime(1969, 12, 31, 23, 59, 59, 999000), dt.datetime(2000, 2, 29), dt.datetime(2024, 3, 31, 2, 30)]
@@ -100,7 +100,7 @@ def slow_key(cells: Any) -> tuple[Any, ...]:
 
 
 @st.composite
-def published(draw, frame: pl.DataFrame, keys: pl.DataFrame) -> Cells:
+def published(draw, frame: pl.DataFrame, keys: pl.DataFrame) -> PublishedCells:
     """Draw what is published of distinct rows: labels, cells as they are, columns and records that are left out."""
     names = draw(st.permutations(frame.columns))
     columns = tuple(draw(st.lists(st.sampled_from(names), min_size=1, max_size=len(names), unique=True)))
@@ -112,10 +112,10 @@ def published(draw, frame: pl.DataFrame, keys: pl.DataFrame) -> Cells:
             new.append(pl.Series(labels, dtype=pl.String).alias(name))
         else:
             new.append(keys[:, keys.columns.index(name)])
-    return Cells(keys, pl.DataFrame(new), is_published, columns, None)
+    return PublishedCells(keys, pl.DataFrame(new), is_published, columns, None)
 
 
-def slowly_published(frame: pl.DataFrame, cells: Cells) -> pl.DataFrame:
+def slowly_published(frame: pl.DataFrame, cells: PublishedCells) -> pl.DataFrame:
     """Return what is published of a frame, record by record, as text."""
     place = {slow_key(row): i for i, row in enumerate(cells.keys.rows())}
     keys = pl.DataFrame([frame[:, frame.columns.index(name)] for name in cells.keys.columns]).rows()

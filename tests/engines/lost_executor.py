@@ -11,7 +11,7 @@ import polars as pl
 
 import hushtable as ht
 from hushtable.engines import lazy
-from hushtable.engines.published_cells import Cells
+from hushtable.engines.published_cells import PublishedCells
 
 
 def kill_once(batches, home):
@@ -37,7 +37,7 @@ def prepared(rows):
     keys = opened.collapse(names)
     release = ht.anonymize(ht.Table.encode(keys), quasi_identifiers=names, models=[ht.KAnonymity(500)])
     table = release.frame.decode()
-    cells = Cells(
+    cells = PublishedCells(
         keys.native,
         pl.DataFrame([table["age"], table["sex"]]),
         np.ones(keys.n_rows, dtype=bool),

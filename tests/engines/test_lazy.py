@@ -16,7 +16,7 @@ from hypothesis import given
 
 import hushtable as ht
 from hushtable.engines import is_lazy, lazy
-from hushtable.engines.published_cells import Cells
+from hushtable.engines.published_cells import PublishedCells
 from hushtable.io.frames import read
 from hushtable.release.pseudonyms import pseudonymize
 
@@ -48,10 +48,10 @@ def collected(native) -> pl.DataFrame:
     return native.collect() if isinstance(native, pl.LazyFrame) else pl.from_arrow(native.to_arrow_table())
 
 
-def cells_of(opened, names, columns, *, leaves_out=()) -> Cells:
+def cells_of(opened, names, columns, *, leaves_out=()) -> PublishedCells:
     keys = opened.collapse(names).native
     rows = np.array([place not in leaves_out for place in range(keys.height)])
-    return Cells(keys, keys, rows, tuple(columns), None)
+    return PublishedCells(keys, keys, rows, tuple(columns), None)
 
 
 @given(frame=frames())
@@ -115,7 +115,9 @@ def test_missing_keys_nan_and_zeros_meet_their_rows(engine):
     opened = lazy.opened(*engine(frame))
     keys = opened.collapse(["x", "y"]).native
     assert keys.rows() == [(None, None), (0.0, "a")]
-    cells = Cells(keys, pl.DataFrame({"x": ["*", "0"], "y": ["*", "a"]}), np.ones(2, dtype=bool), ("z", "x", "y"), None)
+    cells = PublishedCells(
+        keys, pl.DataFrame({"x": ["*", "0"], "y": ["*", "a"]}), np.ones(2, dtype=bool), ("z", "x", "y"), None
+    )
     rows = [(1, "*", "*"), (2, "*", "*"), (3, "0", "a"), (4, "0", "a")]
     assert sorted(collected(opened.published(cells)).rows()) == rows
 
@@ -151,7 +153,7 @@ def test_categories_in_lists_and_structs_are_not_remembered_either():
     schema = {"list": pl.List(inner), "struct": pl.Struct({"x": inner})}
     table = pl.DataFrame({"age": [1, 2], **kept}, schema={"age": pl.Int64, **schema})
     keys = pl.DataFrame({"age": [1, 2]})
-    cells = Cells(keys, keys.cast(pl.String), np.array([True, False]), ("age", "list", "struct"))
+    cells = PublishedCells(keys, keys.cast(pl.String), np.array([True, False]), ("age", "list", "struct"))
     published = lazy.opened(table.lazy()).published(cells)
     assert "canary" not in str(published.collect_schema())
     assert published.collect().rows() == [("1", ["a"], {"x": "a"})]
@@ -167,7 +169,7 @@ def test_some_rows_come_as_they_are(people):
 
 def test_a_record_that_no_pass_saw_is_an_error_and_is_not_published(people):
     cells = cells_of(people, ["age"], ["age", "note"])
-    fewer = Cells(cells.keys[1:], cells.published[1:], cells.is_published[1:], cells.columns, None)
+    fewer = PublishedCells(cells.keys[1:], cells.published[1:], cells.is_published[1:], cells.columns, None)
     for ask in (lambda: people.collapse(["age"], fewer), lambda: list(people.batches(fewer))):
         with pytest.raises(ht.InputError, match="1 records or more hold what no earlier pass saw") as error:
             ask()
@@ -194,7 +196,9 @@ def test_a_polars_query_with_luck_is_an_error():
 
 def test_rows_of_a_map_that_are_equal_are_an_error(people):
     cells = cells_of(people, ["age"], ["age"])
-    twice = Cells(pl.concat([cells.keys] * 2), pl.concat([cells.keys] * 2), np.ones(6, dtype=bool), ("age",), None)
+    twice = PublishedCells(
+        pl.concat([cells.keys] * 2), pl.concat([cells.keys] * 2), np.ones(6, dtype=bool), ("age",), None
+    )
     with pytest.raises(ht.InputError, match="4 records, then 8"):
         people.collapse(["age"], twice)
 
@@ -313,7 +317,7 @@ def test_only_spark_writes_by_itself(people, tmp_path):
 
 
 def test_a_connection_answers_again_after_some_batches(connection):
-    cells = Cells(pl.DataFrame({"y": [1]}), pl.DataFrame(), np.ones(1, dtype=bool), ("x",), None)
+    cells = PublishedCells(pl.DataFrame({"y": [1]}), pl.DataFrame(), np.ones(1, dtype=bool), ("x",), None)
     opened = lazy.opened(connection.sql("SELECT range AS x, 1 AS y FROM range(300000)"), connection)
     batches = opened.batches(cells)
     assert next(batches).num_rows < 300_000

@@ -15,7 +15,7 @@ from hypothesis import given, strategies as st
 
 from hushtable.engines import writing
 from hushtable.engines.files import Files
-from hushtable.engines.published_cells import Cells
+from hushtable.engines.published_cells import PublishedCells
 from hushtable.engines.writing import Batches, write_file, write_parts
 from hushtable.errors import ColumnError, InputError
 from hushtable.io import batches, frames
@@ -35,7 +35,7 @@ def made_cells(files, judged, columns, n_published=None, drop=(), pseudonyms=Non
     published[judged[-1]] = pl.Series(judged[-1], [None if i % 5 == 4 else f"<{i // 2}" for i in number], pl.String)
     published = {name: each for name, each in published.items() if name in columns}
     shown = np.array([i not in drop for i in number], dtype=bool)
-    return Cells(keys, pl.DataFrame(list(published.values())), shown, tuple(columns), pseudonyms)
+    return PublishedCells(keys, pl.DataFrame(list(published.values())), shown, tuple(columns), pseudonyms)
 
 
 def slow(table, cells):
@@ -170,7 +170,7 @@ def test_no_cell_that_is_not_published_is_in_a_part(tmp_path):
     files = Files.open(written(table, tmp_path / "in", []))
     keys = files.collapse(["a"]).native
     shown = (keys["a"] != SECRET).to_numpy()
-    cells = Cells(keys, keys.clone(), shown, ("a", "kept"))
+    cells = PublishedCells(keys, keys.clone(), shown, ("a", "kept"))
     (tmp_path / "out").mkdir()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(writing, "_MOST_ROWS", 10)
@@ -205,7 +205,7 @@ def test_dictionaries_in_lists_and_structs_are_forgotten_too(tmp_path):
     pq.write_table(table, tmp_path / "t.parquet")
     files = Files.open(tmp_path / "t.parquet")
     keys = files.collapse(["a"]).native
-    cells = Cells(keys, keys.clone(), (keys["a"] == "kept").to_numpy(), ("a", "lists", "structs"))
+    cells = PublishedCells(keys, keys.clone(), (keys["a"] == "kept").to_numpy(), ("a", "lists", "structs"))
     write_file(files.batches(cells), tmp_path / "out.parquet", tmp_path / "s")
     assert SECRET.encode() not in (tmp_path / "out.parquet").read_bytes()
     rows = pl.read_parquet(tmp_path / "out.parquet").rows()
@@ -279,7 +279,7 @@ def test_rows_of_many_wide_columns_are_found_again(tmp_path, monkeypatch):
     table = pl.DataFrame({f"c{j}": rng.integers(0, 2**62, 400)[rng.integers(0, 400, 1_000)] for j in range(12)})
     files = Files.open(written(table, tmp_path / "in", [300], row_group_size=200))
     keys = files.collapse(table.columns).native
-    cells = Cells(keys, keys.clone(), np.ones(len(keys), dtype=bool), tuple(table.columns))
+    cells = PublishedCells(keys, keys.clone(), np.ones(len(keys), dtype=bool), tuple(table.columns))
     (tmp_path / "out").mkdir()
     monkeypatch.setattr(writing, "_MOST_ROWS", 100)
     write_parts(files.batches(cells), tmp_path / "out", tmp_path / "s")
@@ -296,7 +296,7 @@ def test_a_dictionary_says_nothing_of_the_order_of_what_is_hidden(tmp_path):
     table.write_parquet(tmp_path / "in.parquet")
     files, out = Files.open(tmp_path / "in.parquet"), tmp_path / "out"
     keys = files.collapse(["age", "ill"]).native
-    cells = Cells(keys, keys.with_columns(age=pl.lit("[0, 8]")), np.ones(9, dtype=bool), ("age", "ill"))
+    cells = PublishedCells(keys, keys.with_columns(age=pl.lit("[0, 8]")), np.ones(9, dtype=bool), ("age", "ill"))
     out.mkdir()
     write_parts(files.batches(cells), out, tmp_path / "spill")
     (ill,) = pq.ParquetFile(next(out.iterdir()), read_dictionary=["ill"]).read(["ill"]).column(0).chunks
@@ -318,7 +318,7 @@ def test_nothing_nested_remembers_what_is_gone(tmp_path, kind):
     pq.write_table(pa.table({"age": table["age"].to_arrow(), "kept": nested}), tmp_path / "in.parquet")
     files, out = Files.open(tmp_path / "in.parquet"), tmp_path / "out"
     keys = files.collapse(["age"]).native
-    cells = Cells(keys, keys.cast(pl.String), np.array([True, True, False]), ("age", "kept"))
+    cells = PublishedCells(keys, keys.cast(pl.String), np.array([True, True, False]), ("age", "kept"))
     out.mkdir()
     write_parts(files.batches(cells), out, tmp_path / "spill")
     (path,) = out.iterdir()

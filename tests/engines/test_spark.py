@@ -30,7 +30,7 @@ from lost_executor import prepared
 import hushtable as ht
 from command import done
 from hushtable.engines import is_lazy, lazy
-from hushtable.engines.published_cells import Cells
+from hushtable.engines.published_cells import PublishedCells
 from hushtable.io.frames import read as read_frame
 from hushtable.release.pseudonyms import pseudonymize
 
@@ -55,9 +55,9 @@ def of_spark(spark, frame: pl.DataFrame):
     return spark.createDataFrame(table, schema=from_arrow_schema(table.schema, prefer_timestamp_ntz=True))
 
 
-def cells_of(opened, names, columns) -> Cells:
+def cells_of(opened, names, columns) -> PublishedCells:
     keys = opened.collapse(names).native
-    return Cells(keys, keys, np.ones(keys.height, dtype=bool), tuple(columns), None)
+    return PublishedCells(keys, keys, np.ones(keys.height, dtype=bool), tuple(columns), None)
 
 
 @settings(max_examples=10)
@@ -122,7 +122,7 @@ def test_nested_fields_say_nothing_either(spark, tmp_path):
     frame = spark.createDataFrame([(1, ("a",), [("b",)])], schema=schema)
     assert "a secret" in frame.schema.json()
     keys = pl.DataFrame({"age": [1]})
-    cells = Cells(keys, keys, np.ones(1, dtype=bool), ("age", "s", "l"))
+    cells = PublishedCells(keys, keys, np.ones(1, dtype=bool), ("age", "s", "l"))
     lazy.opened(frame).write(cells, tmp_path)
     (part,) = tmp_path.iterdir()
     assert b"a secret" not in part.read_bytes()
@@ -164,7 +164,7 @@ def test_pseudonyms_are_those_of_the_eager_frame(people):
 
 def test_a_record_that_no_pass_saw_is_an_error_and_leaves_nothing(people, tmp_path):
     cells = cells_of(people, ["age"], ["age", "note"])
-    fewer = Cells(cells.keys[1:], cells.published[1:], cells.is_published[1:], cells.columns, None)
+    fewer = PublishedCells(cells.keys[1:], cells.published[1:], cells.is_published[1:], cells.columns, None)
     for ask in (lambda: people.write(fewer, tmp_path), lambda: people.collapse(["age"], fewer)):
         with pytest.raises(ht.InputError, match=r"records .*hold what no earlier pass saw"):
             ask()

@@ -17,7 +17,7 @@ import hushtable.io
 from hushtable.claims import of_models, opened, seen
 from hushtable.engines import writing
 from hushtable.engines.files import Files
-from hushtable.engines.published_cells import Cells
+from hushtable.engines.published_cells import PublishedCells
 from hushtable.engines.writing import write
 from hushtable.errors import ColumnError, InputError, VerificationError
 from hushtable.io import drafts
@@ -39,7 +39,7 @@ def cells_of(files, columns=("age", "job", "n")):
     published = keys.select(
         pl.format("[{}, {}]", pl.col("age") // 3 * 3, pl.col("age") // 3 * 3 + 2).alias("age"), job=pl.lit("*")
     )
-    return Cells(keys, published, np.ones(len(keys), dtype=bool), columns)
+    return PublishedCells(keys, published, np.ones(len(keys), dtype=bool), columns)
 
 
 def claim(k=5):

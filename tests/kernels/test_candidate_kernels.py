@@ -74,7 +74,7 @@ def test_pricing_finds_every_block_below_and_no_other(k: int, seed: int) -> None
         for block in itertools.combinations(range(9), size):
             expected[block] = size * slow_cost(places, list(block)) - duals[list(block)].sum()
     below = -0.4
-    found = pricing.Found(
+    found = pricing.FoundBlocks(
         np.empty((2_000, 2 * k - 1), np.int32), np.empty(2_000), np.zeros(9), np.zeros(3, dtype=np.int64)
     )
     wanted = pricing.Wanted(k, duals, np.zeros(9), below, True, 1_000_000)
@@ -100,7 +100,7 @@ def test_pricing_in_slices_finds_the_same(room: int, most_nodes: int, is_all: bo
 
     def searched(room: int, most_nodes: int) -> tuple[list[list[int]], list[float], int]:
         counts = np.zeros(3, dtype=np.int64)
-        found = pricing.Found(np.empty((room, 3), np.int32), np.empty(room), np.zeros(9), counts)
+        found = pricing.FoundBlocks(np.empty((room, 3), np.int32), np.empty(room), np.zeros(9), counts)
         wanted = pricing.Wanted(2, duals, np.zeros(9), 0.0, is_all, most_nodes)
         stack = pricing.new_stack(9, 2, 2)
         rows: list[list[int]] = []
@@ -132,7 +132,7 @@ def test_annealing_keeps_a_partition_and_its_costs(seed: int, is_diverse: bool) 
     models = [KAnonymity(k), DistinctLDiversity(2, "secret")] if is_diverse else [KAnonymity(k)]
     rules = [model.rule({"secret": np.array([10, 10, 10])}) for model in models]
     kinds, thresholds = np.array([rule.kind for rule in rules]), np.array([rule.threshold for rule in rules])
-    judged = regroup.Judged(
+    judged = regroup.JudgedBlock(
         secret,
         judge.Rules(kinds, np.zeros(2, np.int64), thresholds),
         np.zeros((1, 3), np.int64),
@@ -140,7 +140,7 @@ def test_annealing_keeps_a_partition_and_its_costs(seed: int, is_diverse: bool) 
         np.empty(0),
     )
     check = regroup.Check(k, 9, judged if is_diverse else None)
-    draws = regroup.Draws(np.array([seed + 1]), 3_000, 3.0, 0.01, 0.3)
+    draws = regroup.DrawSchedule(np.array([seed + 1]), 3_000, 3.0, 0.01, 0.3)
     taken = regroup.anneal(places, costs, near, blocks, check, draws)
     assert taken[0] == 3_000
     assert (taken[1:] > 0).all()

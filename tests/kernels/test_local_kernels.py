@@ -112,7 +112,7 @@ def test_annealing_keeps_its_books(seed, most_places, monkeypatch):
             assert len(set(ill.tolist())) > 1
 
 
-def unordered(classes: class_costs.Classes, order: np.ndarray) -> np.ndarray:
+def unordered(classes: class_costs.CostedClasses, order: np.ndarray) -> np.ndarray:
     labels = np.empty(len(order), dtype=np.int32)
     labels[order] = np.unique(classes.rows["label"], return_inverse=True)[1]
     return labels

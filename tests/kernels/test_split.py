@@ -113,8 +113,8 @@ def searched(made, cut="gain", n_rescored=4, chunk=10_000, room=None, n_chunks=N
     options = split.Options(max([made.k, *made.diversities]))
     deals_ties = None if cut == "gain" else False
     people = np.empty(0, dtype=np.int64)
-    search = parallel.Search(axes, rules, sensitive, people, options, n_rescored, deals_ties)
-    scratch, tree = parallel.Scratch(search, rows, len(counts)), parallel._new_tree(search, rows, len(counts))
+    search = parallel.CutSearch(axes, rules, sensitive, people, options, n_rescored, deals_ties)
+    scratch, tree = parallel.ThreadScratch(search, rows, len(counts)), parallel._new_tree(search, rows, len(counts))
     scratch.stack(rows)
     if room is not None:
         tree = tree._replace(members=np.empty(room, dtype=np.int32))

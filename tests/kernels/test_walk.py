@@ -83,7 +83,7 @@ def test_every_set_is_walked_or_left(drawn, n_parts):
     largest = sizes[-1]
     seen = np.zeros((n_parts, len(codes), largest + 1))
     for part in range(n_parts):
-        found = uniques.Found(
+        found = uniques.FoundSets(
             np.full(len(probes), largest + 1, dtype=np.int32),
             np.full((len(probes), largest), -1, dtype=np.int16),
             np.full(len(probes), -1, dtype=np.int32),
@@ -156,7 +156,7 @@ def test_parts_that_stop_apart_claim_no_set_that_is_not_settled(drawn, nodes):
     twin = naive(codes, probes, targets, [largest], missing_matches)
     rows = lattice.grid(codes, widths, probes, targets, [largest], missing_matches=missing_matches)
     found = [
-        uniques.Found(
+        uniques.FoundSets(
             np.full(len(probes), largest + 1, dtype=np.int32),
             np.full((len(probes), largest), -1, dtype=np.int16),
             np.full(len(probes), -1, dtype=np.int32),

@@ -15,8 +15,19 @@ from hushtable.errors import ColumnError, InputError, PipelineError
 from hushtable.io import frames
 from hushtable.io.csv.dialect import Dialect
 from hushtable.io.frames import Frame
-from hushtable.pipeline.constraining import Demand, Rules, check_named, constrained, rules_of
-from hushtable.pipeline.expressions import Agreement, Cell, Comparison, Day, Every, Missing, Number, Some, Sum, Text
+from hushtable.pipeline.constraining import Constraints, Demand, check_named, constrained, rules_of
+from hushtable.pipeline.expressions import (
+    BothOrNeither,
+    CellOf,
+    ComparedOperands,
+    Day,
+    Every,
+    NoCell,
+    NumberLiteral,
+    Some,
+    Sum,
+    Text,
+)
 from hushtable.pipeline.modules import Constraining
 from twins.naive_constraining import constrain
 
@@ -57,7 +68,7 @@ def rows_of(frame: Frame) -> list[dict]:
     return frame.data.rows(named=True)
 
 
-def rules(text: str) -> Rules:
+def rules(text: str) -> Constraints:
     """Read rules from YAML, as a file has them."""
     return rules_of(Constraining.model_validate(yaml.safe_load(text)))
 
@@ -78,28 +89,32 @@ def tables(draw):
 ordered = st.sampled_from(SIGNS)
 anyhow = st.sampled_from([*SIGNS, "IS", "IS NOT"])
 same = st.sampled_from(["==", "!=", "IS", "IS NOT"])
-a_number = CELLS["age"].map(Number) | CELLS["hours-per-week"].map(Number)
-a_cell = st.sampled_from(NUMBERS).map(Cell)
+a_number = CELLS["age"].map(NumberLiteral) | CELLS["hours-per-week"].map(NumberLiteral)
+a_cell = st.sampled_from(NUMBERS).map(CellOf)
 a_sum = st.builds(Sum, st.tuples(a_cell, a_cell), st.lists(a_cell | a_number, max_size=2).map(tuple))
 a_text = st.sampled_from(["博士", "Masters ", "Masters", "1"]).map(Text)
 a_day = st.sampled_from([dt.date(2020, 1, 31), dt.date(2020, 12, 1)])
 comparisons = st.one_of(
-    st.builds(Comparison, a_cell | a_sum, anyhow, a_cell | a_sum | a_number),
-    st.builds(Comparison, a_number, anyhow, a_cell | a_sum),
-    st.builds(Comparison, a_cell, anyhow, st.sampled_from(["1", "1.0", "0.30"]).map(Text)),
-    st.builds(Comparison, a_cell, same, st.just(Text("no number"))),
-    st.builds(Comparison, st.sampled_from(TEXTS).map(Cell), same, a_text | st.sampled_from(TEXTS).map(Cell)),
-    st.builds(Comparison, a_text, same, st.sampled_from(TEXTS).map(Cell)),
-    st.builds(Comparison, st.sampled_from(DAYS).map(Cell), anyhow, a_day.map(Day) | st.sampled_from(DAYS).map(Cell)),
-    st.builds(Comparison, a_day.map(str).map(Text), anyhow, st.sampled_from(DAYS).map(Cell)),
-    st.builds(Comparison, st.sampled_from([*CELLS]).map(Cell), st.sampled_from(["IS", "IS NOT"]), st.just(Missing())),
+    st.builds(ComparedOperands, a_cell | a_sum, anyhow, a_cell | a_sum | a_number),
+    st.builds(ComparedOperands, a_number, anyhow, a_cell | a_sum),
+    st.builds(ComparedOperands, a_cell, anyhow, st.sampled_from(["1", "1.0", "0.30"]).map(Text)),
+    st.builds(ComparedOperands, a_cell, same, st.just(Text("no number"))),
+    st.builds(ComparedOperands, st.sampled_from(TEXTS).map(CellOf), same, a_text | st.sampled_from(TEXTS).map(CellOf)),
+    st.builds(ComparedOperands, a_text, same, st.sampled_from(TEXTS).map(CellOf)),
+    st.builds(
+        ComparedOperands, st.sampled_from(DAYS).map(CellOf), anyhow, a_day.map(Day) | st.sampled_from(DAYS).map(CellOf)
+    ),
+    st.builds(ComparedOperands, a_day.map(str).map(Text), anyhow, st.sampled_from(DAYS).map(CellOf)),
+    st.builds(
+        ComparedOperands, st.sampled_from([*CELLS]).map(CellOf), st.sampled_from(["IS", "IS NOT"]), st.just(NoCell())
+    ),
 )
 conditions = st.recursive(
     comparisons,
     lambda parts: st.one_of(
         st.lists(parts, min_size=1, max_size=3).map(tuple).map(Every),
         st.lists(parts, min_size=1, max_size=3).map(tuple).map(Some),
-        st.builds(Agreement, parts, parts, st.booleans()),
+        st.builds(BothOrNeither, parts, parts, st.booleans()),
     ),
     max_leaves=6,
 )
@@ -108,7 +123,7 @@ conditions = st.recursive(
 @given(tables(), conditions)
 def test_expressions_agree_with_their_twin(rows, condition) -> None:
     expected = constrain(rows, {}, [condition], [])
-    wanted = Rules(demands=(Demand("rule", condition),))
+    wanted = Constraints(demands=(Demand("rule", condition),))
     for make in (as_text, as_typed):
         found, _ = constrained(make(rows), wanted, None)
         assert rows_of(found) == rows_of(make(expected))
@@ -158,7 +173,9 @@ def combinations(draw):
 @given(tables(), groups(), st.lists(conditions, max_size=1), st.lists(combinations(), max_size=2))
 def test_rules_agree_with_their_twin(rows, nan_groups, demands, pairs) -> None:
     asked = rules_of(Constraining(nan_groups=nan_groups, field_combinations=tuple(pairs)))
-    asked = Rules(asked.deletions, asked.changes, (*asked.demands, *(Demand("rule", demand) for demand in demands)))
+    asked = Constraints(
+        asked.deletions, asked.changes, (*asked.demands, *(Demand("rule", demand) for demand in demands))
+    )
     expected = constrain(rows, nan_groups, demands, pairs)
     for make in (as_text, as_typed):
         found, _ = constrained(make(rows), asked, None)

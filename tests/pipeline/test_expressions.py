@@ -7,13 +7,13 @@ from hypothesis import given, strategies as st
 
 from hushtable.errors import PipelineError
 from hushtable.pipeline.expressions import (
-    Agreement,
-    Cell,
-    Comparison,
+    BothOrNeither,
+    CellOf,
+    ComparedOperands,
     Day,
     Every,
-    Missing,
-    Number,
+    NoCell,
+    NumberLiteral,
     Some,
     Sum,
     Text,
@@ -23,10 +23,10 @@ from hushtable.pipeline.expressions import (
 )
 
 SIGNS = ["==", "!=", "<", "<=", ">", ">="]
-AGE, PAY = Cell("age"), Cell("pay")
-OVER = Comparison(AGE, ">", Number(18))
-PAID = Comparison(PAY, "==", Text(">50K"))
-IDLE = Comparison(Cell("job"), "IS", Missing())
+AGE, PAY = CellOf("age"), CellOf("pay")
+OVER = ComparedOperands(AGE, ">", NumberLiteral(18))
+PAID = ComparedOperands(PAY, "==", Text(">50K"))
+IDLE = ComparedOperands(CellOf("job"), "IS", NoCell())
 
 names = st.sampled_from(
     ["age", "hours-per-week", "教育程度", "a b", "`", "2020", "IS", "NOT", "pd.NA", "a+b", "x.y", "-"]
@@ -34,25 +34,25 @@ names = st.sampled_from(
 names |= st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=4)
 numbers = st.integers(-(2**62), 2**62) | st.floats(-1e9, 1e9).map(lambda each: each + 0.0)
 values = st.one_of(
-    numbers.map(Number),
+    numbers.map(NumberLiteral),
     st.text(st.characters(exclude_categories=["Cs"]), max_size=5).map(Text),
     st.dates().map(Day),
 )
-cells = names.map(Cell)
-terms = st.lists(cells | numbers.map(Number), min_size=1, max_size=3).map(tuple)
+cells = names.map(CellOf)
+terms = st.lists(cells | numbers.map(NumberLiteral), min_size=1, max_size=3).map(tuple)
 sums = st.builds(Sum, terms, terms).filter(columns_of)
 operands = cells | sums
 comparisons = st.one_of(
-    st.builds(Comparison, operands, st.sampled_from([*SIGNS, "IS", "IS NOT"]), operands | values),
-    st.builds(Comparison, values, st.sampled_from(SIGNS), operands),
-    st.builds(Comparison, operands, st.sampled_from(["IS", "IS NOT"]), st.just(Missing())),
+    st.builds(ComparedOperands, operands, st.sampled_from([*SIGNS, "IS", "IS NOT"]), operands | values),
+    st.builds(ComparedOperands, values, st.sampled_from(SIGNS), operands),
+    st.builds(ComparedOperands, operands, st.sampled_from(["IS", "IS NOT"]), st.just(NoCell())),
 )
 conditions = st.recursive(
     comparisons,
     lambda parts: st.one_of(
         st.lists(parts, min_size=2, max_size=3).map(tuple).map(Every),
         st.lists(parts, min_size=2, max_size=3).map(tuple).map(Some),
-        st.builds(Agreement, parts, parts, st.booleans()),
+        st.builds(BothOrNeither, parts, parts, st.booleans()),
     ),
     max_leaves=8,
 )
@@ -65,21 +65,21 @@ def quoted(text: str, sign: str) -> str:
 def written(node, inside="") -> str:
     """Write a node; in parentheses where the one around it would take it apart."""
     match node:
-        case Cell(name):
+        case CellOf(name):
             return quoted(name, "`")
-        case Number(value):
+        case NumberLiteral(value):
             return repr(value).replace("e+", "e")
         case Text(value):
             return quoted(value, "'")
         case Day(value):
             return f"DATE({value})"
-        case Missing():
+        case NoCell():
             return "pd.NA"
         case Sum(added, taken):
             text = " + ".join(written(each) for each in added) + "".join(f" - {written(each)}" for each in taken)
-        case Comparison(left, sign, right):
+        case ComparedOperands(left, sign, right):
             text = f"{written(left)} {sign} {written(right)}"
-        case Agreement(left, right, is_same):
+        case BothOrNeither(left, right, is_same):
             text = f"({written(left)}) {'==' if is_same else '!='} ({written(right)})"
         case Every(parts):
             text = " & ".join(written(part, inside="&") for part in parts)
@@ -103,23 +103,26 @@ def test_what_is_written_is_read_again(condition) -> None:
         ('age > 18 & (pay == ">50K" | job IS pd.NA)', Every((OVER, Some((PAID, IDLE))))),
         ("((age > 18))", OVER),
         ("\n age\n>\t18\n\n", OVER),
-        ("(age > 18) == (pay == '>50K')", Agreement(OVER, PAID, True)),
-        ("job IS NOT 'clerk'", Comparison(Cell("job"), "IS NOT", Text("clerk"))),
-        ("hours-per-week<=-60.5", Comparison(Cell("hours-per-week"), "<=", Number(-60.5))),
-        ("'hours per week' >= 20", Comparison(Cell("hours per week"), ">=", Number(20))),
-        ("20 <= 'hours per week'", Comparison(Number(20), "<=", Cell("hours per week"))),
-        ("'a b' == 'c d'", Comparison(Cell("a b"), "==", Text("c d"))),
-        ("'a b' == c", Comparison(Text("a b"), "==", Cell("c"))),
-        ("'a b' + 'c' <= 5", Comparison(Sum((Cell("a b"), Cell("c"))), "<=", Number(5))),
-        ("a+b - c <= 5", Comparison(Sum((Cell("a"), Cell("b")), (Cell("c"),)), "<=", Number(5))),
-        ("a - (b + c) < 5", Comparison(Sum((Cell("a"),), (Sum((Cell("b"), Cell("c"))),)), "<", Number(5))),
-        ("(a) > (5)", Comparison(Cell("a"), ">", Number(5))),
-        ("出生日 < DATE(2020-01-31)", Comparison(Cell("出生日"), "<", Day(dt.date(2020, 1, 31)))),
-        ("d >= DATE('2020-01-31')", Comparison(Cell("d"), ">=", Day(dt.date(2020, 1, 31)))),
-        ("DATE > 5", Comparison(Cell("DATE"), ">", Number(5))),
-        ("`IS` IS `NULL`", Comparison(Cell("IS"), "IS", Cell("NULL"))),
-        ("name == 'O''Neill'", Comparison(Cell("name"), "==", Text("O'Neill"))),
-        ("x == ''", Comparison(Cell("x"), "==", Text(""))),
+        ("(age > 18) == (pay == '>50K')", BothOrNeither(OVER, PAID, True)),
+        ("job IS NOT 'clerk'", ComparedOperands(CellOf("job"), "IS NOT", Text("clerk"))),
+        ("hours-per-week<=-60.5", ComparedOperands(CellOf("hours-per-week"), "<=", NumberLiteral(-60.5))),
+        ("'hours per week' >= 20", ComparedOperands(CellOf("hours per week"), ">=", NumberLiteral(20))),
+        ("20 <= 'hours per week'", ComparedOperands(NumberLiteral(20), "<=", CellOf("hours per week"))),
+        ("'a b' == 'c d'", ComparedOperands(CellOf("a b"), "==", Text("c d"))),
+        ("'a b' == c", ComparedOperands(Text("a b"), "==", CellOf("c"))),
+        ("'a b' + 'c' <= 5", ComparedOperands(Sum((CellOf("a b"), CellOf("c"))), "<=", NumberLiteral(5))),
+        ("a+b - c <= 5", ComparedOperands(Sum((CellOf("a"), CellOf("b")), (CellOf("c"),)), "<=", NumberLiteral(5))),
+        (
+            "a - (b + c) < 5",
+            ComparedOperands(Sum((CellOf("a"),), (Sum((CellOf("b"), CellOf("c"))),)), "<", NumberLiteral(5)),
+        ),
+        ("(a) > (5)", ComparedOperands(CellOf("a"), ">", NumberLiteral(5))),
+        ("出生日 < DATE(2020-01-31)", ComparedOperands(CellOf("出生日"), "<", Day(dt.date(2020, 1, 31)))),
+        ("d >= DATE('2020-01-31')", ComparedOperands(CellOf("d"), ">=", Day(dt.date(2020, 1, 31)))),
+        ("DATE > 5", ComparedOperands(CellOf("DATE"), ">", NumberLiteral(5))),
+        ("`IS` IS `NULL`", ComparedOperands(CellOf("IS"), "IS", CellOf("NULL"))),
+        ("name == 'O''Neill'", ComparedOperands(CellOf("name"), "==", Text("O'Neill"))),
+        ("x == ''", ComparedOperands(CellOf("x"), "==", Text(""))),
     ],
 )
 def test_examples(text: str, expected) -> None:
@@ -130,7 +133,7 @@ DEEP = "(" * 64 + "a > 1" + ")" * 64
 
 
 def test_parentheses_may_be_deep_but_not_without_end() -> None:
-    assert read(DEEP, "rule") == Comparison(Cell("a"), ">", Number(1))
+    assert read(DEEP, "rule") == ComparedOperands(CellOf("a"), ">", NumberLiteral(1))
     with pytest.raises(PipelineError, match=r"^rule, character 65: parentheses more than 64 deep\."):
         read("(" * 100_000, "rule")
     long = " | ".join(["a > 1"] * 5000)

@@ -8,7 +8,7 @@ from hypothesis import given, strategies as st
 from hushtable.pipeline.evaluators import LeftOut
 from hushtable.pipeline.experiments import Step, key_of, product, seed_of
 from hushtable.pipeline.modules import Describing, SaveReport
-from hushtable.pipeline.reports import Naming, report, report_name
+from hushtable.pipeline.reports import ReportNaming, report, report_name
 from hushtable.pipeline.results import Evaluation, Tables
 
 LOADER, MADE = ("Loader", "data"), ("Synthesizer", "demo")
@@ -74,7 +74,7 @@ def test_figures_of_one_line_share_rows(data, granularity):
 )
 def test_the_names_of_reports(asked, name):
     reporter = SaveReport.model_validate({"method": "save_report", **asked})
-    assert report_name(reporter, "global", Naming("traditional", frozenset())) == name
+    assert report_name(reporter, "global", ReportNaming("traditional", frozenset())) == name
 
 
 def test_the_product_is_depth_first_and_looks_change_no_seed():

@@ -198,7 +198,7 @@ def test_more_nodes_never_lower_the_floor_and_none_given_raise_it_too(k):
     frame = pl.DataFrame(people, schema=["age", "job", "pay"], orient="row")
     table, _ = ht.Table.encode(frame).collapse()
     rows, _ = of_quality.lay_out(table, frame.columns)
-    search = of_quality._Search(rows, k, Clock())
+    search = of_quality._PriceSearch(rows, k, Clock())
     first = (
         search.sum(search.proven(of_quality._FIRST * of_quality.nearest_shares(rows, k, Clock()), of_quality._QUICK))
         / 600

@@ -8,7 +8,7 @@ import pytest
 
 import hushtable as ht
 from hushtable.columns.column import from_texts
-from hushtable.recoding.recoding import Intervals, Nodes, Recoding, Sets
+from hushtable.recoding.recoding import Nodes, PublishedIntervals, Recoding, Sets
 
 TREE = {"tree": {"T1": {"A": ["a1", "a2"], "B": ["B"], "C": ["C"], "D": ["D"]}}}
 
@@ -50,7 +50,7 @@ def release_of() -> tuple[Recoding, np.ndarray]:
     kinds, _ = from_texts("job", ["a1", "a2", "B", "C", "D"])
     low, high = np.array([0, 0, 2], np.int32), np.array([1, 2, 2], np.int32)
     mixed = np.array([False, True, False])
-    spans = Intervals(low, high, mixed)
+    spans = PublishedIntervals(low, high, mixed)
     ladder = jobs(["a1", "a2", "B", "C", "D"])
     nodes = Nodes(
         np.array([1, 3, -1], np.int32), np.array([0, 0, -1], np.int32), np.array([False, False, True]), ladder

@@ -6,7 +6,17 @@ import datetime as dt
 import operator
 from decimal import Decimal
 
-from hushtable.pipeline.expressions import Agreement, Cell, Comparison, Day, Missing, Number, Some, Sum, Text
+from hushtable.pipeline.expressions import (
+    BothOrNeither,
+    CellOf,
+    ComparedOperands,
+    Day,
+    NoCell,
+    NumberLiteral,
+    Some,
+    Sum,
+    Text,
+)
 
 SIGNS = {
     "==": operator.eq,
@@ -20,9 +30,9 @@ SIGNS = {
 
 def answer(node, row):
     """Answer True, False, or None where a missing cell leaves it open."""
-    if isinstance(node, Comparison):
+    if isinstance(node, ComparedOperands):
         return compare(node.left, node.sign, node.right, row)
-    if isinstance(node, Agreement):
+    if isinstance(node, BothOrNeither):
         both = answer(node.left, row), answer(node.right, row)
         return None if None in both else (both[0] == both[1]) == node.is_same
     answers = [answer(part, row) for part in node.parts]
@@ -45,11 +55,11 @@ def compare(left, sign, right, row):
 
 
 def value(operand, row):
-    if isinstance(operand, Cell):
+    if isinstance(operand, CellOf):
         return exact(row[operand.name])
-    if isinstance(operand, (Number, Text, Day)):
+    if isinstance(operand, (NumberLiteral, Text, Day)):
         return exact(operand.value)
-    if isinstance(operand, Missing):
+    if isinstance(operand, NoCell):
         return None
     assert isinstance(operand, Sum)
     added, taken = ([value(each, row) for each in terms] for terms in (operand.added, operand.taken))

@@ -176,7 +176,7 @@ class Judge:
         codes, rules = self.codes(), self.rules()
         widest = max(self.table.column(name).n_values + 1 for name in self.counted)
         held, n_held = np.zeros((len(codes), widest), dtype=np.int64), np.zeros(len(codes), dtype=np.int64)
-        judged = regroup.Judged(codes, rules, held, n_held, np.empty(rules.tables.shape[2]))
+        judged = regroup.JudgedBlock(codes, rules, held, n_held, np.empty(rules.tables.shape[2]))
         return regroup.Check(self.min_size, room, judged)
 
     def _by_person(self, rule: Rule) -> list[Rule]:

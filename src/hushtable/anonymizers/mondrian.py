@@ -25,7 +25,7 @@ import numpy as np
 from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray
 from hushtable.anonymizers import publish
 from hushtable.anonymizers.method import Found, Offers, Problem, is_bounded_below, register
-from hushtable.anonymizers.parallel import Search, grow, side_by_side
+from hushtable.anonymizers.parallel import CutSearch, grow, side_by_side
 from hushtable.anonymizers.placement import CutTree
 from hushtable.anonymizers.publish import STYLES, Style
 from hushtable.claims import count_covered, fewest_persons, pair_rows
@@ -61,7 +61,7 @@ def improve(
     table: Table,
     partition: Partition,
     rows: CodeArray,
-    points: exchanging.Points,
+    points: exchanging.RowPoints,
     axes: shares.Axes,
     rules: judge.Rules,
     min_size: int,
@@ -101,7 +101,7 @@ def improve(
         "leave exchange off, or give columns of many values a hierarchy.",
     )
     first, next_ = _linked(partition, rows)
-    classes = exchanging.Classes(
+    classes = exchanging.ExchangedClasses(
         first=first,
         next_=next_,
         sizes=partition.sizes.copy(),
@@ -115,7 +115,7 @@ def improve(
     n_sensitive = len(points.sensitive)
     # Models compare with values of the whole that no row of a part may have.
     widest = max(int(points.sensitive.max(initial=0)) + 1, int(rules.n_values.max(initial=0)))
-    scratch = exchanging.Scratch(
+    scratch = exchanging.ClassScratch(
         rows=np.empty(table.n_rows, dtype=np.int32),
         low=np.empty(n_columns, dtype=np.int32),
         high=np.empty(n_columns, dtype=np.int32),
@@ -147,7 +147,7 @@ def _linked(partition: Partition, rows: CodeArray) -> tuple[CodeArray, CodeArray
     return rows[partition.offsets[:-1]].copy(), next_
 
 
-def _labels(classes: exchanging.Classes, n_rows: int) -> CodeArray:
+def _labels(classes: exchanging.ExchangedClasses, n_rows: int) -> CodeArray:
     labels = np.empty(n_rows, dtype=np.int32)
     rows = classes.first.copy()
     alive = np.arange(len(rows), dtype=np.int32)
@@ -583,14 +583,14 @@ class Mondrian:
         people = np.empty(0, dtype=np.int64) if problem.judge.population is None else problem.judge.population
         codes, deals_ties = problem.judge.codes(), None if self.cut == "gain" else not self.strict
         options = split.Options(min_size)
-        search = Search(packed, rules, codes, people, options, self.n_rescored, deals_ties)
+        search = CutSearch(packed, rules, codes, people, options, self.n_rescored, deals_ties)
         grown = grow(search, side_by_side(packed_rows(table, axes), table.counts, order), clock)
         ends = grown.tree.leaf_starts[: grown.tree.cursor[split.LEAVES] + 1]
         partition = Partition.from_runs(grown.order, ends, table.counts, is_ascending=not is_sorted)
         cuts = CutTree.of(grown.tree, axes)
         publish_ = partial(self._published, problem)
         if self.exchange:
-            points = exchanging.Points(places(table, axes), table.counts, codes, people)
+            points = exchanging.RowPoints(places(table, axes), table.counts, codes, people)
             improved = improve(table, partition, grown.order, points, packed, rules, min_size, clock)
             # The kernel measures spans and sets, and not what is written of them.
             made = [(each, publish_(each, cuts)) for each in (partition, improved)]

@@ -21,7 +21,7 @@ from hushtable.kernels import choose, class_profile, judge, split
 from hushtable.kernels.rows import BLOCK
 from hushtable.search import Budget, Clock, n_threads
 
-__all__ = ["Grown", "Search", "grow", "side_by_side"]
+__all__ = ["CutSearch", "Grown", "grow", "side_by_side"]
 
 _PAUSE: Final = 4_096  # settled classes between two looks at the clock
 _PAUSE_CELLS: Final = 4_000_000  # and cells of all of them
@@ -45,14 +45,14 @@ class Grown:
         Whether no cut is left; else the budget ended.
     """
 
-    tree: split.Tree
+    tree: split.SplitTree
     order: CodeArray
     n_settled: int
     is_complete: bool
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Search:
+class CutSearch:
     """What is the same for every part of a table.
 
     Attributes
@@ -98,7 +98,7 @@ def side_by_side(codes: NDArray[Any], counts: CountArray, order: CountArray | No
     return split.Rows(words, words.view(codes.dtype), np.asarray(order, dtype=np.int32), is_weighted)
 
 
-def grow(search: Search, rows: split.Rows, clock: Clock) -> Grown:
+def grow(search: CutSearch, rows: split.Rows, clock: Clock) -> Grown:
     """Grow the tree until it is done or the clock says so; the rows are put class by class.
 
     A budget ends one search; with one, the table is not parted.
@@ -107,7 +107,7 @@ def grow(search: Search, rows: split.Rows, clock: Clock) -> Grown:
     most = max(n_rows // _N_PARTS, _SMALLEST_PART)
     if n_rows <= most or clock.budget != Budget():
         return _one(search, rows, clock)
-    scratch, pieces, n_done = Scratch(search, rows, most), {}, 0
+    scratch, pieces, n_done = ThreadScratch(search, rows, most), {}, 0
     with ThreadPoolExecutor(n_threads()) as pool:
         waiting = {pool.submit(scratch.piece, (0, n_rows))}
         try:
@@ -126,9 +126,9 @@ def grow(search: Search, rows: split.Rows, clock: Clock) -> Grown:
     return _joined(pieces, rows)
 
 
-def _one(search: Search, rows: split.Rows, clock: Clock) -> Grown:
+def _one(search: CutSearch, rows: split.Rows, clock: Clock) -> Grown:
     """Grow one tree over some rows."""
-    scratch, tree = Scratch(search, rows, len(rows.order)), _new_tree(search, rows, len(rows.order))
+    scratch, tree = ThreadScratch(search, rows, len(rows.order)), _new_tree(search, rows, len(rows.order))
     scratch.stack(rows)
     nodes, status = clock.budget.nodes, split.PAUSED
     while status != split.DONE and not clock.is_over(int(tree.cursor[split.NODES])):
@@ -140,7 +140,9 @@ def _one(search: Search, rows: split.Rows, clock: Clock) -> Grown:
     return Grown(tree, rows.order, n_settled, status == split.DONE)
 
 
-def _slice(scratch: Scratch, rows: split.Rows, tree: split.Tree, n_nodes: int) -> tuple[split.Tree, int]:
+def _slice(
+    scratch: ThreadScratch, rows: split.Rows, tree: split.SplitTree, n_nodes: int
+) -> tuple[split.SplitTree, int]:
     """Grow a tree by some nodes; return it, maybe with more room, and why that stopped."""
     search = scratch.search
     options = search.options._replace(n_nodes=n_nodes, n_rows=_PAUSE_CELLS // len(search.axes.columns))
@@ -163,13 +165,13 @@ def _doubled(array: NDArray[Any]) -> NDArray[Any]:
 class _Piece:
     """A tree over a run of rows: all that is below it, or the first cut alone."""
 
-    tree: split.Tree
+    tree: split.SplitTree
     run: tuple[int, int]
     parts: tuple[tuple[int, int], ...]
     """The two sides of a cut that stands alone."""
 
 
-class Scratch(threading.local):
+class ThreadScratch(threading.local):
     """What a thread works on, made when it first does.
 
     Attributes
@@ -178,7 +180,7 @@ class Scratch(threading.local):
         Rows that there is room for. A run of more is cut once, with room that is given back.
     """
 
-    def __init__(self, search: Search, rows: split.Rows, most: int) -> None:
+    def __init__(self, search: CutSearch, rows: split.Rows, most: int) -> None:
         self.search, self.rows, self.most = search, rows, most
         self.work = _work(search, rows, most)
         self.judged = None if search.looks_at_sizes else _judged(search, most)
@@ -188,7 +190,7 @@ class Scratch(threading.local):
         rows = _run(self.rows, *run)
         n_rows, status = len(rows.order), split.PAUSED
         is_cut_once = n_rows > self.most
-        scratch = Scratch(self.search, self.rows, n_rows) if is_cut_once else self
+        scratch = ThreadScratch(self.search, self.rows, n_rows) if is_cut_once else self
         tree = _new_tree(self.search, rows, 2 if is_cut_once else n_rows)
         scratch.stack(rows)
         while status != split.DONE and not (is_cut_once and tree.cursor[split.NODES] > 0):
@@ -222,7 +224,7 @@ def _joined(pieces: Mapping[tuple[int, int], _Piece], rows: split.Rows) -> Grown
         starts.append(np.int32(piece.run[0]) + piece.tree.leaf_starts[:n_leaves])
     starts.append(np.array([len(rows.order)], dtype=np.int32))
     cursor = np.zeros(4, dtype=np.int64)
-    joined = split.Tree(
+    joined = split.SplitTree(
         np.concatenate(columns), np.concatenate(lengths), np.concatenate(members), np.concatenate(starts), cursor
     )
     sizes = len(joined.columns), len(joined.leaf_starts) - 1, len(joined.members)
@@ -230,7 +232,7 @@ def _joined(pieces: Mapping[tuple[int, int], _Piece], rows: split.Rows) -> Grown
     return Grown(joined, rows.order, sizes[0], is_complete=True)
 
 
-def _work(search: Search, rows: split.Rows, most: int) -> split.Work:
+def _work(search: CutSearch, rows: split.Rows, most: int) -> split.Work:
     n_columns, n_codes = len(search.axes.columns), len(search.axes.places)
     words = np.empty((most, rows.words.shape[1]), dtype=np.int64)
     return split.Work(
@@ -253,11 +255,11 @@ def _work(search: Search, rows: split.Rows, most: int) -> split.Work:
     )
 
 
-def _judged(search: Search, most: int) -> split.Judged:
+def _judged(search: CutSearch, most: int) -> split.JudgedCut:
     n_sensitive = len(search.sensitive)
     # Models compare with values of the whole that no row of a part may have.
     widest = max(int(search.sensitive.max(initial=0)) + 1, int(search.rules.n_values.max(initial=0)))
-    return split.Judged(
+    return split.JudgedCut(
         rules=search.rules,
         sensitive=search.sensitive,
         population=search.population,
@@ -280,12 +282,12 @@ def _n_records(rows: split.Rows) -> int:
     return int(rows.words[:, rows.words.shape[1] - 1].sum()) if rows.is_weighted else len(rows.order)
 
 
-def _new_tree(search: Search, rows: split.Rows, n_classes: int) -> split.Tree:
+def _new_tree(search: CutSearch, rows: split.Rows, n_classes: int) -> split.SplitTree:
     """Make room for so many classes, or for as many as the records of some rows can be."""
     most = max(2, min(n_classes, _n_records(rows) // search.options.min_size))
     cursor = np.zeros(4, dtype=np.int64)
     cursor[split.STACKED] = 1
-    return split.Tree(
+    return split.SplitTree(
         columns=np.empty(2 * most, dtype=np.int32),
         lengths=np.empty(2 * most, dtype=np.int32),
         members=np.empty(4 * most + 1_024, dtype=np.int32),

@@ -54,7 +54,7 @@ class CutTree:
     __reduce__ = remade
 
     @classmethod
-    def of(cls, tree: split.Tree, axes: tuple[Axis, ...]) -> CutTree:
+    def of(cls, tree: split.SplitTree, axes: tuple[Axis, ...]) -> CutTree:
         """Return what a kernel grew."""
         n_nodes = int(tree.cursor[split.NODES])
         starts = np.concatenate(([0], np.cumsum(tree.lengths[:n_nodes], dtype=np.int64)))

@@ -68,7 +68,7 @@ def run(axis: Axis, low: CodeArray, high: CodeArray, has_missing: BoolArray, *, 
         return Rounded(low, high, has_missing, axis.rounding)
     if axis.edges:
         return recodings.GridCells(low, high, has_missing, axis.edges)
-    return recodings.Intervals(low, high, has_missing, are_cells)
+    return recodings.PublishedIntervals(low, high, has_missing, are_cells)
 
 
 def _tight(table: Table, partition: Partition, axis: Axis) -> Cells:

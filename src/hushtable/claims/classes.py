@@ -173,7 +173,7 @@ _Found: TypeAlias = tuple[Failure, Callable[[], CountArray] | None]
 
 
 @dataclass(frozen=True, slots=True)
-class _Judged:
+class _Judgement:
     """What a judgement of a table came to."""
 
     failures: tuple[_Found, ...]
@@ -360,7 +360,7 @@ class Classes:
         msg = with_hint(f"no row of this table fails {condition!r}.", "pass the table that the verdict is on.")
         raise InputError(msg)
 
-    def _judged(self, data: Any, original: Any) -> _Judged:
+    def _judged(self, data: Any, original: Any) -> _Judgement:
         frame = frames.read(data)
         source = None if original is None else frames.read(original).told(self.origins)
         check_columns(self.columns, frame.columns, "quasi_identifiers")
@@ -390,7 +390,7 @@ class Classes:
         ]
         figures = {**class_figures(stats, grouped), "missing": self.missing}
         unchecked = {**self._unpersoned(source, persons), **unjudged}
-        return _Judged(tuple(found), frame.n_records, unchecked, figures)
+        return _Judgement(tuple(found), frame.n_records, unchecked, figures)
 
     @property
     def _told_of(self) -> tuple[str, ...]:

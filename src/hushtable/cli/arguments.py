@@ -28,7 +28,7 @@ __all__ = [
     "KeepOrder",
     "KeyFile",
     "PolicyFile",
-    "Population",
+    "PopulationOption",
     "Threads",
     "WithCodebook",
     "check_effects",
@@ -52,7 +52,7 @@ InFile = Annotated[
 ]
 PolicyFile = Annotated[Path | None, typer.Option("--policy", "-p", help="Policy file (YAML).", show_default=False)]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
-Population = Annotated[
+PopulationOption = Annotated[
     Path | None,
     typer.Option(help="The people among whom the records are, for k-map and delta-presence.", show_default=False),
 ]

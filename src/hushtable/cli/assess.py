@@ -41,10 +41,12 @@ _GROUNDS: Final = {"equal": "all alike", "ordered": "by their order"}
 QuasiIdentifiers = Annotated[
     str, typer.Option(metavar="A,B", help="Quasi-identifiers, without a policy.", show_default=False)
 ]
-Sensitive = Annotated[
+SensitiveOption = Annotated[
     str, typer.Option(metavar="A,B", help="Columns that are not to be learnt of anyone.", show_default=False)
 ]
-People = Annotated[Path | None, typer.Option(help="The people among whom those of the table are.", show_default=False)]
+PeopleOption = Annotated[
+    Path | None, typer.Option(help="The people among whom those of the table are.", show_default=False)
+]
 PopulationSize = Annotated[
     float | None, typer.Option(metavar="N", help="How many they are, where no file has them.", show_default=False)
 ]
@@ -65,22 +67,22 @@ Tolerance = Annotated[
     ),
 ]
 Thresholds = Annotated[str, typer.Option(metavar="2,5", help="Count the records in classes smaller than each.")]
-Reading = Annotated[str, typer.Option(help="category, wildcard or worst.")]
+MissingOption = Annotated[str, typer.Option(help="category, wildcard or worst.")]
 
 
 def assess(
     file: InFile,
     qi: QuasiIdentifiers = "",
     policy: PolicyFile = None,
-    sensitive: Sensitive = "",
-    population: People = None,
+    sensitive: SensitiveOption = "",
+    population: PeopleOption = None,
     population_size: PopulationSize = None,
     weights: Weights = None,
     person: Person = None,
     household: Household = None,
     tolerance: Tolerance = None,
     thresholds: Thresholds = "2,5,11,20",
-    missing: Reading = "category",
+    missing: MissingOption = "category",
     fail: Annotated[list[str] | None, fail_above(_FIGURES)] = None,
     report: ReportFile = None,
     force: Force = False,

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 __all__ = ["compare"]
 
-Number = TypeVar("Number", int, float)
+NumberT = TypeVar("NumberT", int, float)
 
 _PICTURES: Final = (".png", ".svg")
 _FIGURES: Final = ("highest", "average", "classes", "loss", "longest", "bytes", "suppressed", "s")
@@ -112,7 +112,7 @@ def compare(
             say(*_lines(compared))
 
 
-def _numbers(option: str, text: str, read: Callable[[str], Number], example: str) -> list[Number]:
+def _numbers(option: str, text: str, read: Callable[[str], NumberT], example: str) -> list[NumberT]:
     """Read an option like ``2,3,5``."""
     try:
         return [read(each) for each in names_of(text)]

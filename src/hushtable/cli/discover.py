@@ -22,7 +22,7 @@ Target = Annotated[
     str | None,
     typer.Option(metavar="C", help="Column that is predicted: for accuracy, gini and the like.", show_default=False),
 ]
-Sensitive = Annotated[
+SensitiveColumn = Annotated[
     str | None,
     typer.Option(metavar="C", help="Column nobody shall learn: for l_diversity, t_closeness.", show_default=False),
 ]
@@ -61,7 +61,7 @@ def scores(
         typer.Option(metavar="A,B", help="The set that should have been found, to judge each by.", show_default=False),
     ] = None,
     target: Target = None,
-    sensitive: Sensitive = None,
+    sensitive: SensitiveColumn = None,
     treatment: Treatment = None,
     treated: Treated = None,
     encoding: Encoding = None,
@@ -125,7 +125,7 @@ def select(
         ),
     ] = "",
     target: Target = None,
-    sensitive: Sensitive = None,
+    sensitive: SensitiveColumn = None,
     treatment: Treatment = None,
     treated: Treated = None,
     seconds: Annotated[

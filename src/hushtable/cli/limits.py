@@ -11,7 +11,7 @@ import typer
 
 from hushtable.cli.terminal import leaving, tell
 from hushtable.errors import InputError, listed, with_hint
-from hushtable.policy import Figure
+from hushtable.policy import LimitedFigure
 
 __all__ = [
     "assess_figures",
@@ -68,45 +68,47 @@ def failing(failed: Sequence[Mapping[str, Any]]) -> Iterator[None]:
                 tell(f"hushtable: failed: {each['because']}.")
 
 
-def uniques_figures(summary: Mapping[str, Any]) -> dict[str, Figure]:
+def uniques_figures(summary: Mapping[str, Any]) -> dict[str, LimitedFigure]:
     """Return what `hushtable uniques` can limit."""
     doubt = "" if summary["complete"] else "the budget ended before all column sets were looked at"
     what = f"of the records that are unique on at most {summary['max_size']} columns"
     return {
-        "rate": Figure(summary["unique_rate"], f"the share {what}", doubt),
-        "count": Figure(summary["n_records_with_sets"], f"the number {what}", doubt),
+        "rate": LimitedFigure(summary["unique_rate"], f"the share {what}", doubt),
+        "count": LimitedFigure(summary["n_records_with_sets"], f"the number {what}", doubt),
     }
 
 
-def assess_figures(risk: Mapping[str, Any]) -> dict[str, Figure]:
+def assess_figures(risk: Mapping[str, Any]) -> dict[str, LimitedFigure]:
     """Return what `hushtable assess` can limit; of theta the upper end of its interval."""
     theta, what = risk["theta"], "the upper end of the chance that a match with a unique is right"
     if risk["population_size"] is None:
-        chance = Figure(math.nan, what, "nothing is known of the population")
+        chance = LimitedFigure(math.nan, what, "nothing is known of the population")
     elif theta is not None:
-        chance = Figure(theta["high"], what)
+        chance = LimitedFigure(theta["high"], what)
     else:
         # Where nobody is unique, no match with a unique is right.
-        chance = Figure(0.0 if risk["n_records"] and not risk["n_unique"] else math.nan, what)
+        chance = LimitedFigure(0.0 if risk["n_records"] and not risk["n_unique"] else math.nan, what)
     rate = risk["n_unique"] / risk["n_records"] if risk["n_records"] else math.nan
     return {
-        "rate": Figure(rate, "the share of the records that are unique"),
-        "highest": Figure(risk["highest_risk"], "the highest risk of a record"),
-        "average": Figure(risk["average_risk"], "the average risk of a record"),
-        "marketer": Figure(risk["marketer_risk"], "the expected share of right guesses over all records"),
-        "global": Figure(risk["global_risk"], "the share of the records that is expected to be found"),
+        "rate": LimitedFigure(rate, "the share of the records that are unique"),
+        "highest": LimitedFigure(risk["highest_risk"], "the highest risk of a record"),
+        "average": LimitedFigure(risk["average_risk"], "the average risk of a record"),
+        "marketer": LimitedFigure(risk["marketer_risk"], "the expected share of right guesses over all records"),
+        "global": LimitedFigure(risk["global_risk"], "the share of the records that is expected to be found"),
         "theta": chance,
     }
 
 
-def scan_figures(risk: Mapping[str, Any]) -> dict[str, Figure]:
+def scan_figures(risk: Mapping[str, Any]) -> dict[str, LimitedFigure]:
     """Return what `hushtable scan` can limit; without quasi-identifiers it measured nothing."""
     doubt = "" if risk["quasi_identifiers"] else "no column looks like a quasi-identifier, which proves nothing"
     rate = risk["n_unique"] / risk["n_records"] if risk["n_records"] else math.nan
     return {
-        "rate": Figure(rate, "the share of the records that are unique on the proposed quasi-identifiers", doubt),
-        "highest": Figure(risk["highest_risk"], "the highest risk of a record", doubt),
-        "average": Figure(risk["average_risk"], "the average risk of a record", doubt),
+        "rate": LimitedFigure(
+            rate, "the share of the records that are unique on the proposed quasi-identifiers", doubt
+        ),
+        "highest": LimitedFigure(risk["highest_risk"], "the highest risk of a record", doubt),
+        "average": LimitedFigure(risk["average_risk"], "the average risk of a record", doubt),
     }
 
 

@@ -19,7 +19,7 @@ from hushtable.cli.arguments import (
     KeepOrder,
     KeyFile,
     PolicyFile,
-    Population,
+    PopulationOption,
     Threads,
     WithCodebook,
     dialect_of,
@@ -124,7 +124,7 @@ def anonymize(
     seconds: Annotated[
         float | None, typer.Option(help="Stop searching then, with the best so far.", show_default=False)
     ] = None,
-    population: Population = None,
+    population: PopulationOption = None,
     set_: Annotated[
         list[str] | None,
         typer.Option(
@@ -291,7 +291,7 @@ def verify(
     file: InFile,
     policy: PolicyFile = None,
     missing: Annotated[str, typer.Option(help="category, wildcard or worst.")] = "category",
-    population: Population = None,
+    population: PopulationOption = None,
     original: Annotated[
         Path | None,
         typer.Option(help="The input, where a condition compares with it.", show_default=False),

@@ -28,7 +28,7 @@ NOTIONS: Final = {
 }
 """What ``--notion`` takes, and the names of the matching notions."""
 
-_Place = tuple[str, ...]
+_OptionPlace = tuple[str, ...]
 
 
 def policy_of_options(
@@ -96,7 +96,7 @@ def changed(rules: Policy, options: Mapping[str, Any], kinds: Sequence[str], set
     for name in ("method", "loss"):
         if name in given:
             rules = rules.changed({(name,): _loss_of(given.pop(name)) if name == "loss" else given.pop(name)})
-    places: dict[_Place, Any] = {}
+    places: dict[_OptionPlace, Any] = {}
     for name, value in given.items():
         places[_place_of(rules, name)] = os.path.abspath(value) if isinstance(value, Path) else value
     for entry in kinds:
@@ -171,7 +171,7 @@ def _loss_of(name: str) -> Any:
     return {"certainty": {"variant": "mg-ga"}} if name == "certainty-mg-ga" else name
 
 
-def _place_of(rules: Policy, option: str) -> _Place:
+def _place_of(rules: Policy, option: str) -> _OptionPlace:
     """Return where a short option stands in a policy."""
     if option in ("domains", "population", "person"):
         return (option,)

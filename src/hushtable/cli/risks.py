@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 __all__ = ["mpuccs", "uniques"]
 
-Columns = Annotated[str, typer.Option("--columns", metavar="A,B", help="Columns to look at; all when not given.")]
+ColumnsOption = Annotated[str, typer.Option("--columns", metavar="A,B", help="Columns to look at; all when not given.")]
 Seconds = Annotated[
     float | None, typer.Option("--seconds", min=0, help="Stop after so long, with what was found.", show_default=False)
 ]
@@ -73,7 +73,7 @@ def mpuccs(
         Path | None, typer.Option(help="People who were never used for the synthesis.", show_default=False)
     ] = None,
     sizes: Annotated[str, typer.Option(metavar="1,2,3", help='How many columns a set may have, or "all".')] = "1,2,3",
-    columns: Columns = "",
+    columns: ColumnsOption = "",
     missing: Annotated[str, typer.Option(help="category, or never: matches nothing.")] = "category",
     keep_duplicates: Annotated[
         bool, typer.Option("--keep-duplicates", help="Do not count equal records of a table as one.")
@@ -250,7 +250,7 @@ def _as_petsard(compat: str, original: Any, synthetic: Any, options: dict[str, A
 
 def uniques(
     file: InFile,
-    columns: Columns = "",
+    columns: ColumnsOption = "",
     max_size: Annotated[
         int | None, typer.Option(min=1, help="The most columns of a set; all when not given.", show_default=False)
     ] = None,

@@ -22,7 +22,9 @@ def origin_of(file: Path, engine: str, dialect: Dialect) -> Files | Lazy | None:
     """Return where the rows are, if they are not to be read into memory."""
     from hushtable import engines
 
-    return None if str(file) == "-" else engines.opened(file, engine=cast("engines.Engine", engine), dialect=dialect)
+    return (
+        None if str(file) == "-" else engines.opened(file, engine=cast("engines.EngineChoice", engine), dialect=dialect)
+    )
 
 
 def head_of(origin: Files | Lazy) -> Frame:

@@ -16,7 +16,7 @@ from .recognise import (
     repeating_person as repeating_person,
 )
 from .redundancy import find_redundancy as find_redundancy
-from .roles.cells import Cells as Cells, cells_of as cells_of
+from .roles.cells import ColumnCells as ColumnCells, cells_of as cells_of
 from .roles.evidence import PROSE as PROSE, finding as finding
 from .roles.names import lexicon as lexicon
 from .roles.patterns import look_of as look_of

@@ -11,7 +11,7 @@ import numpy as np
 
 from hushtable._types import FloatArray
 from hushtable.columns import escaped
-from hushtable.discover.evaluation import Evaluator, coded
+from hushtable.discover.evaluation import ObjectiveEvaluator, coded
 from hushtable.discover.objective import Objective, Term
 from hushtable.discover.scores import truth as truths
 from hushtable.discover.scores.base import Direction, Score
@@ -232,7 +232,7 @@ def _scored(
     names = [name for name in available if name in union] or available[:1]
     table, candidates, n_columns = coded(frame, names, objective)
     masks = [sum(1 << candidates.index(name) for name in columns) for columns in sets]
-    numbers = Evaluator(table, candidates, n_columns, objective, Budget()).compute(masks)
+    numbers = ObjectiveEvaluator(table, candidates, n_columns, objective, Budget()).compute(masks)
     partition = Partition.of(table, sets[0])
     found = [
         _described(label, term, table, sets[0], partition)

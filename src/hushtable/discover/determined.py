@@ -103,21 +103,21 @@ def find_determined(table: Table, kept: Sequence[str], quasi_identifiers: Sequen
     return tuple(found[name] for name in kept if name in found)
 
 
-_Labels = tuple[CodeArray, int]
+_Numbered = tuple[CodeArray, int]
 
 
-def _labels(table: Table, widths: list[int], paths: Sequence[tuple[int, ...]]) -> list[_Labels]:
+def _labels(table: Table, widths: list[int], paths: Sequence[tuple[int, ...]]) -> list[_Numbered]:
     """Number the combinations of columns that occur."""
     return list(partitions(table.codes, widths, paths))
 
 
-def _follows(both: _Labels, by: CodeArray, by_chance: float) -> bool:
+def _follows(both: _Numbered, by: CodeArray, by_chance: float) -> bool:
     """Tell whether records that agree in one column agree in the other, where they would not by chance."""
     agree, n_pairs = _agreeing(by, both)
     return by_chance * n_pairs >= _FEWEST and 1 - agree <= (1 - _RELATED) * by_chance
 
 
-def _agreeing(by: CodeArray, both: _Labels) -> tuple[float, int]:
+def _agreeing(by: CodeArray, both: _Numbered) -> tuple[float, int]:
     """Return how often two records of one group agree, groups by their size, and how many pairs that rests on.
 
     Parameters

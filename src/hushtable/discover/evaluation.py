@@ -20,7 +20,7 @@ from hushtable.kernels import subsets
 from hushtable.search import Budget, check_memory, n_threads
 from hushtable.tables import Partition, Table
 
-__all__ = ["BudgetEnded", "Evaluator", "coded"]
+__all__ = ["BudgetEnded", "ObjectiveEvaluator", "coded"]
 
 _SMALL_BINS: Final = 4096
 _PREFIX_COLUMNS: Final = 5
@@ -47,7 +47,7 @@ def coded(data: Any, columns: Sequence[str] | None, objective: Objective) -> tup
     return table, names, len(available)
 
 
-class Evaluator:
+class ObjectiveEvaluator:
     """Evaluates an objective on column sets: each set once, all in the order asked.
 
     Parameters

@@ -10,7 +10,7 @@ import numpy as np
 
 from hushtable._types import BoolArray, FloatArray
 from hushtable.columns import escaped
-from hushtable.discover.evaluation import Evaluator, coded
+from hushtable.discover.evaluation import ObjectiveEvaluator, coded
 from hushtable.errors import InputError, with_hint
 from hushtable.io import frames
 from hushtable.search import Budget
@@ -178,7 +178,7 @@ def _complete(selection: Selection, data: Any, chosen: BoolArray, terms: FloatAr
     """Compute the terms of the sets of one column more or less that are not known yet, but not of the empty set."""
     names, objective = selection.history.columns, selection.objective
     table, _, n_columns = coded(data, names, objective)
-    evaluator = Evaluator(table, names, n_columns, objective, Budget())
+    evaluator = ObjectiveEvaluator(table, names, n_columns, objective, Budget())
     mask = _mask(chosen)
     value = float(objective.combined(evaluator.compute([mask]))[0])
     if not math.isclose(value, selection.value, rel_tol=_ROUNDING, abs_tol=_ROUNDING):

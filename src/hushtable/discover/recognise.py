@@ -101,26 +101,26 @@ def looks_identifying(data: Any, names: Sequence[str]) -> tuple[tuple[str, str],
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Read:
+class _ReadColumn:
     """A column as it was read: without anything proposed, its codes, and what it is about."""
 
     proposed: ProposedRole
     codes: CodeArray
     found: Finding | None
 
-    def about(self, found: Finding) -> _Read:
+    def about(self, found: Finding) -> _ReadColumn:
         """Return the column as its neighbours say what it is about."""
         topic = "" if found.topic is None else found.topic.name
         return replace(self, found=found, proposed=replace(self.proposed, topic=topic))
 
 
-def _read(source: Table | frames.Frame, name: str, words: Lexicon) -> _Read:
+def _read(source: Table | frames.Frame, name: str, words: Lexicon) -> _ReadColumn:
     try:
         table = Table.encode(source, [name])
     except ColumnError as error:
         warning = str(error).partition("\n")[0]
         proposed = ProposedRole(name, "other", "its cells cannot be compared", "none", 0, 0, warning)
-        return _Read(proposed, np.empty(0, dtype=np.int32), None)
+        return _ReadColumn(proposed, np.empty(0, dtype=np.int32), None)
     (column,), (codes,) = table.columns, table.codes
     by_code = np.bincount(codes + 1, weights=table.counts, minlength=column.n_values + 1).astype(np.int64)
     found = finding(cells_of(column, by_code[1:], int(by_code[0])), words)
@@ -129,10 +129,10 @@ def _read(source: Table | frames.Frame, name: str, words: Lexicon) -> _Read:
     proposed = ProposedRole(
         name, "other", about, column.kind, column.n_values, int(by_code[0]), _warning(column), topic=topic
     )
-    return _Read(proposed, codes, found)
+    return _ReadColumn(proposed, codes, found)
 
 
-def _decided(read: Sequence[_Read], source: Table | frames.Frame, n_records: int) -> tuple[ProposedRole, ...]:
+def _decided(read: Sequence[_ReadColumn], source: Table | frames.Frame, n_records: int) -> tuple[ProposedRole, ...]:
     """Propose roles in a table of persons."""
     open_ones = [each for each in read if each.found is not None and each.proposed.n_distinct]
     found = {each.proposed.name: each.found for each in open_ones if each.found is not None}
@@ -161,7 +161,7 @@ def _with_names_seen(columns: tuple[ProposedRole, ...], source: Table | frames.F
 
 
 def _with_determined(
-    columns: tuple[ProposedRole, ...], read: Sequence[_Read], source: Table | frames.Frame
+    columns: tuple[ProposedRole, ...], read: Sequence[_ReadColumn], source: Table | frames.Frame
 ) -> tuple[ProposedRole, ...]:
     """Ask about columns that say what proposed quasi-identifiers say; looked at are 20,000 rows evenly from all."""
     known = [column.name for column in columns if column.role == "quasi-identifier"]

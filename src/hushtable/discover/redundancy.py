@@ -11,7 +11,7 @@ import numpy as np
 
 from hushtable._types import BoolArray, FloatArray, frozen
 from hushtable.columns import escaped
-from hushtable.discover.evaluation import Evaluator
+from hushtable.discover.evaluation import ObjectiveEvaluator
 from hushtable.discover.objective import Objective, Term
 from hushtable.errors import InputError, check_columns, with_hint
 from hushtable.io import frames
@@ -178,7 +178,7 @@ def find_redundancy(
     check_columns(names, available, "columns")
     table = frame if isinstance(frame, Table) else Table.encode(frame)
     masks = _sampled(len(names), n_sets, n_chosen, np.random.default_rng(seed))
-    evaluator = Evaluator(table, names, len(available), objective, Budget())
+    evaluator = ObjectiveEvaluator(table, names, len(available), objective, Budget())
     evaluator.values(masks)
     sets, values, _ = evaluator.evaluated()
     pearson = _correlations(values, ranked=False)

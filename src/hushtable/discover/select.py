@@ -12,7 +12,7 @@ import numpy as np
 from hushtable._types import BoolArray, FloatArray, frozen
 from hushtable.columns import escaped
 from hushtable.discover import optimizers
-from hushtable.discover.evaluation import BudgetEnded, Evaluator, coded
+from hushtable.discover.evaluation import BudgetEnded, ObjectiveEvaluator, coded
 from hushtable.discover.explain import Explanation, explain
 from hushtable.discover.objective import Objective, Term
 from hushtable.discover.optimizers.exact import undominated
@@ -24,7 +24,7 @@ from hushtable.tables import Partition
 
 __all__ = ["Candidate", "History", "Selection", "select_columns"]
 
-Picture = Literal["evolution", "terms", "pareto"]
+SelectionPicture = Literal["evolution", "terms", "pareto"]
 _PICTURES: Final = ("evolution", "terms", "pareto")
 
 
@@ -193,7 +193,7 @@ class Selection:
         """
         return explain(self, data)
 
-    def plot(self, kind: Picture = "evolution", *, ax: Any = None) -> Any:
+    def plot(self, kind: SelectionPicture = "evolution", *, ax: Any = None) -> Any:
         """Draw how the search went, or what it had to choose from; return the matplotlib axes.
 
         Parameters
@@ -322,7 +322,7 @@ def select_columns(
     search = optimizers.of(method)
     table, names, n_columns = coded(data, columns, wanted)
     started = time.perf_counter()
-    evaluator = Evaluator(table, names, n_columns, wanted, budget or Budget())
+    evaluator = ObjectiveEvaluator(table, names, n_columns, wanted, budget or Budget())
     bound, complete = None, True
     try:
         bound = search.search(evaluator, np.random.default_rng(seed))

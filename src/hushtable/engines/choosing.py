@@ -22,9 +22,9 @@ from hushtable.search import free_memory
 if TYPE_CHECKING:
     from hushtable.engines.files import Files
 
-__all__ = ["LOOKED_AT", "Engine", "opened", "protect"]
+__all__ = ["LOOKED_AT", "EngineChoice", "opened", "protect"]
 
-Engine = Literal["auto", "memory", "stream"]
+EngineChoice = Literal["auto", "memory", "stream"]
 
 LOOKED_AT: Final = 100_000
 """Rows in which roles and direct identifiers are looked for, where not all are in memory."""
@@ -34,7 +34,7 @@ _GROWTH: Final = {"csv": 8, "parquet": 20}  # how many times its size a file tak
 
 
 def opened(
-    data: Any, *, engine: Engine = "auto", session: Any = None, dialect: Dialect | None = None
+    data: Any, *, engine: EngineChoice = "auto", session: Any = None, dialect: Dialect | None = None
 ) -> Files | Lazy | None:
     """Return where the rows are, if they are not to be read into memory; else None.
 

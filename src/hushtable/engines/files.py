@@ -18,17 +18,17 @@ import pyarrow as pa
 from hushtable._types import CodeArray, CountArray
 from hushtable.columns import ColumnSpec
 from hushtable.engines import lazy
-from hushtable.engines.published_cells import Cells, Origin
+from hushtable.engines.published_cells import Origin, PublishedCells
 from hushtable.engines.writing import Batches, decoded
 from hushtable.errors import InputError, check_columns, with_hint
 from hushtable.io import Dialect, Frame, Keys, Parts, Scan, Values, changed, distinct_rows, frames, scan, to_arrow
 from hushtable.kernels import group
 from hushtable.release import pseudonymize
 
-__all__ = ["Files", "Rows", "coded", "distinct"]
+__all__ = ["Files", "RawRows", "coded", "distinct"]
 
 
-class Rows:
+class RawRows:
     """Distinct rows of raw cells, to be found again.
 
     Parameters
@@ -124,7 +124,7 @@ class Files(Origin):
         return self._frame(self.source.head(n_rows))
 
     def collapse(
-        self, names: Sequence[str], cells: Cells | None = None, *, most_rows: int = distinct_rows.MOST_ROWS
+        self, names: Sequence[str], cells: PublishedCells | None = None, *, most_rows: int = distinct_rows.MOST_ROWS
     ) -> Frame:
         """Return the distinct rows of some columns with their counts; see `hushtable.io.distinct_rows.collapse`.
 
@@ -147,7 +147,7 @@ class Files(Origin):
         """Return the files with more said of how columns are read."""
         return replace(self, specs={**self.specs, **specs})
 
-    def published(self, cells: Cells) -> Any:
+    def published(self, cells: PublishedCells) -> Any:
         """Return what is published as a LazyFrame of polars.
 
         Raises
@@ -163,7 +163,7 @@ class Files(Origin):
         frame = pl.scan_parquet([*self.source.inputs], glob=False)
         return lazy.opened(frame, dialect=self.source.dialect).told(self.specs).published(cells)
 
-    def batches(self, cells: Cells) -> Batches:
+    def batches(self, cells: PublishedCells) -> Batches:
         """Return what is published of every record, batch by batch, in the order of the files.
 
         Raises
@@ -181,11 +181,11 @@ class Files(Origin):
         number_of_row[shown] = numbers
         return Batches(partial(self._narrow, cells, number_of_row), _Published(rows, cells.columns))
 
-    def _narrow(self, cells: Cells, number_of_row: CodeArray) -> Iterator[pa.Table]:
+    def _narrow(self, cells: PublishedCells, number_of_row: CodeArray) -> Iterator[pa.Table]:
         """Yield the number of what is published of every record, and the columns that are kept."""
         judged, kept = cells.keys.columns, cells.kept
         names = list(dict.fromkeys((*judged, *kept)))
-        rows, counts = Rows(cells.keys), np.zeros(len(number_of_row), dtype=np.int64)
+        rows, counts = RawRows(cells.keys), np.zeros(len(number_of_row), dtype=np.int64)
         # Kept columns are read as they are: a dictionary may hold cells of records that are left out.
         coded = [name for name in judged if name not in kept]
         for batch in self.source.batches(names, coded=coded):
@@ -203,7 +203,7 @@ class Files(Origin):
         if cells.counts is not None and not np.array_equal(counts, cells.counts):
             raise changed()
 
-    def _hidden(self, table: pa.Table, cells: Cells) -> pa.Table:
+    def _hidden(self, table: pa.Table, cells: PublishedCells) -> pa.Table:
         assert cells.pseudonyms is not None
         for name in cells.pseudonyms.columns:
             if name in cells.kept:

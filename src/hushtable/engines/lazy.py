@@ -16,7 +16,7 @@ import polars as pl
 
 from hushtable.columns import ColumnSpec, without_categories
 from hushtable.engines.backends import MARK, UNSEEN, Duckdb, Engine, Polars
-from hushtable.engines.published_cells import Cells, Origin
+from hushtable.engines.published_cells import Origin, PublishedCells
 from hushtable.errors import (
     ColumnError,
     HushError,
@@ -99,13 +99,13 @@ class Lazy(Origin):
         """Return the frame with more said of how columns are read."""
         return replace(self, specs={**self.specs, **specs})
 
-    def collapse(self, names: Sequence[str], cells: Cells | None = None) -> Frame:
+    def collapse(self, names: Sequence[str], cells: PublishedCells | None = None) -> Frame:
         """Return the distinct rows of some columns, sorted, with how many records each stands for.
 
         Parameters
         ----------
         names : sequence of str
-        cells : Cells, optional
+        cells : PublishedCells, optional
             Then of what is published, without the records that are left out.
 
         Raises
@@ -126,7 +126,7 @@ class Lazy(Origin):
         with _asking(self.engine):
             return self._collapsed(names, cells)
 
-    def published(self, cells: Cells) -> Any:
+    def published(self, cells: PublishedCells) -> Any:
         """Return what is published, as a lazy frame of the same engine; a record that meets no row is left out.
 
         Kept columns travel as they are; of categories, where records are left out, only the text.
@@ -139,7 +139,7 @@ class Lazy(Origin):
                 data = data.with_columns(nw.col(name).cast(new) for name, (old, new) in told.items() if old != new)
             return self.engine.renamed(data.drop(MARK).to_native(), cells.columns)
 
-    def batches(self, cells: Cells) -> Iterator[Any]:
+    def batches(self, cells: PublishedCells) -> Iterator[Any]:
         """Return what is published as tables of pyarrow, some records at a time, in no order that means anything.
 
         Raises
@@ -157,7 +157,7 @@ class Lazy(Origin):
                 yield _named(rows, cells.columns).to_arrow()
         self._saw(n_records)
 
-    def write(self, cells: Cells, folder: Path, n_parts: int | None = None) -> int:
+    def write(self, cells: PublishedCells, folder: Path, n_parts: int | None = None) -> int:
         """Let Spark write what is published; see `hushtable.engines.spark.write`. Return how many records that is.
 
         Raises
@@ -177,7 +177,7 @@ class Lazy(Origin):
         self._saw(n_written + n_left_out)
         return n_written
 
-    def _collapsed(self, names: Sequence[str], cells: Cells | None) -> Frame:
+    def _collapsed(self, names: Sequence[str], cells: PublishedCells | None) -> Frame:
         if cells is None:
             data = self.data.select(*(f"c{self.columns.index(name)}" for name in names))
         else:
@@ -198,7 +198,7 @@ class Lazy(Origin):
     def _frame(self, rows: pl.DataFrame) -> Frame:
         return frames.read(rows, dialect=self.dialect).told(self.specs)
 
-    def _joined(self, cells: Cells, names: Sequence[str]) -> nw.LazyFrame[Any]:
+    def _joined(self, cells: PublishedCells, names: Sequence[str]) -> nw.LazyFrame[Any]:
         """Return what all records publish in some columns, as ``p0``, ``p1`` and so on, and whether they do so."""
         judged, others = _of_pseudonyms(self, cells, names)
         maps = [(cells.keys, judged, pl.Series(cells.is_published)), *others]
@@ -425,7 +425,7 @@ def _named(rows: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
 
 
 def _of_pseudonyms(
-    lazy: Lazy, cells: Cells, names: Sequence[str]
+    lazy: Lazy, cells: PublishedCells, names: Sequence[str]
 ) -> tuple[pl.DataFrame, list[tuple[pl.DataFrame, pl.DataFrame, pl.Series]]]:
     """Return the published rows with their pseudonyms, and a map of the cells of each other column that has some.
 

@@ -15,11 +15,11 @@ from hushtable._types import BoolArray, CountArray, frozen
 from hushtable.io import Frame, frames
 from hushtable.release import Pseudonyms
 
-__all__ = ["Cells", "Origin", "frame_of"]
+__all__ = ["Origin", "PublishedCells", "frame_of"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Cells:
+class PublishedCells:
     """What is published of every distinct row of the judged columns.
 
     Attributes
@@ -51,7 +51,7 @@ class Cells:
             frozen(self.counts)
 
     @classmethod
-    def of(cls, keys: Mapping[str, pl.Series], published: Mapping[str, pl.Series], **others: Any) -> Cells:
+    def of(cls, keys: Mapping[str, pl.Series], published: Mapping[str, pl.Series], **others: Any) -> PublishedCells:
         """Make a record of columns of equally many rows."""
         return cls(_frame(keys), _frame(published), **others)
 

@@ -14,12 +14,12 @@ from hushtable.claims import Classes, Matchings, Verdict
 from hushtable.columns import ColumnSpec
 from hushtable.discover import MOST_ROWS, Determined, Named, added, has_room_for_names, look_for_names
 from hushtable.engines.lazy import Lazy
-from hushtable.engines.published_cells import Cells, frame_of
+from hushtable.engines.published_cells import PublishedCells, frame_of
 from hushtable.errors import ColumnError, ExposureError, InputError, TooManyRowsError, with_hint
 from hushtable.io import Dialect, frames
 from hushtable.models import PrivacyModel
 from hushtable.quality import Quality
-from hushtable.recoding import Intervals, Recoding
+from hushtable.recoding import PublishedIntervals, Recoding
 from hushtable.release import Exposure, ExposureLimit, Pseudonyms, Release, measure_exposure, undoing
 from hushtable.search import Trace
 from hushtable.tables import Partition
@@ -124,17 +124,17 @@ class RemoteRelease:
         return tuple(name for name in self.origin.columns if name not in self.removed)
 
     @property
-    def cells(self) -> Cells:
+    def cells(self) -> PublishedCells:
         """What is published of every distinct row, in Parquet."""
         return self._cells(_PART)
 
-    def _cells(self, path: Path) -> Cells:
+    def _cells(self, path: Path) -> PublishedCells:
         """Return what is published of every distinct row in a file of a kind."""
         suppressed, drops = self.distinct.suppressed, self.distinct.drops_suppressed
         edition, source = replace(self.distinct.edition, rows=None), frames.read(self.distinct.source)
         frame, _ = edition.for_file(path)
         names = [name for name in self.columns if name in (*edition.rewritten, *edition.starred, *edition.as_text)]
-        return Cells.of(
+        return PublishedCells.of(
             keys={name: source.column(name) for name in source.columns},
             published={name: frame.column(name) for name in names},
             is_published=~suppressed if drops else np.ones(len(suppressed), dtype=bool),
@@ -201,7 +201,7 @@ class RemoteRelease:
         """
         if self.exposure is not None:
             self.exposure.raise_if_refused()
-        if self.recoding.style == "tight" and any(isinstance(cell, Intervals) for cell in self.recoding.cells):
+        if self.recoding.style == "tight" and any(isinstance(cell, PublishedIntervals) for cell in self.recoding.cells):
             warnings.warn(
                 "tight intervals begin and end with values that somebody has: for readers who must not learn them, "
                 'take recoding="readable" or "cut".',
@@ -309,7 +309,7 @@ class RemoteRelease:
     def _measured(
         self,
         origin: Files | Lazy,
-        cells: Cells | None,
+        cells: PublishedCells | None,
         limit: ExposureLimit,
         accepted: Mapping[str, str],
         *,

@@ -293,7 +293,7 @@ def _made(path: Path, mode: str = "xb") -> IO[bytes]:
     return open(path, mode, opener=partial(os.open, mode=0o600))
 
 
-Look = Callable[[Path, Dialect | None], Mapping[str, Any]]
+LookAtDraft = Callable[[Path, Dialect | None], Mapping[str, Any]]
 
 
 def is_folder(path: Path) -> bool:
@@ -322,7 +322,7 @@ def write(
     encoding: str = "utf-8",
     audience: Literal["internal", "external"] = "internal",
     overwrite: bool = False,
-    look: Look | None = None,
+    look: LookAtDraft | None = None,
     rows_per_part: int = ROWS_PER_PART,
 ) -> Verdict:
     """Write what is published, shuffled, with its manifest, whole and verified or not at all.
@@ -394,7 +394,7 @@ def write_folder(
     original: Any = None,
     audience: Literal["internal", "external"] = "internal",
     overwrite: bool = False,
-    look: Look | None = None,
+    look: LookAtDraft | None = None,
 ) -> Verdict:
     """Write a folder of Parquet files with its manifest, whole and verified or not at all; else as `write`.
 

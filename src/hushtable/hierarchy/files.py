@@ -13,12 +13,12 @@ from hushtable.columns import SUPPRESSED, value
 from hushtable.errors import HierarchyError, with_hint
 from hushtable.hierarchy.ladder import Level, by_label
 
-__all__ = ["Rows", "parse_csv", "parse_domains", "parse_tree", "read_text"]
+__all__ = ["LadderLines", "parse_csv", "parse_domains", "parse_tree", "read_text"]
 
 _DELIMITERS: Final = ";\t|,"
 
 
-class Rows(NamedTuple):
+class LadderLines(NamedTuple):
     """The lines of a hierarchy: every value with its labels, and where it stands."""
 
     rows: list[list[str]]
@@ -82,7 +82,7 @@ def read_text(path: str | Path, encoding: str) -> str:
         raise HierarchyError(msg) from None
 
 
-def parse_csv(text: str, delimiter: str | None = None) -> Rows:
+def parse_csv(text: str, delimiter: str | None = None) -> LadderLines:
     """Read ARX's form: a line for every value, from the value to the top, without a header."""
     start = text.lstrip().partition("\n")[0]
     delimiter = delimiter or max(_DELIMITERS, key=start.count)
@@ -104,10 +104,10 @@ def parse_csv(text: str, delimiter: str | None = None) -> Rows:
     except csv.Error:
         msg = with_hint(f"line {reader.line_num}: cannot be read as CSV.", "check its quotes.")
         raise HierarchyError(msg) from None
-    return Rows(rows, places)
+    return LadderLines(rows, places)
 
 
-def parse_domains(text: str) -> dict[str, Rows]:
+def parse_domains(text: str) -> dict[str, LadderLines]:
     """Read MG-GA's form: ``Column/node/node: value, value``, a line for every innermost node."""
     paths: dict[str, list[tuple[list[str], str]]] = {}
     for number, line in enumerate(text.splitlines(), start=1):
@@ -123,7 +123,7 @@ def parse_domains(text: str) -> dict[str, Rows]:
     return {column: _padded(each) for column, each in paths.items()}
 
 
-def parse_tree(tree: Any) -> Rows:
+def parse_tree(tree: Any) -> LadderLines:
     """Read nested mappings of labels that end in lists of values, as a policy writes them."""
     paths: list[tuple[list[str], str]] = []
 
@@ -151,7 +151,7 @@ def _text(given: Any) -> str:
     return str(given)
 
 
-def _padded(paths: Sequence[tuple[list[str], str]]) -> Rows:
+def _padded(paths: Sequence[tuple[list[str], str]]) -> LadderLines:
     """Turn paths from the top into rows of one length: a shallow value stays itself until its branch begins.
 
     So a label stands at one level only, and always for the same values.
@@ -161,4 +161,4 @@ def _padded(paths: Sequence[tuple[list[str], str]]) -> Rows:
     for path, _ in paths:
         *nodes, leaf = path
         rows.append([leaf, *[value(leaf)] * (depth - len(path)), *reversed(nodes)])
-    return Rows(rows, [place for _, place in paths])
+    return LadderLines(rows, [place for _, place in paths])

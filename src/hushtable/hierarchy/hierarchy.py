@@ -572,7 +572,7 @@ def _siblings(level_codes: CodeArray, level: int) -> CountArray:
     return np.asarray(np.bincount(parents, minlength=1)[parents], dtype=np.int64)
 
 
-def _of_rows(column: str, rows: files.Rows) -> Hierarchy:
+def _of_rows(column: str, rows: files.LadderLines) -> Hierarchy:
     values, levels = rows.levels()
     return _of(column, values, Ladder(levels))
 

@@ -151,7 +151,7 @@ class Keys:
                 left = _WORD - _NUMBER
             self.words[-1].append(j)
             left -= bits
-        self.numbers = [_Numbers() for _ in self.words[1:]]
+        self.numbers = [_NumberedKeys() for _ in self.words[1:]]
 
     def fit(self, widths: Sequence[int]) -> bool:
         """Tell whether columns of so many codes have room."""
@@ -189,7 +189,7 @@ class Keys:
         return [found[j] for j in range(len(self.bits))]
 
 
-class _Numbers:
+class _NumberedKeys:
     """Keys numbered in the order in which they came."""
 
     def __init__(self) -> None:

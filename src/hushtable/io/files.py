@@ -109,7 +109,7 @@ _SOME: Final = 1_000  # rows whose size is that of all
 
 _MAGIC: Final = ((b"PAR1", "parquet"), (b"\x1f\x8b", "gzip"), (b"PK\x03\x04", "workbook"))
 
-Read = tuple[pl.DataFrame, bool, Dialect]
+ReadFile = tuple[pl.DataFrame, bool, Dialect]
 """The cells, whether those of text want typing, and how the text was spelled."""
 
 
@@ -178,7 +178,7 @@ def is_many(path: Path) -> bool:
     return path.is_dir() or (glob.has_magic(str(path)) and not path.exists())
 
 
-def read_file(path: Path, dialect: Dialect) -> Read:
+def read_file(path: Path, dialect: Dialect) -> ReadFile:
     """Read a file by the ending of its name.
 
     Raises
@@ -218,7 +218,7 @@ def read_file(path: Path, dialect: Dialect) -> Read:
         raise InputError(with_hint(message, "check the name and that you may read the file.")) from None
 
 
-def read_bytes(raw: bytes, name: str, dialect: Dialect) -> Read:
+def read_bytes(raw: bytes, name: str, dialect: Dialect) -> ReadFile:
     """Read what is in no file of a name, such as a stream: what kind it is, its first bytes say."""
     kind = next((kind for magic, kind in _MAGIC if raw.startswith(magic)), "csv")
     path = Path(name)
@@ -242,14 +242,14 @@ def write_csv(
     file.write(encoder.encode("", final=True))
 
 
-def _read(path: Path, raw: bytes, kind: str, dialect: Dialect) -> Read:
+def _read(path: Path, raw: bytes, kind: str, dialect: Dialect) -> ReadFile:
     if kind == "workbook":
         return read_workbook(path, raw), True, dialect
     cells, dialect = read_csv(path, _unzipped(path, raw) if kind == "gzip" else raw, dialect)
     return cells, True, dialect
 
 
-def _parquet(path: Path, file: Any, dialect: Dialect) -> Read:
+def _parquet(path: Path, file: Any, dialect: Dialect) -> ReadFile:
     try:
         _check_parquet(path, file)
         return pl.read_parquet(file), False, dialect.marks

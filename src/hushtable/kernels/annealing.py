@@ -14,9 +14,9 @@ import numpy as np
 from hushtable._types import CodeArray, CountArray
 from hushtable.kernels import judge
 from hushtable.kernels._jit import bare, inner
-from hushtable.kernels.class_costs import Classes, Space, changed_share, enter, leave, pair_cost, settle
+from hushtable.kernels.class_costs import CostedClasses, Space, changed_share, enter, leave, pair_cost, settle
 from hushtable.kernels.park_miller import MODULUS, draw
-from hushtable.kernels.regroup import Check, Judged
+from hushtable.kernels.regroup import Check, JudgedBlock
 
 __all__ = ["Near", "Schedule", "adopt", "anneal", "run"]
 
@@ -69,7 +69,7 @@ def _row_near(near: Near, row: int, state: CountArray) -> int:
 
 
 @inner
-def _holds(judged: Judged | None, classes: Classes, label: int, out: int, put: int) -> bool:
+def _holds(judged: JudgedBlock | None, classes: CostedClasses, label: int, out: int, put: int) -> bool:
     """Tell whether a class without one row and with another (-1: none) satisfies the rules beyond its size."""
     if judged is None:
         return True
@@ -77,7 +77,7 @@ def _holds(judged: Judged | None, classes: Classes, label: int, out: int, put: i
 
 
 @inner
-def _passes(judged: Judged, classes: Classes, label: int, out: int, put: int) -> bool:
+def _passes(judged: JudgedBlock, classes: CostedClasses, label: int, out: int, put: int) -> bool:
     judged.held[:] = 0
     judged.n_held[:] = 0
     size = 0
@@ -98,7 +98,12 @@ def _passes(judged: Judged, classes: Classes, label: int, out: int, put: int) ->
 
 @inner
 def _try_exchange(
-    space: Space, classes: Classes, limits: tuple[int, int], judged: Judged | None, pair: tuple[int, int], bar: float
+    space: Space,
+    classes: CostedClasses,
+    limits: tuple[int, int],
+    judged: JudgedBlock | None,
+    pair: tuple[int, int],
+    bar: float,
 ) -> bool:
     """Move a row to the class of another, or swap it with one of that class, whichever costs least under the bar."""
     row, other = pair
@@ -136,7 +141,7 @@ def _try_exchange(
 
 @inner
 def _try_split(
-    space: Space, classes: Classes, limits: tuple[int, int], judged: Judged | None, row: int, bar: float
+    space: Space, classes: CostedClasses, limits: tuple[int, int], judged: JudgedBlock | None, row: int, bar: float
 ) -> bool:
     """Split the class of a row: it begins one part, the farthest from it the other, and all others go where it is dear.
 
@@ -190,10 +195,10 @@ def _try_split(
 @inner
 def _try_dissolve(
     space: Space,
-    classes: Classes,
+    classes: CostedClasses,
     near: Near,
     limits: tuple[int, int],
-    judged: Judged | None,
+    judged: JudgedBlock | None,
     row: int,
     bar: float,
     state: CountArray,
@@ -242,7 +247,7 @@ def _try_dissolve(
     return False
 
 
-def adopt(space: Space, classes: Classes, check: Check, rows: CountArray) -> int:
+def adopt(space: Space, classes: CostedClasses, check: Check, rows: CountArray) -> int:
     """Give rows that are in no class each to the class that grows least; return how many found one.
 
     It ends at the first row that no class may have.
@@ -251,7 +256,9 @@ def adopt(space: Space, classes: Classes, check: Check, rows: CountArray) -> int
 
 
 @bare
-def _adopt(space: Space, classes: Classes, limits: tuple[int, int], judged: Judged | None, rows: CountArray) -> int:
+def _adopt(
+    space: Space, classes: CostedClasses, limits: tuple[int, int], judged: JudgedBlock | None, rows: CountArray
+) -> int:
     none = int(np.int64(-1))
     for i in range(rows.size):
         row = int(rows[i])
@@ -271,7 +278,7 @@ def _adopt(space: Space, classes: Classes, limits: tuple[int, int], judged: Judg
     return rows.size
 
 
-def anneal(space: Space, classes: Classes, near: Near, check: Check, schedule: Schedule) -> CountArray:
+def anneal(space: Space, classes: CostedClasses, near: Near, check: Check, schedule: Schedule) -> CountArray:
     """Change classes step by step; return steps, exchanges, splits and dissolves that were made, each."""
     counts = np.zeros(_N_COUNTS, dtype=np.int64)
     run(space, classes, near, (check.min_size, check.room), check.judged, schedule, counts)
@@ -281,10 +288,10 @@ def anneal(space: Space, classes: Classes, near: Near, check: Check, schedule: S
 @bare
 def run(
     space: Space,
-    classes: Classes,
+    classes: CostedClasses,
     near: Near,
     limits: tuple[int, int],
-    judged: Judged | None,
+    judged: JudgedBlock | None,
     schedule: Schedule,
     counts: CountArray,
 ) -> None:

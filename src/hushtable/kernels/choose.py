@@ -22,10 +22,20 @@ from hushtable.kernels.judge import Rules, passes
 from hushtable.kernels.rows import ByteArray, Rows, mark
 from hushtable.kernels.shares import Axes, share_of
 
-__all__ = ["CUT", "Choice", "Judged", "Node", "Options", "best_by_gain", "best_by_median", "both_pass", "end_sweep"]
+__all__ = [
+    "CUT",
+    "Choice",
+    "CutNode",
+    "JudgedCut",
+    "Options",
+    "best_by_gain",
+    "best_by_median",
+    "both_pass",
+    "end_sweep",
+]
 
 
-class Judged(NamedTuple):
+class JudgedCut(NamedTuple):
     """What rules look at besides the number of records, and scratch for it.
 
     rules : Rules
@@ -52,7 +62,7 @@ class Judged(NamedTuple):
     nodes: FloatArray
 
 
-class Node(NamedTuple):
+class CutNode(NamedTuple):
     """A class under the knife: a run of rows and the records in it."""
 
     start: int
@@ -63,9 +73,9 @@ class Node(NamedTuple):
 @inner
 def both_pass(
     rows: Rows,
-    judged: Judged,
+    judged: JudgedCut,
     entries: NDArray[Any],
-    node: Node,
+    node: CutNode,
     j: int,
     length: int,
     n_whole: int,
@@ -94,7 +104,7 @@ def both_pass(
 
 
 @inner
-def _begin(rows: Rows, judged: Judged, entries: NDArray[Any], node: Node, j: int) -> None:
+def _begin(rows: Rows, judged: JudgedCut, entries: NDArray[Any], node: CutNode, j: int) -> None:
     """Put all rows on the right side, in the order in which cuts take them; a key is how many come up to its entry."""
     for place in range(entries.size):
         entries[place].key = 0
@@ -115,7 +125,7 @@ def _begin(rows: Rows, judged: Judged, entries: NDArray[Any], node: Node, j: int
 
 
 @inner
-def end_sweep(rows: Rows, judged: Judged, node: Node) -> None:
+def end_sweep(rows: Rows, judged: JudgedCut, node: CutNode) -> None:
     """Forget the sensitive counts of a column's cuts, touching only values that the class holds."""
     if judged.moved[0] < 0:
         return
@@ -130,7 +140,7 @@ def end_sweep(rows: Rows, judged: Judged, node: Node) -> None:
 
 
 @inner
-def _move(rows: Rows, judged: Judged, i: int, side: int, sign: int) -> None:
+def _move(rows: Rows, judged: JudgedCut, i: int, side: int, sign: int) -> None:
     """Add a row's sensitive values and population to one side, or take them away."""
     row = rows.order[i]
     count = rows.words[i, rows.words.shape[1] - 1] if rows.is_weighted else 1
@@ -192,7 +202,7 @@ class Options(NamedTuple):
 
 @inner
 def best_by_gain(
-    rows: Rows, axes: Axes, judged: Judged | None, options: Options, held: Profile, choice: Choice, node: Node
+    rows: Rows, axes: Axes, judged: JudgedCut | None, options: Options, held: Profile, choice: Choice, node: CutNode
 ) -> int:
     """Find the allowable cut that lowers the loss most; return its place in ``choice.cuts``, or -1."""
     size, min_size, cuts = node.size, options.min_size, choice.cuts
@@ -267,7 +277,7 @@ def _enter(cuts: NDArray[Any], score: float, j: int, length: int, n_left: int, l
 
 
 @inner
-def _best_of_all(rows: Rows, axes: Axes, held: Profile, choice: Choice, node: Node) -> int:
+def _best_of_all(rows: Rows, axes: Axes, held: Profile, choice: Choice, node: CutNode) -> int:
     """Return the one of the best cuts that gains most in all columns."""
     cuts, n_varying = choice.cuts, 0
     for j in range(axes.columns.size):
@@ -411,11 +421,11 @@ def _gain_of_all(axes: Axes, held: Profile, spans: CountArray, cut: Any, togethe
 def best_by_median(
     rows: Rows,
     axes: Axes,
-    judged: Judged | None,
+    judged: JudgedCut | None,
     options: Options,
     held: Profile,
     choice: Choice,
-    node: Node,
+    node: CutNode,
     deals_ties: bool,
 ) -> int:
     """Take the widest column that has an allowable cut, and of its cuts the one nearest the median.

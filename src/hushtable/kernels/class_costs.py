@@ -23,7 +23,7 @@ __all__ = [
     "KIND_TABLE",
     "KIND_TREE",
     "ROW",
-    "Classes",
+    "CostedClasses",
     "Space",
     "changed_share",
     "enter",
@@ -79,7 +79,7 @@ class Space(NamedTuple):
     prices: FloatArray
 
 
-class Classes(NamedTuple):
+class CostedClasses(NamedTuple):
     """Classes under change.
 
     of : CLASS (n_slots,)
@@ -135,7 +135,7 @@ def pair_cost(space: Space, one: int, other: int, limit: float) -> float:
 
 
 @inner
-def changed_share(space: Space, classes: Classes, label: int, out: int, put: int, limit: float) -> float:
+def changed_share(space: Space, classes: CostedClasses, label: int, out: int, put: int, limit: float) -> float:
     """Return what a row of a class costs without one of its rows and with another (-1: none), or past the limit."""
     total = 0.0
     for j in range(space.columns.size):
@@ -164,13 +164,13 @@ def changed_share(space: Space, classes: Classes, label: int, out: int, put: int
 
 
 @inner
-def _has(space: Space, classes: Classes, label: int, j: int, place: int, times: int) -> bool:
+def _has(space: Space, classes: CostedClasses, label: int, j: int, place: int, times: int) -> bool:
     word = classes.bits[label, space.columns[j].word + (place >> 6), times]
     return bool(word & (np.uint64(1) << np.uint64(place & 63)) != 0)
 
 
 @inner
-def leave(classes: Classes, row: int) -> None:
+def leave(classes: CostedClasses, row: int) -> None:
     """Take a row out of the ring of its class; what the class spans is not settled."""
     label, after, before = classes.rows[row].label, classes.rows[row].after, classes.rows[row].before
     classes.rows[before].after = after
@@ -181,7 +181,7 @@ def leave(classes: Classes, row: int) -> None:
 
 
 @inner
-def enter(space: Space, classes: Classes, label: int, row: int) -> None:
+def enter(space: Space, classes: CostedClasses, label: int, row: int) -> None:
     """Put a row into a class, and widen what that spans; its share is not settled."""
     if classes.of[label].n_rows == 0:
         classes.of[label].first = row
@@ -201,7 +201,7 @@ def enter(space: Space, classes: Classes, label: int, row: int) -> None:
 
 
 @inner
-def _clear(space: Space, classes: Classes, label: int) -> None:
+def _clear(space: Space, classes: CostedClasses, label: int) -> None:
     for j in range(space.columns.size):
         is_set = space.columns[j].kind == KIND_SET
         classes.ends[label, j, 0] = 0 if is_set else _NONE
@@ -214,7 +214,7 @@ def _clear(space: Space, classes: Classes, label: int) -> None:
 
 
 @inner
-def _widen(space: Space, classes: Classes, label: int, row: int) -> None:
+def _widen(space: Space, classes: CostedClasses, label: int, row: int) -> None:
     """Let a class span one row more."""
     ends = classes.ends
     for j in range(space.columns.size):
@@ -238,7 +238,7 @@ def _widen(space: Space, classes: Classes, label: int, row: int) -> None:
 
 
 @inner
-def settle(space: Space, classes: Classes, label: int) -> None:
+def settle(space: Space, classes: CostedClasses, label: int) -> None:
     """Set what a class spans and costs from its rows."""
     _clear(space, classes, label)
     row = classes.of[label].first
@@ -250,7 +250,7 @@ def settle(space: Space, classes: Classes, label: int) -> None:
 
 
 @bare
-def settle_all(space: Space, classes: Classes) -> float:
+def settle_all(space: Space, classes: CostedClasses) -> float:
     """Settle every class; return what all rows cost."""
     total = 0.0
     for label in range(classes.of.size):

@@ -18,12 +18,12 @@ from hushtable.kernels._jit import bare, inner
 from hushtable.kernels.judge import Rules, passes
 from hushtable.kernels.shares import Axes, cut_level
 
-__all__ = ["Classes", "Points", "Scratch", "span_all", "sweep"]
+__all__ = ["ClassScratch", "ExchangedClasses", "RowPoints", "span_all", "sweep"]
 
 ENOUGH = 1e-9  # a lower gain may be rounding
 
 
-class Points(NamedTuple):
+class RowPoints(NamedTuple):
     """The distinct rows.
 
     codes : int32 (n_rows, n_columns), shifted by one, a row's codes side by side
@@ -39,7 +39,7 @@ class Points(NamedTuple):
     population: CountArray
 
 
-class Classes(NamedTuple):
+class ExchangedClasses(NamedTuple):
     """Classes under change.
 
     first : int32 (n_classes,), a row of each class
@@ -63,7 +63,7 @@ class Classes(NamedTuple):
     without: FloatArray
 
 
-class Scratch(NamedTuple):
+class ClassScratch(NamedTuple):
     """What one class would be: its rows, its span, and its sensitive counts."""
 
     rows: CodeArray  # (n_rows,)
@@ -80,7 +80,7 @@ class Scratch(NamedTuple):
 
 
 @bare
-def span_all(points: Points, axes: Axes, classes: Classes, scratch: Scratch) -> None:
+def span_all(points: RowPoints, axes: Axes, classes: ExchangedClasses, scratch: ClassScratch) -> None:
     """Set what every class spans."""
     for label in range(classes.sizes.size):
         _settle(points, axes, classes, scratch, label)
@@ -88,11 +88,11 @@ def span_all(points: Points, axes: Axes, classes: Classes, scratch: Scratch) -> 
 
 @bare
 def sweep(
-    points: Points,
+    points: RowPoints,
     axes: Axes,
     rules: Rules,
-    classes: Classes,
-    scratch: Scratch,
+    classes: ExchangedClasses,
+    scratch: ClassScratch,
     min_size: int,
     window: int,
     sources: tuple[int, int],
@@ -113,11 +113,11 @@ def sweep(
 
 @inner
 def _place(
-    points: Points,
+    points: RowPoints,
     axes: Axes,
     rules: Rules,
-    classes: Classes,
-    scratch: Scratch,
+    classes: ExchangedClasses,
+    scratch: ClassScratch,
     source_row: tuple[int, int],
     limits: tuple[int, int],
 ) -> float:
@@ -172,10 +172,10 @@ def _place(
 
 @inner
 def _best_swap(
-    points: Points,
+    points: RowPoints,
     axes: Axes,
-    classes: Classes,
-    scratch: Scratch,
+    classes: ExchangedClasses,
+    scratch: ClassScratch,
     swap: tuple[int, int, int, int],
     known: tuple[float, float],
     rest: tuple[CodeArray, CodeArray, CountArray],
@@ -233,7 +233,9 @@ def _share(axes: Axes, j: int, low: int, high: int, n_codes: int) -> float:
 
 
 @inner
-def _span(points: Points, axes: Axes, classes: Classes, scratch: Scratch, label: int, change: tuple[int, int]) -> float:
+def _span(
+    points: RowPoints, axes: Axes, classes: ExchangedClasses, scratch: ClassScratch, label: int, change: tuple[int, int]
+) -> float:
     """Return the share of a class without one row and with another (-1 for none); leave its span in scratch."""
     without, added = change
     n_rows = 0
@@ -261,7 +263,7 @@ def _span(points: Points, axes: Axes, classes: Classes, scratch: Scratch, label:
 
 
 @inner
-def _count_codes(points: Points, classes: Classes, scratch: Scratch, j: int, n_rows: int) -> int:
+def _count_codes(points: RowPoints, classes: ExchangedClasses, scratch: ClassScratch, j: int, n_rows: int) -> int:
     """Set the bits of an unordered column's codes in the first rows of scratch, and count them."""
     begin = classes.words[j]
     if classes.words[j + 1] == begin + 1:
@@ -283,7 +285,13 @@ def _count_codes(points: Points, classes: Classes, scratch: Scratch, j: int, n_r
 
 @inner
 def _grow_neighbours(
-    points: Points, axes: Axes, classes: Classes, scratch: Scratch, row: int, freed: float, targets: tuple[int, int]
+    points: RowPoints,
+    axes: Axes,
+    classes: ExchangedClasses,
+    scratch: ClassScratch,
+    row: int,
+    freed: float,
+    targets: tuple[int, int],
 ) -> None:
     """Set how much the share of each target grows by one more row, or something past what is freed.
 
@@ -325,7 +333,7 @@ def _count_bits(word: np.uint64) -> int:
 
 
 @inner
-def _settle(points: Points, axes: Axes, classes: Classes, scratch: Scratch, label: int) -> None:
+def _settle(points: RowPoints, axes: Axes, classes: ExchangedClasses, scratch: ClassScratch, label: int) -> None:
     """Set what a class spans from its rows."""
     classes.shares[label] = _span(points, axes, classes, scratch, label, (-1, -1))
     _copy(scratch.low, scratch.high, scratch.bits, classes.low[label], classes.high[label], classes.bits[label])
@@ -350,7 +358,7 @@ def _copy(
 
 
 @inner
-def _transfer(points: Points, classes: Classes, source: int, target: int, row: int) -> None:
+def _transfer(points: RowPoints, classes: ExchangedClasses, source: int, target: int, row: int) -> None:
     if classes.first[source] == row:
         classes.first[source] = classes.next_[row]
     else:
@@ -366,7 +374,12 @@ def _transfer(points: Points, classes: Classes, source: int, target: int, row: i
 
 @inner
 def _judge(
-    points: Points, rules: Rules, classes: Classes, scratch: Scratch, label: int, change: tuple[int, int]
+    points: RowPoints,
+    rules: Rules,
+    classes: ExchangedClasses,
+    scratch: ClassScratch,
+    label: int,
+    change: tuple[int, int],
 ) -> bool:
     """Tell whether a class still satisfies the rules without one row and with another (-1 for none)."""
     without, added = change
@@ -396,7 +409,7 @@ def _judge(
 
 
 @inner
-def _hold(points: Points, scratch: Scratch, row: int, sign: int) -> None:
+def _hold(points: RowPoints, scratch: ClassScratch, row: int, sign: int) -> None:
     for s in range(scratch.n_held.size):
         value = points.sensitive[s, row]
         before = scratch.held[s, value]

@@ -11,7 +11,7 @@ from hushtable._types import CodeArray, CountArray, FloatArray
 from hushtable.kernels._jit import bare, inner, record
 from hushtable.kernels.cost import Costs, cell_cost
 
-__all__ = ["Found", "Stack", "Wanted", "new_stack", "price"]
+__all__ = ["BlockStack", "FoundBlocks", "Wanted", "new_stack", "price"]
 
 DEPTH: Final = record(
     ("row", np.int64),  # that joined here
@@ -47,7 +47,7 @@ class Wanted(NamedTuple):
     most_nodes: int
 
 
-class Found(NamedTuple):
+class FoundBlocks(NamedTuple):
     """Blocks found.
 
     rows : int32 (room, 2 k - 1), -1 past the last one
@@ -62,7 +62,7 @@ class Found(NamedTuple):
     counts: CountArray
 
 
-class Stack(NamedTuple):
+class BlockStack(NamedTuple):
     """How far a search has come: a block under way, row after row, and what may join it at each depth.
 
     cursor : int64 (2,), the first row of the blocks under way, and their depth, -1 where none is begun
@@ -81,10 +81,10 @@ class Stack(NamedTuple):
     top: FloatArray
 
 
-def new_stack(n_rows: int, n_columns: int, k: int) -> Stack:
+def new_stack(n_rows: int, n_columns: int, k: int) -> BlockStack:
     """Return the stack of a search that has not begun."""
     most = 2 * k - 1
-    return Stack(
+    return BlockStack(
         cursor=np.array([0, -1], dtype=np.int64),
         limit=np.zeros(1),
         depths=np.zeros(most, dtype=DEPTH),
@@ -95,7 +95,7 @@ def new_stack(n_rows: int, n_columns: int, k: int) -> Stack:
 
 
 @bare
-def price(places: CodeArray, costs: Costs, wanted: Wanted, stack: Stack, found: Found) -> bool:
+def price(places: CodeArray, costs: Costs, wanted: Wanted, stack: BlockStack, found: FoundBlocks) -> bool:
     """Search the blocks of every first row; tell whether all were, or it paused: ``found`` is full, or nodes are out.
 
     A block costs each of its rows what all of them cost together, so that its reduced cost is a sum
@@ -155,7 +155,7 @@ def price(places: CodeArray, costs: Costs, wanted: Wanted, stack: Stack, found: 
 
 
 @inner
-def _store(found: Found, depths: NDArray[Any], reduced: float) -> None:
+def _store(found: FoundBlocks, depths: NDArray[Any], reduced: float) -> None:
     place = found.counts[0]
     for i in range(found.rows.shape[1]):
         found.rows[place, i] = depths[i].row if i < depths.size else -1

@@ -14,7 +14,7 @@ from hushtable.kernels._jit import bare, inner, record
 from hushtable.kernels.cost import Costs, cell_cost
 from hushtable.kernels.park_miller import draw
 
-__all__ = ["BLOCK", "ROW", "Blocks", "Check", "Draws", "Judged", "anneal", "new_blocks"]
+__all__ = ["BLOCK", "ROW", "Blocks", "Check", "DrawSchedule", "JudgedBlock", "anneal", "new_blocks"]
 
 _N_COUNTS = 5
 _MOST_PARTED = 4_096  # rows; parting takes the square of them
@@ -48,7 +48,7 @@ class Blocks(NamedTuple):
     mixed: CodeArray
 
 
-class Judged(NamedTuple):
+class JudgedBlock(NamedTuple):
     """What rules look at besides the number of rows, and scratch for it.
 
     sensitive : int32 (n_sensitive, n_rows), codes + 1
@@ -73,10 +73,10 @@ class Check(NamedTuple):
 
     min_size: int
     room: int
-    judged: Judged | None
+    judged: JudgedBlock | None
 
 
-class Draws(NamedTuple):
+class DrawSchedule(NamedTuple):
     """Random state and schedule.
 
     state : int64 (1,), 1 to 2^31 - 2
@@ -141,7 +141,7 @@ def _put(blocks: Blocks, row: int, block: int) -> None:
 
 @inner
 def _holds(
-    limits: tuple[int, int], judged: Judged | None, members: CodeArray, n_members: int, without: int, extra: int
+    limits: tuple[int, int], judged: JudgedBlock | None, members: CodeArray, n_members: int, without: int, extra: int
 ) -> bool:
     """Tell whether a block satisfies the models, changed as for its cost."""
     min_size, room = limits
@@ -154,7 +154,7 @@ def _holds(
 
 
 @inner
-def _is_judged_well(judged: Judged, members: CodeArray, n_members: int, without: int, extra: int) -> bool:
+def _is_judged_well(judged: JudgedBlock, members: CodeArray, n_members: int, without: int, extra: int) -> bool:
     judged.held[:] = 0
     judged.n_held[:] = 0
     size = 0
@@ -183,7 +183,7 @@ def _try_exchange(
     costs: Costs,
     blocks: Blocks,
     limits: tuple[int, int],
-    judged: Judged | None,
+    judged: JudgedBlock | None,
     change: tuple[int, int, int],
     temperature: float,
     state: CountArray,
@@ -274,7 +274,7 @@ def _try_regroup(
     costs: Costs,
     blocks: Blocks,
     limits: tuple[int, int],
-    judged: Judged | None,
+    judged: JudgedBlock | None,
     change: tuple[int, int],
     temperature: float,
     state: CountArray,
@@ -332,7 +332,9 @@ def _try_regroup(
     return 0.0
 
 
-def anneal(places: CodeArray, costs: Costs, near: CodeArray, blocks: Blocks, check: Check, draws: Draws) -> CountArray:
+def anneal(
+    places: CodeArray, costs: Costs, near: CodeArray, blocks: Blocks, check: Check, draws: DrawSchedule
+) -> CountArray:
     """Change a partition step by step; return steps, moves, swaps, merges and splits that were taken, each.
 
     Pauses where it has looked at enough.
@@ -353,8 +355,8 @@ def _anneal(
     near: CodeArray,
     blocks: Blocks,
     limits: tuple[int, int],
-    judged: Judged | None,
-    draws: Draws,
+    judged: JudgedBlock | None,
+    draws: DrawSchedule,
     counts: CountArray,
 ) -> None:
     n_rows, n_near = near.shape

@@ -18,7 +18,17 @@ from numpy.typing import NDArray
 from hushtable._types import BoolArray, CodeArray, CountArray
 from hushtable.kernels._jit import bare, inner, record
 
-__all__ = ["NO_ROOM", "OVER", "Found", "Grid", "Stack", "new_stack", "next_column", "walk_draws", "with_more_room"]
+__all__ = [
+    "NO_ROOM",
+    "OVER",
+    "FoundSets",
+    "WalkGrid",
+    "WalkStack",
+    "new_stack",
+    "next_column",
+    "walk_draws",
+    "with_more_room",
+]
 
 OVER, NO_ROOM = -1, -2
 
@@ -29,7 +39,7 @@ _LEVEL: Final = record(
 )
 
 
-class Grid(NamedTuple):
+class WalkGrid(NamedTuple):
     """The rows to walk over.
 
     ``codes`` is int32 (n_columns, n_rows), columns in the order of the walk;
@@ -46,7 +56,7 @@ class Grid(NamedTuple):
     missing_matches: bool
 
 
-class Found(NamedTuple):
+class FoundSets(NamedTuple):
     """Per row the first smallest column set so far.
 
     ``sizes`` int32 (n_rows,), one more than the largest size where there is none;
@@ -59,7 +69,7 @@ class Found(NamedTuple):
     mates: CodeArray
 
 
-class Stack(NamedTuple):
+class WalkStack(NamedTuple):
     """How far a walk has come: the classes of no column (level 0) down to those of the column set at hand.
 
     ``rows`` int32 (room,), class by class and level by level; ``starts`` int64, where each class
@@ -74,15 +84,15 @@ class Stack(NamedTuple):
     size: CountArray
 
 
-def new_stack(n_rows: int, max_size: int) -> Stack:
+def new_stack(n_rows: int, max_size: int) -> WalkStack:
     """Return the stack of a walk that has not begun: all rows in one class."""
     rows, levels = np.empty(3 * n_rows, dtype=np.int32), np.zeros(max_size + 1, dtype=_LEVEL)
     starts = np.zeros(len(rows) + 2 * len(levels), dtype=np.int64)
     rows[:n_rows], starts[1], levels["n_classes"][0] = np.arange(n_rows), n_rows, 1
-    return Stack(rows, starts, levels, np.zeros(max_size, dtype=np.int16), np.zeros(1, dtype=np.int64))
+    return WalkStack(rows, starts, levels, np.zeros(max_size, dtype=np.int16), np.zeros(1, dtype=np.int64))
 
 
-def with_more_room(stack: Stack) -> Stack:
+def with_more_room(stack: WalkStack) -> WalkStack:
     """Return a stack that holds the same, and twice as many rows."""
     return stack._replace(
         rows=np.concatenate((stack.rows, np.empty_like(stack.rows))),
@@ -91,7 +101,7 @@ def with_more_room(stack: Stack) -> Stack:
 
 
 @inner
-def next_column(stack: Stack, n_columns: int) -> int:
+def next_column(stack: WalkStack, n_columns: int) -> int:
     """Return the column to split the classes at hand by, going back to fewer columns where none is left.
 
     That is OVER after the last one, and NO_ROOM while the stack could not hold the rows of its last level once more.
@@ -133,7 +143,7 @@ class _Draws(NamedTuple):
     touched: CodeArray
 
 
-def walk_draws(grid: Grid, drawn: NDArray[np.int64], hit: NDArray[np.int64], pulse: CountArray) -> None:
+def walk_draws(grid: WalkGrid, drawn: NDArray[np.int64], hit: NDArray[np.int64], pulse: CountArray) -> None:
     """Mark the draws in which each probe is, on some column set, alone and equal to exactly one target.
 
     ``drawn`` and ``hit`` are int64 (n_rows,), a bit for every draw: which rows are targets in
@@ -147,7 +157,7 @@ def walk_draws(grid: Grid, drawn: NDArray[np.int64], hit: NDArray[np.int64], pul
 
 
 @bare
-def _walk(grid: Grid, draws: _Draws, stack: Stack, pulse: CountArray) -> bool:
+def _walk(grid: WalkGrid, draws: _Draws, stack: WalkStack, pulse: CountArray) -> bool:
     """Walk on; tell whether it is over, or the stack has no room."""
     n_columns = grid.codes.shape[0]
     while pulse[0] < pulse[1]:
@@ -164,7 +174,7 @@ def _walk(grid: Grid, draws: _Draws, stack: Stack, pulse: CountArray) -> bool:
 
 
 @inner
-def _split(grid: Grid, draws: _Draws, stack: Stack, column: int, size: int) -> None:
+def _split(grid: WalkGrid, draws: _Draws, stack: WalkStack, column: int, size: int) -> None:
     """Split the classes before a column set's last column by it, and mark the hits.
 
     What is worth going on with is the stack's next level.

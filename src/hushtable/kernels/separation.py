@@ -19,9 +19,19 @@ from numpy.typing import NDArray
 
 from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray
 from hushtable.kernels._jit import bare, inner, record
-from hushtable.kernels.spacing import Rows, apart, cost
+from hushtable.kernels.spacing import SpacedRows, apart, cost
 
-__all__ = ["ENOUGH", "NODE", "N_BUCKETS", "Limits", "Scratch", "certify", "gather", "raise_prices", "search"]
+__all__ = [
+    "ENOUGH",
+    "NODE",
+    "N_BUCKETS",
+    "SearchLimits",
+    "SeparationScratch",
+    "certify",
+    "gather",
+    "raise_prices",
+    "search",
+]
 
 NODE: Final = record(
     ("parent", np.int32),
@@ -38,7 +48,7 @@ ENOUGH = 1e-10  # a lower excess may be rounding
 N_BUCKETS = 128
 
 
-class Limits(NamedTuple):
+class SearchLimits(NamedTuple):
     """How large classes are, and how far a search goes.
 
     k : records of a class, at least
@@ -49,7 +59,7 @@ class Limits(NamedTuple):
     n_nodes: int
 
 
-class Scratch(NamedTuple):
+class SeparationScratch(NamedTuple):
     """What a search writes on."""
 
     rows: CodeArray  # (n_rows,) the candidates
@@ -78,7 +88,9 @@ class Scratch(NamedTuple):
 
 
 @inner
-def gather(rows: Rows, scratch: Scratch, prices: FloatArray, rank: CountArray, a: int, limit: float) -> None:
+def gather(
+    rows: SpacedRows, scratch: SeparationScratch, prices: FloatArray, rank: CountArray, a: int, limit: float
+) -> None:
     """Set as candidates the other copies of a row and the rows nearer than a limit that come before it.
 
     rank : int64 (n_rows,), or empty: rows come by price, and of equal prices by number
@@ -105,7 +117,7 @@ def gather(rows: Rows, scratch: Scratch, prices: FloatArray, rank: CountArray, a
 
 
 @inner
-def _begin(rows: Rows, scratch: Scratch, a: int) -> None:
+def _begin(rows: SpacedRows, scratch: SeparationScratch, a: int) -> None:
     """Make the least box that of one row, and the largest one everything."""
     for j in range(rows.unit.size):
         place = rows.places[a, j]
@@ -117,7 +129,7 @@ def _begin(rows: Rows, scratch: Scratch, a: int) -> None:
 
 
 @inner
-def _decide(rows: Rows, scratch: Scratch, node: int, undo: bool) -> None:
+def _decide(rows: SpacedRows, scratch: SeparationScratch, node: int, undo: bool) -> None:
     """Apply the decisions on the way to a node, or forget those of unordered columns."""
     nodes = scratch.nodes
     while node > 0:
@@ -140,7 +152,7 @@ def _decide(rows: Rows, scratch: Scratch, node: int, undo: bool) -> None:
 
 
 @inner
-def _end(rows: Rows, scratch: Scratch, a: int) -> None:
+def _end(rows: SpacedRows, scratch: SeparationScratch, a: int) -> None:
     """Forget the box of one row."""
     for j in range(rows.unit.size):
         if not rows.is_ordered[j]:
@@ -148,7 +160,7 @@ def _end(rows: Rows, scratch: Scratch, a: int) -> None:
 
 
 @inner
-def _least_share(rows: Rows, scratch: Scratch) -> float:
+def _least_share(rows: SpacedRows, scratch: SeparationScratch) -> float:
     """Return the share of the least box."""
     total = 0.0
     for j in range(rows.unit.size):
@@ -160,7 +172,7 @@ def _least_share(rows: Rows, scratch: Scratch) -> float:
 
 
 @inner
-def _with_row(rows: Rows, scratch: Scratch, q: int, limit: float) -> float:
+def _with_row(rows: SpacedRows, scratch: SeparationScratch, q: int, limit: float) -> float:
     """Return the share of the least box with a row; inf where the largest box lacks it, or from a limit on."""
     total = 0.0
     for j in range(rows.unit.size):
@@ -182,7 +194,7 @@ def _with_row(rows: Rows, scratch: Scratch, q: int, limit: float) -> float:
 
 
 @inner
-def _sort(scratch: Scratch, least: float, limit: float) -> int:
+def _sort(scratch: SeparationScratch, least: float, limit: float) -> int:
     """Put the candidates that are left in order of their share; return how many there are."""
     buckets, shares = scratch.buckets, scratch.shares
     scale = N_BUCKETS / max(1e-300, limit - least)
@@ -214,7 +226,7 @@ def _sort(scratch: Scratch, least: float, limit: float) -> int:
 
 
 @inner
-def _push(scratch: Scratch, size: int, price: float, candidate: int, copies: int) -> None:
+def _push(scratch: SeparationScratch, size: int, price: float, candidate: int, copies: int) -> None:
     prices, heap, n_copies = scratch.heap_prices, scratch.heap, scratch.heap_copies
     at = size
     while at > 0:
@@ -227,7 +239,7 @@ def _push(scratch: Scratch, size: int, price: float, candidate: int, copies: int
 
 
 @inner
-def _pop(scratch: Scratch, size: int) -> None:
+def _pop(scratch: SeparationScratch, size: int) -> None:
     """Remove the lowest of so many."""
     prices, heap, n_copies = scratch.heap_prices, scratch.heap, scratch.heap_copies
     size -= 1
@@ -248,10 +260,10 @@ def _pop(scratch: Scratch, size: int) -> None:
 
 @inner
 def _fill(
-    scratch: Scratch,
+    scratch: SeparationScratch,
     prices: FloatArray,
     own: float,
-    limits: Limits,
+    limits: SearchLimits,
     start: tuple[float, int],
     until: float,
     goal: float,
@@ -295,7 +307,7 @@ def _fill(
 
 
 @inner
-def _branch(rows: Rows, scratch: Scratch, a: int, n: int) -> tuple[float, int, int, int]:
+def _branch(rows: SpacedRows, scratch: SeparationScratch, a: int, n: int) -> tuple[float, int, int, int]:
     """Return the share of the chosen class, and the place outside the least box that makes it grow most."""
     share, widest = 0.0, 0.0
     column, place, side = -1, 0, 0
@@ -340,7 +352,7 @@ def _branch(rows: Rows, scratch: Scratch, a: int, n: int) -> tuple[float, int, i
 
 
 @inner
-def _drop_far(scratch: Scratch, last_at: float) -> None:
+def _drop_far(scratch: SeparationScratch, last_at: float) -> None:
     """Drop the candidates that are farther from the row than any class with them may be to be better than the goal."""
     n = 0
     for i in range(scratch.sizes[0]):
@@ -353,7 +365,13 @@ def _drop_far(scratch: Scratch, last_at: float) -> None:
 
 @inner
 def _look(
-    rows: Rows, scratch: Scratch, prices: FloatArray, a: int, limits: Limits, node: int, known: tuple[float, float]
+    rows: SpacedRows,
+    scratch: SeparationScratch,
+    prices: FloatArray,
+    a: int,
+    limits: SearchLimits,
+    node: int,
+    known: tuple[float, float],
 ) -> float:
     """Bound a node, and say what its children decide; return the best value known.
 
@@ -397,7 +415,12 @@ def _look(
 
 @inner
 def search(
-    rows: Rows, scratch: Scratch, prices: FloatArray, a: int, limits: Limits, known: tuple[float, float]
+    rows: SpacedRows,
+    scratch: SeparationScratch,
+    prices: FloatArray,
+    a: int,
+    limits: SearchLimits,
+    known: tuple[float, float],
 ) -> tuple[float, float]:
     """Return what no class of the candidates with a row exceeds, and the best value found.
 
@@ -439,9 +462,9 @@ N_CLASSES = 3  # classes of one row whose members' prices are lowered in a sweep
 
 @bare
 def certify(
-    rows: Rows,
-    scratch: Scratch,
-    limits: Limits,
+    rows: SpacedRows,
+    scratch: SeparationScratch,
+    limits: SearchLimits,
     order: CountArray,
     rank: CountArray,
     run: tuple[int, int],
@@ -474,9 +497,9 @@ def certify(
 
 @bare
 def raise_prices(
-    rows: Rows,
-    scratch: Scratch,
-    limits: Limits,
+    rows: SpacedRows,
+    scratch: SeparationScratch,
+    limits: SearchLimits,
     order: CountArray,
     run: tuple[int, int],
     step: float,

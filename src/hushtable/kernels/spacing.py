@@ -13,10 +13,10 @@ import numpy as np
 from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray
 from hushtable.kernels._jit import bare, inner
 
-__all__ = ["Rows", "apart", "cost", "dear_pairs", "nearest", "neighbours"]
+__all__ = ["SpacedRows", "apart", "cost", "dear_pairs", "nearest", "neighbours"]
 
 
-class Rows(NamedTuple):
+class SpacedRows(NamedTuple):
     """The distinct rows, and how far their places lie apart.
 
     places : int32 (n_rows, n_columns), 0 is missing
@@ -40,7 +40,7 @@ class Rows(NamedTuple):
 
 
 @inner
-def cost(rows: Rows, j: int, low: int, high: int) -> float:
+def cost(rows: SpacedRows, j: int, low: int, high: int) -> float:
     """Return the share of an ordered column between two places."""
     if low == high:
         return 0.0
@@ -48,7 +48,7 @@ def cost(rows: Rows, j: int, low: int, high: int) -> float:
 
 
 @inner
-def apart(rows: Rows, a: int, b: int, columns: tuple[int, int], total: float, limit: float) -> float:
+def apart(rows: SpacedRows, a: int, b: int, columns: tuple[int, int], total: float, limit: float) -> float:
     """Return the share of two rows in some columns, added to a total, or something no less than the limit."""
     for j in range(columns[0], columns[1]):
         one, other = rows.places[a, j], rows.places[b, j]
@@ -60,7 +60,9 @@ def apart(rows: Rows, a: int, b: int, columns: tuple[int, int], total: float, li
 
 
 @bare
-def nearest(rows: Rows, k: int, kept: CodeArray, distances: FloatArray, run: tuple[int, int], out: FloatArray) -> None:
+def nearest(
+    rows: SpacedRows, k: int, kept: CodeArray, distances: FloatArray, run: tuple[int, int], out: FloatArray
+) -> None:
     """Set each row's summed share with the farthest of its k nearest records, itself among them.
 
     kept : int32 (k,) and distances : float64 (k,) are written on
@@ -100,7 +102,7 @@ def nearest(rows: Rows, k: int, kept: CodeArray, distances: FloatArray, run: tup
 
 
 @bare
-def neighbours(rows: Rows, found: CodeArray, distances: FloatArray, run: tuple[int, int]) -> None:
+def neighbours(rows: SpacedRows, found: CodeArray, distances: FloatArray, run: tuple[int, int]) -> None:
     """Set the nearest other rows, and how far they are; -1 and inf where there are not so many.
 
     found : int32 (n_rows, n_nearest);  distances : float64 (n_rows, n_nearest), rising
@@ -129,7 +131,7 @@ def neighbours(rows: Rows, found: CodeArray, distances: FloatArray, run: tuple[i
 
 @bare
 def dear_pairs(
-    rows: Rows, prices: FloatArray, margin: float, run: tuple[int, int], pairs: CodeArray, distances: FloatArray
+    rows: SpacedRows, prices: FloatArray, margin: float, run: tuple[int, int], pairs: CodeArray, distances: FloatArray
 ) -> int:
     """Set the pairs whose prices exceed what they cost, and how far they lie apart; return how many there are.
 

@@ -11,12 +11,24 @@ from typing import NamedTuple
 
 from hushtable._types import CodeArray, CountArray
 from hushtable.kernels._jit import bare
-from hushtable.kernels.choose import Choice, Judged, Node, Options, best_by_gain, best_by_median
+from hushtable.kernels.choose import Choice, CutNode, JudgedCut, Options, best_by_gain, best_by_median
 from hushtable.kernels.class_profile import Profile, profile
 from hushtable.kernels.rows import Rows, part
 from hushtable.kernels.shares import Axes
 
-__all__ = ["DONE", "NEEDS_ROOM", "PAUSED", "Axes", "Judged", "Options", "Rows", "Tree", "Work", "finish", "grow"]
+__all__ = [
+    "DONE",
+    "NEEDS_ROOM",
+    "PAUSED",
+    "Axes",
+    "JudgedCut",
+    "Options",
+    "Rows",
+    "SplitTree",
+    "Work",
+    "finish",
+    "grow",
+]
 
 DONE, PAUSED, NEEDS_ROOM = 0, 1, 2
 
@@ -24,7 +36,7 @@ DONE, PAUSED, NEEDS_ROOM = 0, 1, 2
 STACKED, NODES, LEAVES, MEMBERS = 0, 1, 2, 3
 
 
-class Tree(NamedTuple):
+class SplitTree(NamedTuple):
     """The cuts in depth-first order, left child first; column -1 is a finished class.
 
     columns, lengths : int32 (n_nodes,), the cut column and its left side's length in ``members``
@@ -58,12 +70,12 @@ class Work(NamedTuple):
 def grow(
     rows: Rows,
     axes: Axes,
-    judged: Judged | None,
+    judged: JudgedCut | None,
     by_gain: bool | None,
     deals_ties: bool | None,
     options: Options,
     work: Work,
-    tree: Tree,
+    tree: SplitTree,
 ) -> int:
     """Settle classes until none is left or it is time to pause; tell why it stopped.
 
@@ -87,7 +99,7 @@ def grow(
         best = -1
         if size >= 2 * options.min_size and end - start > 1:
             profile(rows, axes, work.held, start, end, stack[top, 3:])
-            node = Node(start, end, size)
+            node = CutNode(start, end, size)
             if by_gain is not None:
                 best = best_by_gain(rows, axes, judged, options, work.held, work.choice, node)
             if deals_ties is not None:
@@ -130,7 +142,7 @@ def grow(
 
 
 @bare
-def finish(stack: CountArray, tree: Tree) -> None:
+def finish(stack: CountArray, tree: SplitTree) -> None:
     """Make classes of whatever is still stacked."""
     cursor = tree.cursor
     while cursor[STACKED] > 0:

@@ -27,13 +27,22 @@ from numpy.typing import NDArray
 
 from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray
 from hushtable.kernels._jit import bare, inner, record
-from hushtable.kernels.sampling import NO_ROOM, OVER, Found, Grid, Stack, new_stack, next_column, with_more_room
+from hushtable.kernels.sampling import (
+    NO_ROOM,
+    OVER,
+    FoundSets,
+    WalkGrid,
+    WalkStack,
+    new_stack,
+    next_column,
+    with_more_room,
+)
 
 __all__ = [
     "LARGEST",
-    "Found",
-    "Grid",
+    "FoundSets",
     "Settling",
+    "WalkGrid",
     "minimal_only",
     "new_settling",
     "settle",
@@ -68,8 +77,8 @@ def new_settling(n_columns: int) -> Settling:
 
 @inner
 def settle(
-    grid: Grid,
-    found: Found,
+    grid: WalkGrid,
+    found: FoundSets,
     rows: CodeArray,
     starts: CountArray,
     path: NDArray[np.int16],
@@ -230,7 +239,7 @@ class _Log(NamedTuple):
     n_hits: CountArray
 
 
-def _new_split(grid: Grid) -> _Split:
+def _new_split(grid: WalkGrid) -> _Split:
     n_rows = grid.codes.shape[1]
     return _Split(
         np.zeros(grid.widths.max(), dtype=_KEY),
@@ -242,7 +251,7 @@ def _new_split(grid: Grid) -> _Split:
 
 
 def walk(
-    grid: Grid, found: Found, pulse: CountArray, seen: FloatArray, below: FloatArray, part: int, n_parts: int
+    grid: WalkGrid, found: FoundSets, pulse: CountArray, seen: FloatArray, below: FloatArray, part: int, n_parts: int
 ) -> None:
     """Find every probe's first smallest column set, of each size in the order of the walk.
 
@@ -263,9 +272,9 @@ def walk(
 
 @bare
 def walk_on(
-    grid: Grid,
-    found: Found,
-    stack: Stack,
+    grid: WalkGrid,
+    found: FoundSets,
+    stack: WalkStack,
     scratch: tuple[_Split, Settling],
     pulse: CountArray,
     seen: FloatArray,
@@ -317,7 +326,7 @@ def walk_on(
     return True
 
 
-def walk_all(grid: Grid, pulse: CountArray, seen: FloatArray) -> tuple[CodeArray, CodeArray, NDArray[np.int16]]:
+def walk_all(grid: WalkGrid, pulse: CountArray, seen: FloatArray) -> tuple[CodeArray, CodeArray, NDArray[np.int16]]:
     """Return row, target and column set of every hit that no earlier columns of its set make.
 
     The sets hold -1 after their last column. All minimal sets are among them;
@@ -342,7 +351,7 @@ def walk_all(grid: Grid, pulse: CountArray, seen: FloatArray) -> tuple[CodeArray
 
 @bare
 def walk_all_on(
-    grid: Grid, sizes: CodeArray, stack: Stack, split: _Split, log: _Log, pulse: CountArray, seen: FloatArray
+    grid: WalkGrid, sizes: CodeArray, stack: WalkStack, split: _Split, log: _Log, pulse: CountArray, seen: FloatArray
 ) -> int:
     """Walk on; return OVER, or NO_ROOM or _LOG_FULL where the stack or the log has no room."""
     path, n_columns = stack.path, grid.codes.shape[0]
@@ -419,7 +428,7 @@ def _next_allowed(allowed: BoolArray, size: int) -> int:
 
 @inner
 def _split(
-    grid: Grid, sizes: CodeArray, column: int, size: int, stack: Stack, split: _Split, largest_small: int
+    grid: WalkGrid, sizes: CodeArray, column: int, size: int, stack: WalkStack, split: _Split, largest_small: int
 ) -> tuple[int, int]:
     """Split the classes before a column set's last column by it; return how many are small, and how many hits.
 

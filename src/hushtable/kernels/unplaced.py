@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from hushtable._types import CodeArray, CountArray
 from hushtable.kernels import judge
 from hushtable.kernels._jit import bare
-from hushtable.kernels.regroup import Judged
+from hushtable.kernels.regroup import JudgedBlock
 
 __all__ = ["Groups", "judge_groups", "roll_up"]
 
@@ -80,7 +80,7 @@ def roll_up(
 
 
 @bare
-def judge_groups(groups: Groups, judged: Judged, min_size: int) -> int:
+def judge_groups(groups: Groups, judged: JudgedBlock, min_size: int) -> int:
     """Empty the slots of groups that fail the rules; return how many records are in the others of the least size."""
     groups.first[:] = -1
     for i in range(groups.rows.size):

@@ -13,17 +13,17 @@ from hushtable.errors import InputError, with_hint
 from hushtable.search import check_memory
 from hushtable.tables import Table
 
-__all__ = ["CLUSTERINGS", "Clustering", "Distance", "equal_clusters", "given_clusters"]
+__all__ = ["CLUSTERINGS", "Clustering", "RowDistance", "equal_clusters", "given_clusters"]
 
-Distance = Callable[[tuple[Any, ...], tuple[Any, ...]], float]
-Clustering = Literal["auto", "runs", "median", "kmeans"] | Distance | Sequence[Any]
+RowDistance = Callable[[tuple[Any, ...], tuple[Any, ...]], float]
+Clustering = Literal["auto", "runs", "median", "kmeans"] | RowDistance | Sequence[Any]
 CLUSTERINGS: Final = ("auto", "runs", "median", "kmeans")
 
 _ROUNDS = 50
 _ASSIGNED = 2_000  # records that an assignment still places in about a second
 
 
-def equal_clusters(table: Table, n_clusters: int, clustering: str | Distance, rng: np.random.Generator) -> CodeArray:
+def equal_clusters(table: Table, n_clusters: int, clustering: str | RowDistance, rng: np.random.Generator) -> CodeArray:
     """Label every row of a table with one of equally large clusters.
 
     Parameters
@@ -116,7 +116,7 @@ def _cut(rows: CountArray, n_clusters: int, keys: Callable[[CountArray], FloatAr
     return labels
 
 
-def _by_distance(table: Table, distance: Distance) -> Callable[[CountArray], FloatArray]:
+def _by_distance(table: Table, distance: RowDistance) -> Callable[[CountArray], FloatArray]:
     """Order rows by how much nearer they are to one of two far ends than to the other."""
     distinct, of_row = table.collapse()
     cells = [

@@ -33,7 +33,7 @@ from hushtable.masking.release import (
     by_amount,
     evidence,
 )
-from hushtable.masking.search import METHODS, Masking, Method, mask, settle_ties
+from hushtable.masking.search import METHODS, Masking, MaskingMethod, mask, settle_ties
 from hushtable.quality import check_weights
 from hushtable.search import Budget, Trace, check_budget
 from hushtable.tables import Table
@@ -52,7 +52,7 @@ def mask_dependence(
     clusters: int,
     c: Sequence[str] | None = None,
     clustering: Clustering = "auto",
-    method: Method = "auto",
+    method: MaskingMethod = "auto",
     weights: Mapping[str, float] | None = None,
     label: str = "cluster",
     missing: Missing = "category",
@@ -216,7 +216,7 @@ def masking_tradeoff(
     clusters: Sequence[int],
     c: Sequence[str] | None = None,
     clustering: Clustering = "auto",
-    method: Method = "auto",
+    method: MaskingMethod = "auto",
     weights: Mapping[str, float] | None = None,
     missing: Missing = "category",
     optimise_ties: bool = False,

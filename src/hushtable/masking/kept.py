@@ -14,11 +14,11 @@ from hushtable.io import frames
 from hushtable.tables import Table
 
 __all__ = [
+    "AssociationRule",
+    "AssociationRules",
     "Dependence",
     "Guess",
     "Pair",
-    "Rule",
-    "Rules",
     "association_rules",
     "binned_codes",
     "binned_texts",
@@ -79,7 +79,7 @@ class Pair:
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class AssociationRule:
     """An association rule: a record that holds one cell holds another.
 
     Attributes
@@ -115,7 +115,7 @@ class Rule:
 
 
 @dataclass(frozen=True, slots=True)
-class Rules:
+class AssociationRules:
     """Association rules from one cell to another, with a column of A on either side.
 
     Attributes
@@ -137,7 +137,7 @@ class Rules:
     n_before: int
     n_kept: int
     n_new: int
-    rules: tuple[Rule, ...] = field(default=(), repr=False)
+    rules: tuple[AssociationRule, ...] = field(default=(), repr=False)
 
     def to_frame(self, source: str = "polars") -> Any:
         """Return a row for every rule, as a dataframe of a library: internal, as it holds cells of the table."""
@@ -196,17 +196,17 @@ def dependence(first: CodeArray, second: CodeArray) -> Dependence:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Cells:
+class _PairedCells:
     rows: CountArray
     columns: CountArray
     counts: CountArray
 
 
-def _contingency(first: CodeArray, second: CodeArray) -> tuple[_Cells, CountArray, CountArray]:
+def _contingency(first: CodeArray, second: CodeArray) -> tuple[_PairedCells, CountArray, CountArray]:
     # From -2, the star, on; -1 is a missing cell.
     width = int(second.max(initial=-1)) + 3
     pairs, counts = np.unique((first.astype(np.int64) + 2) * width + second + 2, return_counts=True)
-    cells = _Cells(pairs // width, pairs % width, counts)
+    cells = _PairedCells(pairs // width, pairs % width, counts)
     return cells, np.bincount(first + 2), np.bincount(second + 2)
 
 
@@ -310,7 +310,7 @@ def association_rules(
     texts: Mapping[str, Sequence[str]],
     support: float,
     confidence: float,
-) -> Rules:
+) -> AssociationRules:
     """Find the rules "this cell, therefore that cell" before and after masking; a star takes part in none.
 
     Parameters
@@ -327,30 +327,32 @@ def association_rules(
     found = []
     for one, two in pairs:
         for given, then in ((one, two), (two, one)):
-            before, after = (_Counted.of(cells[given][at], cells[then][at]) for at in (0, 1))
+            before, after = (_CountedPairs.of(cells[given][at], cells[then][at]) for at in (0, 1))
             at = [counted.rules(support, confidence) for counted in (before, after)]
             for pair in sorted({*at[0], *at[1]}):
                 one_text, other_text = texts[given][pair[0]], texts[then][pair[1]]
                 first, later = before.figures(*pair), after.figures(*pair)
                 figures = [(first[i], later[i]) for i in range(3)]
                 is_in = (pair in at[0], pair in at[1])
-                found.append(Rule(given, one_text, then, other_text, figures[0], figures[1], figures[2], *is_in))
+                found.append(
+                    AssociationRule(given, one_text, then, other_text, figures[0], figures[1], figures[2], *is_in)
+                )
     found.sort(key=lambda rule: -rule.support[0])
     n_before, n_kept = sum(rule.is_before for rule in found), sum(rule.is_before and rule.is_after for rule in found)
-    return Rules(support, confidence, n_before, n_kept, len(found) - n_before, tuple(found))
+    return AssociationRules(support, confidence, n_before, n_kept, len(found) - n_before, tuple(found))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Counted:
+class _CountedPairs:
     """How many records hold a cell of one column, of another, and of both; places are two higher than codes."""
 
     n_records: int
-    both: _Cells
+    both: _PairedCells
     ours: CountArray
     theirs: CountArray
 
     @classmethod
-    def of(cls, first: CodeArray, second: CodeArray) -> _Counted:
+    def of(cls, first: CodeArray, second: CodeArray) -> _CountedPairs:
         return cls(max(1, len(first)), *_contingency(first, second))
 
     def rules(self, support: float, confidence: float) -> set[tuple[int, int]]:

@@ -370,7 +370,7 @@ class MaskedRelease:
         b = {name: measures.binned_codes(of_b, name) for name in self.b}
         return measures.kept_pairs(self._a_codes(), b, self._c_codes(), self.labels)
 
-    def rules(self, *, support: float = 0.01, confidence: float = 0.5) -> measures.Rules:
+    def rules(self, *, support: float = 0.01, confidence: float = 0.5) -> measures.AssociationRules:
         """Find the association rules between A and C, and within A, before and after masking.
 
         The result counts them, and lists each in ``rules`` with its support, confidence and lift. They hold cells of

@@ -20,7 +20,7 @@ from hushtable.masking.dealing import STAR, Dealing, Types, aligned, greedy, joi
 from hushtable.masking.programme import Programme, floor_of
 from hushtable.search import Budget, solver
 
-__all__ = ["METHODS", "Masking", "Method", "agreement_bound", "descend", "mask", "pivot", "settle_ties"]
+__all__ = ["METHODS", "Masking", "MaskingMethod", "agreement_bound", "descend", "mask", "pivot", "settle_ties"]
 
 _RECORDS = 1_000  # a cost matrix of this many rows is solved in a blink; past it, a linear programme is quicker
 
@@ -148,7 +148,7 @@ def _by_count(
     return dealing.members[:, 0].astype(np.int64), dealing.members[:, 1].astype(np.int64) - len(cells), dealing.counts
 
 
-Method = Literal["auto", "exact", "greedy", "pivot"]
+MaskingMethod = Literal["auto", "exact", "greedy", "pivot"]
 METHODS: Final = ("auto", "exact", "greedy", "pivot")
 
 _EXACT = 12_000  # edges of a programme that the integer solver ends within about a second
@@ -190,7 +190,7 @@ class Masking:
         return _meets(self.cost, self.bound)
 
 
-def mask(types: Types, method: Method, budget: Budget) -> Masking:
+def mask(types: Types, method: MaskingMethod, budget: Budget) -> Masking:
     """Deal the records of equal-sized clusters into groups with few stars.
 
     Parameters
@@ -200,7 +200,7 @@ def mask(types: Types, method: Method, budget: Budget) -> Masking:
         As in `hushtable.mask_dependence`.
     budget : Budget
     """
-    search = _Search(types, budget, time.perf_counter())
+    search = _MaskSearch(types, budget, time.perf_counter())
     dealing, bound, n_nodes, complete = {
         "auto": search.auto,
         "exact": search.exact,
@@ -256,7 +256,7 @@ Outcome = tuple[Dealing, float, int, bool]
 
 
 @dataclass(frozen=True, slots=True)
-class _Search:
+class _MaskSearch:
     types: Types
     budget: Budget
     began: float

@@ -42,7 +42,7 @@ _WORDS: Final[Mapping[str, _Words]] = {
     "discretizing": _Words(unbuilt=("kbins",)),
 }
 _PREFIX: Final = re.compile(r"(missing|outlier|encod(er|ing)|scaler|discretizing)[_-]")
-_Step = Literal["missing", "outlier", "encoder", "scaler", "discretizing"]
+_CleaningStep = Literal["missing", "outlier", "encoder", "scaler", "discretizing"]
 
 
 class Cleaning(Record):
@@ -61,8 +61,8 @@ class Cleaning(Record):
     """
 
     method: Literal["default"] = "default"
-    sequence: tuple[_Step, ...] = ()
-    config: dict[_Step, Any] = Field(default_factory=dict)
+    sequence: tuple[_CleaningStep, ...] = ()
+    config: dict[_CleaningStep, Any] = Field(default_factory=dict)
     missing: str | dict[str, Any] | None = None
     outlier: str | dict[str, Any] | None = None
     encoder: str | dict[str, Any] | None = None

@@ -30,14 +30,14 @@ from hushtable.columns import ColumnSpec, Kind, canonical, replaced, strings
 from hushtable.errors import ColumnError, InputError, PipelineError, check_columns, listed, with_hint
 from hushtable.io import Frame
 from hushtable.pipeline.expressions import (
-    Agreement,
-    Cell,
-    Comparison,
+    BothOrNeither,
+    CellOf,
+    ComparedOperands,
     Condition,
     Day,
     Every,
-    Missing,
-    Number,
+    NoCell,
+    NumberLiteral,
     Operand,
     Some,
     Sum,
@@ -50,7 +50,7 @@ from hushtable.pipeline.expressions import (
 from hushtable.pipeline.modules import Constraining
 from hushtable.tables import Table
 
-__all__ = ["HOLDS", "Change", "Demand", "Rows", "Rules", "check_named", "constrained", "holding", "rules_of"]
+__all__ = ["HOLDS", "Change", "CodedRows", "Constraints", "Demand", "check_named", "constrained", "holding", "rules_of"]
 
 HOLDS: Final[Mapping[Kind, str]] = {
     "integer": "numbers",
@@ -78,25 +78,25 @@ _ULP: Final = float(np.finfo(np.float64).eps)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Rows:
+class CodedRows:
     """Coded rows, and how the texts of their columns are spelled."""
 
     table: Table
     specs: Mapping[str, ColumnSpec]
 
     @classmethod
-    def of(cls, frame: Frame, names: Sequence[str]) -> Rows:
+    def of(cls, frame: Frame, names: Sequence[str]) -> CodedRows:
         """Code some columns of a frame."""
         return cls(Table.encode(frame, names), {name: frame.spec(name) for name in names})
 
 
-def holding(condition: Condition, rows: Rows, name: str) -> BoolArray:
+def holding(condition: Condition, rows: CodedRows, name: str) -> BoolArray:
     """Tell of every row whether a condition holds.
 
     Parameters
     ----------
     condition : Condition
-    rows : Rows
+    rows : CodedRows
         With every column that it names.
     name : str
         What messages call it.
@@ -120,16 +120,16 @@ class _Truth(NamedTuple):
     fails: BoolArray
 
 
-def _judged(condition: Condition, rows: Rows) -> _Truth:
+def _judged(condition: Condition, rows: CodedRows) -> _Truth:
     match condition:
         case Every(parts):
             return reduce(_both, (_judged(part, rows) for part in parts))
         case Some(parts):
             return reduce(_either, (_judged(part, rows) for part in parts))
-        case Agreement(left, right, is_same):
+        case BothOrNeither(left, right, is_same):
             same = _alike(_judged(left, rows), _judged(right, rows))
             return same if is_same else _Truth(same.fails, same.holds)
-        case Comparison():
+        case ComparedOperands():
             return _compared(condition, rows)
 
 
@@ -146,7 +146,7 @@ def _alike(one: _Truth, other: _Truth) -> _Truth:
     return _Truth(same, one.holds & other.fails | one.fails & other.holds)
 
 
-def _compared(comparison: Comparison, rows: Rows) -> _Truth:
+def _compared(comparison: ComparedOperands, rows: CodedRows) -> _Truth:
     """Compare the distinct values where there is one column, and the rows where there are several."""
     names = columns_of(comparison)
     codes = {name: rows.table.codes[rows.table.index(name)] for name in names}
@@ -159,7 +159,7 @@ def _compared(comparison: Comparison, rows: Rows) -> _Truth:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Side:
+class _ComparedSide:
     """One side of a comparison.
 
     Attributes
@@ -184,7 +184,7 @@ class _Side:
     slack: Any = None
 
 
-def _truth(comparison: Comparison, rows: Rows, codes: Mapping[str, CodeArray]) -> _Truth:
+def _truth(comparison: ComparedOperands, rows: CodedRows, codes: Mapping[str, CodeArray]) -> _Truth:
     left, sign, right = comparison.left, comparison.sign, comparison.right
     if isinstance(left, Value):
         other = _side(right, rows, codes)
@@ -193,7 +193,7 @@ def _truth(comparison: Comparison, rows: Rows, codes: Mapping[str, CodeArray]) -
     return _answer(one, sign, _beside(right, one, sign) if isinstance(right, Value) else _side(right, rows, codes))
 
 
-def _answer(left: _Side, sign: str, right: _Side) -> _Truth:
+def _answer(left: _ComparedSide, sign: str, right: _ComparedSide) -> _Truth:
     both = np.asarray(left.present & right.present)
     is_so = both & _outcome(left, sign, right)
     if not sign.startswith("IS"):
@@ -202,7 +202,7 @@ def _answer(left: _Side, sign: str, right: _Side) -> _Truth:
     return _Truth(same, ~same) if sign == "IS" else _Truth(~same, same)
 
 
-def _outcome(left: _Side, sign: str, right: _Side) -> Any:
+def _outcome(left: _ComparedSide, sign: str, right: _ComparedSide) -> Any:
     """Compare values; where one is missing, what comes out means nothing."""
     if left.holds is None or right.holds is None:
         return False
@@ -222,27 +222,27 @@ def _outcome(left: _Side, sign: str, right: _Side) -> Any:
     return _COMPARE[sign](np.where(np.abs(gap) <= _slack((left, right)), 0.0, gap), 0.0)
 
 
-def _slack(sides: Sequence[_Side]) -> Any:
+def _slack(sides: Sequence[_ComparedSide]) -> Any:
     return sum(side.slack for side in sides if side.slack is not None)
 
 
-def _side(operand: Operand, rows: Rows, codes: Mapping[str, CodeArray]) -> _Side:
+def _side(operand: Operand, rows: CodedRows, codes: Mapping[str, CodeArray]) -> _ComparedSide:
     match operand:
-        case Cell(name):
+        case CellOf(name):
             column = rows.table.column(name)
             present, called = codes[name] >= 0, f"column {name!r}"
             if not column.n_values:
-                return _Side(np.zeros(len(present)), present, None, called)
-            return _Side(column.values[codes[name]], present, HOLDS[column.kind], called, rows.specs[name])
+                return _ComparedSide(np.zeros(len(present)), present, None, called)
+            return _ComparedSide(column.values[codes[name]], present, HOLDS[column.kind], called, rows.specs[name])
         case Sum(added, taken):
             return _total([_side(each, rows, codes) for each in added], [_side(each, rows, codes) for each in taken])
-        case Number(value):
-            return _Side(value, np.True_, "numbers", "a number")
+        case NumberLiteral(value):
+            return _ComparedSide(value, np.True_, "numbers", "a number")
     msg = f"{type(operand).__name__} stands alone"
     raise AssertionError(msg)
 
 
-def _total(added: Sequence[_Side], taken: Sequence[_Side]) -> _Side:
+def _total(added: Sequence[_ComparedSide], taken: Sequence[_ComparedSide]) -> _ComparedSide:
     terms = (*added, *taken)
     for term in terms:
         if term.holds not in ("numbers", None):
@@ -251,34 +251,34 @@ def _total(added: Sequence[_Side], taken: Sequence[_Side]) -> _Side:
     values = _sum(np.float64(each.values) for each in added) - _sum(np.float64(each.values) for each in taken)
     size = _sum(np.abs(np.float64(each.values)) for each in terms)
     present = reduce(operator.and_, (each.present for each in terms))
-    return _Side(values, present, "numbers", "a sum", slack=_slack(terms) + len(terms) * _ULP * size)
+    return _ComparedSide(values, present, "numbers", "a sum", slack=_slack(terms) + len(terms) * _ULP * size)
 
 
 def _sum(values: Iterable[Any]) -> Any:
     return sum(values)
 
 
-def _beside(value: Value, other: _Side, sign: str) -> _Side:
+def _beside(value: Value, other: _ComparedSide, sign: str) -> _ComparedSide:
     """Read a value as the cells beside it are read."""
     match value:
-        case Missing():
-            return _Side(0, np.False_, None, "pd.NA")
-        case Number(known):
+        case NoCell():
+            return _ComparedSide(0, np.False_, None, "pd.NA")
+        case NumberLiteral(known):
             return _like(known, "numbers", "a number", other)
         case Day(day):
             return _like(np.datetime64(day, "us"), "dates", "a date", other)
         case Text(text):
-            return _Side(_read(text, other, sign), np.True_, other.holds, "a text")
+            return _ComparedSide(_read(text, other, sign), np.True_, other.holds, "a text")
 
 
-def _like(known: Any, holds: str, name: str, other: _Side) -> _Side:
+def _like(known: Any, holds: str, name: str, other: _ComparedSide) -> _ComparedSide:
     if other.holds not in (holds, None):
         msg = f"{other.name} holds {other.holds}, and is compared with {name}."
         raise ColumnError(with_hint(msg, _WRITTEN[str(other.holds)]))
-    return _Side(known, np.True_, holds, name)
+    return _ComparedSide(known, np.True_, holds, name)
 
 
-def _read(text: str, other: _Side, sign: str) -> Any:
+def _read(text: str, other: _ComparedSide, sign: str) -> Any:
     """Read a text as a value of its neighbour: as the file spells it, or as values are written here."""
     if other.holds not in ("numbers", "dates"):
         return text
@@ -367,7 +367,7 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True)
-class Rules:
+class Constraints:
     """What a Constrainer asks.
 
     Attributes
@@ -399,7 +399,7 @@ class Rules:
         return *self.deletions, *self.changes, *self.demands
 
 
-def rules_of(asked: Constraining) -> Rules:
+def rules_of(asked: Constraining) -> Constraints:
     """Read the rules of a Constrainer; no table is needed for that.
 
     Raises
@@ -413,7 +413,7 @@ def rules_of(asked: Constraining) -> Rules:
     combinations = [
         demand for place, given in enumerate(asked.field_combinations, 1) for demand in _read_combination(given, place)
     ]
-    return Rules(
+    return Constraints(
         tuple(each for each in groups if isinstance(each, Demand)),
         tuple(each for each in groups if isinstance(each, Change)),
         (*constraints, *combinations),
@@ -423,19 +423,21 @@ def rules_of(asked: Constraining) -> Rules:
     )
 
 
-def check_named(rules: Rules, columns: Sequence[str]) -> None:
+def check_named(rules: Constraints, columns: Sequence[str]) -> None:
     """Raise ColumnError where a rule names a column that is not among those of a table."""
     for rule in rules.all:
         check_columns(rule.columns, columns, rule.name)
 
 
-def constrained(frame: Frame, rules: Rules, redraw: Callable[[int, int], Frame] | None) -> tuple[Frame, dict[str, int]]:
+def constrained(
+    frame: Frame, rules: Constraints, redraw: Callable[[int, int], Frame] | None
+) -> tuple[Frame, dict[str, int]]:
     """Return the rows that keep to rules, after the changes that these ask for.
 
     Parameters
     ----------
     frame : Frame
-    rules : Rules
+    rules : Constraints
     redraw : callable, optional
         Draws another table like this one, by the number of its rows and that of the trial, from 1.
 
@@ -476,7 +478,7 @@ def constrained(frame: Frame, rules: Rules, redraw: Callable[[int, int], Frame] 
     return replace(frame, data=found.data), counts
 
 
-def _lacking(rules: Rules, lacking: int, n_trials: int | None) -> InputError:
+def _lacking(rules: Constraints, lacking: int, n_trials: int | None) -> InputError:
     n_rows = rules.target_rows or 0
     found = f"{n_rows - lacking} of {n_rows} rows keep to the rules"
     if n_trials is None:
@@ -488,7 +490,7 @@ def _lacking(rules: Rules, lacking: int, n_trials: int | None) -> InputError:
     return InputError(with_hint(f"{found} after {n_trials} trials.", hint))
 
 
-def _settled(frame: Frame, rules: Rules) -> Frame:
+def _settled(frame: Frame, rules: Constraints) -> Frame:
     """Return a frame of which all is said that its cells leave no doubt of, texts among it.
 
     Rows that are drawn later are read by that: in a few of them texts may look like numbers, and dates may be of any
@@ -496,12 +498,12 @@ def _settled(frame: Frame, rules: Rules) -> Frame:
     """
     known = frame.learned()
     names = dict.fromkeys(name for rule in rules.all for name in rule.columns)
-    columns = Rows.of(known, tuple(names)).table.columns
+    columns = CodedRows.of(known, tuple(names)).table.columns
     texts = [column.name for column in columns if column.kind == "category" and column.n_values]
     return known.told({name: ColumnSpec("category") for name in texts})
 
 
-def _keeping(frame: Frame, rules: Rules) -> Frame:
+def _keeping(frame: Frame, rules: Constraints) -> Frame:
     frame = _left(frame, rules.deletions)
     for change in rules.changes:
         frame = _changed(frame, change)
@@ -510,7 +512,7 @@ def _keeping(frame: Frame, rules: Rules) -> Frame:
 
 def _left(frame: Frame, demands: Sequence[Demand]) -> Frame:
     """Return the rows that are as all demands have them."""
-    rows = Rows.of(frame, tuple(dict.fromkeys(name for demand in demands for name in demand.columns)))
+    rows = CodedRows.of(frame, tuple(dict.fromkeys(name for demand in demands for name in demand.columns)))
     stays = np.ones(frame.n_rows, dtype=np.bool_)
     for demand in demands:
         held = holding(demand.condition, rows, demand.name)
@@ -519,7 +521,7 @@ def _left(frame: Frame, demands: Sequence[Demand]) -> Frame:
 
 
 def _changed(frame: Frame, change: Change) -> Frame:
-    rows = Rows.of(frame, change.columns)
+    rows = CodedRows.of(frame, change.columns)
     where = holding(change.where, rows, change.name)
     if not where.any():
         return frame
@@ -528,7 +530,7 @@ def _changed(frame: Frame, change: Change) -> Frame:
     return _copied(frame, change, rows, where)
 
 
-def _copied(frame: Frame, change: Change, rows: Rows, where: BoolArray) -> Frame:
+def _copied(frame: Frame, change: Change, rows: CodedRows, where: BoolArray) -> Frame:
     assert change.source is not None, "only a copy has one"
     source, target = (rows.table.column(name) for name in (change.source, change.target))
     given, taking = frame.column(source.name), frame.column(target.name)
@@ -541,7 +543,7 @@ def _copied(frame: Frame, change: Change, rows: Rows, where: BoolArray) -> Frame
     return frame.with_columns({target.name: replaced(taking, where, given)})
 
 
-def _spelling(rows: Rows, name: str) -> tuple[str | None, str, str | None]:
+def _spelling(rows: CodedRows, name: str) -> tuple[str | None, str, str | None]:
     spec = rows.specs[name]
     return spec.format, spec.decimal or ".", spec.thousands
 
@@ -554,7 +556,7 @@ def _read_group(column: str, given: Any) -> Iterator[Demand | Change]:
         _fail(name, "delete stands beside other actions", "a row that is deleted needs no other")
     for action, related in actions.items():
         if action == "delete":
-            yield Demand(name, Comparison(Cell(column), "IS NOT", Missing()))
+            yield Demand(name, ComparedOperands(CellOf(column), "IS NOT", NoCell()))
         elif action == "nan_if_condition":
             yield from _read_conditions(column, related, name)
         else:
@@ -583,13 +585,15 @@ def _read_targets(column: str, action: str, related: Any, name: str) -> Iterator
         _fail(name, f"{action} needs a column, or a list of columns", f"for instance: {{{action}: [income]}}")
     if column in targets:
         _fail(name, f"{action} names the column itself", "name another one")
-    is_missing = Comparison(Cell(column), "IS", Missing())
+    is_missing = ComparedOperands(CellOf(column), "IS", NoCell())
     for target in targets:
         if action == "erase":
             yield Change(name, target, is_missing)
         else:
-            is_lacking = Comparison(Cell(target), "IS", Missing())
-            yield Change(name, target, Every((Comparison(Cell(column), "IS NOT", Missing()), is_lacking)), column)
+            is_lacking = ComparedOperands(CellOf(target), "IS", NoCell())
+            yield Change(
+                name, target, Every((ComparedOperands(CellOf(column), "IS NOT", NoCell()), is_lacking)), column
+            )
 
 
 def _read_conditions(column: str, related: Any, name: str) -> Iterator[Change]:
@@ -649,12 +653,12 @@ def _one_of(column: str, values: Any, name: str) -> Some:
     given = list(values) if isinstance(values, (list, tuple)) else [values]
     if not given:
         _fail(name, "a list of values is empty", "name one at least; pd.NA stands for a missing cell")
-    return Some(tuple(Comparison(Cell(column), "IS", _value(each, name)) for each in given))
+    return Some(tuple(ComparedOperands(CellOf(column), "IS", _value(each, name)) for each in given))
 
 
 def _value(given: Any, name: str) -> Value:
     if isinstance(given, str):
-        return Missing() if given == _MISSING else Text(given)
+        return NoCell() if given == _MISSING else Text(given)
     if isinstance(given, dt.datetime):
         return Text(given.isoformat(sep=" "))
     if isinstance(given, dt.date):
@@ -663,7 +667,7 @@ def _value(given: Any, name: str) -> Value:
     if known is None:
         what = "empty" if given is None else f"of the type {type(given).__name__}, or too large"
         _fail(name, f"a value is {what}", "write a number, a text in quotes, or pd.NA for a missing cell")
-    return Number(known)
+    return NumberLiteral(known)
 
 
 def _fail(name: str, what: str, hint: str) -> NoReturn:

@@ -13,7 +13,7 @@ from hushtable.discover import DEFAULT_SCORES, compare_sets
 from hushtable.errors import InputError, with_hint
 from hushtable.io import Frame, frames
 from hushtable.pipeline.modules import Names
-from hushtable.pipeline.results import Columns, Evaluation, Files, Tables
+from hushtable.pipeline.results import Columns, Evaluation, NamedFiles, Tables
 from hushtable.policy import MisplacedError, Policy, Record, failures, mpuccs_figures
 from hushtable.quality import diagnosis
 from hushtable.quality.similarity import similarity
@@ -84,11 +84,11 @@ class Evaluator(Record):
             raise ValueError(msg)
         return limit
 
-    def inputs(self, files: Files) -> tuple[Path, ...]:
+    def inputs(self, files: NamedFiles) -> tuple[Path, ...]:
         """Return the files that it reads."""
         return ()
 
-    def evaluate(self, tables: Tables, files: Files, seed: int, wanted: Collection[str]) -> Evaluation:
+    def evaluate(self, tables: Tables, files: NamedFiles, seed: int, wanted: Collection[str]) -> Evaluation:
         """Look at tables; of what takes long, only the granularities that are wanted are made."""
         raise NotImplementedError
 
@@ -135,11 +135,11 @@ class MpuccsEvaluator(Evaluator):
             raise MisplacedError(msg, (min(idle),))
         return self
 
-    def inputs(self, files: Files) -> tuple[Path, ...]:
+    def inputs(self, files: NamedFiles) -> tuple[Path, ...]:
         """Return the control's file."""
         return () if self.control is None else (files.find(self.control),)
 
-    def evaluate(self, tables: Tables, files: Files, seed: int, wanted: Collection[str]) -> Evaluation:
+    def evaluate(self, tables: Tables, files: NamedFiles, seed: int, wanted: Collection[str]) -> Evaluation:
         """Count the records that are unique on few columns and equal one original there."""
         found = self._as_petsard(tables) if self.compat else self._exactly(tables, files, seed)
         reports: dict[str, Columns] = {"global": {name: [cell] for name, cell in self._figures(found.summary).items()}}
@@ -155,7 +155,7 @@ class MpuccsEvaluator(Evaluator):
         limits = {_LIMITED[name]: limit for name, limit in self.limit.items()}
         return [each["because"] for each in failures(mpuccs_figures(found.judged, limits), limits)]
 
-    def _exactly(self, tables: Tables, files: Files, seed: int) -> Any:
+    def _exactly(self, tables: Tables, files: NamedFiles, seed: int) -> Any:
         control = tables.control if self.control is None else _read_control(files.find(self.control), tables.people)
         made = tables.current if tables.is_made else None
         if control is not None:
@@ -218,7 +218,7 @@ class ScoresEvaluator(Evaluator):
     columns: tuple[Names, ...] = ()
     scores: Names = ()
 
-    def evaluate(self, tables: Tables, files: Files, seed: int, wanted: Collection[str]) -> Evaluation:
+    def evaluate(self, tables: Tables, files: NamedFiles, seed: int, wanted: Collection[str]) -> Evaluation:
         """Score each set; of one set, the global report has the scores too."""
         sets = [list(names) for names in self.columns] or [list(tables.current.columns)]
         compared = compare_sets(tables.current, sets, scores=list(self.scores) or DEFAULT_SCORES)
@@ -234,14 +234,14 @@ class VerifyEvaluator(Evaluator):
     method: Literal["verify"]
     policy: str | None = None
 
-    def inputs(self, files: Files) -> tuple[Path, ...]:
+    def inputs(self, files: NamedFiles) -> tuple[Path, ...]:
         """Return the policy's file, and those that it names."""
         if self.policy is None:
             return ()
         path = files.find(self.policy)
         return path, *Policy.read(path).inputs
 
-    def evaluate(self, tables: Tables, files: Files, seed: int, wanted: Collection[str]) -> Evaluation:
+    def evaluate(self, tables: Tables, files: NamedFiles, seed: int, wanted: Collection[str]) -> Evaluation:
         """Judge the published cells anew."""
         verdict = self._verdict(tables, files)
         failed = {failure.condition: failure for failure in verdict.failures}
@@ -265,7 +265,7 @@ class VerifyEvaluator(Evaluator):
         }
         return Evaluation.of({"global": {name: [each] for name, each in totals.items()}, "details": details})
 
-    def _verdict(self, tables: Tables, files: Files) -> Verdict:
+    def _verdict(self, tables: Tables, files: NamedFiles) -> Verdict:
         """Judge a table by a policy, by its manifest, or by both; where that compares, with what was protected."""
         rules = None if self.policy is None else Policy.read(files.find(self.policy))
         claim = None if tables.release is None else manifest.claim_of(tables.release)
@@ -294,7 +294,7 @@ class SimilarityEvaluator(Evaluator):
 
     method: Literal["default", "quality", "sdmetrics-qualityreport"]
 
-    def evaluate(self, tables: Tables, files: Files, seed: int, wanted: Collection[str]) -> Evaluation:
+    def evaluate(self, tables: Tables, files: NamedFiles, seed: int, wanted: Collection[str]) -> Evaluation:
         """Compare columns and pairs of columns."""
         tables.check_made()
         found = similarity(*encoded({"original": tables.people, "synthetic": tables.current}))
@@ -320,7 +320,7 @@ class DiagnosisEvaluator(Evaluator):
 
     method: Literal["diagnosis", "sdmetrics-diagnosticreport"]
 
-    def evaluate(self, tables: Tables, files: Files, seed: int, wanted: Collection[str]) -> Evaluation:
+    def evaluate(self, tables: Tables, files: NamedFiles, seed: int, wanted: Collection[str]) -> Evaluation:
         """Compare ranges, categories and columns."""
         tables.check_made()
         read = frames.read_alike([tables.people, tables.current])

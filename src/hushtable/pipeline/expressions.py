@@ -31,14 +31,14 @@ from typing import Final, NamedTuple, NoReturn
 from hushtable.errors import PipelineError, listed, with_hint
 
 __all__ = [
-    "Agreement",
-    "Cell",
-    "Comparison",
+    "BothOrNeither",
+    "CellOf",
+    "ComparedOperands",
     "Condition",
     "Day",
     "Every",
-    "Missing",
-    "Number",
+    "NoCell",
+    "NumberLiteral",
     "Operand",
     "Some",
     "Sum",
@@ -51,14 +51,14 @@ __all__ = [
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class CellOf:
     """The cell of a column."""
 
     name: str
 
 
 @dataclass(frozen=True, slots=True)
-class Number:
+class NumberLiteral:
     """A finite number."""
 
     value: int | float
@@ -79,7 +79,7 @@ class Day:
 
 
 @dataclass(frozen=True, slots=True)
-class Missing:
+class NoCell:
     """No cell."""
 
 
@@ -92,7 +92,7 @@ class Sum:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class ComparedOperands:
     """Two operands and a sign; one of them holds a column."""
 
     left: Operand
@@ -101,7 +101,7 @@ class Comparison:
 
 
 @dataclass(frozen=True, slots=True)
-class Agreement:
+class BothOrNeither:
     """Two conditions that hold together or not at all; where ``is_same`` is False, just one of them."""
 
     left: Condition
@@ -123,9 +123,9 @@ class Some:
     parts: tuple[Condition, ...]
 
 
-Value = Number | Text | Day | Missing
-Operand = Cell | Value | Sum
-Condition = Comparison | Agreement | Every | Some
+Value = NumberLiteral | Text | Day | NoCell
+Operand = CellOf | Value | Sum
+Condition = ComparedOperands | BothOrNeither | Every | Some
 
 
 def columns_of(node: Condition | Operand) -> tuple[str, ...]:
@@ -136,13 +136,13 @@ def columns_of(node: Condition | Operand) -> tuple[str, ...]:
 def _named(node: Condition | Operand) -> Iterator[str]:
     parts: tuple[Condition | Operand, ...] = ()
     match node:
-        case Cell(name):
+        case CellOf(name):
             yield name
         case Sum(added, taken):
             parts = (*added, *taken)
-        case Comparison(left, _, right):
+        case ComparedOperands(left, _, right):
             parts = (left, right)
-        case Agreement(one, other):
+        case BothOrNeither(one, other):
             parts = (one, other)
         case Every(parts) | Some(parts):
             pass
@@ -189,11 +189,11 @@ def read(text: str, name: str) -> Condition:
     Examples
     --------
     >>> read("age >= 18", "rule")
-    Comparison(left=Cell(name='age'), sign='>=', right=Number(value=18))
+    ComparedOperands(left=CellOf(name='age'), sign='>=', right=NumberLiteral(value=18))
     >>> read("job IS pd.NA | `hours per week` < 40", "rule").parts[1]
-    Comparison(left=Cell(name='hours per week'), sign='<', right=Number(value=40))
+    ComparedOperands(left=CellOf(name='hours per week'), sign='<', right=NumberLiteral(value=40))
     """
-    return _Reader(text, name).whole()
+    return _ExpressionReader(text, name).whole()
 
 
 def number(text: str) -> int | float | None:
@@ -231,7 +231,7 @@ class _Part(NamedTuple):
         return isinstance(self.node, Condition)
 
 
-class _Reader:
+class _ExpressionReader:
     """Reads one text from left to right: a method for each part of the grammar."""
 
     def __init__(self, text: str, name: str) -> None:
@@ -336,12 +336,12 @@ class _Reader:
         for part in (left, right):
             if not part.is_condition:
                 self.fail(part.at, "expected a comparison in parentheses", "for instance: (age < 18) == (job IS pd.NA)")
-        return _Part(Agreement(self.condition(left), self.condition(right), sign == "=="), left.at)
+        return _Part(BothOrNeither(self.condition(left), self.condition(right), sign == "=="), left.at)
 
     def compared(self, left: _Part, sign: str, right: _Part) -> _Part:
         sides = [self.operand_of(left), self.operand_of(right)]
         for side, part in zip(sides, (left, right), strict=True):
-            if isinstance(side, Missing) and not sign.startswith("IS"):
+            if isinstance(side, NoCell) and not sign.startswith("IS"):
                 self.fail(part.at, f"pd.NA goes with IS and IS NOT, not with {sign}", "for instance: job IS NOT pd.NA")
         if not any(map(columns_of, sides)):
             text = next((place for place, side in enumerate(sides) if isinstance(side, Text)), None)
@@ -350,7 +350,7 @@ class _Reader:
                     left.at, "expected a column on one side", "names that look like numbers are in backticks: `2020`"
                 )
             sides[text] = _as_cell(sides[text])
-        return _Part(Comparison(sides[0], sign, sides[1]), left.at)
+        return _Part(ComparedOperands(sides[0], sign, sides[1]), left.at)
 
     def sum(self) -> _Part:
         first = self.operand()
@@ -365,7 +365,7 @@ class _Reader:
 
     def term(self, part: _Part) -> Operand:
         operand = _as_cell(self.operand_of(part))
-        if isinstance(operand, (Day, Missing)):
+        if isinstance(operand, (Day, NoCell)):
             self.fail(part.at, "expected a column or number to add", "for instance: net + tax <= gross")
         return operand
 
@@ -379,7 +379,7 @@ class _Reader:
         if self.takes("("):
             return _Part(self.within(token.at).node, token.at)
         if self.takes("pd.NA"):
-            return _Part(Missing(), token.at)
+            return _Part(NoCell(), token.at)
         if token.kind not in ("word", "column", "number", "text"):
             what = "expected a column, number, text in quotes, DATE(2020-01-31), pd.NA or ("
             self.fail(token.at, f"{what}, found {token.shown}", "names that hold spaces or signs are in backticks")
@@ -387,8 +387,8 @@ class _Reader:
         if token.kind == "word" and token.value == "DATE" and self.takes("("):
             return _Part(self.day(), token.at)
         if token.kind == "number":
-            return _Part(Number(self.number_of(token)), token.at)
-        return _Part(Text(token.value) if token.kind == "text" else Cell(token.value), token.at)
+            return _Part(NumberLiteral(self.number_of(token)), token.at)
+        return _Part(Text(token.value) if token.kind == "text" else CellOf(token.value), token.at)
 
     def within(self, at: int) -> _Part:
         """Read what is in parentheses, after the first."""
@@ -442,7 +442,7 @@ class _Reader:
 
 
 def _as_cell(operand: Operand) -> Operand:
-    return Cell(operand.value) if isinstance(operand, Text) else operand
+    return CellOf(operand.value) if isinstance(operand, Text) else operand
 
 
 def _hint(found: str) -> str:

@@ -21,11 +21,11 @@ __all__ = [
     "Deep",
     "Describing",
     "Executor",
+    "FileReading",
     "GivenSplit",
     "GivenTable",
     "Loading",
     "OwnSynthesizer",
-    "Reading",
     "Releasing",
     "SaveData",
     "SaveReport",
@@ -64,7 +64,7 @@ def _beginning(given: str) -> str:
 
 
 Output = Annotated[str, AfterValidator(_beginning)]
-Cells = Annotated[tuple[Annotated[str, BeforeValidator(_cell)], ...], BeforeValidator(several)]
+CellTexts = Annotated[tuple[Annotated[str, BeforeValidator(_cell)], ...], BeforeValidator(several)]
 Names = Annotated[tuple[str, ...], BeforeValidator(several)]
 
 
@@ -81,7 +81,7 @@ class FieldSchema(Record):
     """What a column is. How it is stored (``category_method``, ``logical_type`` ...) makes no difference here."""
 
     type: Type | None = None
-    na_values: Cells = ()
+    na_values: CellTexts = ()
     datetime_format: str | None = None
     precision: int | None = None
     category_method: Any = None
@@ -110,16 +110,16 @@ class Schema(Record):
     leading_zeros: Any = None
 
 
-class Reading(Record):
+class FileReading(Record):
     """How a file is read: shared by everything that names one."""
 
     column_types: dict[str, Names] = Field(default_factory=dict)
-    na_values: Cells | dict[str, Cells] = ()
+    na_values: CellTexts | dict[str, CellTexts] = ()
     header_names: tuple[str, ...] | None = None
     schema_: str | Schema | None = Field(default=None, alias="schema")
 
     @model_validator(mode="after")
-    def _types_are_known(self) -> Reading:
+    def _types_are_known(self) -> FileReading:
         odd = [name for name in self.column_types if name.lower() not in ("category", "datetime")]
         if odd:
             msg = f"column_types names {odd[0]!r}; it may name category and datetime"
@@ -127,7 +127,7 @@ class Reading(Record):
         return self
 
 
-class Loading(Reading):
+class Loading(FileReading):
     """Loader: the table of people."""
 
     filepath: str | None = None
@@ -149,7 +149,7 @@ class Loading(Reading):
         return f"nothing is downloaded: put the table at a path, such as benchmark/{name}.csv, and name that"
 
 
-class GivenTable(Reading):
+class GivenTable(FileReading):
     """Synthesizer, ``method: custom_data``: a table that was made elsewhere; never cut unless asked."""
 
     method: Literal["custom_data"]
@@ -176,14 +176,14 @@ class GivenSplit(Record):
 
     method: Literal["custom_data"]
     filepath: SplitPaths
-    na_values: Cells | dict[str, Cells] = ()
+    na_values: CellTexts | dict[str, CellTexts] = ()
     column_types: dict[str, Names] = Field(default_factory=dict)
     schema_: SplitSchemas = Field(default_factory=SplitSchemas, alias="schema")
 
     @property
-    def reading(self) -> Reading:
+    def reading(self) -> FileReading:
         """How the originals are read."""
-        return Reading(na_values=self.na_values, column_types=self.column_types, schema=self.schema_.ori)
+        return FileReading(na_values=self.na_values, column_types=self.column_types, schema=self.schema_.ori)
 
 
 class Splitting(Record):

@@ -40,7 +40,7 @@ from hushtable.pipeline.evaluators import Evaluator, LeftOut
 from hushtable.pipeline.experiments import Branch, Step, key_of, product, seed_of
 from hushtable.pipeline.modules import GRANULARITIES, Executor, Releasing, SaveData, SaveReport, SaveTiming
 from hushtable.pipeline.reading import STEPS, experiments_of
-from hushtable.pipeline.reports import Naming, Timing
+from hushtable.pipeline.reports import ReportNaming, Timing
 from hushtable.pipeline.results import Columns, Evaluation, Tables
 from hushtable.pipeline.steps import Doing, looked_at, made
 from hushtable.pipeline.store import Store
@@ -224,12 +224,12 @@ def _near(name: str, known: Sequence[str]) -> str:
     return "" if near is None else f" (did you mean {near!r}?)"
 
 
-def _naming(pipeline: Pipeline) -> Naming:
+def _naming(pipeline: Pipeline) -> ReportNaming:
     modules: dict[str, set[str]] = {}
     for step in pipeline.steps:
         modules.setdefault(step.module, set()).add(step.experiment)
     varied = frozenset(module for module, experiments in modules.items() if len(experiments) > 1)
-    return Naming("traditional" if pipeline.version is None else "plain", varied)
+    return ReportNaming("traditional" if pipeline.version is None else "plain", varied)
 
 
 def _log_of(pipeline: Pipeline, out: Path) -> Path | None:
@@ -241,7 +241,7 @@ def _log_of(pipeline: Pipeline, out: Path) -> Path | None:
 
 
 def _check_outputs(
-    pipeline: Pipeline, out: Path, log: Path | None, inputs: Sequence[Path], naming: Naming, *, overwrite: bool
+    pipeline: Pipeline, out: Path, log: Path | None, inputs: Sequence[Path], naming: ReportNaming, *, overwrite: bool
 ) -> None:
     """Raise InputError where a file could not be written in the end, before anything is done."""
     if log is not None:
@@ -270,7 +270,7 @@ def _make_folder(folder: Path, hint: str) -> None:
         raise InputError(with_hint(msg, hint)) from None
 
 
-def _names_of(reporter: Record, pipeline: Pipeline, naming: Naming) -> list[str]:
+def _names_of(reporter: Record, pipeline: Pipeline, naming: ReportNaming) -> list[str]:
     """Return the names that a reporter's files may have."""
     if isinstance(reporter, SaveData):
         return [name for name, _, _ in reports.data_files(reporter, pipeline.steps, naming)]
@@ -281,8 +281,8 @@ def _names_of(reporter: Record, pipeline: Pipeline, naming: Naming) -> list[str]
 
 
 def _reported(
-    pipeline: Pipeline, out: Path, log: Path | None, naming: Naming, done: _Done
-) -> tuple[dict[str, Columns], writing.Writing]:
+    pipeline: Pipeline, out: Path, log: Path | None, naming: ReportNaming, done: _Done
+) -> tuple[dict[str, Columns], writing.WrittenFiles]:
     """Return the reports, by the names of their files, and all files."""
     files: dict[Path, writing.File] = {}
     found: dict[str, Columns] = {}
@@ -310,7 +310,7 @@ def _failures(done: _Done) -> tuple[str, ...]:
     )
 
 
-def _tables_of(reporter: Record, naming: Naming, done: _Done) -> tuple[dict[str, Columns], set[str]]:
+def _tables_of(reporter: Record, naming: ReportNaming, done: _Done) -> tuple[dict[str, Columns], set[str]]:
     """Return the reports of a reporter, by the names of their files, and which of them are internal."""
     if isinstance(reporter, SaveTiming):
         return {reports.timing_name(reporter, naming): reports.timing(reporter, done.timings)}, set()
@@ -326,7 +326,7 @@ def _tables_of(reporter: Record, naming: Naming, done: _Done) -> tuple[dict[str,
     return {name: columns for name, columns in told.items() if columns is not None}, internal
 
 
-def _table(path: Path, tables: Tables, step: Step, what: str) -> writing.Writing:
+def _table(path: Path, tables: Tables, step: Step, what: str) -> writing.WrittenFiles:
     """Write a table of a step; a release as it was verified."""
     if what == "control":
         assert tables.control is not None, "a Splitter makes one"

@@ -61,7 +61,7 @@ _RANKS: Final = {"Loader": 0, "Splitter": 1, "Synthesizer": 2, "Constrainer": 2,
 _NAME: Final = re.compile(r"(?!.*_\[[^\]]*\]$)[^/\\\x00-\x1f]+")
 
 
-def experiments_of(given: Any, name: str, tree: plain_yaml.Node | None, folder: Path) -> dict[str, Any]:
+def experiments_of(given: Any, name: str, tree: plain_yaml.YamlNode | None, folder: Path) -> dict[str, Any]:
     """Read plain values as the entries of a pipeline: modules with their experiments, in the file's order.
 
     Raises
@@ -100,7 +100,7 @@ _EXAMPLE: Final = (
 class _Faults:
     """The faults of a file, with their lines."""
 
-    def __init__(self, name: str, tree: plain_yaml.Node | None) -> None:
+    def __init__(self, name: str, tree: plain_yaml.YamlNode | None) -> None:
         self.name, self.tree = name, tree
         self.found: list[str] = []
 
@@ -117,7 +117,7 @@ class _Faults:
         return None
 
 
-def validated(kind: type[Record], given: Any, name: str, tree: plain_yaml.Node | None) -> Record:
+def validated(kind: type[Record], given: Any, name: str, tree: plain_yaml.YamlNode | None) -> Record:
     """Read one record from a file of its own."""
     faults = _Faults(name, tree)
     record = faults.record(kind, given, ())

@@ -10,7 +10,7 @@ from hushtable.pipeline.experiments import Branch, Step, full_name
 from hushtable.pipeline.modules import SaveData, SaveReport, SaveTiming
 from hushtable.pipeline.results import Columns, Evaluation, Tables
 
-__all__ = ["Naming", "Timing", "data_files", "report", "report_name", "timing", "timing_name"]
+__all__ = ["ReportNaming", "Timing", "data_files", "report", "report_name", "timing", "timing_name"]
 
 _INDEX: Final[Mapping[str, tuple[str, ...]]] = {
     "columnwise": ("column",),
@@ -23,7 +23,7 @@ _PER_UNIT: Final = {"seconds": 1.0, "minutes": 60.0, "hours": 3600.0, "days": 86
 
 
 @dataclass(frozen=True, slots=True)
-class Naming:
+class ReportNaming:
     """How files are named where a reporter does not say.
 
     Attributes
@@ -61,7 +61,7 @@ class Timing:
     status: str
 
 
-def data_files(reporter: SaveData, steps: Sequence[Step], naming: Naming) -> Iterator[tuple[str, Step, str]]:
+def data_files(reporter: SaveData, steps: Sequence[Step], naming: ReportNaming) -> Iterator[tuple[str, Step, str]]:
     """Yield the name of each file of tables, the step whose table it is, and which of its tables."""
     for step in steps:
         if step.looks or not {step.module, step.label} & set(reporter.source):
@@ -71,7 +71,7 @@ def data_files(reporter: SaveData, steps: Sequence[Step], naming: Naming) -> Ite
             yield _data_name(reporter, step.path, naming, "control"), step, "control"
 
 
-def _data_name(reporter: SaveData, path: Branch, naming: Naming, what: str) -> str:
+def _data_name(reporter: SaveData, path: Branch, naming: ReportNaming, what: str) -> str:
     if naming.of(reporter) == "plain":
         told = [each for each in path[:-1] if each[0] in naming.varied] + [path[-1]]
         parts = [_plain(part) for module, experiment in told for part in (module, experiment)]
@@ -83,7 +83,7 @@ def _plain(name: str) -> str:
     return name.replace("_[", ".").replace("[", "").replace("]", "").replace(" ", "_")
 
 
-def report_name(reporter: SaveReport, granularity: str, naming: Naming) -> str:
+def report_name(reporter: SaveReport, granularity: str, naming: ReportNaming) -> str:
     """Return the name of a report's file."""
     strategy, evals = naming.of(reporter), "-".join(reporter.eval or ())
     if strategy == "plain":
@@ -170,6 +170,6 @@ def timing(reporter: SaveTiming, timings: Sequence[Timing]) -> Columns:
     }
 
 
-def timing_name(reporter: SaveTiming, naming: Naming) -> str:
+def timing_name(reporter: SaveTiming, naming: ReportNaming) -> str:
     """Return the name of the file of timings."""
     return f"{reporter.output}.timing.csv" if naming.of(reporter) == "plain" else f"{reporter.output}[Timing].csv"

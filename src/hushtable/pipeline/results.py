@@ -13,7 +13,7 @@ from typing import Any, Final, Protocol
 from hushtable.errors import InputError, with_hint
 from hushtable.io import Frame
 
-__all__ = ["Columns", "Evaluation", "Files", "Tables"]
+__all__ = ["Columns", "Evaluation", "NamedFiles", "Tables"]
 
 Columns = Mapping[str, Sequence[Any]]
 """A table of results: columns of one length, of plain values."""
@@ -21,7 +21,7 @@ Columns = Mapping[str, Sequence[Any]]
 _NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
 
 
-class Files(Protocol):
+class NamedFiles(Protocol):
     """Where the files are that a pipeline names."""
 
     def find(self, path: str) -> Path:

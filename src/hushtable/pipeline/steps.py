@@ -24,18 +24,18 @@ from hushtable.pipeline.evaluators import Evaluator
 from hushtable.pipeline.experiments import Step
 from hushtable.pipeline.modules import (
     Constraining,
+    FileReading,
     GivenSplit,
     GivenTable,
     Loading,
     OwnSynthesizer,
-    Reading,
     Releasing,
     Schema,
     Splitting,
     Synthesis,
 )
 from hushtable.pipeline.reading import validated
-from hushtable.pipeline.results import Evaluation, Files, Tables
+from hushtable.pipeline.results import Evaluation, NamedFiles, Tables
 from hushtable.pipeline.store import Store
 from hushtable.policy import Policy, Record, plain_yaml
 from hushtable.quality import describe
@@ -55,14 +55,14 @@ _KINDS: Final[Mapping[str, Kind]] = {
 }
 
 
-def load(filepath: str, files: Files, said: Reading, like: Frame | None = None) -> Frame:
+def load(filepath: str, files: NamedFiles, said: FileReading, like: Frame | None = None) -> Frame:
     """Read a table.
 
     Parameters
     ----------
     filepath : str
-    files : Files
-    said : Reading
+    files : NamedFiles
+    said : FileReading
         What a file says of its columns and cells.
     like : Frame, optional
         A table that was read before: what was said of its columns holds for this one too.
@@ -83,7 +83,7 @@ def load(filepath: str, files: Files, said: Reading, like: Frame | None = None) 
     return _decided(frame.told(specs))
 
 
-def _specs(said: Reading, files: Files) -> dict[str, ColumnSpec]:
+def _specs(said: FileReading, files: NamedFiles) -> dict[str, ColumnSpec]:
     """Return what is said of columns: by a schema, by their types, by what means missing in them."""
     specs = {
         name: ColumnSpec(
@@ -110,7 +110,7 @@ def _decided(frame: Frame) -> Frame:
     return known.told({name: ColumnSpec(kind) for name, kind in kinds.items() if kind == "category"})
 
 
-def _read_schema(schema: str | Schema | None, files: Files) -> Schema:
+def _read_schema(schema: str | Schema | None, files: NamedFiles) -> Schema:
     if not isinstance(schema, str):
         return schema or Schema()
     text = plain_yaml.text_of(files.find(schema), "schema", "it is YAML in UTF-8.", PipelineError)
@@ -119,7 +119,7 @@ def _read_schema(schema: str | Schema | None, files: Files) -> Schema:
     return known if isinstance(known, Schema) else Schema()
 
 
-def _headed(path: Path, said: Reading, dialect: Dialect) -> Frame:
+def _headed(path: Path, said: FileReading, dialect: Dialect) -> Frame:
     """Read a CSV without a header; the delimiter is the one that splits its first line into as many cells as names."""
     names = list(said.header_names or ())
     try:
@@ -155,7 +155,7 @@ class Doing:
 
     Attributes
     ----------
-    files : Files
+    files : NamedFiles
     store : Store
     seed : int
         The step's own.
@@ -163,7 +163,7 @@ class Doing:
         Under which its result is kept.
     """
 
-    files: Files
+    files: NamedFiles
     store: Store
     seed: int
     key: str
@@ -197,7 +197,7 @@ def looked_at(step: Step, tables: Tables, doing: Doing, wanted: Sequence[str]) -
     return _described(tables.current)
 
 
-def files_of(parameters: Record, files: Files) -> list[Path]:
+def files_of(parameters: Record, files: NamedFiles) -> list[Path]:
     """Return the files that a step with these parameters reads."""
     if isinstance(parameters, Evaluator):
         return [*parameters.inputs(files)]
@@ -215,7 +215,7 @@ def files_of(parameters: Record, files: Files) -> list[Path]:
     return found
 
 
-def policy_of(parameters: Releasing, files: Files) -> Policy:
+def policy_of(parameters: Releasing, files: NamedFiles) -> Policy:
     """Return the policy of an Anonymizer."""
     if parameters.policy is not None:
         return Policy.read(files.find(parameters.policy))
@@ -227,7 +227,7 @@ def _path_of(schema: str | Schema | None) -> str | None:
     return schema if isinstance(schema, str) else None
 
 
-def _loaded(parameters: Loading, files: Files) -> Tables:
+def _loaded(parameters: Loading, files: NamedFiles) -> Tables:
     assert parameters.filepath is not None, "a download is refused before"
     frame = load(parameters.filepath, files, parameters)
     return Tables(frame, frame)
@@ -246,14 +246,14 @@ def _with_counts(before: Tables, step: Step, current: Frame, counts: Mapping[str
     return replace(before, current=current, release=release, counts={**before.counts, **told})
 
 
-def _given_split(parameters: GivenSplit, before: Tables | None, files: Files) -> Tables:
+def _given_split(parameters: GivenSplit, before: Tables | None, files: NamedFiles) -> Tables:
     like = None if before is None else before.original
     original = load(parameters.filepath.ori, files, parameters.reading, like)
-    control = load(parameters.filepath.control, files, Reading(schema=parameters.schema_.control), original)
+    control = load(parameters.filepath.control, files, FileReading(schema=parameters.schema_.control), original)
     return Tables(original, original, control)
 
 
-def _given(parameters: GivenTable, before: Tables | None, files: Files) -> Tables:
+def _given(parameters: GivenTable, before: Tables | None, files: NamedFiles) -> Tables:
     frame = load(parameters.filepath, files, parameters, None if before is None else before.original)
     if parameters.sample_num_rows is not None:
         frame = frame.take(np.arange(min(parameters.sample_num_rows, frame.n_rows)))
@@ -364,7 +364,7 @@ def _is_whole(release: Path, doing: Doing) -> bool:
     return codebook_paths(release)[1].is_file()
 
 
-def _key_of(parameters: Releasing, files: Files) -> bytes | None:
+def _key_of(parameters: Releasing, files: NamedFiles) -> bytes | None:
     return None if parameters.key_file is None else files.find(parameters.key_file).read_bytes()
 
 

@@ -15,7 +15,7 @@ from hushtable.io import Frame, drafts, frames
 from hushtable.pipeline.results import Columns
 from hushtable.release import codebook_paths, manifest, renamed
 
-__all__ = ["RECORD", "File", "Writing", "check", "of_columns", "of_frame", "of_release", "of_text", "write"]
+__all__ = ["RECORD", "File", "WrittenFiles", "check", "of_columns", "of_frame", "of_release", "of_text", "write"]
 
 RECORD: Final = ".hushtable_files.json"
 """In an output folder: what runs wrote there, by name, with its SHA-256."""
@@ -29,25 +29,25 @@ class File:
     is_internal: bool
 
 
-Writing = Mapping[Path, File]
+WrittenFiles = Mapping[Path, File]
 
 
-def of_columns(path: Path, columns: Columns, *, is_internal: bool) -> Writing:
+def of_columns(path: Path, columns: Columns, *, is_internal: bool) -> WrittenFiles:
     """Write a table of results."""
     return {path: File(lambda draft: frames.write(frames.read(frames.assemble(columns)), draft), is_internal)}
 
 
-def of_frame(path: Path, frame: Frame, *, is_internal: bool) -> Writing:
+def of_frame(path: Path, frame: Frame, *, is_internal: bool) -> WrittenFiles:
     """Write a table."""
     return {path: File(lambda draft: frames.write(frame, draft), is_internal)}
 
 
-def of_text(path: Path, text: str, *, is_internal: bool = False) -> Writing:
+def of_text(path: Path, text: str, *, is_internal: bool = False) -> WrittenFiles:
     """Write text."""
     return {path: File(lambda draft: draft.write_text(text, encoding="utf-8", newline="\n"), is_internal)}
 
 
-def of_release(path: Path, release: Path, *, is_external: bool) -> Writing:
+def of_release(path: Path, release: Path, *, is_external: bool) -> WrittenFiles:
     """Write a verified release as it is kept, with its manifest and codebook, under another name.
 
     Raises
@@ -88,7 +88,7 @@ def check(paths: Sequence[Path], inputs: Sequence[Path], out: Path, *, overwrite
         )
 
 
-def write(files: Writing, inputs: Sequence[Path], out: Path, *, overwrite: bool) -> tuple[Path, ...]:
+def write(files: WrittenFiles, inputs: Sequence[Path], out: Path, *, overwrite: bool) -> tuple[Path, ...]:
     """Write all of them, with a record of them for the next run.
 
     Raises

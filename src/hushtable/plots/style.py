@@ -23,7 +23,7 @@ __all__ = [
     "FAINT",
     "INK",
     "PALETTE",
-    "Look",
+    "SeriesLook",
     "apart",
     "as_svg",
     "axes_of",
@@ -76,7 +76,7 @@ _LONGEST_SLANTED: Final = 16
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class SeriesLook:
     """What tells a series from others, with colours and without.
 
     Attributes
@@ -95,10 +95,10 @@ class Look:
     hatch: str
 
 
-def look(i: int) -> Look:
+def look(i: int) -> SeriesLook:
     """Return how the i-th series looks: of 36 no two lines, of 12 no two bars are alike in black and white."""
     n = len(PALETTE)
-    return Look(PALETTE[i % n], _DASHES[i % n], _MARKERS[(i + i // n) % n], _HATCHES[i % len(_HATCHES)])
+    return SeriesLook(PALETTE[i % n], _DASHES[i % n], _MARKERS[(i + i // n) % n], _HATCHES[i % len(_HATCHES)])
 
 
 def axes_of(ax: Any, *, width: float = 4.2, height: float = 3.0) -> Any:
@@ -222,14 +222,14 @@ def legend(axes: Any, handles: Sequence[Any], names: Sequence[str]) -> None:
         text.set_text(name)
 
 
-def patch(of: Look) -> Any:
+def patch(of: SeriesLook) -> Any:
     """Return what stands for bars of a look in a legend."""
     from matplotlib.patches import Patch
 
     return Patch(facecolor=of.color, edgecolor=INK, hatch=of.hatch, linewidth=EDGE)
 
 
-def line(of: Look) -> dict[str, Any]:
+def line(of: SeriesLook) -> dict[str, Any]:
     """Return the look of a line, as matplotlib's arguments."""
     return {
         "color": of.color,

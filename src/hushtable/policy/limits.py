@@ -6,10 +6,10 @@ import math
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-__all__ = ["Figure", "failures", "mpuccs_figures"]
+__all__ = ["LimitedFigure", "failures", "mpuccs_figures"]
 
 
-class Figure(NamedTuple):
+class LimitedFigure(NamedTuple):
     """A figure that has limits: its value, what it is, and why it may be higher in truth, where it may."""
 
     value: float
@@ -17,7 +17,7 @@ class Figure(NamedTuple):
     doubt: str = ""
 
 
-def failures(figures: Mapping[str, Figure], limits: Mapping[str, float]) -> list[dict[str, Any]]:
+def failures(figures: Mapping[str, LimitedFigure], limits: Mapping[str, float]) -> list[dict[str, Any]]:
     """Return, as plain values, the limits that figures are above, or are not known to be at most."""
     failed = []
     for name, limit in limits.items():
@@ -34,7 +34,7 @@ def failures(figures: Mapping[str, Figure], limits: Mapping[str, float]) -> list
     return failed
 
 
-def mpuccs_figures(summary: Mapping[str, Any], limits: Mapping[str, float]) -> dict[str, Figure]:
+def mpuccs_figures(summary: Mapping[str, Any], limits: Mapping[str, float]) -> dict[str, LimitedFigure]:
     """Return what can be limited of `hushtable.mpuccs`: its rate, its count, and its excess over a control.
 
     Of the excess, the upper end of its interval: an estimate from few records must not pass for being uncertain.
@@ -44,14 +44,19 @@ def mpuccs_figures(summary: Mapping[str, Any], limits: Mapping[str, float]) -> d
     if "complete" in summary and summary["total_combinations_pruned"]:
         doubt = "column sets were skipped for their entropy, and records with them"
     figures = {
-        "rate": Figure(summary["identification_rate"], "the share of the records that are identified", doubt),
-        "count": Figure(summary["total_identified"], "the number of records that are identified", doubt),
-        "weighted": Figure(summary["weighted_identification_rate"], "the same, larger sets weighing less", doubt),
+        "rate": LimitedFigure(summary["identification_rate"], "the share of the records that are identified", doubt),
+        "count": LimitedFigure(summary["total_identified"], "the number of records that are identified", doubt),
+        "weighted": LimitedFigure(
+            summary["weighted_identification_rate"], "the same, larger sets weighing less", doubt
+        ),
     }
     if "excess" not in limits:
         return figures
     if "control" not in summary:
-        return {**figures, "excess": Figure(math.nan, "", "no control was compared, or the budget ended before it was")}
+        return {
+            **figures,
+            "excess": LimitedFigure(math.nan, "", "no control was compared, or the budget ended before it was"),
+        }
     control, n_attacks = summary["control"], summary["total_syn_records"]
     most = control["n_compared"] / n_attacks
     if most <= limits["excess"]:
@@ -60,4 +65,4 @@ def mpuccs_figures(summary: Mapping[str, Any], limits: Mapping[str, float]) -> d
             f"originals compared once would show an excess of {most:.4g}"
         )
     what = f"the upper end of the 95 % interval of the excess risk, which is {control['excess_risk']:.4g}"
-    return {**figures, "excess": Figure(control["interval"][1], what, doubt)}
+    return {**figures, "excess": LimitedFigure(control["interval"][1], what, doubt)}

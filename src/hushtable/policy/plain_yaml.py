@@ -16,9 +16,9 @@ import yaml
 
 from hushtable.errors import InputError, PolicyError, with_hint
 
-__all__ = ["Node", "line_of", "part_of", "read", "text_of", "write"]
+__all__ = ["YamlNode", "line_of", "part_of", "read", "text_of", "write"]
 
-Node = yaml.Node
+YamlNode = yaml.Node
 
 _LARGEST: Final = 1_000_000  # characters
 
@@ -44,7 +44,7 @@ def text_of(path: str | os.PathLike[str], what: str, hint: str, error: type[Inpu
         raise error(with_hint(f"cannot read the {what} {str(path)!r}.", hint)) from None
 
 
-def read(text: str, name: str, error: type[InputError] = PolicyError) -> tuple[Any, Node | None]:
+def read(text: str, name: str, error: type[InputError] = PolicyError) -> tuple[Any, YamlNode | None]:
     """Read the one document of a text as plain values, and as the tree that knows their lines.
 
     Raises
@@ -74,7 +74,7 @@ def read(text: str, name: str, error: type[InputError] = PolicyError) -> tuple[A
         raise error(_fault(name, loader.line + 1, what, "put it in quotes where it is meant as text.")) from None
 
 
-def line_of(tree: Node | None, location: Sequence[int | str]) -> int:
+def line_of(tree: YamlNode | None, location: Sequence[int | str]) -> int:
     """Return the line (from 1) of the deepest part of a location that the text has."""
     line = 1
     for step in location:
@@ -92,12 +92,12 @@ def line_of(tree: Node | None, location: Sequence[int | str]) -> int:
 
 
 @lru_cache(maxsize=4)
-def _entries(mapping: yaml.MappingNode) -> dict[str, tuple[Node, Node]]:
+def _entries(mapping: yaml.MappingNode) -> dict[str, tuple[YamlNode, YamlNode]]:
     """Return the keys and values of a mapping by key; of a file with many faults, each asks for the same."""
     return {key.value: (key, node) for key, node in mapping.value}
 
 
-def part_of(tree: Node | None, location: Sequence[str]) -> Node | None:
+def part_of(tree: YamlNode | None, location: Sequence[str]) -> YamlNode | None:
     """Return the tree of an entry; None where there is none."""
     for step in location:
         pairs = tree.value if isinstance(tree, yaml.MappingNode) else ()
@@ -130,7 +130,7 @@ class _Loader(yaml.SafeLoader):
     def refuse(self, mark: yaml.Mark, what: str, hint: str = _QUOTE) -> NoReturn:
         raise self.error(_fault(self.name, mark.line + 1, what, hint))
 
-    def compose_node(self, parent: Node | None, index: Any) -> Node | None:
+    def compose_node(self, parent: YamlNode | None, index: Any) -> YamlNode | None:
         event = self.peek_event()  # type: ignore[no-untyped-call]
         if isinstance(event, yaml.AliasEvent) or event.anchor is not None:
             self.refuse(event.start_mark, "an anchor or alias (& or *)")

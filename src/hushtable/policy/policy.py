@@ -41,7 +41,7 @@ from hushtable._types import Progress
 from hushtable.anonymizers import Request, protect
 from hushtable.claims import Claim, Classes, Limits, Matchings, Verdict, of_models, opened, seen
 from hushtable.columns import ROLES, ColumnSpec, Role
-from hushtable.engines import Engine, RemoteRelease
+from hushtable.engines import EngineChoice, RemoteRelease
 from hushtable.errors import PolicyError, check_columns, listed, with_hint
 from hushtable.hierarchy import Hierarchy
 from hushtable.io import Frame, Snapshot, drafts, frames
@@ -55,8 +55,8 @@ from hushtable.policy.sections import (
     PolicyBudget,
     PolicyLimits,
     PolicyReading,
+    PolicyUnknown,
     PolicyWriting,
-    Unknown,
     existing,
     method_to_dict,
     read_loss,
@@ -128,7 +128,7 @@ class Policy(Record):
     person: str | None = None
     population: Annotated[str, BeforeValidator(existing)] | None = None
     domains: Annotated[str, BeforeValidator(existing)] | None = None
-    unknown: Unknown = "error"
+    unknown: PolicyUnknown = "error"
     missing: Literal["category"] = "category"
     limits: PolicyLimits = PolicyLimits()
     accept: Annotated[dict[str, str], BeforeValidator(reasons)] = Field(default_factory=dict)
@@ -231,7 +231,7 @@ class Policy(Record):
         *,
         key: bytes | None = None,
         progress: Progress | None = None,
-        engine: Engine = "auto",
+        engine: EngineChoice = "auto",
         session: Any = None,
     ) -> Release | Any:
         """Carry out the policy.
@@ -414,7 +414,7 @@ class Policy(Record):
         cls,
         given: Mapping[str, Any],
         name: str = "policy",
-        tree: plain_yaml.Node | None = None,
+        tree: plain_yaml.YamlNode | None = None,
         folder: Path | None = None,
     ) -> Policy:
         """Make a policy from plain values; with the YAML tree they came from, errors name the line."""

@@ -15,7 +15,7 @@ from hushtable.anonymizers import METHODS, Method, Request, check_roles, doubt_o
 from hushtable.claims import Limits
 from hushtable.columns import ColumnSpec, check_specs
 from hushtable.discover import looks_identifying, repeating_person
-from hushtable.engines import Engine, RemoteRelease
+from hushtable.engines import EngineChoice, RemoteRelease
 from hushtable.errors import ColumnError, ExposureWarning, InputError, check_type, listed, names_in, with_hint
 from hushtable.hierarchy import Hierarchy
 from hushtable.io import Frame, Snapshot, drafts, frames
@@ -54,7 +54,7 @@ def anonymize(
     key: bytes | None = None,
     budget: Budget | None = None,
     progress: Progress | None = None,
-    engine: Engine = "auto",
+    engine: EngineChoice = "auto",
     session: Any = None,
 ) -> Release | Any:
     """Generalize quasi-identifiers until every class satisfies the models, at little loss.

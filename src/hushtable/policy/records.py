@@ -32,7 +32,12 @@ class MisplacedError(ValueError):
 
 
 def faults_of(
-    error: ValidationError, kind: type[Record], given: Any, name: str, tree: plain_yaml.Node | None, above: Place = ()
+    error: ValidationError,
+    kind: type[Record],
+    given: Any,
+    name: str,
+    tree: plain_yaml.YamlNode | None,
+    above: Place = (),
 ) -> list[str]:
     """Write what is wrong in the entries of a record, a line each.
 
@@ -60,7 +65,7 @@ def faults_of(
     ]
 
 
-def fault_line(name: str, tree: plain_yaml.Node | None, place: Place, told: str) -> str:
+def fault_line(name: str, tree: plain_yaml.YamlNode | None, place: Place, told: str) -> str:
     """Write a fault with its place in a file, and with its line where the tree of the file is known."""
     where = name if tree is None else f"{name} line {plain_yaml.line_of(tree, place)}"
     return f"{where}: {'.'.join(map(str, place))}: {told}"

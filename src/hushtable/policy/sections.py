@@ -27,8 +27,8 @@ __all__ = [
     "PolicyExposure",
     "PolicyLimits",
     "PolicyReading",
+    "PolicyUnknown",
     "PolicyWriting",
-    "Unknown",
     "existing",
     "method_to_dict",
     "read_loss",
@@ -52,9 +52,9 @@ MEANINGS: Final = {
 
 _OF_VALUES: Final = ("hierarchy", "kind", "order")
 
-Role = Literal[Decided, "ask"]
+PolicyRole = Literal[Decided, "ask"]
 Action = Literal["remove", "pseudonym", "fresh"]
-Unknown = Literal["error", "suppress"]
+PolicyUnknown = Literal["error", "suppress"]
 
 
 def _in_one_line(error: HushError) -> str:
@@ -183,7 +183,7 @@ class ColumnPolicy(Record):
         `hushtable.Hierarchy.from_dict` reads it.
     """
 
-    role: Role
+    role: PolicyRole
     action: Action | None = None
     kind: Kind | None = None
     format: str | None = None

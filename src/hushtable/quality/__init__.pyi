@@ -23,4 +23,4 @@ from .objectives import (
     weighted_mean as weighted_mean,
 )
 from .similarity import describe as describe, diagnosis as diagnosis
-from .utility import Rows as Rows, Utility as Utility, measure_utility as measure_utility
+from .utility import SampledRows as SampledRows, Utility as Utility, measure_utility as measure_utility

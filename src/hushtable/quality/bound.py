@@ -20,7 +20,7 @@ from hushtable.errors import InputError, check_whole, with_hint
 from hushtable.hierarchy import Suppression
 from hushtable.io import Frame
 from hushtable.kernels import separation, spacing
-from hushtable.recoding import Intervals, Listed, Recoding, Rounded, Sets, layout
+from hushtable.recoding import Listed, PublishedIntervals, Recoding, Rounded, Sets, layout
 from hushtable.search import Budget, Clock, check_budget, say_if_first_run
 from hushtable.tables import Table
 
@@ -73,7 +73,7 @@ class Priced:
     complete: bool
 
 
-def lay_out(table: Table, names: Sequence[str]) -> tuple[spacing.Rows, CountArray]:
+def lay_out(table: Table, names: Sequence[str]) -> tuple[spacing.SpacedRows, CountArray]:
     """Lay out distinct rows for the kernels; return with them which of the table's rows each is."""
     axes = layout.lay_out(table, names, {}, {})
     places, n_rows = layout.places(table, axes), table.n_rows
@@ -97,7 +97,7 @@ def lay_out(table: Table, names: Sequence[str]) -> tuple[spacing.Rows, CountArra
             break
         starts, n_leading = np.append(np.flatnonzero(is_new), n_rows), j + 1
     laid_out = [axes[j] for j in first.tolist()]
-    rows = spacing.Rows(
+    rows = spacing.SpacedRows(
         places,
         table.counts[order],
         np.array([axis.is_ordered for axis in laid_out]),
@@ -110,7 +110,7 @@ def lay_out(table: Table, names: Sequence[str]) -> tuple[spacing.Rows, CountArra
     return rows, order
 
 
-def nearest_shares(rows: spacing.Rows, k: int, clock: Clock) -> FloatArray:
+def nearest_shares(rows: spacing.SpacedRows, k: int, clock: Clock) -> FloatArray:
     """Return each row's summed share with the farthest of its k nearest records; 0 where the clock was over."""
     shares = np.zeros(len(rows.counts))
     kept, distances = np.empty(k, dtype=np.int32), np.empty(k)
@@ -118,7 +118,7 @@ def nearest_shares(rows: spacing.Rows, k: int, clock: Clock) -> FloatArray:
     return shares
 
 
-def raised(rows: spacing.Rows, k: int, clock: Clock) -> Priced:
+def raised(rows: spacing.SpacedRows, k: int, clock: Clock) -> Priced:
     """Return the best prices that are found within a budget; without one, within some times the nodes of one proof.
 
     Notes
@@ -130,7 +130,7 @@ def raised(rows: spacing.Rows, k: int, clock: Clock) -> Priced:
     it has no time: so prices on the way there are proven first, and the best of all proofs is kept.
     """
     say_if_first_run(separation.certify, 15)
-    search = _Search(rows, k, clock)
+    search = _PriceSearch(rows, k, clock)
     near = nearest_shares(rows, k, clock)
     if search.done >= 1:
         return Priced(near, 0, complete=False)
@@ -155,17 +155,17 @@ def raised(rows: spacing.Rows, k: int, clock: Clock) -> Priced:
     return Priced(best, search.nodes, complete=clock.budget == Budget())
 
 
-def proven(rows: spacing.Rows, k: int, prices: FloatArray, clock: Clock) -> Priced:
+def proven(rows: spacing.SpacedRows, k: int, prices: FloatArray, clock: Clock) -> Priced:
     """Lower prices until no class exceeds its cost by them."""
-    search = _Search(rows, k, clock)
+    search = _PriceSearch(rows, k, clock)
     found = search.proven(prices, _THOROUGH)
     return Priced(found, search.nodes, complete=search.done < 1)
 
 
-class _Search:
+class _PriceSearch:
     """What the passes of one search share."""
 
-    def __init__(self, rows: spacing.Rows, k: int, clock: Clock) -> None:
+    def __init__(self, rows: spacing.SpacedRows, k: int, clock: Clock) -> None:
         self.rows, self.k, self.clock = rows, k, clock
         self.most_nodes = clock.budget.nodes
         self.scratch = _scratch(rows)
@@ -202,7 +202,7 @@ class _Search:
         def certify(run: tuple[int, int]) -> None:
             is_late = self.done - began > (until - began) * run[1] / len(order)
             most = 1 if self.done >= 1 else _QUICK if is_late else n_nodes
-            limits = separation.Limits(self.k, min(n_nodes, most))
+            limits = separation.SearchLimits(self.k, min(n_nodes, most))
             separation.certify(self.rows, self.scratch, limits, order, rank, run, lowered)
 
         in_turn(certify, len(order), lambda: False)
@@ -211,7 +211,7 @@ class _Search:
     def sweep(self, prices: FloatArray, step: float, n_nodes: int, until: float) -> None:
         """Raise every price once and lower those of dear classes, the highest prices first."""
         order = np.argsort(-prices, kind="stable")
-        limits = separation.Limits(self.k, n_nodes)
+        limits = separation.SearchLimits(self.k, n_nodes)
         in_turn(
             lambda run: separation.raise_prices(self.rows, self.scratch, limits, order, run, step, prices),
             len(order),
@@ -229,14 +229,14 @@ def in_turn(work: Callable[[tuple[int, int]], None], n_rows: int, is_over: Calla
         work((begin, min(n_rows, begin + _TOGETHER)))
 
 
-def _scratch(rows: spacing.Rows) -> separation.Scratch:
+def _scratch(rows: spacing.SpacedRows) -> separation.SeparationScratch:
     n_rows, n_columns = rows.places.shape
     n_places = int(rows.begins[-1])
 
     def codes(n: int) -> np.ndarray[tuple[int], np.dtype[np.int32]]:
         return np.zeros(n, dtype=np.int32)
 
-    return separation.Scratch(
+    return separation.SeparationScratch(
         rows=codes(n_rows),
         copies=np.zeros(n_rows, dtype=np.int64),
         shares=np.zeros(n_rows),
@@ -272,7 +272,7 @@ _MARGIN: Final = 1e-6
 _WHOLE: Final = 2.0**24  # what costs are counted in
 
 
-def matched(rows: spacing.Rows, clock: Clock) -> Priced:
+def matched(rows: spacing.SpacedRows, clock: Clock) -> Priced:
     """Return prices that no class of two records or more exceeds its cost by.
 
     Notes
@@ -309,7 +309,7 @@ def matched(rows: spacing.Rows, clock: Clock) -> Priced:
     return max(Priced(near, 0, complete=False), found, key=lambda each: float(each.prices @ rows.counts))
 
 
-def _prices(rows: spacing.Rows, pairs: CodeArray | CountArray, apart: FloatArray) -> FloatArray:
+def _prices(rows: spacing.SpacedRows, pairs: CodeArray | CountArray, apart: FloatArray) -> FloatArray:
     """Return the prices of an optimal fractional matching over some pairs of rows."""
     n_rows, counts = len(rows.counts), rows.counts
     is_free = counts >= _FREE
@@ -494,7 +494,7 @@ def _costs_no_less(column: Column, cell: Any) -> bool:
         rounding = cell.rounding
         is_fine = rounding.value_width == 1.0 and len(rounding.cells) == column.n_values
         return is_fine and np.allclose(rounding.cells / rounding.width, column.positions(), rtol=0, atol=1e-12)
-    return isinstance(cell, Intervals)
+    return isinstance(cell, PublishedIntervals)
 
 
 def ncp_lower_bound(data: Any, quasi_identifiers: Sequence[str], k: int) -> float:

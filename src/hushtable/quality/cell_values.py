@@ -36,14 +36,14 @@ from hushtable.io import Frame
 from hushtable.quality.distances import Spread
 from hushtable.tables import Table, totals
 
-__all__ = ["Axis", "Standing", "read_alike", "read_column", "told"]
+__all__ = ["Standing", "ValueAxis", "read_alike", "read_column", "told"]
 
 _EXACT: Final = 2**53  # whole numbers up to here are floats
 _DAYS: Final = ("date", "datetime")
 
 
 @dataclass(frozen=True, slots=True)
-class Axis:
+class ValueAxis:
     """Where the values of a column lie: from its first one on, or of a category at their codes.
 
     Attributes
@@ -66,7 +66,7 @@ class Axis:
     is_whole: bool
 
     @classmethod
-    def of(cls, column: Column) -> Axis:
+    def of(cls, column: Column) -> ValueAxis:
         """Lay out the values of a column."""
         if not column.is_measured or not column.n_values:
             return cls(column.kind, 0, 0, max(0.0, column.n_values - 1.0), is_whole=not column.is_measured)
@@ -116,12 +116,12 @@ class Standing:
     ----------
     column : Column
         Of the original.
-    axis : Axis
+    axis : ValueAxis
     original, published : Spread
     """
 
     column: Column
-    axis: Axis
+    axis: ValueAxis
     original: Spread
     published: Spread
 
@@ -165,7 +165,7 @@ def read_column(
         msg = "its labels mean groups made from the data, or what a hierarchy file says."
         raise InputError(with_hint(msg, "pass the policy for the file; groups are known in Python alone."))
     table = Table.encode(original, [name], typed=[name] if name in claim.sensitive else [])
-    column, axis = table.columns[0], Axis.of(table.columns[0])
+    column, axis = table.columns[0], ValueAxis.of(table.columns[0])
     if name in claim.columns:
         ladder = claim.hierarchies.get(name)
         given = None if ladder is None else Hierarchy.build(ladder, column, totals(table, name)[1:], unknown="suppress")
@@ -182,18 +182,18 @@ def read_alike(standing: Standing, others: Frame) -> Spread:
     return _of_texts(texts, rows, standing.column, standing.axis, star=False)
 
 
-def _of_values(column: Column, axis: Axis, codes: CodeArray) -> Spread:
+def _of_values(column: Column, axis: ValueAxis, codes: CodeArray) -> Spread:
     """Return the original's own column: every value is a cell, and the missing one is the last."""
     n_values = column.n_values
     rows = np.where(codes < 0, n_values, codes).astype(np.int32)
-    runs = _Runs(axis, n_values + 1)
+    runs = _CellRuns(axis, n_values + 1)
     runs.add(np.arange(n_values), axis.at(column.values))
     runs.missing[n_values] = 1
     return runs.spread(rows)
 
 
 def _kept(
-    original: Frame, published: Frame, claim: Classes | Matchings, name: str, column: Column, axis: Axis
+    original: Frame, published: Frame, claim: Classes | Matchings, name: str, column: Column, axis: ValueAxis
 ) -> Spread:
     """Read a column that is published as it came, but for stars where it is sensitive."""
     spelled = claim.specs.get(name, ColumnSpec()).spelling.completed(original.spelling(name).spelling)
@@ -201,9 +201,9 @@ def _kept(
     return _of_texts(texts, rows, column, axis, star=name in claim.sensitive)
 
 
-def _of_texts(texts: Sequence[str | None], rows: CodeArray, column: Column, axis: Axis, *, star: bool) -> Spread:
+def _of_texts(texts: Sequence[str | None], rows: CodeArray, column: Column, axis: ValueAxis, *, star: bool) -> Spread:
     """Read cells that are values, whatever they look like; new values of a category come behind the known."""
-    runs = _Runs(axis, len(texts))
+    runs = _CellRuns(axis, len(texts))
     is_value = np.array([text is not None and not (star and text == SUPPRESSED) for text in texts], dtype=bool)
     cells = np.flatnonzero(is_value)
     values = [text or "" for text, is_one in zip(texts, is_value, strict=True) if is_one]
@@ -220,10 +220,10 @@ def _of_texts(texts: Sequence[str | None], rows: CodeArray, column: Column, axis
 
 
 def _read_cells(
-    texts: Sequence[str | None], rows: CodeArray, column: Column, axis: Axis, ladder: Hierarchy | None
+    texts: Sequence[str | None], rows: CodeArray, column: Column, axis: ValueAxis, ladder: Hierarchy | None
 ) -> Spread:
     """Read the cells of a quasi-identifier."""
-    runs, intervals, others, values = _Runs(axis, len(texts)), {}, [], {}
+    runs, intervals, others, values = _CellRuns(axis, len(texts)), {}, [], {}
     code_of = {text: code for code, text in enumerate(column.texts())}
     labels = {label for level in ladder.labels[1:] for label in level} if ladder else set()
     places = axis.at(column.values)
@@ -247,11 +247,11 @@ def _read_cells(
 
 
 def _add_covered(
-    runs: _Runs,
+    runs: _CellRuns,
     cells: Sequence[int],
     texts: Sequence[str | None],
     column: Column,
-    axis: Axis,
+    axis: ValueAxis,
     ladder: Hierarchy | None,
 ) -> None:
     """Add sets and labels: the values that they cover, each equally, the missing one among them."""
@@ -272,7 +272,7 @@ def _add_covered(
     np.add.at(runs.missing, np.array(cells)[cell[~known]], share[~known])
 
 
-def _add_intervals(runs: _Runs, intervals: Mapping[int, Ends], axis: Axis) -> None:
+def _add_intervals(runs: _CellRuns, intervals: Mapping[int, Ends], axis: ValueAxis) -> None:
     """Add intervals, open ones to where the column's cells end."""
     texts = [*dict.fromkeys(text for ends in intervals.values() for text in ends[:2] if text is not None)]
     if not texts:
@@ -298,10 +298,10 @@ def _add_intervals(runs: _Runs, intervals: Mapping[int, Ends], axis: Axis) -> No
     runs.add([*intervals], np.array(lows), width=np.array(widths))
 
 
-class _Runs:
+class _CellRuns:
     """The runs of a column's cells, as they are found."""
 
-    def __init__(self, axis: Axis, n_cells: int) -> None:
+    def __init__(self, axis: ValueAxis, n_cells: int) -> None:
         self.axis = axis
         self.is_told = np.ones(n_cells, dtype=bool)
         self.missing = np.zeros(n_cells)

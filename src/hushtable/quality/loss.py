@@ -18,7 +18,7 @@ from hushtable.columns import Column
 from hushtable.errors import InputError, with_hint
 from hushtable.hierarchy import Hierarchy
 from hushtable.kernels import histogram
-from hushtable.recoding import Cells, Intervals, Nodes, Recoding, relative
+from hushtable.recoding import Cells, Nodes, PublishedIntervals, Recoding, relative
 from hushtable.tables import Table
 
 __all__ = [
@@ -378,7 +378,7 @@ def average_class_size(sizes: CountArray) -> float:
     return float(sizes.mean()) if len(sizes) else 0.0
 
 
-Variant = Literal["leaves", "mg-ga"]
+LossVariant = Literal["leaves", "mg-ga"]
 _VARIANTS: Final = ("leaves", "mg-ga")
 
 
@@ -460,7 +460,7 @@ class Certainty:
     """
 
     weights: Mapping[str, float] = field(default_factory=dict)
-    variant: Variant = "leaves"
+    variant: LossVariant = "leaves"
 
     name: ClassVar[str] = "certainty"
     by_width: ClassVar[bool] = True
@@ -505,7 +505,7 @@ def _sum(objective: MinimalDistortion | Certainty, recoding: Recoding, sizes: Co
 
 def _cell_costs(objective: MinimalDistortion | Certainty, column: Column, published: Cells) -> FloatArray:
     """Return what a cell of every class costs in one column."""
-    if isinstance(published, Intervals):
+    if isinstance(published, PublishedIntervals):
         if objective.by_width:
             return published.shares(column)
         is_star = published.has_missing & (published.high >= 0)

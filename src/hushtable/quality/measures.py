@@ -253,7 +253,7 @@ def _normalized(mean_share: float, leaf_share: float) -> float:
 
 
 @runtime_checkable
-class Released(Protocol):
+class MeasuredRelease(Protocol):
     """What a measure needs of a release: `hushtable.Release` has it."""
 
     @property
@@ -287,7 +287,7 @@ class Measure:
     compute: Callable[..., Any] = field(repr=False)
 
 
-def of(release: Released, measure: str, **options: Any) -> float | dict[str, float]:
+def of(release: MeasuredRelease, measure: str, **options: Any) -> float | dict[str, float]:
     """Return one figure of a release, or one for every quasi-identifier.
 
     Parameters
@@ -331,7 +331,7 @@ def of(release: Released, measure: str, **options: Any) -> float | dict[str, flo
         near = nearest(measure, MEASURES)
         hint = f"did you mean {near!r}?" if near else f"measures are {', '.join(MEASURES)}."
         raise InputError(with_hint(f"there is no measure {measure!r}.", hint))
-    if not isinstance(release, Released):
+    if not isinstance(release, MeasuredRelease):
         msg = with_hint(f"a {type(release).__name__} has no classes to measure.", "pass what `anonymize` returned.")
         raise InputError(msg)
     known = MEASURES[measure]

@@ -27,7 +27,7 @@ from hushtable.quality.prediction import Prediction, of_files, of_rows
 if TYPE_CHECKING:
     from hushtable.quality.cell_values import Standing
 
-__all__ = ["ColumnUtility", "Distribution", "PairUtility", "Rows", "Utility", "distribution", "measure_utility"]
+__all__ = ["ColumnUtility", "Distribution", "PairUtility", "SampledRows", "Utility", "distribution", "measure_utility"]
 
 _MOST_PLACES: Final = 10
 _LEAST: Final = 11  # records that share what is named
@@ -301,7 +301,7 @@ class Utility:
         return f"<table><tr>{head}</tr>{body}</table>{model}"
 
 
-class Rows(NamedTuple):
+class SampledRows(NamedTuple):
     """Which rows of an original a release publishes, and how some are held out.
 
     Attributes
@@ -323,7 +323,7 @@ def measure_utility(
     *,
     pseudonyms: Collection[str] = (),
     target: str | None = None,
-    rows: Rows | None = None,
+    rows: SampledRows | None = None,
     held_out: Frame | None = None,
     seed: int = 0,
 ) -> Utility:
@@ -340,7 +340,7 @@ def measure_utility(
         Columns that hold pseudonyms.
     target : str, optional
         The column that a model predicts; see `hushtable.quality.prediction`.
-    rows : Rows, optional
+    rows : SampledRows, optional
         Which row was published as which, where that is known.
     held_out : Frame, optional
         Originals that are not in the release, where it is not.

@@ -27,10 +27,10 @@ from hushtable.recoding.readable import Classwise, Labels, Listed, Rounded, are_
 __all__ = [
     "Centres",
     "GridCells",
-    "Intervals",
     "Labels",
     "NodeSets",
     "Nodes",
+    "PublishedIntervals",
     "Recoding",
     "Sets",
     "Written",
@@ -147,7 +147,7 @@ def _multiples(moment: np.datetime64, unit: str, step: int) -> tuple[Any, ...]:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Intervals(Classwise):
+class PublishedIntervals(Classwise):
     """What classes publish in an ordered column.
 
     Attributes
@@ -426,7 +426,7 @@ def label_runs(offsets: CountArray, members: CodeArray, write: Callable[[CodeArr
     return label_of_class, [write(members[offsets[label] : offsets[label + 1]]) for label in first.tolist()]
 
 
-Cells = Intervals | Sets | Nodes | NodeSets | GridCells | Centres | Rounded | Listed | Written
+Cells = PublishedIntervals | Sets | Nodes | NodeSets | GridCells | Centres | Rounded | Listed | Written
 
 
 @dataclass(frozen=True, slots=True, eq=False)

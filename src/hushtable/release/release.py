@@ -24,7 +24,7 @@ from hushtable.models import PrivacyModel, model_to_dict
 from hushtable.plots import charts
 from hushtable.quality import (
     Quality,
-    Rows,
+    SampledRows,
     Utility,
     average_class_size,
     discernibility,
@@ -32,7 +32,7 @@ from hushtable.quality import (
     measure_utility,
     release_bound,
 )
-from hushtable.recoding import Intervals, Recoding
+from hushtable.recoding import PublishedIntervals, Recoding
 from hushtable.release.codebook import Codebook
 from hushtable.release.edition import Edition, Rewritten
 from hushtable.release.exposure import Exposure, ExposureLimit, measure_exposure, persons_of
@@ -481,7 +481,7 @@ class Release:
             self.claim,
             pseudonyms=self._pseudonymized,
             target=target,
-            rows=Rows(np.flatnonzero(~gone), held_out),
+            rows=SampledRows(np.flatnonzero(~gone), held_out),
             seed=seed,
         )
 
@@ -542,7 +542,7 @@ class Release:
         """
         if self.exposure is not None:
             self.exposure.raise_if_refused()
-        if self.recoding.style == "tight" and any(isinstance(cell, Intervals) for cell in self.recoding.cells):
+        if self.recoding.style == "tight" and any(isinstance(cell, PublishedIntervals) for cell in self.recoding.cells):
             warnings.warn(
                 "tight intervals begin and end with values that somebody has: for readers who must not learn them, "
                 'take recoding="readable" or "cut".',

@@ -24,7 +24,7 @@ from hushtable.search import Budget, Clock, Trace
 from hushtable.tables import (
     Coverage,
     Joint,
-    Rows,
+    JointRows,
     Table,
     WalkProgress,
     lattice,
@@ -235,11 +235,11 @@ def tree(joint: Joint, sizes: Sequence[int], collisions: Collisions, how: Settin
     return columns
 
 
-def _attacking(joint: Joint) -> Rows:
+def _attacking(joint: Joint) -> JointRows:
     return joint.tables[min(1, len(joint.tables) - 1)]
 
 
-def _stacked(tables: Sequence[Rows]) -> tuple[CodeArray, CountArray, CountArray]:
+def _stacked(tables: Sequence[JointRows]) -> tuple[CodeArray, CountArray, CountArray]:
     """Put the rows of the attacking table above the others; return codes, and how often each row attacks or is hit."""
     if len(tables) == 1:
         (only,) = tables
@@ -263,7 +263,7 @@ def _base(path: tuple[int, ...], sizes: Sequence[int]) -> tuple[int, ...]:
 
 
 def _pruning(
-    grid: uniques.Grid,
+    grid: uniques.WalkGrid,
     attacking: CountArray,
     sizes: Sequence[int],
     delta: float,
@@ -313,7 +313,7 @@ def _pruning(
 
 
 def _hits_outside(
-    grid: uniques.Grid,
+    grid: uniques.WalkGrid,
     sizes: Sequence[int],
     pruned: Collection[tuple[int, ...]],
     draws: Sequence[NDArray[np.int64]],

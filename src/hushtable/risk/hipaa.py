@@ -16,7 +16,7 @@ from typing import Any, Final
 import numpy as np
 
 from hushtable.columns import SUPPRESSED
-from hushtable.discover import Cells, cells_of, finding, lexicon, look_of
+from hushtable.discover import ColumnCells, cells_of, finding, lexicon, look_of
 from hushtable.errors import ColumnError
 from hushtable.io import frames
 from hushtable.tables import Table
@@ -116,16 +116,16 @@ def _broken(source: Table | frames.Frame, name: str, year: int) -> str:
     return broken[0] if broken else ""
 
 
-def _never(cells: Cells, year: int) -> bool:
+def _never(cells: ColumnCells, year: int) -> bool:
     return False
 
 
-def _texts(cells: Cells) -> list[str]:
+def _texts(cells: ColumnCells) -> list[str]:
     """Return the distinct cells; what is suppressed tells nothing."""
     return [text for text in map(str.strip, cells.column.texts()) if text != SUPPRESSED]
 
 
-def _is_short(cells: Cells, year: int) -> bool:
+def _is_short(cells: ColumnCells, year: int) -> bool:
     kept = ["".join(filter(str.isalnum, text)) for text in _texts(cells)]
     if cells.column.is_measured:
         # A number has lost its leading zeros.
@@ -133,20 +133,20 @@ def _is_short(cells: Cells, year: int) -> bool:
     return all(len(text) <= _MOST_DIGITS and not _FEW_PEOPLE.fullmatch(text) for text in kept)
 
 
-def _are_years(cells: Cells) -> bool:
+def _are_years(cells: ColumnCells) -> bool:
     if len(cells.moments):
         return bool((cells.moments == cells.moments.astype("datetime64[Y]")).all())
     return all(map(_A_YEAR.fullmatch, _texts(cells)))
 
 
-def _are_years_of_living(cells: Cells, year: int) -> bool:
+def _are_years_of_living(cells: ColumnCells, year: int) -> bool:
     """Tell whether dates are years, and none tells an age over 89 by lying so far before today or another one."""
     years = [int(each) for text in _texts(cells) for each in re.findall(r"\d{4}", text)]
     years.append(year)
     return _are_years(cells) and max(years) - min(years) <= _OLDEST
 
 
-def _are_ages_to_89(cells: Cells, year: int) -> bool:
+def _are_ages_to_89(cells: ColumnCells, year: int) -> bool:
     return all(_OPEN_TOP.fullmatch(text) or _oldest(text) <= _OLDEST for text in _texts(cells))
 
 
@@ -159,7 +159,7 @@ def _oldest(text: str) -> float:
     return max(numbers) - (text.startswith("[") and text.endswith(")"))
 
 
-_ALLOWED: Final[Mapping[str, Callable[[Cells, int], bool]]] = {
+_ALLOWED: Final[Mapping[str, Callable[[ColumnCells, int], bool]]] = {
     "postcode": _is_short,
     "birth": _are_years_of_living,
     "date": _are_years_of_living,

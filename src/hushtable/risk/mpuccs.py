@@ -30,14 +30,14 @@ from hushtable.risk.collisions import (
 )
 from hushtable.risk.intervals import clipped, excess_risk, standard_score, wilson
 from hushtable.search import Budget, Trace, check_budget
-from hushtable.tables import Coverage, Joint, Rows, Table, WalkProgress, code_together
+from hushtable.tables import Coverage, Joint, JointRows, Table, WalkProgress, code_together
 
 __all__ = ["Mpuccs", "against_control", "encoded", "in_order", "mpuccs", "sizes_of"]
 
 
 def against_control(
-    original: Rows,
-    control: Rows,
+    original: JointRows,
+    control: JointRows,
     n_attacks: int,
     attack: Callable[[Iterable[CountArray]], CountArray | None],
     *,
@@ -49,7 +49,7 @@ def against_control(
 
     Parameters
     ----------
-    original, control : Rows
+    original, control : JointRows
     n_attacks : int
         Records that attack.
     attack : callable

@@ -20,7 +20,7 @@ from hushtable.errors import InputError, listed, with_hint
 from hushtable.io import Frame, frames
 from hushtable.models import entries
 from hushtable.synthesizers import copula
-from hushtable.synthesizers.writing import Values, within
+from hushtable.synthesizers.writing import ValueSource, within
 from hushtable.tables import Table
 
 __all__ = ["GROUP", "METHODS", "Bootstrap", "Copula", "Independent", "Installed", "Method", "installed", "register"]
@@ -34,7 +34,7 @@ class Method(Protocol):
     """As it is written: ``"copula"``."""
 
     @property
-    def values(self) -> Values:
+    def values(self) -> ValueSource:
         """Whether numbers and times may lie between those of two records."""
         ...
 
@@ -46,10 +46,10 @@ class Method(Protocol):
 METHODS: Final[dict[str, type[Method]]] = {}
 """Every synthesizer by the name that it is asked for by."""
 
-MethodT = TypeVar("MethodT", bound=Method)
+SynthesizerT = TypeVar("SynthesizerT", bound=Method)
 
 
-def register(method: type[MethodT]) -> type[MethodT]:
+def register(method: type[SynthesizerT]) -> type[SynthesizerT]:
     """Make a synthesizer known by its name; usable as a decorator.
 
     Raises
@@ -81,7 +81,7 @@ class Copula:
     """
 
     name: ClassVar[str] = "copula"
-    values: Values = "interpolated"
+    values: ValueSource = "interpolated"
 
     def __post_init__(self) -> None:
         _check_values(self.values)
@@ -109,7 +109,7 @@ class Independent:
     """
 
     name: ClassVar[str] = "independent"
-    values: Values = "interpolated"
+    values: ValueSource = "interpolated"
 
     def __post_init__(self) -> None:
         _check_values(self.values)
@@ -131,7 +131,7 @@ class Bootstrap:
     """
 
     name: ClassVar[str] = "bootstrap"
-    values: ClassVar[Values] = "observed"
+    values: ClassVar[ValueSource] = "observed"
 
     def places(self, table: Table, n: int, rng: np.random.Generator) -> FloatArray:
         """Draw records, and return where each stands in the line of every column."""
@@ -148,14 +148,14 @@ def _stands(table: Table, j: int) -> CountArray:
 
 
 def _check_values(values: str) -> None:
-    if values not in get_args(Values):
+    if values not in get_args(ValueSource):
         msg = with_hint(f"values = {values!r}.", "choose 'interpolated' or 'observed'.")
         raise InputError(msg)
 
 
 GROUP: Final = "hushtable.synthesizers"
 
-Written = TypeVar("Written")
+WrittenT = TypeVar("WrittenT")
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,7 +201,7 @@ class Installed:
         code = hashlib.sha256(place.read_bytes()).hexdigest() if place is not None and place.is_file() else ""
         return f"{package} {code}"
 
-    def written(self, write: Callable[[Any], Written], found: Any) -> Written:
+    def written(self, write: Callable[[Any], WrittenT], found: Any) -> WrittenT:
         """Return what is made of a table that it returned, and say whose table it was where that cannot be."""
         try:
             return write(found)

@@ -19,9 +19,9 @@ from hushtable.io import Frame
 from hushtable.synthesizers.cell_styles import cells_like, like, n_decimals
 from hushtable.tables import Table, to_decimals
 
-__all__ = ["Drawn", "Values", "draw", "ends_of", "frame_at", "frame_like", "table_at", "table_like", "within"]
+__all__ = ["Drawn", "ValueSource", "draw", "ends_of", "frame_at", "frame_like", "table_at", "table_like", "within"]
 
-Values = Literal["interpolated", "observed"]
+ValueSource = Literal["interpolated", "observed"]
 
 _OF_TIME: Final = (86_400_000_000, 3_600_000_000, 60_000_000, 1_000_000, 1_000, 1)  # microseconds
 _OF_WHOLES: Final = tuple(10**power for power in range(18, -1, -1))
@@ -59,7 +59,7 @@ def within(shares: FloatArray, n_records: int) -> FloatArray:
     return np.asarray(np.minimum(shares * n_records, np.nextafter(np.float64(n_records), 0)))
 
 
-def draw(column: Column, ends: CountArray, places: FloatArray, values: Values, decimals: int) -> Drawn:
+def draw(column: Column, ends: CountArray, places: FloatArray, values: ValueSource, decimals: int) -> Drawn:
     """Find the cells at some places of a column.
 
     Parameters
@@ -119,7 +119,7 @@ def _unit(column: Column, whole: CountArray) -> int:
     return int(next(unit for unit in units if not (whole % unit).any()))
 
 
-def frame_at(frame: Frame, table: Table, values: Values, places: FloatArray) -> Frame:
+def frame_at(frame: Frame, table: Table, values: ValueSource, places: FloatArray) -> Frame:
     """Return the cells at some places of a frame's columns.
 
     Parameters
@@ -151,7 +151,7 @@ def frame_at(frame: Frame, table: Table, values: Values, places: FloatArray) -> 
     return dealt
 
 
-def table_at(table: Table, values: Values, places: FloatArray) -> Table:
+def table_at(table: Table, values: ValueSource, places: FloatArray) -> Table:
     """Return the table of the values at some places of its columns, each record a row."""
     columns, codes = [], np.empty(places.shape, dtype=np.int32)
     for j, column in enumerate(table.columns):
@@ -179,7 +179,7 @@ def table_like(table: Table, found: Frame) -> Table:
     return Table.encode(found, table.names, specs)
 
 
-def _has_decimals(column: Column, values: Values) -> bool:
+def _has_decimals(column: Column, values: ValueSource) -> bool:
     return column.kind == "decimal" and values == "interpolated"
 
 

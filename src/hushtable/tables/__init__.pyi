@@ -1,5 +1,5 @@
 from . import lattice as lattice
-from .joint import Joint as Joint, Rows as Rows, code_together as code_together, to_decimals as to_decimals
+from .joint import Joint as Joint, JointRows as JointRows, code_together as code_together, to_decimals as to_decimals
 from .lattice.column_sets import (
     Coverage as Coverage,
     WalkProgress as WalkProgress,

@@ -15,13 +15,13 @@ from hushtable.columns import Column, value_text
 from hushtable.kernels import group
 from hushtable.tables.table import Table
 
-__all__ = ["Joint", "Rows", "code_together", "to_decimals"]
+__all__ = ["Joint", "JointRows", "code_together", "to_decimals"]
 
 _EXACT: Final[Mapping[str, Any]] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Rows:
+class JointRows:
     """Some rows of one of the tables.
 
     Attributes
@@ -42,15 +42,15 @@ class Rows:
         """How many records the rows stand for."""
         return int(self.counts.sum())
 
-    def take(self, rows: CountArray | CodeArray) -> Rows:
+    def take(self, rows: CountArray | CodeArray) -> JointRows:
         """Return some of the rows, in the order given."""
-        return Rows(np.ascontiguousarray(self.codes[:, rows]), self.counts[rows], self.positions[rows])
+        return JointRows(np.ascontiguousarray(self.codes[:, rows]), self.counts[rows], self.positions[rows])
 
-    def reordered(self, columns: Sequence[int]) -> Rows:
+    def reordered(self, columns: Sequence[int]) -> JointRows:
         """Return the rows with their columns in another order."""
-        return Rows(np.ascontiguousarray(self.codes[list(columns)]), self.counts, self.positions)
+        return JointRows(np.ascontiguousarray(self.codes[list(columns)]), self.counts, self.positions)
 
-    def distinct(self, widths: Sequence[int]) -> Rows:
+    def distinct(self, widths: Sequence[int]) -> JointRows:
         """Return every distinct row once, as one record, where it comes first."""
         labels = np.zeros(len(self.counts), dtype=np.int32)
         n_classes = min(1, len(labels))
@@ -59,7 +59,7 @@ class Rows:
             n_classes = group.refine(labels, n_classes, codes, width, refined)
             labels = refined
         kept = self.take(group.first_rows(labels, n_classes))
-        return Rows(kept.codes, np.ones(n_classes, dtype=np.int64), kept.positions)
+        return JointRows(kept.codes, np.ones(n_classes, dtype=np.int64), kept.positions)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -81,7 +81,7 @@ class Joint:
     names: tuple[str, ...]
     widths: tuple[int, ...]
     values: tuple[list[Any], ...] = field(repr=False)
-    tables: tuple[Rows, ...] = field(repr=False)
+    tables: tuple[JointRows, ...] = field(repr=False)
 
     def without_values(self) -> Joint:
         """Return the codes alone: who is equal to whom, but not in what."""
@@ -115,7 +115,7 @@ def code_together(
             codes[j] = translated[table.codes[table.index(name)]]
         widths.append(len(code_of))
         distinct.append(list(code_of))
-    rows = [Rows(codes, table.counts, np.arange(table.n_rows)) for table, codes in zip(tables, coded, strict=True)]
+    rows = [JointRows(codes, table.counts, np.arange(table.n_rows)) for table, codes in zip(tables, coded, strict=True)]
     return Joint(names, tuple(widths), tuple(distinct), tuple(rows))
 
 

@@ -11,8 +11,8 @@ import numpy as np
 
 from hushtable._types import CodeArray
 from hushtable.anonymizers.fulldomain.costs import objective_of
-from hushtable.anonymizers.fulldomain.intervals import Search, Solved, Tags
-from hushtable.anonymizers.fulldomain.nodes import Levels, Roller, Vector, levels_of
+from hushtable.anonymizers.fulldomain.intervals import NodeSearch, Solved, Tags
+from hushtable.anonymizers.fulldomain.nodes import PublishedLevels, Roller, Vector, levels_of
 from hushtable.anonymizers.method import Found, Offers, Problem, register
 from hushtable.errors import BudgetExceeded, InfeasibleError, check_whole, listed, with_hint
 from hushtable.kernels import rollup
@@ -86,7 +86,7 @@ class FullDomain:
         objective = objective_of(
             problem.loss, problem.table, problem.columns, columns, roller.codes, most, judge.min_size
         )
-        solved = Search(roller, tags, objective, problem.clock).run()
+        solved = NodeSearch(roller, tags, objective, problem.clock).run()
         if solved.node is None:
             raise _none_found(problem, solved, most)
         trace = _trace(repr(self), problem.clock, solved, columns)
@@ -126,7 +126,7 @@ def _found(problem: Problem, roller: Roller, tags: Tags, levels: Vector, trace: 
     return Found(partition, Recoding(names, cells, "full_domain"), trace)
 
 
-def _cells(column: Levels, level: int, codes: CodeArray) -> Nodes:
+def _cells(column: PublishedLevels, level: int, codes: CodeArray) -> Nodes:
     """Say what classes publish at a level, from a code of each; below the top the missing one (-1) publishes itself."""
     ladder = column.ladder
     is_missing = codes < 0
@@ -138,7 +138,7 @@ def _cells(column: Levels, level: int, codes: CodeArray) -> Nodes:
     return Nodes(levels, np.hstack([ladder.level_codes, none])[levels, codes], is_missing, ladder)
 
 
-def _trace(method: str, clock: Clock, solved: Solved, columns: tuple[Levels, ...]) -> Trace:
+def _trace(method: str, clock: Clock, solved: Solved, columns: tuple[PublishedLevels, ...]) -> Trace:
     n_nodes = math.prod(column.top + 1 for column in columns)
     n_pruned = sum(leaf.reason != "node" for leaf in solved.leaves)
     effort = Effort(solved.n_rolled, n_pruned, 0, math.log10(n_nodes), None, tuple(clock.history))
@@ -149,7 +149,7 @@ def _trace(method: str, clock: Clock, solved: Solved, columns: tuple[Levels, ...
 
 
 def _evidence(
-    problem: Problem, found: Found, solved: Solved, columns: tuple[Levels, ...], most: int
+    problem: Problem, found: Found, solved: Solved, columns: tuple[PublishedLevels, ...], most: int
 ) -> Mapping[str, Any]:
     """Return the entries of a certificate that the search knows."""
     return {

@@ -10,7 +10,7 @@ from typing import Protocol
 import numpy as np
 
 from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray
-from hushtable.anonymizers.fulldomain.nodes import Levels, Snapshot, Vector
+from hushtable.anonymizers.fulldomain.nodes import NodeSnapshot, PublishedLevels, Vector
 from hushtable.kernels import rollup
 from hushtable.quality import (
     ArxLoss,
@@ -24,10 +24,10 @@ from hushtable.quality import (
 )
 from hushtable.tables import Table, totals
 
-__all__ = ["Additive", "ByClass", "Objective", "objective_of"]
+__all__ = ["Additive", "ByClass", "NodeObjective", "objective_of"]
 
 
-class Objective(Protocol):
+class NodeObjective(Protocol):
     """What is made small, in the loss's unit."""
 
     @property
@@ -39,17 +39,17 @@ class Objective(Protocol):
         """Return a bound under the cost of every node from one up; look-ups only."""
         ...
 
-    def value(self, node: Snapshot, failing: BoolArray) -> float:
+    def value(self, node: NodeSnapshot, failing: BoolArray) -> float:
         """Return what a node costs whose failing classes are suppressed."""
         ...
 
-    def bound(self, levels: Vector, source: Snapshot, tagged: BoolArray) -> float:
+    def bound(self, levels: Vector, source: NodeSnapshot, tagged: BoolArray) -> float:
         """Return a bound under the cost of every node from one up at which certain records fail.
 
         Parameters
         ----------
         levels : tuple of int
-        source : Snapshot
+        source : NodeSnapshot
             Of a node below, or that one.
         tagged : ndarray of bool
             The classes of the source whose records fail.
@@ -58,7 +58,7 @@ class Objective(Protocol):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Cells:
+class CellCosts:
     """What cells cost, by column.
 
     Attributes
@@ -73,7 +73,7 @@ class Cells:
     sums: tuple[tuple[float, ...], ...]
 
     @classmethod
-    def of(cls, costs: Sequence[FloatArray], stars: Sequence[FloatArray], counts: Sequence[CountArray]) -> Cells:
+    def of(cls, costs: Sequence[FloatArray], stars: Sequence[FloatArray], counts: Sequence[CountArray]) -> CellCosts:
         """Make cells of what they cost, what a suppressed one costs, and the records of each code."""
         extras = tuple(star[None, :] - cost for cost, star in zip(costs, stars, strict=True))
         pairs = zip(costs, counts, strict=True)
@@ -88,17 +88,17 @@ class Additive:
     ----------
     codes : ndarray of int32, shape (n_rows, n_columns)
         Code + 1 of every row.
-    cells : Cells
+    cells : CellCosts
         What cells cost.
-    floors : Cells
+    floors : CellCosts
         The least that they cost at a level or above it: the same, but where a rule has a wider node cost less.
     finish : callable
         The loss, from the sums by column.
     """
 
     codes: CodeArray = field(repr=False)
-    cells: Cells = field(repr=False)
-    floors: Cells = field(repr=False)
+    cells: CellCosts = field(repr=False)
+    floors: CellCosts = field(repr=False)
     finish: Callable[[Sequence[float]], float] = field(repr=False)
 
     by_class = False
@@ -107,15 +107,15 @@ class Additive:
         """Return what a node costs whose records are all published."""
         return self.finish([sums[level] for sums, level in zip(self.floors.sums, levels, strict=True)])
 
-    def value(self, node: Snapshot, failing: BoolArray) -> float:
+    def value(self, node: NodeSnapshot, failing: BoolArray) -> float:
         """Return what a node costs whose failing classes are suppressed."""
         return self._of(self.cells, node.levels, node, failing)
 
-    def bound(self, levels: Vector, source: Snapshot, tagged: BoolArray) -> float:
+    def bound(self, levels: Vector, source: NodeSnapshot, tagged: BoolArray) -> float:
         """Return what the records cost at the lowest levels, those that fail as suppressed ones."""
         return self._of(self.floors, levels, source, tagged)
 
-    def _of(self, cells: Cells, levels: Vector, source: Snapshot, gone: BoolArray) -> float:
+    def _of(self, cells: CellCosts, levels: Vector, source: NodeSnapshot, gone: BoolArray) -> float:
         table = np.zeros((len(levels), max(extra.shape[1] for extra in cells.extras)))
         for j, (extra, level) in enumerate(zip(cells.extras, levels, strict=True)):
             table[j, : extra.shape[1]] = extra[level]
@@ -152,7 +152,7 @@ class ByClass:
         del levels
         return float(self.min_size * self.n_records if self.is_squared else self.min_size)
 
-    def value(self, node: Snapshot, failing: BoolArray) -> float:
+    def value(self, node: NodeSnapshot, failing: BoolArray) -> float:
         """Return what a node costs whose failing classes are suppressed."""
         sizes = node.sizes[~failing & (node.sizes > 0)]
         n_kept = int(sizes.sum())
@@ -160,7 +160,7 @@ class ByClass:
             return float(_sum_of_squares(sizes) + (self.n_records - n_kept) * self.n_records)
         return n_kept / len(sizes) if len(sizes) else math.inf
 
-    def bound(self, levels: Vector, source: Snapshot, tagged: BoolArray) -> float:
+    def bound(self, levels: Vector, source: NodeSnapshot, tagged: BoolArray) -> float:
         """Have every record cost the size of its class at the lowest levels, or what a suppressed one costs."""
         if source.levels != levels:
             return self.least(levels)
@@ -181,8 +181,14 @@ class ByClass:
 
 
 def objective_of(
-    loss: Loss, table: Table, names: Sequence[str], columns: Sequence[Levels], codes: CodeArray, most: int, least: int
-) -> Objective:
+    loss: Loss,
+    table: Table,
+    names: Sequence[str],
+    columns: Sequence[PublishedLevels],
+    codes: CodeArray,
+    most: int,
+    least: int,
+) -> NodeObjective:
     """Return what a loss costs on the nodes of a lattice.
 
     Parameters
@@ -203,13 +209,13 @@ def objective_of(
     counts = [totals(table, name) for name in names]
     costs, stars = zip(*(_priced(loss, *each) for each in zip(columns, counts, strict=True)), strict=True)
     floors = [np.minimum.accumulate(cost[::-1], axis=0)[::-1] for cost in costs]
-    cells = Cells.of(costs, stars, counts)
+    cells = CellCosts.of(costs, stars, counts)
     is_rising = all(np.array_equal(floor, cost) for floor, cost in zip(floors, costs, strict=True))
     finish = _finish(loss, names, columns, table.n_records)
-    return Additive(codes, cells, cells if is_rising else Cells.of(floors, stars, counts), finish)
+    return Additive(codes, cells, cells if is_rising else CellCosts.of(floors, stars, counts), finish)
 
 
-def _priced(loss: Loss, column: Levels, counts: CountArray) -> tuple[FloatArray, FloatArray]:
+def _priced(loss: Loss, column: PublishedLevels, counts: CountArray) -> tuple[FloatArray, FloatArray]:
     """Return what a cell costs of every code (the missing one first) at every level, and suppressed."""
     ladder, shape = column.ladder, column.nodes.shape
     codes = np.arange(ladder.n_values)
@@ -236,7 +242,7 @@ def _priced(loss: Loss, column: Levels, counts: CountArray) -> tuple[FloatArray,
 
 
 def _finish(
-    loss: Loss, names: Sequence[str], columns: Sequence[Levels], n_records: int
+    loss: Loss, names: Sequence[str], columns: Sequence[PublishedLevels], n_records: int
 ) -> Callable[[Sequence[float]], float]:
     """Return what makes a loss of the sums by column."""
     weights = [float(loss.weights.get(name, 1.0)) for name in names]

@@ -16,8 +16,8 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from hushtable._types import TOLERANCE, BoolArray, CodeArray, FloatArray
-from hushtable.anonymizers.fulldomain.costs import Objective
-from hushtable.anonymizers.fulldomain.nodes import Roller, Snapshot, Vector
+from hushtable.anonymizers.fulldomain.costs import NodeObjective
+from hushtable.anonymizers.fulldomain.nodes import NodeSnapshot, Roller, Vector
 from hushtable.models import (
     AlphaKAnonymity,
     BetaLikeness,
@@ -34,14 +34,14 @@ from hushtable.models import (
 )
 from hushtable.search import Clock
 
-__all__ = ["Judged", "Leaf", "Search", "Solved", "Tags"]
+__all__ = ["Leaf", "NodeJudge", "NodeSearch", "Solved", "Tags"]
 
 _SLACK: Final = 1e-9
 _CLOSED: Final = (KAnonymity, DistinctLDiversity, KMap)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Judged:
+class NodeJudge:
     """How the classes of a node are judged.
 
     Attributes
@@ -108,7 +108,7 @@ class Tags:
         excesses = tuple(Excess.of(model, excess, reference) for model, excess in convex)
         return cls(tuple(models), closed, excesses, most)
 
-    def judge(self, stats: ClassStats) -> Judged:
+    def judge(self, stats: ClassStats) -> NodeJudge:
         """Judge the classes of a node."""
         tagged = _failing(self.closed, stats)
         others = [model for model in self.models if model not in self.closed]
@@ -123,7 +123,7 @@ class Tags:
             is_hopeless = bool(tagged.any() or (failing.any() and is_inherited))
         else:
             is_hopeless = n_tagged > self.most or any(each.is_above(stats, self.most) for each in self.excesses)
-        return Judged(failing, tagged, n_failing, n_tagged, is_hopeless, is_feasible)
+        return NodeJudge(failing, tagged, n_failing, n_tagged, is_hopeless, is_feasible)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -247,7 +247,7 @@ class _Interval(NamedTuple):
     number: int
     low: Vector
     high: Vector
-    source: Snapshot
+    source: NodeSnapshot
     tagged: BoolArray | None
     witness: Vector | None
     n_tagged: int
@@ -280,14 +280,14 @@ class Solved:
     feasible: dict[Vector, float] = field(repr=False)
 
 
-class Search:
+class NodeSearch:
     """A search for the node of least loss.
 
     Parameters
     ----------
     roller : Roller
     tags : Tags
-    objective : Objective
+    objective : NodeObjective
     clock : Clock
 
     Notes
@@ -301,7 +301,7 @@ class Search:
     5. it is parted at the column that raises the loss most.
     """
 
-    def __init__(self, roller: Roller, tags: Tags, objective: Objective, clock: Clock) -> None:
+    def __init__(self, roller: Roller, tags: Tags, objective: NodeObjective, clock: Clock) -> None:
         self.roller, self.tags, self.objective, self.clock = roller, tags, objective, clock
         # The children of an interval ask for most of what it asked.
         self.least = functools.cache(objective.least)
@@ -313,9 +313,9 @@ class Search:
         self.n_rolled = 0
         self._heap: list[_Interval] = []
         self._numbers = itertools.count()
-        self._infeasible = _Stack(len(self.top))
+        self._infeasible = _NodeStack(len(self.top))
         self._n_failing: list[int] = []
-        self._kept, self._snapshots = _Stack(len(self.top)), [roller.base]
+        self._kept, self._snapshots = _NodeStack(len(self.top)), [roller.base]
         self._kept.add(roller.base.levels)
         self._n_kept = roller.base.n_classes
 
@@ -420,11 +420,11 @@ class Search:
                 bound = max(bound, self.objective.bound(above, source, gone))
         self._push(bound, above, high, source, tagged, *known)
 
-    def _exact(self, interval: _Interval, source: Snapshot) -> Snapshot:
+    def _exact(self, interval: _Interval, source: NodeSnapshot) -> NodeSnapshot:
         """Return the classes of the lower end where bounds need them, else the source."""
         return self._snapshot(interval.low) if self.objective.by_class else source
 
-    def _snapshot(self, levels: Vector) -> Snapshot:
+    def _snapshot(self, levels: Vector) -> NodeSnapshot:
         """Return the classes of a node, which may be the best so far, and keep them."""
         for place in self._kept.equal(levels):
             return self._snapshots[place]
@@ -436,24 +436,24 @@ class Search:
             self._n_kept += node.n_classes
         return node
 
-    def _carried(self, source: Snapshot, node: Snapshot, tagged: BoolArray) -> BoolArray:
+    def _carried(self, source: NodeSnapshot, node: NodeSnapshot, tagged: BoolArray) -> BoolArray:
         """Return which classes of a node above a source hold its tagged classes."""
         labels, _ = self.roller.group(source.rows, source.sizes, node.levels)
         carried = np.zeros(node.n_classes, dtype=bool)
         carried[labels[tagged]] = True
         return carried
 
-    def _rolled(self, source: Snapshot, levels: Vector) -> tuple[Snapshot, CodeArray, Judged]:
+    def _rolled(self, source: NodeSnapshot, levels: Vector) -> tuple[NodeSnapshot, CodeArray, NodeJudge]:
         node, labels = self.roller.up(source, levels)
         self.n_rolled += 1
         return node, labels, self.tags.judge(self.roller.stats(node))
 
-    def _smallest(self, levels: Vector) -> Snapshot:
+    def _smallest(self, levels: Vector) -> NodeSnapshot:
         """Return the smallest snapshot at or below a node."""
         places = self._kept.below(levels)
         return min((self._snapshots[place] for place in places), key=lambda each: each.n_classes)
 
-    def _offer(self, node: Snapshot, judged: Judged) -> None:
+    def _offer(self, node: NodeSnapshot, judged: NodeJudge) -> None:
         """Take a node that is feasible for the best one, where it is."""
         if not judged.is_feasible:
             return
@@ -468,7 +468,7 @@ class Search:
         bound: float,
         low: Vector,
         high: Vector,
-        source: Snapshot,
+        source: NodeSnapshot,
         tagged: BoolArray | None,
         witness: Vector | None,
         n_tagged: int,
@@ -485,7 +485,7 @@ class Search:
             self.leaves.append(Leaf("failing", low, high, interval.witness, interval.n_tagged))
 
 
-class _Stack:
+class _NodeStack:
     """Nodes, to be compared with one another."""
 
     def __init__(self, width: int) -> None:

@@ -20,14 +20,14 @@ from hushtable.kernels import group, rollup
 from hushtable.models import ClassStats, Histogram
 from hushtable.tables import Partition, Table
 
-__all__ = ["Levels", "Roller", "Snapshot", "Vector", "levels_of"]
+__all__ = ["NodeSnapshot", "PublishedLevels", "Roller", "Vector", "levels_of"]
 
 Vector = tuple[int, ...]
 """A level for every column: a node of the lattice."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Levels:
+class PublishedLevels:
     """The levels of one column, as they are published.
 
     Attributes
@@ -51,7 +51,7 @@ class Levels:
         return len(self.n_nodes) - 1
 
 
-def levels_of(table: Table, columns: Sequence[str], ladders: Mapping[str, Hierarchy]) -> tuple[Levels, ...]:
+def levels_of(table: Table, columns: Sequence[str], ladders: Mapping[str, Hierarchy]) -> tuple[PublishedLevels, ...]:
     """Return the levels of every column.
 
     Raises
@@ -68,7 +68,7 @@ def levels_of(table: Table, columns: Sequence[str], ladders: Mapping[str, Hierar
     return tuple(_of(ladders[name], table.column(name).name) for name in columns)
 
 
-def _of(ladder: Hierarchy, name: str) -> Levels:
+def _of(ladder: Hierarchy, name: str) -> PublishedLevels:
     n_levels, n_values = ladder.n_levels, ladder.n_values
     level = np.repeat(np.arange(n_levels, dtype=np.int32)[:, None], n_values, axis=1)
     if ladder.lowest is not None:
@@ -95,7 +95,7 @@ def _of(ladder: Hierarchy, name: str) -> Levels:
         if not np.array_equal(parents[nodes[i]], nodes[i + 1]):
             msg = f"hierarchy of {name!r}: labels of level {i} repeat in branches that level {i + 1} keeps apart."
             raise HierarchyError(with_hint(msg, "give every node of a level a label of its own."))
-    return Levels(ladder, nodes, tuple(n_nodes), level)
+    return PublishedLevels(ladder, nodes, tuple(n_nodes), level)
 
 
 _MOST_ADDRESSES: Final = 2**20
@@ -104,7 +104,7 @@ _LAST_STAMP: Final = 2**30
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Snapshot:
+class NodeSnapshot:
     """The classes of a node.
 
     Attributes
@@ -142,7 +142,7 @@ class Roller:
     columns : tuple of Levels
     """
 
-    def __init__(self, judge: Judge, names: Sequence[str], columns: tuple[Levels, ...]) -> None:
+    def __init__(self, judge: Judge, names: Sequence[str], columns: tuple[PublishedLevels, ...]) -> None:
         table = judge.table
         self.judge, self.columns = judge, columns
         self.codes: CodeArray = np.ascontiguousarray(table.codes[[table.index(name) for name in names]].T + np.int32(1))
@@ -154,7 +154,7 @@ class Roller:
         self._stamp = 0
         self._reference = judge.reference_stats()
         one_by_one = Partition.from_labels(np.arange(n_rows, dtype=np.int32), n_rows, table.counts)
-        rows = Snapshot(
+        rows = NodeSnapshot(
             (0,) * len(columns),
             np.arange(n_rows, dtype=np.int32),
             table.counts,
@@ -163,7 +163,7 @@ class Roller:
         )
         self.base, _ = self.up(rows, rows.levels)
 
-    def up(self, source: Snapshot, levels: Vector) -> tuple[Snapshot, CodeArray]:
+    def up(self, source: NodeSnapshot, levels: Vector) -> tuple[NodeSnapshot, CodeArray]:
         """Roll up to a node; return its classes, and which of them each class of the source became.
 
         The second array is overwritten by the next roll-up.
@@ -172,7 +172,7 @@ class Roller:
         first = self._first[:n_classes]
         rows, sizes = source.rows[first], self._sizes[:n_classes].copy()
         if not source.histograms and source.population is None:
-            return Snapshot(levels, rows, sizes), labels
+            return NodeSnapshot(levels, rows, sizes), labels
         population = None
         if source.population is not None:
             population = group.class_sizes(labels, source.population, n_classes)
@@ -182,7 +182,7 @@ class Roller:
             n_codes = self.judge.table.column(name).n_values
             merged = rollup.merge_values(offsets, members, held.offsets, held.codes, held.counts, n_codes)
             histograms[name] = Histogram(*merged)
-        return Snapshot(levels, rows, sizes, histograms, population), labels
+        return NodeSnapshot(levels, rows, sizes, histograms, population), labels
 
     def group(self, rows: CodeArray, counts: CountArray, levels: Vector) -> tuple[CodeArray, int]:
         """Label rows by the classes of a node; return the labels, which the next call overwrites, and their number."""
@@ -222,7 +222,7 @@ class Roller:
         self._stamp += n_found
         return n_found
 
-    def stats(self, snapshot: Snapshot) -> ClassStats:
+    def stats(self, snapshot: NodeSnapshot) -> ClassStats:
         """Return what models ask of the classes."""
         person, held = self.judge.person, snapshot.histograms
         return ClassStats(

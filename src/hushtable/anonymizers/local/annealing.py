@@ -12,7 +12,7 @@ from hushtable._types import CodeArray, CountArray
 from hushtable.anonymizers.local.neighbours import Neighbours
 from hushtable.anonymizers.local.pricing import Pricing
 from hushtable.kernels import annealing, class_costs
-from hushtable.kernels.class_costs import Classes
+from hushtable.kernels.class_costs import CostedClasses
 from hushtable.kernels.regroup import Check
 from hushtable.search import Clock, check_memory
 
@@ -83,14 +83,14 @@ def anneal(
     return _unordered(classes, order), n_done
 
 
-def _unordered(classes: Classes, order: CountArray) -> CodeArray:
+def _unordered(classes: CostedClasses, order: CountArray) -> CodeArray:
     """Return the class of every row, numbered from 0, rows in their first order."""
     labels = np.empty(len(order), dtype=np.int32)
     labels[order] = np.unique(classes.rows["label"], return_inverse=True)[1]
     return labels
 
 
-def _classes(pricing: Pricing, labels: CodeArray, min_size: int) -> Classes:
+def _classes(pricing: Pricing, labels: CodeArray, min_size: int) -> CostedClasses:
     """Put labelled rows into rings; those labelled -1 are in no class."""
     n_rows, n_columns = pricing.space.codes.shape
     n_slots = max(n_rows // min_size, int(labels.max()) + 1) + _SPARE
@@ -114,7 +114,7 @@ def _classes(pricing: Pricing, labels: CodeArray, min_size: int) -> Classes:
     spare = np.flatnonzero(~used)[::-1]
     free = np.zeros(n_slots + 1, dtype=np.int64)
     free[0], free[1 : len(spare) + 1] = len(spare), spare
-    return Classes(
+    return CostedClasses(
         of,
         rows,
         np.zeros((n_slots, n_columns, 4), dtype=np.int32),

@@ -25,10 +25,10 @@ from hushtable.kernels import cost
 from hushtable.kernels.cost import Costs
 from hushtable.models import PrivacyModel, describe
 from hushtable.quality import CellLoss, Loss
-from hushtable.recoding import Cells, Intervals, Nodes, Recoding, layout
+from hushtable.recoding import Cells, Nodes, PublishedIntervals, Recoding, layout
 from hushtable.tables import Partition, Table
 
-__all__ = ["Candidates", "Space", "infeasible", "lay_out", "merged", "published", "row_texts", "take"]
+__all__ = ["CandidateSpace", "Candidates", "infeasible", "lay_out", "merged", "published", "row_texts", "take"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -56,7 +56,7 @@ class Candidates:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Space:
+class CandidateSpace:
     """The candidate space of a table.
 
     Attributes
@@ -121,7 +121,7 @@ class Space:
         if ladder is None:
             # Nothing is told by the interval of the whole range that "*" does not tell.
             is_whole = (low == 1) & (high == self.columns[j].n_values) & (high > 1)
-            return Intervals(np.where(mixed, 0, low - 1), high - np.int32(1), mixed | is_whole)
+            return PublishedIntervals(np.where(mixed, 0, low - 1), high - np.int32(1), mixed | is_whole)
         level, node = self._lowest(j, np.where(mixed, high, low), high)
         return self._node(j, level, node, mixed)
 
@@ -172,7 +172,7 @@ class Space:
         is_star = picks == len(listed.level) - 1
         if self.hierarchies[j] is None:
             low, high = listed.first[picks] - np.int32(1), listed.last[picks] - np.int32(1)
-            return Intervals(np.maximum(low, np.where(is_star, 0, -1)).astype(np.int32), high, is_star)
+            return PublishedIntervals(np.maximum(low, np.where(is_star, 0, -1)).astype(np.int32), high, is_star)
         level = np.where(listed.last[picks] == 0, -1, listed.level[picks]).astype(np.int32)
         return self._node(j, level, self.codes[j][listed.last[picks]], is_star & is_missing)
 
@@ -199,7 +199,7 @@ def lay_out(
     hierarchies: Mapping[str, Hierarchy],
     objective: Loss,
     second: Loss | None = None,
-) -> Space:
+) -> CandidateSpace:
     """Lay out the candidate space of a table.
 
     Parameters
@@ -229,7 +229,7 @@ def lay_out(
     ties = [_priced(second or objective, *each) for each in zip(again, columns, ladders, n_values, strict=True)]
     chosen = [_choices(ladder, first, again) for ladder, first, again in zip(ladders, priced, ties, strict=True)]
     costs = _pack(axes, chosen, priced, weights, objective)
-    return Space(
+    return CandidateSpace(
         columns,
         ladders,
         layout.places(table, axes),
@@ -341,8 +341,8 @@ def _inner_nodes(ladder: Hierarchy, codes: CodeArray, costs: Sequence[FloatArray
 
 def take(published: Cells, classes: CountArray) -> Cells:
     """Return what some classes publish."""
-    if isinstance(published, Intervals):
-        return Intervals(published.low[classes], published.high[classes], published.has_missing[classes])
+    if isinstance(published, PublishedIntervals):
+        return PublishedIntervals(published.low[classes], published.high[classes], published.has_missing[classes])
     assert isinstance(published, Nodes)
     return Nodes(published.level[classes], published.node[classes], published.has_missing[classes], published.hierarchy)
 
@@ -364,7 +364,7 @@ def merged(recoding: Recoding, labels: CodeArray) -> tuple[Partition, Recoding]:
     return partition, Recoding(recoding.columns, kept, recoding.style)
 
 
-def published(space: Space, picks: CountArray) -> tuple[Partition, Recoding]:
+def published(space: CandidateSpace, picks: CountArray) -> tuple[Partition, Recoding]:
     """Publish a candidate for every cell; shape (n_rows, n_columns)."""
     rows = np.arange(space.n_rows, dtype=np.int32)
     cells = tuple(

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from hushtable._types import CodeArray, CountArray
-from hushtable.anonymizers.minimal.candidates import Space
-from hushtable.anonymizers.minimal.regroup import Neighbours
+from hushtable.anonymizers.minimal.candidates import CandidateSpace
+from hushtable.anonymizers.minimal.regroup import CheapestMates
 from hushtable.kernels import cost
 from hushtable.kernels.regroup import Check
 from hushtable.search import Clock
@@ -65,8 +65,8 @@ class Generations:
 
 
 def cross(
-    space: Space,
-    near: Neighbours,
+    space: CandidateSpace,
+    near: CheapestMates,
     parents: tuple[CodeArray, CodeArray],
     check: Check,
     rng: np.random.Generator,
@@ -98,7 +98,7 @@ def cross(
     return crossed
 
 
-def _by_cost(space: Space, labels: CodeArray, rng: np.random.Generator) -> list[CountArray]:
+def _by_cost(space: CandidateSpace, labels: CodeArray, rng: np.random.Generator) -> list[CountArray]:
     """Return the blocks of a partition, those that cost a row the least first; ties at random."""
     sizes = np.bincount(labels)
     order = np.argsort(labels, kind="stable").astype(np.int32)

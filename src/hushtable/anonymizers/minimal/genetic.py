@@ -13,8 +13,8 @@ from hushtable._types import CodeArray, CountArray
 from hushtable.anonymizers.judging import Judge
 from hushtable.anonymizers.method import Found, Offers, Problem, register
 from hushtable.anonymizers.minimal import candidates, evolve, matchings, regroup
-from hushtable.anonymizers.minimal.candidates import Space, infeasible, merged, published
-from hushtable.anonymizers.minimal.mgga import Breeder, Condition, Equal, Matched
+from hushtable.anonymizers.minimal.candidates import CandidateSpace, infeasible, merged, published
+from hushtable.anonymizers.minimal.mgga import Breeder, Equal, Matched, TableCondition
 from hushtable.anonymizers.minimal.mingen import start, temperatures
 from hushtable.anonymizers.minimal.tables import Choices
 from hushtable.errors import InputError, check_whole, with_hint
@@ -25,7 +25,7 @@ from hushtable.tables import Partition
 
 __all__ = ["Genetic"]
 
-Variant = Literal["partitions", "mg-ga"]
+GeneticVariant = Literal["partitions", "mg-ga"]
 _DEFAULTS: Final[Mapping[str, tuple[int, int, int]]] = {"partitions": (8, 30, 10), "mg-ga": (100, 1_000, 300)}
 _MUTATION_RATE: Final = 10.0
 _STEPS_PER_ROW = 400
@@ -90,7 +90,7 @@ class Genetic:
     [('21', 'f'), ('[25, 30]', 'm'), ('[25, 30]', 'm'), ('21', 'f')]
     """
 
-    variant: Variant | None = None
+    variant: GeneticVariant | None = None
     individuals: int | None = None
     generations: int | None = None
     patience: int | None = None
@@ -159,7 +159,7 @@ class Genetic:
         )
         return Found(*table, trace)
 
-    def _sizes(self, variant: Variant) -> tuple[int, int, int]:
+    def _sizes(self, variant: GeneticVariant) -> tuple[int, int, int]:
         given = (self.individuals, self.generations, self.patience)
         individuals, generations, patience = (
             default if asked is None else asked for asked, default in zip(given, _DEFAULTS[variant], strict=True)
@@ -176,7 +176,7 @@ class Genetic:
             raise InputError(msg)
         choices = Choices.of(space)
         first = [choices.stars] if notion is None else self._first(nursery, choices, labels, notion)
-        condition: Condition = (
+        condition: TableCondition = (
             Equal.of(choices, judge.min_size, self.seed) if notion is None else Matched(choices, notion)
         )
         rate = _MUTATION_RATE if self.mutation_rate is None else self.mutation_rate
@@ -227,9 +227,9 @@ class _Nursery:
 
     def __init__(
         self,
-        space: Space,
+        space: CandidateSpace,
         judge: Judge,
-        near: regroup.Neighbours,
+        near: regroup.CheapestMates,
         first: CodeArray,
         seed: int,
         generations: evolve.Generations,

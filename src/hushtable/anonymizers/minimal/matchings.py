@@ -11,7 +11,7 @@ import numpy as np
 
 from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray
 from hushtable.anonymizers.method import Found
-from hushtable.anonymizers.minimal.candidates import Space, infeasible, published
+from hushtable.anonymizers.minimal.candidates import CandidateSpace, infeasible, published
 from hushtable.kernels import cost
 from hushtable.kernels.cost import TIES
 from hushtable.models import ClassStats, Matching, MatchingNotion
@@ -32,7 +32,7 @@ _SHORTEST = 0.01  # seconds that the solver is given at least
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Options:
+class RowOptions:
     """What one row may publish, as far as it matters.
 
     Attributes
@@ -63,7 +63,7 @@ class Solution:
 
 
 def search(
-    title: str, space: Space, model: MatchingNotion, n_best: int, tie_break: Loss | None, clock: Clock
+    title: str, space: CandidateSpace, model: MatchingNotion, n_best: int, tie_break: Loss | None, clock: Clock
 ) -> Found | None:
     """Find the cheapest table whose rows have k matches, of whatever kind the model asks for.
 
@@ -108,7 +108,7 @@ def _look_at(clock: Clock, n_listed: int = 0) -> None:
         raise _TimeOver
 
 
-def paired(space: Space) -> tuple[CodeArray, CodeArray]:
+def paired(space: CandidateSpace) -> tuple[CodeArray, CodeArray]:
     """Pair every row with another, each taken once, at the least cost; return the run of places that each covers.
 
     Every row that covers itself and its partner has two matches, because the pairs run in circles.
@@ -122,7 +122,7 @@ def paired(space: Space) -> tuple[CodeArray, CodeArray]:
     return np.minimum(space.places, other), np.maximum(space.places, other)
 
 
-def _solve(space: Space, model: MatchingNotion, n_best: int, clock: Clock) -> Solution:
+def _solve(space: CandidateSpace, model: MatchingNotion, n_best: int, clock: Clock) -> Solution:
     n_rows = space.n_rows
     masks = [_masks(space, j) for j in range(len(space.columns))]
     needed = model.k if "published" in model.sides else 1
@@ -149,7 +149,7 @@ def _solve(space: Space, model: MatchingNotion, n_best: int, clock: Clock) -> So
     return Solution(picks, value, bound, n_states + n_tried, others[: n_best - 1], ties)
 
 
-def _masks(space: Space, j: int) -> list[tuple[int, int, float, int]]:
+def _masks(space: CandidateSpace, j: int) -> list[tuple[int, int, float, int]]:
     """List a column's candidates: the places, the cost, and the rows that it covers as bits."""
     listed = space.candidates(j)
     at = space.places[:, j]
@@ -161,7 +161,7 @@ def _masks(space: Space, j: int) -> list[tuple[int, int, float, int]]:
 
 
 def _combined(
-    masks: Sequence[Sequence[tuple[int, int, float, int]]], row: int, space: Space, clock: Clock
+    masks: Sequence[Sequence[tuple[int, int, float, int]]], row: int, space: CandidateSpace, clock: Clock
 ) -> dict[int, tuple[float, tuple[int, ...]]]:
     """Return the cheapest candidates of a row for every set of rows that some choice covers."""
     front: dict[int, tuple[float, tuple[int, ...]]] = {(1 << space.n_rows) - 1: (0.0, ())}
@@ -191,13 +191,17 @@ def _undominated(
     return {mask: front[mask] for mask in kept}
 
 
-def _useful(front: dict[int, tuple[float, tuple[int, ...]]], needed: int, n_rows: int) -> Options:
+def _useful(front: dict[int, tuple[float, tuple[int, ...]]], needed: int, n_rows: int) -> RowOptions:
     masks = [mask for mask in front if mask.bit_count() >= needed]
     covers = np.array([[bool(mask >> i & 1) for i in range(n_rows)] for mask in masks])
-    return Options(covers, np.array([front[mask][0] for mask in masks]), np.array([front[mask][1] for mask in masks]))
+    return RowOptions(
+        covers, np.array([front[mask][0] for mask in masks]), np.array([front[mask][1] for mask in masks])
+    )
 
 
-def _program(options: Sequence[Options], model: MatchingNotion, n_rows: int, clock: Clock) -> tuple[CountArray, float]:
+def _program(
+    options: Sequence[RowOptions], model: MatchingNotion, n_rows: int, clock: Clock
+) -> tuple[CountArray, float]:
     """Choose an option for every row by an integer program; return the choices and a bound of the cost."""
     from scipy import sparse
     from scipy.optimize import Bounds, LinearConstraint
@@ -233,10 +237,10 @@ def _program(options: Sequence[Options], model: MatchingNotion, n_rows: int, clo
     return np.array(chosen), float(solved.fun if solved.status == 0 else solved.mip_dual_bound)
 
 
-_Rows = tuple[Any, FloatArray, FloatArray]
+_ListedRows = tuple[Any, FloatArray, FloatArray]
 
 
-def _one_each(owner: CountArray, n_rows: int) -> _Rows:
+def _one_each(owner: CountArray, n_rows: int) -> _ListedRows:
     from scipy import sparse
 
     matrix = sparse.csr_matrix((np.ones(len(owner)), (owner, np.arange(len(owner)))), shape=(n_rows, len(owner)))
@@ -252,7 +256,7 @@ def _padded(matrix: Any, width: int) -> Any:
 
 def _circulation(
     arcs: CountArray, covers: BoolArray, owner: CountArray, model: MatchingNotion, n_rows: int
-) -> list[_Rows]:
+) -> list[_ListedRows]:
     """Ask for a circulation over the chosen options with k - 1 arcs in use at every row.
 
     The columns after the options are, for every arc, how far it is in use (0 to 1), then its
@@ -300,7 +304,7 @@ def _holds(model: MatchingNotion, covers: BoolArray) -> bool:
 
 def _ties(
     masks: Sequence[Sequence[tuple[int, int, float, int]]],
-    space: Space,
+    space: CandidateSpace,
     model: MatchingNotion,
     value: float,
     most: Sequence[float],
@@ -346,7 +350,7 @@ def _ties(
 
 def _affordable(
     masks: Sequence[Sequence[tuple[int, int, float, int]]],
-    space: Space,
+    space: CandidateSpace,
     model: MatchingNotion,
     row: int,
     most: float,

@@ -16,7 +16,7 @@ from hushtable.kernels import cost
 from hushtable.models import MatchingNotion
 from hushtable.search import check_memory
 
-__all__ = ["Breeder", "Condition", "Equal", "Matched"]
+__all__ = ["Breeder", "Equal", "Matched", "TableCondition"]
 
 _N_STAGES = 10
 _SHARE_ALIGNED = 0.5
@@ -25,7 +25,7 @@ _ROWS_LED = 1.5  # rows of a table that are led to others, on average
 _SLICE = 10_000_000  # pairs of rows that are compared at once
 
 
-class Condition(Protocol):
+class TableCondition(Protocol):
     """What is asked of a table, and how offspring come nearer to it."""
 
     @property
@@ -49,7 +49,9 @@ class Condition(Protocol):
 class Breeder:
     """Evolves tables, all individuals of a generation at once."""
 
-    def __init__(self, choices: Choices, condition: Condition, elite: float, mutation_rate: float, seed: int) -> None:
+    def __init__(
+        self, choices: Choices, condition: TableCondition, elite: float, mutation_rate: float, seed: int
+    ) -> None:
         self.choices, self.condition, self.elite, self.mutation_rate = choices, condition, elite, mutation_rate
         self.rng = np.random.default_rng(seed)
 

@@ -15,7 +15,7 @@ from hushtable._types import CodeArray, CountArray
 from hushtable.anonymizers.judging import Judge
 from hushtable.anonymizers.method import Found, Offers, Problem, register
 from hushtable.anonymizers.minimal import candidates, matchings, regroup, setpartition, smallest
-from hushtable.anonymizers.minimal.candidates import Space, infeasible, merged, published, row_texts
+from hushtable.anonymizers.minimal.candidates import CandidateSpace, infeasible, merged, published, row_texts
 from hushtable.anonymizers.minimal.mgga import Equal, Matched
 from hushtable.anonymizers.minimal.setpartition import Partitioning
 from hushtable.anonymizers.minimal.tables import Choices
@@ -132,7 +132,7 @@ class MinGen:
         self._refuse_ties(space.n_rows)
         return self._improve(space, problem)
 
-    def _match(self, space: Space, problem: Problem, notion: MatchingNotion) -> Found:
+    def _match(self, space: CandidateSpace, problem: Problem, notion: MatchingNotion) -> Found:
         """Search under a matching notion; many rows are paired, or made k-anonymous, which is more than asked."""
         clock = problem.clock.ending(_SECONDS)
         if space.n_rows <= matchings.MOST_ROWS:
@@ -163,7 +163,7 @@ class MinGen:
             )
             raise InputError(msg)
 
-    def _solve(self, space: Space, problem: Problem) -> Found:
+    def _solve(self, space: CandidateSpace, problem: Problem) -> Found:
         """Solve a few rows exactly, with their ties."""
         solved = smallest.solve(space, problem.judge)
         if not math.isfinite(solved.value):
@@ -182,7 +182,7 @@ class MinGen:
         return Found(*best, trace, others=tuple(Found(*other, trace) for other in others))
 
     def _others(
-        self, space: Space, solved: smallest.Smallest, best: tuple[Partition, Recoding], clock: Clock
+        self, space: CandidateSpace, solved: smallest.Smallest, best: tuple[Partition, Recoding], clock: Clock
     ) -> tuple[tuple[Partition, Recoding], ...]:
         """List other tables of the least loss, the best by the second cost first."""
         if self.n_best == 1:
@@ -195,7 +195,7 @@ class MinGen:
         texts = row_texts(*best)
         return tuple(itertools.islice((each for each in made if row_texts(*each) != texts), self.n_best - 1))
 
-    def _draw(self, space: Space, problem: Problem, n_tables: int) -> Found:
+    def _draw(self, space: CandidateSpace, problem: Problem, n_tables: int) -> Found:
         """Keep the best of some tables whose cells are all drawn, and of the table of ``*``."""
         judge, notion, clock, rng = problem.judge, problem.notion, problem.clock, np.random.default_rng(self.seed)
         if not (space.n_rows >= notion.k if notion else judge.passes_as_one_class()):
@@ -235,7 +235,7 @@ class MinGen:
         best, *others = (Found(*each, trace) for each in distinct.values())
         return replace(best, others=tuple(others[: self.n_best - 1]))
 
-    def _improve(self, space: Space, problem: Problem) -> Found:
+    def _improve(self, space: CandidateSpace, problem: Problem) -> Found:
         """Improve Mondrian's blocks; prove what can be proven in the time there is."""
         judge, budget, clock = problem.judge, problem.clock.budget, problem.clock.ending(_SECONDS)
         labels, near = start(space, problem, clock)
@@ -270,9 +270,9 @@ class MinGen:
 
     def _anneal(
         self,
-        space: Space,
+        space: CandidateSpace,
         judge: Judge,
-        near: regroup.Neighbours,
+        near: regroup.CheapestMates,
         known: Partitioning,
         n_steps: int,
         clock: Clock,
@@ -294,13 +294,13 @@ class MinGen:
         return labelings
 
 
-def temperatures(space: Space) -> tuple[float, float]:
+def temperatures(space: CandidateSpace) -> tuple[float, float]:
     """Return where annealing begins and ends, in weighted cells."""
     whole = float(np.sum(space.costs.columns["star"])) or 1.0
     return _TEMPERATURES[0] * whole, _TEMPERATURES[1] * whole
 
 
-def start(space: Space, problem: Problem, clock: Clock) -> tuple[CodeArray, regroup.Neighbours]:
+def start(space: CandidateSpace, problem: Problem, clock: Clock) -> tuple[CodeArray, regroup.CheapestMates]:
     """Return Mondrian's blocks in the same candidate space, and the rows nearest to each."""
     judge, names = problem.judge, problem.columns
     laddered = {name: ladder for name, ladder in zip(names, space.hierarchies, strict=True) if ladder is not None}

@@ -10,14 +10,14 @@ import numpy as np
 from hushtable._types import CodeArray, CountArray, FloatArray
 from hushtable.anonymizers.judging import Judge
 from hushtable.anonymizers.minimal import smallest
-from hushtable.anonymizers.minimal.candidates import Space
+from hushtable.anonymizers.minimal.candidates import CandidateSpace
 from hushtable.kernels import cost, regroup
 from hushtable.kernels.cost import TIES
 from hushtable.search import Clock, check_memory, say_if_first_run
 
-__all__ = ["Neighbours", "Schedule", "anneal", "nearest", "partition_value", "polish", "steps_within"]
+__all__ = ["CheapestMates", "Cooling", "anneal", "nearest", "partition_value", "polish", "steps_within"]
 
-Schedule = tuple[int, float, float]
+Cooling = tuple[int, float, float]
 
 _SHARE_BIG = 0.1  # of the steps that merge or split
 _STEPS_PER_SECOND = 300_000  # on a slow machine
@@ -29,7 +29,7 @@ _HINT = "ask for a smaller k, use method='mondrian', or anonymize parts of the t
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Neighbours:
+class CheapestMates:
     """The rows that each row is made equal to most cheaply.
 
     Attributes
@@ -51,7 +51,7 @@ class Neighbours:
         return float(self.costs[:, k - 2].sum()) if k > 1 else 0.0
 
 
-def nearest(space: Space, n_near: int, clock: Clock, labels: CodeArray | None = None) -> Neighbours:
+def nearest(space: CandidateSpace, n_near: int, clock: Clock, labels: CodeArray | None = None) -> CheapestMates:
     """Find the nearest rows; all others where there are fewer. O(n^2) cells.
 
     Rows whose turn does not come in time have those that follow in the order of a
@@ -70,10 +70,10 @@ def nearest(space: Space, n_near: int, clock: Clock, labels: CodeArray | None = 
         if clock.left <= 0:
             break
         cost.nearest(space.places, space.costs, n_near, rows, costs, begin, begin + n_together)
-    return Neighbours(rows, costs)
+    return CheapestMates(rows, costs)
 
 
-def partition_value(space: Space, labels: CodeArray) -> float:
+def partition_value(space: CandidateSpace, labels: CodeArray) -> float:
     """Cost a partition as a sum of weighted cells."""
     sizes = np.bincount(labels)
     out = np.empty(len(sizes))
@@ -82,7 +82,7 @@ def partition_value(space: Space, labels: CodeArray) -> float:
     return float(out @ sizes)
 
 
-def parted(space: Space, labels: CodeArray, k: int) -> CodeArray:
+def parted(space: CandidateSpace, labels: CodeArray, k: int) -> CodeArray:
     """Part blocks of 2 k rows or more, equal rows together; that costs no more.
 
     Mondrian leaves such blocks, which it cannot cut, where many rows are equal.
@@ -96,12 +96,12 @@ def parted(space: Space, labels: CodeArray, k: int) -> CodeArray:
 
 
 def anneal(
-    space: Space,
-    near: Neighbours,
+    space: CandidateSpace,
+    near: CheapestMates,
     labels: CodeArray,
     check: regroup.Check,
     state: CountArray,
-    schedule: Schedule,
+    schedule: Cooling,
     clock: Clock,
 ) -> tuple[CodeArray, float]:
     """Anneal a partition; never return a worse one.
@@ -132,12 +132,12 @@ def anneal(
 
 
 def _anneal_stage(
-    space: Space,
-    near: Neighbours,
+    space: CandidateSpace,
+    near: CheapestMates,
     blocks: regroup.Blocks,
     check: regroup.Check,
     state: CountArray,
-    stage: Schedule,
+    stage: Cooling,
     clock: Clock,
 ) -> None:
     """Take the steps of a stage, slice by slice."""
@@ -145,7 +145,7 @@ def _anneal_stage(
     done = 0
     while done < n_steps and clock.left > 0:
         now = hot * (cold / hot) ** (done / n_steps)
-        draws = regroup.Draws(state, n_steps - done, now, cold, _SHARE_BIG, _SLICE // space.places.shape[1])
+        draws = regroup.DrawSchedule(state, n_steps - done, now, cold, _SHARE_BIG, _SLICE // space.places.shape[1])
         done += int(regroup.anneal(space.places, space.costs, near.rows, blocks, check, draws)[0])
 
 
@@ -156,7 +156,9 @@ def steps_within(n_steps: int, seconds: float | None, n_runs: int) -> int:
     return max(1_000, min(n_steps, int(_STEPS_PER_SECOND * seconds / n_runs)))
 
 
-def polish(space: Space, near: Neighbours, labels: CodeArray, judge: Judge, clock: Clock) -> tuple[CodeArray, float]:
+def polish(
+    space: CandidateSpace, near: CheapestMates, labels: CodeArray, judge: Judge, clock: Clock
+) -> tuple[CodeArray, float]:
     """Solve groups of neighbouring blocks exactly, one after another; never return a worse partition."""
     labels = labels.copy()
     for row in range(space.n_rows):
@@ -177,11 +179,11 @@ def polish(space: Space, near: Neighbours, labels: CodeArray, judge: Judge, cloc
     return labels, partition_value(space, labels)
 
 
-def _value_of(space: Space, labels: CodeArray) -> float:
+def _value_of(space: CandidateSpace, labels: CodeArray) -> float:
     return partition_value(space, np.unique(labels, return_inverse=True)[1].astype(np.int32))
 
 
-def _group(near: Neighbours, labels: CodeArray, row: int) -> CountArray:
+def _group(near: CheapestMates, labels: CodeArray, row: int) -> CountArray:
     """Return the rows of a row's block and of as many blocks near it as can be solved together."""
     picked, n_rows = [], 0
     for label in dict.fromkeys(labels[[row, *near.rows[row].tolist()]].tolist()):
@@ -192,7 +194,7 @@ def _group(near: Neighbours, labels: CodeArray, row: int) -> CountArray:
     return np.sort(np.concatenate(picked)) if len(picked) > 1 else np.empty(0, dtype=np.int64)
 
 
-def _blocks(space: Space, labels: CodeArray, check: regroup.Check) -> regroup.Blocks:
+def _blocks(space: CandidateSpace, labels: CodeArray, check: regroup.Check) -> regroup.Blocks:
     room = max(check.room, int(np.bincount(labels).max()))
     n_blocks = max(min(len(labels) // check.min_size, _MOST_PLACES // room), int(labels.max()) + 1)
     sizes = np.bincount(labels, minlength=n_blocks)

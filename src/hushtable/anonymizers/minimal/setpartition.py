@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from hushtable._types import CodeArray, CountArray, FloatArray
-from hushtable.anonymizers.minimal.candidates import Space
+from hushtable.anonymizers.minimal.candidates import CandidateSpace
 from hushtable.anonymizers.minimal.regroup import parted
 from hushtable.kernels import cost, pricing
 from hushtable.search import Clock, check_memory, solver
@@ -56,7 +56,7 @@ class Partitioning:
 
 
 def solve(
-    space: Space,
+    space: CandidateSpace,
     k: int,
     known: Partitioning,
     starts: list[CodeArray],
@@ -68,7 +68,7 @@ def solve(
 
     Parameters
     ----------
-    space : Space
+    space : CandidateSpace
     k : int
         Blocks hold k to 2 k - 1 rows, which is enough: a larger one can be parted.
     known : Partitioning
@@ -111,7 +111,7 @@ def _blocks_of(labels: CodeArray, order: CountArray) -> list[tuple[int, ...]]:
 class _Master:
     """The linear program over the blocks found so far; rows are numbered in the order of their roots."""
 
-    def __init__(self, space: Space, k: int, order: CountArray, least: FloatArray) -> None:
+    def __init__(self, space: CandidateSpace, k: int, order: CountArray, least: FloatArray) -> None:
         self.places = np.ascontiguousarray(space.places[order])
         self.space, self.k, self.order, self.least = space, k, order, least
         self.blocks: list[tuple[int, ...]] = []
@@ -124,7 +124,7 @@ class _Master:
             f"the proof for {n_rows} rows in blocks of {k}",
             "ask for no proof: proof_rows=0.",
         )
-        self.found = pricing.Found(
+        self.found = pricing.FoundBlocks(
             np.empty((_ROOM, 2 * k - 1), dtype=np.int32), np.empty(_ROOM), np.zeros(n_rows), np.zeros(3, dtype=np.int64)
         )
 

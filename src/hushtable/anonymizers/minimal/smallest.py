@@ -11,7 +11,7 @@ import numpy as np
 
 from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray
 from hushtable.anonymizers.judging import Judge
-from hushtable.anonymizers.minimal.candidates import Candidates, Space
+from hushtable.anonymizers.minimal.candidates import Candidates, CandidateSpace
 from hushtable.kernels import cost
 from hushtable.search import Clock, say_if_first_run
 
@@ -53,7 +53,7 @@ class Smallest:
     values: FloatArray
 
 
-def solve(space: Space, judge: Judge) -> Smallest:
+def solve(space: CandidateSpace, judge: Judge) -> Smallest:
     """Find the cheapest partition of at most `MOST_ROWS` rows."""
     say_if_first_run(cost.cheapest_partitions, 5)
     n_subsets = 1 << space.n_rows
@@ -88,7 +88,7 @@ def _members(subset: int, n_rows: int) -> CountArray:
     return np.flatnonzero((subset >> np.arange(n_rows)) & 1)
 
 
-def tables(space: Space, found: Smallest, most: int, clock: Clock) -> Iterator[CountArray]:
+def tables(space: CandidateSpace, found: Smallest, most: int, clock: Clock) -> Iterator[CountArray]:
     """Yield distinct tables of the least cost: the candidate that each row publishes in each column.
 
     Parameters
@@ -126,7 +126,7 @@ def _partitions(found: Smallest, free: int) -> Iterator[tuple[int, ...]]:
             yield (block, *others)
 
 
-def _ties(space: Space, listed: list[Candidates], rows: CountArray) -> list[list[int]]:
+def _ties(space: CandidateSpace, listed: list[Candidates], rows: CountArray) -> list[list[int]]:
     """Return, for every column, the common candidates of some rows that cost the least."""
     ties = []
     for j, candidates in enumerate(listed):

@@ -11,7 +11,7 @@ from functools import cached_property
 import numpy as np
 
 from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray
-from hushtable.anonymizers.minimal.candidates import Candidates, Space
+from hushtable.anonymizers.minimal.candidates import Candidates, CandidateSpace
 from hushtable.models import MatchingNotion
 from hushtable.search import check_memory
 
@@ -24,19 +24,19 @@ class Choices:
 
     Attributes
     ----------
-    space : Space
+    space : CandidateSpace
     listed : tuple of Candidates, by column
         The last is ``*``.
     fitting : tuple by column of (ndarray, ndarray) of int64
         The candidates of every row, as offsets and members.
     """
 
-    space: Space
+    space: CandidateSpace
     listed: tuple[Candidates, ...] = field(repr=False)
     fitting: tuple[tuple[CountArray, CountArray], ...] = field(repr=False)
 
     @classmethod
-    def of(cls, space: Space) -> Choices:
+    def of(cls, space: CandidateSpace) -> Choices:
         """List the candidates of a space."""
         _check_size(space)
         listed = tuple(space.candidates(j) for j in range(len(space.columns)))
@@ -146,7 +146,7 @@ def _fitting(places: CodeArray, listed: Candidates) -> tuple[CountArray, CountAr
     return np.asarray(np.searchsorted(rows, np.arange(len(places) + 1))), choices
 
 
-def _check_size(space: Space) -> None:
+def _check_size(space: CandidateSpace) -> None:
     """Raise InputError where what cells may publish is too much to list: of n values n^2 / 2 intervals."""
     n_values = np.array([column.n_values + 1.0 for column in space.columns])
     is_interval = np.array([ladder is None for ladder in space.hierarchies])

@@ -38,11 +38,11 @@ from hushtable.models import (
     from_dict,
 )
 
-__all__ = ["CellCosts", "ClassCosts", "Ladder", "check", "costs_of"]
+__all__ = ["CellCosts", "ClassCosts", "PublishedLadder", "check", "costs_of"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Ladder:
+class PublishedLadder:
     """What the rows of a table publish of one column, at every level.
 
     Attributes
@@ -67,7 +67,7 @@ class Ladder:
         return len(self.texts) - 1
 
     @classmethod
-    def of(cls, hierarchy: Hierarchy, codes: CodeArray) -> Ladder:
+    def of(cls, hierarchy: Hierarchy, codes: CodeArray) -> PublishedLadder:
         """Look up what every row publishes."""
         top, known = hierarchy.n_levels - 1, codes >= 0
         shape = (top + 1, len(codes))
@@ -195,7 +195,7 @@ class ClassCosts:
 def costs_of(
     entry: Mapping[str, Any],
     columns: Sequence[str],
-    ladders: Sequence[Ladder],
+    ladders: Sequence[PublishedLadder],
     codes: CodeArray,
     counts: CountArray,
     most: int,
@@ -270,7 +270,7 @@ def check(data: Any, entries: Mapping[str, Any], reading: Reading) -> Verdict:
         Entries are missing or of another type.
     """
     try:
-        read = _Read.of(data, entries, reading)
+        read = _ReadColumns.of(data, entries, reading)
         if read.failures:
             return reading.refused(read.failures, read.columns, read.frame.n_rows)
         checked = _Checked.of(read, entries)
@@ -293,7 +293,7 @@ def check(data: Any, entries: Mapping[str, Any], reading: Reading) -> Verdict:
 
 
 @dataclass(frozen=True, slots=True)
-class _Leaf:
+class _CheckedLeaf:
     reason: str
     low: Vector
     high: Vector
@@ -302,7 +302,7 @@ class _Leaf:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Node:
+class _NodeClasses:
     """The classes of a node: labels of rows, and the rows that fail all models, or what is inherited of them."""
 
     labels: CountArray
@@ -324,7 +324,7 @@ def _asked(figures: Mapping[str, Any]) -> str:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Read:
+class _ReadColumns:
     """The columns that a certificate speaks of, as the checker reads them."""
 
     frame: frames.Frame
@@ -337,7 +337,7 @@ class _Read:
     failures: tuple[Failure, ...]
 
     @classmethod
-    def of(cls, data: Any, entries: Mapping[str, Any], reading: Reading) -> _Read:
+    def of(cls, data: Any, entries: Mapping[str, Any], reading: Reading) -> _ReadColumns:
         columns = tuple(entries["columns"])
         models = tuple(from_dict(model) for model in entries["models"])
         person = entries["person"]
@@ -357,17 +357,17 @@ class _Checked:
 
     entries: Mapping[str, Any]
     columns: tuple[str, ...]
-    ladders: tuple[Ladder, ...] = field(repr=False)
+    ladders: tuple[PublishedLadder, ...] = field(repr=False)
     counts: CountArray = field(repr=False)
     held: Mapping[str, CodeArray] = field(repr=False)
     reference: ClassStats = field(repr=False)
     models: tuple[PrivacyModel, ...]
     costs: CellCosts | ClassCosts = field(repr=False)
-    leaves: tuple[_Leaf, ...] = field(repr=False)
-    seen: dict[Vector, _Node] = field(default_factory=dict, repr=False)
+    leaves: tuple[_CheckedLeaf, ...] = field(repr=False)
+    seen: dict[Vector, _NodeClasses] = field(default_factory=dict, repr=False)
 
     @classmethod
-    def of(cls, read: _Read, entries: Mapping[str, Any]) -> _Checked:
+    def of(cls, read: _ReadColumns, entries: Mapping[str, Any]) -> _Checked:
         columns, judged, made = read.columns, read.judged, read.coded
         codes = np.array([made[name][1] for name in (*columns, *judged)])
         labels, first = label_rows(codes)
@@ -379,7 +379,7 @@ class _Checked:
             column = made[name][0]
             totals = np.bincount(rows[j] + 1, weights=counts, minlength=column.n_values + 1).astype(np.int64)
             hierarchy = Hierarchy.build(given[name], column, totals[1:], unknown=unknown)
-            ladders.append(Ladder.of(hierarchy, rows[j]))
+            ladders.append(PublishedLadder.of(hierarchy, rows[j]))
         held = {name: rows[len(columns) + i] for i, name in enumerate(judged)}
         reference = ClassStats(
             np.empty(0, dtype=np.int64),
@@ -393,7 +393,7 @@ class _Checked:
         most = int(entries["most_suppressed"])
         costs = costs_of(entries["loss"], columns, ladders, rows[: len(columns)], counts, most, least)
         leaves = tuple(
-            _Leaf(str(reason), tuple(low), tuple(high), None if witness is None else tuple(witness), int(n))
+            _CheckedLeaf(str(reason), tuple(low), tuple(high), None if witness is None else tuple(witness), int(n))
             for reason, low, high, witness, n in entries["intervals"]
         )
         return cls(entries, columns, tuple(ladders), counts, held, reference, read.models, costs, leaves)
@@ -444,7 +444,7 @@ class _Checked:
         if n_open:
             yield Failure(f"{_IS_BEST}: {n_open} of {len(self.leaves)} intervals are not shown to hold nothing better")
 
-    def node(self, levels: Vector) -> _Node:
+    def node(self, levels: Vector) -> _NodeClasses:
         """Group the rows by what they publish, and judge the classes."""
         if levels not in self.seen:
             texts = np.array([ladder.texts[level] for ladder, level in zip(self.ladders, levels, strict=True)])
@@ -460,7 +460,9 @@ class _Checked:
                 # A union of classes that pass passes, so that one of the parts of a class that fails does too.
                 is_hopeless = n_failing > 0 and (n_tagged > 0 or all(m.monotone_coarsening for m in self.models))
             is_feasible = n_failing <= self.most and not failing.all()
-            self.seen[levels] = _Node(labels, failing[labels], tagged[labels], n_tagged, is_hopeless, is_feasible)
+            self.seen[levels] = _NodeClasses(
+                labels, failing[labels], tagged[labels], n_tagged, is_hopeless, is_feasible
+            )
         return self.seen[levels]
 
     def _stats(self, labels: CountArray, n_classes: int) -> ClassStats:
@@ -486,7 +488,7 @@ class _Checked:
                     return True
         return False
 
-    def _is_closed(self, leaf: _Leaf) -> bool:
+    def _is_closed(self, leaf: _CheckedLeaf) -> bool:
         """Tell whether an interval holds nothing better, and its count is right."""
         if leaf.witness is None:
             if leaf.n_failing:

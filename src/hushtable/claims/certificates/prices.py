@@ -25,17 +25,17 @@ from hushtable.claims.verdict import Failure, Verdict
 from hushtable.columns import Column, ColumnSpec
 from hushtable.errors import InputError, check_columns, check_whole, with_hint
 
-__all__ = ["KIND", "Spread", "certify", "check", "dear_class", "dear_pairs"]
+__all__ = ["KIND", "SpreadRows", "certify", "check", "dear_class", "dear_pairs"]
 
 _BLOCK: Final = 128  # rows compared with all others at once
 _MOST_NODES: Final = 20_000  # of the search from one row
 _THRESHOLDS: Final = 32
 
-Cells = NDArray[Any]
+CellArray = NDArray[Any]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Spread:
+class SpreadRows:
     """Distinct rows, and how far their cells lie apart.
 
     Attributes
@@ -102,18 +102,18 @@ class Spread:
         found[np.arange(len(rows))[:, None], self.flags[rows]] = 1.0
         return found
 
-    def width(self, low: Cells, high: Cells) -> FloatArray:
+    def width(self, low: CellArray, high: CellArray) -> FloatArray:
         """Return the shares of ordered columns between codes; the missing one takes the whole column with it."""
         at = [each[high[..., j]] - each[low[..., j]] for j, each in enumerate(self.at)]
         apart = np.stack(at, axis=-1) if at else np.zeros(low.shape)
         return np.asarray(np.where(low == high, 0.0, np.where(low == 0, 1.0, apart)))
 
-    def sets(self, n_held: Cells) -> FloatArray:
+    def sets(self, n_held: CellArray) -> FloatArray:
         """Return the summed share of the other columns where they hold so many values each."""
         return np.asarray((n_held > 1) * n_held @ self.unit)
 
 
-def dear_pairs(spread: Spread, prices: FloatArray) -> float:
+def dear_pairs(spread: SpreadRows, prices: FloatArray) -> float:
     """Return by how much the prices of two records exceed what they cost together, at most."""
     worst = float(np.max(prices[spread.counts > 1], initial=-np.inf))
     rows = np.argsort(-prices, kind="stable")
@@ -125,7 +125,7 @@ def dear_pairs(spread: Spread, prices: FloatArray) -> float:
     return worst
 
 
-def dear_class(spread: Spread, prices: FloatArray, k: int) -> tuple[float, int]:
+def dear_class(spread: SpreadRows, prices: FloatArray, k: int) -> tuple[float, int]:
     """Return by how much the prices of a class exceed its cost, where one is found, and how many searches had no end.
 
     A class is looked for from its member of the highest price: it costs less than that for each member.
@@ -157,14 +157,14 @@ class _Box:
     rows: CountArray
 
 
-def _box_of(spread: Spread, members: CountArray, rows: CountArray) -> _Box:
+def _box_of(spread: SpreadRows, members: CountArray, rows: CountArray) -> _Box:
     codes, held = spread.ordered[members], np.zeros(len(spread.column_of), dtype=bool)
     held[spread.flags[members]] = True
     n_held = np.bincount(spread.column_of[held], minlength=len(spread.unit))
     return _Box(codes.min(axis=0), codes.max(axis=0), held, n_held, rows)
 
 
-def _from_row(spread: Spread, prices: FloatArray, k: int, row: int, near: CountArray) -> tuple[float, bool]:
+def _from_row(spread: SpreadRows, prices: FloatArray, k: int, row: int, near: CountArray) -> tuple[float, bool]:
     """Look for a class with a row and some of the rows near it that costs less than its prices."""
     counts = spread.counts.copy()
     counts[row] -= 1
@@ -192,7 +192,7 @@ def _from_row(spread: Spread, prices: FloatArray, k: int, row: int, near: CountA
     return -np.inf, not boxes
 
 
-def _shares(spread: Spread, box: _Box) -> FloatArray:
+def _shares(spread: SpreadRows, box: _Box) -> FloatArray:
     """Return the share of what a box holds at least, with each row that it may hold."""
     codes = spread.ordered[box.rows]
     width = spread.width(np.minimum(codes, box.low), np.maximum(codes, box.high)).sum(axis=1)
@@ -221,7 +221,7 @@ def _bound(prices: FloatArray, counts: CountArray, shares: FloatArray, own: floa
     return float(value[best]), taken[best]
 
 
-def _parts(spread: Spread, box: _Box, tight: _Box, members: CountArray) -> list[_Box]:
+def _parts(spread: SpreadRows, box: _Box, tight: _Box, members: CountArray) -> list[_Box]:
     """Return the two parts of a box: those classes that reach as far as the members do in one direction, and the rest.
 
     The direction is the one in which they reach farthest beyond the box.
@@ -377,7 +377,7 @@ def check(data: Any, entries: Mapping[str, Any], reading: Reading) -> Verdict:
             "check it against the data that it was made for, in the same order.",
         )
         raise InputError(msg)
-    spread = Spread(
+    spread = SpreadRows(
         rows[order],
         counts[order],
         tuple(
@@ -389,7 +389,7 @@ def check(data: Any, entries: Mapping[str, Any], reading: Reading) -> Verdict:
     return _verdict(certificate, spread, frame.n_rows, readings)
 
 
-def _verdict(certificate: _Entries, spread: Spread, n_records: int, readings: Mapping[str, str]) -> Verdict:
+def _verdict(certificate: _Entries, spread: SpreadRows, n_records: int, readings: Mapping[str, str]) -> Verdict:
     k, prices = certificate.k, certificate.prices
     total = math.fsum((prices * spread.counts).tolist())
     condition = f"no class of {k} records or more costs less than its members' prices"

@@ -7,7 +7,7 @@ from typing import ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 
-from hushtable.discover.evaluation import Evaluator
+from hushtable.discover.evaluation import ObjectiveEvaluator
 from hushtable.errors import InputError, with_hint
 
 __all__ = ["Optimizer", "check_counts", "check_rates", "flips", "random_mask"]
@@ -19,7 +19,7 @@ class Optimizer(Protocol):
 
     name: ClassVar[str]
 
-    def search(self, evaluator: Evaluator, rng: np.random.Generator) -> float | None:
+    def search(self, evaluator: ObjectiveEvaluator, rng: np.random.Generator) -> float | None:
         """Evaluate column sets; return a proven upper bound of the objective, None where nothing is proven."""
         ...  # pragma: no cover - a protocol's body
 

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from hushtable._types import BoolArray, FloatArray
-from hushtable.discover.evaluation import Evaluator
+from hushtable.discover.evaluation import ObjectiveEvaluator
 from hushtable.discover.optimizers.base import check_counts, check_rates, random_mask
 from hushtable.errors import InputError, with_hint
 
@@ -67,7 +67,7 @@ class Evolutionary:
             )
             raise InputError(msg)
 
-    def search(self, evaluator: Evaluator, rng: np.random.Generator) -> float | None:
+    def search(self, evaluator: ObjectiveEvaluator, rng: np.random.Generator) -> float | None:
         """Breed generation by generation."""
         n = evaluator.n_candidates
         mutation, crossover = self.mutation_rate, self.crossover_rate
@@ -85,7 +85,7 @@ class Evolutionary:
                 crossover = float(np.clip(crossover / shift, 0.01, 1))
         return None
 
-    def _judged(self, evaluator: Evaluator, people: BoolArray) -> FloatArray:
+    def _judged(self, evaluator: ObjectiveEvaluator, people: BoolArray) -> FloatArray:
         """Return the objective of every member, in the members' order."""
         values = evaluator.values([_packed(member) for member in people])
         evaluator.step(values)

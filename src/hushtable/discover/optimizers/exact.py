@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from hushtable._types import FloatArray
-from hushtable.discover.evaluation import BudgetEnded, Evaluator
+from hushtable.discover.evaluation import BudgetEnded, ObjectiveEvaluator
 from hushtable.discover.objective import Term
 from hushtable.discover.optimizers.base import check_counts
 from hushtable.errors import InputError, with_hint
@@ -38,7 +38,7 @@ class Exhaustive:
     def __post_init__(self) -> None:
         check_counts(self.name, {"max_columns": self.max_columns})
 
-    def search(self, evaluator: Evaluator, rng: np.random.Generator) -> float | None:
+    def search(self, evaluator: ObjectiveEvaluator, rng: np.random.Generator) -> float | None:
         """Evaluate everything; the best value is its own bound."""
         _check_size(self.name, evaluator.n_candidates, self.max_columns)
         evaluator.everything()
@@ -68,7 +68,7 @@ class Pareto:
     def __post_init__(self) -> None:
         check_counts(self.name, {"max_columns": self.max_columns})
 
-    def search(self, evaluator: Evaluator, rng: np.random.Generator) -> float | None:
+    def search(self, evaluator: ObjectiveEvaluator, rng: np.random.Generator) -> float | None:
         """Evaluate everything; the best value is its own bound."""
         _check_size(self.name, evaluator.n_candidates, self.max_columns)
         evaluator.everything()
@@ -90,7 +90,7 @@ class BranchAndBound:
 
     name: ClassVar[str] = "branch_and_bound"
 
-    def search(self, evaluator: Evaluator, rng: np.random.Generator) -> float | None:
+    def search(self, evaluator: ObjectiveEvaluator, rng: np.random.Generator) -> float | None:
         """Search depth first; return the best value when done, else the bound of what is left."""
         _check_bounded(evaluator)
         everything = (1 << evaluator.n_candidates) - 1
@@ -136,7 +136,7 @@ def undominated(points: FloatArray) -> list[int]:
     return front
 
 
-def _climb(evaluator: Evaluator) -> None:
+def _climb(evaluator: ObjectiveEvaluator) -> None:
     """Add the column that helps most, until none is left: something to beat."""
     mask = 0
     for _ in range(evaluator.n_candidates):
@@ -146,7 +146,7 @@ def _climb(evaluator: Evaluator) -> None:
         evaluator.step([max(values)])
 
 
-def _bound(evaluator: Evaluator, chosen: int, allowed: int) -> float:
+def _bound(evaluator: ObjectiveEvaluator, chosen: int, allowed: int) -> float:
     """Return an upper bound of the objective over the sets that hold ``chosen`` and lie within ``allowed``.
 
     Both sets are evaluated on the way, which may raise BudgetEnded.
@@ -165,14 +165,14 @@ def _bound(evaluator: Evaluator, chosen: int, allowed: int) -> float:
     return float(highest)
 
 
-def _ends(term: Term, few: float, many: float, evaluator: Evaluator, n_chosen: int) -> tuple[float, float]:
+def _ends(term: Term, few: float, many: float, evaluator: ObjectiveEvaluator, n_chosen: int) -> tuple[float, float]:
     if term.is_by_length:
         value = float(evaluator.length_term(term, n_chosen))
         return value, value
     return min(few, many), max(few, many)
 
 
-def _check_bounded(evaluator: Evaluator) -> None:
+def _check_bounded(evaluator: ObjectiveEvaluator) -> None:
     loose = [term.label for term in evaluator.objective.all_terms if not (term.trend or term.is_by_length)]
     divisor = evaluator.objective.divisor
     if loose or (divisor is not None and divisor.weight < 0):

@@ -9,7 +9,7 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from hushtable.discover.evaluation import Evaluator
+from hushtable.discover.evaluation import ObjectiveEvaluator
 from hushtable.discover.optimizers.base import check_counts, check_rates, flips, random_mask
 from hushtable.errors import InputError, with_hint
 
@@ -43,7 +43,7 @@ class Greedy:
             msg = with_hint(f"greedy was given start = {self.start!r}.", "choose 'empty' or 'random'.")
             raise InputError(msg)
 
-    def search(self, evaluator: Evaluator, rng: np.random.Generator) -> float | None:
+    def search(self, evaluator: ObjectiveEvaluator, rng: np.random.Generator) -> float | None:
         """Climb to a set that no flip of one column betters."""
         n = evaluator.n_candidates
         mask = random_mask(n, rng) if self.start == "random" else 0
@@ -82,7 +82,7 @@ class Tabu:
     def __post_init__(self) -> None:
         check_counts(self.name, {"max_steps": self.max_steps, "tenure": self.tenure})
 
-    def search(self, evaluator: Evaluator, rng: np.random.Generator) -> float | None:
+    def search(self, evaluator: ObjectiveEvaluator, rng: np.random.Generator) -> float | None:
         """Walk until the steps are used up, or every set around was visited lately."""
         mask = random_mask(evaluator.n_candidates, rng)
         evaluator.step([evaluator.value(mask)])
@@ -132,7 +132,7 @@ class Annealing:
             msg = with_hint(f"annealing was given temperature = {self.temperature!r}.", "it is a number above 0.")
             raise InputError(msg)
 
-    def search(self, evaluator: Evaluator, rng: np.random.Generator) -> float | None:
+    def search(self, evaluator: ObjectiveEvaluator, rng: np.random.Generator) -> float | None:
         """Walk until the steps are used up."""
         mask = random_mask(evaluator.n_candidates, rng)
         value = evaluator.value(mask)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from hushtable._types import BoolArray, CountArray, FloatArray
 from hushtable.columns import Column, fold, from_texts
 
-__all__ = ["Cells", "cells_of"]
+__all__ = ["ColumnCells", "cells_of"]
 
 _MOST_TEXTS: Final = 1000
 _PLAIN: Final = re.compile(r"[+-]?\d+(\.\d+)?([eE][+-]?\d{1,3})?", re.ASCII)
@@ -22,7 +22,7 @@ _GROUPED: Final = re.compile(r"[+-]?\d{1,3}(,\d{3})+(\.\d+)?", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Cells:
+class ColumnCells:
     """What the looks of a column are judged on.
 
     Attributes
@@ -78,7 +78,7 @@ class Cells:
         return float(self.numbers[order][min(int(reached), len(order) - 1)])
 
 
-def cells_of(column: Column, counts: CountArray, n_missing: int) -> Cells:
+def cells_of(column: Column, counts: CountArray, n_missing: int) -> ColumnCells:
     """Lay out a column's values, each with the number of its records."""
     shown = np.unique(np.linspace(0, max(0, column.n_values - 1), _MOST_TEXTS).astype(np.int64))[: column.n_values]
     texts = tuple(column.text(code).strip() for code in shown)
@@ -90,7 +90,9 @@ def cells_of(column: Column, counts: CountArray, n_missing: int) -> Cells:
         numbers = np.empty(0) if len(moments) else _numbers(texts)
         number_weights = weights[: len(numbers)]
     folded = tuple(map(fold, texts))
-    return Cells(column, int(counts.sum()), n_missing, counts, texts, folded, weights, moments, numbers, number_weights)
+    return ColumnCells(
+        column, int(counts.sum()), n_missing, counts, texts, folded, weights, moments, numbers, number_weights
+    )
 
 
 def _moments(column: Column, texts: tuple[str, ...]) -> NDArray[np.datetime64]:

@@ -12,9 +12,9 @@ import numpy as np
 
 from hushtable.columns import fold
 from hushtable.discover.prose import is_prose
-from hushtable.discover.roles.cells import Cells
+from hushtable.discover.roles.cells import ColumnCells
 from hushtable.discover.roles.names import Lexicon, Said, Topic, says, topics
-from hushtable.discover.roles.patterns import Look, fits, is_paced, look_of
+from hushtable.discover.roles.patterns import CellLook, fits, is_paced, look_of
 from hushtable.errors import listed
 
 __all__ = ["PROSE", "Finding", "finding", "persons", "with_answers"]
@@ -46,7 +46,7 @@ class Finding:
 
     Attributes
     ----------
-    cells : Cells
+    cells : ColumnCells
     topic : Topic, optional
     knowability : float
         In [0, 1].
@@ -58,7 +58,7 @@ class Finding:
         that speaks against an opinion; else 0.
     """
 
-    cells: Cells
+    cells: ColumnCells
     topic: Topic | None
     knowability: float
     persons: float
@@ -81,7 +81,7 @@ class Finding:
         return self.is_prose or (self.topic is not None and self.topic.role in ("identifier", "sensitive"))
 
 
-def finding(cells: Cells, words: Lexicon) -> Finding:
+def finding(cells: ColumnCells, words: Lexicon) -> Finding:
     """Say what a column is about, from its cells and its name."""
     said = says(cells.column.name, words, lambda topic: fits(topic, cells))
     found = _finding(cells, said)
@@ -96,7 +96,7 @@ def finding(cells: Cells, words: Lexicon) -> Finding:
     return replace(found, topic=topics()[PROSE], reason="free text: may name people; leave it out")
 
 
-def _finding(cells: Cells, said: Said) -> Finding:
+def _finding(cells: ColumnCells, said: Said) -> Finding:
     look = look_of(cells)
     if look is not None and _goes_first(look, said) and _holds_alone(look, cells):
         return _of_look(look, said, cells)
@@ -113,7 +113,7 @@ def _finding(cells: Cells, said: Said) -> Finding:
     return _of_topic(cells, topic, f"{how} says {said.word!r}{what}")
 
 
-def _of_look(look: Look, said: Said, cells: Cells) -> Finding:
+def _of_look(look: CellLook, said: Said, cells: ColumnCells) -> Finding:
     topic = topics()[look.topic]
     if look.is_sure:
         return _of_topic(cells, topic, look.text)
@@ -121,11 +121,11 @@ def _of_look(look: Look, said: Said, cells: Cells) -> Finding:
     return Finding(cells, topic, topic.knowability * trust, topic.persons * trust * _UNSURE, look.text)
 
 
-def _of_topic(cells: Cells, topic: Topic, reason: str) -> Finding:
+def _of_topic(cells: ColumnCells, topic: Topic, reason: str) -> Finding:
     return Finding(cells, topic, topic.knowability, -1.0 if is_paced(cells) else topic.persons, reason)
 
 
-def _goes_first(look: Look, said: Said) -> bool:
+def _goes_first(look: CellLook, said: Said) -> bool:
     """Tell whether what cells look like goes before what the name says."""
     topic, named = topics()[look.topic], said.topic
     if named is None:
@@ -139,22 +139,22 @@ def _goes_first(look: Look, said: Said) -> bool:
     return look.is_sure or named.name in ("outcome", "number", "name")
 
 
-def _holds_alone(look: Look, cells: Cells) -> bool:
+def _holds_alone(look: CellLook, cells: ColumnCells) -> bool:
     return look.is_sure or look.topic in _ALONE or not _is_unique(cells)
 
 
-def _can_be(topic: Topic, cells: Cells) -> bool:
+def _can_be(topic: Topic, cells: ColumnCells) -> bool:
     """Tell whether a column is who a row is about, and no kind of persons: too few of them for so many records."""
     if topic.name in ("person", "key"):
         return cells.n_values**2 > cells.n_records
     return topic.name != "number" or not _is_unique(cells)
 
 
-def _is_unique(cells: Cells) -> bool:
+def _is_unique(cells: ColumnCells) -> bool:
     return cells.n_records > 1 and cells.n_values >= _NEARLY_UNIQUE * cells.n_records
 
 
-def _unknown(cells: Cells, said: Said) -> Finding:
+def _unknown(cells: ColumnCells, said: Said) -> Finding:
     """Say what can be said of a column whose name and cells mean nothing known."""
     is_number, key = len(cells.numbers) > 0, topics()["key"]
     if _is_unique(cells):
@@ -175,7 +175,7 @@ def _unknown(cells: Cells, said: Said) -> Finding:
     return Finding(cells, None, 0.1, 0.0, "a measured number, which others rarely know")
 
 
-def _numbers_rows(cells: Cells) -> bool:
+def _numbers_rows(cells: ColumnCells) -> bool:
     """Tell whether the numbers count the records, from 0 or 1 on."""
     return cells.numbers.min() in (0, 1) and float(np.ptp(cells.numbers)) == cells.n_records - 1
 
@@ -201,7 +201,7 @@ def with_answers(findings: Sequence[Finding]) -> list[Finding]:
     ]
 
 
-def _scale(cells: Cells) -> int:
+def _scale(cells: ColumnCells) -> int:
     if not cells.is_whole or not 4 <= cells.n_values <= _LONGEST_SCALE + 1:
         return 0
     low, high = int(cells.numbers.min()), int(cells.numbers.max())

@@ -116,7 +116,7 @@ class Said(NamedTuple):
     is_own: bool = False
 
 
-class _Claim(NamedTuple):
+class _NameClaim(NamedTuple):
     topic: Topic
     needs_cells: bool
     is_own: bool = False
@@ -126,10 +126,10 @@ class _Claim(NamedTuple):
 class Lexicon:
     """Known words, without spaces, and those that are also known as the end of a longer word."""
 
-    words: Mapping[str, tuple[_Claim, ...]]
-    endings: Mapping[str, tuple[_Claim, ...]]
+    words: Mapping[str, tuple[_NameClaim, ...]]
+    endings: Mapping[str, tuple[_NameClaim, ...]]
 
-    def claims(self, word: str) -> tuple[_Claim, ...]:
+    def claims(self, word: str) -> tuple[_NameClaim, ...]:
         """Return what a word says; umlauts may be spelled out."""
         return self.words.get(word) or self.words.get(_UMLAUT.sub(r"\1", word), ())
 
@@ -150,13 +150,13 @@ def lexicon(words: str | os.PathLike[str] | Mapping[str, str] | None = None) -> 
     """
     if words is None:
         return _built_in()
-    own: dict[str, tuple[_Claim, ...]] = {}
+    own: dict[str, tuple[_NameClaim, ...]] = {}
     for where, word, topic in _own_entries(words):
         if _key(word) and topic not in _own_topics():
             known = ", ".join((*get_args(Role), *topics()))
             msg = with_hint(f"{where} has {topic!r} for a topic or role.", f"write `word<TAB>topic`, one of {known}.")
             raise InputError(msg)
-        own[_key(word)] = (_Claim(_own_topics()[topic], needs_cells=False, is_own=True),)
+        own[_key(word)] = (_NameClaim(_own_topics()[topic], needs_cells=False, is_own=True),)
     built_in = _built_in()
     return Lexicon({**built_in.words, **own}, built_in.endings)
 
@@ -171,7 +171,7 @@ def says(name: str, known: Lexicon, fits: Fits) -> Said:
     fits : callable
         Whether the cells agree with a topic, for words that mean several things.
     """
-    hits: list[tuple[str, _Claim]] = []
+    hits: list[tuple[str, _NameClaim]] = []
     is_generic = True
     for word, claims in _words(name, known):
         claim = next((each for each in claims if not each.needs_cells or fits(each.topic.name)), None)
@@ -183,7 +183,7 @@ def says(name: str, known: Lexicon, fits: Fits) -> Said:
     return _settled(own or hits, is_generic)
 
 
-def _settled(hits: list[tuple[str, _Claim]], is_generic: bool) -> Said:
+def _settled(hits: list[tuple[str, _NameClaim]], is_generic: bool) -> Said:
     """Choose among the topics of a name: the most careful, of those that say what the column is about."""
     named = {claim.topic.name for _, claim in hits}
     if "name" in named and named <= {"name", "person", "family"} and len(named) > 1:
@@ -199,7 +199,7 @@ def _settled(hits: list[tuple[str, _Claim]], is_generic: bool) -> Said:
     return Said(claim.topic, word, is_own=claim.is_own)
 
 
-def _words(name: str, known: Lexicon) -> Iterator[tuple[str, tuple[_Claim, ...]]]:
+def _words(name: str, known: Lexicon) -> Iterator[tuple[str, tuple[_NameClaim, ...]]]:
     """Split a name into its longest known words; what is unknown claims nothing."""
     tokens = _TOKEN.findall(fold(_CAMEL.sub(" ", name)))
     place = 0
@@ -214,7 +214,7 @@ def _words(name: str, known: Lexicon) -> Iterator[tuple[str, tuple[_Claim, ...]]
             place += 1
 
 
-def _parts(token: str, known: Lexicon) -> Iterator[tuple[str, tuple[_Claim, ...]]]:
+def _parts(token: str, known: Lexicon) -> Iterator[tuple[str, tuple[_NameClaim, ...]]]:
     """Split a token that is no known word: Chinese by its longest words, others as compounds of known ones."""
     if _CHINESE.fullmatch(token):
         yield from _chinese(token, known)
@@ -230,7 +230,7 @@ def _parts(token: str, known: Lexicon) -> Iterator[tuple[str, tuple[_Claim, ...]
     yield token, ()
 
 
-def _chinese(token: str, known: Lexicon) -> Iterator[tuple[str, tuple[_Claim, ...]]]:
+def _chinese(token: str, known: Lexicon) -> Iterator[tuple[str, tuple[_NameClaim, ...]]]:
     place = 0
     while place < len(token):
         longest = next((end for end in range(len(token), place, -1) if token[place:end] in known.words), place + 1)
@@ -262,10 +262,10 @@ def _compound(token: str, known: Lexicon) -> list[str] | None:
 
 @cache
 def _built_in() -> Lexicon:
-    words: dict[str, tuple[_Claim, ...]] = {}
-    endings: dict[str, tuple[_Claim, ...]] = {}
+    words: dict[str, tuple[_NameClaim, ...]] = {}
+    endings: dict[str, tuple[_NameClaim, ...]] = {}
     for _, entry, topic in entries(packaged("words.tsv")):
-        claim = _Claim(topics()[topic], needs_cells=entry.endswith("?"))
+        claim = _NameClaim(topics()[topic], needs_cells=entry.endswith("?"))
         chosen = endings if entry.startswith("*") else words
         others = [each for each in chosen.get(_key(entry), ()) if each.topic != claim.topic]
         chosen[_key(entry)] = tuple(sorted([*others, claim], key=lambda each: (not each.needs_cells, each.topic.rank)))

@@ -17,10 +17,10 @@ import numpy as np
 
 from hushtable._types import TOLERANCE
 from hushtable.columns import fold
-from hushtable.discover.roles.cells import Cells
+from hushtable.discover.roles.cells import ColumnCells
 from hushtable.discover.roles.names import entries, packaged, rows, topics
 
-__all__ = ["Look", "fits", "is_paced", "listed_topic", "look_of"]
+__all__ = ["CellLook", "fits", "is_paced", "listed_topic", "look_of"]
 
 _MOST_VALUES: Final = 1000
 _SHORT: Final = 3
@@ -52,7 +52,7 @@ def _dictionaries() -> Mapping[str, Mapping[str, _Entry]]:
     return found
 
 
-def listed_topic(cells: Cells) -> str:
+def listed_topic(cells: ColumnCells) -> str:
     """Return the topic whose list holds most of the cells; "" where none holds enough.
 
     Notes
@@ -120,7 +120,7 @@ _GENERATION: Final = 30  # years: dates that spread further are of birth
 _MOST_SEXES: Final = 4
 
 
-class Look(NamedTuple):
+class CellLook(NamedTuple):
     """What cells look like.
 
     Attributes
@@ -139,7 +139,7 @@ class Look(NamedTuple):
 
 
 class _Pattern(NamedTuple):
-    look: Look
+    look: CellLook
     pattern: re.Pattern[str]
 
     def is_most(self, texts: Sequence[str]) -> bool:
@@ -156,7 +156,7 @@ _ZIP: Final = re.compile(r"\d{4,6}", re.ASCII)
 _CODE: Final = re.compile(r"(?=.*\d.*\d)[A-Z0-9][A-Z0-9 -]{3,9}", re.ASCII)
 
 
-def look_of(cells: Cells) -> Look | None:
+def look_of(cells: ColumnCells) -> CellLook | None:
     """Say what cells look like; None where nothing is known of it.
 
     Notes
@@ -172,13 +172,13 @@ def look_of(cells: Cells) -> Look | None:
     return _codes(cells) or (_numbers(cells) if cells.is_whole else None)
 
 
-def fits(topic: str, cells: Cells) -> bool:
+def fits(topic: str, cells: ColumnCells) -> bool:
     """Tell whether the cells can be what a name says; true where nothing speaks against it."""
     check = _CHECKS.get(topic)
     return check is None or check(cells)
 
 
-def is_paced(cells: Cells) -> bool:
+def is_paced(cells: ColumnCells) -> bool:
     """Tell whether moments follow one another at one pace of less than a day, as those of a machine do."""
     if len(cells.moments) < _FEWEST_STEPS:
         return False
@@ -187,39 +187,39 @@ def is_paced(cells: Cells) -> bool:
     return is_even and int(steps[counts.argmax()]) < _DAY
 
 
-def _texts(cells: Cells) -> Look | None:
+def _texts(cells: ColumnCells) -> CellLook | None:
     for look, *_ in (each for each in _patterns() if each.is_most(cells.texts)):
         if look.topic != "age" or _are_ages(cells):
             return look
     topic = listed_topic(cells)
     text = f"most of its cells are listed as {topics()[topic].text}" if topic else ""
     # Of names a list knows a few only.
-    return Look(topic, text, is_sure=topic != "person name") if topic else None
+    return CellLook(topic, text, is_sure=topic != "person name") if topic else None
 
 
 @cache
 def _patterns() -> tuple[_Pattern, ...]:
     return tuple(
-        _Pattern(Look(topic, f"most of its cells look like {what}", sure == "sure"), re.compile(pattern))
+        _Pattern(CellLook(topic, f"most of its cells look like {what}", sure == "sure"), re.compile(pattern))
         for _, (topic, what, sure, pattern) in rows(packaged("patterns.tsv"))
     )
 
 
-def _are_ages(cells: Cells) -> bool:
+def _are_ages(cells: ColumnCells) -> bool:
     ends = [int(number) for text in cells.texts for number in re.findall(r"\d{1,4}", text)]
     return max(ends) <= 120 and cells.n_values >= 2
 
 
-def _dates(cells: Cells) -> Look:
+def _dates(cells: ColumnCells) -> CellLook:
     since = cells.moments.astype(np.int64)
     if (since % _DAY).any():
-        return Look("time", "its cells are moments, which others may know", is_sure=True)
+        return CellLook("time", "its cells are moments, which others may know", is_sure=True)
     if cells.n_values >= 5 and np.quantile(since, 0.95) - np.quantile(since, 0.05) > _GENERATION * 365 * _DAY:
-        return Look("birth", "its cells are dates over more than 30 years, as of birth", is_sure=True)
-    return Look("date", "a date, which others may know", is_sure=True)
+        return CellLook("birth", "its cells are dates over more than 30 years, as of birth", is_sure=True)
+    return CellLook("date", "a date, which others may know", is_sure=True)
 
 
-def _codes(cells: Cells) -> Look | None:
+def _codes(cells: ColumnCells) -> CellLook | None:
     """Look at digits that are no quantity: with leading zeros, or of eight places that are a day."""
     texts = cells.texts
     if min(map(len, texts)) >= 8:
@@ -227,20 +227,20 @@ def _codes(cells: Cells) -> Look | None:
             if look.topic in ("date", "number of a person") and all(map(pattern.fullmatch, texts)):
                 return look
     if len(set(map(len, texts))) == 1 and all(map(_ZIP.fullmatch, texts)) and any(text[0] == "0" for text in texts):
-        return Look("postcode", "its cells look like postcodes", is_sure=False)
+        return CellLook("postcode", "its cells look like postcodes", is_sure=False)
     return None
 
 
-def _numbers(cells: Cells) -> Look | None:
+def _numbers(cells: ColumnCells) -> CellLook | None:
     lowest, highest = float(cells.numbers.min()), float(cells.numbers.max())
     if _is_epoch(lowest, highest) and cells.n_values >= _OFTEN_ALONE * cells.n_records:
-        return Look("time", "its cells look like moments, counted in seconds since 1970", is_sure=False)
+        return CellLook("time", "its cells look like moments, counted in seconds since 1970", is_sure=False)
     if lowest >= 1880 and highest <= 2100 and cells.n_values >= 3:
         if cells.middle(0.95) - cells.middle(0.05) > _GENERATION:
-            return Look("birth", "its cells look like years of birth", is_sure=False)
-        return Look("date", "its cells look like years", is_sure=False)
+            return CellLook("birth", "its cells look like years of birth", is_sure=False)
+        return CellLook("date", "its cells look like years", is_sure=False)
     if lowest >= 0 and 40 <= highest <= 120 and _is_smooth(cells):
-        return Look("age", "its cells look like ages", is_sure=False)
+        return CellLook("age", "its cells look like ages", is_sure=False)
     return None
 
 
@@ -249,7 +249,7 @@ def _is_epoch(lowest: float, highest: float) -> bool:
     return any(0.8e9 * unit <= lowest and highest <= 2.1e9 * unit for unit in (1, 1000))
 
 
-def _is_smooth(cells: Cells) -> bool:
+def _is_smooth(cells: ColumnCells) -> bool:
     """Tell whether whole numbers are spread as ages are: many, next to one another, none of them a heap."""
     inner = (cells.numbers >= cells.middle(0.05)) & (cells.numbers <= cells.middle(0.95))
     values, weights = cells.numbers[inner], cells.number_weights[inner]
@@ -262,7 +262,7 @@ def _is_smooth(cells: Cells) -> bool:
     return bool(20 <= width <= 100 and len(values) >= 0.8 * expected and is_even)
 
 
-def _is_body(cells: Cells) -> bool:
+def _is_body(cells: ColumnCells) -> bool:
     if not len(cells.numbers):
         return True
     in_metres = 1.2 <= cells.middle() <= 2.3 and float(cells.numbers.max()) <= 2.6
@@ -273,24 +273,24 @@ def _is_body(cells: Cells) -> bool:
     return 15 <= cells.middle() <= 300 and (is_narrow or cells.n_values < max(50, 0.5 * cells.n_records))
 
 
-def _is_code(cells: Cells) -> bool:
+def _is_code(cells: ColumnCells) -> bool:
     return sum(bool(_CODE.fullmatch(text)) for text in cells.texts) >= _MOSTLY * max(1, len(cells.texts))
 
 
-def _is_long(cells: Cells) -> bool:
+def _is_long(cells: ColumnCells) -> bool:
     """Tell whether numbers have the length of a personal number; texts may be anything."""
     return not cells.is_whole or float(cells.numbers.max()) >= 1000
 
 
-def _within(low: float, high: float) -> Callable[[Cells], bool]:
-    def check(cells: Cells) -> bool:
+def _within(low: float, high: float) -> Callable[[ColumnCells], bool]:
+    def check(cells: ColumnCells) -> bool:
         numbers = cells.numbers
         return not len(numbers) or cells.share((numbers >= low) & (numbers <= high)) >= _NEARLY_ALL
 
     return check
 
 
-_CHECKS: Final[Mapping[str, Callable[[Cells], bool]]] = {
+_CHECKS: Final[Mapping[str, Callable[[ColumnCells], bool]]] = {
     "age": _within(0, 125),
     "sex": lambda cells: cells.n_values <= _MOST_SEXES or listed_topic(cells) == "sex",
     "date": lambda cells: listed_topic(cells) == "date" or all(re.search(r"\d", text) for text in cells.texts),

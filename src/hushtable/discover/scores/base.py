@@ -22,7 +22,7 @@ from hushtable.tables import Partition, Table
 __all__ = [
     "Direction",
     "Score",
-    "Variant",
+    "ScoreVariant",
     "View",
     "check_records",
     "choose",
@@ -39,7 +39,7 @@ __all__ = [
 ]
 
 Direction = Literal["safer", "riskier", "better", "worse"]
-Variant = Literal["definition", "paper"]
+ScoreVariant = Literal["definition", "paper"]
 Plot = Literal["histogram", "ecdf", "qq"]
 
 _QUANTILES: Final = {"q05": 0.05, "q25": 0.25, "median": 0.5, "q75": 0.75, "q95": 0.95}

@@ -19,7 +19,7 @@ from hushtable.tables import Partition, Table
 
 __all__ = ["CausalGraph", "causal_graph", "causal_importance"]
 
-Method = Literal["pc", "ges"]
+DiscoveryMethod = Literal["pc", "ges"]
 Test = Literal["gsq", "chisq"]
 
 
@@ -42,7 +42,7 @@ class CausalGraph:
 
 
 def causal_graph(
-    data: Any, *, method: Method = "pc", alpha: float = 0.05, test: Test = "gsq", bins: int = 5
+    data: Any, *, method: DiscoveryMethod = "pc", alpha: float = 0.05, test: Test = "gsq", bins: int = 5
 ) -> CausalGraph:
     """Search the graph of direct relations among all columns: the PC algorithm, or greedy equivalence search.
 
@@ -125,7 +125,7 @@ def causal_importance(
     columns: Sequence[str],
     *,
     graph: CausalGraph | None = None,
-    method: Method = "pc",
+    method: DiscoveryMethod = "pc",
     alpha: float = 0.05,
     partition: Partition | None = None,
 ) -> Score:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from hushtable.discover.scores import base
-from hushtable.discover.scores.base import Score, Variant
+from hushtable.discover.scores.base import Score, ScoreVariant
 from hushtable.errors import check_columns
 from hushtable.io import frames
 from hushtable.tables import Partition, Table
@@ -92,7 +92,7 @@ def separation(data: Any, columns: Sequence[str], *, partition: Partition | None
 
 
 def k_anonymity(
-    data: Any, columns: Sequence[str], *, variant: Variant = "definition", partition: Partition | None = None
+    data: Any, columns: Sequence[str], *, variant: ScoreVariant = "definition", partition: Partition | None = None
 ) -> Score:
     """Score how many records share a class.
 
@@ -130,7 +130,7 @@ def k_anonymity(
 
 
 def group_entropy(
-    data: Any, columns: Sequence[str], *, variant: Variant = "definition", partition: Partition | None = None
+    data: Any, columns: Sequence[str], *, variant: ScoreVariant = "definition", partition: Partition | None = None
 ) -> Score:
     """Score how hard it is to guess a record's class: the entropy of the column set.
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from hushtable._types import CodeArray, CountArray, FloatArray
 from hushtable.discover.scores import base
-from hushtable.discover.scores.base import Direction, Score, Variant, View
+from hushtable.discover.scores.base import Direction, Score, ScoreVariant, View
 from hushtable.errors import InputError, with_hint
 from hushtable.hierarchy import Hierarchy
 from hushtable.models import (
@@ -36,7 +36,7 @@ def l_diversity(
     sensitive: str,
     kind: Diversity = "distinct",
     l: int = 2,  # noqa: E741 - the model's own letter
-    variant: Variant = "definition",
+    variant: ScoreVariant = "definition",
     partition: Partition | None = None,
 ) -> Score:
     """Score how diverse a sensitive column is within the classes.
@@ -105,7 +105,7 @@ def t_closeness(
     distance: Distance = "emd",
     ground: GroundName = "auto",
     hierarchy: Any = None,
-    variant: Variant = "definition",
+    variant: ScoreVariant = "definition",
     partition: Partition | None = None,
 ) -> Score:
     """Score how far the sensitive values of a class are from those of the whole table.
@@ -182,7 +182,7 @@ def delta_presence(
     *,
     population: Any = None,
     sensitive: str | None = None,
-    variant: Variant = "definition",
+    variant: ScoreVariant = "definition",
     partition: Partition | None = None,
 ) -> Score:
     """Score how sure one can be that somebody of the population is in the table.
@@ -247,7 +247,7 @@ def generalization_ratio(
     columns: Sequence[str],
     *,
     sensitive: str,
-    variant: Variant = "definition",
+    variant: ScoreVariant = "definition",
     partition: Partition | None = None,
 ) -> Score:
     """Score how much the sensitive values of the classes differ from those of the whole table.

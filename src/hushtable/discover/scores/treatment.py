@@ -20,7 +20,7 @@ import numpy as np
 from hushtable._types import CodeArray, CountArray, FloatArray, ValueArray
 from hushtable.columns import Column
 from hushtable.discover.scores import base
-from hushtable.discover.scores.base import Score, Variant, View
+from hushtable.discover.scores.base import Score, ScoreVariant, View
 from hushtable.errors import InputError, with_hint
 from hushtable.tables import Partition
 
@@ -105,7 +105,7 @@ def covariate_shift(
     *,
     treatment: str,
     treated: Any = None,
-    variant: Variant = "definition",
+    variant: ScoreVariant = "definition",
     partition: Partition | None = None,
 ) -> Score:
     """Score how differently treated and control records are spread over the column set.
@@ -174,7 +174,7 @@ def balance(
     treatment: str,
     treated: Any = None,
     statistic: Statistic = "smd",
-    variant: Variant = "definition",
+    variant: ScoreVariant = "definition",
     partition: Partition | None = None,
 ) -> Score:
     """Score how far apart the means of treated and control records are, column by column.
@@ -251,7 +251,7 @@ def propensity_overlap(
     treatment: str,
     treated: Any = None,
     model: Propensity = "classes",
-    variant: Variant = "definition",
+    variant: ScoreVariant = "definition",
     partition: Partition | None = None,
 ) -> Score:
     """Score how many records have a counterpart in the other arm, by their chance of being treated.

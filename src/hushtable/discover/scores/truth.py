@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from hushtable.discover.scores import base
-from hushtable.discover.scores.base import Direction, Score, Variant
+from hushtable.discover.scores.base import Direction, Score, ScoreVariant
 from hushtable.errors import InputError, check_columns, with_hint
 
 __all__ = [
@@ -214,7 +214,7 @@ def false_positive_rate(found: Iterable[str], truth: Iterable[str], *, columns: 
 
 
 def accuracy(
-    found: Iterable[str], truth: Iterable[str], *, columns: Sequence[str], variant: Variant = "definition"
+    found: Iterable[str], truth: Iterable[str], *, columns: Sequence[str], variant: ScoreVariant = "definition"
 ) -> Score:
     """Score which share of the table's columns was judged right: (TP + TN) / all.
 

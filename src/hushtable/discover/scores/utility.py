@@ -17,7 +17,7 @@ import numpy as np
 from hushtable._types import CountArray, FloatArray
 from hushtable.columns import Column
 from hushtable.discover.scores import base
-from hushtable.discover.scores.base import Direction, Score, Variant, View
+from hushtable.discover.scores.base import Direction, Score, ScoreVariant, View
 from hushtable.errors import ColumnError, with_hint
 from hushtable.models import Histogram
 from hushtable.tables import Partition
@@ -38,7 +38,7 @@ def mean_squared_error(
     columns: Sequence[str],
     *,
     target: str,
-    variant: Variant = "definition",
+    variant: ScoreVariant = "definition",
     partition: Partition | None = None,
 ) -> Score:
     """Score how far the target is from the mean of its class, squared.
@@ -88,7 +88,7 @@ def accuracy(
     columns: Sequence[str],
     *,
     target: str,
-    variant: Variant = "definition",
+    variant: ScoreVariant = "definition",
     partition: Partition | None = None,
 ) -> Score:
     """Score how many records have the most frequent target value of their class.
@@ -129,7 +129,7 @@ def value_range(
     columns: Sequence[str],
     *,
     target: str,
-    variant: Variant = "definition",
+    variant: ScoreVariant = "definition",
     partition: Partition | None = None,
 ) -> Score:
     """Score how wide the target ranges within the classes.
@@ -182,7 +182,7 @@ def distinct_values(
     columns: Sequence[str],
     *,
     target: str,
-    variant: Variant = "definition",
+    variant: ScoreVariant = "definition",
     partition: Partition | None = None,
 ) -> Score:
     """Score how many different target values the classes hold.
@@ -220,7 +220,7 @@ def completeness(
     columns: Sequence[str],
     *,
     target: str,
-    variant: Variant = "definition",
+    variant: ScoreVariant = "definition",
     partition: Partition | None = None,
 ) -> Score:
     """Score how many records of a class have a target value at all.
@@ -261,7 +261,7 @@ def information_gain(
     *,
     target: str,
     corrected: bool = False,
-    variant: Variant = "definition",
+    variant: ScoreVariant = "definition",
     partition: Partition | None = None,
 ) -> Score:
     """Score how much the column set tells about the target: H(target) - H(target | classes).
@@ -319,7 +319,7 @@ def gini(
     columns: Sequence[str],
     *,
     target: str,
-    variant: Variant = "definition",
+    variant: ScoreVariant = "definition",
     partition: Partition | None = None,
 ) -> Score:
     """Score how mixed the target is within the classes: the chance that two draws differ.
@@ -360,7 +360,7 @@ def _about(
     seen: View,
     values: FloatArray | CountArray,
     records: FloatArray | CountArray,
-    variant: Variant,
+    variant: ScoreVariant,
     unit: str,
     direction: Direction,
 ) -> Score:

@@ -62,7 +62,7 @@ class Bounds:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Grid:
+class _SizeGrid:
     """Sizes of population classes, and what the sample shows of each.
 
     ``shown[i, j]`` is the chance that a class of ``people[j]`` shows as many records as range i
@@ -74,7 +74,7 @@ class _Grid:
     seen: FloatArray
 
     @classmethod
-    def of(cls, classes: SampleClasses) -> _Grid:
+    def of(cls, classes: SampleClasses) -> _SizeGrid:
         largest = int(classes.sizes.max())
         most = min(max(3 * largest / classes.f, _EVERY), classes.population_size)
         people = np.unique(np.concatenate([np.arange(1.0, _EVERY + 1), _geometric(_EVERY, most, _RATIO), [most]]))
@@ -108,7 +108,7 @@ def npmle(classes: SampleClasses) -> Mixture | None:
         return None
     if classes.f == 1:
         return Mixture(n_unique / classes.n_records, float(n_unique), float(n_unique), 1.0)
-    grid, f, n = _Grid.of(classes), classes.f, classes.population_size
+    grid, f, n = _SizeGrid.of(classes), classes.f, classes.population_size
     here = grid.seen > 0
     shown, seen = grid.shown[here], grid.seen[here]
     found = 1 - (1 - f) ** grid.people
@@ -152,7 +152,7 @@ def bounds(classes: SampleClasses, *, z: float = 3.0) -> Bounds:
     if classes.f == 1:
         known = n_unique / classes.n_records
         return Bounds(known, known, (n_unique, n_unique), (n_unique, n_unique))
-    grid, f, n = _Grid.of(classes), classes.f, classes.population_size
+    grid, f, n = _SizeGrid.of(classes), classes.f, classes.population_size
     error = np.sqrt(np.maximum(grid.seen, 1))
     # Variables are shares of people, so that their sizes are alike.
     rows = grid.shown * (n / grid.people) / error[:, None]

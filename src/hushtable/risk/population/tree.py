@@ -15,7 +15,7 @@ from hushtable.risk.population.classes import SampleClasses
 __all__ = ["Tree", "TreeRisk", "chow_liu", "expected", "log_shares"]
 
 
-class _Groups(NamedTuple):
+class _RowGroups(NamedTuple):
     """Rows by what they have in common: the group of every row, and the records of each group."""
 
     labels: CodeArray
@@ -147,30 +147,30 @@ def expected(log_shares: FloatArray, unique: BoolArray, classes: SampleClasses) 
     return TreeRisk(nu, tau1, tau2, tau1 / classes.n_records if classes.n_records else 0.0)
 
 
-def _singles(codes: CodeArray, n_values: Sequence[int], counts: CountArray) -> list[_Groups]:
+def _singles(codes: CodeArray, n_values: Sequence[int], counts: CountArray) -> list[_RowGroups]:
     """Return the groups of equal values of each column."""
-    everyone = _Groups(np.zeros(codes.shape[1], dtype=np.int32), counts.sum(keepdims=True))
+    everyone = _RowGroups(np.zeros(codes.shape[1], dtype=np.int32), counts.sum(keepdims=True))
     return [_refined(everyone, column, size, counts) for column, size in zip(codes, n_values, strict=True)]
 
 
-def _joined(one: _Groups, other: _Groups, counts: CountArray) -> _Groups:
+def _joined(one: _RowGroups, other: _RowGroups, counts: CountArray) -> _RowGroups:
     """Return the groups of rows that are equal in two columns."""
     return _refined(one, other.labels, len(other.records), counts)
 
 
-def _refined(groups: _Groups, codes: CodeArray, n_codes: int, counts: CountArray) -> _Groups:
+def _refined(groups: _RowGroups, codes: CodeArray, n_codes: int, counts: CountArray) -> _RowGroups:
     labels = np.empty_like(groups.labels)
     n_groups = group.refine(groups.labels, len(groups.records), codes, n_codes, labels)
-    return _Groups(labels, group.class_sizes(labels, counts, n_groups))
+    return _RowGroups(labels, group.class_sizes(labels, counts, n_groups))
 
 
-def _shares(groups: _Groups) -> FloatArray:
+def _shares(groups: _RowGroups) -> FloatArray:
     """Return the log of the share of every row's group."""
     logs: FloatArray = np.log(groups.records / groups.records.sum())
     return logs[groups.labels]
 
 
-def _entropy(groups: _Groups) -> float:
+def _entropy(groups: _RowGroups) -> float:
     """Return the entropy of groups in nats, by Miller and Madow."""
     n = groups.records.sum()
     shares = groups.records / n

@@ -120,14 +120,14 @@ def grid(
     sizes: Sequence[int],
     *,
     missing_matches: bool = True,
-) -> uniques.Grid:
-    """Lay rows out for a walk; see `hushtable.kernels.uniques.Grid`.
+) -> uniques.WalkGrid:
+    """Lay rows out for a walk; see `hushtable.kernels.uniques.WalkGrid`.
 
     ``sizes`` are the sizes of sets asked for, each in 1..n_columns.
     """
     allowed = np.zeros(max(sizes) + 1, dtype=np.bool_)
     allowed[list(sizes)] = True
-    return uniques.Grid(
+    return uniques.WalkGrid(
         codes,
         np.asarray(widths, dtype=np.int64) + 1,
         np.minimum(probes, 2).astype(np.int8),
@@ -138,7 +138,7 @@ def grid(
 
 
 def first_smallest(
-    rows: uniques.Grid, *, budget: Budget | None = None, progress: WalkProgress | None = None
+    rows: uniques.WalkGrid, *, budget: Budget | None = None, progress: WalkProgress | None = None
 ) -> ColumnSets:
     """Find, for every probe, the smallest column set on which it is alone; of one size, the first in order.
 
@@ -151,7 +151,7 @@ def first_smallest(
     say_if_first_run(uniques.walk_on, 4)
     max_size = len(rows.allowed) - 1
     n_parts = 1 if budget is not None and budget.nodes is not None else n_threads()
-    found = uniques.Found(
+    found = uniques.FoundSets(
         np.full(len(rows.probes), max_size + 1, dtype=np.int32),
         np.full((len(rows.probes), max_size), -1, dtype=np.int16),
         np.full(len(rows.probes), -1, dtype=np.int32),
@@ -166,7 +166,9 @@ def first_smallest(
             upto = rows._replace(allowed=rows.allowed[: stage + 1])
             below = _n_below(len(rows.codes), stage)
             seen = np.zeros((n_parts, len(rows.codes), stage + 1))
-            parts = [uniques.Found(found.sizes.copy(), found.paths.copy(), found.mates.copy()) for _ in range(n_parts)]
+            parts = [
+                uniques.FoundSets(found.sizes.copy(), found.paths.copy(), found.mates.copy()) for _ in range(n_parts)
+            ]
             walks = [
                 pool.submit(uniques.walk, upto, own, watch.pulses[part], seen[part], below, part, n_parts)
                 for part, own in enumerate(parts)
@@ -192,7 +194,7 @@ def first_smallest(
 
 
 def minimal_sets(
-    rows: uniques.Grid, *, budget: Budget | None = None, progress: WalkProgress | None = None
+    rows: uniques.WalkGrid, *, budget: Budget | None = None, progress: WalkProgress | None = None
 ) -> ColumnSets:
     """Find all minimal column sets on which each probe is alone: alone on them, and on no part of them asked for.
 
@@ -230,7 +232,7 @@ def minimal_sets(
 
 
 def hits_by_draw(
-    rows: uniques.Grid, draws: Sequence[NDArray[np.int64]], *, budget: Budget | None = None
+    rows: uniques.WalkGrid, draws: Sequence[NDArray[np.int64]], *, budget: Budget | None = None
 ) -> list[NDArray[np.int64]] | None:
     """Find, for every probe, the draws of targets in which it is alone on a column set with exactly one of the drawn.
 
@@ -304,7 +306,7 @@ def _interrupted(seen: FloatArray, n_first: int, size: int) -> Coverage:
     return Coverage.of(n_all, walked, min(int(left), n_all - walked) if math.isfinite(left) else 0)
 
 
-def _all_sizes(rows: uniques.Grid, coverage: Mapping[int, Coverage], complete_to: int) -> dict[int, Coverage]:
+def _all_sizes(rows: uniques.WalkGrid, coverage: Mapping[int, Coverage], complete_to: int) -> dict[int, Coverage]:
     """Add the sizes that no stage came to: nothing can come of them, or they were not reached."""
     return {
         size: coverage.get(size) or Coverage.of(math.comb(len(rows.codes), size), 0, None if size <= complete_to else 0)
@@ -317,7 +319,7 @@ def _no_sets(max_size: int) -> tuple[CodeArray, CodeArray, NDArray[np.int16]]:
     return nothing, nothing, np.empty((0, max_size), dtype=np.int16)
 
 
-def _keep_first(found: uniques.Found, other: uniques.Found) -> None:
+def _keep_first(found: uniques.FoundSets, other: uniques.FoundSets) -> None:
     """Take over what the other found that is smaller, or as small and earlier in order."""
     is_tie = other.sizes == found.sizes
     rows = np.flatnonzero((other.sizes < found.sizes) | is_tie)
