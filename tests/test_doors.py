@@ -36,6 +36,23 @@ def test_no_file_is_called_as_a_function_that_it_holds():
     assert found == AS_THEIR_FILE
 
 
+# Public under both names, or the same thing on two sides of the wall.
+TWO_THINGS = {"Audience", "Cell", "Method", "Recoding", "Rule", "Table", "Vector"}
+
+
+def test_a_class_or_an_alias_has_its_name_for_itself():
+    homes: dict[str, list[str]] = {}
+    for path in HOUSE.rglob("*.py"):
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            targets = node.targets if isinstance(node, ast.Assign) else []
+            names = [target.id for target in targets if isinstance(target, ast.Name)]
+            names += [node.name] if isinstance(node, ast.ClassDef) else []
+            for name in (each.lstrip("_") for each in names):
+                if name[:1].isupper() and not name.isupper():
+                    homes.setdefault(name, []).append(path.name)
+    assert {name for name, paths in homes.items() if len(paths) > 1} == TWO_THINGS
+
+
 def test_doors_open_on_first_use():
     script = f"""
 import sys

@@ -93,7 +93,7 @@ class Intervals:
         widths = [_exact(width, "width") for width in self.width]
         low = None if self.low is None else _exact(self.low, "low")
         high = None if self.high is None else _exact(self.high, "high")
-        grid = _GridCells(numbers, widths[0], low, high, column.kind == "integer")
+        grid = _NumberGrid(numbers, widths[0], low, high, column.kind == "integer")
         return Ladder([grid.level(width) for width in widths], grid.leaf_share)
 
     def titles(self, n_levels: int) -> list[str]:
@@ -102,7 +102,7 @@ class Intervals:
         return [f"width {width}" for width in self.width]
 
 
-class _GridCells:
+class _NumberGrid:
     """The cells of numbers on a grid, in exact arithmetic."""
 
     def __init__(

@@ -58,7 +58,7 @@ class NodeObjective(Protocol):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class CellCosts:
+class CostsByColumn:
     """What cells cost, by column.
 
     Attributes
@@ -73,7 +73,9 @@ class CellCosts:
     sums: tuple[tuple[float, ...], ...]
 
     @classmethod
-    def of(cls, costs: Sequence[FloatArray], stars: Sequence[FloatArray], counts: Sequence[CountArray]) -> CellCosts:
+    def of(
+        cls, costs: Sequence[FloatArray], stars: Sequence[FloatArray], counts: Sequence[CountArray]
+    ) -> CostsByColumn:
         """Make cells of what they cost, what a suppressed one costs, and the records of each code."""
         extras = tuple(star[None, :] - cost for cost, star in zip(costs, stars, strict=True))
         pairs = zip(costs, counts, strict=True)
@@ -88,17 +90,17 @@ class Additive:
     ----------
     codes : ndarray of int32, shape (n_rows, n_columns)
         Code + 1 of every row.
-    cells : CellCosts
+    cells : CostsByColumn
         What cells cost.
-    floors : CellCosts
+    floors : CostsByColumn
         The least that they cost at a level or above it: the same, but where a rule has a wider node cost less.
     finish : callable
         The loss, from the sums by column.
     """
 
     codes: CodeArray = field(repr=False)
-    cells: CellCosts = field(repr=False)
-    floors: CellCosts = field(repr=False)
+    cells: CostsByColumn = field(repr=False)
+    floors: CostsByColumn = field(repr=False)
     finish: Callable[[Sequence[float]], float] = field(repr=False)
 
     by_class = False
@@ -115,7 +117,7 @@ class Additive:
         """Return what the records cost at the lowest levels, those that fail as suppressed ones."""
         return self._of(self.floors, levels, source, tagged)
 
-    def _of(self, cells: CellCosts, levels: Vector, source: NodeSnapshot, gone: BoolArray) -> float:
+    def _of(self, cells: CostsByColumn, levels: Vector, source: NodeSnapshot, gone: BoolArray) -> float:
         table = np.zeros((len(levels), max(extra.shape[1] for extra in cells.extras)))
         for j, (extra, level) in enumerate(zip(cells.extras, levels, strict=True)):
             table[j, : extra.shape[1]] = extra[level]
@@ -209,10 +211,10 @@ def objective_of(
     counts = [totals(table, name) for name in names]
     costs, stars = zip(*(_priced(loss, *each) for each in zip(columns, counts, strict=True)), strict=True)
     floors = [np.minimum.accumulate(cost[::-1], axis=0)[::-1] for cost in costs]
-    cells = CellCosts.of(costs, stars, counts)
+    cells = CostsByColumn.of(costs, stars, counts)
     is_rising = all(np.array_equal(floor, cost) for floor, cost in zip(floors, costs, strict=True))
     finish = _finish(loss, names, columns, table.n_records)
-    return Additive(codes, cells, cells if is_rising else CellCosts.of(floors, stars, counts), finish)
+    return Additive(codes, cells, cells if is_rising else CostsByColumn.of(floors, stars, counts), finish)
 
 
 def _priced(loss: Loss, column: PublishedLevels, counts: CountArray) -> tuple[FloatArray, FloatArray]:
