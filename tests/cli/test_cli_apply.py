@@ -112,3 +112,10 @@ def test_other_columns_are_refused(batches):
     outcome = run("apply", batches / "recoding.json", batches / "more.csv", "-o", batches / "x.csv")
     assert outcome.code == 2
     assert "'note' besides" in outcome.err
+
+
+def test_what_has_no_next_batch_is_said_before_the_search(batches, monkeypatch):
+    monkeypatch.setattr(ht.Policy, "protect", lambda *_, **__: pytest.fail("searched"))
+    asked = ("anonymize", batches / "first.csv", "-p", batches / "policy.yaml", "-o", batches / "x.csv")
+    outcome = run(*asked, "--save-recoding", batches / "x.json", "--recoding", "central")
+    assert (outcome.code, "has no next batch" in outcome.err) == (2, True)

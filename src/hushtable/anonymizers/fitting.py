@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -15,13 +15,13 @@ from hushtable.anonymizers.request import Request
 from hushtable.columns import SUPPRESSED, ColumnSpec, read, value
 from hushtable.errors import InputError, listed, with_hint
 from hushtable.hierarchy import Dates, Dictionary, Frequency, Hierarchy, Prefix, Rule, Runs
-from hushtable.models import MatchingNotion
+from hushtable.models import MatchingNotion, PrivacyModel
 from hushtable.quality import SetNCP
 from hushtable.recoding import GridCells, Recoding, Rounded, Written
 from hushtable.release import Release
 from hushtable.tables import Partition, Table
 
-__all__ = ["Learner"]
+__all__ = ["Learner", "check_learnable"]
 
 _MANY: Final = 20  # records to a value that may stand in a file
 
@@ -47,7 +47,7 @@ class Learner:
             What it publishes says nothing of other rows.
         """
         asked = self.asked
-        _check_learnable(asked, release.recoding)
+        check_learnable(asked.models, release.recoding.style)
         cells, class_of_leaf = _combinations(release.recoding)
         routes = _routes(release, asked)
         source, exposure = release.source, release.exposure
@@ -75,15 +75,16 @@ class Learner:
         )
 
 
-def _check_learnable(asked: Request, recoding: Recoding) -> None:
-    odd = [model.name for model in asked.models if model.needs.population or isinstance(model, MatchingNotion)]
+def check_learnable(models: Sequence[PrivacyModel], style: str) -> None:
+    """Raise InputError where a release by some models, published in some style, has no next batch."""
+    odd = [model.name for model in models if model.needs.population or isinstance(model, MatchingNotion)]
     if odd:
         msg = with_hint(
             f"a release by {listed(odd)} has no next batch.",
             "such models look at more than the new rows: anonymize them anew.",
         )
         raise InputError(msg)
-    if recoding.style == "central":
+    if style == "central":
         msg = with_hint(
             "a release of central values has no next batch: they say of nobody else where he belongs.",
             "choose another recoding than central.",

@@ -161,6 +161,7 @@ def anonymize(
 ) -> None:
     """Write a release in which every person hides among k, with its manifest, verified from the written file."""
     use_threads(threads)
+    from hushtable.anonymizers import check_learnable
     from hushtable.io import Snapshot, drafts
     from hushtable.release import check_writing
     from hushtable.search import Budget
@@ -215,6 +216,8 @@ def anonymize(
         anonymize_streamed(origin, output, rules, key, inputs, given, external=external, force=force, as_json=as_json)
         return
     check_writing(output, rules.writing.made)
+    if save_recoding is not None:
+        check_learnable(rules.models, getattr(rules.method, "recoding", ""))
     with bar("searching") as progress:
         release = rules.protect(frame, key=key, progress=progress, engine="memory")
     if certificate is not None and release.certificate is None:
