@@ -1,5 +1,5 @@
 """``python -m hushtable``: the same as the command ``hushtable``."""
 
-from hushtable.cli import main
+from hushtable.cli import command
 
-main()
+command()

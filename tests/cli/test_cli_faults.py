@@ -3,6 +3,8 @@
 import errno
 import json
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -100,3 +102,25 @@ def test_a_file_that_is_certain_not_to_fit_is_refused_with_the_figure(tmp_path, 
 def test_help_tells_the_codes():
     assert "70" in run("scan", "--help").out
     assert json.dumps("--traceback")[1:-1] in run("--help").out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "shown"),
+    [(["--version"], 0, "0.1"), (["verify", "nowhere.csv"], 2, ""), (["--nonsense"], 2, ""), (["scan", "-"], 0, "age")],
+)
+def test_a_process_leaves_with_its_code_after_all_is_written(arguments, code, shown):
+    ended = subprocess.run(
+        [sys.executable, "-m", "hushtable", *arguments],
+        input="age,sex\n" + "34,f\n" * 60,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (ended.returncode, shown in ended.stdout) == (code, True), ended.stderr
+
+
+def test_what_only_a_process_of_its_own_may_set_is_not_set_by_who_imports():
+    script = "import os, hushtable.cli; print(os.environ.get('OPENBLAS_NUM_THREADS'))"
+    environment = {name: value for name, value in os.environ.items() if name != "OPENBLAS_NUM_THREADS"}
+    shown = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, env=environment)
+    assert shown.stdout.strip() == "None"

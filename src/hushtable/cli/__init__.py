@@ -8,6 +8,8 @@ generalization also the published table.
 
 from __future__ import annotations
 
+import atexit
+import os
 import signal
 import sys
 import threading
@@ -36,7 +38,7 @@ from hushtable.cli import (
 from hushtable.cli.terminal import complain, print_json, tell
 from hushtable.errors import HushError
 
-__all__ = ["app", "main"]
+__all__ = ["app", "command", "main"]
 
 app = typer.Typer(
     name="hushtable",
@@ -66,9 +68,36 @@ _EXAMPLES: Final[Mapping[Callable[..., None], str]] = {
     run.run: "hushtable run pipeline.yaml --out results",
     masking.mask_dependence: "hushtable mask-dependence people.csv --a job --b income --clusters 5 -o masked.csv",
 }
-for command, example in _EXAMPLES.items():
+for verb, example in _EXAMPLES.items():
     # A line of its own for each: the help joins what is not a paragraph.
-    app.command(command.__name__.replace("_", "-"), epilog=f"Example: {example}\n\n{_EXIT_CODES}")(command)
+    app.command(verb.__name__.replace("_", "-"), epilog=f"Example: {example}\n\n{_EXIT_CODES}")(verb)
+
+
+def command() -> NoReturn:
+    """Run the command as a process of its own, with what only such a one may set."""
+    # Threads of BLAS start and spin in every process, and nothing here gains by them.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    try:
+        main()
+        code: object = 0
+    except SystemExit as ended:
+        code = ended.code
+    _leave_at_once(code)
+
+
+def _leave_at_once(code: object) -> NoReturn:
+    """End the process without tearing down what the system takes back anyway, after everything is flushed.
+
+    Where something may still be under way, the interpreter ends as it always does.
+    """
+    is_alone = all(thread.daemon for thread in threading.enumerate() if thread is not threading.main_thread())
+    if is_alone and (code is None or isinstance(code, int)):
+        with suppress(OSError, ValueError, AttributeError):
+            atexit._run_exitfuncs()
+            sys.stdout.flush()
+            sys.stderr.flush()
+            os._exit(code or 0)
+    sys.exit(code)  # type: ignore[arg-type]  # whatever it was
 
 
 def main() -> None:
