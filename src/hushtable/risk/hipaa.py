@@ -29,7 +29,8 @@ _MOST_DIGITS: Final = 3
 _FEW_PEOPLE: Final = re.compile(
     r"036|059|063|102|202|203|204|205|369|556|692|753|772|790|821|823|830|831|878|879|884|890|893"
 )
-"""Three digits of a ZIP code that hold 20,000 people or fewer, by the census of 2000 or of 2010."""
+"""Three digits of a ZIP code that hold 20,000 people or fewer: the 17 of the census of 2000 that the guidance of the US
+Department of Health and Human Services lists (26 November 2012, section 3.3), and those of the census of 2010."""
 _OPEN_TOP: Final = re.compile(r"(>=|≥) ?90|> ?89|90 ?\+|\[90, ?(∞|inf)?\)|90 (and|or) (over|older|above|more)", re.I)
 
 RULES: Final[Mapping[str, str]] = MappingProxyType(
