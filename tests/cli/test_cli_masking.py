@@ -46,6 +46,19 @@ def test_says_how_text_was_clustered(table):
     assert "note: 'town' is text: clustered by frequency, then by alphabet" in outcome.out
 
 
+def test_an_order_of_text_is_declared(table):
+    asked = ("mask-dependence", table, "--a", "race", "--b", "town", "--clusters", "2", "-o", table.with_name("t.csv"))
+    outcome = done(*asked, "--order", "town=t3,t1,t0,t2")
+    assert "note:" not in outcome.out
+    values = pl.read_csv(table.with_name("t.clusters.csv"))
+    places = {
+        cluster: {"t3t1t0t2".index(town) for town in rows["town"]} for (cluster,), rows in values.group_by("cluster")
+    }
+    low, high = sorted(places.values(), key=min)
+    assert max(low) <= min(high)
+    assert run(*asked, "--order", "town", "--force").code == 2
+
+
 def test_json_holds_figures_and_no_cell(table):
     outcome = done("mask-dependence", *options(table, "out.parquet"), "--publish", "bins", "--seed", "3", "--json")
     told = json.loads(outcome.out)

@@ -14,6 +14,7 @@ from hushtable.errors import InputError, with_hint
 
 if TYPE_CHECKING:
     from hushtable.claims import Verdict
+    from hushtable.columns import ColumnSpec
     from hushtable.masking import MaskedRelease
 
 __all__ = ["mask_dependence"]
@@ -43,6 +44,10 @@ def mask_dependence(
     optimise_ties: Annotated[
         bool, typer.Option("--optimise-ties", help="Settle ties of --b for fewer stars; clusters then depend on --a.")
     ] = False,
+    order: Annotated[
+        list[str] | None,
+        typer.Option(metavar="COLUMN=LOW,...,HIGH", help="Values of an ordered column, once for each column."),
+    ] = None,
     label: Annotated[str, typer.Option(help="Name of the cluster's column.")] = "cluster",
     keep_order: KeepOrder = False,
     seed: Annotated[int, typer.Option(help="Of what is removed, and of ties.")] = 0,
@@ -89,6 +94,7 @@ def mask_dependence(
             publish=publish,  # type: ignore[arg-type]
             optimise_ties=optimise_ties,
             label=label,
+            specs=_orders(order or []),
             seed=seed,
             budget=None if seconds is None else Budget(seconds=seconds),
         )
@@ -99,6 +105,20 @@ def mask_dependence(
             write_report(release, report, force=force, file=output, inputs=[place_of(file)])
     finally:
         _say_masked(output, values, release, verdict, as_json=as_json)
+
+
+def _orders(given: list[str]) -> dict[str, ColumnSpec]:
+    """Read which columns are ordered, and how."""
+    from hushtable.columns import ColumnSpec
+
+    specs = {}
+    for each in given:
+        name, sign, values = each.partition("=")
+        if not sign or not name or name in specs:
+            msg = with_hint(f"--order {each!r}.", "write COLUMN=LOW,MID,HIGH, once for each column.")
+            raise InputError(msg)
+        specs[name] = ColumnSpec("ordered", tuple(names_of(values)))
+    return specs
 
 
 def _say_masked(output: Path, values: Path, release: MaskedRelease, verdict: Verdict, *, as_json: bool) -> None:
