@@ -1,6 +1,11 @@
 from . import scores as scores
 from .compare import DEFAULT_SCORES as DEFAULT_SCORES, SetComparison as SetComparison, compare_sets as compare_sets
-from .determined import MOST_ROWS as MOST_ROWS, Determined as Determined, find_determined as find_determined
+from .determined import (
+    MOST_ROWS as MOST_ROWS,
+    Determined as Determined,
+    enough_rows as enough_rows,
+    find_determined as find_determined,
+)
 from .explain import Explanation as Explanation
 from .objective import Objective as Objective, Term as Term
 from .optimizers import of as of

@@ -13,13 +13,10 @@ from typing import Final
 
 import numpy as np
 
-from hushtable._types import CodeArray, FloatArray
+from hushtable._types import CodeArray, CountArray, FloatArray
 from hushtable.tables import Table, partitions
 
-__all__ = ["FEWEST_ROWS", "MOST_ROWS", "Determined", "find_determined"]
-
-FEWEST_ROWS: Final = 50
-"""Below so many everything follows from something by chance."""
+__all__ = ["MOST_ROWS", "Determined", "enough_rows", "find_determined"]
 
 MOST_ROWS: Final = 20_000
 """Rows that are enough to see what follows from what."""
@@ -53,6 +50,11 @@ class Determined:
     def sentence(self) -> str:
         """What was found."""
         return f"{self.column!r} {'tells' if self.tells else 'follows from'} {' and '.join(map(repr, self.by))}"
+
+
+def enough_rows(n_rows: int) -> CountArray:
+    """Return the numbers of at most `MOST_ROWS` rows, evenly from all."""
+    return np.linspace(0, n_rows - 1, min(n_rows, MOST_ROWS)).astype(np.int64)
 
 
 def find_determined(table: Table, kept: Sequence[str], quasi_identifiers: Sequence[str]) -> tuple[Determined, ...]:

@@ -16,7 +16,7 @@ import numpy as np
 
 from hushtable._types import CodeArray
 from hushtable.columns import Column, count_near_duplicates
-from hushtable.discover.determined import FEWEST_ROWS, MOST_ROWS, find_determined
+from hushtable.discover.determined import enough_rows, find_determined
 from hushtable.discover.prose import look_for_names
 from hushtable.discover.roles.cells import cells_of
 from hushtable.discover.roles.decision import decide
@@ -25,7 +25,7 @@ from hushtable.discover.roles.names import Lexicon, lexicon
 from hushtable.discover.roles.records import Proposal, ProposedRole, Roles
 from hushtable.errors import ColumnError, check_type
 from hushtable.io import frames
-from hushtable.tables import Table
+from hushtable.tables import FEWEST_RECORDS, Table
 
 __all__ = ["PROSE", "Proposal", "ProposedRole", "Roles", "find_quasi_identifiers", "looks_identifying"]
 
@@ -169,9 +169,9 @@ def _with_determined(
     said = {each.proposed.name for each in read if each.found is not None and each.found.topic is not None}
     open_ones = [column for column in columns if column.role in ("other", "ask") and column.name not in said]
     others = [column.name for column in open_ones if column.n_distinct]
-    if not known or not others or source.n_rows < FEWEST_ROWS:
+    if not known or not others or source.n_rows < FEWEST_RECORDS:
         return columns
-    rows = np.linspace(0, source.n_rows - 1, min(source.n_rows, MOST_ROWS)).astype(np.int64)
+    rows = enough_rows(source.n_rows)
     coded = [each for each in read if each.found is not None and each.proposed.name in {*known, *others}]
     some = Table(
         tuple(each.found.cells.column for each in coded if each.found is not None),

@@ -15,8 +15,8 @@ from typing import Any, Final, TypeVar, cast
 
 import numba
 import numpy as np
-from numba.core.caching import FunctionCache
-from numba.core.runtime.nrt import rtsys
+
+from hushtable.kernels._cache import cached
 
 __all__ = ["bare", "inlined", "inner", "jit", "record"]
 
@@ -27,35 +27,9 @@ _njit: Any = numba.njit  # whose types do not know all of its options
 KernelT = TypeVar("KernelT", bound=Callable[..., Any])
 
 
-class _KernelCache(FunctionCache):
-    """Loads a kernel without what only a compiler needs.
-
-    numba looks up every type and function that it could compile before it loads the first kernel, SciPy's BLAS too: a
-    third of a second in each process. Here it does so where there is nothing to load.
-    """
-
-    def load_overload(self, sig: Any, target_context: Any) -> Any:
-        rtsys.initialize(target_context)
-        with self._guard_against_spurious_io_errors():
-            found = self._load_overload(sig, target_context)  # type: ignore[no-untyped-call]
-        if found is None:
-            target_context.refresh()
-        return found
-
-
-def _cached(compiled: Any) -> Any:
-    """Keep what a kernel is compiled to beside its source."""
-    if hasattr(compiled, "enable_caching"):  # else plain Python, where nothing is compiled
-        compiled.enable_caching()
-        # Where numba keeps it otherwise, that is as good, and slower.
-        if type(getattr(compiled, "_cache", None)) is FunctionCache:
-            compiled._cache.__class__ = _KernelCache
-    return compiled
-
-
 def jit(kernel: KernelT) -> KernelT:
     """Compile a kernel on first use."""
-    return cast("KernelT", _cached(_njit(nogil=True)(kernel)))
+    return cast("KernelT", cached(_njit(nogil=True)(kernel)))
 
 
 def bare(kernel: KernelT) -> KernelT:
@@ -64,7 +38,7 @@ def bare(kernel: KernelT) -> KernelT:
     Every call of a kernel by another one counts all arrays of its records up and down, atomically: of small kernels
     that take many records this is most of the time, and much of the compiler's. A division by zero raises nothing.
     """
-    return cast("KernelT", _cached(_njit(**_BARE)(kernel)))
+    return cast("KernelT", cached(_njit(**_BARE)(kernel)))
 
 
 def inner(kernel: KernelT) -> KernelT:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import os
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final, Literal
 
@@ -22,9 +22,9 @@ from hushtable.io import Frame, Snapshot, drafts, frames
 from hushtable.models import PrivacyModel, entries, models_in
 from hushtable.policy.policy import Policy
 from hushtable.quality import LOSSES, Loss
-from hushtable.release import FEWEST_RECORDS, ExposureLimit, Pseudonyms, Release
+from hushtable.release import Exposure, ExposureLimit, Pseudonyms, Release
 from hushtable.search import Budget, Clock, check_budget
-from hushtable.tables import Table
+from hushtable.tables import FEWEST_RECORDS, Table
 
 __all__ = ["anonymize"]
 
@@ -197,22 +197,30 @@ def anonymize(
     if roles == "trust":
         return release
     release = release.with_exposure(ExposureLimit(), accepted=accept)
-    if release.exposure is not None and release.exposure.naming:
-        hint = "Nothing is written. Leave them out, as identifiers=[...], or say why they may stay, as accept={...}."
-        warnings.warn(f"{release.exposure.naming_fault} {hint}", ExposureWarning, stacklevel=2)
-    if release.exposure is not None and release.exposure.undoing:
-        hint = "Make them quasi-identifiers, leave them out, as identifiers=[...], or say why not, as accept={...}."
-        warnings.warn(f"{release.exposure.undoing_fault} {hint}", ExposureWarning, stacklevel=2)
-    if release.exposure is not None and release.exposure.is_above:
-        hint = 'Give them roles, as sensitive=[...]; roles="trust" keeps them as they are without a word.'
-        warnings.warn(f"{release.exposure.fault} {hint}", ExposureWarning, stacklevel=2)
-    if release.exposure is not None and release.exposure.is_linked:
-        hint = 'Leave the column out, take Pseudonyms(fresh=[...]), or say roles="trust": else it is not written.'
-        warnings.warn(f"records are linked: {release.exposure.linked_fault} {hint}", ExposureWarning, stacklevel=2)
+    for doubt in _doubts(release.exposure):
+        warnings.warn(doubt, ExposureWarning, stacklevel=2)
     return release
 
 
 _DEFAULTS: Final = {name: each.default for name, each in inspect.signature(anonymize).parameters.items()}
+
+
+def _doubts(exposure: Exposure | None) -> Iterator[str]:
+    """Say what speaks against writing a release, each with what to do."""
+    if exposure is None:
+        return
+    if exposure.naming:
+        hint = "Nothing is written. Leave them out, as identifiers=[...], or say why they may stay, as accept={...}."
+        yield f"{exposure.naming_fault} {hint}"
+    if exposure.undoing:
+        hint = "Make them quasi-identifiers, leave them out, as identifiers=[...], or say why not, as accept={...}."
+        yield f"{exposure.undoing_fault} {hint}"
+    if exposure.is_above:
+        hint = 'Give them roles, as sensitive=[...]; roles="trust" keeps them as they are without a word.'
+        yield f"{exposure.fault} {hint}"
+    if exposure.is_linked:
+        hint = 'Leave the column out, take Pseudonyms(fresh=[...]), or say roles="trust": else it is not written.'
+        yield f"records are linked: {exposure.linked_fault} {hint}"
 
 
 def _check_identifiers(source: Frame | Table, asked: Request) -> None:

@@ -2,7 +2,6 @@ from . import manifest as manifest, notes as notes
 from .codebook import codebook_paths as codebook_paths, renamed as renamed
 from .edition import Edition as Edition, Rewritten as Rewritten, check_writing as check_writing
 from .exposure import (
-    FEWEST_RECORDS as FEWEST_RECORDS,
     Exposure as Exposure,
     ExposureLimit as ExposureLimit,
     Uniques as Uniques,

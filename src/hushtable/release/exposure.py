@@ -22,18 +22,15 @@ import numpy as np
 from hushtable._types import BoolArray, CodeArray, CountArray
 from hushtable.claims import Linkage
 from hushtable.columns import series, text_codes
-from hushtable.discover import MOST_ROWS, Determined, Named, find_determined, look_for_names
+from hushtable.discover import Determined, Named, enough_rows, find_determined, look_for_names
 from hushtable.errors import ColumnError, ExposureError, InputError, check_whole, listed, with_hint
 from hushtable.io import Frame
 from hushtable.kernels import group
 from hushtable.kernels.histogram import class_ranges
 from hushtable.search import Budget
-from hushtable.tables import Table, lattice, partitions
+from hushtable.tables import FEWEST_RECORDS, Table, lattice, partitions
 
-__all__ = ["FEWEST_RECORDS", "Exposure", "ExposureLimit", "Uniques", "measure_exposure", "persons_of", "undoing"]
-
-FEWEST_RECORDS: Final = 50
-"""Below so many a share of the records says too little to refuse anything."""
+__all__ = ["Exposure", "ExposureLimit", "Uniques", "measure_exposure", "persons_of", "undoing"]
 
 # Column sets times rows, not seconds: whether a file is written may not depend on the machine.
 _MOST_WALKED: Final = 10**9
@@ -407,7 +404,7 @@ def undoing(
     """
     if source.n_rows < FEWEST_RECORDS or not generalized or not (others or sensitive):
         return ()
-    rows = np.linspace(0, source.n_rows - 1, min(source.n_rows, MOST_ROWS)).astype(np.int64)
+    rows = enough_rows(source.n_rows)
     some = (
         source.take(rows)
         if isinstance(source, Table)

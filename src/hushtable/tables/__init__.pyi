@@ -9,4 +9,4 @@ from .lattice.column_sets import (
 )
 from .partition import NO_HIERARCHIES as NO_HIERARCHIES, Partition as Partition, grounds as grounds, totals as totals
 from .splitting import persons_of as persons_of, split as split, split_rows as split_rows
-from .table import Table as Table, warn_of_missing_numbers as warn_of_missing_numbers
+from .table import FEWEST_RECORDS as FEWEST_RECORDS, Table as Table, warn_of_missing_numbers as warn_of_missing_numbers

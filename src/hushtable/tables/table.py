@@ -292,13 +292,13 @@ def _typed(column: Column) -> pl.Series:
     return pl.Series(column.values)
 
 
-_FEWEST_RECORDS: Final = 50
-"""Below so many a code says too little."""
+FEWEST_RECORDS: Final = 50
+"""Below so many records what is counted may be so by chance."""
 
 
 def warn_of_missing_numbers(table: Table, stacklevel: int = 3) -> None:
     """Warn of numbers that look like the code of a missing value, and would be taken for what they are."""
-    if table.n_records < _FEWEST_RECORDS:
+    if table.n_records < FEWEST_RECORDS:
         return
     for column, codes in zip(table.columns, table.codes, strict=True):
         counts = np.bincount(codes[codes >= 0], weights=table.counts[codes >= 0], minlength=column.n_values)

@@ -1,0 +1,94 @@
+# mypy: allow-untyped-calls
+"""Where compiled kernels are kept and how they are loaded: the one place that knows private names of numba.
+
+numba keeps a kernel beside its source, or in the user's cache folder where that cannot be written, for as long as the
+file of the kernel stays the same. Four things differ here:
+
+- a kernel holds while *all* kernels stay the same: others are compiled into it;
+- what lies beside the source is read even where nothing can be written there, as in an image that was warmed up;
+- where nothing can be written at all, kernels are compiled and not kept;
+- a kernel is loaded without what only a compiler needs, which takes a third of a second in each process.
+
+A numba without these names keeps and loads kernels in its own way: slower, with the same results.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+__all__ = ["cached"]
+
+try:
+    from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataCacheFile, InTreeCacheLocator
+    from numba.core.runtime.nrt import rtsys
+except ImportError:
+    KernelCache: Any = None
+else:
+
+    class _Anyway(InTreeCacheLocator):
+        """Beside the source, even where it cannot be written."""
+
+        @classmethod
+        def from_function(cls, py_func: Any, py_file: str) -> _Anyway:
+            return cls(py_func, py_file)
+
+    class _Kept(CompileResultCacheImpl):
+        _locator_classes = [*CompileResultCacheImpl._locator_classes, _Anyway]  # noqa: RUF012
+
+    class KernelCache(FunctionCache):  # type: ignore[no-redef]
+        """The compiled forms of one kernel."""
+
+        _impl_class = _Kept
+
+        def __init__(self, py_func: Any) -> None:
+            super().__init__(py_func)
+            stamp = _all_kernels()
+            beside = Path(py_func.__code__.co_filename).parent / "__pycache__"
+            self._cache_file._source_stamp = stamp
+            self._beside = IndexDataCacheFile(str(beside), self._impl.filename_base, stamp)
+
+        def load_overload(self, sig: Any, target_context: Any) -> Any:
+            rtsys.initialize(target_context)
+            found = None
+            key = self._index_key(sig, target_context.codegen())
+            for place in (self._cache_file, self._beside):
+                with suppress(OSError):
+                    found = place.load(key)
+                if found is not None:
+                    return self._impl.rebuild(target_context, found)
+            target_context.refresh()  # for the compiler, which is needed now
+            return None
+
+        def save_overload(self, sig: Any, data: Any) -> None:
+            with suppress(OSError):
+                super().save_overload(sig, data)
+
+
+@functools.cache
+def _all_kernels() -> str:
+    """Return a hash of the sources of all kernels."""
+    content = hashlib.sha256()
+    for path in sorted(Path(__file__).parent.glob("*.py")):
+        content.update(path.name.encode())
+        content.update(path.read_bytes())
+    return content.hexdigest()
+
+
+def cached(compiled: Any) -> Any:
+    """Keep what a kernel is compiled to for later processes.
+
+    Parameters
+    ----------
+    compiled : dispatcher of numba
+        Or a plain function, where nothing is compiled.
+    """
+    if KernelCache is not None and hasattr(compiled, "_cache"):
+        compiled._cache = KernelCache(compiled.py_func)
+    elif hasattr(compiled, "enable_caching"):
+        with suppress(RuntimeError):  # nothing can be written anywhere
+            compiled.enable_caching()
+    return compiled
