@@ -293,30 +293,35 @@ def from_texts(
     """
     blank = np.array([not text.strip() for text in texts], dtype=bool)
     filled = [text for text, empty in zip(texts, blank, strict=True) if not empty]
-    settled = kind or ("ordered" if order is not None else _detect(filled))
     if order is not None:
+        settled: Kind = kind or "ordered"
         values, filled_codes = _by_order(name, filled, order)
     else:
-        values, inverse = np.unique(_parse(name, settled, filled), return_inverse=True)
+        settled, read = _detect(filled) if kind is None else (kind, _parse(name, kind, filled))
+        values, inverse = np.unique(read, return_inverse=True)
         filled_codes = inverse.astype(np.int32)
     codes = np.full(len(blank), -1, dtype=np.int32)
     codes[~blank] = filled_codes
     return Column(name, settled, values), codes
 
 
-def _detect(texts: Sequence[str]) -> Kind:
-    if not texts:
-        return "category"
+def _detect(texts: Sequence[str]) -> tuple[Kind, ValueArray]:
+    """Return the first kind that every text fits, and the values."""
     candidates: list[tuple[Kind, re.Pattern[str]]] = [
         ("integer", _INTEGER),
         ("decimal", _DECIMAL),
         ("date", _DATE),
         ("datetime", _DATETIME),
     ]
-    for kind, pattern in candidates:
-        if all(pattern.fullmatch(text.strip()) for text in texts) and not _misfits(kind, texts):
-            return "category" if kind == "decimal" and (_are_codes(texts) or _are_keys(texts)) else kind
-    return "category"
+    for kind, pattern in candidates if texts else ():
+        if not all(pattern.fullmatch(text.strip()) for text in texts):
+            continue
+        values = _read(kind, texts)
+        if values is not None:
+            if kind == "decimal" and (_are_codes(texts) or _are_keys(texts)):
+                break
+            return kind, values
+    return "category", np.array(texts, dtype=object)
 
 
 def _are_codes(texts: Sequence[str]) -> bool:
@@ -343,26 +348,25 @@ def _parse(name: str, kind: Kind, texts: Sequence[str]) -> ValueArray:
     """Turn texts into values of one kind; an array that sorts as the kind does."""
     if kind in ("ordered", "category"):
         return np.array(texts, dtype=object)
-    misfits = _misfits(kind, texts)
-    if misfits:
+    values = _read(kind, texts)
+    if values is None:
+        misfits = sum(_read(kind, [text]) is None for text in texts)
         msg = with_hint(
             f"column {name!r} is declared {kind}, but {misfits} of its {len(texts)} distinct values are not.",
             "correct those cells or declare the column as category.",
         )
         raise ColumnError(msg)
-    read, dtype = _READERS[kind]
-    return np.array([read(text.strip()) for text in texts], dtype=dtype)
+    return values
 
 
-def _misfits(kind: Kind, texts: Sequence[str]) -> int:
+def _read(kind: Kind, texts: Sequence[str]) -> ValueArray | None:
+    """Read texts as numbers or moments; None where one of them is none, or none that is finite."""
     read, dtype = _READERS[kind]
-    misfits = 0
-    for text in texts:
-        try:
-            misfits += not np.isfinite(np.array(read(text.strip()), dtype=dtype))
-        except (ValueError, OverflowError):
-            misfits += 1
-    return misfits
+    try:
+        values = np.array([read(text.strip()) for text in texts], dtype=dtype)
+    except (ValueError, OverflowError):
+        return None
+    return values if np.isfinite(values).all() else None
 
 
 def _read_integer(text: str) -> int:

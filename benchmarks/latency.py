@@ -1,0 +1,114 @@
+"""What the command takes as a whole process, warm and on its first use, beside another checkout.
+
+    python benchmarks/latency.py [--beside PATH] [--turns 7] [--rows 30000] [--million] [--cold]
+
+CPU seconds (user and system) and peak memory of each command, medians; the checkouts run in turn, so that both see the
+same load. --million adds Parquet to verified Parquet and CSV to verified CSV of a million rows; --cold adds the first
+use of `anonymize`, which compiles its kernels into an empty cache folder, and the first use after `warm-up` as
+another user of another processor sees it. No peer starts as a command; ARX and sdcMicro were not run.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+HERE = Path(__file__).parents[1]
+COMMANDS = {
+    "anonymize": ["anonymize", "people.csv", "-p", "policy.yaml", "-o", "release.csv", "--force"],
+    "scan": ["scan", "people.csv"],
+    "assess": ["assess", "people.csv", "--qi", "birth_date,sex,postcode"],
+    "verify": ["verify", "kept.csv"],
+}
+MILLION = {
+    "1 M rows, Parquet": ["anonymize", "million.parquet", "-p", "policy.yaml", "-o", "release.parquet", "--force"],
+    "1 M rows, CSV": ["anonymize", "million.csv", "-p", "policy.yaml", "-o", "release.csv", "--force"],
+}
+FILES = """
+import sys
+import hushtable as ht
+people = ht.datasets.people(n=int(sys.argv[1]), seed=1)
+people.write_csv("people.csv")
+if sys.argv[2] == "million":
+    people = ht.datasets.people(n=1_000_000, seed=1)
+    people.write_csv("million.csv")
+    people.write_parquet("million.parquet")
+"""
+
+
+def run(checkout: Path, folder: Path, arguments: list[str], **settings: str) -> tuple[float, float]:
+    """Return the CPU seconds of a command of a checkout, and its peak memory in GB."""
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    environment |= {"PYTHONPATH": str(checkout / "src"), **settings}
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE}
+    process = subprocess.Popen([sys.executable, *arguments], cwd=folder, env=environment, text=True, **quiet)
+    assert process.stderr is not None
+    said = process.stderr.read()
+    _, status, used = os.wait4(process.pid, 0)
+    if status:
+        raise SystemExit(f"{checkout}: {' '.join(arguments)} ended with {os.waitstatus_to_exitcode(status)}: {said}")
+    return used.ru_utime + used.ru_stime, used.ru_maxrss / (1e9 if sys.platform == "darwin" else 1e6)
+
+
+def compare(checkouts: list[Path], folder: Path, commands: dict[str, list[str]], turns: int) -> None:
+    """Print the medians of the checkouts, one row for each command."""
+    for name, arguments in commands.items():
+        taken: dict[Path, list[tuple[float, float]]] = {checkout: [] for checkout in checkouts}
+        for turn in range(turns + 1):
+            for checkout in checkouts:
+                each = run(checkout, folder, ["-m", "hushtable", *arguments])
+                if turn:  # the first one writes bytecode and compiles
+                    taken[checkout].append(each)
+        print(f"{name:20}", *(told(taken[checkout]) for checkout in checkouts), sep="  ", flush=True)
+
+
+def told(taken: list[tuple[float, float]]) -> str:
+    """Return medians as text."""
+    seconds, memory = (statistics.median(each) for each in zip(*taken, strict=True))
+    return f"{seconds:6.2f} CPU s {memory:5.2f} GB"
+
+
+def cold(checkouts: list[Path], folder: Path) -> None:
+    """Print the first use of `anonymize`, and that after a warm-up; one run each."""
+    arguments = ["-m", "hushtable", *COMMANDS["anonymize"]]
+    for checkout in checkouts:
+        with tempfile.TemporaryDirectory() as kept:
+            print(f"{'first use':20}", told([run(checkout, folder, arguments, NUMBA_CACHE_DIR=kept)]), flush=True)
+    with tempfile.TemporaryDirectory() as kept:
+        warm_up = ["-m", "hushtable", "warm-up", "--for", "anonymize"]
+        print(f"{'warm-up':20}", told([run(HERE, folder, warm_up, NUMBA_CACHE_DIR=kept)]), flush=True)
+        print(f"{'first use after it':20}", told([run(HERE, folder, arguments, NUMBA_CACHE_DIR=kept)]), flush=True)
+
+
+def main() -> None:
+    """Run all of it."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--beside", type=Path, help="another checkout")
+    parser.add_argument("--turns", type=int, default=7)
+    parser.add_argument("--rows", type=int, default=30_000)
+    parser.add_argument("--million", action="store_true")
+    parser.add_argument("--cold", action="store_true")
+    given = parser.parse_args()
+    checkouts = [HERE, *([given.beside.resolve()] if given.beside else [])]
+    print(f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores; checkouts:", *checkouts)
+    with tempfile.TemporaryDirectory() as made:
+        folder = Path(made)
+        run(HERE, folder, ["-c", FILES, str(given.rows), "million" if given.million else ""])
+        run(HERE, folder, ["-m", "hushtable", "scan", "people.csv", "-p", "policy.yaml"])
+        policy = folder / "policy.yaml"
+        policy.write_text(policy.read_text().replace(": ask", ": other"))
+        run(HERE, folder, ["-m", "hushtable", *COMMANDS["anonymize"][:-2], "kept.csv"])
+        compare(checkouts, folder, COMMANDS, given.turns)
+        if given.million:
+            compare(checkouts, folder, MILLION, min(given.turns, 3))
+        if given.cold:
+            cold(checkouts, folder)
+
+
+if __name__ == "__main__":
+    main()
