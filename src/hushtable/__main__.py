@@ -2,4 +2,6 @@
 
 from hushtable.cli import command
 
-command()
+# A process that another one starts imports this file, and is no command.
+if __name__ == "__main__":
+    command()

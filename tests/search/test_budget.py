@@ -160,23 +160,18 @@ def test_a_limit_of_the_shell_counts_too_and_what_threads_of_polars_reserve(name
     assert free_memory() == 1_000_000_000 - 3 * 4096 - of_threads
 
 
-def _nothing() -> None: ...
-
-
-def announced(folder, capsys, signatures=()):
-    kernel = SimpleNamespace(py_func=_nothing, signatures=signatures, _cache=SimpleNamespace(cache_path=str(folder)))
-    say_if_first_run(kernel, 7)
+def announced(capsys, signatures=(), *, is_kept=False):
+    say_if_first_run(SimpleNamespace(signatures=signatures, _cache=SimpleNamespace(is_kept=is_kept)), 7)
     return capsys.readouterr().err
 
 
-def test_the_first_search_on_a_machine_says_that_it_compiles(tmp_path, capsys, monkeypatch):
+def test_the_first_search_on_a_machine_says_that_it_compiles(capsys, monkeypatch):
     line = "Compiling for the first time on this machine; this takes about 7 seconds, once.\n"
-    assert announced(tmp_path, capsys) == "", "nobody watches"
+    assert announced(capsys) == "", "nobody watches"
     monkeypatch.setattr(sys, "ps1", ">>> ", raising=False)
-    assert announced(tmp_path, capsys) == line
-    assert announced(tmp_path, capsys, signatures=["compiled in this process"]) == ""
-    (tmp_path / "test_search._nothing-30.py311.nbi").touch()
-    assert announced(tmp_path, capsys) == "", "compiled before"
+    assert announced(capsys) == line
+    assert announced(capsys, signatures=["compiled in this process"]) == ""
+    assert announced(capsys, is_kept=True) == "", "compiled before"
 
 
 def test_what_is_asked_of_a_kernel_is_there(capsys, monkeypatch):

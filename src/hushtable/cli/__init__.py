@@ -34,6 +34,7 @@ from hushtable.cli import (
     run,
     scan,
     utility,
+    warm_up,
 )
 from hushtable.cli.terminal import complain, print_json, tell
 from hushtable.errors import HushError
@@ -66,6 +67,7 @@ _EXAMPLES: Final[Mapping[Callable[..., None], str]] = {
     discover.scores: "hushtable scores people.csv --columns age,sex --columns age,sex,postcode",
     discover.select: "hushtable select people.csv --objective distinction=1,attribute_length_penalty=-0.5",
     run.run: "hushtable run pipeline.yaml --out results",
+    warm_up.warm_up: "hushtable warm-up --for anonymize,mpuccs",
     masking.mask_dependence: "hushtable mask-dependence people.csv --a job --b income --clusters 5 -o masked.csv",
 }
 for verb, example in _EXAMPLES.items():
@@ -77,6 +79,8 @@ def command() -> NoReturn:
     """Run the command as a process of its own, with what only such a one may set."""
     # Threads of BLAS start and spin in every process, and nothing here gains by them.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    # What is compiled on one processor serves another: no kernel gains by what only some of them can do.
+    os.environ.setdefault("NUMBA_CPU_NAME", "generic")
     try:
         main()
         code: object = 0

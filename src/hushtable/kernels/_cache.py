@@ -4,7 +4,8 @@
 numba keeps a kernel beside its source, or in the user's cache folder where that cannot be written, for as long as the
 file of the kernel stays the same. Four things differ here:
 
-- a kernel holds while *all* kernels stay the same: others are compiled into it;
+- a kernel holds while *all* kernels stay the same, since others are compiled into it, and so do the settings of the
+  compiler, which checks indices or does not;
 - what lies beside the source is read even where nothing can be written there, as in an image that was warmed up;
 - where nothing can be written at all, kernels are compiled and not kept;
 - a kernel is loaded without what only a compiler needs, which takes a third of a second in each process.
@@ -19,6 +20,8 @@ import hashlib
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
+
+from numba import config
 
 __all__ = ["cached"]
 
@@ -51,6 +54,11 @@ else:
             self._cache_file._source_stamp = stamp
             self._beside = IndexDataCacheFile(str(beside), self._impl.filename_base, stamp)
 
+        @property
+        def is_kept(self) -> bool:
+            """Whether a form of the kernel can be loaded."""
+            return any(place._load_index() for place in (self._cache_file, self._beside))
+
         def load_overload(self, sig: Any, target_context: Any) -> Any:
             rtsys.initialize(target_context)
             found = None
@@ -70,8 +78,8 @@ else:
 
 @functools.cache
 def _all_kernels() -> str:
-    """Return a hash of the sources of all kernels."""
-    content = hashlib.sha256()
+    """Return a hash of the sources of all kernels, and of how they are compiled."""
+    content = hashlib.sha256(repr((config.BOUNDSCHECK, config.OPT)).encode())  # type: ignore[attr-defined]
     for path in sorted(Path(__file__).parent.glob("*.py")):
         content.update(path.name.encode())
         content.update(path.read_bytes())

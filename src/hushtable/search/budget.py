@@ -320,10 +320,8 @@ def say_if_first_run(kernel: Any, seconds: int) -> None:
         return
     # Searches may run side by side.
     _TOLD_OF.append(kernel)
-    function = kernel.py_func
-    # numba has no public way to ask what it has compiled before.
-    known = Path(kernel._cache.cache_path).glob(f"{function.__module__.rsplit('.', 1)[-1]}.{function.__name__}-*.nbi")
-    if not any(known):
+    # A numba that keeps kernels its own way cannot be asked.
+    if not getattr(kernel._cache, "is_kept", True):
         sys.stderr.write(f"Compiling for the first time on this machine; this takes about {seconds} seconds, once.\n")
 
 

@@ -1,0 +1,139 @@
+"""warm-up: compile what commands need before they need it, as in the image of a container."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+import typer
+
+from hushtable.cli.arguments import names_of
+from hushtable.cli.terminal import say, step
+from hushtable.errors import InputError, listed, with_hint
+
+if TYPE_CHECKING:
+    from hushtable.models import PrivacyModel
+
+__all__ = ["DRILLS", "compile_for", "warm_up"]
+
+
+def warm_up(
+    jobs: Annotated[
+        str, typer.Option("--for", metavar="A,B", help="What to compile for; all when not given.", show_default=False)
+    ] = "",
+) -> None:
+    """Compile what commands need, so that their first use on a machine does not wait for it.
+
+    What is compiled lies beside the installed package, or in your cache folder where that cannot be written. It
+    serves any processor of the same kind, every user, and every later container of the same image.
+    """
+    named = names_of(jobs) or [*DRILLS]
+    unknown = [name for name in named if name not in DRILLS]
+    if unknown:
+        msg = with_hint(f"--for {unknown[0]!r} is no job that is compiled for.", f"jobs are {listed(list(DRILLS))}.")
+        raise InputError(msg)
+    with step("compiling"):
+        compile_for(named)
+    say(f"Compiled for {listed(named)}.")
+
+
+def compile_for(jobs: Sequence[str]) -> None:
+    """Run the drills of some jobs side by side, in processes of their own; what was compiled before is loaded."""
+    drills = [(job, number) for job in jobs for number in range(len(DRILLS[job]))]
+    with multiprocessing.get_context("spawn").Pool(min(len(drills), os.cpu_count() or 1)) as pool:
+        pool.starmap(_drill, drills, chunksize=1)
+
+
+def _drill(job: str, number: int) -> None:
+    warnings.simplefilter("ignore")
+    DRILLS[job][number]()
+
+
+def _protect(n_rows: int, columns: slice, *, k: int = 5, is_diverse: bool = True, **options: Any) -> None:
+    """Protect some made-up people."""
+    import hushtable as ht
+
+    models: list[PrivacyModel] = [ht.KAnonymity(k)]
+    if is_diverse:
+        models.append(ht.DistinctLDiversity(2, "diagnosis"))
+    names = ["birth_date", "sex", "postcode", "education"][columns]
+    people = ht.datasets.people(n=n_rows, seed=0)
+    # The verdict loads kernels that no search does.
+    ht.anonymize(people, quasi_identifiers=names, models=models, roles="trust", **options).verify()
+
+
+def _cut() -> None:
+    """Cut columns of more values than a byte tells apart, by the size of classes and with models of other columns."""
+    import hushtable as ht
+
+    for method in (ht.Mondrian(recoding="cut"), ht.Mondrian(cut="median"), ht.Mondrian(exchange=True)):
+        _protect(300, slice(4), method=method, hierarchies={"education": "auto"})
+
+
+def _cut_bytes() -> None:
+    """Cut columns of fewer values."""
+    for is_diverse in (False, True):
+        for cut in ("gain", "median"):
+            _protect(300, slice(1, 4), method={"mondrian": {"cut": cut}}, is_diverse=is_diverse)
+
+
+def _expose() -> None:
+    """Count who is unique on kept columns."""
+    import hushtable as ht
+
+    people = ht.datasets.people(n=300, seed=0)
+    ht.anonymize(people.drop("name", "email"), quasi_identifiers=["sex", "postcode"], models=[ht.KAnonymity(2)])
+
+
+def _generalize_minimally() -> None:
+    import hushtable as ht
+
+    for n_rows, method in ((12, ht.MinGen()), (60, ht.MinGen()), (60, ht.Genetic(generations=2))):
+        _protect(n_rows, slice(1, 4), k=3, is_diverse=False, method=method, budget=ht.Budget(seconds=5))
+
+
+def _recode_locally() -> None:
+    import hushtable as ht
+
+    for k, is_diverse in ((2, False), (5, True)):
+        for hierarchies in ({}, {"sex": ht.Hierarchy.suppression(), "postcode": "auto", "education": "auto"}):
+            options: dict[str, Any] = {"hierarchies": hierarchies, "budget": ht.Budget(nodes=100)}
+            _protect(120, slice(1, 4), k=k, is_diverse=is_diverse, method="local_recoding", **options)
+
+
+def _single_out() -> None:
+    import hushtable as ht
+
+    people = ht.datasets.people(n=120, seed=0)
+    ht.mpuccs(people[:60], people[60:], n_cols=[1, 2], control=people[:30])
+    ht.mpuccs(people[:60], people[60:], n_cols=[1, 2], all_minimal=True)
+    ht.minimal_uniques(people[:60])
+
+
+def _mask() -> None:
+    import hushtable as ht
+
+    people = ht.datasets.people(n=120, seed=0)
+    ht.mask_dependence(people, a=["education"], b=["birth_date"], clusters=4)
+
+
+def _score() -> None:
+    import hushtable as ht
+
+    people = ht.datasets.people(n=120, seed=0).select("birth_date", "sex", "postcode", "education")
+    ht.discover.scores.separation(people, people.columns)
+    ht.select_columns(people, objective={"distinction": 1.0})
+
+
+DRILLS: Final[Mapping[str, tuple[Callable[[], None], ...]]] = {
+    "anonymize": (_cut, _cut_bytes, _expose),
+    "mingen": (_generalize_minimally,),
+    "local-recoding": (_recode_locally,),
+    "mpuccs": (_single_out,),
+    "mask-dependence": (_mask,),
+    "scores": (_score,),
+}
+"""What can be compiled for: small calls that make numba compile what the job needs."""
