@@ -137,7 +137,7 @@ def test_the_rule_judges_as_passes(name, data, classes, rest, levels):
         np.array([max(whole) + 2]),
         _stacked([rule.table]),
     )
-    found, nodes = [], np.empty(rules.tables.shape[2])
+    found, nodes = [], rules.scratch()
     for held, people in zip(classes, population, strict=True):
         counts = np.array([[held.get(code, 0) for code in range(-1, 6)]])
         n_held = np.array([sum(code >= 0 for code in held)])

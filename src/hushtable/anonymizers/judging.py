@@ -159,13 +159,14 @@ class Judge:
         """Return the same judgement for the kernels."""
         names, reference, known = self.counted, self.whole, self.reference_stats()
         rules = [rule for model in self.models for rule in self._by_person(model.rule(known.totals, known.grounds))]
+        by_numbers = judge.BY_NUMBERS.issuperset(rule.kind for rule in rules)
         return judge.Rules(
             kinds=np.array([rule.kind for rule in rules], dtype=np.int64),
             columns=np.array([names.index(rule.sensitive) if rule.sensitive else 0 for rule in rules], dtype=np.int64),
             thresholds=np.array([rule.threshold for rule in rules]),
             seconds=np.array([rule.second for rule in rules]),
             n_values=np.array([_n_occurring(reference, rule.sensitive) for rule in rules], dtype=np.int64),
-            tables=_stacked([rule.table for rule in rules]),
+            tables=None if by_numbers else _stacked([rule.table for rule in rules]),
         )
 
     def check(self, room: int) -> regroup.Check:
@@ -176,7 +177,7 @@ class Judge:
         codes, rules = self.codes(), self.rules()
         widest = max(self.table.column(name).n_values + 1 for name in self.counted)
         held, n_held = np.zeros((len(codes), widest), dtype=np.int64), np.zeros(len(codes), dtype=np.int64)
-        judged = regroup.JudgedBlock(codes, rules, held, n_held, np.empty(rules.tables.shape[2]))
+        judged = regroup.JudgedBlock(codes, rules, held, n_held, rules.scratch())
         return regroup.Check(self.min_size, room, judged)
 
     def _by_person(self, rule: Rule) -> list[Rule]:

@@ -126,7 +126,7 @@ def improve(
         growths=np.empty(2 * _WINDOW + 1),
         held=np.zeros((n_sensitive, widest), dtype=np.int64),
         n_held=np.zeros(n_sensitive, dtype=np.int64),
-        nodes=np.empty(rules.tables.shape[2]),
+        nodes=rules.scratch(),
     )
     exchanging.span_all(points, axes, classes, scratch)
     gains: list[float] = []

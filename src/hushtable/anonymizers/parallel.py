@@ -269,7 +269,7 @@ def _judged(search: CutSearch, most: int) -> split.JudgedCut:
         order=np.empty(most, dtype=np.int32),
         places=np.empty(int(_widths(search.axes).max()), dtype=np.int32),
         moved=np.full(1, -1, dtype=np.int64),
-        nodes=np.empty(search.rules.tables.shape[2]),
+        nodes=search.rules.scratch(),
     )
 
 

@@ -52,32 +52,39 @@ def _drill(job: str, number: int) -> None:
     DRILLS[job][number]()
 
 
-def _protect(n_rows: int, columns: slice, *, k: int = 5, is_diverse: bool = True, **options: Any) -> None:
+def _protect(n_rows: int, columns: slice, *models: PrivacyModel, k: int = 5, **options: Any) -> None:
     """Protect some made-up people."""
     import hushtable as ht
 
-    models: list[PrivacyModel] = [ht.KAnonymity(k)]
-    if is_diverse:
-        models.append(ht.DistinctLDiversity(2, "diagnosis"))
     names = ["birth_date", "sex", "postcode", "education"][columns]
     people = ht.datasets.people(n=n_rows, seed=0)
     # The verdict loads kernels that no search does.
-    ht.anonymize(people, quasi_identifiers=names, models=models, roles="trust", **options).verify()
+    ht.anonymize(people, quasi_identifiers=names, models=[ht.KAnonymity(k), *models], roles="trust", **options).verify()
 
 
 def _cut() -> None:
-    """Cut columns of more values than a byte tells apart, by the size of classes and with models of other columns."""
+    """Cut columns of more values than a byte tells apart."""
     import hushtable as ht
 
     for method in (ht.Mondrian(recoding="cut"), ht.Mondrian(cut="median"), ht.Mondrian(exchange=True)):
-        _protect(300, slice(4), method=method, hierarchies={"education": "auto"})
+        _protect(300, slice(4), ht.DistinctLDiversity(2, "diagnosis"), method=method, hierarchies={"education": "auto"})
 
 
 def _cut_bytes() -> None:
-    """Cut columns of fewer values."""
-    for is_diverse in (False, True):
+    """Cut columns of fewer values, by the size of classes and with a model of another column."""
+    import hushtable as ht
+
+    for models in ([], [ht.DistinctLDiversity(2, "diagnosis")]):
         for cut in ("gain", "median"):
-            _protect(300, slice(1, 4), method={"mondrian": {"cut": cut}}, is_diverse=is_diverse)
+            _protect(300, slice(1, 4), *models, method={"mondrian": {"cut": cut}})
+
+
+def _cut_by_counts() -> None:
+    """Cut with a model that asks how many records have each value."""
+    import hushtable as ht
+
+    for columns in (slice(4), slice(1, 4)):
+        _protect(300, columns, ht.EntropyLDiversity(2, "diagnosis"))
 
 
 def _expose() -> None:
@@ -92,16 +99,16 @@ def _generalize_minimally() -> None:
     import hushtable as ht
 
     for n_rows, method in ((12, ht.MinGen()), (60, ht.MinGen()), (60, ht.Genetic(generations=2))):
-        _protect(n_rows, slice(1, 4), k=3, is_diverse=False, method=method, budget=ht.Budget(seconds=5))
+        _protect(n_rows, slice(1, 4), k=3, method=method, budget=ht.Budget(seconds=5))
 
 
 def _recode_locally() -> None:
     import hushtable as ht
 
-    for k, is_diverse in ((2, False), (5, True)):
+    for k, models in ((2, []), (5, [ht.DistinctLDiversity(2, "diagnosis")])):
         for hierarchies in ({}, {"sex": ht.Hierarchy.suppression(), "postcode": "auto", "education": "auto"}):
             options: dict[str, Any] = {"hierarchies": hierarchies, "budget": ht.Budget(nodes=100)}
-            _protect(120, slice(1, 4), k=k, is_diverse=is_diverse, method="local_recoding", **options)
+            _protect(120, slice(1, 4), *models, k=k, method="local_recoding", **options)
 
 
 def _single_out() -> None:
@@ -129,7 +136,7 @@ def _score() -> None:
 
 
 DRILLS: Final[Mapping[str, tuple[Callable[[], None], ...]]] = {
-    "anonymize": (_cut, _cut_bytes, _expose),
+    "anonymize": (_cut, _cut_bytes, _cut_by_counts, _expose),
     "mingen": (_generalize_minimally,),
     "local-recoding": (_recode_locally,),
     "mpuccs": (_single_out,),

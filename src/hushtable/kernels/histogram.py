@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hushtable._types import BoolArray, CodeArray, CountArray
-from hushtable.kernels._jit import bare, jit
+from hushtable.kernels._jit import bare, inner, jit
 
-__all__ = ["HALF", "N_EXPONENTS", "add_up", "class_codes", "class_ranges", "class_values", "known_ranges"]
+__all__ = ["HALF", "N_EXPONENTS", "add_up", "class_codes", "class_ranges", "class_values", "known_ranges", "settle"]
 
 
 @jit
@@ -101,13 +101,44 @@ def class_values(
                 found_codes[n_found] = code
                 n_found += 1
             records[code + 1] += counts[rows[i]]
-        found_codes[begin:n_found].sort()
-        for j in range(begin, n_found):
-            found_counts[j] = records[found_codes[j] + 1]
-            records[found_codes[j] + 1] = 0
+        settle(records, found_codes[begin:n_found], found_counts[begin:n_found])
         found_offsets[label + 1] = n_found
     return found_offsets, found_codes[:n_found].copy(), found_counts[:n_found].copy()
 
+
+@inner
+def settle(records: CountArray, codes: CodeArray, counts: CountArray) -> None:
+    """Put the codes of a class in order, and set how many records each has.
+
+    records : int64 (n_codes + 1,), of the missing value and every code; 0 everywhere afterwards
+
+    Where a class holds many of all codes these are looked through, else its own are sorted: by Shell's sort, which few
+    codes suit, and which compiles in a tenth of the time of numpy's.
+    """
+    n_held, place = codes.size, 0
+    if _MANY * n_held > records.size:
+        for entry in range(records.size):
+            if records[entry] > 0:
+                codes[place], counts[place], records[entry] = entry - 1, records[entry], 0
+                place += 1
+        return
+    gap = 1
+    while gap < n_held // 9:
+        gap = 3 * gap + 1
+    while gap > 0:
+        for i in range(gap, n_held):
+            code, place = codes[i], i
+            while place >= gap and codes[place - gap] > code:
+                codes[place] = codes[place - gap]
+                place -= gap
+            codes[place] = code
+        gap //= 3
+    for place in range(n_held):
+        counts[place] = records[codes[place] + 1]
+        records[codes[place] + 1] = 0
+
+
+_MANY = 16  # times the codes of a class
 
 N_EXPONENTS = 2**11
 HALF = 26  # bits of the lower part of a mantissa of 53, so that 2^36 of either part add up without overflow

@@ -7,7 +7,7 @@ the two together.
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -29,18 +29,21 @@ from hushtable._types import (
 )
 from hushtable.kernels._jit import bare, inner
 
-__all__ = ["Rules", "passes"]
+__all__ = ["BY_NUMBERS", "Rules", "passes"]
+
+BY_NUMBERS: Final = frozenset({RULE_SIZE, RULE_DISTINCT, RULE_POPULATION, RULE_PRESENCE})
+"""Rules that ask how many records or values a class holds, and not how many records of each value."""
 
 
 class Rules(NamedTuple):
-    """The rules of all models, one entry each; what follows ``thresholds`` may be empty where no rule reads it.
+    """The rules of all models, one entry each; what follows ``thresholds`` may be left out where no rule reads it.
 
     kinds : int64 (n_rules,), the RULE constants
     columns : int64 (n_rules,), the row of the sensitive counts; 0 where a rule needs none
     thresholds : float64 (n_rules,)
     seconds : float64 (n_rules,), the other parameter
     n_values : int64 (n_rules,), no value from this entry on occurs in the whole
-    tables : float64 (n_rules, n_table_rows, widest)
+    tables : float64 (n_rules, n_table_rows, widest), None where no rule looks at single counts: those are not compiled
     """
 
     kinds: CountArray
@@ -48,7 +51,11 @@ class Rules(NamedTuple):
     thresholds: FloatArray
     seconds: FloatArray = np.empty(0)
     n_values: CountArray = np.empty(0, dtype=np.int64)
-    tables: FloatArray = np.empty((0, 0, 0))
+    tables: FloatArray | None = None
+
+    def scratch(self) -> FloatArray:
+        """Return room for the nodes of a level."""
+        return np.empty(0 if self.tables is None else self.tables.shape[2])
 
 
 @bare
@@ -77,14 +84,18 @@ def passes(rules: Rules, size: int, population: int, held: CountArray, n_held: C
             share = size / population
             if share < threshold - TOLERANCE or share > rules.seconds[i] + TOLERANCE:
                 return False
-        elif not _holds(rules, i, size, held[rules.columns[i]], n_held[rules.columns[i]], nodes):
+        elif not _holds(rules, rules.tables, i, size, held[rules.columns[i]], n_held[rules.columns[i]], nodes):
             return False
     return True
 
 
 @inner
-def _holds(rules: Rules, i: int, size: int, held: CountArray, n_held: int, nodes: FloatArray) -> bool:
+def _holds(
+    rules: Rules, tables: FloatArray | None, i: int, size: int, held: CountArray, n_held: int, nodes: FloatArray
+) -> bool:
     """Judge by the counts of one sensitive column."""
+    if tables is None:
+        return False
     kind, threshold, second = rules.kinds[i], rules.thresholds[i], rules.seconds[i]
     held = held[: rules.n_values[i]]
     if kind == RULE_SHARE:
@@ -93,7 +104,7 @@ def _holds(rules: Rules, i: int, size: int, held: CountArray, n_held: int, nodes
         return bool(_entropy(held) >= threshold - TOLERANCE)
     if kind == RULE_RECURSIVE:
         return bool(n_held >= second and _rarest_c(held, int(second)) < threshold - TOLERANCE)
-    table = rules.tables[i]
+    table = tables[i]
     if kind == RULE_ORDERED:
         return bool(_ordered_distance(table[0], size, held) / second <= threshold + TOLERANCE)
     if kind == RULE_LEVELS:

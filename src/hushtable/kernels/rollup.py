@@ -6,6 +6,7 @@ import numpy as np
 
 from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray
 from hushtable.kernels._jit import bare, jit
+from hushtable.kernels.histogram import settle
 
 __all__ = ["add_up", "group_by_address", "group_by_hash", "merge_values", "node_keys"]
 
@@ -137,10 +138,6 @@ def merge_values(
                     found[n_found] = code
                     n_found += 1
                 records[code + 1] += counts[i]
-        if n_found - begin > 1:
-            found[begin:n_found].sort()
-        for i in range(begin, n_found):
-            found_counts[i] = records[found[i] + 1]
-            records[found[i] + 1] = 0
+        settle(records, found[begin:n_found], found_counts[begin:n_found])
         found_offsets[group + 1] = n_found
     return found_offsets, found[:n_found].copy(), found_counts[:n_found].copy()

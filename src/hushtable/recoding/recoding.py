@@ -517,7 +517,8 @@ class Recoding:
             label_of_class, labels = self.labels(column.name)
             place_of_text: dict[str | None, int] = {}
             places = [place_of_text.setdefault(text, len(place_of_text)) for text in (*labels, cells.SUPPRESSED)]
-            codes = np.array(places, dtype=np.int32)[np.append(label_of_class, len(labels))]
+            # As columns are: arrays that may be written would be compiled for once more.
+            codes = frozen(np.array(places, dtype=np.int32)[np.append(label_of_class, len(labels))])
             refined = np.empty_like(numbers)
             n_numbers = group.refine(numbers, n_numbers, codes, len(place_of_text), refined)
             numbers = refined

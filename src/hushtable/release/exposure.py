@@ -19,7 +19,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from hushtable._types import BoolArray, CodeArray, CountArray
+from hushtable._types import BoolArray, CodeArray, CountArray, frozen
 from hushtable.claims import Linkage
 from hushtable.columns import series, text_codes
 from hushtable.discover import Determined, Named, enough_rows, find_determined, look_for_names
@@ -364,7 +364,7 @@ def measure_exposure(
         codes=coded,
     )
     rows = np.flatnonzero(classes >= 0)
-    counts = (source.counts if isinstance(source, Table) else source.records)[rows]
+    counts = frozen((source.counts if isinstance(source, Table) else source.records)[rows])
     codes = {name: each[rows] for name, each in coded.items()}
     if starred is not None:
         for name in sensitive:
