@@ -174,8 +174,16 @@ class Method(Protocol):
         ...
 
 
-METHODS: Final[dict[str, type[Method]]] = {}
-"""Every method by the name that a policy writes it by."""
+METHODS: Final[entries.Registry[type[Method]]] = entries.Registry(
+    {
+        "full_domain": "hushtable.anonymizers.fulldomain.FullDomain",
+        "local_recoding": "hushtable.anonymizers.local.recode.LocalRecoding",
+        "genetic": "hushtable.anonymizers.minimal.genetic.Genetic",
+        "mingen": "hushtable.anonymizers.minimal.mingen.MinGen",
+        "mondrian": "hushtable.anonymizers.mondrian.Mondrian",
+    }
+)
+"""Every method by the name that a policy writes it by; imported when it is asked for."""
 
 MethodT = TypeVar("MethodT", bound=Method)
 

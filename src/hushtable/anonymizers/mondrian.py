@@ -24,7 +24,7 @@ import numpy as np
 
 from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray
 from hushtable.anonymizers import publish
-from hushtable.anonymizers.method import Found, Offers, Problem, is_bounded_below, register
+from hushtable.anonymizers.method import Found, Offers, Problem, is_bounded_below
 from hushtable.anonymizers.parallel import CutSearch, grow, side_by_side
 from hushtable.anonymizers.placement import CutTree
 from hushtable.anonymizers.publish import STYLES, Style
@@ -429,7 +429,6 @@ _MOST_RESCORED: Final = 1_000_000
 _MOST_MARGIN: Final = 10**15  # records; with any k it still fits the kernels' numbers
 
 
-@register
 @dataclass(frozen=True, slots=True)
 class Mondrian:
     """Cut classes in two until no cut is allowable.

@@ -15,15 +15,56 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, MutableMapping
 from decimal import Decimal
-from typing import Any, Final
+from importlib import import_module
+from typing import Any, Final, TypeVar
 
 from hushtable.errors import InputError, listed, nearest, with_hint
 
-__all__ = ["given", "read", "register", "write"]
+__all__ = ["Registry", "given", "read", "register", "write"]
 
 _NOTHING: Final[Mapping[str, Any]] = {}
+
+KindT = TypeVar("KindT")
+
+
+class Registry(MutableMapping[str, KindT]):
+    """Classes by their names; those that only their places are known of are imported when they are asked for.
+
+    Parameters
+    ----------
+    places : mapping of name to str
+        ``"package.module.Class"``.
+
+    Examples
+    --------
+    >>> found = Registry({"half": "fractions.Fraction"})
+    >>> found["half"](1, 2)
+    Fraction(1, 2)
+    """
+
+    def __init__(self, places: Mapping[str, str]) -> None:
+        self._kinds: dict[str, Any] = dict(places)
+
+    def __getitem__(self, name: str) -> KindT:
+        kind = self._kinds[name]
+        if isinstance(kind, str):
+            module, _, own = kind.rpartition(".")
+            kind = self._kinds[name] = getattr(import_module(module), own)
+        return kind  # type: ignore[no-any-return]
+
+    def __setitem__(self, name: str, kind: KindT) -> None:
+        self._kinds[name] = kind
+
+    def __delitem__(self, name: str) -> None:
+        del self._kinds[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._kinds)
+
+    def __len__(self) -> int:
+        return len(self._kinds)
 
 
 def read(
@@ -128,7 +169,7 @@ def given(
     return asked
 
 
-def register(kind: Any, kinds: dict[str, Any], what: str) -> None:
+def register(kind: Any, kinds: MutableMapping[str, Any], what: str) -> None:
     """Make a class with a ``name`` one of those that an entry may name.
 
     Raises

@@ -13,7 +13,7 @@ from hushtable._types import CodeArray
 from hushtable.anonymizers.fulldomain.costs import objective_of
 from hushtable.anonymizers.fulldomain.intervals import NodeSearch, Solved, Tags
 from hushtable.anonymizers.fulldomain.nodes import PublishedLevels, Roller, Vector, levels_of
-from hushtable.anonymizers.method import Found, Offers, Problem, register
+from hushtable.anonymizers.method import Found, Offers, Problem
 from hushtable.errors import BudgetExceeded, InfeasibleError, check_whole, listed, with_hint
 from hushtable.kernels import rollup
 from hushtable.models import describe
@@ -24,7 +24,6 @@ from hushtable.tables import Partition
 __all__ = ["FullDomain"]
 
 
-@register
 @dataclass(frozen=True, slots=True)
 class FullDomain:
     """One level of its hierarchy for every column, and the records suppressed whose class fails: the best such release.

@@ -12,7 +12,7 @@ from hushtable._types import CodeArray
 from hushtable.anonymizers.local import annealing, leftover, neighbours
 from hushtable.anonymizers.local.neighbours import Neighbours
 from hushtable.anonymizers.local.pricing import Pricing, priced
-from hushtable.anonymizers.method import Found, Offers, Problem, register
+from hushtable.anonymizers.method import Found, Offers, Problem
 from hushtable.anonymizers.mondrian import Mondrian
 from hushtable.errors import check_whole
 from hushtable.kernels.annealing import run
@@ -51,7 +51,6 @@ class _Start:
     cold: float
 
 
-@register
 @dataclass(frozen=True, slots=True)
 class LocalRecoding:
     """Generalize cells and not columns, in tables of any size: records move between classes while that loses less.

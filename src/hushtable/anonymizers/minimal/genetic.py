@@ -11,7 +11,7 @@ import numpy as np
 
 from hushtable._types import CodeArray, CountArray
 from hushtable.anonymizers.judging import Judge
-from hushtable.anonymizers.method import Found, Offers, Problem, register
+from hushtable.anonymizers.method import Found, Offers, Problem
 from hushtable.anonymizers.minimal import candidates, evolve, matchings, regroup
 from hushtable.anonymizers.minimal.candidates import CandidateSpace, infeasible, merged, published
 from hushtable.anonymizers.minimal.mgga import Breeder, Equal, Matched, TableCondition
@@ -36,7 +36,6 @@ _HEATS_OF_CHILDREN = (0.2, 1.0, 5.0)
 _FEW_ROWS = 200  # of which annealing can be hot in a moment
 
 
-@register
 @dataclass(frozen=True, slots=True)
 class Genetic:
     """Let releases evolve: the better ones have offspring, which keep what their parents have in common.

@@ -13,7 +13,7 @@ import numpy as np
 
 from hushtable._types import CodeArray, CountArray
 from hushtable.anonymizers.judging import Judge
-from hushtable.anonymizers.method import Found, Offers, Problem, register
+from hushtable.anonymizers.method import Found, Offers, Problem
 from hushtable.anonymizers.minimal import candidates, matchings, regroup, setpartition, smallest
 from hushtable.anonymizers.minimal.candidates import CandidateSpace, infeasible, merged, published, row_texts
 from hushtable.anonymizers.minimal.mgga import Equal, Matched
@@ -42,7 +42,6 @@ _SHARE_OF_NEAREST = 0.4  # of what is then left
 _TEMPERATURES = (0.1, 0.005)  # of what a cell costs at most, times the columns
 
 
-@register
 @dataclass(frozen=True, slots=True)
 class MinGen:
     """Generalize single cells at the least loss there is, and say what is proven.
