@@ -681,3 +681,16 @@ def test_the_size_of_a_csv_is_that_of_the_file(encoding, delimiter, tmp_path):
     path = tmp_path / "out.csv"
     frames.write(frame, path, encoding)
     assert frames.csv_size(frame, encoding) == path.stat().st_size
+
+
+@given(st.text('a,;"\n\r', max_size=40), st.integers(1, 9))
+def test_a_csv_is_laid_out_in_pieces_as_at_once(text, size):
+    raw = f"{text}\n".encode()
+    whole = parsing._lay_out(raw, ",", None)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(parsing, "_PIECE", size)
+        parts = parsing._lay_out(raw, ",", None)
+    assert (parts.stray, parts.width) == (whole.stray, whole.width)
+    if whole.stray is None:
+        for name in ("starts", "ends", "n_fields", "is_blank"):
+            assert getattr(parts, name).tolist() == getattr(whole, name).tolist(), name

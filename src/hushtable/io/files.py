@@ -102,7 +102,7 @@ FILE_KINDS: Final = {".csv": "csv", ".tsv": "csv", ".txt": "csv", ".parquet": "p
 MANIFEST: Final = "_manifest.json"
 """The manifest of a folder; readers of folders pass over names that begin so."""
 
-_AS_TABLE: Final = 7.0  # how many times its size a text takes at the least, until it is a table; measured
+_AS_TABLE: Final = 2.8  # how many times its size a text takes at the least, until it is a table; measured
 _OF_TWO_BYTES: Final = 3.5  # where hardly a letter takes one byte, as in UTF-16
 _PIECE: Final = 2**23  # bytes that are unpacked at once
 _SOME: Final = 1_000  # rows whose size is that of all

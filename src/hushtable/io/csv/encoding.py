@@ -15,7 +15,7 @@ import numpy as np
 
 from hushtable.errors import InputError, with_hint
 
-__all__ = ["decode", "decoded", "encoding_of"]
+__all__ = ["as_utf8", "decoded", "encoding_of"]
 
 _HEAD: Final = 1_000_000  # bytes looked at for the encoding
 _PIECE: Final = 1 << 23  # bytes of a file that are read at a time: larger pieces leave the cache, and take longer
@@ -24,7 +24,31 @@ _ENCODINGS: Final = ("cp1252", "gb18030", "big5", "cp932")
 """Tried where a text is not UTF-8. Others, which western letters would pass for, are to be named."""
 
 
-def decode(path: Path, raw: bytes, encoding: str | None) -> tuple[str, str]:
+def as_utf8(path: Path, raw: bytes, encoding: str | None) -> tuple[bytes, str]:
+    """Return the text of a file in UTF-8 without a mark, and its encoding."""
+    if ("utf-8" if encoding is None else encoding).lower() == "utf-8" and _is_utf8(raw):
+        while raw.startswith(codecs.BOM_UTF8):
+            raw = raw[len(codecs.BOM_UTF8) :]
+        return raw, encoding or "utf-8"
+    text, encoding = _decode(path, raw, encoding)
+    return text.encode(), encoding
+
+
+def _is_utf8(raw: bytes) -> bool:
+    """Tell whether bytes are UTF-8, without a copy of them in wider letters."""
+    if raw.isascii():
+        return True
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    try:
+        for begin in range(0, len(raw), _PIECE):
+            decoder.decode(raw[begin : begin + _PIECE])
+        decoder.decode(b"", final=True)
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _decode(path: Path, raw: bytes, encoding: str | None) -> tuple[str, str]:
     """Return the text of a file, and its encoding."""
     encoding = _find_encoding(raw) if encoding is None else encoding
     bom = codecs.BOM_UTF8 if raw.startswith(codecs.BOM_UTF8) else b""

@@ -23,7 +23,7 @@ import polars as pl
 from hushtable._types import BoolArray, CountArray
 from hushtable.errors import ColumnError, InputError, listed, with_hint
 from hushtable.io.csv.dialect import Dialect
-from hushtable.io.csv.encoding import decode, decoded, encoding_of
+from hushtable.io.csv.encoding import as_utf8, decoded, encoding_of
 from hushtable.io.csv.formulas import shown
 from hushtable.search import check_memory
 
@@ -35,12 +35,13 @@ ROOM: Final = "anonymize takes engine='stream' (--engine stream); else give it f
 PER_LINE: Final = 24.0
 """Bytes that each line of a text takes, until it is a table."""
 
-_PER_BYTE: Final = 5.5  # bytes that the search for lines takes for each of a text
+_PER_BYTE: Final = 1.5  # bytes that a table of text takes beside each of the text, and for each cell of it
 _PER_CELL: Final = 16.0
 
 DELIMITERS: Final = ",;\t|"
 _SNIFFED_RECORDS: Final = 50
-_HEAD: Final = 1_000_000  # characters looked at for the delimiter
+_HEAD: Final = 1_000_000  # bytes looked at for the delimiter
+_PIECE: Final = 1 << 22  # bytes that are laid out at a time: what is known of them stays in the cache
 _CONTROL: Final = re.compile(r"[\x00-\x08\x0e-\x1f\x7f]")
 _VALUE: Final = re.compile(r"[+-]?[0-9][0-9.,:/ -]*")
 """Numbers and dates, which are seldom names."""
@@ -58,9 +59,9 @@ def read_csv(path: Path, raw: bytes, dialect: Dialect) -> tuple[pl.DataFrame, Di
     InputError, ColumnError
         As `hushtable.io.frames.read`.
     """
-    text, encoding = decode(path, raw, dialect.encoding)
-    text, dialect, first_line = _began(path, text, replace(dialect, encoding=encoding))
-    raw = (text if text.endswith("\n") else text + "\n").encode()
+    raw, encoding = as_utf8(path, raw, dialect.encoding)
+    raw, dialect, first_line = _began(path, raw, replace(dialect, encoding=encoding))
+    raw = raw if raw.endswith(b"\n") else raw + b"\n"
     data = _records_of(path, raw, dialect, first_line=first_line)
     return _named(path, data, dialect)
 
@@ -79,10 +80,10 @@ def scan_csv(path: Path, dialect: Dialect) -> tuple[tuple[str, ...], Dialect, It
     """
     dialect = replace(dialect, encoding=dialect.encoding or encoding_of(path))
     pieces = _pieces(path, dialect)
-    first, dialect, line = _began(path, next(pieces, b"").decode(), dialect)
-    head, dialect = _named(path, _records_of(path, first.encode(), dialect, first_line=line), dialect)
+    first, dialect, line = _began(path, next(pieces, b""), dialect)
+    head, dialect = _named(path, _records_of(path, first, dialect, first_line=line), dialect)
     # Made of what is published of the first piece only: names that were escaped are read alike in all.
-    return tuple(head.columns), dialect, _further(path, head, pieces, dialect, line + first.count("\n"))
+    return tuple(head.columns), dialect, _further(path, head, pieces, dialect, line + first.count(b"\n"))
 
 
 def _further(
@@ -128,15 +129,18 @@ def _last_end(raw: bytes) -> int:
     return int(ends[-1]) if len(ends) else -1
 
 
-def _began(path: Path, text: str, dialect: Dialect) -> tuple[str, Dialect, int]:
-    """Return a text from its header on, with the delimiter in its dialect, and the line that the header is."""
+def _began(path: Path, raw: bytes, dialect: Dialect) -> tuple[bytes, Dialect, int]:
+    """Return a text in UTF-8 from its header on, with the delimiter in its dialect, and the line that the header is."""
+    # At least its first line; a character may be cut where it ends.
+    text = raw[: max(_HEAD, raw.find(b"\n") + 1)].decode(errors="ignore")
     separator = _SEPARATOR.match(text)
     if separator:
         text = text[separator.end() :]
+        raw = raw[len(separator[0].encode()) :]
         dialect = replace(dialect, delimiter=dialect.delimiter or separator[1])
     _check_first_line(path, text)
     dialect = replace(dialect, delimiter=dialect.delimiter or _find_delimiter(path, text))
-    return text, dialect, 2 if separator else 1
+    return raw, dialect, 2 if separator else 1
 
 
 def _records_of(path: Path, raw: bytes, dialect: Dialect, *, first_line: int, width: int | None = None) -> pl.DataFrame:
@@ -209,21 +213,37 @@ class _Layout:
 
 
 def _lay_out(raw: bytes, delimiter: str, width: int | None) -> _Layout:
-    """Find the lines of a CSV that ends in one; a byte is quoted where an odd number of quotes stands before it."""
+    """Find the lines of a CSV that ends in one; a byte is quoted where an odd number of quotes stands before it.
+
+    Piece by piece, each of whole lines; up to the first stray byte.
+    """
     letters = np.frombuffer(raw, dtype=np.uint8)
-    is_quote, is_return = letters == ord('"'), letters == ord("\r")
-    quoted = np.logical_xor.accumulate(is_quote) if is_quote.any() else is_quote
-    # The last newline ends the last line even where a quote is never closed.
-    is_end = (letters == ord("\n")) & ~quoted
-    is_end[-1] = True
-    is_mark = is_end | ((letters == ord(delimiter)) & ~quoted)
-    ends = np.flatnonzero(is_end)
-    starts = np.append(0, ends[:-1] + 1)
-    n_fields = np.diff(np.flatnonzero(is_end[is_mark]), prepend=-1)
-    is_empty = (starts == ends) | ((starts + 1 == ends) & is_return[starts])
+    found: list[tuple[CountArray, ...]] = []
+    begin, size, stray = 0, _PIECE, None
+    while begin < len(letters) and stray is None:
+        piece = letters[begin : begin + size]
+        is_quote = piece == ord('"')
+        quoted = np.logical_xor.accumulate(is_quote) if is_quote.any() else is_quote
+        is_end = (piece == ord("\n")) & ~quoted
+        # The last newline ends the last line even where a quote is never closed.
+        is_end[-1] |= begin + size >= len(letters)
+        ends = np.flatnonzero(is_end)
+        if not len(ends):
+            size *= 2
+            continue
+        whole = slice(int(ends[-1]) + 1)
+        piece, is_quote, quoted, is_end = piece[whole], is_quote[whole], quoted[whole], is_end[whole]
+        is_return = piece == ord("\r")
+        is_mark = is_end | ((piece == ord(delimiter)) & ~quoted)
+        starts = np.append(0, ends[:-1] + 1)
+        is_empty = (starts == ends) | ((starts + 1 == ends) & is_return[starts])
+        found.append((starts + begin, ends + begin, np.diff(np.flatnonzero(is_end[is_mark]), prepend=-1), is_empty))
+        stray = _first_stray(is_mark, is_quote, is_return, is_end, quoted)
+        stray = None if stray is None else stray + begin
+        begin, size = begin + whole.stop, _PIECE
+    starts, ends, n_fields, is_empty = (np.concatenate(each) for each in zip(*found, strict=True))
     width = int(n_fields[0]) if width is None else width
-    stray = _first_stray(is_mark, is_quote, is_return, is_end, quoted)
-    return _Layout(starts, ends, n_fields, is_empty & (width > 1), stray, width)
+    return _Layout(starts, ends, n_fields, is_empty.astype(bool) & (width > 1), stray, width)
 
 
 def _first_stray(
@@ -268,8 +288,8 @@ def _check_room(path: Path, raw: bytes, delimiter: str) -> None:
     """Raise InputError where a text does not fit as a table: where polars finds no memory, it ends the process."""
     n_lines = raw.count(b"\n")
     n_cells = n_lines + raw.count(delimiter.encode())
-    lines, cells = _PER_BYTE * len(raw), len(raw) + _PER_CELL * n_cells
-    check_memory(max(lines, cells) + PER_LINE * n_lines, f"reading the {n_lines:,} lines of {str(path)!r}", ROOM)
+    needed = _PER_BYTE * len(raw) + _PER_CELL * n_cells + PER_LINE * n_lines
+    check_memory(needed, f"reading the {n_lines:,} lines of {str(path)!r}", ROOM)
 
 
 def _without_blank_lines(raw: bytes, layout: _Layout) -> bytes:
@@ -306,7 +326,6 @@ def _find_delimiter(path: Path, text: str) -> str:
     if path.name.lower().removesuffix(".gz").endswith(".tsv") and "\t" in text.partition("\n")[0]:
         # Its name says so, whatever else would split it evenly.
         return "\t"
-    text = text[:_HEAD]
     best, most = ",", (False, 1)
     for candidate in DELIMITERS:
         with _records(text, candidate) as records:
