@@ -6,6 +6,7 @@ BIN := $(VENV)/bin
 .PHONY: install demo test test-bounds test-spark test-docs test-wheel check bench axe clean
 
 demo: $(VENV)/.installed
+	@$(BIN)/hushtable warm-up --for anonymize
 	@$(BIN)/python scripts/demo.py
 
 install: $(VENV)/.installed-test

@@ -195,6 +195,7 @@ def test_a_file_has_a_row_for_every_record(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, kind: str, at_once: int
 ) -> None:
     monkeypatch.setattr(frames, "_AT_ONCE", at_once)
+    monkeypatch.setattr(frames, "_LINES_AT_ONCE", at_once)
     rows, path = collapsed(), tmp_path / name
     data = counted(frames.read(rows), "n") if kind == "frame" else ht.Table.encode(rows, counts="n")
     release = ht.anonymize(data, quasi_identifiers=NAMES, models=MODELS, roles="trust", suppression_limit=0.2)
@@ -214,7 +215,7 @@ def test_a_file_has_a_row_for_every_record(
 def test_parts_of_a_csv_are_one_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, encoding: str) -> None:
     frame = frames.read(pl.DataFrame({"a": ["ü", "x, y", None, "z"], "b": [1.5, 2, 3, None]}))
     frames.write(frame, tmp_path / "whole.csv", encoding)
-    monkeypatch.setattr(frames, "_AT_ONCE", 1)
+    monkeypatch.setattr(frames, "_LINES_AT_ONCE", 1)
     frames.write(frame, tmp_path / "parts.csv", encoding)
     assert (tmp_path / "parts.csv").read_bytes() == (tmp_path / "whole.csv").read_bytes()
     assert frames.csv_size(frame, encoding) == (tmp_path / "whole.csv").stat().st_size

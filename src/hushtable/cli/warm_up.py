@@ -63,20 +63,17 @@ def _protect(n_rows: int, columns: slice, *models: PrivacyModel, k: int = 5, **o
 
 
 def _cut() -> None:
-    """Cut columns of more values than a byte tells apart."""
+    """Cut columns of more values than a byte tells apart, and of fewer."""
     import hushtable as ht
 
-    for method in (ht.Mondrian(recoding="cut"), ht.Mondrian(cut="median"), ht.Mondrian(exchange=True)):
-        _protect(300, slice(4), ht.DistinctLDiversity(2, "diagnosis"), method=method, hierarchies={"education": "auto"})
+    for columns in (slice(4), slice(1, 4)):
+        _protect(300, columns, ht.DistinctLDiversity(2, "diagnosis"))
 
 
-def _cut_bytes() -> None:
-    """Cut columns of fewer values, by the size of classes and with a model of another column."""
-    import hushtable as ht
-
-    for models in ([], [ht.DistinctLDiversity(2, "diagnosis")]):
-        for cut in ("gain", "median"):
-            _protect(300, slice(1, 4), *models, method={"mondrian": {"cut": cut}})
+def _cut_by_size() -> None:
+    """Cut by the size of classes alone."""
+    for columns in (slice(4), slice(1, 4)):
+        _protect(300, columns)
 
 
 def _cut_by_counts() -> None:
@@ -85,6 +82,16 @@ def _cut_by_counts() -> None:
 
     for columns in (slice(4), slice(1, 4)):
         _protect(300, columns, ht.EntropyLDiversity(2, "diagnosis"))
+
+
+def _cut_otherwise() -> None:
+    """Cut by other rules, along hierarchies too, and exchange rows afterwards."""
+    import hushtable as ht
+
+    for method in (ht.Mondrian(recoding="cut"), ht.Mondrian(cut="median"), ht.Mondrian(exchange=True)):
+        _protect(300, slice(4), ht.DistinctLDiversity(2, "diagnosis"), method=method, hierarchies={"education": "auto"})
+    for models in ([], [ht.DistinctLDiversity(2, "diagnosis")]):
+        _protect(300, slice(1, 4), *models, method=ht.Mondrian(cut="median"))
 
 
 def _expose() -> None:
@@ -136,7 +143,8 @@ def _score() -> None:
 
 
 DRILLS: Final[Mapping[str, tuple[Callable[[], None], ...]]] = {
-    "anonymize": (_cut, _cut_bytes, _cut_by_counts, _expose),
+    "anonymize": (_cut, _expose),
+    "mondrian": (_cut, _cut_by_size, _cut_by_counts, _cut_otherwise),
     "mingen": (_generalize_minimally,),
     "local-recoding": (_recode_locally,),
     "mpuccs": (_single_out,),

@@ -42,6 +42,7 @@ __all__ = [
 
 
 _AT_ONCE: Final = 2**20  # records that are written together
+_LINES_AT_ONCE: Final = 2**17  # the same of a CSV; sinks of Parquet hold more the more parts there are
 _MOST_RECORDS: Final = 2**53  # whole numbers that floats add up exactly
 
 
@@ -441,7 +442,7 @@ def write(frame: Frame, path: Path, encoding: str = "utf-8", rows: CodeArray | N
         cells = _plain(frame).lazy()
         # Part by part: sinks take no more of them at a time than they need.
         try:
-            pl.concat([cells.select(pl.all().gather(taken)) for taken in _parts(rows)]).sink_parquet(path)
+            pl.concat([cells.select(pl.all().gather(taken)) for taken in _parts(rows, _AT_ONCE)]).sink_parquet(path)
         except pl.exceptions.ComputeError as error:
             # What the system refuses is told as it is of any other file.
             if "(os error " not in str(error):
@@ -463,13 +464,13 @@ def _write_csv(frame: Frame, file: IO[bytes], delimiter: str, encoding: str, row
     # The few digits that single out a float32 read back as another number.
     in_full = [each.cast(pl.Float64) if isinstance(each.dtype, pl.Float32) else each for each in _plain(frame)]
     cells = pl.DataFrame(in_full)
-    write_csv((cells[taken] for taken in _parts(rows)), frame.columns, file, delimiter, encoding)
+    write_csv((cells[taken] for taken in _parts(rows, _LINES_AT_ONCE)), frame.columns, file, delimiter, encoding)
 
 
-def _parts(rows: CodeArray) -> Iterator[pl.Series]:
+def _parts(rows: CodeArray, n_rows: int) -> Iterator[pl.Series]:
     """Yield the rows that are written together."""
-    for begin in range(0, max(1, len(rows)), _AT_ONCE):
-        yield pl.Series(rows[begin : begin + _AT_ONCE])
+    for begin in range(0, max(1, len(rows)), n_rows):
+        yield pl.Series(rows[begin : begin + n_rows])
 
 
 def _plain(frame: Frame) -> pl.DataFrame:

@@ -229,11 +229,13 @@ class Edition:
                     frames.write(each, other, writing.encoding)
                 else:
                     other.write_text(each, encoding="utf-8", newline="\n")
+            n_records = frame.n_records
+            del frame, table, tables  # else the table would be held twice
             written = frames.read(draft, dialect=dialect)
             self._check_kept(written, rows, with_comma)
             verdict = claim.verify(written, original=original).raise_if_failed()
             digest = manifest.sha256(draft)
-            entries = manifest.of(path, digest, frame.n_records, claim, facts, dialect, external=audience == "external")
+            entries = manifest.of(path, digest, n_records, claim, facts, dialect, external=audience == "external")
             sidecar.write_text(json.dumps(entries, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
         return verdict
 
