@@ -423,6 +423,28 @@ def test_days_of_64_bits_publish_the_same_labels_from_memory_and_from_a_folder(t
     assert labels[0] == labels[1]
 
 
+def test_a_kept_column_has_one_type_from_memory_and_from_a_folder(tmp_path):
+    units = {unit: pa.timestamp(unit) for unit in ("s", "ms", "us", "ns")}
+    types = {"days of 64 bits": pa.date64(), "days": pa.date32(), "zoned": pa.timestamp("us", "Europe/Berlin"), **units}
+    days = {name: pa.array([dt.date(2024, 1, 1 + i % 2) for i in range(4)]).cast(each) for name, each in types.items()}
+    others = {
+        "duration": pa.array([dt.timedelta(seconds=1)] * 4),
+        "decimal": pa.array([Decimal("1.50")] * 4),
+        "category": pa.array(list("abab")).dictionary_encode(),
+        "flag": pa.array([True, None] * 2),
+        "bytes": pa.array([b"x"] * 4),
+    }
+    (tmp_path / "in").mkdir()
+    people = pa.table({"age": [31, 34, 31, 34], **days, **others})
+    pq.write_table(people, tmp_path / "in" / "part.parquet")
+    for data, name in ((tmp_path / "in" / "part.parquet", "memory.parquet"), (tmp_path / "in", "folder")):
+        options = {"models": [ht.KAnonymity(4)], "roles": "trust"}
+        ht.anonymize(data, quasi_identifiers=["age"], **options).write(tmp_path / name)
+    memory, folder = (pl.read_parquet(tmp_path / name) for name in ("memory.parquet", "folder/*.parquet"))
+    assert folder.schema == memory.schema
+    assert folder.sort("flag", "category").equals(memory.sort("flag", "category"))
+
+
 def test_a_codebook_says_of_which_zone_labels_are():
     people = pl.DataFrame({"at": pl.Series(MOMENTS).dt.replace_time_zone("Europe/Berlin")})
     release = ht.anonymize(people, quasi_identifiers=["at"], models=[ht.KAnonymity(4)])

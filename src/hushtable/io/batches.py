@@ -77,12 +77,13 @@ class Parts:
         for path in self.inputs:
             self.snapshot.check(path)
             with _open(path, [name for name in coded if _is_text(self.schema[name])]) as file:
-                yield pa.schema([file.schema_arrow.field(name) for name in names]).empty_table()
+                schema = pa.schema([_as_polars(file.schema_arrow.field(name), self.schema[name]) for name in names])
+                yield schema.empty_table()
                 try:
                     for batch in file.iter_batches(_BATCH, columns=list(names)):
                         # By place: a column `a` is also what `a.b` is nested in.
                         places = [batch.schema.get_field_index(name) for name in names]
-                        yield pa.Table.from_batches([batch.select(places)])
+                        yield pa.Table.from_batches([batch.select(places)]).cast(schema)
                 except (pa.ArrowException, OSError):
                     self.snapshot.check(path)
                     raise _damaged(path) from None
@@ -290,6 +291,13 @@ def _check_alike(first: pl.Schema, other: pl.Schema, path: Path, known: Path) ->
             "write all files with one schema.",
         )
         raise ColumnError(msg)
+
+
+def _as_polars(field: pa.Field, dtype: pl.DataType) -> pa.Field:
+    """Return a column of days of 64 bits as the moments that polars reads: Arrow reads its files as plain days."""
+    if pa.types.is_date(field.type) and isinstance(dtype, pl.Datetime):
+        return field.with_type(pa.timestamp(dtype.time_unit))
+    return field
 
 
 def _is_text(dtype: pl.DataType) -> bool:
