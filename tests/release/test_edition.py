@@ -450,3 +450,30 @@ def test_a_codebook_says_of_which_zone_labels_are():
     release = ht.anonymize(people, quasi_identifiers=["at"], models=[ht.KAnonymity(4)])
     (entry,) = release.codebook.to_dict("out.csv", external=True)["columns"]
     assert "in UTC (the column's own time zone is Europe/Berlin)" in entry["how"]
+
+
+@pytest.mark.parametrize("kind", ["frame", "table"])
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_rows_that_stand_for_several_records_keep_their_cells(kind, ending, tmp_path):
+    rows = pl.DataFrame(
+        {"id": list("abcdef"), "age": [31, 31, 31, 52, 52, 52], "pay": [1.5, 2, 3, 4, 5, None], "n": [2, 1, 3, 1, 2, 2]}
+    )
+    data = frames.counted(frames.read(rows), "n") if kind == "frame" else ht.Table.encode(rows, counts="n")
+    options = {"models": [ht.KAnonymity(2)], "roles": "trust"}
+    for pseudonyms in (ht.Pseudonyms(fresh=["id"]), None):
+        release = ht.anonymize(data, quasi_identifiers=["age"], pseudonyms=pseudonyms, **options)
+        release.write(tmp_path / f"out.{ending}", overwrite=True)
+        assert len(frames.read(tmp_path / f"out.{ending}").native) == 11
+
+
+def test_a_draft_that_lost_a_kept_cell_of_a_table_gets_no_name(tmp_path, monkeypatch):
+    people = ht.Table.encode(pl.DataFrame({"age": [31, 34] * 2, "pay": [1.25, 2, 3, 4]}))
+    release = ht.anonymize(people, quasi_identifiers=["age"], models=[ht.KAnonymity(2)], roles="trust")
+    write = frames.write
+
+    def lossy(frame, *others):
+        write(frame.with_columns({"pay": frame.column("pay").round()}), *others)
+
+    monkeypatch.setattr(frames, "write", lossy)
+    with pytest.raises(ht.VerificationError, match="column 'pay' is kept as it is"):
+        release.write(tmp_path / "out.csv")

@@ -241,15 +241,14 @@ class Edition:
 
     def _check_kept(self, written: Frame, rows: CodeArray, with_comma: Sequence[str]) -> None:
         """Raise VerificationError where a kept column of a draft, whose rows are given, has not the source's cells."""
-        if isinstance(self.source, Table):
-            return
         hidden = self.pseudonyms.columns if self.pseudonyms else ()
-        taken = rows if self.rows is None else self.rows[rows]
+        taken = self._rows_written()[rows]
         # By place: names may have been escaped.
         for name, place in zip(self.columns, written.columns, strict=False):
             if name in self.rewritten or name in hidden:
                 continue
-            cells, source = written.column(place), self.source.column(name).gather(taken)
+            column = self.source.values(name) if isinstance(self.source, Table) else self.source.column(name)
+            cells, source = written.column(place), column.gather(taken)
             if name in with_comma:
                 cells = cells.str.replace(",", ".", literal=True)
             starred = self.starred[name][taken] if name in self.starred else None
@@ -260,6 +259,14 @@ class Edition:
                     "cast it to a type that the file has, such as microseconds, or write Parquet.",
                 )
                 raise VerificationError(msg)
+
+    def _rows_written(self) -> CountArray:
+        """Return the row of the source that each row of `frame` is."""
+        counts = self.source.counts if isinstance(self.source, Table) else self.source.records
+        rows = np.arange(self.source.n_rows) if self.rows is None else self.rows
+        # Of a population there are rows that nobody's record is.
+        rows = rows[counts[rows] > 0]
+        return np.repeat(rows, counts[rows]) if self.pseudonyms and self.pseudonyms.fresh else rows
 
     def for_file(self, path: Path, writing: Writing = _PLAIN) -> tuple[Frame, tuple[str, ...]]:
         """Return the published table as a file holds it, and the columns whose numbers have decimal commas there.

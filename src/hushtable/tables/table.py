@@ -249,14 +249,12 @@ class Table:
 
     def decode(self) -> pl.DataFrame:
         """Return the rows as a polars frame of typed values; what each row stands for is not in it."""
-        return pl.DataFrame(
-            [
-                _typed(column)
-                .gather(pl.Series([None if code < 0 else code for code in codes.tolist()], dtype=pl.UInt32))
-                .alias(column.name)
-                for column, codes in zip(self.columns, self.codes, strict=True)
-            ]
-        )
+        return pl.DataFrame([self.values(name).alias(name) for name in self.names])
+
+    def values(self, name: str) -> pl.Series:
+        """Return one column as typed values, a polars series without a name."""
+        codes = [None if code < 0 else code for code in self.codes[self.index(name)].tolist()]
+        return _typed(self.column(name)).gather(pl.Series(codes, dtype=pl.UInt32))
 
 
 def _joint(ours: Column, theirs: Column) -> Column:
