@@ -470,7 +470,7 @@ def test_pseudonyms(here: Path) -> None:
     for key in (b"first-of-16bytes", b"the second key is of 32 bytes  !"):
         write("key.bin", key)
         made = done("anonymize", *BY_POLICY, "-o", "out.csv", "--key-file", "key.bin", "--keep-order", "--force")
-        assert "keyed pseudonyms: name" in made.out
+        assert "Keyed pseudonyms: name" in made.out
         releases.append(frames.read("out.csv").column("name").to_list())
         assert key not in b"".join(path.read_bytes() for path in here.glob("out.*"))
     first, second = releases
@@ -842,3 +842,13 @@ def test_what_cuts_that_were_not_made_tell_is_said(here: Path, changes: str, is_
 
 def test_k_alone_tells_nothing_by_its_cuts(here: Path) -> None:
     assert "cuts that were not made" not in done("anonymize", "in.csv", *PLAIN, "-o", "out.csv").out
+
+
+def test_a_summary_has_twelve_lines_at_most_and_all_of_it_on_request(here: Path) -> None:
+    short = done("anonymize", *BY_POLICY, "-o", "out.csv").out.splitlines()
+    whole = done("anonymize", *BY_POLICY, "-o", "out.csv", "--force", "--verbose").out.splitlines()
+    assert len(short) <= 12
+    assert short[-1].endswith(": --verbose")
+    assert short[:-1] == whole[: len(short) - 1]
+    n_more = int(short[-1].split()[0])
+    assert len(whole) == len(short) - 1 + n_more

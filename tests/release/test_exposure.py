@@ -267,7 +267,7 @@ def test_the_command_refuses(here: Path, options: list[str]) -> None:
     assert (refused.code, refused.out) == (1, "")
     assert_refused(here, refused.err)
     assert run("anonymize", "in.csv", "-o", "out.csv", "--json", *options).code == 1
-    taken = done("anonymize", "in.csv", "-o", "out.csv", *options, "--set", "accept.day=no register has it")
+    taken = done("anonymize", "in.csv", "-o", "out.csv", *options, "--set", "accept.day=no register has it", "-v")
     assert "  accepted: day (no register has it)\n" in taken.out
     assert "on the column kept as it is and not accepted, 0 of 60 records are unique" in taken.out
     assert "  who also knows day finds 60 of 60\n" in taken.out
@@ -433,7 +433,7 @@ def test_the_sampling_weight_of_adult_is_refused_until_someone_vouches_for_it(sh
     assert """accept: {'fnlwgt': "a reason"}""" in refused.err
     assert not output.exists()
     rules.write_text(f"{ADULT}accept: {{fnlwgt: drawn by the census}}\n")
-    taken = done("anonymize", source, "-p", rules, "-o", output)
+    taken = done("anonymize", source, "-p", rules, "-o", output, "--verbose")
     assert "accepted: fnlwgt (drawn by the census)" in taken.out
     assert "of the 3 columns kept as they are and not accepted, 784 of 32,561 records are unique" in taken.out
 

@@ -111,13 +111,13 @@ def test_sets_of_common_values_are_no_concern():
 def test_the_command_warns_of_lists_and_says_what_the_loss_means(source):
     dated().write_csv("dated.csv")
     asked = ["dated.csv", "--qi", "born,sex", "--k", "3", "-o", "dated.release.csv", "--recoding", "set"]
-    made = done("anonymize", *asked)
+    made = done("anonymize", *asked, "--verbose")
     assert "careful: the sets of born list 60 values that are nearly unique" in made.out
     quality = json.loads(done("anonymize", *asked, "--force", "--json").out)["quality"]
     loss, by_rank = quality["set_ncp"], quality["set_ncp_by_rank"]
-    assert f"information loss {loss:.4f} (set-NCP, 0 none to 1 all), recoding set\n" in made.out
-    said = f"set-NCP {loss:.4f} (by rank {by_rank:.4f}): a typical cell spans {100 * loss:.1f} % of its column\n"
-    assert said in made.out
+    assert f"A typical cell spans {100 * loss:.1f} % of its column (set-NCP {loss:.4f}).\n" in made.out
+    told = f"recoding set; loss {loss:.4f} (set-NCP, 0 none to 1 all); set-NCP by rank {by_rank:.4f}\n"
+    assert told in made.out
     assert "careful: the sets" not in done("anonymize", *asked[:-2], "--force").out
 
 

@@ -30,6 +30,7 @@ __all__ = [
     "PolicyFile",
     "PopulationOption",
     "Threads",
+    "Verbose",
     "WithCodebook",
     "check_effects",
     "frame_of",
@@ -51,6 +52,7 @@ InFile = Annotated[
     typer.Argument(metavar="FILE", help="CSV (also .gz), Parquet or Excel; - is what comes in.", show_default=False),
 ]
 PolicyFile = Annotated[Path | None, typer.Option("--policy", "-p", help="Policy file (YAML).", show_default=False)]
+Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Say all of it, not twelve lines.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 PopulationOption = Annotated[
     Path | None,

@@ -16,6 +16,7 @@ from hushtable.cli.arguments import (
     InFile,
     KeepOrder,
     Threads,
+    Verbose,
     WithCodebook,
     outputs_of,
     place_of,
@@ -23,6 +24,7 @@ from hushtable.cli.arguments import (
     use_threads,
 )
 from hushtable.cli.requests import key_in
+from hushtable.cli.summary import abridged, count_of
 from hushtable.cli.terminal import print_json, say, step
 
 if TYPE_CHECKING:
@@ -57,6 +59,7 @@ def apply(
     threads: Threads = None,
     encoding: Encoding = None,
     delimiter: Delimiter = None,
+    verbose: Verbose = False,
     as_json: AsJson = False,
 ) -> None:
     """Publish new rows by the cells of an earlier release, judged by themselves, verified from the written file."""
@@ -77,10 +80,11 @@ def apply(
     if as_json:
         print_json({"file": str(output), "verified": verdict.to_dict(), **release.to_dict()})
     else:
-        say(*_lines(output, release, verdict, codebook=codebook))
+        notes = [] if release.exposure is None else [f"  {line}" for line in release.exposure.lines()]
+        say(*abridged(_facts(output, release, verdict, codebook=codebook), notes, [], verbose=verbose))
 
 
-def _lines(output: Path, release: Release, verdict: Verdict, *, codebook: bool) -> list[str]:
+def _facts(output: Path, release: Release, verdict: Verdict, *, codebook: bool) -> list[str]:
     """Say what was written, and what became of rows that no class could take."""
     summary, batch = release.to_dict(), release.batch
     assert batch is not None
@@ -89,8 +93,9 @@ def _lines(output: Path, release: Release, verdict: Verdict, *, codebook: bool) 
     lines = [
         f"Wrote {output}{', its codebook' if codebook else ''} and its manifest.",
         f"On {', '.join(verdict.quasi_identifiers)}, verified from the file:",
-        *(f"  {condition}" for condition in verdict.conditions),
-        f"  {summary['n_records']:,} records in {summary['n_classes']:,} classes, smallest {verdict.smallest_class:,}",
+        f"  {'; '.join(verdict.conditions)}",
+        f"  {count_of(summary['n_records'], 'record')} in {count_of(summary['n_classes'], 'class')}, smallest "
+        f"{verdict.smallest_class:,}",
         f"  {summary['n_suppressed']:,} suppressed, {fate}: {batch.n_unfit:,} fit no cell of the earlier release,",
         f"    {batch.n_failed:,} are in classes that fail{alone}",
         f"  information loss {summary['loss']:.4f} (set-NCP, 0 none to 1 all)",
@@ -100,6 +105,4 @@ def _lines(output: Path, release: Release, verdict: Verdict, *, codebook: bool) 
             "  careful: it replaces the earlier release; whoever has that can subtract it,",
             "    and see classes that are too small",
         ]
-    if release.exposure is not None:
-        lines += [f"  {line}" for line in release.exposure.lines()]
     return lines

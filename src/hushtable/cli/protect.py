@@ -21,6 +21,7 @@ from hushtable.cli.arguments import (
     PolicyFile,
     PopulationOption,
     Threads,
+    Verbose,
     WithCodebook,
     dialect_of,
     frame_of,
@@ -34,12 +35,15 @@ from hushtable.cli.report import ReportFile, after_writing, report_outputs, writ
 from hushtable.cli.requests import changed, decided, key_of, policy_of_options
 from hushtable.cli.streaming import anonymize_streamed, head_of, origin_of
 from hushtable.cli.summary import (
+    abridged,
     effort_lines,
     far_out_lines,
     linked_lines,
     listed_lines,
     published_lines,
-    release_lines,
+    release_details,
+    release_facts,
+    release_notes,
     spelling_lines,
     verdict_lines,
 )
@@ -157,6 +161,7 @@ def anonymize(
     ] = "auto",
     encoding: Encoding = None,
     delimiter: Delimiter = None,
+    verbose: Verbose = False,
     as_json: AsJson = False,
 ) -> None:
     """Write a release in which every person hides among k, with its manifest, verified from the written file."""
@@ -213,7 +218,9 @@ def anonymize(
     if origin is not None:
         whole = (("--save-recoding", save_recoding), ("--certificate", certificate), ("--report", report))
         given = [name for name, value in (*whole, ("--keep-order", keep_order)) if value]
-        anonymize_streamed(origin, output, rules, key, inputs, given, external=external, force=force, as_json=as_json)
+        anonymize_streamed(
+            origin, output, rules, key, inputs, given, external=external, force=force, verbose=verbose, as_json=as_json
+        )
         return
     check_writing(output, rules.writing.made)
     if save_recoding is not None:
@@ -246,11 +253,11 @@ def anonymize(
             if save_recoding is not None:
                 release.save_recoding(save_recoding, overwrite=force)
     finally:
-        _say_released(output, rules, release, verdict, as_json=as_json, codebook=codebook)
+        _say_released(output, rules, release, verdict, as_json=as_json, verbose=verbose, codebook=codebook)
 
 
 def _say_released(
-    output: Path, rules: Policy, release: Release, verdict: Verdict, *, as_json: bool, codebook: bool
+    output: Path, rules: Policy, release: Release, verdict: Verdict, *, as_json: bool, verbose: bool, codebook: bool
 ) -> None:
     from hushtable.claims import Matchings
     from hushtable.io import frames
@@ -273,11 +280,18 @@ def _say_released(
         print_json({"file": str(output), "verified": verdict.to_dict(), **summary, **looks})
         return
     kept = notes.as_they_came(release, decimal=release.writing.decimal)
-    say(
-        *release_lines(output, rules, verdict, summary, release.exposure, codebook=codebook),
+    further = (
         *listed_lines(listed, lacking),
-        *far_out_lines(far_out),
         *spelling_lines(release.writing, codes, alike, kept, formulas),
+        *far_out_lines(far_out),
+    )
+    say(
+        *abridged(
+            release_facts(output, rules, verdict, summary, codebook=codebook),
+            release_notes(rules, verdict, release.exposure, further),
+            release_details(rules, summary, release.exposure),
+            verbose=verbose,
+        )
     )
     if release.trace.effort is not None:
         # A partition may publish several tables; of what matches row by row, tables themselves are counted.

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from hushtable.cli.summary import far_out_lines, listed_lines, release_lines
+from hushtable.cli.summary import abridged, far_out_lines, listed_lines, release_details, release_facts, release_notes
 from hushtable.cli.terminal import bar, print_json, say, step
 from hushtable.errors import InputError, with_hint
 
@@ -44,6 +44,7 @@ def anonymize_streamed(
     *,
     external: bool,
     force: bool,
+    verbose: bool,
     as_json: bool,
 ) -> None:
     """Write a release batch by batch, as Parquet, and say what it is.
@@ -60,7 +61,7 @@ def anonymize_streamed(
         What else was read, none of which is overwritten.
     unsupported : sequence of str
         Options that were given, and need the whole table in memory.
-    external, force, as_json : bool
+    external, force, verbose, as_json : bool
         As the command takes them.
     """
     from hushtable.engines import writing
@@ -87,9 +88,13 @@ def anonymize_streamed(
         }
         print_json({"file": str(output), "verified": verdict.to_dict(), **summary, **looks})
         return
+    lists = [*listed_lines(listed, lacking), *far_out_lines(far_out)]
     say(
         "Read batch by batch, never as a whole (--engine memory reads it into memory).",
-        *release_lines(output, rules, verdict, summary, release.exposure, codebook=False),
-        *listed_lines(listed, lacking),
-        *far_out_lines(far_out),
+        *abridged(
+            release_facts(output, rules, verdict, summary, codebook=False),
+            release_notes(rules, verdict, release.exposure, lists),
+            release_details(rules, summary, release.exposure),
+            verbose=verbose,
+        ),
     )

@@ -21,13 +21,17 @@ if TYPE_CHECKING:
     from hushtable.search import Trace
 
 __all__ = [
+    "abridged",
+    "count_of",
     "effort_lines",
     "far_out_lines",
     "linked_lines",
     "listed_lines",
     "mpuccs_lines",
     "published_lines",
-    "release_lines",
+    "release_details",
+    "release_facts",
+    "release_notes",
     "risk_lines",
     "role_table",
     "spelling_lines",
@@ -40,6 +44,7 @@ _LOSS_WORDS: Final = {
     "minimal_distortion": "changed cells, weighted",
     "certainty": "certainty, a sum over cells",
 }
+_MOST_LINES: Final = 12
 _FEW_ROWS: Final = 30
 _MANY_COLUMNS: Final = 200
 _SHOWN_COLUMNS: Final = 50
@@ -92,47 +97,93 @@ def risk_lines(risk: Mapping[str, Any], roles: Roles) -> list[str]:
     ]
 
 
-def release_lines(
-    output: Path,
-    rules: Policy,
-    verdict: Verdict,
-    summary: Mapping[str, Any],
-    exposure: Exposure | None,
-    *,
-    codebook: bool,
+def abridged(facts: Sequence[str], notes: Sequence[str], details: Sequence[str], *, verbose: bool) -> list[str]:
+    """Return twelve lines at most: the facts, and of the notes, the most dangerous of which come first, what fits.
+
+    With ``verbose`` all of them, and the details.
+    """
+    if verbose:
+        return [*facts, *notes, *details]
+    room = _MOST_LINES - 1 - len(facts)
+    n_left = len(notes[room:]) + len(details)
+    more = [f"{count_of(n_left, 'more line')}: --verbose"] if n_left else []
+    return [*facts, *notes[:room], *more]
+
+
+def release_facts(
+    output: Path, rules: Policy, verdict: Verdict, summary: Mapping[str, Any], *, codebook: bool
 ) -> list[str]:
-    """Say what was written, and what it cost."""
+    """Say what was written, what holds, and what it cost."""
     compared = rules.person in (*rules.removed, *rules.fresh) or any(model.needs.original for model in rules.models)
-    sizes = f"smallest {verdict.smallest_class:,}" + (" persons" if rules.person else "")
+    who = "person" if rules.person else "record"
+    n_gone = summary["n_suppressed"]
+    gone = "none was suppressed" if not n_gone else f"{count_of(n_gone, 'record')} {_were(n_gone)} suppressed"
+    words = _LOSS_WORDS.get(rules.loss.name, rules.loss.name)
+    lost = "" if rules.loss.name == "ncp" else f"; information loss {summary['loss']:.4f} ({words})"
+    without = (
+        f"left out: {', '.join(summary['removed'])}" * bool(summary["removed"]),
+        f"keyed pseudonyms: {', '.join(summary['pseudonymized'])}" * bool(summary["pseudonymized"]),
+        f"a new pseudonym for every record: {', '.join(summary['fresh'])}" * bool(summary["fresh"]),
+    )
+    kept = rules.with_role("other")
     lines = [
         f"Wrote {output}{', its codebook' if codebook else ''} and its manifest.",
-        f"On {', '.join(verdict.quasi_identifiers)}, verified from the file{' and its original' if compared else ''}:",
-        *(f"  {condition}" for condition in verdict.conditions),
-        f"  {summary['n_records']:,} records in {summary['n_classes']:,} classes, {sizes}; "
-        f"{summary['n_suppressed']:,} suppressed",
-        f"  information loss {summary['loss']:.4f} ({_LOSS_WORDS.get(rules.loss.name, rules.loss.name)}), "
-        f"recoding {summary['recoding']}",
-        f"  set-NCP {summary['quality']['set_ncp']:.4f} (by rank {summary['quality']['set_ncp_by_rank']:.4f}): "
-        f"{_span(summary['quality']['set_ncp'])}",
+        f"Verified from the file{' and its original' if compared else ''}: {'; '.join(verdict.conditions)}.",
+        f"  This holds for readers who know {_and(verdict.quasi_identifiers)}, and nothing else of a person.",
+        f"  {count_of(summary['n_records'], 'record')} in {count_of(summary['n_classes'], 'class')} of at least "
+        f"{count_of(verdict.smallest_class, who)}; {gone}.",
+        f"  {_span(summary['quality']['set_ncp'])} (set-NCP {summary['quality']['set_ncp']:.4f}){lost}.",
+        f"  {_sentence('; '.join(filter(None, without)))}" * any(without),
+        f"  Kept as they are, taken for unknown to anyone: {', '.join(kept)}." * bool(kept),
     ]
-    if trade := summary["trace"].get("trade"):
-        lines.append(_trade_line(trade, summary["n_records"]))
-    if summary["removed"]:
-        lines.append(f"  left out: {', '.join(summary['removed'])}")
-    if summary["pseudonymized"]:
-        lines.append(f"  keyed pseudonyms: {', '.join(summary['pseudonymized'])}")
-    if summary["fresh"]:
-        lines.append(f"  a new pseudonym for every record: {', '.join(summary['fresh'])}")
-    if kept := rules.with_role("other"):
-        lines.append(f"  kept as they are, taken for unknown to anyone: {', '.join(kept)}")
-    if exposure is not None:
-        lines += [f"  {line}" for line in exposure.lines()]
-    return [*lines, *_homogeneity_lines(verdict), *_margin_lines(rules)]
+    return [line for line in lines if line]
+
+
+def release_notes(rules: Policy, verdict: Verdict, exposure: Exposure | None, further: Sequence[str]) -> list[str]:
+    """Say what speaks against a release, and what somebody learns who knows more, the most dangerous first."""
+    against, told = ([], []) if exposure is None else (exposure.against(), exposure.told_lines())
+    notes = [*_homogeneity_lines(verdict), *_indented(against), *further, *_indented(told[:1]), *_margin_lines(rules)]
+    return [*notes, *_indented(told[1:])]
+
+
+def release_details(rules: Policy, summary: Mapping[str, Any], exposure: Exposure | None) -> list[str]:
+    """Say how a release was searched for, and what was accepted."""
+    lines = [] if exposure is None else _indented(exposure.accepted_lines())
+    lines.append(
+        f"  recoding {summary['recoding']}; loss {summary['loss']:.4f} "
+        f"({_LOSS_WORDS.get(rules.loss.name, rules.loss.name)}); set-NCP by rank "
+        f"{summary['quality']['set_ncp_by_rank']:.4f}"
+    )
+    trade = summary["trace"].get("trade")
+    return lines if not trade else [*lines, _trade_line(trade, summary["n_records"])]
+
+
+def _indented(lines: Sequence[str]) -> list[str]:
+    return [f"  {line}" for line in lines]
+
+
+def count_of(n: int, noun: str) -> str:
+    """Write a number of things."""
+    plural = f"{noun}es" if noun.endswith("s") else f"{noun}s"
+    return f"{n:,} {noun if n == 1 else plural}"
+
+
+def _were(n: int) -> str:
+    return "was" if n == 1 else "were"
+
+
+def _and(names: Sequence[str]) -> str:
+    """Join names as a sentence has them."""
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def _sentence(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}."
 
 
 def _span(share: float) -> str:
     """Say in words what the mean published share of a column means."""
-    return f"a typical cell spans {100 * share:.{1 if share < 0.1 else 0}f} % of its column"
+    return f"A typical cell spans {100 * share:.{1 if share < 0.1 else 0}f} % of its column"
 
 
 def far_out_lines(found: Mapping[str, FarOut]) -> list[str]:

@@ -259,22 +259,32 @@ class Exposure:
         self.raise_if_naming()
 
     def lines(self) -> list[str]:
-        """Say what was measured: names, counts and the reasons given, no cell."""
+        """Say what was measured, the most dangerous first: names, counts and the reasons given, no cell."""
+        return [*self.against(), *self.told_lines(), *self.accepted_lines()]
+
+    def against(self) -> list[str]:
+        """Say what speaks against publishing: who is linked, named, or unique on kept columns, and what is undone."""
         tested = [self.sentence] if self.columns else []
         if not self.complete:
             tested.append(f"too many sets of columns to look at them all: complete up to {self.complete_to} columns")
-        accepted = [f"accepted: {name} ({reason})" for name, reason in self.accepted.items()]
-        most = [[each for each in self.told if len(each.columns) == size and each.n_records] for size in (1, 2)]
-        told = [
-            f"who also knows {' and '.join(each.columns)} finds {each.n_records:,} of {self.n_records:,}"
-            for each in (*most[0][:3], *most[1][:1])
-        ]
         named = [
             f"{each.column} names people in {each.n_records:,} of {self.n_records:,} records ({each.what})"
             for each in self.named
         ]
         undone = [f"{each.sentence}: its exact cells take classes apart" for each in self.determined]
-        return [*tested, *named, *undone, *accepted, *(self.linkage.lines() if self.linkage else []), *told]
+        return [*(self.linkage.lines() if self.linkage else []), *named, *undone, *tested]
+
+    def told_lines(self) -> list[str]:
+        """Say whom those find who know more."""
+        most = [[each for each in self.told if len(each.columns) == size and each.n_records] for size in (1, 2)]
+        return [
+            f"who also knows {' and '.join(each.columns)} finds {each.n_records:,} of {self.n_records:,}"
+            for each in (*most[0][:3], *most[1][:1])
+        ]
+
+    def accepted_lines(self) -> list[str]:
+        """Say which columns were vouched for, and why."""
+        return [f"accepted: {name} ({reason})" for name, reason in self.accepted.items()]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the counts as plain values."""
