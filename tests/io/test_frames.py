@@ -7,6 +7,7 @@ import datetime as dt
 import io
 import random
 import traceback
+from decimal import Decimal
 
 import numpy as np
 import pandas as pd
@@ -15,6 +16,8 @@ import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
+import hushtable as ht
+from hushtable.columns import ColumnSpec
 from hushtable.errors import ColumnError, InputError
 from hushtable.io import frames
 from hushtable.io.csv import parsing
@@ -694,3 +697,38 @@ def test_a_csv_is_laid_out_in_pieces_as_at_once(text, size):
     if whole.stray is None:
         for name in ("starts", "ends", "n_fields", "is_blank"):
             assert getattr(parts, name).tolist() == getattr(whole, name).tolist(), name
+
+
+FINE = 10**9 + 7
+TYPED_CELLS = {
+    "bool": pl.Series([True, None, False]),
+    "int8": pl.Series([1, None, 3], dtype=pl.Int8),
+    "large": pl.Series([2**53 + 1, None, 3]),
+    "ns": pl.Series([1, None, FINE]).cast(pl.Datetime("ns")),
+    "zoned": pl.Series([1, None, FINE]).cast(pl.Datetime("ns", "UTC")).dt.convert_time_zone("Europe/Berlin"),
+    "duration": pl.Series([1, None, FINE]).cast(pl.Duration("ns")),
+    "date": pl.Series([dt.date(2024, 1, 1), None, dt.date(1, 1, 1)]),
+    "time": pl.Series([dt.time(1, 2, 3), None, dt.time(4)]),
+    "decimal": pl.Series([Decimal("1.50"), None, Decimal("2.25")]),
+    "bytes": pl.Series([b"a", None, b""]),
+    "nothing": pl.Series([None, None, None], dtype=pl.Null),
+}
+
+
+@pytest.mark.parametrize("name", TYPED_CELLS)
+@pytest.mark.parametrize("base", [pd.DataFrame({"x": [1]}), pa.table({"x": [1]})], ids=["pandas", "pyarrow"])
+def test_cells_are_the_same_in_a_frame_of_another_library(base, name):
+    cells = TYPED_CELLS[name]
+    got = frames.read(base).alike([cells.alias("x")]).column("x")
+    # Objects of Python have no nanoseconds that could be compared.
+    assert got.to_physical().to_list() == cells.to_physical().to_list()
+    assert got.dtype == cells.dtype
+
+
+@pytest.mark.parametrize("kind", ["frame", "folder"])
+def test_nanoseconds_that_no_text_has_are_refused_by_name(kind, tmp_path):
+    days = pl.DataFrame({"age": [31, 34] * 2, "at": pl.Series([1, 2, 3, 4]).cast(pl.Datetime("ns"))})
+    days.write_parquet(tmp_path / "part.parquet")
+    asked = {"sensitive": ["at"], "specs": {"at": ColumnSpec("category")}, "models": [ht.KAnonymity(2)]}
+    with pytest.raises(ColumnError, match="column 'at' is declared category, and holds moments finer than"):
+        ht.anonymize(days if kind == "frame" else tmp_path, quasi_identifiers=["age"], **asked)

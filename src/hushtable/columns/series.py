@@ -230,6 +230,13 @@ def encode(series: pl.Series, spec: ColumnSpec, *, is_typed: bool, name: str) ->
     column, codes = _encode_values(name, series)
     if spec.order is None and spec.kind in (None, column.kind):
         return column, codes
+    if isinstance(dtype, pl.Datetime) and dtype.time_unit == "ns" and (series.to_physical() % 1_000 != 0).any():
+        msg = with_hint(
+            f"column {name!r} is declared {spec.kind or 'ordered'}, and holds moments finer than a microsecond, which "
+            "no text of them would tell apart.",
+            "cast it to microseconds, or leave its kind out.",
+        )
+        raise ColumnError(msg)
     texts = pl.Series([None if code < 0 else column.text(code) for code in codes.tolist()], dtype=pl.String)
     return _encode_texts(name, texts, spec.kind, spec.order)
 

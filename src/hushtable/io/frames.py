@@ -374,19 +374,33 @@ def read_alike(tables: Sequence[Frame]) -> tuple[Frame, ...]:
 
 
 def _series_of(backend: Any, column: pl.Series) -> nw.Series[Any]:
-    """Return a column as a series of another library."""
+    """Return a column as a series of another library, every cell as it is."""
+    if isinstance(column.dtype, pl.Null):
+        # A type that only polars has.
+        column = column.cast(pl.String)
     known = nw.from_native(column, series_only=True)
     if backend.is_polars():
         return known
     if backend.is_pyarrow() and isinstance(column.dtype, pl.Enum):
         # narwhals makes no dictionary of pyarrow.
         known = known.cast(nw.String)
-    dtype = known.dtype
-    if backend.is_pandas_like() and dtype.is_integer() and column.null_count():
-        # The integers of numpy, which narwhals would take, have no missing cell.
-        native = backend.to_native_namespace().Series(column.to_list(), dtype="Int64", name=column.name)
-        return nw.from_native(native, series_only=True)
-    return nw.new_series(column.name, column.to_list(), dtype, backend=backend)
+    dtype, library = known.dtype, backend.to_native_namespace()
+    native: Any = None
+    if backend.is_pandas_like() and column.null_count() and (dtype.is_integer() or dtype == nw.Boolean):
+        # The types of numpy, which narwhals would take, have no missing cell: False would stand for it.
+        native = library.Series(column.to_list(), dtype=str(dtype).lower() if dtype == nw.Boolean else str(dtype))
+    elif isinstance(column.dtype, (pl.Datetime, pl.Duration)):
+        # As arrays: objects of Python have no nanoseconds.
+        native = library.Series(column.to_numpy()) if backend.is_pandas_like() else None
+        if native is None and backend.is_pyarrow():
+            native = library.chunked_array([column.rechunk().to_arrow()])
+        zone = getattr(column.dtype, "time_zone", None)
+        if zone is not None and backend.is_pandas_like():
+            native = native.dt.tz_localize("UTC").dt.tz_convert(zone)
+    if native is None:
+        return nw.new_series(column.name, column.to_list(), dtype, backend=backend)
+    made: nw.Series[Any] = nw.from_native(native, series_only=True).alias(column.name)
+    return made
 
 
 def _has_rows_to_take(series: nw.Series[Any]) -> bool:
