@@ -1,0 +1,516 @@
+"""Which published rows may be a known record: by their cells, within what is known of its values.
+
+What the cells and the values of a column stand for are runs of places on one axis. Rows are looked up by the column
+that leaves the fewest; those whose cells are about as wide lie in order beside one another, so that each width is one
+window of the index.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, Protocol, runtime_checkable
+
+import numpy as np
+
+from hushtable._types import CodeArray, CountArray
+from hushtable.claims import covered_by, published_cells
+from hushtable.columns import SUPPRESSED, Column, ColumnSpec, from_texts, read
+from hushtable.errors import ColumnError, InputError, check_columns, with_hint
+from hushtable.hierarchy import Hierarchy, to_exact
+from hushtable.io import Frame, frames
+from hushtable.kernels.candidates import Asked, Looked, count_candidates
+from hushtable.kernels.rows import ByteArray
+from hushtable.risk.tolerances import LARGEST, Amount, amount_of, on_axis, reach
+from hushtable.search import check_memory
+from hushtable.tables import Table
+
+__all__ = ["Axis", "Candidates", "Published", "axes_of", "classes_of", "fit", "own_axis", "published", "shared_axes"]
+
+
+@runtime_checkable
+class _Release(Protocol):
+    """What this room needs of a release."""
+
+    source: Any
+    claim: Any
+
+    @property
+    def edition(self) -> Any:
+        """What is published of the source."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Published:
+    """A table that others hold, and what is known of its cells.
+
+    Attributes
+    ----------
+    frame : Frame
+        A row for every record.
+    specs : mapping of column to ColumnSpec
+        The kinds that columns had before they were published.
+    hierarchies : mapping of column to hierarchy
+        What labels mean.
+    source : Frame, optional
+        What it was made from, a row for every record, where that is known.
+    rows : ndarray of int64, shape (n_rows,), optional
+        Which row of the source each row is.
+    """
+
+    frame: Frame
+    specs: Mapping[str, ColumnSpec] = field(default_factory=dict, repr=False)
+    hierarchies: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    source: Frame | None = None
+    rows: CountArray | None = field(default=None, repr=False)
+
+
+def published(
+    data: Any, specs: Mapping[str, ColumnSpec] | None = None, hierarchies: Mapping[str, Any] | None = None
+) -> Published:
+    """Open a published table: a release, which knows its source and its cells, or a file or frame."""
+    if not isinstance(data, _Release):
+        return Published(_opened(data).one_by_one(), specs or {}, hierarchies or {})
+    edition, claim = data.edition, data.claim
+    source = data.source.frame() if isinstance(data.source, Table) else data.source
+    kept = np.arange(source.n_rows) if edition.rows is None else edition.rows
+    first = np.cumsum(source.records) - source.records
+    n_records = source.records[kept]
+    # Of a row that stands for several records, each of these.
+    rows = np.repeat(first[kept], n_records) + _counters(n_records)
+    told = {**getattr(claim, "specs", {}), **(specs or {})}
+    meanings = {**getattr(claim, "hierarchies", {}), **(hierarchies or {})}
+    frame = edition.frame().one_by_one()
+    assert frame.n_rows == len(rows)
+    return Published(frame, told, meanings, source.one_by_one(), rows)
+
+
+def _opened(data: Any) -> Frame:
+    return data.frame() if isinstance(data, Table) else frames.read(data)
+
+
+def _counters(lengths: CountArray) -> CountArray:
+    """Count each of some lengths from 0."""
+    return np.arange(int(lengths.sum())) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Axis:
+    """What the cells and the known values of a column stand for, as places on one axis.
+
+    Attributes
+    ----------
+    runs : ndarray of int64, shape (n_cells, 3)
+        From one place to below another, and where the bytes of a cell of several runs begin; -1 where it has none.
+    bits : ndarray of uint8
+    places : ndarray of int64, shape (n_values + 1, 3)
+        The same of each value that may be known; the last entry is the missing one's.
+    n_places : int
+    """
+
+    runs: CountArray
+    bits: ByteArray
+    places: CountArray
+    n_places: int
+
+
+def own_axis(column: Column, tolerance: Any = 0) -> Axis:
+    """Return the axis of a table whose records are known as it has them: cell i is value i, the last one missing."""
+    values = on_axis(column)
+    low, high = reach(values, amount_of(tolerance, column))
+    codes = np.arange(column.n_values + 1)
+    first, last = np.searchsorted(values, low, side="left"), np.searchsorted(values, high, side="right")
+    places = _plain(np.append(first, column.n_values), np.append(last, column.n_values + 1))
+    return Axis(_plain(codes, codes + 1), np.empty(0, np.uint8), places, column.n_values + 1)
+
+
+def _plain(low: Any, high: Any) -> CountArray:
+    """Write down runs that have no bytes."""
+    return np.column_stack([low, high, np.full(len(low), -1)]).astype(np.int64)
+
+
+def axes_of(
+    told: Published, known: Table, pairs: Sequence[tuple[str, str]], tolerance: Mapping[str, Any]
+) -> tuple[list[Axis], CodeArray]:
+    """Return the axes of columns, and which cell of its axis each published row has.
+
+    Parameters
+    ----------
+    told : Published
+    known : Table
+        The records that somebody knows.
+    pairs : sequence of (str, str)
+        The name of a column in the published table, and in the known one.
+    tolerance : mapping of published column to amount
+
+    Raises
+    ------
+    InputError
+        Cells of a column are no values of the kind that is known, and nothing says what they mean.
+    """
+    check_columns([name for name, _ in pairs], told.frame.columns, "columns of the published table")
+    axes, cells = [], np.empty((len(pairs), told.frame.n_rows), dtype=np.int32)
+    for j, (name, theirs) in enumerate(pairs):
+        found, cells[j] = published_cells(told.frame, name, told.specs.get(name))
+        column, hierarchy, amount = known.column(theirs), told.hierarchies.get(name), tolerance.get(name, 0)
+        axes.append(_axis_of([_Cells(found, hierarchy)], column, amount_of(amount, column)))
+    return axes, cells
+
+
+def shared_axes(ours: Published, theirs: Published, on: Sequence[str]) -> tuple[list[Axis], CodeArray, CodeArray]:
+    """Return the axes of columns that two tables publish, and which cell each row of either has.
+
+    What is known, the places of an axis, are the cells of the second table.
+    """
+    for table in (ours, theirs):
+        check_columns(on, table.frame.columns, "on, in both tables")
+    axes: list[Axis] = []
+    cells = [np.empty((len(on), table.frame.n_rows), dtype=np.int32) for table in (ours, theirs)]
+    for j, name in enumerate(on):
+        parts = []
+        for table, codes in zip((ours, theirs), cells, strict=True):
+            found, codes[j] = published_cells(table.frame, name, table.specs.get(name))
+            parts.append(_Cells(found, table.hierarchies.get(name)))
+        axis = _axis_of(parts, _column_of(name, parts, (ours, theirs)), 0)
+        n_ours = len(parts[0].found)
+        axes.append(Axis(axis.runs[:n_ours], axis.bits, axis.runs[n_ours:], axis.n_places))
+    return axes, *cells
+
+
+def _column_of(name: str, parts: Sequence[_Cells], tables: Sequence[Published]) -> Column:
+    """Return a column of the values that two tables speak of: those of their sources, and of cells that are values."""
+    spec = next((table.specs[name] for table in tables if name in table.specs), ColumnSpec())
+    texts: list[str] = []
+    for part, table in zip(parts, tables, strict=True):
+        if table.source is not None and name in table.source.columns:
+            texts += Table.encode(table.source, [name], {name: ColumnSpec(spec.kind, spec.order)}).columns[0].texts()
+        elif part.hierarchy is None:
+            spans = (span for cell in part.found if cell is not None for span in _spans_in(cell))
+            texts += [bound for span in spans for bound in (span.low, span.high) if bound is not None]
+    return from_texts(name, list(dict.fromkeys(texts)), spec.kind, spec.order)[0]
+
+
+class _Cells(NamedTuple):
+    """The distinct cells of a published column, and what its labels mean."""
+
+    found: Sequence[str | None]
+    hierarchy: Any
+
+
+def _axis_of(parts: Sequence[_Cells], column: Column, amount: Amount) -> Axis:
+    """Return the axis of a column; its cells are those of all parts, one after the other."""
+    return (_measured if column.is_measured else _named)(parts, column, amount)
+
+
+_Run = tuple[int, int]
+
+
+def _labels_of(hierarchy: Any, column: Column) -> set[str]:
+    """Return all texts that a hierarchy may have written for values of a column."""
+    if hierarchy is None:
+        return set()
+    own = hierarchy.labels[1:] if isinstance(hierarchy, Hierarchy) else ()
+    ladder = Hierarchy.build(hierarchy, column, unknown="suppress")
+    return {label for level in (*own, *ladder.labels[1:]) for label in level}
+
+
+def _covered(cells: Mapping[int, str | None], column: Column, hierarchy: Any) -> Iterator[tuple[int, CountArray]]:
+    """Yield, for the places of some cells, the codes that each covers; the number of values stands for missing."""
+    spec = ColumnSpec("category") if column.kind == "category" else column.spec
+    covers = covered_by(list(cells.values()), [*column.texts(), None], spec, hierarchy, column.name)
+    for i, each in zip(cells, covers, strict=True):
+        yield i, np.flatnonzero(each)
+
+
+def _named(parts: Sequence[_Cells], column: Column, steps: Amount) -> Axis:
+    """Return the axis of categories: a place for every value, those that no one knows behind."""
+    place_of = {text: place for place, text in enumerate(column.texts())}
+    n_known = len(place_of)
+    runs: list[list[_Run]] = []
+    others: list[tuple[dict[int, str | None], Any]] = []
+    for found, hierarchy in parts:
+        labels = _labels_of(hierarchy, column)
+        others.append(({}, hierarchy))
+        for cell in found:
+            if cell is None or cell in labels or read(cell).form != "value":
+                others[-1][0][len(runs)] = cell
+                runs.append([])
+            else:
+                place = place_of.setdefault(cell, len(place_of))
+                runs.append([(place, place + 1)])
+    n = len(place_of)
+    for cells, hierarchy in others:
+        for i, covered in _covered(cells, column, hierarchy):
+            whole = cells[i] == SUPPRESSED
+            runs[i] = [(0, n + 1)] if whole else _runs_of(np.where(covered == n_known, n, covered))
+    codes = np.arange(n_known)
+    low = np.append(np.maximum(codes - int(steps), 0), n)
+    high = np.append(np.minimum(codes + int(steps), n_known - 1) + 1, n + 1)
+    return _axis(runs, low, high, n + 1)
+
+
+def _runs_of(places: CountArray) -> list[_Run]:
+    """Return ascending places as runs."""
+    if not len(places):
+        return []
+    breaks = np.flatnonzero(np.diff(places) > 1)
+    firsts, lasts = places[np.append(0, breaks + 1)], places[np.append(breaks, len(places) - 1)]
+    return list(zip(firsts.tolist(), (lasts + 1).tolist(), strict=True))
+
+
+def _axis(runs: Sequence[Sequence[_Run]], low: Any, high: Any, n_places: int) -> Axis:
+    """Write down runs: a cell of one is its run, one of several has its places as bytes besides."""
+    widths = [each[-1][1] - each[0][0] for each in runs if len(each) > 1]
+    check_memory(float(sum(widths)), f"the places of {len(widths)} cells", "compare fewer rows or columns.")
+    written = np.full((len(runs), 3), -1, dtype=np.int64)
+    bits = np.zeros(sum(widths), dtype=np.uint8)
+    begin = 0
+    for i, each in enumerate(runs):
+        written[i, :2] = (each[0][0], each[-1][1]) if each else (0, 0)
+        if len(each) > 1:
+            written[i, 2] = begin
+            for first, last in each:
+                bits[begin + first - each[0][0] : begin + last - each[0][0]] = 1
+            begin += each[-1][1] - each[0][0]
+    return Axis(written, bits, _plain(low, high), n_places)
+
+
+def _measured(parts: Sequence[_Cells], column: Column, amount: Amount) -> Axis:
+    """Return the axis of numbers or dates: a place for each at which anything begins or ends, and one behind it."""
+    values = on_axis(column)
+    read_parts = [_spans(*part, column) for part in parts]
+    bounds = [
+        bound for spans, _ in read_parts for cell in spans for span in cell for bound in span[:2] if bound is not None
+    ]
+    if values.dtype.kind == "i" and any(not isinstance(each, int) or abs(each) >= LARGEST for each in bounds):
+        values = values.astype(np.float64)
+    low, high = reach(values, amount)
+    points = np.unique(np.concatenate([values, low, high, np.array(bounds, dtype=values.dtype)]))
+    end = 2 * len(points)  # the place of a missing value
+    place_of = dict(zip(points.tolist(), range(0, end, 2), strict=True))
+    places = 2 * np.searchsorted(points, values)
+    runs: list[list[_Run]] = []
+    for (found, hierarchy), (spans, labelled) in zip(parts, read_parts, strict=True):
+        of_labels = {
+            # Between two neighbouring values that a label covers, it covers everything.
+            i: [(int(places[a]), int(places[b - 1]) + 1) for a, b in _runs_of(covered[covered < len(values)])]
+            for i, covered in _covered(labelled, column, hierarchy)
+        }
+        for i, (cell, text) in enumerate(zip(spans, found, strict=True)):
+            of_cell = [
+                (0 if low is None else place_of[low], end if high is None else place_of[high] + is_closed)
+                for low, high, is_closed in cell
+            ]
+            missing = [(end, end + 1)] if text is None or _holds_missing(text) else []
+            runs.append(_united([*of_cell, *of_labels.get(i, []), *missing]))
+    begins = np.append(2 * np.searchsorted(points, low), end)
+    ends = np.append(2 * np.searchsorted(points, high) + 1, end + 1)
+    return _axis(runs, begins, ends, end + 1)
+
+
+def _holds_missing(text: str) -> bool:
+    cell = read(text)
+    return cell.form == "any" or None in cell.members
+
+
+class _Span(NamedTuple):
+    """From a number to another, None where it is open, and whether the second belongs to it."""
+
+    low: Any
+    high: Any
+    is_closed: bool
+
+
+def _united(runs: Sequence[_Run]) -> list[_Run]:
+    """Join runs that touch."""
+    joined: list[_Run] = []
+    for low, high in sorted(each for each in runs if each[0] < each[1]):
+        if joined and low <= joined[-1][1]:
+            joined[-1] = (joined[-1][0], max(high, joined[-1][1]))
+        else:
+            joined.append((low, high))
+    return joined
+
+
+def _spans(
+    found: Sequence[str | None], hierarchy: Any, column: Column
+) -> tuple[list[list[_Span]], dict[int, str | None]]:
+    """Return the spans of numbers that each cell stands for, and those that are labels, by their places."""
+    labels = _labels_of(hierarchy, column)
+    spans = [[] if text is None else list(_spans_in(text)) for text in found]
+    bounds = {bound for cell in spans for span in cell for bound in (span.low, span.high) if bound is not None}
+    number_of = _numbers(sorted(bounds), column)
+    labelled: dict[int, str | None] = {}
+    for i, text in enumerate(found):
+        ends = [bound for span in spans[i] for bound in (span.low, span.high) if bound is not None]
+        if text in labels or any(number_of[bound] is None or bound in labels for bound in ends):
+            labelled[i], spans[i] = text, []
+    if labelled and hierarchy is None:
+        msg = (
+            f"column {column.name!r}: {len(labelled)} of its published cells are no values of kind {column.kind}, no "
+            "intervals and no sets of them."
+        )
+        raise InputError(with_hint(msg, "say what labels mean in hierarchies, or pass the release itself."))
+    # None stands for itself: an open end.
+    number_of[None] = None
+    return [[_Span(number_of[low], number_of[high], closed) for low, high, closed in cell] for cell in spans], labelled
+
+
+def _spans_in(text: str) -> Iterator[_Span]:
+    cell = read(text)
+    if cell.form == "any":
+        yield _Span(None, None, is_closed=False)
+    elif cell.ends is not None:
+        yield _Span(cell.ends.low, cell.ends.high, cell.ends.is_closed)
+    elif cell.form == "set":
+        for member in cell.members:
+            if member is not None:
+                yield from _spans_in(member)
+    else:
+        yield _Span(text, text, is_closed=True)
+
+
+def _numbers(texts: Sequence[str], column: Column) -> dict[str | None, Any]:
+    """Return the number that each text writes; None where it writes none."""
+    if column.kind in ("integer", "decimal"):
+        return {text: _number(text, is_whole=column.kind == "integer") for text in texts}
+    try:
+        moments, codes = from_texts(column.name, list(texts), "datetime")
+    except ColumnError:
+        # One of them is no moment: the others are found in ever smaller parts.
+        if len(texts) == 1:
+            return {texts[0]: None}
+        half = len(texts) // 2
+        return _numbers(texts[:half], column) | _numbers(texts[half:], column)
+    numbers = on_axis(moments).tolist()
+    return {text: numbers[code] for text, code in zip(texts, codes.tolist(), strict=True)}
+
+
+def _number(text: str, *, is_whole: bool) -> Any:
+    try:
+        exact = to_exact(text)
+    except (ValueError, ArithmeticError):
+        return None
+    return exact if is_whole and isinstance(exact, int) else float(exact)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Candidates:
+    """Who may have the known records of each trial.
+
+    Attributes
+    ----------
+    counts : ndarray of int64, shape (n_trials,)
+        Persons, up to as many as were asked for.
+    first : ndarray of int32, shape (n_trials,)
+        One of them; -1 where there is none.
+    """
+
+    counts: CountArray
+    first: CodeArray
+
+
+def fit(
+    axes: Sequence[Axis],
+    cells: CodeArray,
+    persons: CodeArray,
+    known: CodeArray,
+    starts: CountArray,
+    enough: int,
+) -> Candidates:
+    """Count the persons who may have all the known records of each trial.
+
+    Parameters
+    ----------
+    axes : sequence of Axis
+    cells : ndarray of int32, shape (n_columns, n_rows)
+        Which cell of its axis each published row has; -1 is the last one.
+    persons : ndarray of int32, shape (n_rows,)
+        Whose row each is; -1 is nobody's, and nobody is a candidate.
+    known : ndarray of int32, shape (n_columns, n_known)
+        The codes of known records, those of a trial side by side; -1 is missing.
+    starts : ndarray of int64, shape (n_trials + 1,)
+        Where the records of each trial begin.
+    enough : int
+        Counting stops there.
+    """
+    held = np.flatnonzero(persons >= 0)
+    by_person = held[np.argsort(persons[held], kind="stable")]
+    whose = persons[by_person]
+    n_bits = np.cumsum([0, *(len(axis.bits) for axis in axes)]).tolist()
+    places = np.stack(
+        [_shifted(axis.places, n)[codes] for axis, codes, n in zip(axes, known, n_bits[:-1], strict=True)], axis=1
+    )
+    best = min(
+        (_windows(axis, codes[by_person], places[:, j]) for j, (axis, codes) in enumerate(zip(axes, cells, strict=True))),
+        key=lambda each: each.n_rows,
+    )
+    sizes = (best.windows[:, :, 1] - best.windows[:, :, 0]).sum(axis=1)
+    # Of a trial, the record that leaves the fewest rows comes first.
+    order = np.lexsort((sizes, np.repeat(np.arange(len(starts) - 1), np.diff(starts))))
+    offsets = np.cumsum([0, *(len(axis.runs) for axis in axes)])
+    rows = np.empty((len(by_person), len(axes)), dtype=np.int32)
+    for j, (axis, codes) in enumerate(zip(axes, cells, strict=True)):
+        each = codes[by_person]
+        rows[:, j] = np.where(each < 0, len(axis.runs) - 1, each) + offsets[j]
+    n_persons = int(whose[-1]) + 1 if len(whose) else 0
+    looked = Looked(
+        rows,
+        np.concatenate([_shifted(axis.runs, n) for axis, n in zip(axes, n_bits[:-1], strict=True)]),
+        np.concatenate([axis.bits for axis in axes]),
+        whose,
+        np.searchsorted(whose, np.arange(n_persons + 1)),
+        best.order(),
+    )
+    asked = Asked(np.ascontiguousarray(places[order]), np.ascontiguousarray(best.windows[order]), starts)
+    counts, first = np.empty(len(starts) - 1, dtype=np.int64), np.empty(len(starts) - 1, dtype=np.int32)
+    count_candidates(looked, asked, enough, counts, first)
+    return Candidates(counts, first)
+
+
+def _shifted(runs: CountArray, n_bits: int) -> CountArray:
+    """Return runs whose bytes lie so much further."""
+    return runs + np.where(runs[:, 2:] < 0, 0, [0, 0, n_bits])
+
+
+def classes_of(cells: CodeArray) -> CodeArray:
+    """Number rows by their cells, shape (n_columns, n_rows): equal rows have one number."""
+    labels = np.zeros(cells.shape[1], dtype=np.int64)
+    for each in cells:
+        _, labels = np.unique(labels * (int(each.max(initial=-1)) + 2) + each + 1, return_inverse=True)
+    return labels.astype(np.int32)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Windows:
+    """Where an index by one column holds the rows that may be each known record."""
+
+    windows: CountArray
+    ranks: CountArray
+    cells: CodeArray
+
+    @property
+    def n_rows(self) -> int:
+        """How many rows are looked at."""
+        return int((self.windows[:, :, 1] - self.windows[:, :, 0]).sum())
+
+    def order(self) -> CodeArray:
+        """Return the rows in the order of the index."""
+        return np.argsort(self.ranks[self.cells], kind="stable").astype(np.int32)
+
+
+def _windows(axis: Axis, cells: CodeArray, places: CountArray) -> _Windows:
+    """Order rows by how wide their cells are, in powers of two, then by where those begin."""
+    low, width = axis.runs[:, 0], np.maximum(axis.runs[:, 1] - axis.runs[:, 0], 1)
+    level = np.ceil(np.log2(width)).astype(np.int64)
+    keys = level * (axis.n_places + 1) + low
+    distinct, ranks = np.unique(keys, return_inverse=True)
+    ends = np.append(0, np.cumsum(np.bincount(ranks[cells], minlength=len(distinct))))
+    levels = np.unique(level)
+    windows = np.empty((len(places), len(levels), 2), dtype=np.int64)
+    for i, each in enumerate(levels.tolist()):
+        base = each * (axis.n_places + 1)
+        first = base + np.maximum(places[:, 0] - 2**each + 1, 0)
+        windows[:, i, 0] = ends[np.searchsorted(distinct, first)]
+        windows[:, i, 1] = ends[np.searchsorted(distinct, base + np.maximum(places[:, 1], 0))]
+    return _Windows(np.maximum(windows, windows[:, :, :1]), ranks, cells)
