@@ -44,6 +44,7 @@ def covers(cell: Any, value: Any, tolerance: Any = 0, *, labels: Mapping[str, Se
     if isinstance(value, str):
         parts = read(cell)
         return value in parts.members if parts.form == "set" else cell == value
+    tolerance = dt.timedelta() if tolerance == 0 and isinstance(value, dt.date) else tolerance
     low, high = value - tolerance, value + tolerance
     kind = dt.date.fromisoformat if isinstance(value, dt.date) else type(value)
     parts = read(str(cell))
