@@ -9,9 +9,9 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 import pytest
-from twins import naive_attacks
 
 import hushtable as ht
+from twins import naive_attacks
 
 DAY = dt.date(2024, 1, 1)
 JOBS = ["cook", "clerk", "nurse", "smith", "[sic]"]
@@ -80,7 +80,7 @@ def test_equals_brute_force(way, seed):
     if tolerance and release.hierarchies:
         return  # what lies between the values of a label, a twin that knows its values alone cannot say
     k = 4
-    found = ht.link(release, outside, on=QI, tolerance=tolerance, truth="id", k=k).found
+    found = ht.link(release, outside, on=QI, tolerance=tolerance, truth="id", few=k).found
     rows = release.frame.select(QI).rows()
     own = release.frame["id"].to_list()
     counts = {"n_lost": 0, "n_one_record": 0, "n_one_class": 0, "n_few": 0, "n_right": 0, "n_right_class": 0}
@@ -137,6 +137,7 @@ def test_two_tables_of_one_source_are_the_source_where_nobody_shares_a_value():
     first, second = data.select("a", "c", "id"), data.select("c", "b", "id")
     found = ht.join_risk(first, second.drop("id"), on=["c"])
     assert (found.n_rebuilt, found.n_alone, found.rate) == (5, 5, 1.0)
+    assert ht.join_risk(first, second.drop("id").rename({"c": "code"}), on={"c": "code"}).n_alone == 5
     right = ht.join_risk(first, second, on=["c"], truth="id")
     assert (right.n_rebuilt_right, right.n_alone_right, right.n_persons_alone) == (5, 5, 5)
     coarse = data.with_columns(c=pl.lit(1))

@@ -8,11 +8,11 @@ import numpy as np
 import polars as pl
 import pytest
 from hypothesis import given, settings, strategies as st
-from twins import naive_attacks
 
 import hushtable as ht
-from hushtable.risk.attacks.unicity import _Drawn
+from hushtable.risk.attacks.few_records import _DrawnRecords
 from hushtable.tables import persons_of
+from twins import naive_attacks
 
 DAY = dt.date(2024, 3, 1)
 
@@ -45,8 +45,8 @@ def test_equals_brute_force(rows, n_known, stars, days, k):
     if np.bincount(persons[persons >= 0], minlength=1).max() < n_known:
         return
     tolerance = {"stars": stars, "date": dt.timedelta(days)}
-    found = ht.unicity(data, person="who", item="item", known=n_known, tolerance=tolerance, k=k, seed=3).known[0]
-    drawn = _Drawn.of(persons, [n_known], 3, 1000)
+    found = ht.unicity(data, person="who", item="item", known=n_known, tolerance=tolerance, few=k, seed=3).known[0]
+    drawn = _DrawnRecords.of(persons, [n_known], 3, 1000)
     cells = data.select("item", "stars", "date").rows()
     n_found = n_few = 0
     for trial in drawn.rows[drawn.n_records >= n_known].tolist():
@@ -149,6 +149,6 @@ def test_errors_name_columns_and_amounts(rated):
 def test_a_result_holds_no_person(rated):
     told = ht.unicity(rated, person="person", item="item", known=2, tolerance={"date": "14D"})
     assert set(told.to_dict()["known"][0]) == {
-        "n_known", "n_persons", "n_trials", "n_found", "n_few", "n_lost", "n_right", "k", "rate", "interval",
+        "n_known", "n_persons", "n_trials", "n_found", "n_few", "n_lost", "n_right", "few", "rate", "interval",
     }  # fmt: skip
     assert "finds" in told._repr_html_()

@@ -38,7 +38,9 @@ def covers(cell: Any, value: Any, tolerance: Any = 0, *, labels: Mapping[str, Se
     if cell == "*":
         return True
     if cell is None or value is None:
-        return cell is None and value is None or (cell is not None and value is None and None in read(str(cell)).members)
+        return (cell is None and value is None) or (
+            cell is not None and value is None and None in read(str(cell)).members
+        )
     if cell in labels:
         return any(covers(str(each), value, tolerance) for each in labels[cell])
     if isinstance(value, str):

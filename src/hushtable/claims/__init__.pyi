@@ -12,6 +12,7 @@ from .coverage import (
 from .grouping import (
     Grouped as Grouped,
     count_values as count_values,
+    cover as cover,
     group as group,
     listed_cells as listed_cells,
     match_classes as match_classes,

@@ -14,7 +14,7 @@ from hushtable._types import CodeArray, CountArray
 from hushtable.kernels._jit import inner, jit
 from hushtable.kernels.rows import ByteArray
 
-__all__ = ["Asked", "Looked", "Near", "count_candidates", "count_near"]
+__all__ = ["Looked", "RoughRows", "Sought", "count_candidates", "count_near"]
 
 
 class Looked(NamedTuple):
@@ -37,7 +37,7 @@ class Looked(NamedTuple):
     order: CodeArray
 
 
-class Asked(NamedTuple):
+class Sought(NamedTuple):
     """Known records, those of a trial side by side.
 
     places : int64 (n_records, n_columns, 3), what is known of each value, as in `Looked.runs`
@@ -120,7 +120,7 @@ def _has_all(looked: Looked, person: int, places: CountArray, run: tuple[int, in
 
 
 @jit
-def count_candidates(looked: Looked, asked: Asked, enough: int, counts: CountArray, first: CodeArray) -> None:
+def count_candidates(looked: Looked, asked: Sought, enough: int, counts: CountArray, first: CodeArray) -> None:
     """Count the persons who may have all the known records of each trial, up to ``enough``.
 
     Of a trial, the first record is looked up in the index, and whoever it finds is asked for the others.
@@ -154,7 +154,7 @@ def count_candidates(looked: Looked, asked: Asked, enough: int, counts: CountArr
                 break
 
 
-class Near(NamedTuple):
+class RoughRows(NamedTuple):
     """Distinct rows in the order of the columns that are known exactly, then of one that is known roughly.
 
     codes : int32 (n_columns, n_rows), the columns that are known roughly; -1 is missing
@@ -172,7 +172,7 @@ class Near(NamedTuple):
 
 
 @jit
-def count_near(near: Near, enough: int, out: CountArray) -> None:
+def count_near(near: RoughRows, enough: int, out: CountArray) -> None:
     """Count the records that every row could be taken for, its own among them, up to ``enough``.
 
     out : int64 (n_rows,)

@@ -15,21 +15,32 @@ import numpy as np
 
 from hushtable._types import CodeArray, CountArray
 from hushtable.claims import covered_by, published_cells
-from hushtable.columns import SUPPRESSED, Column, ColumnSpec, from_texts, read
+from hushtable.columns import SUPPRESSED, Column, ColumnSpec, from_texts, listed, read
 from hushtable.errors import ColumnError, InputError, check_columns, with_hint
 from hushtable.hierarchy import Hierarchy, to_exact
 from hushtable.io import Frame, frames
-from hushtable.kernels.candidates import Asked, Looked, count_candidates
+from hushtable.kernels.candidates import Looked, Sought, count_candidates
 from hushtable.kernels.rows import ByteArray
 from hushtable.risk.tolerances import LARGEST, Amount, amount_of, on_axis, reach
 from hushtable.search import check_memory
 from hushtable.tables import Table
 
-__all__ = ["Axis", "Candidates", "Published", "axes_of", "classes_of", "fit", "own_axis", "published", "shared_axes"]
+__all__ = [
+    "PlaceAxis",
+    "PublishedTable",
+    "Suspects",
+    "axes_of",
+    "classes_of",
+    "fit",
+    "numbered",
+    "own_axis",
+    "published",
+    "shared_axes",
+]
 
 
 @runtime_checkable
-class _Release(Protocol):
+class _Protected(Protocol):
     """What this room needs of a release."""
 
     source: Any
@@ -41,7 +52,7 @@ class _Release(Protocol):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Published:
+class PublishedTable:
     """A table that others hold, and what is known of its cells.
 
     Attributes
@@ -67,10 +78,10 @@ class Published:
 
 def published(
     data: Any, specs: Mapping[str, ColumnSpec] | None = None, hierarchies: Mapping[str, Any] | None = None
-) -> Published:
+) -> PublishedTable:
     """Open a published table: a release, which knows its source and its cells, or a file or frame."""
-    if not isinstance(data, _Release):
-        return Published(_opened(data).one_by_one(), specs or {}, hierarchies or {})
+    if not isinstance(data, _Protected):
+        return PublishedTable(_opened(data).one_by_one(), specs or {}, hierarchies or {})
     edition, claim = data.edition, data.claim
     source = data.source.frame() if isinstance(data.source, Table) else data.source
     kept = np.arange(source.n_rows) if edition.rows is None else edition.rows
@@ -82,7 +93,7 @@ def published(
     meanings = {**getattr(claim, "hierarchies", {}), **(hierarchies or {})}
     frame = edition.frame().one_by_one()
     assert frame.n_rows == len(rows)
-    return Published(frame, told, meanings, source.one_by_one(), rows)
+    return PublishedTable(frame, told, meanings, source.one_by_one(), rows)
 
 
 def _opened(data: Any) -> Frame:
@@ -94,8 +105,19 @@ def _counters(lengths: CountArray) -> CountArray:
     return np.arange(int(lengths.sum())) - np.repeat(np.cumsum(lengths) - lengths, lengths)
 
 
+def numbered(tables: Sequence[Frame], name: str) -> list[CountArray]:
+    """Number the rows of several tables by the cells of a column: equal texts have one number, a missing one -1."""
+    number_of: dict[str, int] = {}
+    numbers = []
+    for table in tables:
+        cells, places = listed(table.values(name), name)
+        each = [number_of.setdefault(cell, len(number_of)) for cell in cells.to_list()]
+        numbers.append(np.array([*each, -1], dtype=np.int64)[places])
+    return numbers
+
+
 @dataclass(frozen=True, slots=True, eq=False)
-class Axis:
+class PlaceAxis:
     """What the cells and the known values of a column stand for, as places on one axis.
 
     Attributes
@@ -114,14 +136,14 @@ class Axis:
     n_places: int
 
 
-def own_axis(column: Column, tolerance: Any = 0) -> Axis:
+def own_axis(column: Column, tolerance: Any = 0) -> PlaceAxis:
     """Return the axis of a table whose records are known as it has them: cell i is value i, the last one missing."""
     values = on_axis(column)
     low, high = reach(values, amount_of(tolerance, column))
     codes = np.arange(column.n_values + 1)
     first, last = np.searchsorted(values, low, side="left"), np.searchsorted(values, high, side="right")
     places = _plain(np.append(first, column.n_values), np.append(last, column.n_values + 1))
-    return Axis(_plain(codes, codes + 1), np.empty(0, np.uint8), places, column.n_values + 1)
+    return PlaceAxis(_plain(codes, codes + 1), np.empty(0, np.uint8), places, column.n_values + 1)
 
 
 def _plain(low: Any, high: Any) -> CountArray:
@@ -130,13 +152,13 @@ def _plain(low: Any, high: Any) -> CountArray:
 
 
 def axes_of(
-    told: Published, known: Table, pairs: Sequence[tuple[str, str]], tolerance: Mapping[str, Any]
-) -> tuple[list[Axis], CodeArray]:
+    told: PublishedTable, known: Table, pairs: Sequence[tuple[str, str]], tolerance: Mapping[str, Any]
+) -> tuple[list[PlaceAxis], CodeArray]:
     """Return the axes of columns, and which cell of its axis each published row has.
 
     Parameters
     ----------
-    told : Published
+    told : PublishedTable
     known : Table
         The records that somebody knows.
     pairs : sequence of (str, str)
@@ -153,51 +175,55 @@ def axes_of(
     for j, (name, theirs) in enumerate(pairs):
         found, cells[j] = published_cells(told.frame, name, told.specs.get(name))
         column, hierarchy, amount = known.column(theirs), told.hierarchies.get(name), tolerance.get(name, 0)
-        axes.append(_axis_of([_Cells(found, hierarchy)], column, amount_of(amount, column)))
+        axes.append(_axis_of([_CellList(found, hierarchy)], column, amount_of(amount, column)))
     return axes, cells
 
 
-def shared_axes(ours: Published, theirs: Published, on: Sequence[str]) -> tuple[list[Axis], CodeArray, CodeArray]:
+def shared_axes(
+    ours: PublishedTable, theirs: PublishedTable, pairs: Sequence[tuple[str, str]]
+) -> tuple[list[PlaceAxis], CodeArray, CodeArray]:
     """Return the axes of columns that two tables publish, and which cell each row of either has.
 
     What is known, the places of an axis, are the cells of the second table.
     """
-    for table in (ours, theirs):
-        check_columns(on, table.frame.columns, "on, in both tables")
-    axes: list[Axis] = []
-    cells = [np.empty((len(on), table.frame.n_rows), dtype=np.int32) for table in (ours, theirs)]
-    for j, name in enumerate(on):
+    tables = (ours, theirs)
+    for table, names in zip(tables, zip(*pairs, strict=True), strict=True):
+        check_columns(names, table.frame.columns, "columns that both tables publish")
+    axes: list[PlaceAxis] = []
+    cells = [np.empty((len(pairs), table.frame.n_rows), dtype=np.int32) for table in tables]
+    for j, pair in enumerate(pairs):
         parts = []
-        for table, codes in zip((ours, theirs), cells, strict=True):
+        for name, table, codes in zip(pair, tables, cells, strict=True):
             found, codes[j] = published_cells(table.frame, name, table.specs.get(name))
-            parts.append(_Cells(found, table.hierarchies.get(name)))
-        axis = _axis_of(parts, _column_of(name, parts, (ours, theirs)), 0)
+            parts.append(_CellList(found, table.hierarchies.get(name)))
+        axis = _axis_of(parts, _column_of(pair, parts, tables), 0)
         n_ours = len(parts[0].found)
-        axes.append(Axis(axis.runs[:n_ours], axis.bits, axis.runs[n_ours:], axis.n_places))
-    return axes, *cells
+        axes.append(PlaceAxis(axis.runs[:n_ours], axis.bits, axis.runs[n_ours:], axis.n_places))
+    return axes, cells[0], cells[1]
 
 
-def _column_of(name: str, parts: Sequence[_Cells], tables: Sequence[Published]) -> Column:
+def _column_of(pair: tuple[str, str], parts: Sequence[_CellList], tables: Sequence[PublishedTable]) -> Column:
     """Return a column of the values that two tables speak of: those of their sources, and of cells that are values."""
-    spec = next((table.specs[name] for table in tables if name in table.specs), ColumnSpec())
+    named = list(zip(pair, parts, tables, strict=True))
+    spec = next((table.specs[name] for name, _, table in named if name in table.specs), ColumnSpec())
     texts: list[str] = []
-    for part, table in zip(parts, tables, strict=True):
+    for name, part, table in named:
         if table.source is not None and name in table.source.columns:
             texts += Table.encode(table.source, [name], {name: ColumnSpec(spec.kind, spec.order)}).columns[0].texts()
         elif part.hierarchy is None:
             spans = (span for cell in part.found if cell is not None for span in _spans_in(cell))
             texts += [bound for span in spans for bound in (span.low, span.high) if bound is not None]
-    return from_texts(name, list(dict.fromkeys(texts)), spec.kind, spec.order)[0]
+    return from_texts(pair[0], list(dict.fromkeys(texts)), spec.kind, spec.order)[0]
 
 
-class _Cells(NamedTuple):
+class _CellList(NamedTuple):
     """The distinct cells of a published column, and what its labels mean."""
 
     found: Sequence[str | None]
     hierarchy: Any
 
 
-def _axis_of(parts: Sequence[_Cells], column: Column, amount: Amount) -> Axis:
+def _axis_of(parts: Sequence[_CellList], column: Column, amount: Amount) -> PlaceAxis:
     """Return the axis of a column; its cells are those of all parts, one after the other."""
     return (_measured if column.is_measured else _named)(parts, column, amount)
 
@@ -222,7 +248,7 @@ def _covered(cells: Mapping[int, str | None], column: Column, hierarchy: Any) ->
         yield i, np.flatnonzero(each)
 
 
-def _named(parts: Sequence[_Cells], column: Column, steps: Amount) -> Axis:
+def _named(parts: Sequence[_CellList], column: Column, steps: Amount) -> PlaceAxis:
     """Return the axis of categories: a place for every value, those that no one knows behind."""
     place_of = {text: place for place, text in enumerate(column.texts())}
     n_known = len(place_of)
@@ -258,7 +284,7 @@ def _runs_of(places: CountArray) -> list[_Run]:
     return list(zip(firsts.tolist(), (lasts + 1).tolist(), strict=True))
 
 
-def _axis(runs: Sequence[Sequence[_Run]], low: Any, high: Any, n_places: int) -> Axis:
+def _axis(runs: Sequence[Sequence[_Run]], low: Any, high: Any, n_places: int) -> PlaceAxis:
     """Write down runs: a cell of one is its run, one of several has its places as bytes besides."""
     widths = [each[-1][1] - each[0][0] for each in runs if len(each) > 1]
     check_memory(float(sum(widths)), f"the places of {len(widths)} cells", "compare fewer rows or columns.")
@@ -272,10 +298,10 @@ def _axis(runs: Sequence[Sequence[_Run]], low: Any, high: Any, n_places: int) ->
             for first, last in each:
                 bits[begin + first - each[0][0] : begin + last - each[0][0]] = 1
             begin += each[-1][1] - each[0][0]
-    return Axis(written, bits, _plain(low, high), n_places)
+    return PlaceAxis(written, bits, _plain(low, high), n_places)
 
 
-def _measured(parts: Sequence[_Cells], column: Column, amount: Amount) -> Axis:
+def _measured(parts: Sequence[_CellList], column: Column, amount: Amount) -> PlaceAxis:
     """Return the axis of numbers or dates: a place for each at which anything begins or ends, and one behind it."""
     values = on_axis(column)
     read_parts = [_spans(*part, column) for part in parts]
@@ -395,7 +421,7 @@ def _number(text: str, *, is_whole: bool) -> Any:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Candidates:
+class Suspects:
     """Who may have the known records of each trial.
 
     Attributes
@@ -411,18 +437,18 @@ class Candidates:
 
 
 def fit(
-    axes: Sequence[Axis],
+    axes: Sequence[PlaceAxis],
     cells: CodeArray,
     persons: CodeArray,
     known: CodeArray,
     starts: CountArray,
     enough: int,
-) -> Candidates:
+) -> Suspects:
     """Count the persons who may have all the known records of each trial.
 
     Parameters
     ----------
-    axes : sequence of Axis
+    axes : sequence of PlaceAxis
     cells : ndarray of int32, shape (n_columns, n_rows)
         Which cell of its axis each published row has; -1 is the last one.
     persons : ndarray of int32, shape (n_rows,)
@@ -442,7 +468,10 @@ def fit(
         [_shifted(axis.places, n)[codes] for axis, codes, n in zip(axes, known, n_bits[:-1], strict=True)], axis=1
     )
     best = min(
-        (_windows(axis, codes[by_person], places[:, j]) for j, (axis, codes) in enumerate(zip(axes, cells, strict=True))),
+        (
+            _windows(axis, codes[by_person], places[:, j])
+            for j, (axis, codes) in enumerate(zip(axes, cells, strict=True))
+        ),
         key=lambda each: each.n_rows,
     )
     sizes = (best.windows[:, :, 1] - best.windows[:, :, 0]).sum(axis=1)
@@ -462,10 +491,10 @@ def fit(
         np.searchsorted(whose, np.arange(n_persons + 1)),
         best.order(),
     )
-    asked = Asked(np.ascontiguousarray(places[order]), np.ascontiguousarray(best.windows[order]), starts)
+    asked = Sought(np.ascontiguousarray(places[order]), np.ascontiguousarray(best.windows[order]), starts)
     counts, first = np.empty(len(starts) - 1, dtype=np.int64), np.empty(len(starts) - 1, dtype=np.int32)
     count_candidates(looked, asked, enough, counts, first)
-    return Candidates(counts, first)
+    return Suspects(counts, first)
 
 
 def _shifted(runs: CountArray, n_bits: int) -> CountArray:
@@ -499,7 +528,7 @@ class _Windows:
         return np.argsort(self.ranks[self.cells], kind="stable").astype(np.int32)
 
 
-def _windows(axis: Axis, cells: CodeArray, places: CountArray) -> _Windows:
+def _windows(axis: PlaceAxis, cells: CodeArray, places: CountArray) -> _Windows:
     """Order rows by how wide their cells are, in powers of two, then by where those begin."""
     low, width = axis.runs[:, 0], np.maximum(axis.runs[:, 1] - axis.runs[:, 0], 1)
     level = np.ceil(np.log2(width)).astype(np.int64)

@@ -13,7 +13,7 @@ from hushtable.columns import ColumnSpec, check_specs, escaped, listed
 from hushtable.errors import InputError, check_columns, check_whole, names_in, with_hint
 from hushtable.io import Frame
 from hushtable.risk.assessment import percent
-from hushtable.risk.attacks.fitting import Published, axes_of, classes_of, fit, published, shared_axes
+from hushtable.risk.attacks.fitting import PublishedTable, axes_of, classes_of, fit, numbered, published, shared_axes
 from hushtable.risk.intervals import clipped, excess_risk, wilson
 from hushtable.risk.tolerances import check_tolerance
 from hushtable.tables import Table
@@ -36,12 +36,12 @@ class Linked:
     n_one_class : int
         So many fit released records of one class alone; those that fit one record are among them.
     n_few : int
-        So many fit fewer than k released records, but one at least.
+        So many fit fewer than ``few`` released records, but one at least.
     n_right : int or None
         Of those that fit one record alone, so many are the same person's; None where the truth is not known.
     n_right_class : int or None
         Of those that fit one class alone, so many have their record in it.
-    k : int
+    few : int
     """
 
     n_records: int
@@ -51,7 +51,7 @@ class Linked:
     n_few: int
     n_right: int | None
     n_right_class: int | None
-    k: int
+    few: int
 
     @property
     def rate(self) -> float:
@@ -140,7 +140,7 @@ def link(
     tolerance: Mapping[str, Any] | None = None,
     truth: str | None = None,
     control: Any = None,
-    k: int = 5,
+    few: int = 5,
     specs: Mapping[str, ColumnSpec] | None = None,
     hierarchies: Mapping[str, Any] | None = None,
 ) -> Linking:
@@ -161,7 +161,7 @@ def link(
         source. Only with it is known how many links are right.
     control : path or dataframe, optional
         As the outside table, of people who are not in the release: whoever of them is linked is linked by chance.
-    k : int
+    few : int
         Records that fit fewer than so many released ones are counted too.
     specs : mapping of column to ColumnSpec, optional
         Kinds of the outside columns, by their released names, where the data do not say.
@@ -190,16 +190,16 @@ def link(
     (1, 2, 1)
     """
     check_specs(specs)
-    check_whole("k", k, 1)
+    check_whole("few", few, 1)
     pairs = _pairs(on)
     told = published(release, specs, hierarchies)
     amounts = check_tolerance(tolerance, [name for name, _ in pairs])
     theirs = _outside(outside, pairs, told, "outside")
-    owners = None if truth is None else _owned_by(told, Published(theirs), truth)
-    found = _linked(told, theirs, pairs, amounts, k, owners)
+    owners = None if truth is None else _owned_by(told, PublishedTable(theirs), truth)
+    found = _linked(told, theirs, pairs, amounts, few, owners)
     if control is None:
         return Linking(tuple(name for name, _ in pairs), amounts, found)
-    by_chance = _linked(told, _outside(control, pairs, told, "control"), pairs, amounts, k, None)
+    by_chance = _linked(told, _outside(control, pairs, told, "control"), pairs, amounts, few, None)
     attack, chance = (wilson(each.n_one_record, each.n_records) for each in (found, by_chance))
     value, error = excess_risk(attack, chance)
     return Linking(
@@ -219,7 +219,7 @@ def _pairs(on: Any) -> list[tuple[str, str]]:
     return pairs
 
 
-def _outside(data: Any, pairs: Sequence[tuple[str, str]], told: Published, what: str) -> Frame:
+def _outside(data: Any, pairs: Sequence[tuple[str, str]], told: PublishedTable, what: str) -> Frame:
     """Read a table of values, of the kinds that the released columns had before they were published."""
     frame = published(data).frame
     check_columns([theirs for _, theirs in pairs], frame.columns, f"columns of the {what} table")
@@ -230,23 +230,12 @@ def _outside(data: Any, pairs: Sequence[tuple[str, str]], told: Published, what:
     return frame.told({name: ColumnSpec(spec.kind, spec.order) for name, spec in kinds.items()})
 
 
-def _numbered(tables: Sequence[Frame], name: str) -> list[CountArray]:
-    """Number the rows of several tables by the cells of a column: equal texts have one number, a missing one -1."""
-    number_of: dict[str, int] = {}
-    numbers = []
-    for table in tables:
-        cells, places = listed(table.values(name), name)
-        each = [number_of.setdefault(cell, len(number_of)) for cell in cells.to_list()]
-        numbers.append(np.array([*each, -1], dtype=np.int64)[places])
-    return numbers
-
-
 def _linked(
-    told: Published,
+    told: PublishedTable,
     outside: Frame,
     pairs: Sequence[tuple[str, str]],
     amounts: Mapping[str, Any],
-    k: int,
+    few: int,
     owners: tuple[CountArray, CountArray] | None,
 ) -> Linked:
     known = Table.encode(outside, [theirs for _, theirs in pairs])
@@ -254,7 +243,7 @@ def _linked(
     starts = np.arange(known.n_rows + 1, dtype=np.int64)
     rows = np.arange(told.frame.n_rows, dtype=np.int32)
     classes = classes_of(cells)
-    by_record = fit(axes, cells, rows, known.codes, starts, max(k, 2))
+    by_record = fit(axes, cells, rows, known.codes, starts, max(few, 2))
     by_class = fit(axes, cells, classes, known.codes, starts, 2)
     one_record, one_class = by_record.counts == 1, by_class.counts == 1
     n_right = n_right_class = None
@@ -267,10 +256,10 @@ def _linked(
         int((by_record.counts == 0).sum()),
         int(one_record.sum()),
         int(one_class.sum()),
-        int(((by_record.counts > 0) & (by_record.counts < max(k, 2))).sum()),
+        int(((by_record.counts > 0) & (by_record.counts < max(few, 2))).sum()),
         n_right,
         n_right_class,
-        k,
+        few,
     )
 
 
@@ -341,10 +330,10 @@ class JoinRisk:
 
 
 def join_risk(
-    a: Any,
-    b: Any,
+    first: Any,
+    second: Any,
     *,
-    on: Sequence[str],
+    on: Sequence[str] | Mapping[str, str],
     truth: str | None = None,
     specs: Mapping[str, ColumnSpec] | None = None,
     hierarchies: Mapping[str, Any] | None = None,
@@ -353,10 +342,10 @@ def join_risk(
 
     Parameters
     ----------
-    a, b : Release, path or dataframe
+    first, second : Release, path or dataframe
         Records of one source, or of people of whom many are in both.
-    on : sequence of str
-        Columns that both publish. Two records fit if their cells may stand for one value, in each of these columns.
+    on : sequence of str, or mapping of column to column
+        Columns that both publish, or what the second calls them. Two records fit if their cells may stand for one value, in each of these columns.
     truth : str, optional
         A column that tells whose record a row is, in both tables or in their sources.
     specs : mapping of column to ColumnSpec, optional
@@ -379,26 +368,25 @@ def join_risk(
     Examples
     --------
     >>> import polars as pl
-    >>> first = pl.DataFrame({"job": ["cook", "clerk", "nurse"], "zip": ["01", "02", "02"]})
-    >>> second = pl.DataFrame({"zip": ["01", "02", "02"], "ill": ["flu", "gout", "mumps"]})
-    >>> join_risk(first, second, on=["zip"]).headline
+    >>> jobs = pl.DataFrame({"job": ["cook", "clerk", "nurse"], "zip": ["01", "02", "02"]})
+    >>> illnesses = pl.DataFrame({"zip": ["01", "02", "02"], "ill": ["flu", "gout", "mumps"]})
+    >>> join_risk(jobs, illnesses, on=["zip"]).headline
     'The join rebuilds 1 of 3 records (33 %), and leaves 1 alone with one record.'
     """
     check_specs(specs)
-    columns = names_in(on, "on")
-    if not columns:
-        raise InputError(with_hint("on names no column.", "name the columns that both tables publish."))
-    ours, theirs = (published(each, specs, hierarchies) for each in (a, b))
+    pairs = _pairs(on)
+    columns = tuple(name for name, _ in pairs)
+    ours, theirs = (published(each, specs, hierarchies) for each in (first, second))
     for what, table in (("first", ours), ("second", theirs)):
         if not table.frame.n_rows:
             raise InputError(with_hint(f"the {what} table is empty.", "nothing is rebuilt from nothing."))
-    content = classes_of(_contents(theirs.frame, columns))
+    content = classes_of(_contents(theirs.frame, [name for _, name in pairs]))
     rows, others = (np.arange(table.frame.n_rows, dtype=np.int32) for table in (ours, theirs))
-    axes, cells, asked = shared_axes(theirs, ours, columns)
+    axes, cells, asked = shared_axes(theirs, ours, [(other, name) for name, other in pairs])
     single = np.arange(len(rows) + 1, dtype=np.int64)
     told = fit(axes, cells, content, asked, single, 2)
     there = fit(axes, cells, others, asked, single, 2)
-    axes, cells, asked = shared_axes(ours, theirs, columns)
+    axes, cells, asked = shared_axes(ours, theirs, pairs)
     back = fit(axes, cells, rows, asked, np.arange(len(others) + 1, dtype=np.int64), 2)
     is_rebuilt = told.counts == 1
     is_alone = there.counts == 1
@@ -423,7 +411,7 @@ def _contents(frame: Frame, on: Sequence[str]) -> CodeArray:
     return np.array(codes, dtype=np.int32).reshape(len(names), frame.n_rows)
 
 
-def _owned_by(ours: Published, theirs: Published, truth: str) -> tuple[CountArray, CountArray]:
+def _owned_by(ours: PublishedTable, theirs: PublishedTable, truth: str) -> tuple[CountArray, CountArray]:
     """Return whose record each row of two tables is: one number for one text, -1 for none."""
     inside = [
         table.source if table.source is not None and truth in table.source.columns else table.frame
@@ -433,6 +421,6 @@ def _owned_by(ours: Published, theirs: Published, truth: str) -> tuple[CountArra
         check_columns([truth], frame.columns, "truth, in both tables")
     mine, yours = (
         numbers if frame is table.frame or table.rows is None else numbers[table.rows]
-        for numbers, frame, table in zip(_numbered(inside, truth), inside, (ours, theirs), strict=True)
+        for numbers, frame, table in zip(numbered(inside, truth), inside, (ours, theirs), strict=True)
     )
     return mine, yours

@@ -13,16 +13,16 @@ from hushtable.columns import ColumnSpec, check_specs, escaped, listed
 from hushtable.errors import InputError, check_columns, check_whole, names_in, with_hint
 from hushtable.io import Frame
 from hushtable.risk.assessment import percent
-from hushtable.risk.attacks.fitting import Axis, Published, axes_of, fit, own_axis, published
+from hushtable.risk.attacks.fitting import PlaceAxis, PublishedTable, axes_of, fit, own_axis, published
 from hushtable.risk.intervals import clipped, wilson
 from hushtable.risk.tolerances import check_tolerance
 from hushtable.tables import Table, persons_of
 
-__all__ = ["Found", "Unicity", "unicity"]
+__all__ = ["Trials", "Unicity", "unicity"]
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class Trials:
     """What somebody achieves who knows so many records of a person.
 
     Attributes
@@ -36,12 +36,12 @@ class Found:
     n_found : int
         Of those, so many are the only one whom the known records fit.
     n_few : int
-        So many are among fewer than k whom they fit, those who are found among them.
+        So many are among fewer than ``few`` whom they fit, those who are found among them.
     n_lost : int
         The known records fit nobody.
     n_right : int or None
         Of those who are found, so many are the person who was looked for. None where nobody can tell.
-    k : int
+    few : int
     """
 
     n_known: int
@@ -51,7 +51,7 @@ class Found:
     n_few: int
     n_lost: int
     n_right: int | None
-    k: int
+    few: int
 
     @property
     def rate(self) -> float:
@@ -60,7 +60,7 @@ class Found:
 
     @property
     def interval(self) -> tuple[float, float]:
-        """Wilson's 95 % interval of the rate among all persons with so many records; the rate if all were looked for."""
+        """Wilson's 95 % interval of the rate among all who have so many records; the rate itself if all were tried."""
         if self.n_trials == self.n_persons:
             return self.rate, self.rate
         centre, error = wilson(self.n_found, self.n_trials)
@@ -83,7 +83,7 @@ class Unicity:
         What is known exactly of a record.
     tolerance : dict of column to amount
         What is known roughly of it, and how far that may be from the truth.
-    known : tuple of Found
+    known : tuple of Trials
         By the number of records that are known, ascending.
     n_records, n_persons : int
         Of the table that is searched.
@@ -93,7 +93,7 @@ class Unicity:
     person: str
     items: tuple[str, ...]
     tolerance: dict[str, Any]
-    known: tuple[Found, ...]
+    known: tuple[Trials, ...]
     n_records: int = 0
     n_persons: int = 0
     seed: int = field(default=0, repr=False)
@@ -136,7 +136,7 @@ def unicity(
     tolerance: Mapping[str, Any] | None = None,
     original: Any = None,
     n_trials: int = 1000,
-    k: int = 5,
+    few: int = 5,
     specs: Mapping[str, ColumnSpec] | None = None,
     hierarchies: Mapping[str, Any] | None = None,
     seed: int = 0,
@@ -162,8 +162,8 @@ def unicity(
         Of a published file: the records that are known. Without it a file's own cells are known as they are.
     n_trials : int
         For each number of records, so many persons are drawn; all where there are no more.
-    k : int
-        Who is among fewer than k candidates is counted too.
+    few : int
+        Who is among fewer than so many candidates is counted too.
     specs : mapping of column to ColumnSpec, optional
         Kinds of columns where the data do not say.
     hierarchies : mapping of column to hierarchy, optional
@@ -208,7 +208,7 @@ def unicity(
     check_specs(specs)
     sizes = _sizes(known)
     check_whole("n_trials", n_trials, 1)
-    check_whole("k", k, 1)
+    check_whole("few", few, 1)
     check_whole("seed", seed, 0)
     items = (item,) if isinstance(item, str) else names_in(item, "item")
     told = published(data, specs, hierarchies)
@@ -220,25 +220,25 @@ def unicity(
     axes, cells = _axes(told, table, columns, amounts, is_own=source is told.frame)
     ours, theirs = persons_of(source, person), persons_of(told.frame, person)
     counterparts = _counterparts(told, source, ours, theirs, person)
-    drawn = _Drawn.of(ours, sizes, int(seed), int(n_trials))
+    drawn = _DrawnRecords.of(ours, sizes, int(seed), int(n_trials))
     found = []
     for size in sizes:
         trials = drawn.rows[drawn.n_records >= size][:n_trials, :size]
         starts = np.arange(len(trials) + 1, dtype=np.int64) * size
-        candidates = fit(axes, cells, theirs, table.codes[:, trials.reshape(-1)], starts, max(k, 2))
+        candidates = fit(axes, cells, theirs, table.codes[:, trials.reshape(-1)], starts, max(few, 2))
         is_found = candidates.counts == 1
         targets = ours[trials[:, 0]]
         is_right = None if counterparts is None else counterparts[targets] == candidates.first
         found.append(
-            Found(
+            Trials(
                 size,
                 drawn.n_able[size],
                 len(trials),
                 int(is_found.sum()),
-                int(((candidates.counts > 0) & (candidates.counts < max(k, 2))).sum()),
+                int(((candidates.counts > 0) & (candidates.counts < max(few, 2))).sum()),
                 int((candidates.counts == 0).sum()),
                 None if is_right is None else int(is_right[is_found].sum()),
-                k,
+                few,
             )
         )
     n_persons = len(np.unique(theirs[theirs >= 0]))
@@ -254,7 +254,7 @@ def _sizes(known: Any) -> list[int]:
     return sorted({int(each) for each in given})
 
 
-def _known_records(told: Published, original: Any, person: str) -> Frame:
+def _known_records(told: PublishedTable, original: Any, person: str) -> Frame:
     """Return the records that are known."""
     if told.source is not None:
         if original is not None:
@@ -267,15 +267,15 @@ def _known_records(told: Published, original: Any, person: str) -> Frame:
 
 
 def _axes(
-    told: Published, table: Table, columns: Sequence[str], amounts: Mapping[str, Any], *, is_own: bool
-) -> tuple[list[Axis], CodeArray]:
+    told: PublishedTable, table: Table, columns: Sequence[str], amounts: Mapping[str, Any], *, is_own: bool
+) -> tuple[list[PlaceAxis], CodeArray]:
     if not is_own:
         return axes_of(told, table, [(name, name) for name in columns], amounts)
     return [own_axis(column, amounts.get(column.name, 0)) for column in table.columns], table.codes
 
 
 def _counterparts(
-    told: Published, source: Frame, ours: CodeArray, theirs: CodeArray, person: str
+    told: PublishedTable, source: Frame, ours: CodeArray, theirs: CodeArray, person: str
 ) -> CountArray | None:
     """Return the published person whom each known person is; -1 where that is none, None where nobody can tell."""
     counterparts = np.full(int(ours.max(initial=-1)) + 1, -1, dtype=np.int64)
@@ -298,7 +298,7 @@ def _counterparts(
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Drawn:
+class _DrawnRecords:
     """Persons in a random order, and some records of each.
 
     Attributes
@@ -315,7 +315,7 @@ class _Drawn:
     n_able: dict[int, int]
 
     @classmethod
-    def of(cls, persons: CodeArray, sizes: Sequence[int], seed: int, n_trials: int) -> _Drawn:
+    def of(cls, persons: CodeArray, sizes: Sequence[int], seed: int, n_trials: int) -> _DrawnRecords:
         held = np.flatnonzero(persons >= 0)
         by_person = held[np.argsort(persons[held], kind="stable")]
         n_records = np.bincount(persons[held], minlength=1)
