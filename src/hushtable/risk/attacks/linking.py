@@ -345,7 +345,7 @@ def join_risk(
     first, second : Release, path or dataframe
         Records of one source, or of people of whom many are in both.
     on : sequence of str, or mapping of column to column
-        Columns that both publish, or what the second calls them. Two records fit if their cells may stand for one value, in each of these columns.
+        Columns that both publish. Two records fit if their cells may stand for one value, in each of these columns.
     truth : str, optional
         A column that tells whose record a row is, in both tables or in their sources.
     specs : mapping of column to ColumnSpec, optional
