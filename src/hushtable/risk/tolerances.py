@@ -30,11 +30,11 @@ LARGEST: Final = 2**62
 """Of places on an axis of whole numbers: sums of two stay within 64 bits."""
 
 
-def check_tolerance(tolerance: Any, columns: Sequence[str]) -> dict[str, Any]:
+def check_tolerance(tolerance: Any, columns: Sequence[str], what: str = "tolerance") -> dict[str, Any]:
     """Return a tolerance as a dict; raise where it is none, or names something else than some columns."""
-    check_type(tolerance, Mapping, "tolerance", 'a mapping, as {"age": 2, "date": "14D"}')
+    check_type(tolerance, Mapping, what, 'a mapping, as {"age": 2, "date": "14D"}')
     told = dict(tolerance or {})
-    check_columns(list(told), columns, "tolerance")
+    check_columns(list(told), columns, what)
     return told
 
 
