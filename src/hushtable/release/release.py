@@ -412,7 +412,7 @@ class Release:
             self,
             earlier,
             k=getattr(self.claim, "k", 2),
-            linkage=self.linkage(),
+            linkage=self.linkage() if self.exposure is None else self.exposure.linkage,
             person=own if person is None and knows else person,
             seed=seed,
         )

@@ -81,7 +81,7 @@ def _span(given: Any) -> int | None:
         given = given.astype("timedelta64[us]").item()
     if isinstance(given, dt.timedelta):
         return given // _MICROSECOND
-    if given == 0 and not isinstance(given, (str, bool)):
+    if _number(given) == 0:
         return 0
     parts = _SPAN.fullmatch(given) if isinstance(given, str) else None
     return None if parts is None else int(Fraction(parts[1]) * _UNITS[parts[2]])

@@ -167,7 +167,7 @@ def unicity(
     specs : mapping of column to ColumnSpec, optional
         Kinds of columns where the data do not say.
     hierarchies : mapping of column to hierarchy, optional
-        Of a published file: what its labels mean.
+        Of a published file: what its labels mean. A label of a column that has None fits every value.
     seed : int
         Of the draws. Neither the tolerance nor the table's order of columns changes who and what is drawn.
 

@@ -7,6 +7,7 @@ window of the index.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol, runtime_checkable
@@ -62,7 +63,7 @@ class PublishedTable:
     specs : mapping of column to ColumnSpec
         The kinds that columns had before they were published.
     hierarchies : mapping of column to hierarchy
-        What labels mean.
+        What labels mean; None where a column has labels and nobody tells: they fit every value.
     source : Frame, optional
         What it was made from, a row for every record, where that is known.
     rows : ndarray of int64, shape (n_rows,), optional
@@ -173,9 +174,15 @@ def axes_of(
     check_columns([name for name, _ in pairs], told.frame.columns, "columns of the published table")
     axes, cells = [], np.empty((len(pairs), told.frame.n_rows), dtype=np.int32)
     for j, (name, theirs) in enumerate(pairs):
-        found, cells[j] = published_cells(told.frame, name, told.specs.get(name))
-        column, hierarchy, amount = known.column(theirs), told.hierarchies.get(name), tolerance.get(name, 0)
-        axes.append(_axis_of([_CellList(found, hierarchy)], column, amount_of(amount, column)))
+        part, cells[j] = _cells_of(told, name)
+        if part.is_untold:
+            msg = (
+                f"nobody tells what labels of column {name!r} mean: they are taken to fit every value. Who knows it "
+                "finds more."
+            )
+            warnings.warn(msg, stacklevel=4)
+        column = known.column(theirs)
+        axes.append(_axis_of([part], column, amount_of(tolerance.get(name, 0), column)))
     return axes, cells
 
 
@@ -194,8 +201,8 @@ def shared_axes(
     for j, pair in enumerate(pairs):
         parts = []
         for name, table, codes in zip(pair, tables, cells, strict=True):
-            found, codes[j] = published_cells(table.frame, name, table.specs.get(name))
-            parts.append(_CellList(found, table.hierarchies.get(name)))
+            part, codes[j] = _cells_of(table, name)
+            parts.append(part)
         axis = _axis_of(parts, _column_of(pair, parts, tables), 0)
         n_ours = len(parts[0].found)
         axes.append(PlaceAxis(axis.runs[:n_ours], axis.bits, axis.runs[n_ours:], axis.n_places))
@@ -208,6 +215,12 @@ def _column_of(pair: tuple[str, str], parts: Sequence[_CellList], tables: Sequen
     spec = next((table.specs[name] for name, _, table in named if name in table.specs), ColumnSpec())
     texts: list[str] = []
     for name, part, table in named:
+        if part.is_untold:
+            msg = with_hint(
+                f"nobody tells what labels of column {name!r} mean.",
+                "say it in hierarchies, pass the release itself, or leave the column out.",
+            )
+            raise InputError(msg)
         if table.source is not None and name in table.source.columns:
             texts += Table.encode(table.source, [name], {name: ColumnSpec(spec.kind, spec.order)}).columns[0].texts()
         elif part.hierarchy is None:
@@ -221,6 +234,14 @@ class _CellList(NamedTuple):
 
     found: Sequence[str | None]
     hierarchy: Any
+    is_untold: bool
+
+
+def _cells_of(table: PublishedTable, name: str) -> tuple[_CellList, CodeArray]:
+    """Return the distinct cells of a published column, and which of them each row has."""
+    found, codes = published_cells(table.frame, name, table.specs.get(name))
+    hierarchy = table.hierarchies.get(name)
+    return _CellList(found, hierarchy, is_untold=hierarchy is None and name in table.hierarchies), codes
 
 
 def _axis_of(parts: Sequence[_CellList], column: Column, amount: Amount) -> PlaceAxis:
@@ -254,11 +275,14 @@ def _named(parts: Sequence[_CellList], column: Column, steps: Amount) -> PlaceAx
     n_known = len(place_of)
     runs: list[list[_Run]] = []
     others: list[tuple[dict[int, str | None], Any]] = []
-    for found, hierarchy in parts:
+    for found, hierarchy, is_untold in parts:
         labels = _labels_of(hierarchy, column)
         others.append(({}, hierarchy))
         for cell in found:
-            if cell is None or cell in labels or read(cell).form != "value":
+            if is_untold and cell is not None and not _are_values(cell, place_of):
+                # Whatever the label means.
+                runs.append([(0, n_known)])
+            elif cell is None or cell in labels or read(cell).form != "value":
                 others[-1][0][len(runs)] = cell
                 runs.append([])
             else:
@@ -273,6 +297,13 @@ def _named(parts: Sequence[_CellList], column: Column, steps: Amount) -> PlaceAx
     low = np.append(np.maximum(codes - int(steps), 0), n)
     high = np.append(np.minimum(codes + int(steps), n_known - 1) + 1, n + 1)
     return _axis(runs, low, high, n + 1)
+
+
+def _are_values(cell: str, known: Mapping[str, int]) -> bool:
+    """Tell whether a cell is made of known values, or of no names at all."""
+    form, _, members = read(cell)
+    names = (cell,) if form == "value" else tuple(each for each in members if each is not None)
+    return all(name in known for name in names)
 
 
 def _runs_of(places: CountArray) -> list[_Run]:
@@ -304,7 +335,7 @@ def _axis(runs: Sequence[Sequence[_Run]], low: Any, high: Any, n_places: int) ->
 def _measured(parts: Sequence[_CellList], column: Column, amount: Amount) -> PlaceAxis:
     """Return the axis of numbers or dates: a place for each at which anything begins or ends, and one behind it."""
     values = on_axis(column)
-    read_parts = [_spans(*part, column) for part in parts]
+    read_parts = [_spans(part, column) for part in parts]
     bounds = [
         bound for spans, _ in read_parts for cell in spans for span in cell for bound in span[:2] if bound is not None
     ]
@@ -316,7 +347,7 @@ def _measured(parts: Sequence[_CellList], column: Column, amount: Amount) -> Pla
     place_of = dict(zip(points.tolist(), range(0, end, 2), strict=True))
     places = 2 * np.searchsorted(points, values)
     runs: list[list[_Run]] = []
-    for (found, hierarchy), (spans, labelled) in zip(parts, read_parts, strict=True):
+    for (found, hierarchy, _), (spans, labelled) in zip(parts, read_parts, strict=True):
         of_labels = {
             # Between two neighbouring values that a label covers, it covers everything.
             i: [(int(places[a]), int(places[b - 1]) + 1) for a, b in _runs_of(covered[covered < len(values)])]
@@ -358,20 +389,23 @@ def _united(runs: Sequence[_Run]) -> list[_Run]:
     return joined
 
 
-def _spans(
-    found: Sequence[str | None], hierarchy: Any, column: Column
-) -> tuple[list[list[_Span]], dict[int, str | None]]:
+def _spans(part: _CellList, column: Column) -> tuple[list[list[_Span]], dict[int, str | None]]:
     """Return the spans of numbers that each cell stands for, and those that are labels, by their places."""
-    labels = _labels_of(hierarchy, column)
-    spans = [[] if text is None else list(_spans_in(text)) for text in found]
+    labels = _labels_of(part.hierarchy, column)
+    spans = [[] if text is None else list(_spans_in(text)) for text in part.found]
     bounds = {bound for cell in spans for span in cell for bound in (span.low, span.high) if bound is not None}
     number_of = _numbers(sorted(bounds), column)
     labelled: dict[int, str | None] = {}
-    for i, text in enumerate(found):
+    for i, text in enumerate(part.found):
         ends = [bound for span in spans[i] for bound in (span.low, span.high) if bound is not None]
         if text in labels or any(number_of[bound] is None or bound in labels for bound in ends):
             labelled[i], spans[i] = text, []
-    if labelled and hierarchy is None:
+    if labelled and part.is_untold:
+        for i in labelled:
+            # Whatever the label means.
+            spans[i] = [_Span(None, None, is_closed=False)]
+        labelled = {}
+    if labelled and part.hierarchy is None:
         msg = (
             f"column {column.name!r}: {len(labelled)} of its published cells are no values of kind {column.kind}, no "
             "intervals and no sets of them."

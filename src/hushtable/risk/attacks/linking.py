@@ -166,7 +166,7 @@ def link(
     specs : mapping of column to ColumnSpec, optional
         Kinds of the outside columns, by their released names, where the data do not say.
     hierarchies : mapping of column to hierarchy, optional
-        Of a released file: what its labels mean.
+        Of a released file: what its labels mean. A label of a column that has None fits every value.
 
     Raises
     ------
