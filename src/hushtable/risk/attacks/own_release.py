@@ -11,10 +11,11 @@ from typing import Any, Final, Literal, NamedTuple
 import numpy as np
 
 from hushtable._types import BoolArray, CodeArray, CountArray
-from hushtable.claims import Grouped, Linkage, cover, group, published_cells
+from hushtable.claims import Classes, Grouped, Linkage, cover, group, linked_in, published_cells, untold
 from hushtable.columns import SUPPRESSED, Column, ColumnSpec, escaped, listed, read
 from hushtable.errors import InputError, check_columns, check_whole, with_hint
 from hushtable.hierarchy import to_exact
+from hushtable.io import Frame
 from hushtable.risk.assessment import percent
 from hushtable.risk.attacks.fitting import PlaceAxis, PublishedTable, numbered, published, shared_axes
 from hushtable.risk.intervals import clipped, excess_risk, wilson
@@ -22,7 +23,7 @@ from hushtable.risk.tolerances import on_axis
 from hushtable.search import check_memory
 from hushtable.tables import Table
 
-__all__ = ["OwnAttack", "OwnAttacks", "Witness", "attack_release"]
+__all__ = ["OwnAttack", "OwnAttacks", "Witness", "attack_release", "attack_written"]
 
 _DRAWS: Final = 10  # of every control
 _WITNESSES: Final = 10  # of every attack
@@ -201,38 +202,77 @@ def attack_release(
         Of both sources: who is in both.
     seed : int
     """
+    ours = _Publication.of(published(release), release.claim.columns, release.claim.sensitive)
+    return _attacked(ours, earlier, k, linkage, person, seed)
+
+
+def attack_written(
+    frame: Frame, claim: Classes, earlier: Any = None, *, original: Frame | None = None, seed: int = 0
+) -> OwnAttacks:
+    """Attack a table that was written, by what it claims; which record became which row is not known.
+
+    Parameters
+    ----------
+    frame : Frame
+    claim : Classes
+    earlier : Release, path or dataframe, optional
+    original : Frame, optional
+        Its people: without them intersections are not tried.
+    seed : int
+    """
+    source = None if original is None else original.one_by_one()
+    told = PublishedTable(frame.one_by_one(), claim.specs, claim.hierarchies, source)
+    ours = _Publication.of(told, claim.columns, claim.sensitive)
+    return _attacked(ours, earlier, claim.k, linked_in(claim, frame), None, seed)
+
+
+def _attacked(
+    ours: _Publication, earlier: Any, k: int, linkage: Linkage | None, person: str | None, seed: int
+) -> OwnAttacks:
     check_whole("seed", seed, 0)
     rng = np.random.default_rng(int(seed))
-    ours = _Publication.of(release)
     attacks: list[OwnAttack] = []
     untried: dict[str, str] = {}
     for name in ours.sensitive:
         attacks += _homogeneity(ours, name, rng)
-    if not ours.sensitive:
-        untried["homogeneity"] = "no column is declared sensitive"
+    if not attacks:
+        untried["homogeneity"] = "no published column is declared sensitive"
     ends = list(_ends(ours, rng))
     attacks += ends
     if not ends:
-        untried["ends"] = "no published cell is an interval"
+        known = ours.source_rows is not None
+        untried["ends"] = "no published cell is an interval" if known else "which record became which row is not known"
     if linkage is None:
         untried["linked records"] = "no published column links records"
     else:
         attacks += _linked(linkage)
     if earlier is None:
-        untried |= dict.fromkeys(("intersection", "joined", "left"), "no earlier release was given")
+        untried |= dict.fromkeys(_OF_TWO, "no earlier release was given")
         return OwnAttacks(tuple(attacks), untried, k)
-    before = _Publication.of(earlier, ours)
+    like = published(earlier, ours.told.specs, ours.told.hierarchies)
+    before = _Publication.of(like, ours.columns, ours.sensitive)
+    missing = next(filter(None, (untold(each.columns, each.told.hierarchies) for each in (ours, before))), None)
+    if missing is not None:
+        return OwnAttacks(tuple(attacks), {**untried, **dict.fromkeys(_OF_TWO, missing)}, k)
     both = _InBoth.of(ours, before, person)
     shared = [name for name in ours.sensitive if name in before.told.frame.columns]
-    for name in shared:
+    for name in shared if ours.told.source is not None else ():
         attacks += _intersection(ours, before, name, both, rng)
-    if not shared:
-        untried["intersection"] = "the two releases share no sensitive column"
     attacks += _differences(ours, before, k, both)
     tried = {each.name for each in attacks}
-    untried |= {name: "no class is told from the other release" for name in ("joined", "left") if name not in tried}
-    untried |= {"intersection": "nobody fits both releases"} if shared and "intersection" not in tried else {}
+    why = {
+        "intersection": "the people of the release are not known"
+        if ours.told.source is None
+        else "nobody fits both releases"
+        if shared
+        else "the two releases share no sensitive column",
+        **dict.fromkeys(("joined", "left"), "no class is covered by the other release"),
+    }
+    untried |= {name: reason for name, reason in why.items() if name not in tried}
     return OwnAttacks(tuple(attacks), untried, k)
+
+
+_OF_TWO: Final = ("intersection", "joined", "left")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -245,19 +285,14 @@ class _Publication:
     grouped: Grouped
 
     @classmethod
-    def of(cls, release: Any, like: _Publication | None = None) -> _Publication:
-        """Group a release; a file or frame as another release does."""
-        if like is None:
-            told, columns, sensitive = published(release), release.claim.columns, release.claim.sensitive
-        else:
-            told = published(release, like.told.specs, like.told.hierarchies)
-            columns, sensitive = like.columns, like.sensitive
+    def of(cls, told: PublishedTable, columns: Sequence[str], sensitive: Sequence[str]) -> _Publication:
+        """Group the rows of a table."""
+        check_columns(columns, told.frame.columns, "quasi-identifiers of a release, or of the earlier release")
         shown = [name for name in sensitive if name in told.frame.columns]
-        check_columns(columns, told.frame.columns, "quasi-identifiers of the earlier release")
         grouped = group(told.frame, columns, shown, SUPPRESSED)
         if not grouped.n_classes:
             raise InputError(with_hint("a release has no class.", "all of its records are suppressed."))
-        return cls(told, columns, sensitive, grouped)
+        return cls(told, tuple(columns), tuple(sensitive), grouped)
 
     @property
     def rows(self) -> CountArray:
