@@ -118,3 +118,23 @@ def test_uniques_and_assess_take_what_is_known_roughly(run, people):
     code, out, _ = run("assess", people, "--qi", "birth_date,sex", "--known-within", "birth_date=365D", "--json")
     assert code == 0
     assert json.loads(out)["known_within"] == {"birth_date": "365D"}
+
+
+def test_attack_reads_a_written_release(run, people, tmp_path):
+    options = {"quasi_identifiers": ["birth_date", "sex"], "models": [ht.KAnonymity(3)], "roles": "trust"}
+    options |= {"sensitive": ["diagnosis"], "identifiers": ["name"], "method": ht.Mondrian(recoding="cut")}
+    table = pl.read_csv(people)
+    for name, rows in (("now", table), ("before", table[:117])):
+        release = ht.anonymize(rows.with_columns(pl.col("birth_date").str.to_date()), **options)
+        replace(release, exposure=None).write(tmp_path / f"{name}.csv")
+    arguments = ("attack", tmp_path / "now.csv", "--earlier", tmp_path / "before.csv", "--original", people)
+    code, out, _ = run(*arguments, "--report", tmp_path / "told.html")
+    assert code == 0
+    assert "homogeneity" in out
+    assert "not tried: ends" in out
+    code, out, _ = run(*arguments, "--json", "--external", "--fail-above", "count=0")
+    told = json.loads(out)
+    assert code == (1 if told["fell"] else 0)
+    assert "intersection" in {each["name"] for each in told["attacks"]}
+    assert "witnesses" not in out
+    assert run("attack", people)[0] == 2

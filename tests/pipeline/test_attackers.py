@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import polars as pl
 import pytest
-from twins import naive_attacks
 
 import hushtable as ht
+from twins import naive_attacks
 
 RATINGS = """
 Loader: {people: {filepath: ratings.csv}}

@@ -1,6 +1,6 @@
 from .certificates import Certificate as Certificate, check_certificate as check_certificate
 from .certificates.prices import certify as certify
-from .classes import Classes as Classes, Limits as Limits, untold as untold
+from .classes import Classes as Classes, Limits as Limits, rules_of as rules_of, untold as untold
 from .coverage import (
     count_covered as count_covered,
     covered_by as covered_by,

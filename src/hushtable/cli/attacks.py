@@ -1,4 +1,4 @@
-"""unicity, link, join-risk: what is found by who knows roughly, has another table, or two releases."""
+"""unicity, link, join-risk, attack: what is found by who knows roughly, has another table, or an earlier release."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from hushtable.cli.arguments import (
     Force,
     InFile,
     amounts_of,
+    check_effects,
     frame_of,
     names_of,
     place_of,
@@ -24,13 +25,13 @@ from hushtable.cli.limits import attack_figures, fail_above, failing, limits_of
 from hushtable.cli.report import ReportFile, check_report, write_report
 from hushtable.cli.terminal import aligned, print_json, say, step
 from hushtable.errors import InputError, with_hint
-from hushtable.policy import failures
+from hushtable.policy import LimitedFigure, failures
 
 if TYPE_CHECKING:
     from hushtable.io import Frame
-    from hushtable.risk import JoinRisk, Linking, Unicity
+    from hushtable.risk import JoinRisk, Linking, OwnAttacks, Unicity
 
-__all__ = ["join_risk", "link", "unicity"]
+__all__ = ["attack", "join_risk", "link", "unicity"]
 
 ToleranceOption = Annotated[
     str,
@@ -55,6 +56,7 @@ FewOption = Annotated[int, typer.Option(min=1, help="Count those who are among f
 _UNICITY_FIGURES: Final = ("rate", "count")
 _LINK_FIGURES: Final = ("rate", "excess", "count")
 _JOIN_FIGURES: Final = ("rate", "count")
+_ATTACK_FIGURES: Final = ("count",)
 
 
 def unicity(
@@ -180,6 +182,67 @@ def join_risk(
     figures = attack_figures(found.rate, found.n_rebuilt, "of the records that the join rebuilds")
     _show({"first": first.name, "second": second.name, **found.to_dict()},
           [] if as_json else _join_lines(found), figures, limits)  # fmt: skip
+
+
+def attack(
+    release: Annotated[
+        Path, typer.Argument(metavar="RELEASE", help="A written release, its manifest beside it.", show_default=False)
+    ],
+    earlier: Annotated[
+        Path | None,
+        typer.Option(help="An earlier release of people of whom many are in both.", show_default=False),
+    ] = None,
+    original: Annotated[
+        Path | None, typer.Option(help="What the release was made from, for intersections.", show_default=False)
+    ] = None,
+    external: Annotated[
+        bool, typer.Option("--external", help="With --json: no witness, and no count below k.")
+    ] = False,
+    seed: Annotated[int, typer.Option(help="Of the controls.")] = 0,
+    fail: Annotated[list[str] | None, fail_above(_ATTACK_FIGURES)] = None,
+    report: ReportFile = None,
+    force: Force = False,
+    encoding: Encoding = None,
+    delimiter: Delimiter = None,
+    as_json: AsJson = False,
+) -> None:
+    """Attack a release of your own: homogeneity, linked records, and what an earlier release adds."""
+    from hushtable.claims import Classes
+    from hushtable.release import manifest
+    from hushtable.risk import attack_written
+
+    limits = limits_of(fail, _ATTACK_FIGURES)
+    check_effects({"--external": external, "--json": as_json}, {"--external": ("--json",)}, {})
+    check_report(report, [release, *(path for path in (earlier, original) if path is not None)], force=force)
+    manifest.read(release)
+    claim = manifest.claim_of(release)
+    if not isinstance(claim, Classes):
+        msg = f"{str(release)!r} claims nothing of classes."
+        raise InputError(with_hint(msg, "attack what hushtable anonymize wrote."))
+    with step("reading"):
+        frame = table_of(release, encoding, delimiter, manifest.dialect_of(release))
+        others = [frame_of(path, encoding, delimiter) for path in (earlier, original)]
+    with step("attacking"):
+        found = attack_written(frame, claim, others[0], original=others[1], seed=seed)
+    write_report(found, report, force=force)
+    told = found.to_dict("external" if external else "internal")
+    figures = {"count": LimitedFigure(len(found.fell), "the number of attacks to which the release falls")}
+    _show({"release": release.name, **told}, [] if as_json else _attack_lines(found), figures, limits)
+
+
+def _attack_lines(found: OwnAttacks) -> list[str]:
+    titles = ("attack", "column", "targets", "found", "share", "by chance")
+    rows = [
+        (each.name, each.column or "", f"{each.n_targets:,}", f"{each.n_found:,}", f"{each.rate:.1%}",
+         "" if each.control_rate is None else f"{each.control_rate:.1%}")
+        for each in found.attacks
+    ]  # fmt: skip
+    return [
+        found.headline,
+        *([aligned(titles, rows, right=titles[2:])] if rows else []),
+        *dict.fromkeys(f"  {each.name}: {each.advice}" for each in found.attacks if each.fell),
+        *(f"  not tried: {name} ({why})" for name, why in found.untried.items()),
+    ]
 
 
 def _released(path: Path, encoding: str | None, delimiter: str | None) -> tuple[Frame, dict[str, Any]]:

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 import numpy as np
 
 from hushtable._types import CodeArray, CountArray
-from hushtable.claims import covered_by, published_cells
+from hushtable.claims import covered_by, published_cells, rules_of
 from hushtable.columns import SUPPRESSED, Column, ColumnSpec, from_texts, listed, read
 from hushtable.errors import ColumnError, InputError, check_columns, with_hint
 from hushtable.hierarchy import Hierarchy, to_exact
@@ -91,7 +91,10 @@ def published(
     # Of a row that stands for several records, each of these.
     rows = np.repeat(first[kept], n_records) + _counters(n_records)
     told = {**getattr(claim, "specs", {}), **(specs or {})}
-    meanings = {**getattr(claim, "hierarchies", {}), **(hierarchies or {})}
+    own = getattr(claim, "hierarchies", {})
+    # A rule also says what is under a label of values that the release has not.
+    rules = {name: rule for name, rule in rules_of(own).items() if rule is not None}
+    meanings = {**own, **rules, **(hierarchies or {})}
     frame = edition.frame().one_by_one()
     assert frame.n_rows == len(rows)
     return PublishedTable(frame, told, meanings, source.one_by_one(), rows)
@@ -356,7 +359,7 @@ def _measured(parts: Sequence[_CellList], column: Column, amount: Amount) -> Pla
         for i, (cell, text) in enumerate(zip(spans, found, strict=True)):
             of_cell = [
                 (0 if low is None else place_of[low], end if high is None else place_of[high] + is_closed)
-                for low, high, is_closed in cell
+                for low, high, is_closed, _ in cell
             ]
             missing = [(end, end + 1)] if text is None or _holds_missing(text) else []
             runs.append(_united([*of_cell, *of_labels.get(i, []), *missing]))
@@ -371,11 +374,12 @@ def _holds_missing(text: str) -> bool:
 
 
 class _Span(NamedTuple):
-    """From a number to another, None where it is open, and whether the second belongs to it."""
+    """From a number to another, None where it is open, whether the second belongs to it, and whether both are one."""
 
     low: Any
     high: Any
     is_closed: bool
+    is_value: bool
 
 
 def _united(runs: Sequence[_Run]) -> list[_Run]:
@@ -397,13 +401,15 @@ def _spans(part: _CellList, column: Column) -> tuple[list[list[_Span]], dict[int
     number_of = _numbers(sorted(bounds), column)
     labelled: dict[int, str | None] = {}
     for i, text in enumerate(part.found):
-        ends = [bound for span in spans[i] for bound in (span.low, span.high) if bound is not None]
-        if text in labels or any(number_of[bound] is None or bound in labels for bound in ends):
+        ends = {bound for span in spans[i] for bound in (span.low, span.high) if bound is not None}
+        # An interval holds what it reads as, whatever hierarchy it is a label of.
+        named = {span.low for span in spans[i] if span.is_value}
+        if any(number_of[bound] is None for bound in ends) or named & labels:
             labelled[i], spans[i] = text, []
     if labelled and part.is_untold:
         for i in labelled:
             # Whatever the label means.
-            spans[i] = [_Span(None, None, is_closed=False)]
+            spans[i] = [_Span(None, None, is_closed=False, is_value=False)]
         labelled = {}
     if labelled and part.hierarchy is None:
         msg = (
@@ -413,21 +419,23 @@ def _spans(part: _CellList, column: Column) -> tuple[list[list[_Span]], dict[int
         raise InputError(with_hint(msg, "say what labels mean in hierarchies, or pass the release itself."))
     # None stands for itself: an open end.
     number_of[None] = None
-    return [[_Span(number_of[low], number_of[high], closed) for low, high, closed in cell] for cell in spans], labelled
+    return [
+        [span._replace(low=number_of[span.low], high=number_of[span.high]) for span in cell] for cell in spans
+    ], labelled
 
 
 def _spans_in(text: str) -> Iterator[_Span]:
     cell = read(text)
     if cell.form == "any":
-        yield _Span(None, None, is_closed=False)
+        yield _Span(None, None, is_closed=False, is_value=False)
     elif cell.ends is not None:
-        yield _Span(cell.ends.low, cell.ends.high, cell.ends.is_closed)
+        yield _Span(cell.ends.low, cell.ends.high, cell.ends.is_closed, is_value=False)
     elif cell.form == "set":
         for member in cell.members:
             if member is not None:
                 yield from _spans_in(member)
     else:
-        yield _Span(text, text, is_closed=True)
+        yield _Span(text, text, is_closed=True, is_value=True)
 
 
 def _numbers(texts: Sequence[str], column: Column) -> dict[str | None, Any]:
