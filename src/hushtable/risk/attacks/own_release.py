@@ -33,7 +33,7 @@ _ADVICE: Final[Mapping[str, str]] = {
     "intersection": "Publish the next batch by the cells of the earlier release (hushtable apply), or not again.",
     "joined": "Publish new people as a batch of their own, or wait until at least k have joined each class.",
     "left": "Do not publish again after few people left, or drop their classes.",
-    "ends": 'Publish with recoding="readable" or "cut": ends of its intervals are nobody\'s values.',
+    "ends": 'Publish with recoding="cut", or by a hierarchy of fixed intervals: their ends come from no record.',
     "linked records": "Leave the column out that links records, or make its pseudonyms fresh for every record.",
 }
 
