@@ -56,10 +56,17 @@ def annealing() -> None:
             )
 
 
+def attacking() -> None:
+    """Look up known records, and count those that are near."""
+    people = ht.datasets.people(n=60, seed=0)
+    ht.unicity(people, person="name", item="sex", known=1, tolerance={"birth_date": "30D"})
+    ht.minimal_uniques(people, columns=["birth_date", "sex"], tolerance={"birth_date": "30D"})
+
+
 def main() -> None:
     """Run the drills side by side."""
     warnings.simplefilter("ignore")
-    drills: list[Callable[[], None]] = [cutting, cutting_bytes, grouping, annealing]
+    drills: list[Callable[[], None]] = [cutting, cutting_bytes, grouping, annealing, attacking]
     processes = [multiprocessing.get_context("spawn").Process(target=drill) for drill in drills]
     for process in processes:
         process.start()

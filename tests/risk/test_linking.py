@@ -191,6 +191,27 @@ def test_the_mosaic_of_two_releases_equals_brute_force(seed):
     assert found.n_persons_alone == found.n_alone_right
 
 
+def test_bounds_of_any_size_are_read():
+    released = pl.DataFrame({"x": [f"[5, {10**30})", "<5", f">={10**400}", f"[{2**63}, {2**64}]", "2.5"]})
+    outside = pl.DataFrame({"x": [7, 2, 3]})
+    found = ht.link(released, outside, on=["x"], tolerance={"x": 0}).found
+    assert (found.n_one_record, found.n_lost) == (3, 0)
+    assert ht.link(released, outside, on=["x"], tolerance={"x": 0.5}).found.n_one_record == 1
+
+
+def test_a_label_that_nobody_explains_fits_every_value():
+    released = pl.DataFrame({"job": ["other (3)", "cook", '["cook", "other (2)"]'], "age": ["young", "31", "[20, 30)"]})
+    outside = pl.DataFrame({"job": ["cook", "smith"], "age": [31, 25]})
+    with pytest.warns(UserWarning, match="labels of column 'job'"):
+        found = ht.link(released, outside, on=["job"], hierarchies={"job": None}).found
+    assert (found.n_lost, found.n_one_record, found.n_few) == (0, 0, 2)
+    with pytest.warns(UserWarning, match="labels of column 'age'"):
+        found = ht.link(released, outside, on=["age"], hierarchies={"age": None}).found
+    assert (found.n_lost, found.n_one_record, found.n_few) == (0, 0, 2)
+    with pytest.raises(ht.InputError, match="nobody tells"):
+        ht.join_risk(released, outside, on=["job"], hierarchies={"job": None})
+
+
 def test_errors_say_which_table():
     data = people(5, 0)
     with pytest.raises(ht.InputError, match="outside table is empty"):

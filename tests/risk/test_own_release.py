@@ -59,6 +59,19 @@ def test_ends_of_tight_intervals_are_somebodys_and_of_round_ones_by_chance():
     assert "ends" not in readable.fell
 
 
+def test_ends_are_counted_as_they_are_where_values_are_missing():
+    data = people(200, 4).with_columns(age=pl.when(pl.int_range(200) % 7 == 0).then(None).otherwise(pl.col("age")))
+    release = released(data, 4, method=ht.Mondrian(recoding="readable"))
+    found = {each.column: each for each in release.attack().attacks if each.name == "ends"}["age"]
+    rows = pl.concat([release.frame.select("zip", cell="age"), data.select("age")], how="horizontal")
+    n = n_right = 0
+    for (_, cell), part in rows.group_by("zip", "cell"):
+        if cell is not None and cell.startswith("[") and cell.endswith(")"):
+            n += 1
+            n_right += int(cell[1:].split(",")[0]) in part["age"]
+    assert (found.n_targets, found.n_found) == (n, n_right)
+
+
 def earlier_and_now(n: int = 90, more: int = 4) -> tuple[ht.Release, ht.Release, pl.DataFrame]:
     data = people(n, 2)
     return released(data, 4, method=ht.Mondrian(cut="median")), released(data[: n - more], 3), data

@@ -21,7 +21,7 @@ from hushtable.risk import attack_written, join_risk, link, unicity
 
 __all__ = ["AttackEvaluator", "JoinRiskEvaluator", "LinkEvaluator", "UnicityEvaluator"]
 
-Amount = str | float
+ToleranceEntry = str | float
 
 
 class _Attacker(Evaluator):
@@ -53,7 +53,7 @@ class UnicityEvaluator(_Attacker):
     person: str
     item: str | Names
     known: int | tuple[int, ...] = (2, 4, 8)
-    tolerance: dict[str, Amount] = Field(default_factory=dict)
+    tolerance: dict[str, ToleranceEntry] = Field(default_factory=dict)
     n_trials: int = Field(default=1000, ge=1, strict=True)
     few: int = Field(default=5, ge=1, strict=True)
 
@@ -91,7 +91,7 @@ class LinkEvaluator(_Attacker):
     method: Literal["link"]
     columns: Names | dict[str, str]
     outside: str | None = None
-    tolerance: dict[str, Amount] = Field(default_factory=dict)
+    tolerance: dict[str, ToleranceEntry] = Field(default_factory=dict)
     truth: str | None = None
     control: str | None = None
     few: int = Field(default=5, ge=1, strict=True)

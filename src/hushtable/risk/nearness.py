@@ -60,7 +60,7 @@ def near_counts(codes: CodeArray, counts: CountArray, reaches: Reaches, enough: 
         return np.bincount(labels, weights=counts).astype(np.int64)[labels]
     order = np.lexsort((codes[rough[0]], labels))
     sorted_labels = labels[order]
-    mine = codes[rough][:, order]
+    mine = np.ascontiguousarray(codes[rough][:, order])
     low, high = (np.stack([reaches[j][end][each] for j, each in zip(rough, mine, strict=True)]) for end in (0, 1))
     starts, ends = (np.searchsorted(sorted_labels, sorted_labels, side=side) for side in ("left", "right"))
     found, out = np.empty(n_rows, dtype=np.int64), np.empty(n_rows, dtype=np.int64)

@@ -7,6 +7,7 @@ window of the index.
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -90,11 +91,11 @@ def published(
     n_records = source.records[kept]
     # Of a row that stands for several records, each of these.
     rows = np.repeat(first[kept], n_records) + _counters(n_records)
-    told = {**getattr(claim, "specs", {}), **(specs or {})}
+    told = {**(specs or {}), **getattr(claim, "specs", {})}
     own = getattr(claim, "hierarchies", {})
     # A rule also says what is under a label of values that the release has not.
     rules = {name: rule for name, rule in rules_of(own).items() if rule is not None}
-    meanings = {**own, **rules, **(hierarchies or {})}
+    meanings = {**(hierarchies or {}), **own, **rules}
     frame = edition.frame().one_by_one()
     assert frame.n_rows == len(rows)
     return PublishedTable(frame, told, meanings, source.one_by_one(), rows)
@@ -342,7 +343,7 @@ def _measured(parts: Sequence[_CellList], column: Column, amount: Amount) -> Pla
     bounds = [
         bound for spans, _ in read_parts for cell in spans for span in cell for bound in span[:2] if bound is not None
     ]
-    if values.dtype.kind == "i" and any(not isinstance(each, int) or abs(each) >= LARGEST for each in bounds):
+    if values.dtype.kind == "i" and not all(isinstance(each, int) for each in bounds):
         values = values.astype(np.float64)
     low, high = reach(values, amount)
     points = np.unique(np.concatenate([values, low, high, np.array(bounds, dtype=values.dtype)]))
@@ -459,7 +460,12 @@ def _number(text: str, *, is_whole: bool) -> Any:
         exact = to_exact(text)
     except (ValueError, ArithmeticError):
         return None
-    return exact if is_whole and isinstance(exact, int) else float(exact)
+    if is_whole and isinstance(exact, int) and abs(exact) < LARGEST:
+        return exact
+    try:
+        return float(exact)
+    except OverflowError:
+        return math.inf if exact > 0 else -math.inf
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -382,23 +382,26 @@ def _ends(side: _Publication, rng: np.random.Generator) -> Iterator[OwnAttack]:
         if not claims:
             continue
         width = column.n_values + 1
-        present = np.unique(side.labels * width + table.codes[0, side.source_rows])
+        has_value = table.codes[0, side.source_rows] >= 0
+        present = np.unique((side.labels * width + table.codes[0, side.source_rows])[has_value])
         label, code, low, high = np.array(claims, dtype=np.int64).T
         is_right = np.isin(label * width + code, present)
-        others = high - low > 1
-        drawn = []
-        for _ in range(_DRAWS):
-            other = rng.integers(low[others], high[others] - 1)
-            # Any other value of the interval.
-            other += other >= code[others]
-            drawn.append(np.isin(label[others] * width + other, present).mean() if others.any() else 0.0)
+        is_inside = (low <= code) & (code < high)
+        n_others = high - low - is_inside
+        some = np.flatnonzero(n_others > 0)
+        drawn = [0.0]
+        for _ in range(_DRAWS if len(some) else 0):
+            other = low[some] + rng.integers(0, n_others[some])
+            # Any value of the interval but its end.
+            other += is_inside[some] & (other >= code[some])
+            drawn.append(float(np.isin(label[some] * width + other, present).mean()))
         hits = Counter(label[is_right].tolist())
         claim = f"somebody has the value of {name} at which an interval begins or ends"
         n_right = int(is_right.sum())
         counts = (len(claims), n_right, n_right)
         # By the grammar of cells somebody has both ends of a closed interval; others begin where a grid has it.
         by_chance = any(end is not None and end.is_open for end in (ends[cell] for cell in of_class.tolist()))
-        control, sizes = float(np.mean(drawn)), side.grouped.records
+        control, sizes = sum(drawn) / max(1, len(drawn) - 1), side.grouped.records
         yield _attack("ends", name, claim, counts, control, unit="ends", by_chance=by_chance, hits=hits, sizes=sizes)
 
 
