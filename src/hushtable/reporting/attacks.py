@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from hushtable.claims import Classes
 from hushtable.errors import HushError
 from hushtable.release import Release
+from hushtable.reporting.released import Released
 from hushtable.reporting.sections import (
     Block,
     Cell,
@@ -18,7 +20,7 @@ from hushtable.reporting.sections import (
     row_of,
 )
 from hushtable.reporting.statements import and_
-from hushtable.risk import JoinRisk, Linked, Linking, OwnAttack, OwnAttacks, Unicity
+from hushtable.risk import JoinRisk, Linked, Linking, OwnAttack, OwnAttacks, Unicity, attack_written
 
 __all__ = ["of_attacks", "of_join", "of_linking", "of_release", "of_unicity"]
 
@@ -95,10 +97,13 @@ def of_attacks(found: OwnAttacks) -> tuple[Section, ...]:
     return Section("summary", "In short", (Paragraph(found.headline),)), _tried(found)
 
 
-def of_release(release: Release) -> Section:
-    """Return the section of attacks on a release that its internal report has."""
+def of_release(release: Release | Released) -> Section:
+    """Return the section of attacks on a release, in memory or read back, that its internal report has."""
     try:
-        return _tried(release.attack())
+        if isinstance(release, Release):
+            return _tried(release.attack())
+        assert isinstance(release.claim, Classes)
+        return _tried(attack_written(release.published, release.claim, original=release.original))
     except HushError as error:
         # What the report says of the release otherwise is not lost to an attack that cannot be tried.
         told = f"The attacks could not be tried ({type(error).__name__}): nothing is known of them."

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from hushtable.claims import Verdict
+from hushtable.claims import Classes, Verdict
 from hushtable.errors import InputError, check_type, with_hint
 from hushtable.io import drafts
 from hushtable.masking import MaskedRelease, MaskingTradeoff
@@ -109,7 +109,7 @@ Linking, JoinRisk, OwnAttacks, Comparison, MaskingTradeoff or PipelineRun
     if isinstance(result, (str, os.PathLike)):
         _check_unused(given, ("file", "verdict", "inputs"), "a written release")
         known = released.of_file(result, original=original, policy=_opened(policy))
-        return _of_released(known, inside.sections, audience, title, others)
+        return _of_released(known, _inside, audience, title, others)
     if isinstance(result, Release):
         _check_unused(given, ("original",), "a release in memory, which has it")
         known = released.of_release(result, file=file, policy=_opened(policy), verdict=verdict, inputs=inputs)
@@ -132,7 +132,13 @@ Linking, JoinRisk, OwnAttacks, Comparison, MaskingTradeoff or PipelineRun
     return Report(title or told, audience, sections(result), inputs=drafts.paths_among(*files))
 
 
-def _attacked(sections: tuple[Section, ...], release: Release) -> tuple[Section, ...]:
+def _inside(known: released.Released) -> tuple[Section, ...]:
+    """Return the sections of a written release for insiders; only what claims classes is attacked."""
+    sections = inside.sections(known)
+    return _attacked(sections, known) if isinstance(known.claim, Classes) else sections
+
+
+def _attacked(sections: tuple[Section, ...], release: Release | released.Released) -> tuple[Section, ...]:
     """Return the sections of a release with what attacks find, before the tests that sum it up."""
     place = next(i for i, section in enumerate(sections) if section.name == "tests")
     return (*sections[:place], attacks.of_release(release), *sections[place:])
@@ -145,7 +151,7 @@ def _of_released(
     title: str | None,
     others: tuple[Path, ...],
 ) -> Report:
-    if sections is inside.sections and audience == "internal" and not known.quasi_identifiers:
+    if sections is _inside and audience == "internal" and not known.quasi_identifiers:
         msg = f"{known.file!r} is a masked table: its file does not say what its internal report tells."
         raise InputError(with_hint(msg, "ask for it where it is made, or for the external report."))
     named = f"Release {known.file}" if known.file else "A release"
