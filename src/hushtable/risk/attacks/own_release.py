@@ -558,14 +558,14 @@ def _differences(ours: _Publication, theirs: _Publication, k: int, both: _InBoth
     axes, mine, yours = shared_axes(ours.told, theirs.told, [(name, name) for name in ours.columns])
     cells = mine[:, ours.grouped.first_rows], yours[:, theirs.grouped.first_rows]
     n_pairs = cells[0].shape[1] * cells[1].shape[1]
-    check_memory(4.0 * n_pairs, f"comparing {cells[0].shape[1]} classes with {cells[1].shape[1]} earlier ones", _FEWER)
+    check_memory(8.0 * n_pairs, f"comparing {cells[0].shape[1]} classes with {cells[1].shape[1]} earlier ones", _FEWER)
     meets, inside, outside = (np.ones((cells[0].shape[1], cells[1].shape[1]), dtype=bool) for _ in range(3))
     for axis, each, other in zip(axes, *cells, strict=True):
-        a, b = _covering(axis.runs, axis, each), _covering(axis.places, axis, other)
-        at = np.ix_(a.of_class, b.of_class)
-        meets &= (a.masks @ b.masks.T > 0)[at]
-        inside &= ((1 - a.masks) @ b.masks.T == 0)[at]
-        outside &= (a.masks @ (1 - b.masks).T == 0)[at]
+        a, of_class = np.unique(each, return_inverse=True)
+        b, of_other = np.unique(other, return_inverse=True)
+        at = np.ix_(of_class, of_other)
+        for whole, told in zip((meets, inside, outside), _related(axis, a, b), strict=True):
+            whole &= told[at]
     persons = (None, None) if both.ours is None else (_persons(ours, both.ours), _persons(theirs, both.theirs))
     yield from _subtracted("joined", ours, theirs, (meets, inside), k, persons)
     yield from _subtracted("left", theirs, ours, (meets.T, outside.T), k, persons[::-1])
@@ -574,20 +574,24 @@ def _differences(ours: _Publication, theirs: _Publication, k: int, both: _InBoth
 _FEWER: Final = "compare releases of fewer classes."
 
 
-class _Masks(NamedTuple):
-    """The places that each used cell covers, as zeros and ones, and which of them each class has."""
+def _related(axis: PlaceAxis, ours: CodeArray, theirs: CodeArray) -> tuple[BoolArray, BoolArray, BoolArray]:
+    """Tell which cells of two tables share a place, which of theirs lie in ours, and which of ours lie in theirs."""
+    a, b = axis.runs[ours], axis.places[theirs]
+    if (a[:, 2] < 0).all() and (b[:, 2] < 0).all():
+        (low, high), (first, last) = (each[:, :2].T for each in (a, b))
+        low, high = low[:, None], high[:, None]
+        return (low < last) & (first < high), (low <= first) & (last <= high), (first <= low) & (high <= last)
+    mine, yours = _masks(axis, a), _masks(axis, b)
+    return mine @ yours.T > 0, (1 - mine) @ yours.T == 0, mine @ (1 - yours).T == 0
 
-    masks: np.ndarray[Any, np.dtype[np.float32]]
-    of_class: CodeArray
 
-
-def _covering(runs: CountArray, axis: PlaceAxis, cells: CodeArray) -> _Masks:
-    used, of_class = np.unique(cells, return_inverse=True)
-    check_memory(4.0 * len(used) * axis.n_places, f"the places of {len(used)} cells", _FEWER)
-    masks = np.zeros((len(used), axis.n_places), dtype=np.float32)
-    for mask, (low, high, begin) in zip(masks, runs[used].tolist(), strict=True):
+def _masks(axis: PlaceAxis, runs: CountArray) -> np.ndarray[Any, np.dtype[np.float32]]:
+    """Return the places of each run as zeros and ones."""
+    check_memory(4.0 * len(runs) * axis.n_places, f"the places of {len(runs)} cells", _FEWER)
+    masks = np.zeros((len(runs), axis.n_places), dtype=np.float32)
+    for mask, (low, high, begin) in zip(masks, runs.tolist(), strict=True):
         mask[low:high] = 1 if begin < 0 else axis.bits[begin : begin + high - low]
-    return _Masks(masks, of_class.astype(np.int32))
+    return masks
 
 
 def _persons(side: _Publication, numbers: CountArray | None) -> Callable[[BoolArray], set[int]]:
@@ -611,7 +615,10 @@ def _subtracted(
     is_told = (~meets | inside).all(axis=1) & meets.any(axis=1)
     if not is_told.any():
         return
-    rest = larger.grouped.records - meets @ smaller.grouped.records
+    around, within = np.nonzero(meets)
+    # Sums of whole numbers below 2^53 are exact in bincount's floats.
+    held = np.bincount(around, weights=smaller.grouped.records[within], minlength=len(meets)).astype(np.int64)
+    rest = larger.grouped.records - held
     is_found = is_told & (rest > 0) & (rest < k)
     hits = {label: int(rest[label]) for label in np.flatnonzero(is_found).tolist()}
     n_right = None
