@@ -118,6 +118,14 @@ def test_raw_cells_of_a_file_and_other_names(tmp_path):
     assert (found.n_one_record, found.n_right, found.n_lost) == (alone, alone, 0)
 
 
+def test_a_file_of_decimal_commas_and_german_dates(tmp_path):
+    path = tmp_path / "released.csv"
+    path.write_text("size;born\n1,5;31.12.1999\n2,5;01.02.2000\n4,5;02.03.2001\n", encoding="utf-8")
+    outside = pl.DataFrame({"size": [1.5, 3.0], "born": [dt.date(1999, 12, 31), dt.date(2000, 2, 3)]})
+    found = ht.link(path, outside, on=["size", "born"], tolerance={"size": 0.5, "born": "2D"}).found
+    assert (found.n_one_record, found.n_lost) == (2, 0)
+
+
 def test_a_control_is_linked_by_chance_and_a_release_of_large_classes_links_nobody():
     data, strangers = people(200, 5, missing=0), people(200, 6, missing=0)
     raw = ht.link(data, data, on=["age", "job"], control=strangers, truth="id")

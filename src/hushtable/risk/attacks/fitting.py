@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 import numpy as np
 
 from hushtable._types import CodeArray, CountArray
-from hushtable.claims import covered_by, published_cells, rules_of
+from hushtable.claims import covered_by, listed_cells, published_cells, rules_of
 from hushtable.columns import SUPPRESSED, Column, ColumnSpec, from_texts, listed, read
 from hushtable.errors import ColumnError, InputError, check_columns, with_hint
 from hushtable.hierarchy import Hierarchy, to_exact
@@ -243,7 +243,11 @@ class _CellList(NamedTuple):
 
 def _cells_of(table: PublishedTable, name: str) -> tuple[_CellList, CodeArray]:
     """Return the distinct cells of a published column, and which of them each row has."""
-    found, codes = published_cells(table.frame, name, table.specs.get(name))
+    if name in table.specs:
+        found, codes = published_cells(table.frame, name, table.specs[name])
+    else:
+        # Nobody says that it was rewritten: its cells are spelled as those of any table.
+        found, codes = listed_cells(table.frame.values(name), name)
     hierarchy = table.hierarchies.get(name)
     return _CellList(found, hierarchy, is_untold=hierarchy is None and name in table.hierarchies), codes
 
