@@ -98,8 +98,9 @@ def test_functions_document_every_parameter(name: str) -> None:
     kinds = [each.kind for each in inspect.signature(function).parameters.values()]
     # mpuccs and petsard_mpuccs compare two tables; all other verbs have one. Of split, ratio and seed go without names,
     # of collapse the columns do, of compare the policy, which the release's verbs are methods of. What report takes are
-    # results.
-    n_tables = 2 if parameters[:2] == ["original", "synthetic"] else 1
+    # results; whoever attacks has a table of their own beside the released one.
+    pairs = (["original", "synthetic"], ["release", "outside"], ["first", "second"])
+    n_tables = 2 if parameters[:2] in pairs else 1
     n_plain = {"split": 3, "collapse": 2, "compare": 2, "check_certificate": 3}.get(name, n_tables)
     assert all(kind is inspect.Parameter.KEYWORD_ONLY for kind in kinds[n_plain:])
     assert n_tables == 2 or parameters[0] == ("result" if name == "report" else "data")
@@ -188,6 +189,8 @@ def results() -> dict[str, Any]:
         "Independent": ht.Independent(),
         "KAnonymity": ht.KAnonymity(5),
         "MinimalUniques": ht.minimal_uniques(people, columns=["sex", "marital_status"]),
+        "JoinRisk": ht.join_risk(people[["sex", "education"]], people[["sex"]], on=["sex"]),
+        "Linking": ht.link(people[["sex", "education"]], people, on=["sex"]),
         "LocalRecoding": ht.LocalRecoding(),
         "Mondrian": ht.Mondrian(cut="median"),
         "Mpuccs": ht.mpuccs(people, columns=["sex", "marital_status"]),
@@ -211,6 +214,7 @@ def results() -> dict[str, Any]:
         "Table": ht.Table.encode(people, ["sex"]),
         "Term": ht.Term("gini", -1.0, options={"target": "diagnosis"}),
         "Trace": release.trace,
+        "Unicity": ht.unicity(people, person="name", item="sex", known=1),
         "Utility": release.utility(),
         "Verdict": release.verify(),
     }
@@ -232,6 +236,8 @@ def test_repr_and_dict_are_plain_and_short(results: dict[str, Any], name: str) -
 
 RESULTS = [
     "Comparison",
+    "JoinRisk",
+    "Linking",
     "MaskedRelease",
     "MaskingTradeoff",
     "MinimalUniques",
@@ -244,6 +250,7 @@ RESULTS = [
     "RiskAssessment",
     "Roles",
     "Selection",
+    "Unicity",
     "Utility",
     "Verdict",
 ]

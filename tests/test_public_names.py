@@ -81,8 +81,10 @@ TWO_TYPES = {
     "min_entropy_delta": {"float", "float | None"},
     "missing": {"Missing", "Literal['category', 'never']"},
     "numeric_precision": {"int | None", "Literal['auto'] | int | Mapping[str, int] | None"},
+    "person": {"str", "str | None"},
     "policy": {"Policy | str | os.PathLike[str]", "Policy | str | os.PathLike[str] | None"},
     "progress": {"Progress | None", "WalkProgress | None"},
+    "tolerance": {"float | str | None", "Mapping[str, Any] | None"},
     "weights": {"str | None", "Mapping[str, float] | None"},
 }
 

@@ -78,12 +78,18 @@ from .quality import (
 from .release import Pseudonyms as Pseudonyms, Release as Release
 from .reporting import Report as Report, report as report
 from .risk import (
+    JoinRisk as JoinRisk,
+    Linking as Linking,
     MinimalUniques as MinimalUniques,
     Mpuccs as Mpuccs,
     PetsardMpuccs as PetsardMpuccs,
     RiskAssessment as RiskAssessment,
+    Unicity as Unicity,
+    join_risk as join_risk,
+    link as link,
     minimal_uniques as minimal_uniques,
     petsard_mpuccs as petsard_mpuccs,
+    unicity as unicity,
 )
 from .risk.assess import assess as assess
 from .risk.mpuccs import mpuccs as mpuccs

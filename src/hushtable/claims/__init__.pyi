@@ -1,6 +1,6 @@
 from .certificates import Certificate as Certificate, check_certificate as check_certificate
 from .certificates.prices import certify as certify
-from .classes import Classes as Classes, Limits as Limits, untold as untold
+from .classes import Classes as Classes, Limits as Limits, rules_of as rules_of, untold as untold
 from .coverage import (
     count_covered as count_covered,
     covered_by as covered_by,
@@ -12,6 +12,7 @@ from .coverage import (
 from .grouping import (
     Grouped as Grouped,
     count_values as count_values,
+    cover as cover,
     group as group,
     listed_cells as listed_cells,
     match_classes as match_classes,

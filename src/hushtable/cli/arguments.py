@@ -32,6 +32,7 @@ __all__ = [
     "Threads",
     "Verbose",
     "WithCodebook",
+    "amounts_of",
     "check_effects",
     "frame_of",
     "names_of",
@@ -157,6 +158,18 @@ def numbers_of(option: str, form: str = "COLUMN=NUMBER", example: str = "--weigh
             msg = with_hint(f"{entry!r} is not of the form {form}.", f"for instance: {example}.")
             raise InputError(msg)
     return numbers
+
+
+def amounts_of(option: str, given: str) -> dict[str, str]:
+    """Read how far columns may be from the truth: A=14D,B=1."""
+    amounts = {}
+    for entry in names_of(given):
+        name, _, amount = entry.rpartition("=")
+        if not name or name in amounts:
+            msg = f"{option} {entry!r} {'stands beside another of it' if name else 'is not of the form COLUMN=AMOUNT'}."
+            raise InputError(with_hint(msg, f"for instance: {option} date=14D,stars=1."))
+        amounts[name.strip()] = amount.strip()
+    return amounts
 
 
 def frame_of(path: Path | None, encoding: str | None, delimiter: str | None) -> Frame | None:

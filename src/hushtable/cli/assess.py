@@ -16,6 +16,7 @@ from hushtable.cli.arguments import (
     InFile,
     PolicyFile,
     Threads,
+    amounts_of,
     frame_of,
     names_of,
     place_of,
@@ -83,6 +84,12 @@ def assess(
     tolerance: Tolerance = None,
     thresholds: Thresholds = "2,5,11,20",
     missing: MissingOption = "category",
+    known_within: Annotated[
+        str,
+        typer.Option(
+            metavar="A=14D,B=1", help="How far what is known of these columns may be from the truth; others are exact."
+        ),
+    ] = "",
     fail: Annotated[list[str] | None, fail_above(_FIGURES)] = None,
     report: ReportFile = None,
     force: Force = False,
@@ -107,6 +114,7 @@ def assess(
         "tolerance": _number(tolerance),
         "thresholds": _sizes(thresholds),
         "missing": missing,
+        "known_within": amounts_of("--known-within", known_within) or None,
     }
     with step("reading"):
         frame, asked = _asked(file, policy, (qi, sensitive, person), encoding, delimiter)

@@ -15,6 +15,7 @@ from hushtable.policy import LimitedFigure
 
 __all__ = [
     "assess_figures",
+    "attack_figures",
     "fail_above",
     "failing",
     "limits_of",
@@ -39,7 +40,8 @@ def fail_above(names: Sequence[str]) -> Any:
     return typer.Option(
         "--fail-above",
         metavar="NAME=LIMIT,...",
-        help=f"Exit 1 where {', '.join(names[:-1])} or {names[-1]} is above a limit, or might be.",
+        help=f"Exit 1 where {' or '.join(filter(None, (', '.join(names[:-1]), names[-1])))} is above a limit, or might "
+        "be.",
         show_default=False,
     )
 
@@ -96,6 +98,16 @@ def assess_figures(risk: Mapping[str, Any]) -> dict[str, LimitedFigure]:
         "marketer": LimitedFigure(risk["marketer_risk"], "the expected share of right guesses over all records"),
         "global": LimitedFigure(risk["global_risk"], "the share of the records that is expected to be found"),
         "theta": chance,
+    }
+
+
+def attack_figures(rate: float, count: int, what: str, excess: float | None = None) -> dict[str, LimitedFigure]:
+    """Return what attacks can limit; of the excess over a control the upper end of its interval."""
+    most = math.nan if excess is None else excess
+    return {
+        "rate": LimitedFigure(rate, f"the share {what}"),
+        "count": LimitedFigure(count, f"the number {what}"),
+        "excess": LimitedFigure(most, "the upper end of the 95 % interval of what is beyond the control"),
     }
 
 

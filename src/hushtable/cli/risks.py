@@ -15,6 +15,7 @@ from hushtable.cli.arguments import (
     Force,
     InFile,
     Threads,
+    amounts_of,
     check_effects,
     frame_of,
     names_of,
@@ -258,6 +259,12 @@ def uniques(
     disclosure_fraction: Annotated[
         float, typer.Option(help="Share of the population that the records are, as DIS assumes; in (0, 1).")
     ] = 0.01,
+    tolerance: Annotated[
+        str,
+        typer.Option(
+            metavar="A=14D,B=1", help="How far what is known of these columns may be from the truth; others are exact."
+        ),
+    ] = "",
     seconds: Seconds = None,
     details: Details = None,
     report: ReportFile = None,
@@ -283,6 +290,7 @@ def uniques(
             max_size=max_size,
             missing=missing,  # type: ignore[arg-type]  # checked by the callee
             disclosure_fraction=disclosure_fraction,
+            tolerance=amounts_of("--tolerance", tolerance) or None,
             budget=None if seconds is None else Budget(seconds=seconds),
             progress=progress,
         )

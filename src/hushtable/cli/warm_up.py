@@ -142,12 +142,22 @@ def _score() -> None:
     ht.select_columns(people, objective={"distinction": 1.0})
 
 
+def _attack() -> None:
+    """Look up known records, and count those that are near."""
+    import hushtable as ht
+
+    people = ht.datasets.people(n=60, seed=0)
+    ht.unicity(people, person="name", item="sex", known=1, tolerance={"birth_date": "30D"})
+    ht.minimal_uniques(people, columns=["birth_date", "sex"], tolerance={"birth_date": "30D"})
+
+
 DRILLS: Final[Mapping[str, tuple[Callable[[], None], ...]]] = {
     "anonymize": (_cut, _expose),
     "mondrian": (_cut, _cut_by_size, _cut_by_counts, _cut_otherwise),
     "mingen": (_generalize_minimally,),
     "local-recoding": (_recode_locally,),
     "mpuccs": (_single_out,),
+    "attack": (_attack,),
     "mask-dependence": (_mask,),
     "scores": (_score,),
 }

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Final, Literal
+from typing import Any, Final, Literal
 
 from pydantic import Field, field_validator, model_validator
 
 from hushtable.claims import Classes, Matchings, Verdict
 from hushtable.discover import DEFAULT_SCORES, compare_sets
 from hushtable.errors import InputError, with_hint
-from hushtable.io import Frame, frames
+from hushtable.io import frames
+from hushtable.pipeline.attackers import AttackEvaluator, JoinRiskEvaluator, LinkEvaluator, UnicityEvaluator
+from hushtable.pipeline.evaluating import Evaluator, read_beside
 from hushtable.pipeline.modules import Names
 from hushtable.pipeline.results import Columns, Evaluation, NamedFiles, Tables
-from hushtable.policy import MisplacedError, Policy, Record, failures, mpuccs_figures
+from hushtable.policy import MisplacedError, Policy, failures, mpuccs_figures
 from hushtable.quality import diagnosis
 from hushtable.quality.similarity import similarity
 from hushtable.release import manifest
@@ -43,11 +45,6 @@ _SETTINGS: Final = (
     "config_datetime_precision",
 )
 
-
-# Above a NaN nothing is; and True is no number.
-Limit = Annotated[float, Field(allow_inf_nan=False, strict=True)]
-
-
 _LIMITED: Final = {
     "identification_rate": "rate",
     "weighted_identification_rate": "weighted",
@@ -57,44 +54,6 @@ _LIMITED: Final = {
 """Figures that can be limited, and what --fail-above calls them."""
 
 _JUDGED: Final = (*_TOTALS, "complete", "control")
-
-
-class Evaluator(Record):
-    """Parameters of an evaluator, and how it evaluates.
-
-    Attributes
-    ----------
-    limit : dict of figure to float
-        What figures of its global report may be at most; one that is above, or not known, makes the run fail.
-    """
-
-    figures: ClassVar[tuple[str, ...]] = ()
-    """Figures that a limit may name."""
-
-    method: str
-    limit: dict[str, Limit] = Field(default_factory=dict)
-
-    @field_validator("limit")
-    @classmethod
-    def _names_figures(cls, limit: dict[str, float]) -> dict[str, float]:
-        odd = [name for name in limit if name not in cls.figures]
-        if odd:
-            allowed = f"it may name {', '.join(cls.figures)}" if cls.figures else "this method has no figure to limit"
-            msg = f"limit names {odd[0]!r}; {allowed}"
-            raise ValueError(msg)
-        return limit
-
-    def inputs(self, files: NamedFiles) -> tuple[Path, ...]:
-        """Return the files that it reads."""
-        return ()
-
-    def evaluate(self, tables: Tables, files: NamedFiles, seed: int, wanted: Collection[str]) -> Evaluation:
-        """Look at tables; of what takes long, only the granularities that are wanted are made."""
-        raise NotImplementedError
-
-    def failures(self, found: Evaluation) -> list[str]:
-        """Say what makes the run fail."""
-        return []
 
 
 class MpuccsEvaluator(Evaluator):
@@ -156,7 +115,7 @@ class MpuccsEvaluator(Evaluator):
         return [each["because"] for each in failures(mpuccs_figures(found.judged, limits), limits)]
 
     def _exactly(self, tables: Tables, files: NamedFiles, seed: int) -> Any:
-        control = tables.control if self.control is None else _read_control(files.find(self.control), tables.people)
+        control = tables.control if self.control is None else read_beside(files.find(self.control), tables.people)
         made = tables.current if tables.is_made else None
         if control is not None:
             control = control.drop(tables.removed)
@@ -363,6 +322,10 @@ EVALUATORS: Final[dict[str, type[Evaluator]]] = {
     "mpuccs": MpuccsEvaluator,
     "scores": ScoresEvaluator,
     "verify": VerifyEvaluator,
+    "unicity": UnicityEvaluator,
+    "link": LinkEvaluator,
+    "join_risk": JoinRiskEvaluator,
+    "attack": AttackEvaluator,
     **dict.fromkeys(("default", "quality", "sdmetrics-qualityreport"), SimilarityEvaluator),
     **dict.fromkeys(("diagnosis", "sdmetrics-diagnosticreport"), DiagnosisEvaluator),
     **dict.fromkeys(("anonymeter-singlingout", "anonymeter-linkability", "anonymeter-inference"), LeftOut),
@@ -391,11 +354,6 @@ def _unit(given: str | dict[str, str] | None) -> Any:
     if isinstance(given, dict):
         return {name: PETSARD_UNITS[each.lower()] for name, each in given.items()}
     return PETSARD_UNITS.get(str(given).lower(), _precision(given))
-
-
-def _read_control(path: Path, original: Frame) -> Frame:
-    """Read people who were kept out, as the originals are read."""
-    return frames.read(path, dialect=original.dialect.marks).told(original.specs)
 
 
 def _columns(table: Any) -> Columns:

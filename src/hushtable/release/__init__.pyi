@@ -1,4 +1,5 @@
 from . import manifest as manifest, notes as notes
+from .batch import Batch as Batch
 from .codebook import codebook_paths as codebook_paths, renamed as renamed
 from .edition import Edition as Edition, Rewritten as Rewritten, check_writing as check_writing
 from .exposure import (
@@ -11,4 +12,4 @@ from .exposure import (
 from .manifest import external_facts as external_facts, manifest_path as manifest_path, sha256 as sha256
 from .notes import FarOut as FarOut
 from .pseudonyms import Pseudonyms as Pseudonyms, pseudonymize as pseudonymize
-from .release import Batch as Batch, Release as Release
+from .release import Release as Release

@@ -1,7 +1,4 @@
-"""Release: what every protecting method returns.
-
-The next batch of a release: what publishes new rows, and what became of them.
-"""
+"""Release: what every protecting method returns."""
 
 from __future__ import annotations
 
@@ -10,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -33,69 +30,16 @@ from hushtable.quality import (
     release_bound,
 )
 from hushtable.recoding import PublishedIntervals, Recoding
+from hushtable.release.batch import Batch, Learns, NextBatch
 from hushtable.release.codebook import Codebook
 from hushtable.release.edition import Edition, Rewritten
 from hushtable.release.exposure import Exposure, ExposureLimit, measure_exposure, persons_of
 from hushtable.release.pseudonyms import Pseudonyms
+from hushtable.risk import OwnAttacks, attack_release
 from hushtable.search import Budget, Trace
 from hushtable.tables import Partition, Table
 
-__all__ = ["Batch", "Learns", "NextBatch", "Release"]
-
-
-class NextBatch(Protocol):
-    """The cells of a release, by which new rows are published."""
-
-    def apply(self, rows: Any, *, earlier: Any = None, key: bytes | None = None) -> Any:
-        """Publish new rows."""
-        ...
-
-    def recode(self, rows: Any) -> Any:
-        """Return rows with these cells, judged by nobody."""
-        ...
-
-    def check_saveable(self) -> None:
-        """Raise InputError where they hold what comes from the data."""
-        ...
-
-    def save(self, path: str | Path, *, overwrite: bool = False) -> None:
-        """Write them to a file."""
-        ...
-
-
-class Learns(Protocol):
-    """What tells of a release by which cells new rows can be published."""
-
-    def learned(self, release: Any) -> NextBatch:
-        """Tell it of a release."""
-        ...
-
-
-@dataclass(frozen=True, slots=True)
-class Batch:
-    """How new rows were published by the cells of an earlier release.
-
-    Attributes
-    ----------
-    replaces_earlier : bool
-        Whether they were judged together with the earlier rows, in a release that replaces the earlier one; else by
-        themselves.
-    n_unfit : int
-        Records that no cell covers.
-    n_failed : int
-        Records of classes that fail a model.
-    """
-
-    replaces_earlier: bool
-    n_unfit: int
-    n_failed: int
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return it as plain values; of the two, only the first may go with a published file."""
-        return {
-            "replaces_earlier": self.replaces_earlier,
-            "batch": {"n_unfit": self.n_unfit, "n_failed": self.n_failed},
-        }
+__all__ = ["Release"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -417,6 +361,62 @@ class Release:
         trace = replace(self.trace, bound=value, gap=gap, optimal=self.trace.optimal or gap == 0.0)
         return replace(self, trace=trace, certificate=self.certificate or floor.certificate)
 
+    def attack(self, earlier: Any = None, *, person: str | None = None, seed: int = 0) -> OwnAttacks:
+        """Attack the release with all that its publisher knows, and say what to change.
+
+        Homogeneity: classes that agree on a sensitive column. Ends: somebody has the value at which an interval
+        begins or ends, which who knows the method can tell. Linked records: persons who are found by several of them.
+        With an earlier release of people of whom many are in both: the sensitive values that both leave of a person,
+        and those who joined or left since, told by subtracting classes.
+
+        Parameters
+        ----------
+        earlier : Release, path or dataframe, optional
+            With the same quasi-identifiers; of a file or frame cells are read as this release writes them.
+        person : str, optional
+            The column of both sources that says who is in both: only with it is known how often intersections and
+            differences are right. The person of the claim, where both sources have it, when not given.
+        seed : int
+            Of the controls. Numbers of witnesses are drawn by the operating system, anew in every run.
+
+        Returns
+        -------
+        OwnAttacks
+            For insiders: it counts what the release gives away. `OwnAttacks.to_dict` has a form for outsiders.
+
+        Raises
+        ------
+        InputError
+            The earlier release has no class, or what its cells stand for cannot be told.
+        ColumnError
+            It lacks a quasi-identifier, or a source the person.
+
+        Notes
+        -----
+        Machanavajjhala et al. (2007) for homogeneity, Ganta, Kasiviswanathan and Smith (2008) for the intersection of
+        releases, Cohen (2022) for what the method gives away. Each attack is tried as stated; that one finds nothing
+        does not show that no better one would.
+
+        Examples
+        --------
+        >>> import polars as pl
+        >>> import hushtable as ht
+        >>> people = pl.DataFrame({"age": [31, 34, 52, 57], "ill": ["flu", "flu", "gout", "mumps"]})
+        >>> release = ht.anonymize(people, quasi_identifiers=["age"], models=[ht.KAnonymity(2)], sensitive=["ill"])
+        >>> release.attack().fell
+        ('homogeneity', 'ends')
+        """
+        own = getattr(self.claim, "person", None)
+        knows = own is not None and isinstance(earlier, Release) and own in _names(earlier.source)
+        return attack_release(
+            self,
+            earlier,
+            k=getattr(self.claim, "k", 2),
+            linkage=self.linkage() if self.exposure is None else self.exposure.linkage,
+            person=own if person is None and knows else person,
+            seed=seed,
+        )
+
     def plot_search(self, *, ax: Any = None) -> Any:
         """Draw how the search went, best loss and proven bound; return the matplotlib axes.
 
@@ -670,3 +670,7 @@ class Release:
     def _input(self) -> Frame:
         """Return the input as a frame, whose rows stand for as many records as they did."""
         return self.source.frame() if isinstance(self.source, Table) else self.source
+
+
+def _names(source: Frame | Table) -> tuple[str, ...]:
+    return source.names if isinstance(source, Table) else source.columns

@@ -7,17 +7,17 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from hushtable.claims import Verdict
+from hushtable.claims import Classes, Verdict
 from hushtable.errors import InputError, check_type, with_hint
 from hushtable.io import drafts
 from hushtable.masking import MaskedRelease, MaskingTradeoff
 from hushtable.pipeline import PipelineRun
 from hushtable.policy import Comparison, Policy
 from hushtable.release import Release, codebook_paths, manifest_path
-from hushtable.reporting import comparison, inside, masking, outside, released, risk, run
+from hushtable.reporting import attacks, comparison, inside, masking, outside, released, risk, run
 from hushtable.reporting.document import Report
 from hushtable.reporting.sections import Audience, Section
-from hushtable.risk import MinimalUniques, Mpuccs, RiskAssessment
+from hushtable.risk import JoinRisk, Linking, MinimalUniques, Mpuccs, OwnAttacks, RiskAssessment, Unicity
 
 __all__ = ["report"]
 
@@ -25,6 +25,10 @@ _INTERNAL: Final[Mapping[type, tuple[str, Callable[[Any], tuple[Section, ...]]]]
     RiskAssessment: ("How easily people can be found", risk.of_assessment),
     Mpuccs: ("Who is singled out", risk.of_mpuccs),
     MinimalUniques: ("On how few columns people are unique", risk.of_uniques),
+    Unicity: ("Who is found by a few records", attacks.of_unicity),
+    Linking: ("Who is found by another table", attacks.of_linking),
+    JoinRisk: ("What two tables tell together", attacks.of_join),
+    OwnAttacks: ("Attacks on a release", attacks.of_attacks),
     Comparison: ("What every step of safety costs", comparison.of_comparison),
     MaskingTradeoff: ("Stars against kept correlation", masking.of_tradeoff),
     PipelineRun: ("A pipeline's run", run.of_run),
@@ -47,8 +51,8 @@ def report(
 
     Parameters
     ----------
-    result : Release, MaskedRelease, path of a written release, RiskAssessment, Mpuccs, MinimalUniques, Comparison, \
-MaskingTradeoff or PipelineRun
+    result : Release, MaskedRelease, path of a written release, RiskAssessment, Mpuccs, MinimalUniques, Unicity, \
+Linking, JoinRisk, OwnAttacks, Comparison, MaskingTradeoff or PipelineRun
     audience : {"internal", "external"}
         Who reads: those who make a release, or whoever receives it. Only a release has an external form, and only
         one that was verified. That holds nothing which the file does not show: no objective, trace or bound, no
@@ -105,11 +109,11 @@ MaskingTradeoff or PipelineRun
     if isinstance(result, (str, os.PathLike)):
         _check_unused(given, ("file", "verdict", "inputs"), "a written release")
         known = released.of_file(result, original=original, policy=_opened(policy))
-        return _of_released(known, inside.sections, audience, title, others)
+        return _of_released(known, _inside, audience, title, others)
     if isinstance(result, Release):
         _check_unused(given, ("original",), "a release in memory, which has it")
         known = released.of_release(result, file=file, policy=_opened(policy), verdict=verdict, inputs=inputs)
-        return _of_released(known, inside.sections, audience, title, others)
+        return _of_released(known, lambda each: _attacked(inside.sections(each), result), audience, title, others)
     if isinstance(result, MaskedRelease):
         _check_unused(given, ("original", "policy", "verdict"), "a masked table")
         known = released.of_masked(result, file=file, inputs=inputs)
@@ -128,6 +132,18 @@ MaskingTradeoff or PipelineRun
     return Report(title or told, audience, sections(result), inputs=drafts.paths_among(*files))
 
 
+def _inside(known: released.Released) -> tuple[Section, ...]:
+    """Return the sections of a written release for insiders; only what claims classes is attacked."""
+    sections = inside.sections(known)
+    return _attacked(sections, known) if isinstance(known.claim, Classes) else sections
+
+
+def _attacked(sections: tuple[Section, ...], release: Release | released.Released) -> tuple[Section, ...]:
+    """Return the sections of a release with what attacks find, before the tests that sum it up."""
+    place = next(i for i, section in enumerate(sections) if section.name == "tests")
+    return (*sections[:place], attacks.of_release(release), *sections[place:])
+
+
 def _of_released(
     known: released.Released,
     sections: Callable[[released.Released], tuple[Section, ...]],
@@ -135,7 +151,7 @@ def _of_released(
     title: str | None,
     others: tuple[Path, ...],
 ) -> Report:
-    if sections is inside.sections and audience == "internal" and not known.quasi_identifiers:
+    if sections is _inside and audience == "internal" and not known.quasi_identifiers:
         msg = f"{known.file!r} is a masked table: its file does not say what its internal report tells."
         raise InputError(with_hint(msg, "ask for it where it is made, or for the external report."))
     named = f"Release {known.file}" if known.file else "A release"

@@ -1,4 +1,18 @@
 from .assessment import RiskAssessment as RiskAssessment
+from .attacks.few_records import Unicity as Unicity, unicity as unicity
+from .attacks.linking import (
+    JoinRisk as JoinRisk,
+    Linked as Linked,
+    Linking as Linking,
+    join_risk as join_risk,
+    link as link,
+)
+from .attacks.own_release import (
+    OwnAttack as OwnAttack,
+    OwnAttacks as OwnAttacks,
+    attack_release as attack_release,
+    attack_written as attack_written,
+)
 from .bands import record_bands as record_bands, size_bands as size_bands, stair as stair
 from .mpuccs import Mpuccs as Mpuccs, encoded as encoded
 from .petsard import PETSARD_UNITS as PETSARD_UNITS, PetsardMpuccs as PetsardMpuccs, petsard_mpuccs as petsard_mpuccs

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, Literal
 
@@ -35,6 +35,7 @@ from hushtable.risk.counted import (
     weigh,
 )
 from hushtable.risk.hipaa import SafeHarborFinding, safe_harbor
+from hushtable.risk.nearness import near_counts, reaches_of
 from hushtable.risk.presets import SAFE_HARBOR, smallest_class_of, thresholds_in
 from hushtable.tables import Table, warn_of_missing_numbers
 
@@ -220,6 +221,7 @@ def assess(
     tolerance: float | str | None = None,
     thresholds: Sequence[int] = THRESHOLDS,
     missing: Missing = "category",
+    known_within: Mapping[str, Any] | None = None,
     specs: Mapping[str, ColumnSpec] | None = None,
 ) -> RiskAssessment:
     """Measure the re-identification risk of a table as it stands.
@@ -250,6 +252,10 @@ def assess(
         Class sizes below which records are counted.
     missing : {"category", "wildcard", "worst"}
         Whether a missing value is a value of its own, matches anything, or nothing.
+    known_within : mapping of column to amount, optional
+        How far what is known of a quasi-identifier may be from the truth, as `tolerance` of `hushtable.unicity`:
+        ``{"age": 2, "admitted": "14D"}``. Class sizes are then the records that a record could be taken for; what
+        classes tell of sensitive columns stays that of equal values. For records of the table alone.
     specs : mapping of column to ColumnSpec, optional
         Kinds of columns where the data do not say.
 
@@ -286,6 +292,12 @@ def assess(
     table = Table.encode(data, (*columns, *dict.fromkeys(named)), specs)
     warn_of_missing_numbers(table)
     counted = count_classes(table, columns, person, missing)
+    if known_within is not None:
+        _check_rough(population, population_size, weights, person, missing)
+        sizes = near_counts(
+            counted.codes, counted.members, reaches_of(table.select(columns), known_within, "known_within")
+        )
+        counted = replace(counted, sizes=sizes, is_rough=True)
     known = _population(counted, population, population_size, weights, specs)
     households = None if household is None else _of_households(counted, known, household)
     source = "polars" if isinstance(data, Table) else frames.library(data)
@@ -310,6 +322,7 @@ def assess(
         **_against(counted, tolerated, found),
         records=records,
         source=source,
+        known_within={name: str(amount) for name, amount in (known_within or {}).items()},
     )
 
 
@@ -409,6 +422,23 @@ def _mean(counted: Counted, risks: FloatArray) -> float:
     """Return the mean over records of a risk of classes; 1 without records."""
     n_records = counted.table.n_records
     return math.fsum((risks * counted.records).tolist()) / n_records if n_records else 1.0
+
+
+def _check_rough(
+    population: Any, population_size: float | None, weights: str | None, person: str | None, missing: str
+) -> None:
+    """Raise InputError where rough knowledge is asked for beside what is estimated or counted by equal values."""
+    given = {
+        "population": population is not None,
+        "population_size": population_size is not None,
+        "weights": weights is not None,
+        "person": person is not None,
+        f"missing={missing!r}": missing != "category",
+    }
+    odd = [name for name, is_given in given.items() if is_given]
+    if odd:
+        msg = f"known_within was given with {odd[0]}, which goes by equal values."
+        raise InputError(with_hint(msg, "leave one of the two out."))
 
 
 def _check_choices(

@@ -57,6 +57,12 @@ def headline(risk: RiskAssessment) -> str:
 
 def notes(risk: RiskAssessment) -> Iterator[str]:
     """Say what the figures do not say by themselves."""
+    if risk.known_within:
+        known = ", ".join(f"{name} within {amount}" for name, amount in risk.known_within.items())
+        yield (
+            f"class sizes count the records that somebody who knows {known} takes a record for; who knows more finds "
+            "more"
+        )
     for name, each in risk.homogeneity.items():
         if each.n_homogeneous:
             kept = " although every class is large enough" if risk.within_tolerance else ""
@@ -216,6 +222,9 @@ class RiskAssessment:
         What frames show of single records; in no representation and no dictionary.
     source : str
         The dataframe library that `to_frame` answers in.
+    known_within : dict of column to str
+        How far what is known of a column may be from the truth; others are known exactly. Where it names one, class
+        sizes are the records that a record could be taken for.
     """
 
     quasi_identifiers: tuple[str, ...]
@@ -251,6 +260,7 @@ class RiskAssessment:
     safe_harbor: tuple[SafeHarborFinding, ...] | None
     records: Records = field(repr=False, compare=False)
     source: str = field(repr=False, compare=False)
+    known_within: dict[str, str] = field(default_factory=dict)
 
     @property
     def headline(self) -> str:

@@ -68,6 +68,8 @@ class Counted:
         The same by the reading that was asked for: how many the records of a class match.
     gaps : ndarray of int64
         The classes that miss a quasi-identifier.
+    is_rough : bool
+        Whether ``sizes`` are records that are near enough to be taken for those of a class.
     """
 
     table: Table
@@ -78,6 +80,7 @@ class Counted:
     members: CountArray = field(repr=False)
     sizes: CountArray = field(repr=False)
     gaps: CountArray = field(repr=False)
+    is_rough: bool = False
 
     @property
     def codes(self) -> CodeArray:
@@ -96,6 +99,10 @@ class Counted:
 
     def smallest_by_missing(self) -> dict[str, int]:
         """Return the smallest class by every reading of missing values; 0 of an empty table."""
+        if self.is_rough:
+            # As a wildcard a missing value is near more, not less.
+            smallest = int(self.sizes.min(initial=self.table.n_records))
+            return {**dict.fromkeys(READINGS, smallest), "worst": min(smallest, 1) if len(self.gaps) else smallest}
         if not len(self.gaps):
             return dict.fromkeys(READINGS, int(self.members.min(initial=self.table.n_records)))
         codes = self.codes

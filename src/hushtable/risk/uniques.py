@@ -17,6 +17,7 @@ from hushtable.errors import InputError, check_whole, with_hint
 from hushtable.io import frames
 from hushtable.plots import charts
 from hushtable.risk.assessment import percent
+from hushtable.risk.nearness import lone_sets, near_counts, reaches_of
 from hushtable.risk.population import SampleClasses, data_intrusion
 from hushtable.search import Budget, Trace, check_budget
 from hushtable.tables import Coverage, Table, WalkProgress, lattice
@@ -177,6 +178,7 @@ def minimal_uniques(
     max_size: int | None = None,
     missing: Literal["category", "never"] = "category",
     disclosure_fraction: float = 0.01,
+    tolerance: Mapping[str, Any] | None = None,
     specs: Mapping[str, ColumnSpec] | None = None,
     budget: Budget | None = None,
     progress: WalkProgress | None = None,
@@ -194,6 +196,9 @@ def minimal_uniques(
         Missing is one value, or a record is unique on no set where it has none.
     disclosure_fraction : float
         In (0, 1): the sampling fraction that DIS assumes.
+    tolerance : mapping of column to amount, optional
+        How far what is known of a value may be from the truth, as in `hushtable.unicity`: a record is unique where no
+        other one is as near, in every column of the set. Other columns are known exactly.
     specs : mapping of column to ColumnSpec, optional
         Kinds of columns where the data do not say.
     budget : Budget, optional
@@ -212,7 +217,8 @@ def minimal_uniques(
     the records unique on all columns, P those in exact pairs, f the fraction (Skinner and Elliot 2002). DIS-SUDA as
     sdcMicro has it, except for U, which it undercounts.
 
-    Worst case 2^columns sets; 32,561 records of 8 columns take 0.1 s once coded.
+    Worst case 2^columns sets; 32,561 records of 8 columns take 0.1 s once coded. With a tolerance every set of columns
+    is looked at by itself, and DIS counts the records that a record could be taken for: as many as are near it.
 
     Examples
     --------
@@ -231,24 +237,32 @@ def minimal_uniques(
     _check(table, largest, missing, disclosure_fraction)
     began = time.perf_counter()
     distinct, inverse = table.collapse()
-    order = np.argsort([-column.n_values for column in table.columns], kind="stable")
-    grid = lattice.grid(
-        np.ascontiguousarray(distinct.codes[order]),
-        [table.columns[j].n_values for j in order],
-        distinct.counts,
-        distinct.counts,
-        range(1, largest + 1),
-        missing_matches=missing == "category",
-    )
-    sets = lattice.minimal_sets(grid, budget=budget, progress=progress)
+    reaches = reaches_of(table, tolerance)
+    is_category = missing == "category"
+    if reaches:
+        order = np.arange(n_columns)
+        sets = lone_sets(distinct.codes, distinct.counts, reaches, largest, missing_matches=is_category, budget=budget)
+        sizes_near = near_counts(distinct.codes, distinct.counts, reaches)
+    else:
+        order = np.argsort([-column.n_values for column in table.columns], kind="stable")
+        grid = lattice.grid(
+            np.ascontiguousarray(distinct.codes[order]),
+            [table.columns[j].n_values for j in order],
+            distinct.counts,
+            distinct.counts,
+            range(1, largest + 1),
+            missing_matches=is_category,
+        )
+        sets = lattice.minimal_sets(grid, budget=budget, progress=progress)
+        sizes_near = distinct.counts
     rows, paths = _in_table_order(sets, order, inverse)
     trace = Trace("minimal_uniques", sets.n_sets, time.perf_counter() - began, complete=sets.complete_to == largest)
     sizes = (paths >= 0).sum(axis=1)
     weights = _weights(n_columns, largest)[sizes]
     suda = _scores(rows, weights, table.n_rows)
     ihsn = _scores(rows, _ihsn_weights(n_columns)[sizes], table.n_rows)
-    n_unique = int((distinct.counts == 1).sum())
-    dis = _dis(distinct.counts, disclosure_fraction)
+    n_unique = int((sizes_near == 1).sum())
+    dis = _dis(_as_classes(sizes_near, distinct.counts) if reaches else distinct.counts, disclosure_fraction)
     return MinimalUniques(
         table,
         largest,
@@ -312,6 +326,12 @@ def _weights(n_columns: int, max_size: int) -> FloatArray:
 def _ihsn_weights(n_columns: int) -> FloatArray:
     """Return the older weight by size: (2^(d-k) - 1) k! (d-k)! / d!."""
     return np.array([0.0, *((2 ** (n_columns - k) - 1) / math.comb(n_columns, k) for k in range(1, n_columns + 1))])
+
+
+def _as_classes(sizes: CountArray, counts: CountArray) -> CountArray:
+    """Return sizes of classes of which as many records are in one of each size: nearness parts no records."""
+    n_records = np.bincount(np.minimum(sizes, 3), weights=counts, minlength=4).astype(np.int64)
+    return np.repeat([1, 2, 3], [n_records[1], n_records[2] // 2, -(-n_records[3] // 3)])
 
 
 def _dis(counts: CountArray, fraction: float) -> float:

@@ -1,0 +1,323 @@
+"""unicity, link, join-risk, attack: what is found by who knows roughly, has another table, or an earlier release."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+import typer
+
+from hushtable.cli.arguments import (
+    AsJson,
+    Delimiter,
+    Encoding,
+    Force,
+    InFile,
+    amounts_of,
+    check_effects,
+    frame_of,
+    names_of,
+    place_of,
+    table_of,
+)
+from hushtable.cli.limits import attack_figures, fail_above, failing, limits_of
+from hushtable.cli.report import ReportFile, check_report, write_report
+from hushtable.cli.terminal import aligned, print_json, say, step
+from hushtable.errors import InputError, with_hint
+from hushtable.policy import LimitedFigure, failures
+
+if TYPE_CHECKING:
+    from hushtable.io import Frame
+    from hushtable.risk import JoinRisk, Linking, OwnAttacks, Unicity
+
+__all__ = ["attack", "join_risk", "link", "unicity"]
+
+ToleranceOption = Annotated[
+    str,
+    typer.Option(
+        "--tolerance",
+        metavar="A=14D,B=1",
+        help="How far what is known of these columns may be from the truth: 14D, 2h, a number; 0 is exact.",
+    ),
+]
+OnOption = Annotated[
+    str,
+    typer.Option("--on", metavar="A,B=C", help="Columns to compare; B=C where the second table calls B another name."),
+]
+TruthOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="COLUMN", help="Whose record a row is, in both tables: count right links.", show_default=False
+    ),
+]
+FewOption = Annotated[int, typer.Option(min=1, help="Count those who are among fewer than so many, too.")]
+
+_UNICITY_FIGURES: Final = ("rate", "count")
+_LINK_FIGURES: Final = ("rate", "excess", "count")
+_JOIN_FIGURES: Final = ("rate", "count")
+_ATTACK_FIGURES: Final = ("count",)
+
+
+def unicity(
+    file: InFile,
+    person: Annotated[str, typer.Option(metavar="COLUMN", help="Whose record a row is.", show_default=False)],
+    item: Annotated[str, typer.Option(metavar="A,B", help="What is known exactly of a record.", show_default=False)],
+    known: Annotated[str, typer.Option(metavar="2,4,8", help="How many records of a person are known.")] = "2,4,8",
+    tolerance: ToleranceOption = "",
+    original: Annotated[
+        Path | None,
+        typer.Option(help="What a released file was made from: the records that are known.", show_default=False),
+    ] = None,
+    trials: Annotated[int, typer.Option(min=1, help="Persons to look for, for each number of records.")] = 1000,
+    few: FewOption = 5,
+    seed: Annotated[int, typer.Option(help="Of the draws.")] = 0,
+    fail: Annotated[list[str] | None, fail_above(_UNICITY_FIGURES)] = None,
+    report: ReportFile = None,
+    force: Force = False,
+    encoding: Encoding = None,
+    delimiter: Delimiter = None,
+    as_json: AsJson = False,
+) -> None:
+    """Count the persons who are found by a few of their records, known roughly."""
+    from hushtable.risk import unicity as unicity_
+
+    limits = limits_of(fail, _UNICITY_FIGURES)
+    check_report(report, [place_of(file), *([original] if original is not None else [])], force=force)
+    with step("reading"):
+        frame, meaning = _released(file, encoding, delimiter)
+        source = frame_of(original, encoding, delimiter)
+    with step("looking for persons"):
+        found = unicity_(
+            frame,
+            person=person,
+            item=names_of(item),
+            known=_sizes(known),
+            tolerance=amounts_of("--tolerance", tolerance),
+            original=source,
+            n_trials=trials,
+            few=few,
+            seed=seed,
+            **meaning,
+        )
+    write_report(found, report, force=force)
+    most = max(found.known, key=lambda each: each.rate)
+    figures = attack_figures(most.rate, most.n_found, f"of the persons who are found by {most.n_known} records")
+    _show({"file": file.name, **found.to_dict()}, [] if as_json else _unicity_lines(found), figures, limits)
+
+
+def link(
+    release: Annotated[
+        Path, typer.Argument(metavar="RELEASE", help="The released table, its manifest beside it if there is one.")
+    ],
+    outside: Annotated[Path, typer.Argument(metavar="OUTSIDE", help="The table that somebody holds.")],
+    on: OnOption,
+    tolerance: ToleranceOption = "",
+    truth: TruthOption = None,
+    control: Annotated[
+        Path | None, typer.Option(help="The same of people who are not in the release.", show_default=False)
+    ] = None,
+    few: FewOption = 5,
+    fail: Annotated[list[str] | None, fail_above(_LINK_FIGURES)] = None,
+    report: ReportFile = None,
+    force: Force = False,
+    encoding: Encoding = None,
+    delimiter: Delimiter = None,
+    as_json: AsJson = False,
+) -> None:
+    """Count the records of another table that fit one released record, or one class, alone."""
+    from hushtable.risk import link as link_
+
+    limits = limits_of(fail, _LINK_FIGURES)
+    if "excess" in limits and control is None:
+        msg = "--fail-above excess has no effect without --control."
+        raise InputError(with_hint(msg, "give that too, or leave it out."))
+    check_report(report, [release, outside, *([control] if control is not None else [])], force=force)
+    with step("reading"):
+        frame, meaning = _released(release, encoding, delimiter)
+        others = [frame_of(path, encoding, delimiter) for path in (outside, control)]
+    with step("looking up records"):
+        found = link_(
+            frame,
+            others[0],
+            on=_pairs(on),
+            tolerance=amounts_of("--tolerance", tolerance),
+            truth=truth,
+            control=others[1],
+            few=few,
+            **meaning,
+        )
+    write_report(found, report, force=force)
+    excess = None if found.excess_interval is None else found.excess_interval[1]
+    figures = attack_figures(
+        found.rate, found.found.n_one_record, "of the outside records that fit one released record alone", excess
+    )
+    _show({"release": release.name, **found.to_dict()}, [] if as_json else _link_lines(found), figures, limits)
+
+
+def join_risk(
+    first: Annotated[Path, typer.Argument(metavar="FIRST", help="A published table.")],
+    second: Annotated[Path, typer.Argument(metavar="SECOND", help="Another one of the same source or people.")],
+    on: OnOption,
+    truth: TruthOption = None,
+    fail: Annotated[list[str] | None, fail_above(_JOIN_FIGURES)] = None,
+    report: ReportFile = None,
+    force: Force = False,
+    encoding: Encoding = None,
+    delimiter: Delimiter = None,
+    as_json: AsJson = False,
+) -> None:
+    """Count the records that two published tables rebuild when they are joined."""
+    from hushtable.risk import join_risk as join_risk_
+
+    limits = limits_of(fail, _JOIN_FIGURES)
+    check_report(report, [first, second], force=force)
+    with step("reading"):
+        one, meaning = _released(first, encoding, delimiter)
+        two, others = _released(second, encoding, delimiter)
+    with step("joining"):
+        told = {name: {**others[name], **meaning[name]} for name in meaning}
+        found = join_risk_(one, two, on=_pairs(on), truth=truth, **told)
+    write_report(found, report, force=force)
+    figures = attack_figures(found.rate, found.n_rebuilt, "of the records that the join rebuilds")
+    _show({"first": first.name, "second": second.name, **found.to_dict()},
+          [] if as_json else _join_lines(found), figures, limits)  # fmt: skip
+
+
+def attack(
+    release: Annotated[
+        Path, typer.Argument(metavar="RELEASE", help="A written release, its manifest beside it.", show_default=False)
+    ],
+    earlier: Annotated[
+        Path | None,
+        typer.Option(help="An earlier release of people of whom many are in both.", show_default=False),
+    ] = None,
+    original: Annotated[
+        Path | None, typer.Option(help="What the release was made from, for intersections.", show_default=False)
+    ] = None,
+    external: Annotated[
+        bool, typer.Option("--external", help="With --json: no witness, and no count below k.")
+    ] = False,
+    seed: Annotated[int, typer.Option(help="Of the controls.")] = 0,
+    fail: Annotated[list[str] | None, fail_above(_ATTACK_FIGURES)] = None,
+    report: ReportFile = None,
+    force: Force = False,
+    encoding: Encoding = None,
+    delimiter: Delimiter = None,
+    as_json: AsJson = False,
+) -> None:
+    """Attack a release of your own: homogeneity, linked records, and what an earlier release adds."""
+    from hushtable.claims import Classes
+    from hushtable.release import manifest
+    from hushtable.risk import attack_written
+
+    limits = limits_of(fail, _ATTACK_FIGURES)
+    check_effects({"--external": external, "--json": as_json}, {"--external": ("--json",)}, {})
+    check_report(report, [release, *(path for path in (earlier, original) if path is not None)], force=force)
+    manifest.read(release)
+    claim = manifest.claim_of(release)
+    if not isinstance(claim, Classes):
+        msg = f"{str(release)!r} claims nothing of classes."
+        raise InputError(with_hint(msg, "attack what hushtable anonymize wrote."))
+    with step("reading"):
+        frame = table_of(release, encoding, delimiter, manifest.dialect_of(release))
+        others = [frame_of(path, encoding, delimiter) for path in (earlier, original)]
+    with step("attacking"):
+        found = attack_written(frame, claim, others[0], original=others[1], seed=seed)
+    write_report(found, report, force=force)
+    told = found.to_dict("external" if external else "internal")
+    figures = {"count": LimitedFigure(len(found.fell), "the number of attacks to which the release falls")}
+    _show({"release": release.name, **told}, [] if as_json else _attack_lines(found), figures, limits)
+
+
+def _attack_lines(found: OwnAttacks) -> list[str]:
+    titles = ("attack", "column", "targets", "found", "share", "by chance")
+    rows = [
+        (each.name, each.column or "", f"{each.n_targets:,}", f"{each.n_found:,}", f"{each.rate:.1%}",
+         "" if each.control_rate is None else f"{each.control_rate:.1%}")
+        for each in found.attacks
+    ]  # fmt: skip
+    return [
+        found.headline,
+        *([aligned(titles, rows, right=titles[2:])] if rows else []),
+        *dict.fromkeys(f"  {each.name}: {each.advice}" for each in found.attacks if each.fell),
+        *(f"  not tried: {name} ({why})" for name, why in found.untried.items()),
+    ]
+
+
+def _released(path: Path, encoding: str | None, delimiter: str | None) -> tuple[Frame, dict[str, Any]]:
+    """Read a table that was released, and what the manifest beside it says of its cells."""
+    from hushtable.release import manifest
+
+    claim = manifest.claim_of(path)
+    frame = table_of(path, encoding, delimiter, None if claim is None else manifest.dialect_of(path))
+    return frame, {name: dict(getattr(claim, name, {})) for name in ("specs", "hierarchies")}
+
+
+def _pairs(on: str) -> dict[str, str]:
+    """Read columns and what the second table calls them."""
+    pairs = [entry.partition("=") for entry in names_of(on)]
+    return {name.strip(): (other if mark else name).strip() for name, mark, other in pairs}
+
+
+def _sizes(known: str) -> list[int]:
+    try:
+        return [int(each) for each in names_of(known)]
+    except ValueError:
+        msg = f"--known {known!r} is no list of whole numbers."
+        raise InputError(with_hint(msg, "for instance: --known 2,4,8.")) from None
+
+
+def _show(entries: dict[str, Any], lines: Sequence[str], figures: Any, limits: Mapping[str, float]) -> None:
+    """Print lines, or the entries as JSON where there are none; then leave with exit 1 where a limit failed."""
+    failed = failures(figures, limits)
+    with failing(failed):
+        if lines:
+            say(*lines)
+        else:
+            print_json({**entries, **({"failed_above": failed} if limits else {})})
+
+
+def _unicity_lines(found: Unicity) -> list[str]:
+    roughly = [f"{name} within {amount}" for name, amount in found.tolerance.items()]
+    rows = []
+    for each in found.known:
+        low, high = each.interval
+        right = "" if each.n_right is None else f"{each.n_right:,}"
+        rows.append(
+            (f"{each.n_known}", f"{each.n_trials:,}", f"{each.n_found:,}", f"{each.rate:.1%}",
+             f"{low:.1%} to {high:.1%}", f"{each.n_few:,}", right)
+        )  # fmt: skip
+    titles = ("records known", "persons", "found", "share", "95 % interval", "among few", "right")
+    return [
+        found.headline,
+        f"Known of a record: {', '.join((*found.items, *roughly))}; {found.n_records:,} records of "
+        f"{found.n_persons:,} persons are searched.",
+        aligned(titles, rows, right=titles),
+    ]
+
+
+def _link_lines(found: Linking) -> list[str]:
+    lines = [found.headline]
+    for what, each in (("outside", found.found), ("control", found.control)):
+        if each is None:
+            continue
+        right = "" if each.n_right_class is None else f" ({each.n_right_class:,} with their own)"
+        lines.append(
+            f"  {what}: {each.n_records:,} records; {each.n_one_record:,} fit one released record, "
+            f"{each.n_one_class:,} one class{right}, {each.n_few:,} fewer than {each.few}, {each.n_lost:,} none"
+        )
+    if found.excess is not None and found.excess_interval is not None:
+        low, high = found.excess_interval
+        lines.append(f"  beyond the control: {found.excess:.2%} (95 % interval {low:.2%} to {high:.2%})")
+    return lines
+
+
+def _join_lines(found: JoinRisk) -> list[str]:
+    lines = [found.headline, f"  {found.n_lost:,} records fit none of the second table"]
+    if found.n_rebuilt_right is not None:
+        lines.append(
+            f"  right: {found.n_rebuilt_right:,} of the rebuilt, {found.n_alone_right:,} of those alone, of "
+            f"{found.n_persons_alone:,} persons"
+        )
+    return lines

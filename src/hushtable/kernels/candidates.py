@@ -1,0 +1,202 @@
+"""Persons whose published rows could be some known records, looked up through an index; rows that lie near one another.
+
+What a published cell may stand for, and what is known of a value, are runs of places on one axis for each column. A
+cell of several runs has its places as bytes besides.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from hushtable._types import CodeArray, CountArray
+from hushtable.kernels._jit import inner, jit
+from hushtable.kernels.rows import ByteArray
+
+__all__ = ["Looked", "RoughRows", "Sought", "count_candidates", "count_near"]
+
+
+class Looked(NamedTuple):
+    """Published rows, those of a person side by side.
+
+    cells : int32 (n_rows, n_columns), which cell of `runs` each is
+    runs : int64 (n_cells, 3), the places that a cell stands for, from one to below another, and where its bytes begin:
+        -1 where it stands for all of the run
+    bits : uint8, 1 at the places of a run that a cell stands for
+    persons : int32 (n_rows,)
+    starts : int64 (n_persons + 1,), where the rows of a person begin
+    order : int32 (n_rows,), rows in the order of the index
+    """
+
+    cells: CodeArray
+    runs: CountArray
+    bits: ByteArray
+    persons: CodeArray
+    starts: CountArray
+    order: CodeArray
+
+
+class Sought(NamedTuple):
+    """Known records, those of a trial side by side.
+
+    places : int64 (n_records, n_columns, 3), what is known of each value, as in `Looked.runs`
+    windows : int64 (n_records, n_windows, 2), the runs of the index that hold every row which may be the record
+    starts : int64 (n_trials + 1,), where the records of a trial begin
+    """
+
+    places: CountArray
+    windows: CountArray
+    starts: CountArray
+
+
+@inner
+def _fits(looked: Looked, row: int, places: CountArray, record: int) -> bool:
+    """Tell whether a published row may be a known record: whether they share a place in every column."""
+    for j in range(places.shape[1]):
+        cell = looked.cells[row, j]
+        low = max(looked.runs[cell, 0], places[record, j, 0])
+        high = min(looked.runs[cell, 1], places[record, j, 1])
+        if low >= high:
+            return False
+        ours, theirs = looked.runs[cell, 2], places[record, j, 2]
+        if ours < 0 and theirs < 0:
+            continue
+        ours -= looked.runs[cell, 0] if ours >= 0 else 0
+        theirs -= places[record, j, 0] if theirs >= 0 else 0
+        is_shared = False
+        for place in range(low, high):
+            if (looked.runs[cell, 2] < 0 or looked.bits[ours + place]) and (
+                places[record, j, 2] < 0 or looked.bits[theirs + place]
+            ):
+                is_shared = True
+                break
+        if not is_shared:
+            return False
+    return True
+
+
+@inner
+def _has_all(looked: Looked, person: int, places: CountArray, run: tuple[int, int], room: CountArray) -> bool:
+    """Tell whether a person has a row of their own for each of some known records: a matching that grows by paths.
+
+    room : int64 (3, n), the row that each record has, who was asked before it, and who is asked next
+    """
+    first, last = run
+    n = last - first
+    for i in range(n):
+        room[0, i] = -1
+    for i in range(n):
+        for q in range(n):
+            room[1, q] = -2
+        room[1, i], room[2, 0] = -1, i
+        head, tail, is_placed = 0, 1, False
+        while head < tail and not is_placed:
+            asked = room[2, head]
+            head += 1
+            for row in range(looked.starts[person], looked.starts[person + 1]):
+                if not _fits(looked, row, places, first + asked):
+                    continue
+                owner = -1
+                for q in range(n):
+                    if room[0, q] == row:
+                        owner = q
+                if owner < 0:
+                    # Everyone on the way back takes the row of whom they asked.
+                    free = row
+                    while asked >= 0:
+                        taken = room[0, asked]
+                        room[0, asked] = free
+                        free, asked = taken, room[1, asked]
+                    is_placed = True
+                    break
+                if room[1, owner] == -2:
+                    room[1, owner] = asked
+                    room[2, tail] = owner
+                    tail += 1
+        if not is_placed:
+            return False
+    return True
+
+
+@jit
+def count_candidates(looked: Looked, asked: Sought, enough: int, counts: CountArray, first: CodeArray) -> None:
+    """Count the persons who may have all the known records of each trial, up to ``enough``.
+
+    Of a trial, the first record is looked up in the index, and whoever it finds is asked for the others.
+
+    counts : int64 (n_trials,), the persons
+    first : int32 (n_trials,), one of them; -1 where there is none
+    """
+    n_persons, n_trials = looked.starts.size - 1, asked.starts.size - 1
+    seen = np.full(n_persons, -1, dtype=np.int32)
+    most = 1
+    for t in range(n_trials):
+        most = max(most, asked.starts[t + 1] - asked.starts[t])
+    room = np.empty((3, most), dtype=np.int64)
+    for t in range(n_trials):
+        run = (asked.starts[t], asked.starts[t + 1])
+        counts[t], first[t] = 0, -1
+        for w in range(asked.windows.shape[1]):
+            for i in range(asked.windows[run[0], w, 0], asked.windows[run[0], w, 1]):
+                row = looked.order[i]
+                person = looked.persons[row]
+                if seen[person] == t or not _fits(looked, row, asked.places, run[0]):
+                    continue
+                seen[person] = t
+                if run[1] - run[0] == 1 or _has_all(looked, person, asked.places, run, room):
+                    if counts[t] == 0:
+                        first[t] = person
+                    counts[t] += 1
+                    if counts[t] >= enough:
+                        break
+            if counts[t] >= enough:
+                break
+
+
+class RoughRows(NamedTuple):
+    """Distinct rows in the order of the columns that are known exactly, then of one that is known roughly.
+
+    codes : int32 (n_columns, n_rows), the columns that are known roughly; -1 is missing
+    low, high : int32 (n_columns, n_rows), the codes that are as near as is tolerated, from one to below another
+    starts, ends : int64 (n_rows,), the rows that agree on all columns that are known exactly
+    counts : int64 (n_rows,), records of each row
+    """
+
+    codes: CodeArray
+    low: CodeArray
+    high: CodeArray
+    starts: CountArray
+    ends: CountArray
+    counts: CountArray
+
+
+@jit
+def count_near(near: RoughRows, enough: int, out: CountArray) -> None:
+    """Count the records that every row could be taken for, its own among them, up to ``enough``.
+
+    out : int64 (n_rows,)
+    """
+    n_columns, n_rows = near.codes.shape
+    first = near.codes[0]
+    begin = end = 0
+    for i in range(n_rows):
+        if i == 0 or near.starts[i] != near.starts[i - 1]:
+            begin = end = near.starts[i]
+        while begin < near.ends[i] and first[begin] < near.low[0, i]:
+            begin += 1
+        end = max(end, begin)
+        while end < near.ends[i] and first[end] < near.high[0, i]:
+            end += 1
+        n = 0
+        for row in range(begin, end):
+            is_near = True
+            for j in range(1, n_columns):
+                if near.codes[j, row] < near.low[j, i] or near.codes[j, row] >= near.high[j, i]:
+                    is_near = False
+                    break
+            if is_near:
+                n += near.counts[row]
+                if n >= enough:
+                    break
+        out[i] = n

@@ -1,0 +1,64 @@
+"""The next batch of a release: what publishes new rows, and what became of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+__all__ = ["Batch", "Learns", "NextBatch"]
+
+
+class NextBatch(Protocol):
+    """The cells of a release, by which new rows are published."""
+
+    def apply(self, rows: Any, *, earlier: Any = None, key: bytes | None = None) -> Any:
+        """Publish new rows."""
+        ...
+
+    def recode(self, rows: Any) -> Any:
+        """Return rows with these cells, judged by nobody."""
+        ...
+
+    def check_saveable(self) -> None:
+        """Raise InputError where they hold what comes from the data."""
+        ...
+
+    def save(self, path: str | Path, *, overwrite: bool = False) -> None:
+        """Write them to a file."""
+        ...
+
+
+class Learns(Protocol):
+    """What tells of a release by which cells new rows can be published."""
+
+    def learned(self, release: Any) -> NextBatch:
+        """Tell it of a release."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """How new rows were published by the cells of an earlier release.
+
+    Attributes
+    ----------
+    replaces_earlier : bool
+        Whether they were judged together with the earlier rows, in a release that replaces the earlier one; else by
+        themselves.
+    n_unfit : int
+        Records that no cell covers.
+    n_failed : int
+        Records of classes that fail a model.
+    """
+
+    replaces_earlier: bool
+    n_unfit: int
+    n_failed: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain values; of the two, only the first may go with a published file."""
+        return {
+            "replaces_earlier": self.replaces_earlier,
+            "batch": {"n_unfit": self.n_unfit, "n_failed": self.n_failed},
+        }

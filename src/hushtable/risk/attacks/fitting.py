@@ -1,0 +1,597 @@
+"""Which published rows may be a known record: by their cells, within what is known of its values.
+
+What the cells and the values of a column stand for are runs of places on one axis. Rows are looked up by the column
+that leaves the fewest; those whose cells are about as wide lie in order beside one another, so that each width is one
+window of the index.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, Protocol, runtime_checkable
+
+import numpy as np
+
+from hushtable._types import CodeArray, CountArray
+from hushtable.claims import covered_by, listed_cells, published_cells, rules_of
+from hushtable.columns import SUPPRESSED, Column, ColumnSpec, from_texts, listed, read
+from hushtable.errors import ColumnError, InputError, check_columns, with_hint
+from hushtable.hierarchy import Hierarchy, to_exact
+from hushtable.io import Frame, frames
+from hushtable.kernels.candidates import Looked, Sought, count_candidates
+from hushtable.kernels.rows import ByteArray
+from hushtable.risk.tolerances import LARGEST, Amount, amount_of, on_axis, reach
+from hushtable.search import check_memory
+from hushtable.tables import Table
+
+__all__ = [
+    "PlaceAxis",
+    "PublishedTable",
+    "Suspects",
+    "axes_of",
+    "classes_of",
+    "fit",
+    "numbered",
+    "own_axis",
+    "published",
+    "shared_axes",
+]
+
+
+@runtime_checkable
+class _Protected(Protocol):
+    """What this room needs of a release."""
+
+    source: Any
+    claim: Any
+
+    @property
+    def edition(self) -> Any:
+        """What is published of the source."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PublishedTable:
+    """A table that others hold, and what is known of its cells.
+
+    Attributes
+    ----------
+    frame : Frame
+        A row for every record.
+    specs : mapping of column to ColumnSpec
+        The kinds that columns had before they were published.
+    hierarchies : mapping of column to hierarchy
+        What labels mean; None where a column has labels and nobody tells: they fit every value.
+    source : Frame, optional
+        What it was made from, a row for every record, where that is known.
+    rows : ndarray of int64, shape (n_rows,), optional
+        Which row of the source each row is.
+    """
+
+    frame: Frame
+    specs: Mapping[str, ColumnSpec] = field(default_factory=dict, repr=False)
+    hierarchies: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    source: Frame | None = None
+    rows: CountArray | None = field(default=None, repr=False)
+
+
+def published(
+    data: Any, specs: Mapping[str, ColumnSpec] | None = None, hierarchies: Mapping[str, Any] | None = None
+) -> PublishedTable:
+    """Open a published table: a release, which knows its source and its cells, or a file or frame."""
+    if not isinstance(data, _Protected):
+        return PublishedTable(_opened(data).one_by_one(), specs or {}, hierarchies or {})
+    edition, claim = data.edition, data.claim
+    source = data.source.frame() if isinstance(data.source, Table) else data.source
+    kept = np.arange(source.n_rows) if edition.rows is None else edition.rows
+    first = np.cumsum(source.records) - source.records
+    n_records = source.records[kept]
+    # Of a row that stands for several records, each of these.
+    rows = np.repeat(first[kept], n_records) + _counters(n_records)
+    told = {**(specs or {}), **getattr(claim, "specs", {})}
+    own = getattr(claim, "hierarchies", {})
+    # A rule also says what is under a label of values that the release has not.
+    rules = {name: rule for name, rule in rules_of(own).items() if rule is not None}
+    meanings = {**(hierarchies or {}), **own, **rules}
+    frame = edition.frame().one_by_one()
+    assert frame.n_rows == len(rows)
+    return PublishedTable(frame, told, meanings, source.one_by_one(), rows)
+
+
+def _opened(data: Any) -> Frame:
+    return data.frame() if isinstance(data, Table) else frames.read(data)
+
+
+def _counters(lengths: CountArray) -> CountArray:
+    """Count each of some lengths from 0."""
+    return np.arange(int(lengths.sum())) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+
+
+def numbered(tables: Sequence[Frame], name: str) -> list[CountArray]:
+    """Number the rows of several tables by the cells of a column: equal texts have one number, a missing one -1."""
+    number_of: dict[str, int] = {}
+    numbers = []
+    for table in tables:
+        cells, places = listed(table.values(name), name)
+        each = [number_of.setdefault(cell, len(number_of)) for cell in cells.to_list()]
+        numbers.append(np.array([*each, -1], dtype=np.int64)[places])
+    return numbers
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PlaceAxis:
+    """What the cells and the known values of a column stand for, as places on one axis.
+
+    Attributes
+    ----------
+    runs : ndarray of int64, shape (n_cells, 3)
+        From one place to below another, and where the bytes of a cell of several runs begin; -1 where it has none.
+    bits : ndarray of uint8
+    places : ndarray of int64, shape (n_values + 1, 3)
+        The same of each value that may be known; the last entry is the missing one's.
+    n_places : int
+    """
+
+    runs: CountArray
+    bits: ByteArray
+    places: CountArray
+    n_places: int
+
+
+def own_axis(column: Column, tolerance: Any = 0) -> PlaceAxis:
+    """Return the axis of a table whose records are known as it has them: cell i is value i, the last one missing."""
+    values = on_axis(column)
+    low, high = reach(values, amount_of(tolerance, column))
+    codes = np.arange(column.n_values + 1)
+    first, last = np.searchsorted(values, low, side="left"), np.searchsorted(values, high, side="right")
+    places = _plain(np.append(first, column.n_values), np.append(last, column.n_values + 1))
+    return PlaceAxis(_plain(codes, codes + 1), np.empty(0, np.uint8), places, column.n_values + 1)
+
+
+def _plain(low: Any, high: Any) -> CountArray:
+    """Write down runs that have no bytes."""
+    return np.column_stack([low, high, np.full(len(low), -1)]).astype(np.int64)
+
+
+def axes_of(
+    told: PublishedTable, known: Table, pairs: Sequence[tuple[str, str]], tolerance: Mapping[str, Any]
+) -> tuple[list[PlaceAxis], CodeArray]:
+    """Return the axes of columns, and which cell of its axis each published row has.
+
+    Parameters
+    ----------
+    told : PublishedTable
+    known : Table
+        The records that somebody knows.
+    pairs : sequence of (str, str)
+        The name of a column in the published table, and in the known one.
+    tolerance : mapping of published column to amount
+
+    Raises
+    ------
+    InputError
+        Cells of a column are no values of the kind that is known, and nothing says what they mean.
+    """
+    check_columns([name for name, _ in pairs], told.frame.columns, "columns of the published table")
+    axes, cells = [], np.empty((len(pairs), told.frame.n_rows), dtype=np.int32)
+    for j, (name, theirs) in enumerate(pairs):
+        part, cells[j] = _cells_of(told, name)
+        if part.is_untold:
+            msg = (
+                f"nobody tells what labels of column {name!r} mean: they are taken to fit every value. Who knows it "
+                "finds more."
+            )
+            warnings.warn(msg, stacklevel=4)
+        column = known.column(theirs)
+        axes.append(_axis_of([part], column, amount_of(tolerance.get(name, 0), column)))
+    return axes, cells
+
+
+def shared_axes(
+    ours: PublishedTable, theirs: PublishedTable, pairs: Sequence[tuple[str, str]]
+) -> tuple[list[PlaceAxis], CodeArray, CodeArray]:
+    """Return the axes of columns that two tables publish, and which cell each row of either has.
+
+    What is known, the places of an axis, are the cells of the second table.
+    """
+    tables = (ours, theirs)
+    for table, names in zip(tables, zip(*pairs, strict=True), strict=True):
+        check_columns(names, table.frame.columns, "columns that both tables publish")
+    axes: list[PlaceAxis] = []
+    cells = [np.empty((len(pairs), table.frame.n_rows), dtype=np.int32) for table in tables]
+    for j, pair in enumerate(pairs):
+        parts = []
+        for name, table, codes in zip(pair, tables, cells, strict=True):
+            part, codes[j] = _cells_of(table, name)
+            parts.append(part)
+        axis = _axis_of(parts, _column_of(pair, parts, tables), 0)
+        n_ours = len(parts[0].found)
+        axes.append(PlaceAxis(axis.runs[:n_ours], axis.bits, axis.runs[n_ours:], axis.n_places))
+    return axes, cells[0], cells[1]
+
+
+def _column_of(pair: tuple[str, str], parts: Sequence[_CellList], tables: Sequence[PublishedTable]) -> Column:
+    """Return a column of the values that two tables speak of: those of their sources, and of cells that are values."""
+    named = list(zip(pair, parts, tables, strict=True))
+    spec = next((table.specs[name] for name, _, table in named if name in table.specs), ColumnSpec())
+    texts: list[str] = []
+    for name, part, table in named:
+        if part.is_untold:
+            msg = with_hint(
+                f"nobody tells what labels of column {name!r} mean.",
+                "say it in hierarchies, pass the release itself, or leave the column out.",
+            )
+            raise InputError(msg)
+        if table.source is not None and name in table.source.columns:
+            texts += Table.encode(table.source, [name], {name: ColumnSpec(spec.kind, spec.order)}).columns[0].texts()
+        elif part.hierarchy is None:
+            spans = (span for cell in part.found if cell is not None for span in _spans_in(cell))
+            texts += [bound for span in spans for bound in (span.low, span.high) if bound is not None]
+    return from_texts(pair[0], list(dict.fromkeys(texts)), spec.kind, spec.order)[0]
+
+
+class _CellList(NamedTuple):
+    """The distinct cells of a published column, and what its labels mean."""
+
+    found: Sequence[str | None]
+    hierarchy: Any
+    is_untold: bool
+
+
+def _cells_of(table: PublishedTable, name: str) -> tuple[_CellList, CodeArray]:
+    """Return the distinct cells of a published column, and which of them each row has."""
+    if name in table.specs:
+        found, codes = published_cells(table.frame, name, table.specs[name])
+    else:
+        # Nobody says that it was rewritten: its cells are spelled as those of any table.
+        found, codes = listed_cells(table.frame.values(name), name)
+    hierarchy = table.hierarchies.get(name)
+    return _CellList(found, hierarchy, is_untold=hierarchy is None and name in table.hierarchies), codes
+
+
+def _axis_of(parts: Sequence[_CellList], column: Column, amount: Amount) -> PlaceAxis:
+    """Return the axis of a column; its cells are those of all parts, one after the other."""
+    return (_measured if column.is_measured else _named)(parts, column, amount)
+
+
+_Run = tuple[int, int]
+
+
+def _labels_of(hierarchy: Any, column: Column) -> set[str]:
+    """Return all texts that a hierarchy may have written for values of a column."""
+    if hierarchy is None:
+        return set()
+    own = hierarchy.labels[1:] if isinstance(hierarchy, Hierarchy) else ()
+    ladder = Hierarchy.build(hierarchy, column, unknown="suppress")
+    return {label for level in (*own, *ladder.labels[1:]) for label in level}
+
+
+def _covered(cells: Mapping[int, str | None], column: Column, hierarchy: Any) -> Iterator[tuple[int, CountArray]]:
+    """Yield, for the places of some cells, the codes that each covers; the number of values stands for missing."""
+    spec = ColumnSpec("category") if column.kind == "category" else column.spec
+    covers = covered_by(list(cells.values()), [*column.texts(), None], spec, hierarchy, column.name)
+    for i, each in zip(cells, covers, strict=True):
+        yield i, np.flatnonzero(each)
+
+
+def _named(parts: Sequence[_CellList], column: Column, steps: Amount) -> PlaceAxis:
+    """Return the axis of categories: a place for every value, those that no one knows behind."""
+    place_of = {text: place for place, text in enumerate(column.texts())}
+    n_known = len(place_of)
+    runs: list[list[_Run]] = []
+    others: list[tuple[dict[int, str | None], Any]] = []
+    for found, hierarchy, is_untold in parts:
+        labels = _labels_of(hierarchy, column)
+        others.append(({}, hierarchy))
+        for cell in found:
+            if is_untold and cell is not None and not _are_values(cell, place_of):
+                # Whatever the label means.
+                runs.append([(0, n_known)])
+            elif cell is None or cell in labels or read(cell).form != "value":
+                others[-1][0][len(runs)] = cell
+                runs.append([])
+            else:
+                place = place_of.setdefault(cell, len(place_of))
+                runs.append([(place, place + 1)])
+    n = len(place_of)
+    for cells, hierarchy in others:
+        for i, covered in _covered(cells, column, hierarchy):
+            whole = cells[i] == SUPPRESSED
+            runs[i] = [(0, n + 1)] if whole else _runs_of(np.where(covered == n_known, n, covered))
+    codes = np.arange(n_known)
+    low = np.append(np.maximum(codes - int(steps), 0), n)
+    high = np.append(np.minimum(codes + int(steps), n_known - 1) + 1, n + 1)
+    return _axis(runs, low, high, n + 1)
+
+
+def _are_values(cell: str, known: Mapping[str, int]) -> bool:
+    """Tell whether a cell is made of known values, or of no names at all."""
+    form, _, members = read(cell)
+    names = (cell,) if form == "value" else tuple(each for each in members if each is not None)
+    return all(name in known for name in names)
+
+
+def _runs_of(places: CountArray) -> list[_Run]:
+    """Return ascending places as runs."""
+    if not len(places):
+        return []
+    breaks = np.flatnonzero(np.diff(places) > 1)
+    firsts, lasts = places[np.append(0, breaks + 1)], places[np.append(breaks, len(places) - 1)]
+    return list(zip(firsts.tolist(), (lasts + 1).tolist(), strict=True))
+
+
+def _axis(runs: Sequence[Sequence[_Run]], low: Any, high: Any, n_places: int) -> PlaceAxis:
+    """Write down runs: a cell of one is its run, one of several has its places as bytes besides."""
+    widths = [each[-1][1] - each[0][0] for each in runs if len(each) > 1]
+    check_memory(float(sum(widths)), f"the places of {len(widths)} cells", "compare fewer rows or columns.")
+    written = np.full((len(runs), 3), -1, dtype=np.int64)
+    bits = np.zeros(sum(widths), dtype=np.uint8)
+    begin = 0
+    for i, each in enumerate(runs):
+        written[i, :2] = (each[0][0], each[-1][1]) if each else (0, 0)
+        if len(each) > 1:
+            written[i, 2] = begin
+            for first, last in each:
+                bits[begin + first - each[0][0] : begin + last - each[0][0]] = 1
+            begin += each[-1][1] - each[0][0]
+    return PlaceAxis(written, bits, _plain(low, high), n_places)
+
+
+def _measured(parts: Sequence[_CellList], column: Column, amount: Amount) -> PlaceAxis:
+    """Return the axis of numbers or dates: a place for each at which anything begins or ends, and one behind it."""
+    values = on_axis(column)
+    read_parts = [_spans(part, column) for part in parts]
+    bounds = [
+        bound for spans, _ in read_parts for cell in spans for span in cell for bound in span[:2] if bound is not None
+    ]
+    if values.dtype.kind == "i" and not all(isinstance(each, int) for each in bounds):
+        values = values.astype(np.float64)
+    low, high = reach(values, amount)
+    points = np.unique(np.concatenate([values, low, high, np.array(bounds, dtype=values.dtype)]))
+    end = 2 * len(points)  # the place of a missing value
+    place_of = dict(zip(points.tolist(), range(0, end, 2), strict=True))
+    places = 2 * np.searchsorted(points, values)
+    runs: list[list[_Run]] = []
+    for (found, hierarchy, _), (spans, labelled) in zip(parts, read_parts, strict=True):
+        of_labels = {
+            # Between two neighbouring values that a label covers, it covers everything.
+            i: [(int(places[a]), int(places[b - 1]) + 1) for a, b in _runs_of(covered[covered < len(values)])]
+            for i, covered in _covered(labelled, column, hierarchy)
+        }
+        for i, (cell, text) in enumerate(zip(spans, found, strict=True)):
+            of_cell = [
+                (0 if low is None else place_of[low], end if high is None else place_of[high] + is_closed)
+                for low, high, is_closed, _ in cell
+            ]
+            missing = [(end, end + 1)] if text is None or _holds_missing(text) else []
+            runs.append(_united([*of_cell, *of_labels.get(i, []), *missing]))
+    begins = np.append(2 * np.searchsorted(points, low), end)
+    ends = np.append(2 * np.searchsorted(points, high) + 1, end + 1)
+    return _axis(runs, begins, ends, end + 1)
+
+
+def _holds_missing(text: str) -> bool:
+    cell = read(text)
+    return cell.form == "any" or None in cell.members
+
+
+class _Span(NamedTuple):
+    """From a number to another, None where it is open, whether the second belongs to it, and whether both are one."""
+
+    low: Any
+    high: Any
+    is_closed: bool
+    is_value: bool
+
+
+def _united(runs: Sequence[_Run]) -> list[_Run]:
+    """Join runs that touch."""
+    joined: list[_Run] = []
+    for low, high in sorted(each for each in runs if each[0] < each[1]):
+        if joined and low <= joined[-1][1]:
+            joined[-1] = (joined[-1][0], max(high, joined[-1][1]))
+        else:
+            joined.append((low, high))
+    return joined
+
+
+def _spans(part: _CellList, column: Column) -> tuple[list[list[_Span]], dict[int, str | None]]:
+    """Return the spans of numbers that each cell stands for, and those that are labels, by their places."""
+    labels = _labels_of(part.hierarchy, column)
+    spans = [[] if text is None else list(_spans_in(text)) for text in part.found]
+    bounds = {bound for cell in spans for span in cell for bound in (span.low, span.high) if bound is not None}
+    number_of = _numbers(sorted(bounds), column)
+    labelled: dict[int, str | None] = {}
+    for i, text in enumerate(part.found):
+        ends = {bound for span in spans[i] for bound in (span.low, span.high) if bound is not None}
+        # An interval holds what it reads as, whatever hierarchy it is a label of.
+        named = {span.low for span in spans[i] if span.is_value}
+        if any(number_of[bound] is None for bound in ends) or named & labels:
+            labelled[i], spans[i] = text, []
+    if labelled and part.is_untold:
+        for i in labelled:
+            # Whatever the label means.
+            spans[i] = [_Span(None, None, is_closed=False, is_value=False)]
+        labelled = {}
+    if labelled and part.hierarchy is None:
+        msg = (
+            f"column {column.name!r}: {len(labelled)} of its published cells are no values of kind {column.kind}, no "
+            "intervals and no sets of them."
+        )
+        raise InputError(with_hint(msg, "say what labels mean in hierarchies, or pass the release itself."))
+    # None stands for itself: an open end.
+    number_of[None] = None
+    return [
+        [span._replace(low=number_of[span.low], high=number_of[span.high]) for span in cell] for cell in spans
+    ], labelled
+
+
+def _spans_in(text: str) -> Iterator[_Span]:
+    cell = read(text)
+    if cell.form == "any":
+        yield _Span(None, None, is_closed=False, is_value=False)
+    elif cell.ends is not None:
+        yield _Span(cell.ends.low, cell.ends.high, cell.ends.is_closed, is_value=False)
+    elif cell.form == "set":
+        for member in cell.members:
+            if member is not None:
+                yield from _spans_in(member)
+    else:
+        yield _Span(text, text, is_closed=True, is_value=True)
+
+
+def _numbers(texts: Sequence[str], column: Column) -> dict[str | None, Any]:
+    """Return the number that each text writes; None where it writes none."""
+    if column.kind in ("integer", "decimal"):
+        return {text: _number(text, is_whole=column.kind == "integer") for text in texts}
+    try:
+        moments, codes = from_texts(column.name, list(texts), "datetime")
+    except ColumnError:
+        # One of them is no moment: the others are found in ever smaller parts.
+        if len(texts) == 1:
+            return {texts[0]: None}
+        half = len(texts) // 2
+        return _numbers(texts[:half], column) | _numbers(texts[half:], column)
+    numbers = on_axis(moments).tolist()
+    return {text: numbers[code] for text, code in zip(texts, codes.tolist(), strict=True)}
+
+
+def _number(text: str, *, is_whole: bool) -> Any:
+    try:
+        exact = to_exact(text)
+    except (ValueError, ArithmeticError):
+        return None
+    if is_whole and isinstance(exact, int) and abs(exact) < LARGEST:
+        return exact
+    try:
+        return float(exact)
+    except OverflowError:
+        return math.inf if exact > 0 else -math.inf
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Suspects:
+    """Who may have the known records of each trial.
+
+    Attributes
+    ----------
+    counts : ndarray of int64, shape (n_trials,)
+        Persons, up to as many as were asked for.
+    first : ndarray of int32, shape (n_trials,)
+        One of them; -1 where there is none.
+    """
+
+    counts: CountArray
+    first: CodeArray
+
+
+def fit(
+    axes: Sequence[PlaceAxis],
+    cells: CodeArray,
+    persons: CodeArray,
+    known: CodeArray,
+    starts: CountArray,
+    enough: int,
+) -> Suspects:
+    """Count the persons who may have all the known records of each trial.
+
+    Parameters
+    ----------
+    axes : sequence of PlaceAxis
+    cells : ndarray of int32, shape (n_columns, n_rows)
+        Which cell of its axis each published row has; -1 is the last one.
+    persons : ndarray of int32, shape (n_rows,)
+        Whose row each is; -1 is nobody's, and nobody is a candidate.
+    known : ndarray of int32, shape (n_columns, n_known)
+        The codes of known records, those of a trial side by side; -1 is missing.
+    starts : ndarray of int64, shape (n_trials + 1,)
+        Where the records of each trial begin.
+    enough : int
+        Counting stops there.
+    """
+    held = np.flatnonzero(persons >= 0)
+    by_person = held[np.argsort(persons[held], kind="stable")]
+    whose = persons[by_person]
+    n_bits = np.cumsum([0, *(len(axis.bits) for axis in axes)]).tolist()
+    places = np.stack(
+        [_shifted(axis.places, n)[codes] for axis, codes, n in zip(axes, known, n_bits[:-1], strict=True)], axis=1
+    )
+    best = min(
+        (
+            _windows(axis, codes[by_person], places[:, j])
+            for j, (axis, codes) in enumerate(zip(axes, cells, strict=True))
+        ),
+        key=lambda each: each.n_rows,
+    )
+    sizes = (best.windows[:, :, 1] - best.windows[:, :, 0]).sum(axis=1)
+    # Of a trial, the record that leaves the fewest rows comes first.
+    order = np.lexsort((sizes, np.repeat(np.arange(len(starts) - 1), np.diff(starts))))
+    offsets = np.cumsum([0, *(len(axis.runs) for axis in axes)])
+    rows = np.empty((len(by_person), len(axes)), dtype=np.int32)
+    for j, (axis, codes) in enumerate(zip(axes, cells, strict=True)):
+        each = codes[by_person]
+        rows[:, j] = np.where(each < 0, len(axis.runs) - 1, each) + offsets[j]
+    n_persons = int(whose[-1]) + 1 if len(whose) else 0
+    looked = Looked(
+        rows,
+        np.concatenate([_shifted(axis.runs, n) for axis, n in zip(axes, n_bits[:-1], strict=True)]),
+        np.concatenate([axis.bits for axis in axes]),
+        whose,
+        np.searchsorted(whose, np.arange(n_persons + 1)),
+        best.order(),
+    )
+    asked = Sought(np.ascontiguousarray(places[order]), np.ascontiguousarray(best.windows[order]), starts)
+    counts, first = np.empty(len(starts) - 1, dtype=np.int64), np.empty(len(starts) - 1, dtype=np.int32)
+    count_candidates(looked, asked, enough, counts, first)
+    return Suspects(counts, first)
+
+
+def _shifted(runs: CountArray, n_bits: int) -> CountArray:
+    """Return runs whose bytes lie so much further."""
+    return runs + np.where(runs[:, 2:] < 0, 0, [0, 0, n_bits])
+
+
+def classes_of(cells: CodeArray) -> CodeArray:
+    """Number rows by their cells, shape (n_columns, n_rows): equal rows have one number."""
+    labels = np.zeros(cells.shape[1], dtype=np.int64)
+    for each in cells:
+        _, labels = np.unique(labels * (int(each.max(initial=-1)) + 2) + each + 1, return_inverse=True)
+    return labels.astype(np.int32)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Windows:
+    """Where an index by one column holds the rows that may be each known record."""
+
+    windows: CountArray
+    ranks: CountArray
+    cells: CodeArray
+
+    @property
+    def n_rows(self) -> int:
+        """How many rows are looked at."""
+        return int((self.windows[:, :, 1] - self.windows[:, :, 0]).sum())
+
+    def order(self) -> CodeArray:
+        """Return the rows in the order of the index."""
+        return np.argsort(self.ranks[self.cells], kind="stable").astype(np.int32)
+
+
+def _windows(axis: PlaceAxis, cells: CodeArray, places: CountArray) -> _Windows:
+    """Order rows by how wide their cells are, in powers of two, then by where those begin."""
+    low, width = axis.runs[:, 0], np.maximum(axis.runs[:, 1] - axis.runs[:, 0], 1)
+    level = np.ceil(np.log2(width)).astype(np.int64)
+    keys = level * (axis.n_places + 1) + low
+    distinct, ranks = np.unique(keys, return_inverse=True)
+    ends = np.append(0, np.cumsum(np.bincount(ranks[cells], minlength=len(distinct))))
+    levels = np.unique(level)
+    windows = np.empty((len(places), len(levels), 2), dtype=np.int64)
+    for i, each in enumerate(levels.tolist()):
+        base = each * (axis.n_places + 1)
+        first = base + np.maximum(places[:, 0] - 2**each + 1, 0)
+        windows[:, i, 0] = ends[np.searchsorted(distinct, first)]
+        windows[:, i, 1] = ends[np.searchsorted(distinct, base + np.maximum(places[:, 1], 0))]
+    return _Windows(np.maximum(windows, windows[:, :, :1]), ranks, cells)

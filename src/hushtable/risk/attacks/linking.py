@@ -1,0 +1,426 @@
+"""Who has another table: its records looked up in a released one, and two released tables joined."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from hushtable._types import CodeArray, CountArray
+from hushtable.columns import ColumnSpec, check_specs, escaped, listed
+from hushtable.errors import InputError, check_columns, check_whole, names_in, with_hint
+from hushtable.io import Frame
+from hushtable.risk.assessment import percent
+from hushtable.risk.attacks.fitting import PublishedTable, axes_of, classes_of, fit, numbered, published, shared_axes
+from hushtable.risk.intervals import clipped, excess_risk, wilson
+from hushtable.risk.tolerances import check_tolerance
+from hushtable.tables import Table
+
+__all__ = ["JoinRisk", "Linked", "Linking", "join_risk", "link"]
+
+
+@dataclass(frozen=True, slots=True)
+class Linked:
+    """What records of an outside table find.
+
+    Attributes
+    ----------
+    n_records : int
+        Of the outside table.
+    n_lost : int
+        Of those, so many fit no released record.
+    n_one_record : int
+        So many fit one released record alone.
+    n_one_class : int
+        So many fit released records of one class alone; those that fit one record are among them.
+    n_few : int
+        So many fit fewer than ``few`` released records, but one at least.
+    n_right : int or None
+        Of those that fit one record alone, so many are the same person's; None where the truth is not known.
+    n_right_class : int or None
+        Of those that fit one class alone, so many have their record in it.
+    few : int
+    """
+
+    n_records: int
+    n_lost: int
+    n_one_record: int
+    n_one_class: int
+    n_few: int
+    n_right: int | None
+    n_right_class: int | None
+    few: int
+
+    @property
+    def rate(self) -> float:
+        """Of the outside records, the share that fits one released record alone, in [0, 1]. Higher is riskier."""
+        return self.n_one_record / self.n_records
+
+    @property
+    def right_rate(self) -> float | None:
+        """Of the outside records, the share that is linked with its own released record; None where nobody knows."""
+        return None if self.n_right is None else self.n_right / self.n_records
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Wilson's 95 % interval of the rate, where the outside records are a sample of all that others may hold."""
+        centre, error = wilson(self.n_one_record, self.n_records)
+        return clipped(centre - error, centre + error)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain values."""
+        counts = {name: getattr(self, name) for name in self.__slots__}
+        return {**counts, "rate": self.rate, "interval": list(self.interval), "right_rate": self.right_rate}
+
+
+@dataclass(frozen=True, slots=True)
+class Linking:
+    """What somebody achieves who has another table.
+
+    Attributes
+    ----------
+    on : tuple of str
+        The released columns that both tables have.
+    tolerance : dict of column to amount
+    found : Linked
+        What records of the outside table find.
+    control : Linked, optional
+        What people find who are not in the release: their links are wrong, all of them.
+    excess : float, optional
+        Of the outside records, the share that is linked beyond what the control is: (attack - control) / (1 - control)
+    excess_interval : tuple of float, optional
+        Its 95 % interval.
+    """
+
+    on: tuple[str, ...]
+    tolerance: dict[str, Any]
+    found: Linked
+    control: Linked | None = None
+    excess: float | None = None
+    excess_interval: tuple[float, float] | None = None
+
+    @property
+    def rate(self) -> float:
+        """The share of the outside records that fits one released record alone, in [0, 1]. Higher is riskier."""
+        return self.found.rate
+
+    @property
+    def headline(self) -> str:
+        """What matters most, in a sentence."""
+        found = self.found
+        right = "" if found.n_right is None else f", {found.n_right:,} of them the right one"
+        return (
+            f"{found.n_one_record:,} of {found.n_records:,} outside records ({percent(found.rate)}) fit one released "
+            f"record alone{right}."
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain values; no record is in it."""
+        return {
+            "on": list(self.on),
+            "tolerance": {name: str(amount) for name, amount in self.tolerance.items()},
+            "rate": self.rate,
+            "found": self.found.to_dict(),
+            "control": None if self.control is None else self.control.to_dict(),
+            "excess": self.excess,
+            "excess_interval": None if self.excess_interval is None else list(self.excess_interval),
+        }
+
+    def _repr_html_(self) -> str:
+        return f"<b>Linking</b> on {escaped(', '.join(self.on))}: {escaped(self.headline)}"
+
+
+def link(
+    release: Any,
+    outside: Any,
+    *,
+    on: Sequence[str] | Mapping[str, str],
+    tolerance: Mapping[str, Any] | None = None,
+    truth: str | None = None,
+    control: Any = None,
+    few: int = 5,
+    specs: Mapping[str, ColumnSpec] | None = None,
+    hierarchies: Mapping[str, Any] | None = None,
+) -> Linking:
+    """Look up the records of an outside table in a released one.
+
+    Parameters
+    ----------
+    release : Release, path or dataframe
+        Published cells fit whatever they cover.
+    outside : path, dataframe or Table
+        What somebody holds: values, not published cells.
+    on : sequence of str, or mapping of released column to outside column
+        The columns that are compared.
+    tolerance : mapping of released column to amount, optional
+        How far outside values may be from the truth, as in `hushtable.unicity`; exact where it says nothing.
+    truth : str, optional
+        A column that tells whose record a row is, in the outside table and in the released one, or in a release's
+        source. Only with it is known how many links are right.
+    control : path or dataframe, optional
+        As the outside table, of people who are not in the release: whoever of them is linked is linked by chance.
+    few : int
+        Records that fit fewer than so many released ones are counted too.
+    specs : mapping of column to ColumnSpec, optional
+        Kinds of the outside columns, by their released names, where the data do not say.
+    hierarchies : mapping of column to hierarchy, optional
+        Of a released file: what its labels mean. A label of a column that has None fits every value.
+
+    Raises
+    ------
+    ColumnError
+        A column does not exist.
+    InputError
+        An amount does not fit its column, a table is empty, or cells say nothing of such values.
+
+    Notes
+    -----
+    Of a class everybody learns what its records have in common. A link with one class that holds its record is right
+    for that, even where no link with a record is.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> released = pl.DataFrame({"age": ["[30, 40)", "[30, 40)", "52"], "ill": ["flu", "gout", "mumps"]})
+    >>> voters = pl.DataFrame({"name": ["Ann", "Bob", "Eve"], "age": [31, 52, 70]})
+    >>> found = link(released, voters, on=["age"]).found
+    >>> found.n_one_record, found.n_one_class, found.n_lost
+    (1, 2, 1)
+    """
+    check_specs(specs)
+    check_whole("few", few, 1)
+    pairs = _pairs(on)
+    told = published(release, specs, hierarchies)
+    amounts = check_tolerance(tolerance, [name for name, _ in pairs])
+    theirs = _outside(outside, pairs, told, "outside")
+    owners = None if truth is None else _owned_by(told, PublishedTable(theirs), truth)
+    found = _linked(told, theirs, pairs, amounts, few, owners)
+    if control is None:
+        return Linking(tuple(name for name, _ in pairs), amounts, found)
+    by_chance = _linked(told, _outside(control, pairs, told, "control"), pairs, amounts, few, None)
+    attack, chance = (wilson(each.n_one_record, each.n_records) for each in (found, by_chance))
+    value, error = excess_risk(attack, chance)
+    return Linking(
+        tuple(name for name, _ in pairs),
+        amounts,
+        found,
+        by_chance,
+        min(max(value, 0.0), 1.0),
+        clipped(value - error, value + error),
+    )
+
+
+def _pairs(on: Any) -> list[tuple[str, str]]:
+    pairs = list(on.items()) if isinstance(on, Mapping) else [(name, name) for name in names_in(on, "on")]
+    if not pairs:
+        raise InputError(with_hint("on names no column.", "name the columns that both tables have."))
+    return pairs
+
+
+def _outside(data: Any, pairs: Sequence[tuple[str, str]], told: PublishedTable, what: str) -> Frame:
+    """Read a table of values, of the kinds that the released columns had before they were published."""
+    frame = published(data).frame
+    check_columns([theirs for _, theirs in pairs], frame.columns, f"columns of the {what} table")
+    if not frame.n_rows:
+        raise InputError(with_hint(f"the {what} table is empty.", "a rate of nothing would say nothing."))
+    kinds = {theirs: told.specs[name] for name, theirs in pairs if name in told.specs}
+    # A spelling of the released file says nothing of how another one is spelled.
+    return frame.told({name: ColumnSpec(spec.kind, spec.order) for name, spec in kinds.items()})
+
+
+def _linked(
+    told: PublishedTable,
+    outside: Frame,
+    pairs: Sequence[tuple[str, str]],
+    amounts: Mapping[str, Any],
+    few: int,
+    owners: tuple[CountArray, CountArray] | None,
+) -> Linked:
+    known = Table.encode(outside, [theirs for _, theirs in pairs])
+    axes, cells = axes_of(told, known, pairs, amounts)
+    starts = np.arange(known.n_rows + 1, dtype=np.int64)
+    rows = np.arange(told.frame.n_rows, dtype=np.int32)
+    classes = classes_of(cells)
+    by_record = fit(axes, cells, rows, known.codes, starts, max(few, 2))
+    by_class = fit(axes, cells, classes, known.codes, starts, 2)
+    one_record, one_class = by_record.counts == 1, by_class.counts == 1
+    n_right = n_right_class = None
+    if owners is not None:
+        released, asked = owners
+        n_right = _n_owned(released, rows, by_record.first[one_record], asked[one_record])
+        n_right_class = _n_owned(released, classes, by_class.first[one_class], asked[one_class])
+    return Linked(
+        known.n_rows,
+        int((by_record.counts == 0).sum()),
+        int(one_record.sum()),
+        int(one_class.sum()),
+        int(((by_record.counts > 0) & (by_record.counts < max(few, 2))).sum()),
+        n_right,
+        n_right_class,
+        few,
+    )
+
+
+def _n_owned(owners: CountArray, groups: CodeArray, found: CodeArray, asked: CountArray) -> int:
+    """Count those who have a record in the group that was found for them; nobody (-1) has none."""
+    width = int(max(owners.max(initial=-1), asked.max(initial=-1))) + 1
+    held = owners >= 0
+    own = np.unique(groups[held].astype(np.int64) * width + owners[held])
+    return int(np.isin(found.astype(np.int64) * width + asked, own)[asked >= 0].sum())
+
+
+@dataclass(frozen=True, slots=True)
+class JoinRisk:
+    """What two published tables of one source tell together.
+
+    Attributes
+    ----------
+    on : tuple of str
+        The columns that both publish.
+    n_records : int
+        Of the first table.
+    n_lost : int
+        Of those, so many fit no record of the second.
+    n_rebuilt : int
+        All records of the second that fit have one content: the join tells what the second holds of the record.
+    n_alone : int
+        They fit one record of the second alone, and that one fits no other of the first.
+    n_rebuilt_right, n_alone_right : int or None
+        Of those, so many have their own record among what fits; None where the truth is not known.
+    n_persons_alone : int or None
+        Persons of whom a record is left alone, with their own.
+    """
+
+    on: tuple[str, ...]
+    n_records: int
+    n_lost: int
+    n_rebuilt: int
+    n_alone: int
+    n_rebuilt_right: int | None = None
+    n_alone_right: int | None = None
+    n_persons_alone: int | None = None
+
+    @property
+    def rate(self) -> float:
+        """The share of the records of the first table that the join rebuilds, in [0, 1]. Higher is riskier."""
+        return self.n_rebuilt / self.n_records
+
+    @property
+    def alone_rate(self) -> float:
+        """The share of the records of the first table that is left alone with one of the second, in [0, 1]."""
+        return self.n_alone / self.n_records
+
+    @property
+    def headline(self) -> str:
+        """What matters most, in a sentence."""
+        return (
+            f"The join rebuilds {self.n_rebuilt:,} of {self.n_records:,} records ({percent(self.rate)}), and leaves "
+            f"{self.n_alone:,} alone with one record."
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain values; no record is in it."""
+        counts = {name: getattr(self, name) for name in self.__slots__}
+        return {**counts, "on": list(self.on), "rate": self.rate, "alone_rate": self.alone_rate}
+
+    def _repr_html_(self) -> str:
+        return f"<b>Join</b> on {escaped(', '.join(self.on))}: {escaped(self.headline)}"
+
+
+def join_risk(
+    first: Any,
+    second: Any,
+    *,
+    on: Sequence[str] | Mapping[str, str],
+    truth: str | None = None,
+    specs: Mapping[str, ColumnSpec] | None = None,
+    hierarchies: Mapping[str, Any] | None = None,
+) -> JoinRisk:
+    """Tell what two published tables of one source give away together.
+
+    Parameters
+    ----------
+    first, second : Release, path or dataframe
+        Records of one source, or of people of whom many are in both.
+    on : sequence of str, or mapping of column to column
+        Columns that both publish. Two records fit if their cells may stand for one value, in each of these columns.
+    truth : str, optional
+        A column that tells whose record a row is, in both tables or in their sources.
+    specs : mapping of column to ColumnSpec, optional
+        The kinds that columns had before they were published, where releases do not say.
+    hierarchies : mapping of column to hierarchy, optional
+        What labels mean, where releases do not say.
+
+    Raises
+    ------
+    ColumnError
+        A column does not exist in one of the tables.
+    InputError
+        A table is empty, or what its cells stand for cannot be told.
+
+    Notes
+    -----
+    A table of A and C and another one of B and C do not hide how A and B hang together: where nobody shares a value of
+    C, their join is the source again. The content of a record is its cells in the columns that are not in ``on``.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> jobs = pl.DataFrame({"job": ["cook", "clerk", "nurse"], "zip": ["01", "02", "02"]})
+    >>> illnesses = pl.DataFrame({"zip": ["01", "02", "02"], "ill": ["flu", "gout", "mumps"]})
+    >>> join_risk(jobs, illnesses, on=["zip"]).headline
+    'The join rebuilds 1 of 3 records (33 %), and leaves 1 alone with one record.'
+    """
+    check_specs(specs)
+    pairs = _pairs(on)
+    columns = tuple(name for name, _ in pairs)
+    ours, theirs = (published(each, specs, hierarchies) for each in (first, second))
+    for what, table in (("first", ours), ("second", theirs)):
+        if not table.frame.n_rows:
+            raise InputError(with_hint(f"the {what} table is empty.", "nothing is rebuilt from nothing."))
+    content = classes_of(_contents(theirs.frame, [name for _, name in pairs]))
+    rows, others = (np.arange(table.frame.n_rows, dtype=np.int32) for table in (ours, theirs))
+    axes, cells, asked = shared_axes(theirs, ours, [(other, name) for name, other in pairs])
+    single = np.arange(len(rows) + 1, dtype=np.int64)
+    told = fit(axes, cells, content, asked, single, 2)
+    there = fit(axes, cells, others, asked, single, 2)
+    axes, cells, asked = shared_axes(ours, theirs, pairs)
+    back = fit(axes, cells, rows, asked, np.arange(len(others) + 1, dtype=np.int64), 2)
+    is_rebuilt = told.counts == 1
+    is_alone = there.counts == 1
+    is_alone[is_alone] = back.counts[there.first[is_alone]] == 1
+    found = JoinRisk(columns, len(rows), int((told.counts == 0).sum()), int(is_rebuilt.sum()), int(is_alone.sum()))
+    if truth is None:
+        return found
+    mine, yours = _owned_by(ours, theirs, truth)
+    is_right = mine[is_alone] == yours[there.first[is_alone]]
+    return replace(
+        found,
+        n_rebuilt_right=_n_owned(yours, content, told.first[is_rebuilt], mine[is_rebuilt]),
+        n_alone_right=int((is_right & (mine[is_alone] >= 0)).sum()),
+        n_persons_alone=len(np.unique(mine[is_alone][is_right & (mine[is_alone] >= 0)])),
+    )
+
+
+def _contents(frame: Frame, on: Sequence[str]) -> CodeArray:
+    """Code the columns that are not joined on, by the texts of their cells."""
+    names = [name for name in frame.columns if name not in on]
+    codes = [listed(frame.column(name), name)[1] for name in names]
+    return np.array(codes, dtype=np.int32).reshape(len(names), frame.n_rows)
+
+
+def _owned_by(ours: PublishedTable, theirs: PublishedTable, truth: str) -> tuple[CountArray, CountArray]:
+    """Return whose record each row of two tables is: one number for one text, -1 for none."""
+    inside = [
+        table.source if table.source is not None and truth in table.source.columns else table.frame
+        for table in (ours, theirs)
+    ]
+    for frame in inside:
+        check_columns([truth], frame.columns, "truth, in both tables")
+    mine, yours = (
+        numbers if frame is table.frame or table.rows is None else numbers[table.rows]
+        for numbers, frame, table in zip(numbered(inside, truth), inside, (ours, theirs), strict=True)
+    )
+    return mine, yours

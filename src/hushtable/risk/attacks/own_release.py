@@ -1,0 +1,635 @@
+"""Attacks on one's own release: homogeneity, an earlier release, differences, ends of intervals, linked records."""
+
+from __future__ import annotations
+
+import secrets
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any, Final, Literal, NamedTuple
+
+import numpy as np
+
+from hushtable._types import BoolArray, CodeArray, CountArray
+from hushtable.claims import Classes, Grouped, Linkage, cover, group, linked_in, published_cells, untold
+from hushtable.columns import SUPPRESSED, Column, ColumnSpec, escaped, listed, read
+from hushtable.errors import InputError, check_columns, check_whole, with_hint
+from hushtable.hierarchy import to_exact
+from hushtable.io import Frame
+from hushtable.risk.assessment import percent
+from hushtable.risk.attacks.fitting import PlaceAxis, PublishedTable, numbered, published, shared_axes
+from hushtable.risk.intervals import clipped, excess_risk, wilson
+from hushtable.risk.tolerances import on_axis
+from hushtable.search import check_memory
+from hushtable.tables import Table
+
+__all__ = ["OwnAttack", "OwnAttacks", "Witness", "attack_release", "attack_written"]
+
+_DRAWS: Final = 10  # of every control
+_WITNESSES: Final = 10  # of every attack
+
+_ADVICE: Final[Mapping[str, str]] = {
+    "homogeneity": "Ask for l-diversity of this column, or for a larger k.",
+    "intersection": "Publish the next batch by the cells of the earlier release (hushtable apply), or not again.",
+    "joined": "Publish new people as a batch of their own, or wait until at least k have joined each class.",
+    "left": "Do not publish again after few people left, or drop their classes.",
+    "ends": 'Publish with recoding="cut", or by a hierarchy of fixed intervals: their ends come from no record.',
+    "linked records": "Leave the column out that links records, or make its pseudonyms fresh for every record.",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Witness:
+    """A class on which an attack succeeds.
+
+    Attributes
+    ----------
+    number : int
+        Drawn anew in every run: it names the class within one result only.
+    n_records : int
+        Of the class.
+    n_found : int
+        What the attack finds there.
+    """
+
+    number: int
+    n_records: int
+    n_found: int
+
+
+@dataclass(frozen=True, slots=True)
+class OwnAttack:
+    """What an attack achieves.
+
+    Attributes
+    ----------
+    name : {"homogeneity", "intersection", "joined", "left", "ends", "linked records"}
+    column : str or None
+        The column that is learned, or that links.
+    claim : str
+        What the attacker says of a target that is found.
+    unit : str
+        What targets are.
+    n_targets, n_found : int
+    n_right : int or None
+        Of those found, so many for whom what is said is true; None where nobody can tell.
+    control_rate : float or None
+        The share of the targets for which the same attack succeeds where there is nothing to find. None where it is
+        exact: then it never does.
+    fell : bool
+        Whether the release gives something away: an exact attack found somebody, or another one more than its control.
+    witnesses : tuple of Witness
+        Some of the classes. For insiders.
+    """
+
+    name: Literal["homogeneity", "intersection", "joined", "left", "ends", "linked records"]
+    column: str | None
+    claim: str
+    unit: str
+    n_targets: int
+    n_found: int
+    n_right: int | None
+    control_rate: float | None
+    fell: bool
+    witnesses: tuple[Witness, ...] = field(default=(), repr=False)
+
+    @property
+    def rate(self) -> float:
+        """The share of the targets that is found, in [0, 1]."""
+        return self.n_found / self.n_targets
+
+    @property
+    def excess(self) -> float:
+        """What the attack achieves beyond its control: (rate - control) / (1 - control), within [0, 1]."""
+        control = self.control_rate or 0.0
+        return self.rate if control >= 1 else min(max((self.rate - control) / (1 - control), 0.0), 1.0)
+
+    @property
+    def advice(self) -> str:
+        """What to change."""
+        return _ADVICE[self.name]
+
+    def to_dict(self, audience: Literal["internal", "external"] = "internal", k: int = 0) -> dict[str, Any]:
+        """Return it as plain values: for outsiders without witnesses, and with ``"<k"`` for counts of 1 to k - 1."""
+        is_inside = audience == "internal"
+        counts = {name: getattr(self, name) for name in ("n_targets", "n_found", "n_right")}
+        hidden = {name: f"<{k}" for name, n in counts.items() if not is_inside and n is not None and 0 < n < k}
+        rate = None if hidden else self.rate
+        return {
+            "name": self.name,
+            "column": self.column,
+            "claim": self.claim,
+            "unit": self.unit,
+            **counts,
+            **hidden,
+            "rate": rate,
+            "control_rate": self.control_rate,
+            "excess": None if hidden else self.excess,
+            "fell": self.fell,
+            "advice": self.advice if self.fell else None,
+            **({"witnesses": [asdict(each) for each in self.witnesses]} if is_inside else {}),
+        }
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class OwnAttacks:
+    """Attacks on one's own release.
+
+    Attributes
+    ----------
+    attacks : tuple of OwnAttack
+        Those that could be tried.
+    untried : dict of str to str
+        The others, and why not: nothing is known of them.
+    k : int
+        What the release claims.
+    """
+
+    attacks: tuple[OwnAttack, ...]
+    untried: dict[str, str]
+    k: int
+
+    @property
+    def fell(self) -> tuple[str, ...]:
+        """The names of the attacks that succeed."""
+        return tuple(dict.fromkeys(each.name for each in self.attacks if each.fell))
+
+    @property
+    def headline(self) -> str:
+        """What matters most, in a sentence."""
+        n_tried = len({each.name for each in self.attacks})
+        if not self.fell:
+            return f"None of {n_tried} attacks succeeds; {len(self.untried)} could not be tried."
+        return f"The release falls to {len(self.fell)} of {n_tried} attacks: {', '.join(self.fell)}."
+
+    def to_dict(self, audience: Literal["internal", "external"] = "internal") -> dict[str, Any]:
+        """Return it as plain values: for outsiders without witnesses, and with ``"<k"`` for counts of 1 to k - 1."""
+        return {
+            "k": self.k,
+            "fell": list(self.fell),
+            "attacks": [each.to_dict(audience, self.k) for each in self.attacks],
+            "untried": dict(self.untried),
+        }
+
+    def _repr_html_(self) -> str:
+        rows = "".join(
+            f"<tr><td>{escaped(each.name)}</td><td>{escaped(each.column or '')}</td><td>{percent(each.rate)}</td></tr>"
+            for each in self.attacks
+        )
+        return f"<b>Attacks</b>: {escaped(self.headline)}<table>{rows}</table>"
+
+
+def attack_release(
+    release: Any,
+    earlier: Any = None,
+    *,
+    k: int,
+    linkage: Linkage | None = None,
+    person: str | None = None,
+    seed: int = 0,
+) -> OwnAttacks:
+    """Attack a release with what its publisher knows; see `hushtable.Release.attack`.
+
+    Parameters
+    ----------
+    release : Release
+    earlier : Release, path or dataframe, optional
+    k : int
+        What the release claims.
+    linkage : Linkage, optional
+        Whom linked records find.
+    person : str, optional
+        Of both sources: who is in both.
+    seed : int
+    """
+    ours = _Publication.of(published(release), release.claim.columns, release.claim.sensitive)
+    return _attacked(ours, earlier, k, linkage, person, seed)
+
+
+def attack_written(
+    frame: Frame, claim: Classes, earlier: Any = None, *, original: Frame | None = None, seed: int = 0
+) -> OwnAttacks:
+    """Attack a table that was written, by what it claims; which record became which row is not known.
+
+    Parameters
+    ----------
+    frame : Frame
+    claim : Classes
+    earlier : Release, path or dataframe, optional
+    original : Frame, optional
+        Its people: without them intersections are not tried.
+    seed : int
+    """
+    source = None if original is None else original.one_by_one()
+    told = PublishedTable(frame.one_by_one(), claim.specs, claim.hierarchies, source)
+    ours = _Publication.of(told, claim.columns, claim.sensitive)
+    return _attacked(ours, earlier, claim.k, linked_in(claim, frame), None, seed)
+
+
+def _attacked(
+    ours: _Publication, earlier: Any, k: int, linkage: Linkage | None, person: str | None, seed: int
+) -> OwnAttacks:
+    check_whole("seed", seed, 0)
+    rng = np.random.default_rng(int(seed))
+    attacks: list[OwnAttack] = []
+    untried: dict[str, str] = {}
+    for name in ours.sensitive:
+        attacks += _homogeneity(ours, name, rng)
+    if not attacks:
+        untried["homogeneity"] = "no published column is declared sensitive"
+    ends = list(_ends(ours, rng))
+    attacks += ends
+    if not ends:
+        known = ours.source_rows is not None
+        untried["ends"] = "no published cell is an interval" if known else "which record became which row is not known"
+    if linkage is None:
+        untried["linked records"] = "no published column links records"
+    else:
+        attacks += _linked(linkage)
+    if earlier is None:
+        untried |= dict.fromkeys(_OF_TWO, "no earlier release was given")
+        return OwnAttacks(tuple(attacks), untried, k)
+    like = published(earlier, ours.told.specs, ours.told.hierarchies)
+    before = _Publication.of(like, ours.columns, ours.sensitive)
+    missing = next(filter(None, (untold(each.columns, each.told.hierarchies) for each in (ours, before))), None)
+    if missing is not None:
+        return OwnAttacks(tuple(attacks), {**untried, **dict.fromkeys(_OF_TWO, missing)}, k)
+    both = _InBoth.of(ours, before, person)
+    shared = [name for name in ours.sensitive if name in before.told.frame.columns]
+    for name in shared if ours.told.source is not None else ():
+        attacks += _intersection(ours, before, name, both, rng)
+    attacks += _differences(ours, before, k, both)
+    tried = {each.name for each in attacks}
+    why = {
+        "intersection": "the people of the release are not known"
+        if ours.told.source is None
+        else "nobody fits both releases"
+        if shared
+        else "the two releases share no sensitive column",
+        **dict.fromkeys(("joined", "left"), "no class is covered by the other release"),
+    }
+    untried |= {name: reason for name, reason in why.items() if name not in tried}
+    return OwnAttacks(tuple(attacks), untried, k)
+
+
+_OF_TWO: Final = ("intersection", "joined", "left")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Publication:
+    """A release, its rows grouped by what they publish; suppressed ones are in no class."""
+
+    told: PublishedTable
+    columns: tuple[str, ...]
+    sensitive: tuple[str, ...]
+    grouped: Grouped
+
+    @classmethod
+    def of(cls, told: PublishedTable, columns: Sequence[str], sensitive: Sequence[str]) -> _Publication:
+        """Group the rows of a table."""
+        check_columns(columns, told.frame.columns, "quasi-identifiers of a release, or of the earlier release")
+        shown = [name for name in sensitive if name in told.frame.columns]
+        grouped = group(told.frame, columns, shown, SUPPRESSED)
+        if not grouped.n_classes:
+            raise InputError(with_hint("a release has no class.", "all of its records are suppressed."))
+        return cls(told, tuple(columns), tuple(sensitive), grouped)
+
+    @property
+    def rows(self) -> CountArray:
+        """Rows of the published table that are in classes."""
+        return np.flatnonzero(~self.grouped.hidden)
+
+    @property
+    def labels(self) -> CountArray:
+        """The class of each of them."""
+        return self.grouped.labels
+
+    @property
+    def source_rows(self) -> CountArray | None:
+        """Which row of the source each of them is."""
+        return None if self.told.rows is None else self.told.rows[self.rows]
+
+
+def _attack(
+    name: Any,
+    column: str | None,
+    claim: str,
+    counts: tuple[int, int, int | None],
+    control: float | None,
+    *,
+    unit: str = "records",
+    by_chance: bool = False,
+    hits: Mapping[int, int] | None = None,
+    sizes: CountArray | None = None,
+) -> OwnAttack:
+    """Put an attack together: every hit counts, or where one may come by chance, what is beyond the control."""
+    n_targets, n_found, n_right = counts
+    fell = n_found > 0
+    if by_chance and control is not None:
+        value, error = excess_risk(wilson(n_found, n_targets), wilson(control * n_targets, n_targets))
+        fell = clipped(value - error, value + error)[0] > 0
+    witnesses = []
+    for label, n in sorted((hits or {}).items(), key=lambda each: -each[1])[:_WITNESSES]:
+        n_records = 0 if sizes is None else int(sizes[label])
+        # A number that is the same in every run would join what several reports say.
+        witnesses.append(Witness(secrets.randbelow(9_000_000) + 1_000_000, n_records, n))
+    return OwnAttack(name, column, claim, unit, n_targets, n_found, n_right, control, fell, tuple(witnesses))
+
+
+def _codes(side: _Publication, name: str) -> CountArray:
+    """Code a column of the rows in classes by the texts of its cells; -1 is missing."""
+    return listed(side.told.frame.values(name), name)[1][side.rows].astype(np.int64)
+
+
+def _homogeneity(side: _Publication, name: str, rng: np.random.Generator) -> Iterator[OwnAttack]:
+    if name not in side.told.frame.columns:
+        return
+    codes, labels, sizes = _codes(side, name), side.labels, side.grouped.records
+    agree = _agreeing(labels, codes, side.grouped.n_classes)
+    hits = {label: int(sizes[label]) for label in np.flatnonzero(agree).tolist()}
+    drawn = [sizes[_agreeing(labels, rng.permutation(codes), len(sizes))].sum() for _ in range(_DRAWS)]
+    n, n_found = len(labels), sum(hits.values())
+    claim = f"everybody whom the class fits has the same value of {name}"
+    control = float(np.mean(drawn)) / n
+    yield _attack("homogeneity", name, claim, (n, n_found, n_found), control, hits=hits, sizes=sizes)
+
+
+def _agreeing(labels: CountArray, codes: CountArray, n_classes: int) -> BoolArray:
+    """Tell in which classes all have one value; a missing one is none."""
+    least, most = np.full(n_classes, np.iinfo(np.int64).max), np.full(n_classes, -1)
+    np.minimum.at(least, labels, codes)
+    np.maximum.at(most, labels, codes)
+    return np.asarray((least == most) & (least >= 0))
+
+
+def _ends(side: _Publication, rng: np.random.Generator) -> Iterator[OwnAttack]:
+    """Claim that somebody has the value at which an interval begins, or with which it ends."""
+    if side.source_rows is None or side.told.source is None:
+        return
+    for name in side.columns:
+        spec = side.told.specs.get(name, ColumnSpec())
+        table = Table.encode(side.told.source, [name], {name: ColumnSpec(spec.kind, spec.order)})
+        column = table.columns[0]
+        found, cells = published_cells(side.told.frame, name, side.told.specs.get(name))
+        of_class = cells[side.grouped.first_rows]
+        ends = [_ends_of(cell, column) if column.is_measured else None for cell in found]
+        claims = [
+            (label, code, each.first, each.last)
+            for label, each in enumerate(ends[cell] for cell in of_class.tolist())
+            if each is not None
+            for code in each.codes
+        ]
+        if not claims:
+            continue
+        width = column.n_values + 1
+        has_value = table.codes[0, side.source_rows] >= 0
+        present = np.unique((side.labels * width + table.codes[0, side.source_rows])[has_value])
+        label, code, low, high = np.array(claims, dtype=np.int64).T
+        is_right = np.isin(label * width + code, present)
+        is_inside = (low <= code) & (code < high)
+        n_others = high - low - is_inside
+        some = np.flatnonzero(n_others > 0)
+        drawn = [0.0]
+        for _ in range(_DRAWS if len(some) else 0):
+            other = low[some] + rng.integers(0, n_others[some])
+            # Any value of the interval but its end.
+            other += is_inside[some] & (other >= code[some])
+            drawn.append(float(np.isin(label[some] * width + other, present).mean()))
+        hits = Counter(label[is_right].tolist())
+        claim = f"somebody has the value of {name} at which an interval begins or ends"
+        n_right = int(is_right.sum())
+        counts = (len(claims), n_right, n_right)
+        # By the grammar of cells somebody has both ends of a closed interval; others begin where a grid has it.
+        by_chance = any(end is not None and end.is_open for end in (ends[cell] for cell in of_class.tolist()))
+        control, sizes = sum(drawn) / max(1, len(drawn) - 1), side.grouped.records
+        yield _attack("ends", name, claim, counts, control, unit="ends", by_chance=by_chance, hits=hits, sizes=sizes)
+
+
+class _EndCodes(NamedTuple):
+    """The codes of an interval, from one to below another, and those of the ends that belong to it."""
+
+    first: int
+    last: int
+    codes: list[int]
+    is_open: bool
+
+
+def _ends_of(text: str | None, column: Column) -> _EndCodes | None:
+    """Return what an interval holds; the code of an end that is nobody's value is the number of values."""
+    cell = None if text is None else read(text)
+    if cell is None or cell.ends is None or cell.ends.low is None or cell.ends.high is None:
+        return None
+    values = on_axis(column)
+    try:
+        low, high = (_on_axis(bound, column) for bound in (cell.ends.low, cell.ends.high))
+    except (ValueError, ArithmeticError):
+        return None
+    side: Literal["left", "right"] = "right" if cell.ends.is_closed else "left"
+    first, last = int(np.searchsorted(values, low)), int(np.searchsorted(values, high, side=side))
+    bounds = [low, high] if cell.ends.is_closed else [low]
+    places = [int(np.searchsorted(values, bound)) for bound in bounds]
+    at = [place < len(values) and values[place] == bound for place, bound in zip(places, bounds, strict=True)]
+    codes = [place if there else len(values) for place, there in zip(places, at, strict=True)]
+    return _EndCodes(first, last, codes, not cell.ends.is_closed)
+
+
+def _on_axis(bound: str, column: Column) -> Any:
+    if column.kind in ("date", "datetime"):
+        return int(np.datetime64(bound.replace(" ", "T"), "us").astype(np.int64))
+    exact = to_exact(bound)
+    return exact if isinstance(exact, int) else float(exact)
+
+
+def _linked(linkage: Linkage) -> Iterator[OwnAttack]:
+    known = [each for each in linkage.known if each.n_persons]
+    if known:
+        most = max(known, key=lambda each: each.n_found / each.n_persons)
+        records = "1 record" if most.n_records == 1 else f"{most.n_records} records"
+        claim = f"the {records} that are known of somebody fit nobody else"
+        yield _attack(
+            "linked records", linkage.column, claim, (most.n_persons, most.n_found, most.n_found), None, unit="persons"
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _InBoth:
+    """Who is in both releases, where both sources say it: the person of each row of either source."""
+
+    ours: CountArray | None
+    theirs: CountArray | None
+
+    @classmethod
+    def of(cls, ours: _Publication, theirs: _Publication, person: str | None) -> _InBoth:
+        sources = (ours.told.source, theirs.told.source)
+        if person is None:
+            return cls(None, None)
+        for what, source in (("", sources[0]), ("earlier ", sources[1])):
+            if source is None:
+                msg = f"person = {person!r} was given, and the {what}release does not know its source."
+                raise InputError(with_hint(msg, "pass the release itself, or leave person out."))
+            check_columns([person], source.columns, f"person, in the source of the {what}release")
+        return cls(*numbered([source for source in sources if source is not None], person))
+
+    @property
+    def targets(self) -> BoolArray | None:
+        """Which rows of our source are people who are in both."""
+        if self.ours is None or self.theirs is None:
+            return None
+        return np.isin(self.ours, self.theirs[self.theirs >= 0])
+
+
+class _Fitting(NamedTuple):
+    """The classes that fit each row of a source."""
+
+    classes: CountArray
+    offsets: CountArray
+
+    def of(self, row: int) -> tuple[int, ...]:
+        """Return the classes of a row."""
+        return tuple(self.classes[self.offsets[row] : self.offsets[row + 1]].tolist())
+
+
+def _fitting(side: _Publication, source: Any) -> _Fitting:
+    """Find the classes whose cells fit each row of a source."""
+    specs, ladders = side.told.specs, side.told.hierarchies
+    classes, rows = cover(side.grouped, source, side.columns, specs, ladders)
+    order = np.lexsort((classes, rows))
+    return _Fitting(classes[order], np.searchsorted(rows[order], np.arange(source.n_rows + 1)))
+
+
+def _intersection(
+    ours: _Publication, theirs: _Publication, name: str, both: _InBoth, rng: np.random.Generator
+) -> Iterator[OwnAttack]:
+    """Keep the values that both releases leave a person, by the classes that fit them."""
+    source = ours.told.source
+    assert source is not None
+    now, before = _fitting(ours, source), _fitting(theirs, source)
+    mine, yours, truth = (
+        numbers.astype(np.int64) for numbers in numbered([ours.told.frame, theirs.told.frame, source], name)
+    )
+    mine, yours = mine[ours.rows], yours[theirs.rows]
+    in_both = both.targets
+    is_target = np.ones(source.n_rows, dtype=bool) if in_both is None else in_both
+    cases: Counter[tuple[tuple[int, ...], tuple[int, ...], int]] = Counter()
+    for row in np.flatnonzero(is_target).tolist():
+        fits = now.of(row), before.of(row)
+        if all(fits):
+            cases[(*fits, int(truth[row]))] += 1
+    if not cases:
+        return
+    told = _values(ours.labels, mine)
+    left = [(case, n, _left(told, case[0])) for case, n in cases.items()]
+    # What one release tells alone is no intersection.
+    left = [(case, n, values) for case, n, values in left if len(values) > 1]
+    n_targets = cases.total()
+
+    def found(earlier: Mapping[int, frozenset[int]]) -> Iterator[tuple[tuple[Any, ...], int, int]]:
+        for case, n, values in left:
+            rest = values & _left(earlier, case[1])
+            if len(rest) == 1 and -1 not in rest:
+                yield case, n, next(iter(rest))
+
+    hits: Counter[int] = Counter()
+    n_right = 0
+    for case, n, value in found(_values(theirs.labels, yours)):
+        hits[case[0][0]] += n
+        n_right += n if value == case[2] else 0
+    shuffled = [sum(n for _, n, _ in found(_values(theirs.labels, rng.permutation(yours)))) for _ in range(_DRAWS)]
+    claim = f"one value of {name} is left of those that either release leaves"
+    control = float(np.mean(shuffled)) / n_targets
+    counts = (n_targets, sum(hits.values()), n_right)
+    yield _attack("intersection", name, claim, counts, control, hits=hits, sizes=ours.grouped.records)
+
+
+def _values(labels: CountArray, codes: CountArray) -> dict[int, frozenset[int]]:
+    """Return the values of every class."""
+    pairs = np.unique(np.column_stack([labels, codes]), axis=0)
+    starts = np.searchsorted(pairs[:, 0], np.arange(int(labels.max()) + 2))
+    return {label: frozenset(pairs[starts[label] : starts[label + 1], 1].tolist()) for label in range(len(starts) - 1)}
+
+
+def _left(values: Mapping[int, frozenset[int]], classes: Sequence[int]) -> frozenset[int]:
+    """Return the values of any of some classes."""
+    return frozenset().union(*(values[label] for label in classes))
+
+
+def _differences(ours: _Publication, theirs: _Publication, k: int, both: _InBoth) -> Iterator[OwnAttack]:
+    """Subtract the classes of one release from one of the other that covers them, and nobody else."""
+    axes, mine, yours = shared_axes(ours.told, theirs.told, [(name, name) for name in ours.columns])
+    cells = mine[:, ours.grouped.first_rows], yours[:, theirs.grouped.first_rows]
+    n_pairs = cells[0].shape[1] * cells[1].shape[1]
+    check_memory(8.0 * n_pairs, f"comparing {cells[0].shape[1]} classes with {cells[1].shape[1]} earlier ones", _FEWER)
+    meets, inside, outside = (np.ones((cells[0].shape[1], cells[1].shape[1]), dtype=bool) for _ in range(3))
+    for axis, each, other in zip(axes, *cells, strict=True):
+        a, of_class = np.unique(each, return_inverse=True)
+        b, of_other = np.unique(other, return_inverse=True)
+        at = np.ix_(of_class, of_other)
+        for whole, told in zip((meets, inside, outside), _related(axis, a, b), strict=True):
+            whole &= told[at]
+    persons = (None, None) if both.ours is None else (_persons(ours, both.ours), _persons(theirs, both.theirs))
+    yield from _subtracted("joined", ours, theirs, (meets, inside), k, persons)
+    yield from _subtracted("left", theirs, ours, (meets.T, outside.T), k, persons[::-1])
+
+
+_FEWER: Final = "compare releases of fewer classes."
+
+
+def _related(axis: PlaceAxis, ours: CodeArray, theirs: CodeArray) -> tuple[BoolArray, BoolArray, BoolArray]:
+    """Tell which cells of two tables share a place, which of theirs lie in ours, and which of ours lie in theirs."""
+    a, b = axis.runs[ours], axis.places[theirs]
+    if (a[:, 2] < 0).all() and (b[:, 2] < 0).all():
+        (low, high), (first, last) = (each[:, :2].T for each in (a, b))
+        low, high = low[:, None], high[:, None]
+        return (low < last) & (first < high), (low <= first) & (last <= high), (first <= low) & (high <= last)
+    mine, yours = _masks(axis, a), _masks(axis, b)
+    return mine @ yours.T > 0, (1 - mine) @ yours.T == 0, mine @ (1 - yours).T == 0
+
+
+def _masks(axis: PlaceAxis, runs: CountArray) -> np.ndarray[Any, np.dtype[np.float32]]:
+    """Return the places of each run as zeros and ones."""
+    check_memory(4.0 * len(runs) * axis.n_places, f"the places of {len(runs)} cells", _FEWER)
+    masks = np.zeros((len(runs), axis.n_places), dtype=np.float32)
+    for mask, (low, high, begin) in zip(masks, runs.tolist(), strict=True):
+        mask[low:high] = 1 if begin < 0 else axis.bits[begin : begin + high - low]
+    return masks
+
+
+def _persons(side: _Publication, numbers: CountArray | None) -> Callable[[BoolArray], set[int]]:
+    """Return what lists the persons of some classes."""
+    assert numbers is not None
+    assert side.source_rows is not None
+    whose = numbers[side.source_rows]
+    return lambda classes: set(whose[classes[side.labels]].tolist())
+
+
+def _subtracted(
+    name: str,
+    larger: _Publication,
+    smaller: _Publication,
+    related: tuple[BoolArray, BoolArray],
+    k: int,
+    persons: Sequence[Callable[[BoolArray], set[int]] | None],
+) -> Iterator[OwnAttack]:
+    """Count those whom the larger classes have beyond the smaller ones that lie in them, if these are fewer than k."""
+    meets, inside = related
+    is_told = (~meets | inside).all(axis=1) & meets.any(axis=1)
+    if not is_told.any():
+        return
+    around, within = np.nonzero(meets)
+    # Sums of whole numbers below 2^53 are exact in bincount's floats.
+    held = np.bincount(around, weights=smaller.grouped.records[within], minlength=len(meets)).astype(np.int64)
+    rest = larger.grouped.records - held
+    is_found = is_told & (rest > 0) & (rest < k)
+    hits = {label: int(rest[label]) for label in np.flatnonzero(is_found).tolist()}
+    n_right = None
+    whole, part = persons
+    if whole is not None and part is not None:
+        n_right = 0
+        for label, n in hits.items():
+            ours, theirs = whole(np.arange(len(rest)) == label), part(meets[label])
+            n_right += n if len(ours - theirs) == n and not theirs - ours else 0
+    verb = "joined since the earlier release" if name == "joined" else "left since the earlier release"
+    n_targets = int(larger.grouped.records[is_told].sum())
+    counts = (n_targets, sum(hits.values()), n_right)
+    claim = f"fewer than k records {verb}, within a class of the other release"
+    yield _attack(name, None, claim, counts, None, hits=hits, sizes=larger.grouped.records)

@@ -1,0 +1,139 @@
+"""Records that somebody who knows a record roughly cannot tell from it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from itertools import combinations
+from math import comb
+from typing import Any, Final
+
+import numpy as np
+
+from hushtable._types import BoolArray, CodeArray, CountArray
+from hushtable.kernels.candidates import RoughRows, count_near
+from hushtable.risk.tolerances import check_tolerance, nearby
+from hushtable.search import Budget
+from hushtable.tables import Coverage, Table, lattice
+
+__all__ = ["MORE", "Reaches", "lone_sets", "near_counts", "reaches_of"]
+
+MORE: Final = 2**62
+"""More records than any table has: count all."""
+
+Reaches = Mapping[int, tuple[CodeArray, CodeArray]]
+"""By the position of a column: the codes that each code may be taken for, from one to below another; see `nearby`."""
+
+
+def reaches_of(table: Table, tolerance: Any, what: str = "tolerance") -> dict[int, tuple[CodeArray, CodeArray]]:
+    """Return what the values of columns may be taken for; an error calls the tolerance by its name."""
+    amounts = check_tolerance(tolerance, table.names, what)
+    return {table.index(name): nearby(table.column(name), amount) for name, amount in amounts.items()}
+
+
+def near_counts(codes: CodeArray, counts: CountArray, reaches: Reaches, enough: int = MORE) -> CountArray:
+    """Count the records that each row could be taken for, its own among them, up to ``enough``.
+
+    Parameters
+    ----------
+    codes : ndarray of int32, shape (n_columns, n_rows)
+        Distinct rows; -1 is missing.
+    counts : ndarray of int64, shape (n_rows,)
+        Records of each row.
+    reaches : mapping of column position to codes
+        Other columns are known exactly.
+    enough : int
+
+    Notes
+    -----
+    Rows in the order of the exact columns and of one rough one: of each row, the others within its reach lie in a run,
+    which is looked through for the other rough columns. O(n log n) where there are none, else up to the runs' length.
+    """
+    n_rows = codes.shape[1]
+    labels = np.zeros(n_rows, dtype=np.int64)
+    for j in (j for j in range(len(codes)) if j not in reaches):
+        _, labels = np.unique(labels * (int(codes[j].max(initial=-1)) + 2) + codes[j] + 1, return_inverse=True)
+    # The column of the most values leaves the shortest runs.
+    rough = sorted((j for j in reaches if j < len(codes)), key=lambda j: -len(reaches[j][0]))
+    if not rough:
+        # Sums of whole numbers below 2^53 are exact in bincount's floats.
+        return np.bincount(labels, weights=counts).astype(np.int64)[labels]
+    order = np.lexsort((codes[rough[0]], labels))
+    sorted_labels = labels[order]
+    mine = np.ascontiguousarray(codes[rough][:, order])
+    low, high = (np.stack([reaches[j][end][each] for j, each in zip(rough, mine, strict=True)]) for end in (0, 1))
+    starts, ends = (np.searchsorted(sorted_labels, sorted_labels, side=side) for side in ("left", "right"))
+    found, out = np.empty(n_rows, dtype=np.int64), np.empty(n_rows, dtype=np.int64)
+    count_near(RoughRows(mine, low, high, starts, ends, counts[order]), enough, found)
+    out[order] = found
+    return out
+
+
+def lone_sets(
+    codes: CodeArray,
+    counts: CountArray,
+    reaches: Reaches,
+    max_size: int,
+    *,
+    missing_matches: bool,
+    budget: Budget | None = None,
+) -> lattice.ColumnSets:
+    """Find all minimal sets of columns on which a row cannot be taken for any other record.
+
+    Nearness is no partition: who is near two rows need not let them be near one another. So each set of columns is
+    looked at by itself, the smallest first. A row that is alone on a set is alone on every larger one.
+
+    Parameters
+    ----------
+    codes, counts, reaches
+        See `near_counts`.
+    max_size : int
+    missing_matches : bool
+        Whether a row may be alone by a missing value.
+    budget : Budget, optional
+        Nodes are sets. Where it ends, sets of the sizes that were finished are there.
+    """
+    began, n_columns = time.perf_counter(), len(codes)
+    rows, paths, coverage = [], [], {}
+    alone: dict[tuple[int, ...], BoolArray] = {}
+    n_sets = complete_to = 0
+    for size in range(1, max_size + 1):
+        here: dict[tuple[int, ...], BoolArray] = {}
+        of_size: list[tuple[tuple[int, ...], BoolArray]] = []
+        for path in combinations(range(n_columns), size):
+            if budget is not None and _is_over(budget, n_sets, time.perf_counter() - began):
+                break
+            n_sets += 1
+            here[path] = _alone_on(codes, counts, reaches, path, missing_matches=missing_matches)
+            below = [alone[rest] for rest in combinations(path, size - 1) if rest]
+            of_size.append((path, here[path] & ~np.any(below, axis=0) if below else here[path]))
+        n_all = comb(n_columns, size)
+        is_done = len(here) == n_all
+        coverage[size] = Coverage(n_all, 0, 0, 0) if is_done else Coverage(len(here), 0, 0, n_all - len(here))
+        if not is_done:
+            coverage |= {each: Coverage(0, 0, 0, comb(n_columns, each)) for each in range(size + 1, max_size + 1)}
+            break
+        for path, is_minimal in of_size:
+            hits = np.flatnonzero(is_minimal)
+            rows.append(hits)
+            paths.append(np.tile(np.array([*path, *[-1] * (max_size - size)], dtype=np.int16), (len(hits), 1)))
+        alone, complete_to = here, size
+    found = np.concatenate([*rows, np.empty(0, dtype=np.int64)]).astype(np.int32)
+    sets = np.concatenate([*paths, np.empty((0, max_size), dtype=np.int16)])
+    order = np.argsort(found, kind="stable")
+    nobody = np.full(len(found), -1, dtype=np.int32)
+    return lattice.ColumnSets(found[order], sets[order], nobody, n_sets, complete_to, coverage)
+
+
+def _alone_on(
+    codes: CodeArray, counts: CountArray, reaches: Reaches, path: Sequence[int], *, missing_matches: bool
+) -> BoolArray:
+    places = {j: reaches[each] for j, each in enumerate(path) if each in reaches}
+    chosen = codes[list(path)]
+    alone = near_counts(chosen, counts, places, enough=2) == 1
+    return np.asarray(alone if missing_matches else alone & (chosen >= 0).all(axis=0))
+
+
+def _is_over(budget: Budget, n_sets: int, seconds: float) -> bool:
+    is_late = budget.seconds is not None and seconds >= budget.seconds
+    return is_late or (budget.nodes is not None and n_sets >= budget.nodes)

@@ -1,0 +1,79 @@
+"""Evaluators that attack: the figures of the functions that they call, limits, and what they refuse."""
+
+from __future__ import annotations
+
+import polars as pl
+import pytest
+
+import hushtable as ht
+from twins import naive_attacks
+
+RATINGS = """
+Loader: {people: {filepath: ratings.csv}}
+Evaluator:
+  few: {method: unicity, person: person, item: item, known: [1, 4], tolerance: {date: 14D}, limit: {rate: 0.5}}
+  shared: {method: join_risk, columns: [item, date], other: other.csv, truth: person}
+Reporter:
+  all: {method: save_report, granularity: [global, details]}
+"""
+PEOPLE = """
+Loader: {people: {filepath: people.csv}}
+Anonymizer:
+  three:
+    columns: {name: identifier, birth_date: quasi-identifier, sex: quasi-identifier, diagnosis: sensitive}
+    models: [k-anonymity: 3]
+    limits: {exposure: {rate: 1}}
+Evaluator:
+  tried: {method: attack, limit: {n_fell: 0}}
+  voters: {method: link, columns: [birth_date, sex], tolerance: {birth_date: 30D}, control: others.csv}
+Reporter:
+  all: {method: save_report, granularity: [global, details]}
+"""
+
+
+def run(folder, text, **options):
+    (folder / "pipeline.yaml").write_text(text, encoding="utf-8")
+    return ht.Pipeline.read(folder / "pipeline.yaml").run(folder / "out", **options)
+
+
+def figures(folder):
+    (path,) = (folder / "out").glob("*global*.csv")
+    return pl.read_csv(path.read_bytes()).row(0, named=True)
+
+
+def test_ratings_are_searched_and_joined(tmp_path):
+    ratings = naive_attacks.ratings(60, 20, 1, mean=6)
+    ratings.write_csv(tmp_path / "ratings.csv")
+    ratings.with_columns(seen=pl.lit("yes")).drop("stars").write_csv(tmp_path / "other.csv")
+    done = run(tmp_path, RATINGS)
+    assert not done.passed
+    assert any("rate is" in each for each in done.failures)
+    told = figures(tmp_path)
+    found = ht.unicity(
+        tmp_path / "ratings.csv", person="person", item="item", known=[1, 4], tolerance={"date": "14D"}, seed=0
+    )
+    assert told["few_rate"] == found.rate
+    joined = ht.join_risk(tmp_path / "ratings.csv", tmp_path / "other.csv", on=["item", "date"], truth="person")
+    assert told["shared_n_alone"] == joined.n_alone
+
+
+def test_a_release_is_attacked_and_looked_up(tmp_path):
+    people = ht.datasets.people(n=120, seed=1).select("name", "birth_date", "sex", "diagnosis")
+    people[:100].write_csv(tmp_path / "people.csv")
+    people[100:].write_csv(tmp_path / "others.csv")
+    done = run(tmp_path, PEOPLE)
+    told = figures(tmp_path)
+    assert told["tried_n_fell"] in (0, 1)
+    assert done.passed == (told["tried_n_fell"] == 0)
+    assert (told["voters_n_records"], told["voters_n_one_record"], told["voters_n_lost"]) == (100, 0, 0)
+    assert told["voters_excess"] == 0
+
+
+def test_only_what_was_claimed_is_attacked(tmp_path):
+    ht.datasets.people(n=30, seed=1).write_csv(tmp_path / "people.csv")
+    text = "Loader: {people: {filepath: people.csv}}\nEvaluator: {tried: {method: attack}}\n"
+    text += "Reporter: {all: {method: save_report, granularity: global}}\n"
+    with pytest.raises(ht.InputError, match="nothing was claimed"):
+        run(tmp_path, text)
+    with pytest.raises(ht.PipelineError, match="limit names"):
+        run(tmp_path, text.replace("attack}", "unicity, person: name, item: sex, limit: {excess: 1}}"))
