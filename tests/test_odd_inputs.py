@@ -126,6 +126,32 @@ def released(data: Any, **options: Any) -> Any:
     return [*told, ht.check_certificate(data, release.certificate)] if release.certificate else told
 
 
+def attacked(data: Any) -> Any:
+    """Release the first column, and attack it by itself and by the table."""
+    release = ht.anonymize(
+        data,
+        quasi_identifiers=names_of(data)[:1],
+        models=[ht.KAnonymity(2)],
+        sensitive=names_of(data)[1:],
+        roles="trust",
+    )
+    return None if isinstance(release, ht.RemoteRelease) else [release.attack(release), release.attack(data)]
+
+
+def known(data: Any) -> Any:
+    """Look for persons, who are told by the last column, by the first."""
+    first, last = names_of(data)
+    found = ht.unicity(data, person=last, item=first, known=[1, 2])
+    return [found, ht.unicity(data, person=last, item=[], tolerance={first: 0}, known=1)]
+
+
+def nearly(data: Any) -> Any:
+    """Count who is near."""
+    first = names_of(data)[0]
+    near = ht.assess(data, quasi_identifiers=[first], known_within={first: 0})
+    return [near, ht.minimal_uniques(data, tolerance={first: 0})]
+
+
 def by_policy(data: Any) -> Any:
     """Protect a table as its scan proposes."""
     columns = dict.fromkeys(names_of(data), "quasi-identifier")
@@ -169,6 +195,11 @@ CALLS: dict[str, Callable[[Any], Any]] = {
     "collapse": lambda data: ht.collapse(data, names_of(data)[:1]),
     "compare": lambda data: ht.compare(data, POLICY, k=[2]),
     "find_quasi_identifiers": ht.find_quasi_identifiers,
+    "attack": attacked,
+    "join_risk": lambda data: ht.join_risk(data, data, on=names_of(data)[:1]),
+    "link": lambda data: ht.link(data, data, on=names_of(data)[:1]),
+    "near": nearly,
+    "unicity": known,
     "mask_dependence": masked,
     "masking_tradeoff": lambda data: ht.masking_tradeoff(
         data, a=names_of(data)[:1], b=names_of(data)[1:], clusters=[2]
@@ -216,11 +247,14 @@ RIGHT: dict[str, dict[str, Any]] = {
     "check_certificate": {"certificate": ht.Certificate.from_dict({"kind": "lattice"})},
     "collapse": {"columns": ["a"]},
     "compare": {"policy": POLICY, "k": [2]},
+    "join_risk": {"second": FRAMES["plain"](), "on": ["a"]},
+    "link": {"outside": FRAMES["plain"](), "on": ["a"]},
     "mask_dependence": {"a": ["a"], "b": ["b"], "clusters": 2},
     "masking_tradeoff": {"a": ["a"], "b": ["b"], "clusters": [2]},
     "mpuccs": {"synthetic": FRAMES["plain"]()},
     "petsard_mpuccs": {"synthetic": FRAMES["plain"]()},
     "select_columns": {"objective": {"distinction": 1.0}},
+    "unicity": {"person": "b", "item": "a", "known": 1},
     "verify": {"quasi_identifiers": ["a"], "models": [ht.KAnonymity(2)]},
 }
 FUNCTIONS = [name for name in ht.__all__ if inspect.isfunction(getattr(ht, name))]
@@ -303,6 +337,10 @@ COMMANDS = {
     "apply": "{file} {file} -o out.csv",
     "compare": "{file} -p {file}",
     "utility": "{file} {file}",
+    "unicity": "{file} --person b --item a --known 1",
+    "link": "{file} {file} --on a",
+    "join-risk": "{file} {file} --on a",
+    "attack": "{file}",
     "report": "{file} -o out.html",
     "mpuccs": "{file} {file} --details out.csv",
     "uniques": "{file}",

@@ -13,7 +13,7 @@ from hushtable.columns import ColumnSpec, check_specs, escaped, listed
 from hushtable.errors import InputError, check_columns, check_whole, names_in, with_hint
 from hushtable.io import Frame
 from hushtable.risk.assessment import percent
-from hushtable.risk.attacks.fitting import PlaceAxis, PublishedTable, axes_of, fit, own_axis, published
+from hushtable.risk.attacks.fitting import MOST_FEW, PlaceAxis, PublishedTable, axes_of, fit, own_axis, published
 from hushtable.risk.intervals import clipped, wilson
 from hushtable.risk.tolerances import check_tolerance
 from hushtable.tables import Table, persons_of
@@ -208,13 +208,15 @@ def unicity(
     check_specs(specs)
     sizes = _sizes(known)
     check_whole("n_trials", n_trials, 1)
-    check_whole("few", few, 1)
+    check_whole("few", few, 1, MOST_FEW)
     check_whole("seed", seed, 0)
     items = (item,) if isinstance(item, str) else names_in(item, "item")
     told = published(data, specs, hierarchies)
     source = _known_records(told, original, person)
     amounts = check_tolerance(tolerance, source.columns)
     columns = (*items, *(name for name in amounts if name not in items))
+    if not columns:
+        raise InputError(with_hint("neither item nor tolerance names a column.", "say what is known of a record."))
     check_columns([person, *columns], source.columns, "person, item and tolerance")
     table = Table.encode(source, columns, told.specs)
     axes, cells = _axes(told, table, columns, amounts, is_own=source is told.frame)

@@ -11,14 +11,14 @@ import math
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from typing import Any, Final, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
 from hushtable._types import CodeArray, CountArray
 from hushtable.claims import covered_by, listed_cells, published_cells, rules_of
 from hushtable.columns import SUPPRESSED, Column, ColumnSpec, from_texts, listed, read
-from hushtable.errors import ColumnError, InputError, check_columns, with_hint
+from hushtable.errors import ColumnError, InputError, check_columns, check_type, with_hint
 from hushtable.hierarchy import Hierarchy, to_exact
 from hushtable.io import Frame, frames
 from hushtable.kernels.candidates import Looked, Sought, count_candidates
@@ -28,6 +28,7 @@ from hushtable.search import check_memory
 from hushtable.tables import Table
 
 __all__ = [
+    "MOST_FEW",
     "PlaceAxis",
     "PublishedTable",
     "Suspects",
@@ -39,6 +40,10 @@ __all__ = [
     "published",
     "shared_axes",
 ]
+
+
+MOST_FEW: Final = 10**9
+"""Of candidates that are told apart from many: more than that nobody counts."""
 
 
 @runtime_checkable
@@ -82,6 +87,7 @@ def published(
     data: Any, specs: Mapping[str, ColumnSpec] | None = None, hierarchies: Mapping[str, Any] | None = None
 ) -> PublishedTable:
     """Open a published table: a release, which knows its source and its cells, or a file or frame."""
+    check_type(hierarchies, Mapping, "hierarchies", 'a mapping, as {"age": hierarchy}')
     if not isinstance(data, _Protected):
         return PublishedTable(_opened(data).one_by_one(), specs or {}, hierarchies or {})
     edition, claim = data.edition, data.claim

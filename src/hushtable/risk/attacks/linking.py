@@ -13,7 +13,16 @@ from hushtable.columns import ColumnSpec, check_specs, escaped, listed
 from hushtable.errors import InputError, check_columns, check_whole, names_in, with_hint
 from hushtable.io import Frame
 from hushtable.risk.assessment import percent
-from hushtable.risk.attacks.fitting import PublishedTable, axes_of, classes_of, fit, numbered, published, shared_axes
+from hushtable.risk.attacks.fitting import (
+    MOST_FEW,
+    PublishedTable,
+    axes_of,
+    classes_of,
+    fit,
+    numbered,
+    published,
+    shared_axes,
+)
 from hushtable.risk.intervals import clipped, excess_risk, wilson
 from hushtable.risk.tolerances import check_tolerance
 from hushtable.tables import Table
@@ -190,7 +199,7 @@ def link(
     (1, 2, 1)
     """
     check_specs(specs)
-    check_whole("few", few, 1)
+    check_whole("few", few, 1, MOST_FEW)
     pairs = _pairs(on)
     told = published(release, specs, hierarchies)
     amounts = check_tolerance(tolerance, [name for name, _ in pairs])
