@@ -81,6 +81,7 @@ ALLOWED = {
         "cli/scan.py",
         "cli/terminal.py",
         "cli/utility.py",
+        "cli/warm_up.py",
     },
     "rich": {"cli/terminal.py"},
     "matplotlib": {"plots/style.py"},

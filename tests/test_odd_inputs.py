@@ -340,7 +340,7 @@ COMMANDS = {
     "unicity": "{file} --person b --item a --known 1",
     "link": "{file} {file} --on a",
     "join-risk": "{file} {file} --on a",
-    "attack": "{file}",
+    "attack-release": "{file}",
     "report": "{file} -o out.html",
     "mpuccs": "{file} {file} --details out.csv",
     "uniques": "{file}",

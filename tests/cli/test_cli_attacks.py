@@ -127,7 +127,7 @@ def test_attack_reads_a_written_release(run, people, tmp_path):
     for name, rows in (("now", table), ("before", table[:117])):
         release = ht.anonymize(rows.with_columns(pl.col("birth_date").str.to_date()), **options)
         replace(release, exposure=None).write(tmp_path / f"{name}.csv")
-    arguments = ("attack", tmp_path / "now.csv", "--earlier", tmp_path / "before.csv", "--original", people)
+    arguments = ("attack-release", tmp_path / "now.csv", "--earlier", tmp_path / "before.csv", "--original", people)
     code, out, _ = run(*arguments, "--report", tmp_path / "told.html")
     assert code == 0
     assert "homogeneity" in out
@@ -137,4 +137,4 @@ def test_attack_reads_a_written_release(run, people, tmp_path):
     assert code == (1 if told["fell"] else 0)
     assert "intersection" in {each["name"] for each in told["attacks"]}
     assert "witnesses" not in out
-    assert run("attack", people)[0] == 2
+    assert run("attack-release", people)[0] == 2

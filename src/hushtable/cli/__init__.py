@@ -65,7 +65,7 @@ _EXAMPLES: Final[Mapping[Callable[..., None], str]] = {
     report.report: "hushtable report release.csv --original people.csv -p policy.yaml -o report.html",
     risks.mpuccs: "hushtable mpuccs original.csv synthetic.csv --sizes 1,2,3 --control control.csv",
     risks.uniques: "hushtable uniques people.csv --columns age,sex,postcode",
-    attacks.attack: "hushtable attack release.csv --earlier last_year.csv --original people.csv",
+    attacks.attack_release: "hushtable attack-release release.csv --earlier last_year.csv --original people.csv",
     attacks.unicity: "hushtable unicity ratings.csv --person user --item movie --tolerance date=14D --known 2,4,8",
     attacks.link: "hushtable link release.csv voters.csv --on age,zip --truth name",
     attacks.join_risk: "hushtable join-risk first.csv second.csv --on age,zip",

@@ -1,4 +1,4 @@
-"""unicity, link, join-risk, attack: what is found by who knows roughly, has another table, or an earlier release."""
+"""unicity, link, join-risk, attack-release: whom others find by what they know roughly, or have besides."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from hushtable.io import Frame
     from hushtable.risk import JoinRisk, Linking, OwnAttacks, Unicity
 
-__all__ = ["attack", "join_risk", "link", "unicity"]
+__all__ = ["attack_release", "join_risk", "link", "unicity"]
 
 ToleranceOption = Annotated[
     str,
@@ -184,7 +184,7 @@ def join_risk(
           [] if as_json else _join_lines(found), figures, limits)  # fmt: skip
 
 
-def attack(
+def attack_release(
     release: Annotated[
         Path, typer.Argument(metavar="RELEASE", help="A written release, its manifest beside it.", show_default=False)
     ],

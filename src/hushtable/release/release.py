@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -35,9 +35,11 @@ from hushtable.release.codebook import Codebook
 from hushtable.release.edition import Edition, Rewritten
 from hushtable.release.exposure import Exposure, ExposureLimit, measure_exposure, persons_of
 from hushtable.release.pseudonyms import Pseudonyms
-from hushtable.risk import OwnAttacks, attack_release
 from hushtable.search import Budget, Trace
 from hushtable.tables import Partition, Table
+
+if TYPE_CHECKING:
+    from hushtable.risk import OwnAttacks
 
 __all__ = ["Release"]
 
@@ -406,6 +408,9 @@ class Release:
         >>> release.attack().fell
         ('homogeneity', 'ends')
         """
+        # What few callers ask for is not loaded with every release.
+        from hushtable.risk import attack_release
+
         own = getattr(self.claim, "person", None)
         knows = own is not None and isinstance(earlier, Release) and own in _names(earlier.source)
         return attack_release(
