@@ -242,6 +242,8 @@ def test_a_repr_of_what_was_said_holds_no_cell(tmp_path) -> None:
         ([1, 2, 3, 150], {}),
         ([1, 99], {}),
         ([0.5, 1.5, 2.5, 999.0], {"999": 3}),
+        ([*range(1, 7), 97, 98, 99], {"97": 3, "98": 3, "99": 3}),
+        ([*range(1, 7), -9, 999, 9998], {"-9": 3, "9998": 3, "999": 3}),
     ],
 )
 def test_a_code_of_a_missing_number_lies_far_from_all_others(numbers: list[float], codes: dict[str, int]) -> None:

@@ -13,7 +13,7 @@ from typing import Final, NamedTuple, TypeVar
 
 import polars as pl
 
-from hushtable._types import CountArray
+from hushtable._types import CountArray, ValueArray
 from hushtable.columns.cells import SUPPRESSED
 from hushtable.columns.column import Column, ColumnSpec
 
@@ -35,7 +35,9 @@ MISSING_CODES: Final = (
 )
 """What often stands for a missing value; it stays what it is until someone says so."""
 
-_NUMBERS_OF_MISSING: Final = frozenset((9, 99, 999, 9999, 99999, 999999, 98, 998, 88, 888, 8888))
+_NUMBERS_OF_MISSING: Final = frozenset(
+    (*(9, 99, 999, 9999, 99999, 999999), *(98, 998, 9998), *(97, 997, 9997), *(88, 888, 8888), *(77, 777, 7777), 8, 7)
+)
 _FEWEST_NUMBERS: Final = 4
 
 Key = TypeVar("Key")
@@ -188,8 +190,8 @@ def count_missing_numbers(column: Column, counts: CountArray) -> dict[str, int]:
 
     Notes
     -----
-    A code such as 99 or -9 is the largest or the smallest number, and lies further from the next one than all others
-    lie from one another: an age of 99 is none beside one of 97.
+    Codes such as 97, 98 and 99, or -9, are the largest or the smallest numbers, and lie further from the next one than
+    all others lie from one another: an age of 99 is none beside one of 97.
 
     Examples
     --------
@@ -200,13 +202,24 @@ def count_missing_numbers(column: Column, counts: CountArray) -> dict[str, int]:
     """
     if column.kind not in ("integer", "decimal") or column.n_values < _FEWEST_NUMBERS:
         return {}
-    values = column.values
-    found = {}
-    for end, next_to, others in ((0, 1, values[1:]), (-1, -2, values[:-1])):
-        is_code = abs(float(values[end])) in _NUMBERS_OF_MISSING and (end == -1) == (float(values[end]) > 0)
-        if is_code and abs(float(values[end]) - float(values[next_to])) > float(others[-1]) - float(others[0]):
-            found[f"{float(values[end]):.0f}"] = int(counts[end])
-    return found
+    first, last = 0, column.n_values
+    # Codes at one end hide those at the other.
+    for _ in range(2):
+        last -= _n_codes_above(column.values[first:last])
+        first += _n_codes_above(-column.values[first:last][::-1])
+    return {f"{float(column.values[i]):.0f}": int(counts[i]) for i in (*range(first), *range(last, column.n_values))}
+
+
+def _n_codes_above(values: ValueArray) -> int:
+    """Count the usual codes above ascending numbers, further from these than they are from one another."""
+    n_codes = 0
+    while n_codes < len(values) and float(values[-1 - n_codes]) in _NUMBERS_OF_MISSING:
+        n_codes += 1
+    for n in range(n_codes, 0, -1):
+        rest = values[:-n].astype(float)
+        if len(rest) > 1 and float(values[-n]) - rest[-1] > rest[-1] - rest[0]:
+            return n
+    return 0
 
 
 def count_near_duplicates(column: Column) -> int:
