@@ -254,7 +254,12 @@ def test_labels_of_groups_are_no_values():
 
 
 def test_a_manifest_does_not_tell_groups(tmp_path):
-    rows = pl.DataFrame({"x": [f"canary{i % 37:02}" for i in range(400)], "y": [i % 3 for i in range(400)]})
+    rows = pl.DataFrame(
+        {
+            "x": [f"canary {chr(97 + i % 37 // 6)}{chr(97 + i % 37 % 6)}" for i in range(400)],
+            "y": [i % 3 for i in range(400)],
+        }
+    )
     release = released(rows, ["x", "y"], 60)
     assert any("values" in text for text in release.frame["x"])
     release.write(tmp_path / "out.csv")

@@ -10,7 +10,7 @@ from hushtable.anonymizers.mondrian import Mondrian
 from hushtable.anonymizers.request import Request
 from hushtable.columns import SUPPRESSED, Column, without_blanks
 from hushtable.errors import ColumnError, InputError, check_columns, listed, with_hint
-from hushtable.hierarchy import prefix_lengths_of
+from hushtable.hierarchy import are_codes, prefix_lengths_of
 from hushtable.io import Frame
 from hushtable.models import KAnonymity
 from hushtable.tables import Table, warn_of_missing_numbers
@@ -93,7 +93,8 @@ def warn_of_doubts(source: Frame | Table, table: Table, asked: Request) -> None:
     if isinstance(asked.method, Mondrian) and asked.method.recoding == "readable":
         for name in asked.quasi_identifiers:
             column = table.column(name)
-            if name not in asked.hierarchies and not column.is_measured and column.n_values >= _HUNDREDS:
+            is_many = column.n_values >= _HUNDREDS and not are_codes(column.texts())
+            if name not in asked.hierarchies and not column.is_measured and is_many:
                 warnings.warn(
                     f"column {name!r} has {column.n_values} values and no hierarchy: a class of more than "
                     f"{asked.method.max_listed} of them publishes a group by frequency, which tells little. "

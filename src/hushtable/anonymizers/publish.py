@@ -14,7 +14,7 @@ from hushtable._types import BoolArray, CodeArray, CountArray
 from hushtable.columns import cells
 from hushtable.hierarchy import Hierarchy
 from hushtable.kernels import histogram
-from hushtable.recoding import Axis, Cells, Listed, Recoding, Rounded, recoding as recodings
+from hushtable.recoding import Axis, Cells, CodeRanges, Listed, Recoding, Rounded, recoding as recodings
 from hushtable.search import n_threads
 from hushtable.tables import Partition, Table
 
@@ -64,6 +64,8 @@ def run(axis: Axis, low: CodeArray, high: CodeArray, has_missing: BoolArray, *, 
     """Publish runs of places (0 the first known one; -1 where there is none) as the axis writes them."""
     if axis.hierarchy:
         return recodings.Nodes(*covering(axis.hierarchy, axis, low, high), has_missing, axis.hierarchy)
+    if axis.codes:
+        return CodeRanges(low, high, has_missing, axis.codes)
     if axis.rounding:
         return Rounded(low, high, has_missing, axis.rounding)
     if axis.edges:

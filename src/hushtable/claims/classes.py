@@ -38,7 +38,7 @@ from hushtable.claims.grouping import (
 from hushtable.claims.verdict import Claim, Failure, Verdict
 from hushtable.columns import KINDS, SUPPRESSED, ColumnSpec, canonical, missing_texts, text_codes
 from hushtable.errors import InputError, check_columns, listed, with_hint
-from hushtable.hierarchy import Hierarchy, to_dict as rule_to_dict
+from hushtable.hierarchy import Codes, Hierarchy, to_dict as rule_to_dict
 from hushtable.io import frames
 from hushtable.models import ClassStats, Histogram, PrivacyModel, describe, from_dict, model_to_dict
 
@@ -129,6 +129,11 @@ def rules_in(rules: Any) -> dict[str, Any]:
         msg = with_hint("the manifest holds hierarchies that are no rules.", "it is written by anonymize, not by hand.")
         raise InputError(msg)
     return dict(rules)
+
+
+def _completed(own: Mapping[str, Any], asked: Mapping[str, Any]) -> dict[str, Any]:
+    """Take hierarchies from a policy; a policy that asks for prefixes does not know of the ranges between them."""
+    return {**own, **asked, **{name: each for name, each in own.items() if Codes.name in (_rule_of(each) or {})}}
 
 
 def untold(columns: Sequence[str], hierarchies: Mapping[str, Any]) -> str | None:
@@ -311,7 +316,7 @@ class Classes:
             self,
             specs=joined(self.specs, asked.specs),
             origins={**asked.origins, **self.origins},
-            hierarchies={**self.hierarchies, **asked.hierarchies},
+            hierarchies=_completed(self.hierarchies, asked.hierarchies),
             population=asked.population,
         )
 

@@ -1,3 +1,4 @@
+from .codes import CodeGrid as CodeGrid, are_codes as are_codes
 from .grid import UNITS as UNITS, Dates as Dates, Intervals as Intervals, plain as plain, to_exact as to_exact
 from .hierarchy import Hierarchy as Hierarchy, groups_of as groups_of
 from .ladder import Rule as Rule
@@ -10,6 +11,7 @@ from .proposal import (
 )
 from .rules import (
     OTHER as OTHER,
+    Codes as Codes,
     Dictionary as Dictionary,
     Frequency as Frequency,
     Prefix as Prefix,

@@ -101,12 +101,20 @@ class _Reader:
     def _inside(self, text: str) -> CodeArray:
         bounds = cells.read(text).ends
         keys = [] if bounds is None else [_key(end) for end in (bounds.low, bounds.high) if end is not None]
+        if bounds is not None and None not in bounds and None in keys:
+            return self._between(str(bounds.low), str(bounds.high))
         if bounds is None or len({type(key) for key in keys}) != 1 or keys[0] is None:
             return np.empty(0, dtype=np.int32)
         ranked, codes = self._ranked(type(keys[0]))
         begin = 0 if bounds.low is None else bisect_left(ranked, keys[0])
         find = bisect_right if bounds.is_closed else bisect_left
         return codes[begin : len(ranked) if bounds.high is None else find(ranked, keys[-1])]
+
+    def _between(self, low: str, high: str) -> CodeArray:
+        """Return the values in a range of codes, whose ends stand for all that begin with them."""
+        low, high = low.removesuffix("*"), high.removesuffix("*")
+        held = [code for code, text in enumerate(self.values) if low <= text and text[: len(high)] <= high]
+        return np.array(held, dtype=np.int32)
 
     def _ranked(self, kind: type) -> tuple[list[Any], CodeArray]:
         """Return the keys of one type in their order, and their values."""

@@ -33,6 +33,7 @@ __all__ = [
     "DICTIONARIES",
     "OTHER",
     "RULES",
+    "Codes",
     "Dates",
     "Dictionary",
     "Frequency",
@@ -151,7 +152,8 @@ class Prefix:
         falling = all(a > b for a, b in itertools.pairwise(self.lengths))
         if not self.lengths or not all(_is_count(length, 1) for length in self.lengths) or not falling:
             msg = with_hint(
-                f"prefix: lengths = {list(self.lengths)}.", "give whole numbers from 1, decreasing, for instance 4, 3."
+                f"{self.name}: lengths = {list(self.lengths)}.",
+                "give whole numbers from 1, decreasing, for instance 4, 3.",
             )
             raise HierarchyError(msg)
 
@@ -170,6 +172,28 @@ class Prefix:
         """Return ``first 4`` and so on."""
         del n_levels
         return [f"first {length}" for length in self.lengths]
+
+
+@dataclass(frozen=True, slots=True)
+class Codes(Prefix):
+    """The first characters of codes, and ranges of codes in their order: ``201*``, ``[20*, 45*]``.
+
+    It says what recodings that cut codes in their order publish. A label covers all codes that begin with it,
+    a range those from its first end up to all that begin with its last one.
+    """
+
+    name: ClassVar[str] = "codes"
+
+    def ladder(self, column: Column, counts: CountArray | None = None) -> Ladder:
+        """Return the prefixes of the canonical texts; what is as short as a prefix is under it."""
+        del counts
+        texts = column.texts()
+        return Ladder([by_label(_begins(texts, length)) for length in self.lengths])
+
+
+def _begins(texts: list[str], length: int) -> list[str]:
+    longer = {text[:length] for text in texts if len(text) > length}
+    return [f"{text[:length]}*" if text[:length] in longer else cells.value(text) for text in texts]
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,7 +285,7 @@ def _grouped(column: Column, rank: CountArray, fanout: int) -> Ladder:
 
 
 RULES: Final[Mapping[str, Callable[..., Rule]]] = MappingProxyType(
-    {rule.name: rule for rule in (Intervals, Tails, Prefix, Dates, Dictionary, Frequency, Runs, Suppression)}
+    {rule.name: rule for rule in (Intervals, Tails, Prefix, Codes, Dates, Dictionary, Frequency, Runs, Suppression)}
 )
 
 

@@ -11,7 +11,7 @@ from .layout import (
     placing as placing,
     relative as relative,
 )
-from .readable import Listed as Listed, Rounded as Rounded
+from .readable import CodeRanges as CodeRanges, Listed as Listed, Rounded as Rounded
 from .recoding import (
     Cells as Cells,
     Centres as Centres,

@@ -22,7 +22,17 @@ from hushtable.columns import Column, cells, value_text
 from hushtable.errors import InputError, listed, with_hint
 from hushtable.hierarchy import Hierarchy, Rounding, Rule, plain
 from hushtable.kernels import group
-from hushtable.recoding.readable import Classwise, Labels, Listed, Rounded, are_alike, distinct_pairs, numbered, runs_of
+from hushtable.recoding.readable import (
+    Classwise,
+    CodeRanges,
+    Labels,
+    Listed,
+    Rounded,
+    are_alike,
+    distinct_pairs,
+    numbered,
+    runs_of,
+)
 
 __all__ = [
     "Centres",
@@ -72,8 +82,9 @@ class Written(Classwise):
         del column
         return self.label, list(self.texts)
 
-    def meaning(self) -> Hierarchy | Rule | None:
+    def meaning(self, column: Column) -> Hierarchy | Rule | None:
         """Return what the labels among the cells mean; None where there are none."""
+        del column
         return self.means
 
 
@@ -426,7 +437,7 @@ def label_runs(offsets: CountArray, members: CodeArray, write: Callable[[CodeArr
     return label_of_class, [write(members[offsets[label] : offsets[label + 1]]) for label in first.tolist()]
 
 
-Cells = PublishedIntervals | Sets | Nodes | NodeSets | GridCells | Centres | Rounded | Listed | Written
+Cells = PublishedIntervals | Sets | Nodes | NodeSets | GridCells | Centres | Rounded | CodeRanges | Listed | Written
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -526,7 +537,8 @@ class Recoding:
     def meanings(self) -> dict[str, Hierarchy | Rule]:
         """Return what the labels mean of columns that publish such without a hierarchy of their own."""
         pairs = zip(self.columns, self.cells, strict=True)
-        found = {column.name: cell.meaning() for column, cell in pairs if isinstance(cell, (Rounded, Listed, Written))}
+        tells = (Rounded, CodeRanges, Listed, Written)
+        found = {column.name: cell.meaning(column) for column, cell in pairs if isinstance(cell, tells)}
         return {name: meaning for name, meaning in found.items() if meaning is not None}
 
     def labels(self, name: str) -> Labels:

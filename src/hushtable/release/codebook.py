@@ -20,7 +20,7 @@ import numpy as np
 from hushtable._types import CountArray
 from hushtable.claims import Classes, Matchings
 from hushtable.columns import Column, cells, zone_of
-from hushtable.hierarchy import OTHER, Dates, Dictionary, Hierarchy, Intervals, Prefix, Tails, listed
+from hushtable.hierarchy import OTHER, Codes, Dates, Dictionary, Hierarchy, Intervals, Prefix, Tails, listed
 from hushtable.release.edition import Edition, Rewritten
 from hushtable.tables import Table
 
@@ -32,6 +32,8 @@ _SHOWN: Final = 12
 _FORMS: Final = {
     "value": "a value, as it was",
     "interval": "`[17, 25)`: from 17 to below 25; `[17, 24]`: from 17 to 24; `<20`: below 20; `>=90`: 90 or above",
+    "range": "`[20*, 45*]`: codes in their order, from those that begin with 20 to those that begin with 45",
+    "prefix": "`201*`: all codes that begin with 201",
     "set": '`["a", "b"]`: one of these values or labels; `null` is a missing value',
     "label": "a label: what it covers stands below, or beside its column",
     "any": "`*`: any value, the missing one included",
@@ -146,8 +148,7 @@ class Codebook:
             "name": name,
             "kind": column.kind,
             "role": "quasi-identifier",
-            "how": (_words(ladder) if isinstance(ladder, Hierarchy) else _STYLES.get(self.style, self.style))
-            + self._zone(name),
+            "how": self._how(name, ladder) + self._zone(name),
             "cells": self._forms(column, rewritten),
             **({"labels": labels} if labels else {}),
         }
@@ -184,10 +185,21 @@ class Codebook:
         """Count the records by the form of their cell."""
         counted = np.bincount(rewritten.codes, weights=self._weights, minlength=len(rewritten.texts)).astype(np.int64)
         own, found = set(map(cells.value, column.texts())), dict.fromkeys(_FORMS, 0)
+        form_of = {"interval": "range", "label": "prefix"} if self._are_codes(column.name) else {}
         for text, n in zip(rewritten.texts, counted.tolist(), strict=True):
-            form = "missing" if text is None else "value" if text in own else cells.read(text).form
-            found["label" if form == "value" and text not in own else form] += n
+            form: str = "missing" if text is None else "value" if text in own else cells.read(text).form
+            form = "label" if form == "value" and text not in own else form
+            found[form_of.get(form, form)] += n
         return {form: n for form, n in found.items() if n}
+
+    def _how(self, name: str, ladder: Any) -> str:
+        if self._are_codes(name):
+            return "codes, cut in their order: a cell is one of them, their first characters, or a range"
+        return _words(ladder) if isinstance(ladder, Hierarchy) else _STYLES.get(self.style, self.style)
+
+    def _are_codes(self, name: str) -> bool:
+        ladder = self.claim.hierarchies.get(name)
+        return isinstance(ladder.rule if isinstance(ladder, Hierarchy) else ladder, Codes)
 
     def _groups(self, column: Column, rewritten: Rewritten) -> dict[str, dict[str, Any]]:
         """Return what labels of categories cover that were made from the data: values that k records have there."""

@@ -228,7 +228,8 @@ class Release:
     @property
     def codebook(self) -> Codebook:
         """What the readers of the release need to know of its columns; see `hushtable.release.codebook`."""
-        grouped = [name for name, meaning in self.recoding.meanings().items() if isinstance(meaning, Hierarchy)]
+        meanings = self.recoding.meanings().items()
+        grouped = [name for name, each in meanings if isinstance(each, Hierarchy) and each.rule is None]
         return Codebook(self.edition, self.claim, self.recoding.columns, self.recoding.style, self.removed, grouped)
 
     @property
