@@ -4,7 +4,6 @@ import datetime as dt
 import json
 from dataclasses import replace
 from fractions import Fraction
-from itertools import pairwise
 
 import numpy as np
 import polars as pl
@@ -13,7 +12,7 @@ from hypothesis import given, settings, strategies as st
 
 import hushtable as ht
 from hushtable.anonymizers import publish
-from hushtable.columns import cells
+from hushtable.columns import LANGUAGES, cells, words_of
 from hushtable.columns.column import from_texts
 from hushtable.hierarchy.grid import UNITS, Dates
 from hushtable.hierarchy.hierarchy import groups_of
@@ -243,14 +242,57 @@ def test_calendar_labels_are_declared_and_told(tmp_path):
 
 
 def test_labels_of_groups_are_no_values():
-    column, _ = from_texts("x", ["other (5 values)", *(f"v{i:02}" for i in range(20))])
+    column, _ = from_texts("x", ["v01 and 4 more", *(f"v{i:02}" for i in range(20))])
     groups = groups_of(column, np.ones(21, dtype=np.int64))
     labels = [label for level in groups.labels[1:-1] for label in level]
-    assert "any other (5 values)" in labels
+    assert "v01 and 4 more …" in labels
     # A group of one value is that value.
-    assert not {label for label in labels if label.startswith("any")} & set(column.texts())
-    for lower, upper in pairwise(groups.labels[1:-1]):
-        assert not {each for each in lower if each.startswith("any")} & set(upper)
+    assert {label for label in labels if "more" in label} & set(column.texts()) <= {"v01 and 4 more"}
+
+
+TEXTS = st.one_of(
+    st.text(min_size=1).filter(str.strip), st.sampled_from(("x and 4 more", "other (5 values)", "[1, 2]"))
+)
+
+
+@settings(max_examples=60)
+@given(
+    st.sets(st.one_of(TEXTS, st.text("ab", min_size=40, max_size=43)), min_size=2, max_size=30),
+    st.data(),
+    st.sampled_from(LANGUAGES),
+)
+def test_groups_are_named_by_their_most_frequent_value_that_enough_people_have(texts, data, language):
+    column, _ = from_texts("x", sorted(texts), "category")
+    counts = np.array(data.draw(st.lists(st.integers(0, 9), min_size=column.n_values, max_size=column.n_values)))
+    groups = groups_of(column, counts, counts >= 5, language=language)
+    known = column.texts()
+    for codes, labels in zip(groups.level_codes[1:-1], groups.labels[1:-1], strict=True):
+        assert len(set(labels)) == len(labels)
+        for node, label in enumerate(labels):
+            held = np.flatnonzero(codes == node)
+            if len(held) == 1:
+                continue
+            assert label not in known
+            assert cells.read(label).form == "value"
+            named = [code for code in range(column.n_values) if label.startswith(known[code][:20])]
+            most = held[counts[held].argmax()]
+            assert counts[most] < 5 or most in named or words_of(language).other[:3] in label
+    again = groups_of(column, counts, counts >= 5, language=language)
+    assert again.labels == groups.labels
+
+
+def test_a_group_without_a_common_value_has_a_letter():
+    column, _ = from_texts("x", [f"v{i:02}" for i in range(20)])
+    named = groups_of(column, np.arange(20)[::-1], np.zeros(20, dtype=bool), language="de")
+    assert named.labels[1] == ("andere A (5 Werte)", "andere B (5 Werte)", "andere C (5 Werte)", "andere D (5 Werte)")
+
+
+def test_persons_and_not_their_records_let_a_label_name_a_value():
+    jobs = ["job of one"] * 30 + [f"job {'abcdef'[i % 6]}" for i in range(60)]
+    table = Table.encode(pl.DataFrame({"who": [0] * 30 + [*range(1, 61)], "job": jobs}))
+    for person, name in ((None, "job of one and 1 more"), ("who", "job a and 1 more")):
+        (axis,) = lay_out(table, ["job"], {}, {}, Lists(4, 40, least=5, person=person))
+        assert axis.listing.tree.labels[1][0] == name
 
 
 def test_a_manifest_does_not_tell_groups(tmp_path):

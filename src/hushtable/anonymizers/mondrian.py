@@ -473,7 +473,7 @@ class Mondrian:
     max_listed, max_length : int
         With ``"readable"``: a class lists the values of a category that it holds where they are at most
         so many, and the list at most so many characters. Else it publishes the smallest
-        group by frequency that holds them, ``other (10 values)``, or ``*``. Of a hierarchy made
+        group by frequency that holds them, ``nurse and 9 more``, or ``*``. Of a hierarchy made
         by a rule, it lists as few labels below the top instead of ``*``. A list tells which
         values a class does not hold; ``"cut"`` hides that.
 
@@ -560,7 +560,14 @@ class Mondrian:
         # Of equal cuts the first one is made, so columns come by name and rows by content, however they were given.
         # Whoever asks a file whom its cells cover has to know it from the file and the manifest.
         is_covering = problem.judge.population is not None or problem.hides_persons
-        lists = Lists(self.max_listed, self.max_length, names_groups=not is_covering)
+        lists = Lists(
+            self.max_listed,
+            self.max_length,
+            names_groups=not is_covering,
+            least=problem.judge.min_size,
+            person=problem.judge.person,
+            language=problem.language,
+        )
         readable = lists if self.recoding == "readable" else None
         axes = lay_out(problem.judge.laid_out, sorted(problem.columns), problem.ladders, self.grid, readable)
         ranked = [axis.column.name for axis in axes if axis.column.by_rank and axis.edges]

@@ -38,7 +38,7 @@ from hushtable.claims.grouping import (
 from hushtable.claims.verdict import Claim, Failure, Verdict
 from hushtable.columns import KINDS, SUPPRESSED, ColumnSpec, canonical, missing_texts, text_codes
 from hushtable.errors import InputError, check_columns, listed, with_hint
-from hushtable.hierarchy import Codes, Hierarchy, to_dict as rule_to_dict
+from hushtable.hierarchy import Codes, Dictionary, Hierarchy, to_dict as rule_to_dict
 from hushtable.io import frames
 from hushtable.models import ClassStats, Histogram, PrivacyModel, describe, from_dict, model_to_dict
 
@@ -60,6 +60,7 @@ __all__ = [
 ]
 
 _SPELLINGS: Final = ("format", "decimal", "thousands", "missing_values")
+_OWN: Final = {Codes.name, Dictionary.name}
 _UNTOLD: Final = {"frequency", "runs", "tree"}
 """What follows from the frequencies of the data, or lists its values."""
 
@@ -132,8 +133,9 @@ def rules_in(rules: Any) -> dict[str, Any]:
 
 
 def _completed(own: Mapping[str, Any], asked: Mapping[str, Any]) -> dict[str, Any]:
-    """Take hierarchies from a policy; a policy that asks for prefixes does not know of the ranges between them."""
-    return {**own, **asked, **{name: each for name, each in own.items() if Codes.name in (_rule_of(each) or {})}}
+    """Take hierarchies from a policy, but not what it does not know: ranges of codes, the language of labels."""
+    told = {name: each for name, each in own.items() if (_rule_of(each) or {}).keys() & _OWN}
+    return {**own, **asked, **told}
 
 
 def untold(columns: Sequence[str], hierarchies: Mapping[str, Any]) -> str | None:

@@ -10,7 +10,6 @@ from .proposal import (
     propose_tails as propose_tails,
 )
 from .rules import (
-    OTHER as OTHER,
     Codes as Codes,
     Dictionary as Dictionary,
     Frequency as Frequency,
@@ -18,7 +17,6 @@ from .rules import (
     Runs as Runs,
     Suppression as Suppression,
     known_rate as known_rate,
-    listed as listed,
     to_dict as to_dict,
 )
 from .tails import LEAST as LEAST, Tails as Tails

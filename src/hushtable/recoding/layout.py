@@ -52,11 +52,26 @@ class Lists(NamedTuple):
     """What lists hold at most, and whether groups by frequency are named where one is longer.
 
     Nobody who has only the published table knows whom a group holds.
+
+    Attributes
+    ----------
+    max_listed, max_length : int
+        Values, and characters.
+    names_groups : bool
+    least : int
+        How many people have a value at least that names its group.
+    person : str, optional
+        The column that says whose record a row is; without it every record is a person's own.
+    language : {"en", "de", "fr", "es", "it", "nl"}
+        Of the names of groups.
     """
 
     max_listed: int
     max_length: int
     names_groups: bool = True
+    least: int = 1
+    person: str | None = None
+    language: str = "en"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -328,13 +343,25 @@ def _listing(table: Table, column: Column, domain: int, most: Lists) -> Axis:
     codes = table.codes[table.index(column.name)]
     # Sums of whole numbers below 2^53 are exact in bincount's floats.
     counts = np.bincount(codes + 1, weights=table.counts, minlength=column.n_values + 1)[1:].astype(np.int64)
-    tree = groups_of(column, counts) if most.names_groups else Hierarchy.build(Suppression(), column)
+    if most.names_groups:
+        may_name = (counts if most.person is None else _n_persons(table, codes, column, most.person)) >= most.least
+        tree = groups_of(column, counts, may_name, language=most.language, max_length=most.max_length)
+    else:
+        tree = Hierarchy.build(Suppression(), column)
     axis = _tree(column, domain, tree)
     assert axis.hierarchy is not None
     texts = (None, *column.texts())
     unit = np.arange(len(texts), dtype=np.int32)
     widths = np.full(len(texts), 1 / max(1, domain))
     return replace(axis, hierarchy=None, listing=_listed(axis.hierarchy, unit, texts, widths, most))
+
+
+def _n_persons(table: Table, codes: CodeArray, column: Column, person: str) -> CountArray:
+    """Count the known persons who have each value."""
+    persons = table.codes[table.index(person)]
+    known = (codes >= 0) & (persons >= 0)
+    pairs = np.unique(np.stack((codes[known], persons[known])), axis=1)
+    return np.bincount(pairs[0], minlength=column.n_values)
 
 
 def _listed(

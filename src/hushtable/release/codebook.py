@@ -20,7 +20,7 @@ import numpy as np
 from hushtable._types import CountArray
 from hushtable.claims import Classes, Matchings
 from hushtable.columns import Column, cells, zone_of
-from hushtable.hierarchy import OTHER, Codes, Dates, Dictionary, Hierarchy, Intervals, Prefix, Tails, listed
+from hushtable.hierarchy import Codes, Dates, Dictionary, Hierarchy, Intervals, Prefix, Tails
 from hushtable.release.edition import Edition, Rewritten
 from hushtable.tables import Table
 
@@ -143,7 +143,10 @@ class Codebook:
             return {"name": name, **self._kept(name)}
         ladder = None if name in self.grouped else self.claim.hierarchies.get(name)
         rewritten = self.edition.rewritten[name]
-        labels = self._groups(column, rewritten) if ladder is None else _labels(ladder)
+        if isinstance(ladder, Hierarchy) and isinstance(ladder.rule, Dictionary):
+            labels = self._of_dictionary(column, rewritten, ladder)
+        else:
+            labels = self._groups(column, rewritten) if ladder is None else _labels(ladder)
         return {
             "name": name,
             "kind": column.kind,
@@ -219,12 +222,39 @@ class Codebook:
             here = (rewritten.codes == code) & (codes >= 0)
             counted = np.bincount(codes[here], weights=weights[here], minlength=len(values)).astype(np.int64)
             # Records of one person count as often as they are: then nothing is sure to be many persons'.
-            shown = counted >= self._least if getattr(self.claim, "person", None) is None else counted < 0
+            shown = counted >= self._least if self._counts_records else counted < 0
             groups[str(rewritten.texts[code])] = {
                 "covers": [values[i] for i in np.flatnonzero(shown)],
                 "n_rare": int(((counted > 0) & ~shown).sum()),
             }
         return groups
+
+    def _of_dictionary(self, column: Column, rewritten: Rewritten, ladder: Hierarchy) -> dict[str, dict[str, Any]]:
+        """Return what the published labels of a dictionary cover of the column's own values that k records have."""
+        published = [cells.read(text) for text in rewritten.texts if text is not None]
+        shown = {*rewritten.texts, *(member for cell in published for member in cell.members)}
+        counted = self._counted(column)
+        is_common, found = counted >= self._least if self._counts_records else counted < 0, {}
+        for level in range(1, ladder.n_levels - 1):
+            for node, label in enumerate(ladder.labels[level]):
+                under = (ladder.level_codes[level] == node) & (counted > 0)
+                if label in shown and label not in found and under.any():
+                    covers = [ladder.values[code] for code in np.flatnonzero(under & is_common)]
+                    found[label] = {"covers": covers, "n_rare": int((under & ~is_common).sum())}
+        return found
+
+    def _counted(self, column: Column) -> CountArray:
+        """Count the published records of every value of a quasi-identifier."""
+        source = self.edition.source
+        table = source if isinstance(source, Table) else Table.encode(source, [column.name], self.claim.specs)
+        codes = table.codes[table.index(column.name)]
+        counted = np.bincount(codes + 1, weights=self._weights, minlength=column.n_values + 1)[1:]
+        return np.asarray(counted.astype(np.int64))
+
+    @property
+    def _counts_records(self) -> bool:
+        """Whether a record is a person, so that as many persons have a value as records."""
+        return getattr(self.claim, "person", None) is None
 
     @property
     def _least(self) -> int:
@@ -236,9 +266,6 @@ def _labels(ladder: Any) -> dict[str, dict[str, Any]]:
     """Return the labels of a hierarchy that does not follow from the data with all that they cover."""
     if not isinstance(ladder, Hierarchy):
         return {}
-    if isinstance(ladder.rule, Dictionary):
-        covered = {label: {"covers": list(values)} for label, values in listed(ladder.rule.of).items()}
-        return {**covered, OTHER: {"covers": [], "words": "whatever is not listed"}}
     if ladder.rule is not None:
         return {}
     whole = ladder.whole or ladder

@@ -557,7 +557,10 @@ class Release:
             original=self._original(edition),
             beside=self.codebook.texts(path, external=external) if codebook else None,
             writing=Writing(
-                encoding or self.writing.encoding, decimal or self.writing.decimal, formulas or self.writing.formulas
+                encoding or self.writing.encoding,
+                decimal or self.writing.decimal,
+                formulas or self.writing.formulas,
+                self.writing.language,
             ),
             order="kept" if keep_order else "shuffled",
             audience="external" if external else "internal",
