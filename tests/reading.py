@@ -91,7 +91,7 @@ def same_value(one: str, other: str, kind: str) -> bool:
 
 
 def json_list(cell: str) -> list[str | None] | None:
-    """Return the members of a cell that is a JSON list of texts and nulls."""
+    """Return the members of a cell that is a JSON list of texts and nulls; an empty place is a null too."""
     if not cell.startswith("["):
         return None
     try:
@@ -99,7 +99,7 @@ def json_list(cell: str) -> list[str | None] | None:
     except ValueError:
         return None
     is_list = isinstance(members, list) and members and all(one is None or isinstance(one, str) for one in members)
-    return members if is_list else None
+    return [one or None for one in members] if is_list else None
 
 
 def is_another_form(cell: str) -> bool:

@@ -99,7 +99,9 @@ def _edge(text, grid):
 
 
 def _ends(text, grid, first, last):
-    bounds = cells.read(text).ends
+    bounds, members = cells.read(text).ends, cells.read(text).members
+    if members:
+        return min(_edge(each, grid) for each in members), max(_edge(each, grid) for each in members) + 1
     if bounds is not None:
         low = first if bounds.low is None else _edge(bounds.low, grid)
         return low, last + 1 if bounds.high is None else _edge(bounds.high, grid)
@@ -353,3 +355,19 @@ def test_exchange_loses_no_more_of_readable_cells(rows, k):
     )
     assert exchanged.verify().passed
     assert exchanged.loss <= cut.loss + 1e-12
+
+
+def test_few_answers_are_values_and_not_ranges():
+    rows = pl.DataFrame({"flag": [0, 1, 9, 0, 1, 9] * 20, "town": [f"town {i // 40}" for i in range(120)]})
+    published = released(rows, ["flag", "town"], 30).frame["flag"].unique()
+    assert set(published) <= {"0", "1", "9", '["0","1"]', '["1","9"]', "*"}
+    answers, _ = from_texts("flag", ["0", "1", "9"])
+    rounding = Rounding.of(answers)
+    assert [rounding.text(*run) for run in ((0, 1), (0, 2), (1, 10), (0, 10))] == ["0", '["0","1"]', '["1","9"]', "*"]
+    ages, _ = from_texts("age", ["20", "21", "29"])
+    assert Rounding.of(ages).text(0, 2) == "<22"
+
+
+def test_a_list_has_an_empty_place_for_the_missing_value():
+    assert cells.one_of([None, "a"]) == '["", "a"]'
+    assert cells.read('["", "a"]').members == cells.read('[null, "a"]').members == (None, "a")

@@ -10,7 +10,7 @@ cell             meaning
 ``>=90``         90 or above
 ``[20*, 45*]``   codes in their order: from those that begin with 20 to those that begin with 45
 ``[I10, I15]``   codes again, up to all that begin with I15: every end stands for what begins with it
-``["a", "b"]``   one of these values, a JSON list; ``null`` is missing
+``["a", "b"]``   one of these values, a JSON list; ``""``, an empty place, is missing (``null`` too)
 ``*``            any value, the missing one included
 ``High School``  a label of a hierarchy: any other text, or one of the forms above
 ===============  =====================================================
@@ -110,7 +110,7 @@ def read(text: str) -> Cell:
     if listed is None:
         return Cell("value")
     is_set = all(each is None or isinstance(each, str) for each in listed)
-    return Cell("set", members=tuple(listed)) if is_set else Cell("list")
+    return Cell("set", members=tuple(each or None for each in listed)) if is_set else Cell("list")
 
 
 def value(text: str) -> str:
@@ -140,7 +140,7 @@ def at_least(low: str) -> str:
 
 def one_of(texts: Iterable[str | None], *, between: Literal[", ", ","] = ", ") -> str:
     """Write a set of values; None stands for the missing value."""
-    return json.dumps(list(texts), ensure_ascii=False, separators=(between, ":"))
+    return json.dumps([text or "" for text in texts], ensure_ascii=False, separators=(between, ":"))
 
 
 def with_comma(text: str) -> str:

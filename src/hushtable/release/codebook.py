@@ -34,7 +34,7 @@ _FORMS: Final = {
     "interval": "`[17, 25)`: from 17 to below 25; `[17, 24]`: from 17 to 24; `<20`: below 20; `>=90`: 90 or above",
     "range": "`[20*, 45*]`: codes in their order, from those that begin with 20 to those that begin with 45",
     "prefix": "`201*`: all codes that begin with 201",
-    "set": '`["a", "b"]`: one of these values or labels; `null` is a missing value',
+    "set": '`["a", "b"]`: one of these values or labels; an empty place, `""`, is a missing value',
     "label": "a label: what it covers stands below, or beside its column",
     "any": "`*`: any value, the missing one included",
     "missing": "an empty cell: a missing value",
