@@ -11,6 +11,7 @@ import polars as pl
 import pytest
 from hypothesis import example, given, strategies as st
 
+import hushtable as ht
 from hushtable.anonymizers import Mondrian
 from hushtable.columns import cells
 from hushtable.columns.cells import SUPPRESSED
@@ -153,7 +154,9 @@ def test_tight_cells_publish_what_the_class_holds(cut, table, k):
                 assert cell == SUPPRESSED
             elif kind == "ordered":
                 ranks = sorted(map(RANKS.index, known))
-                shown = sorted(map(RANKS.index, everything - {None} if cell == SUPPRESSED else cells.read(cell).members))
+                shown = sorted(
+                    map(RANKS.index, everything - {None} if cell == SUPPRESSED else cells.read(cell).members)
+                )
                 assert (shown[0], shown[-1]) == (ranks[0], ranks[-1])
             else:
                 found = INTERVAL.fullmatch(cell)
@@ -473,3 +476,43 @@ def test_labels_of_other_forms_stay_members_of_a_set():
         hierarchies={"x": {"intervals": {"width": [10, 30]}}},
     )
     assert set(release.frame["x"]) == {'["[0, 10)", "[10, 20)"]', '["[30, 40)", "[40, 50)"]'}
+
+
+def test_cut_names_a_set_that_is_too_long_and_reads_it_back(tmp_path):
+    towns = [f"town of {chr(97 + i % 26)}{chr(97 + i // 26)}" for i in range(60)]
+    rows = pl.DataFrame(
+        {"town": [towns[(i * i + i // 9) % 60] for i in range(700)], "age": [i % 50 for i in range(700)]}
+    )
+    asked = {"quasi_identifiers": ["town", "age"], "models": [ht.KAnonymity(5)], "roles": "trust"}
+    release, listed = (
+        ht.anonymize(rows, **asked, method=ht.Mondrian(recoding="cut", max_length=n)) for n in (40, 100_000)
+    )
+    assert release.loss == listed.loss
+    assert listed.frame["town"].str.len_chars().max() > 200
+    assert release.frame["town"].str.len_chars().max() <= 44
+    # The same people share a cell, and a name stands for exactly what would be listed.
+    pairs = set(zip(release.frame["town"], listed.frame["town"], strict=True))
+    assert len(pairs) == listed.frame["town"].n_unique() == release.frame["town"].n_unique()
+    named = release.recoding.meanings()["town"].labels
+    assert all(cells.read(long).members == named[short] for short, long in pairs if short != long)
+    for town, cell in zip(rows["town"], release.frame["town"], strict=True):
+        assert cell in ("*", town) or town in (named.get(cell) or cells.read(cell).members)
+    assert release.verify().passed
+    covered = ht.verify(
+        release.frame,
+        quasi_identifiers=["town", "age"],
+        models=[ht.KMap(5)],
+        population=rows,
+        specs=release.specs,
+        hierarchies=release.recoding.meanings(),
+    )
+    assert covered.passed
+    batch = release.apply(rows)
+    assert set(batch.frame["town"]) <= set(release.frame["town"])
+    release.write(tmp_path / "out.csv")
+    manifest = json.loads((tmp_path / "out.csv.manifest.json").read_text())
+    assert manifest["claim"]["hierarchies"] == {"town": None}
+    told = (tmp_path / "out.csv.codebook.md").read_text()
+    assert all(f"`{name}`" in told for name in set(release.frame["town"]) & set(named))
+    with pytest.raises(ht.InputError, match="cannot be saved"):
+        release.save_recoding(tmp_path / "next.json")

@@ -38,7 +38,7 @@ from hushtable.claims.grouping import (
 from hushtable.claims.verdict import Claim, Failure, Verdict
 from hushtable.columns import KINDS, SUPPRESSED, ColumnSpec, canonical, missing_texts, text_codes
 from hushtable.errors import InputError, check_columns, listed, with_hint
-from hushtable.hierarchy import Codes, Dictionary, Hierarchy, to_dict as rule_to_dict
+from hushtable.hierarchy import Codes, Dictionary, Hierarchy, NamedSets, to_dict as rule_to_dict
 from hushtable.io import frames
 from hushtable.models import ClassStats, Histogram, PrivacyModel, describe, from_dict, model_to_dict
 
@@ -112,7 +112,7 @@ def rules_of(hierarchies: Mapping[str, Any]) -> dict[str, Any]:
 
 def _rule_of(given: Any) -> dict[str, Any] | None:
     rule = given.rule if isinstance(given, Hierarchy) else given
-    if rule is None or isinstance(rule, (str, os.PathLike)):
+    if rule is None or isinstance(rule, (str, os.PathLike, NamedSets)):
         return None
     written = dict(rule) if isinstance(rule, Mapping) else rule_to_dict(rule)
     return None if written.keys() & _UNTOLD else written

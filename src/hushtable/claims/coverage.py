@@ -11,7 +11,7 @@ import numpy as np
 from hushtable._types import BoolArray, CodeArray, CountArray
 from hushtable.columns import Cell, Column, ColumnSpec, Ends, from_texts, read
 from hushtable.errors import ColumnError, InputError, with_hint
-from hushtable.hierarchy import Codes, Hierarchy, to_exact
+from hushtable.hierarchy import Codes, Hierarchy, NamedSets, to_exact
 from hushtable.search import check_memory
 
 __all__ = ["count_covered", "covered_by", "covers_beside", "fewest_persons", "n_below", "pair_rows"]
@@ -321,6 +321,9 @@ def _by_label(column: Column, given: Any, found: Sequence[str | None]) -> Mappin
     if isinstance(_rule(given), Codes):
         within = {cell: _codes_within(cell, column) for cell in published if cell is not None}
         return {cell: codes for cell, codes in within.items() if codes is not None}
+    if isinstance(_rule(given), NamedSets):
+        texts, named = column.texts(), _rule(given).labels
+        return {label: np.isin(texts, [*filter(None, named[label])]) for label in published & named.keys()}
     nothing = np.zeros(column.n_values, dtype=bool)
     # Labels that hold none of the values stay labels.
     levels = given.labels[1:] if isinstance(given, Hierarchy) else ()

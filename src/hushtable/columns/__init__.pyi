@@ -56,7 +56,7 @@ from .spellings import (
 from .words import (
     ENGLISH as ENGLISH,
     LANGUAGES as LANGUAGES,
-    Words as Words,
+    CellWords as CellWords,
     check_language as check_language,
     words_of as words_of,
 )

@@ -8,10 +8,10 @@ from typing import Final, NamedTuple
 
 from hushtable.errors import InputError, listed, with_hint
 
-__all__ = ["ENGLISH", "LANGUAGES", "Words", "check_language", "words_of"]
+__all__ = ["ENGLISH", "LANGUAGES", "CellWords", "check_language", "words_of"]
 
 
-class Words(NamedTuple):
+class CellWords(NamedTuple):
     """What names groups of values, each with places to fill in."""
 
     one_more: str
@@ -35,14 +35,18 @@ class Words(NamedTuple):
 
 
 ENGLISH: Final = "en"
-_WORDS: Final[Mapping[str, Words]] = MappingProxyType(
+_WORDS: Final[Mapping[str, CellWords]] = MappingProxyType(
     {
-        "en": Words("{} and 1 more", "{} and {} more", "other ({} values)", "other {} ({} values)", "other"),
-        "de": Words("{} und 1 weiterer", "{} und {} weitere", "andere ({} Werte)", "andere {} ({} Werte)", "andere"),
-        "fr": Words("{} et 1 autre", "{} et {} autres", "autres ({} valeurs)", "autres {} ({} valeurs)", "autre"),
-        "es": Words("{} y 1 más", "{} y {} más", "otros ({} valores)", "otros {} ({} valores)", "otro"),
-        "it": Words("{} e 1 altro", "{} e altri {}", "altri ({} valori)", "altri {} ({} valori)", "altro"),
-        "nl": Words("{} en 1 andere", "{} en {} andere", "overige ({} waarden)", "overige {} ({} waarden)", "overig"),
+        "en": CellWords("{} and 1 more", "{} and {} more", "other ({} values)", "other {} ({} values)", "other"),
+        "de": CellWords(
+            "{} und 1 weiterer", "{} und {} weitere", "andere ({} Werte)", "andere {} ({} Werte)", "andere"
+        ),
+        "fr": CellWords("{} et 1 autre", "{} et {} autres", "autres ({} valeurs)", "autres {} ({} valeurs)", "autre"),
+        "es": CellWords("{} y 1 más", "{} y {} más", "otros ({} valores)", "otros {} ({} valores)", "otro"),
+        "it": CellWords("{} e 1 altro", "{} e altri {}", "altri ({} valori)", "altri {} ({} valori)", "altro"),
+        "nl": CellWords(
+            "{} en 1 andere", "{} en {} andere", "overige ({} waarden)", "overige {} ({} waarden)", "overig"
+        ),
     }
 )
 LANGUAGES: Final = tuple(_WORDS)
@@ -55,6 +59,6 @@ def check_language(language: object) -> None:
         raise InputError(msg)
 
 
-def words_of(language: str) -> Words:
+def words_of(language: str) -> CellWords:
     """Return the words of a language."""
     return _WORDS[language]

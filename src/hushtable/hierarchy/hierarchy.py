@@ -20,7 +20,7 @@ from typing import Any, Final, Literal
 import numpy as np
 
 from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray, frozen, remade
-from hushtable.columns import ENGLISH, SUPPRESSED, Column, Kind, Words, cells, from_texts, value, words_of
+from hushtable.columns import ENGLISH, SUPPRESSED, CellWords, Column, Kind, cells, from_texts, value, words_of
 from hushtable.errors import HierarchyError, with_hint
 from hushtable.hierarchy import files, rules
 from hushtable.hierarchy.grid import Intervals, Number, plain, to_exact
@@ -29,7 +29,7 @@ from hushtable.hierarchy.proposal import propose
 from hushtable.hierarchy.rules import Dates, Dictionary, Frequency, Prefix, Runs, Suppression
 from hushtable.hierarchy.tails import LEAST, Tails
 
-__all__ = ["Hierarchy", "check_labels", "groups_of"]
+__all__ = ["Hierarchy", "check_labels", "groups_of", "name_of"]
 
 
 def check_labels(
@@ -655,14 +655,16 @@ def groups_of(
     return Hierarchy(column.name, tuple(texts), np.stack(levels), tuple(labels), (*shares, np.ones(1)))
 
 
-def _labels(texts: list[str], weights: CountArray, sizes: CountArray, words: Words, max_length: int) -> tuple[str, ...]:
+def _labels(
+    texts: list[str], weights: CountArray, sizes: CountArray, words: CellWords, max_length: int
+) -> tuple[str, ...]:
     """Name the groups of one level, runs of texts: a single value by itself, else by its most frequent one."""
     lasts = np.cumsum(sizes).tolist()
     found: list[str | None] = []
     for last, size in zip(lasts, sizes.tolist(), strict=True):
         run = slice(last - size, last)
         most = last - size + int(weights[run].argmax())
-        name = _named(texts[most], size, words, max_length) if weights[most] else None
+        name = name_of(texts[most], size, words, max_length) if weights[most] else None
         # What is cut may be the name of two groups.
         found.append(value(texts[most]) if size == 1 else None if name in found else name)
     unnamed = [place for place, name in enumerate(found) if name is None]
@@ -671,7 +673,14 @@ def _labels(texts: list[str], weights: CountArray, sizes: CountArray, words: Wor
     return tuple(_unlike(str(name), texts) if size > 1 else str(name) for name, size in zip(found, sizes, strict=True))
 
 
-def _named(text: str, size: int, words: Words, max_length: int) -> str | None:
+def name_of(text: str, size: int, words: CellWords, max_length: int) -> str | None:
+    """Name a group by one of its values, which is cut where the name would be too long; None where it reads otherwise.
+
+    Examples
+    --------
+    >>> name_of("nurse", 5, words_of("en"), 40), name_of("nurse", 5, words_of("en"), 14)
+    ('nurse and 4 more', 'nu… and 4 more')
+    """
     name = words.group(text, size)
     if len(name) > max_length:
         name = words.group(f"{text[: max(1, max_length - (len(name) - len(text)) - 1)].rstrip()}…", size)

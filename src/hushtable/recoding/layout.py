@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hushtable._types import CodeArray, CountArray, FloatArray
+from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray
 from hushtable.columns import Column, cells
 from hushtable.errors import InputError, check_columns, listed, with_hint
 from hushtable.hierarchy import CodeGrid, Hierarchy, Prefix, Rounding, Suppression, are_codes, groups_of, plain
@@ -33,6 +33,7 @@ __all__ = [
     "Lists",
     "by_content",
     "check_grid",
+    "frequencies",
     "lay_out",
     "pack",
     "packed_rows",
@@ -340,11 +341,8 @@ def _edges(column: Column, rounding: Rounding) -> tuple[FloatArray, FloatArray]:
 
 
 def _listing(table: Table, column: Column, domain: int, most: Lists) -> Axis:
-    codes = table.codes[table.index(column.name)]
-    # Sums of whole numbers below 2^53 are exact in bincount's floats.
-    counts = np.bincount(codes + 1, weights=table.counts, minlength=column.n_values + 1)[1:].astype(np.int64)
     if most.names_groups:
-        may_name = (counts if most.person is None else _n_persons(table, codes, column, most.person)) >= most.least
+        counts, may_name = frequencies(table, column, most)
         tree = groups_of(column, counts, may_name, language=most.language, max_length=most.max_length)
     else:
         tree = Hierarchy.build(Suppression(), column)
@@ -354,6 +352,14 @@ def _listing(table: Table, column: Column, domain: int, most: Lists) -> Axis:
     unit = np.arange(len(texts), dtype=np.int32)
     widths = np.full(len(texts), 1 / max(1, domain))
     return replace(axis, hierarchy=None, listing=_listed(axis.hierarchy, unit, texts, widths, most))
+
+
+def frequencies(table: Table, column: Column, most: Lists) -> tuple[CountArray, BoolArray]:
+    """Count the records of every value, and tell which values so many people have that a name may tell them."""
+    codes = table.codes[table.index(column.name)]
+    # Sums of whole numbers below 2^53 are exact in bincount's floats.
+    counts = np.bincount(codes + 1, weights=table.counts, minlength=column.n_values + 1)[1:].astype(np.int64)
+    return counts, (counts if most.person is None else _n_persons(table, codes, column, most.person)) >= most.least
 
 
 def _n_persons(table: Table, codes: CodeArray, column: Column, person: str) -> CountArray:

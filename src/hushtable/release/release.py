@@ -18,7 +18,7 @@ from hushtable._types import TOLERANCE, BoolArray, CodeArray, CountArray, FloatA
 from hushtable.claims import Certificate, Classes, Linkage, Matchings, Verdict, count_linked, pair_rows
 from hushtable.columns import SUPPRESSED, ColumnSpec, escaped
 from hushtable.errors import InputError, with_hint
-from hushtable.hierarchy import Hierarchy
+from hushtable.hierarchy import Hierarchy, NamedSets
 from hushtable.io import Formulas, Frame, Writing, frames
 from hushtable.models import PrivacyModel, model_to_dict
 from hushtable.plots import charts
@@ -229,7 +229,7 @@ class Release:
     def codebook(self) -> Codebook:
         """What the readers of the release need to know of its columns; see `hushtable.release.codebook`."""
         meanings = self.recoding.meanings().items()
-        grouped = [name for name, each in meanings if isinstance(each, Hierarchy) and each.rule is None]
+        grouped = [name for name, each in meanings if isinstance(each, NamedSets) or _is_of_data(each)]
         return Codebook(self.edition, self.claim, self.recoding.columns, self.recoding.style, self.removed, grouped)
 
     @property
@@ -593,6 +593,7 @@ class Release:
             "exposure": self.exposure.to_dict() if self.exposure else None,
             "models": [model_to_dict(model) for model in self.models],
             "recoding": self.recoding.style,
+            "language": self.writing.language,
             **(self.batch.to_dict() if self.batch else {}),
             "loss": self.loss,
             "quality": quality.to_dict(),
@@ -674,3 +675,8 @@ class Release:
     def _input(self) -> Frame:
         """Return the input as a frame, whose rows stand for as many records as they did."""
         return self.source.frame() if isinstance(self.source, Table) else self.source
+
+
+def _is_of_data(meaning: Any) -> bool:
+    """Tell whether labels mean groups that were made from the data: no rule and no list of anyone's."""
+    return isinstance(meaning, Hierarchy) and meaning.rule is None
