@@ -424,7 +424,7 @@ def _loss(problem: Problem, found: Found) -> float:
 
 _N_RESCORED: Final = 4
 _MAX_LISTED: Final = 4
-_MAX_LENGTH: Final = 40
+_MAX_LENGTH: Final = 48
 _MOST_RESCORED: Final = 1_000_000
 _MOST_MARGIN: Final = 10**15  # records; with any k it still fits the kernels' numbers
 
@@ -471,7 +471,7 @@ class Mondrian:
         Afterwards move and swap records between neighbouring classes while that lowers
         the set-NCP; not with ``recoding="cut"``, whose cells it would leave.
     max_listed, max_length : int
-        With ``"readable"``: a class lists the values of a category that it holds where they are at most
+        With ``"readable"``: codes are cut in their order, ``[20*, 45*]``. Of another category a class lists the values of a category that it holds where they are at most
         so many, and the list at most so many characters. Else it publishes the smallest
         group by frequency that holds them, ``nurse and 9 more``, or ``*``. Of a hierarchy made
         by a rule, it lists as few labels below the top instead of ``*``. A list tells which
