@@ -140,7 +140,7 @@ def _is_number_among(text: str | None, leaves: Collection[str | None], kind: str
 def _is_member(member: str | None, text: str | None, kind: str, labels: Labels | None, order: Sequence[str]) -> bool:
     if member is None or text is None:
         return member is None and text is None
-    if labels and member in labels and text in labels[member]:
+    if labels and member in labels and (text in labels[member] or _is_number_among(text, labels[member], kind)):
         return True
     if kind in MEASURED:
         return same_value(member, text, kind) or bool(_interval(member, text, kind, order))

@@ -493,7 +493,7 @@ def test_cut_names_a_set_that_is_too_long_and_reads_it_back(tmp_path):
     # The same people share a cell, and a name stands for exactly what would be listed.
     pairs = set(zip(release.frame["town"], listed.frame["town"], strict=True))
     assert len(pairs) == listed.frame["town"].n_unique() == release.frame["town"].n_unique()
-    named = release.recoding.meanings()["town"].labels
+    named = release.recoding.meanings()["town"].rule.labels
     assert all(cells.read(long).members == named[short] for short, long in pairs if short != long)
     for town, cell in zip(rows["town"], release.frame["town"], strict=True):
         assert cell in ("*", town) or town in (named.get(cell) or cells.read(cell).members)

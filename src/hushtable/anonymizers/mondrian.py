@@ -471,9 +471,9 @@ class Mondrian:
         Afterwards move and swap records between neighbouring classes while that lowers
         the set-NCP; not with ``recoding="cut"``, whose cells it would leave.
     max_listed, max_length : int
-        With ``"readable"``: codes are cut in their order, ``[20*, 45*]``. Of another category a class lists the values of a category that it holds where they are at most
-        so many, and the list at most so many characters. Else it publishes the smallest
-        group by frequency that holds them, ``nurse and 9 more``, or ``*``. Of a hierarchy made
+        With ``"readable"``: codes are cut in their order, ``[20*, 45*]``. Of another category, a class lists
+        the values that it holds where they are at most so many, and the list at most so many characters. Else it
+        publishes the smallest group by frequency that holds them, ``nurse and 9 more``, or ``*``. Of a hierarchy made
         by a rule, it lists as few labels below the top instead of ``*``. A list tells which
         values a class does not hold; ``"cut"`` hides that, and names a set that is longer than ``max_length``.
 

@@ -311,12 +311,12 @@ class Sets(Classwise):
         label_of_class, texts = label_runs(self.offsets, self.codes, partial(self._text, column))
         return label_of_class, texts if self.naming is None else self.naming.shortened(column, texts)[0]
 
-    def meaning(self, column: Column) -> Rule | None:
+    def meaning(self, column: Column) -> Hierarchy | None:
         """Return what the names of long sets mean; None where there are none."""
         if self.naming is None:
             return None
         named = self.naming.shortened(column, label_runs(self.offsets, self.codes, partial(self._text, column))[1])[1]
-        return NamedSets(named) if named else None
+        return Hierarchy.build(NamedSets(named), column) if named else None
 
     def _text(self, column: Column, members: CodeArray) -> str | None:
         if len(members) == 1:

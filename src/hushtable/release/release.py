@@ -229,7 +229,7 @@ class Release:
     def codebook(self) -> Codebook:
         """What the readers of the release need to know of its columns; see `hushtable.release.codebook`."""
         meanings = self.recoding.meanings().items()
-        grouped = [name for name, each in meanings if isinstance(each, NamedSets) or _is_of_data(each)]
+        grouped = [name for name, each in meanings if _is_of_data(each)]
         return Codebook(self.edition, self.claim, self.recoding.columns, self.recoding.style, self.removed, grouped)
 
     @property
@@ -678,5 +678,5 @@ class Release:
 
 
 def _is_of_data(meaning: Any) -> bool:
-    """Tell whether labels mean groups that were made from the data: no rule and no list of anyone's."""
-    return isinstance(meaning, Hierarchy) and meaning.rule is None
+    """Tell whether labels mean groups or sets that were made from the data: no rule and no list of anyone's."""
+    return isinstance(meaning, Hierarchy) and (meaning.rule is None or isinstance(meaning.rule, NamedSets))
