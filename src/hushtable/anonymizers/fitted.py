@@ -193,8 +193,9 @@ def _cell_in(found: Mapping[str, Any]) -> Written:
         raise ValueError
     if label.min() < 0 or label.max() >= len(texts):
         raise ValueError
-    means = None if found["means"] is None else Hierarchy.from_dict(found["means"], "")
-    return Written(label, lost, by_rank, texts, means)
+    # Earlier files say of calendar units only whether there are any.
+    told = found["means"] if "means" in found else {"dates": {}} if found["dates"] else None
+    return Written(label, lost, by_rank, texts, None if told is None else Hierarchy.from_dict(told, ""))
 
 
 def _routes_to_list(routes: Routes, classes: Sequence[int]) -> list[dict[str, Any]]:
