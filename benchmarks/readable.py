@@ -54,6 +54,7 @@ class Row:
     longest: int
     median_length: float
     most_stars: float
+    lists: float
 
 
 def sources(folder: Path) -> list[Source]:
@@ -92,9 +93,10 @@ def measure(source: Source, method: ht.Mondrian, folder: Path, seconds: float) -
     release, out = release_of(source, method), folder / "release.csv"
     release.write(out, overwrite=True)
     before, after = (pl.read_csv(path, separator=source.delimiter, infer_schema=False) for path in (source.path, out))
-    lengths, stars = [], []
+    lengths, stars, lists = [], [], []
     for name in source.quasi_identifiers:
         cells = after[name].drop_nulls()
+        lists.append(float(cells.str.starts_with('["').sum() / after.height))
         stars.append(float((cells == "*").sum() / after.height))
         lengths += cells.filter(~cells.is_in(before[name].unique().implode())).str.len_chars().to_list()
     return Row(
@@ -104,6 +106,7 @@ def measure(source: Source, method: ht.Mondrian, folder: Path, seconds: float) -
         max(lengths),
         statistics.median(lengths),
         max(stars),
+        statistics.mean(lists),
     )
 
 
@@ -113,8 +116,8 @@ def main() -> None:
     parser.add_argument("--turns", type=int, default=11)
     turns = parser.parse_args().turns
     warnings.simplefilter("ignore")
-    print("| file | recoding | set-NCP | CPU s | / cut | file size | longest cell | median | most `*` |")
-    print("|---|---|---:|---:|---:|---:|---:|---:|---:|")
+    print("| file | recoding | set-NCP | CPU s | / cut | file size | longest cell | median | most `*` | lists |")
+    print("|---|---|---:|---:|---:|---:|---:|---:|---:|---:|")
     with tempfile.TemporaryDirectory() as folder:
         for source in sources(Path(folder)):
             spent: dict[str, list[float]] = {style: [] for style in STYLES}
@@ -129,7 +132,7 @@ def main() -> None:
                 ratio = statistics.median(a / b for a, b in zip(spent[style], spent["cut"], strict=True))
                 print(
                     f"| {source.title} | {style} | {row.loss:.4f} | {row.seconds:.3f} | {ratio:.2f} | {row.size:.2f} "
-                    f"| {row.longest} | {row.median_length:g} | {row.most_stars:.1%} |"
+                    f"| {row.longest} | {row.median_length:g} | {row.most_stars:.1%} | {row.lists:.1%} |"
                 )
 
 

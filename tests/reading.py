@@ -9,6 +9,7 @@ from __future__ import annotations
 import datetime as dt
 import json
 import math
+import string
 from collections.abc import Collection, Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
@@ -76,7 +77,7 @@ def holds(cell: Any, value: Any, kind: str, labels: Labels | None = None, order:
     members = json_list(cell)
     if members is not None:
         return any(_is_member(member, text, kind, labels, order) for member in members)
-    within = _interval(cell, text, kind, order)
+    within = _interval(cell, text, kind, order) if kind != "category" else _among_codes(cell, text)
     if within is not None:
         return within
     return not is_another_form(cell) and text is not None and same_value(cell, text, kind)
@@ -90,7 +91,7 @@ def same_value(one: str, other: str, kind: str) -> bool:
 
 
 def json_list(cell: str) -> list[str | None] | None:
-    """Return the members of a cell that is a JSON list of texts and nulls."""
+    """Return the members of a cell that is a JSON list of texts and nulls; an empty place is a null too."""
     if not cell.startswith("["):
         return None
     try:
@@ -98,13 +99,36 @@ def json_list(cell: str) -> list[str | None] | None:
     except ValueError:
         return None
     is_list = isinstance(members, list) and members and all(one is None or isinstance(one, str) for one in members)
-    return members if is_list else None
+    return [one or None for one in members] if is_list else None
 
 
 def is_another_form(cell: str) -> bool:
     """Tell whether a text reads as something else than itself, whatever the column."""
-    is_interval = any(_ends(cell, kind, ()) is not None for kind in MEASURED)
+    is_interval = any(_ends(cell, kind, ()) is not None for kind in MEASURED) or _code_ends(cell) is not None
     return is_interval or json_list(cell) is not None or cell == "*"
+
+
+def _code_ends(cell: str) -> tuple[str, str] | None:
+    """Return the two codes, or begins of codes, of a range: plain letters, digits and marks, a digit or a star."""
+    parts = cell[1:-1].split(", ") if cell[:1] + cell[-1:] == "[]" else []
+    plain = string.ascii_letters + string.digits
+    for part in parts:
+        body = part.removesuffix("*")
+        is_code = body[:1] in plain and set(body) <= set(f"{plain}./ -") if body else False
+        if not is_code or not (part.endswith("*") or any(sign in string.digits for sign in body)):
+            return None
+    return (parts[0], parts[1]) if len(parts) == 2 else None
+
+
+def _among_codes(cell: str, text: str | None) -> bool | None:
+    """Tell whether a code begins as a cell says, or lies in its range; None where the cell says neither."""
+    ends = _code_ends(cell)
+    if ends is None and cell.endswith("*") and cell != text:
+        ends = cell, cell
+    if ends is None:
+        return None
+    low, high = (end.removesuffix("*") for end in ends)
+    return text is not None and low <= text and (text <= high or text.startswith(high))
 
 
 def _is_number_among(text: str | None, leaves: Collection[str | None], kind: str) -> bool:
@@ -116,7 +140,7 @@ def _is_number_among(text: str | None, leaves: Collection[str | None], kind: str
 def _is_member(member: str | None, text: str | None, kind: str, labels: Labels | None, order: Sequence[str]) -> bool:
     if member is None or text is None:
         return member is None and text is None
-    if labels and member in labels and text in labels[member]:
+    if labels and member in labels and (text in labels[member] or _is_number_among(text, labels[member], kind)):
         return True
     if kind in MEASURED:
         return same_value(member, text, kind) or bool(_interval(member, text, kind, order))

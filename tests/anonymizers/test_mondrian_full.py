@@ -52,12 +52,17 @@ def number(text):
     return Fraction(text)
 
 
+def listed_in(cell):
+    """Return the members of a list; an empty place is the missing value."""
+    return [member or None for member in json.loads(cell)]
+
+
 def covers(cell, value):
     """Read a published cell by the grammar: does it hold the value?"""
     if cell is None or cell == "*":
         return cell == "*" or value is None
     if value is None:
-        return cell.startswith("[") and None in json.loads(cell)
+        return cell.startswith("[") and None in listed_in(cell)
     if cell.startswith("<"):
         return number(value) < number(cell[1:])
     if cell.startswith(">="):
@@ -67,7 +72,7 @@ def covers(cell, value):
         low, high = number(found[1]), number(found[2])
         return low <= number(value) <= high and (found[3] == "]" or number(value) < high)
     if cell.startswith("["):
-        return str(value) in map(str, json.loads(cell))
+        return str(value) in map(str, listed_in(cell))
     return cell == str(value) or (not isinstance(value, str) and number(cell) == number(value))
 
 
@@ -75,7 +80,7 @@ def in_tree(cell, value):
     """Tell whether labels of the hand-made tree hold a value."""
     if cell is None or value is None:
         return covers(cell, value)
-    nodes = json.loads(cell) if cell.startswith("[") else [cell]
+    nodes = listed_in(cell) if cell.startswith("[") else [cell]
     return any(value in LEAVES[node] for node in nodes if node is not None)
 
 
@@ -83,7 +88,7 @@ def tree_share(cell):
     """Count leaves: 0 for a single value or the missing one, 1 for everything."""
     if cell is None:
         return 0.0
-    nodes = json.loads(cell) if cell.startswith("[") else [cell]
+    nodes = listed_in(cell) if cell.startswith("[") else [cell]
     if len(nodes) == 1 and nodes[0] in PATHS:
         return 0.0
     return min(1.0, sum(1 if node is None else len(LEAVES[node]) for node in nodes) / len(PATHS))

@@ -265,7 +265,9 @@ def write(outcome: Outcome, asked: Request, release: ht.Release, folder: Path, r
     if verdict is None:
         return
     outcome.count(f"written as {path.suffix[1:]}")
-    trees = [ladder.whole or ladder for ladder in release.hierarchies.values() if ladder.rule is None]
+    trees = [
+        ladder.whole or ladder for ladder in release.hierarchies.values() if getattr(ladder, "rule", ladder) is None
+    ]
     # What a hierarchy lists that somebody gave, a codebook tells: it is taken for a list that anyone may see.
     is_listed = any(asked.secrets[0] in text for tree in trees for text in (*tree.values, *sum(tree.labels, ())))
     for name in ("manifest.json", *(() if is_listed else ("codebook.md", "codebook.json"))):

@@ -62,6 +62,12 @@ class Request:
                 else {}
             )
             labels[name] = {**more, **found.labels} if found.style in ("tree", "file") else more
+        if getattr(self.call["method"], "recoding", None) == "readable":
+            for name in self.call["quasi_identifiers"]:
+                texts = [text for row in [*self.original, *people] if (text := text_of(row.get(name))) is not None]
+                held = {**calendar(texts, kinds[name]), **labels.get(name, {})}
+                # A prefix of codes covers what is as short as it.
+                labels[name] = {label: {*values, *({label[:-1]} & {*texts})} for label, values in held.items()}
         above = {name: found.above for name, found in self.ladders.items() if found.above}
         qi = self.call["quasi_identifiers"]
         return Terms(qi, self.sensitive, self.call["models"], kinds, labels, orders, above)
@@ -261,7 +267,9 @@ def method(random: Random, n: int, qi: list[str], columns: dict[str, Made], aske
         only_k = len(asked) == 1 and isinstance(asked[0], ht.KAnonymity)
         variant = "mg-ga" if only_k and random.random() < 0.4 else "partitions"
         return ht.Genetic(variant, individuals=4 if variant == "partitions" else 12, generations=4, elite=0.25)
-    recoding = random.choice(("tight", "tight", "cut", "cut", "label", "set", "central"))
+    recoding = random.choice(("tight", "tight", "cut", "cut", "label", "set", "central", "readable", "readable"))
+    # What groups and long sets are named only the codebook tells: here all are listed.
+    listing = {"readable": {"max_listed": 64, "max_length": 10**5}, "cut": {"max_length": 10**5}}.get(recoding, {})
     grid = {}
     numbers = [name for name in qi if columns[name].kind in ("integer", "decimal")]
     if numbers and random.random() < 0.2:
@@ -274,4 +282,5 @@ def method(random: Random, n: int, qi: list[str], columns: dict[str, Made], aske
         margin=random.choice((0, 0, 0, 1, 2)),
         grid=grid,
         exchange=recoding != "cut" and random.random() < 0.2,
+        **listing,
     )

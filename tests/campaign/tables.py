@@ -63,7 +63,8 @@ class Made:
 def column(random: Random, n: int, secret: str = "") -> Made:
     """Draw a column; ``secret`` is part of some of its texts."""
     make = random.choices(
-        (_integers, _decimals, _flags, _dates, _moments, _texts, _ordered, _nothing), (5, 4, 1, 2, 2, 8, 2, 0.2)
+        (_integers, _decimals, _flags, _dates, _moments, _texts, _codes, _ordered, _nothing),
+        (5, 4, 1, 2, 2, 8, 2, 2, 0.2),
     )[0]
     made = make(random, n, secret)
     if random.random() < 0.3:
@@ -150,6 +151,19 @@ def _texts(random: Random, n: int, secret: str) -> Made:
     if random.random() < 0.03:
         values[random.randrange(n)] = random.choice(("*", "", " ", "\u00a0", "\t"))
     return Made(values, random.choice(("text", "text", "text", "factor")), "category")
+
+
+def _codes(random: Random, n: int, _: str) -> Made:
+    """Draw codes of one pattern, so many that they are cut in their order."""
+    palette = random.choice(
+        (
+            [f"{i:05}" for i in range(1067, 99_999, 1_733)],
+            [f"{letter}{i:02}" for letter in "AEIM" for i in range(10, 50, 3)],
+            [f"{letter}{i:02}{end}" for letter in "EI" for i in range(10, 20) for end in ("", ".0", ".90")],
+            [f"{i:02}-{letter}" for i in range(40) for letter in "ab"],
+        )
+    )
+    return Made(random.choices(palette, k=n), "text", "category")
 
 
 def _ordered(random: Random, n: int, _: str) -> Made:

@@ -356,7 +356,7 @@ def leaves(entries: Any, place: str = "") -> Iterator[tuple[str, Any]]:
 ASKED = {
     *("claim.models.0.k-anonymity.k", "claim.models.1.distinct-l-diversity.l", "claim.models.2.t-closeness.t"),
     *("claim.limits.highest_risk", "claim.limits.average_risk"),
-    *("claim.hierarchies.zip.prefix.lengths.0", "claim.hierarchies.zip.prefix.lengths.1"),
+    *("claim.hierarchies.zip.codes.lengths.0", "claim.hierarchies.zip.codes.lengths.1"),
     *("claim.models.0.global-(k,1)-matching.k", "claim.n_clusters"),
 }
 """Where numbers stand that were asked for, and are in no way counted."""

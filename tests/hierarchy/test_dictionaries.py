@@ -10,7 +10,7 @@ from hushtable.claims.classes import rules_of
 from hushtable.columns.column import from_texts
 from hushtable.columns.spellings import fold
 from hushtable.hierarchy import rules
-from hushtable.hierarchy.rules import DICTIONARIES, OTHER, Dictionary, _paths, _rows, known_rate, listed
+from hushtable.hierarchy.rules import DICTIONARIES, OTHER, Dictionary, _paths, _rows, known_rate
 from hushtable.io import frames
 from hushtable.release import manifest
 
@@ -89,13 +89,6 @@ def test_education(value: str, level: str) -> None:
     assert labels_of("education", value)[0] == level
 
 
-def test_labels_tell_what_they_cover() -> None:
-    covered = listed("countries")
-    assert {"France", "Deutschland"} <= set(covered["Western Europe"])
-    assert {"Western Europe", "Europa"} <= set(covered["Europe"])
-    assert "Europe" not in covered["Europe"]
-
-
 def test_known_rate() -> None:
     column, _ = from_texts("x", ["France", "Peru", "Atlantis", "Lemuria"], "category")
     assert known_rate("countries", column) == 0.5
@@ -104,7 +97,7 @@ def test_known_rate() -> None:
 
 def test_a_manifest_may_tell_it() -> None:
     ladder = built("countries", ["France", "Peru"])
-    assert rules_of({"x": ladder}) == {"x": {"dictionary": {"of": "countries"}}}
+    assert rules_of({"x": ladder}) == {"x": {"dictionary": {"of": "countries", "language": "en"}}}
     assert rules.from_dict({"dictionary": {"of": "countries"}}) == Dictionary("countries") == ladder.rule
     assert ht.Hierarchy.dictionary("countries") == Dictionary("countries")
 

@@ -30,10 +30,15 @@ CASES: list[tuple[str, Kind | None, list[str], dict[str, Any] | None]] = [
         ["2020-01-01", "2021-01-01", "2022-02-02"],
         {"dates": {"levels": ["month", "quarter", "year", "decade"]}},
     ),
-    ("nation", "category", ["France", "PE", "Polen", "Atlantis"], {"dictionary": {"of": "countries"}}),
+    (
+        "nation",
+        "category",
+        ["France", "PE", "Polen", "Atlantis"],
+        {"dictionary": {"of": "countries", "language": "en"}},
+    ),
     ("nation", "category", ["France", "Lemuria", "Atlantis"], None),
     ("language", "category", ["German", "French", "Spanish"], None),
-    ("education", "category", ["HS-grad", "Bachelors", "10th"], {"dictionary": {"of": "education"}}),
+    ("education", "category", ["HS-grad", "Bachelors", "10th"], {"dictionary": {"of": "education", "language": "en"}}),
     ("education", "integer", ["9", "13", "14"], None),
     ("age", "integer", ["31", "32", "33"], None),
     ("sex", "category", ["f", "m"], None),
@@ -100,8 +105,8 @@ def test_adult_is_scanned_with_dictionaries(
     monkeypatch.chdir(tmp_path)
     policy = runs_as_it_stands(shared_file("data/arx_adult/adult.csv"))
     assert policy.hierarchies() == {
-        "education": {"dictionary": {"of": "education"}},
-        "native-country": {"dictionary": {"of": "countries"}},
+        "education": {"dictionary": {"of": "education", "language": "en"}},
+        "native-country": {"dictionary": {"of": "countries", "language": "en"}},
     }
 
 

@@ -4,7 +4,6 @@ import datetime as dt
 import json
 from dataclasses import replace
 from fractions import Fraction
-from itertools import pairwise
 
 import numpy as np
 import polars as pl
@@ -13,7 +12,7 @@ from hypothesis import given, settings, strategies as st
 
 import hushtable as ht
 from hushtable.anonymizers import publish
-from hushtable.columns import cells
+from hushtable.columns import LANGUAGES, cells, words_of
 from hushtable.columns.column import from_texts
 from hushtable.hierarchy.grid import UNITS, Dates
 from hushtable.hierarchy.hierarchy import groups_of
@@ -100,7 +99,9 @@ def _edge(text, grid):
 
 
 def _ends(text, grid, first, last):
-    bounds = cells.read(text).ends
+    bounds, members = cells.read(text).ends, cells.read(text).members
+    if members:
+        return min(_edge(each, grid) for each in members), max(_edge(each, grid) for each in members) + 1
     if bounds is not None:
         low = first if bounds.low is None else _edge(bounds.low, grid)
         return low, last + 1 if bounds.high is None else _edge(bounds.high, grid)
@@ -243,18 +244,66 @@ def test_calendar_labels_are_declared_and_told(tmp_path):
 
 
 def test_labels_of_groups_are_no_values():
-    column, _ = from_texts("x", ["other (5 values)", *(f"v{i:02}" for i in range(20))])
+    column, _ = from_texts("x", ["v01 and 4 more", *(f"v{i:02}" for i in range(20))])
     groups = groups_of(column, np.ones(21, dtype=np.int64))
     labels = [label for level in groups.labels[1:-1] for label in level]
-    assert "any other (5 values)" in labels
+    assert "v01 and 4 more …" in labels
     # A group of one value is that value.
-    assert not {label for label in labels if label.startswith("any")} & set(column.texts())
-    for lower, upper in pairwise(groups.labels[1:-1]):
-        assert not {each for each in lower if each.startswith("any")} & set(upper)
+    assert {label for label in labels if "more" in label} & set(column.texts()) <= {"v01 and 4 more"}
+
+
+TEXTS = st.one_of(
+    st.text(min_size=1).filter(str.strip), st.sampled_from(("x and 4 more", "other (5 values)", "[1, 2]"))
+)
+
+
+@settings(max_examples=60)
+@given(
+    st.sets(st.one_of(TEXTS, st.text("ab", min_size=40, max_size=43)), min_size=2, max_size=30),
+    st.data(),
+    st.sampled_from(LANGUAGES),
+)
+def test_groups_are_named_by_their_most_frequent_value_that_enough_people_have(texts, data, language):
+    column, _ = from_texts("x", sorted(texts), "category")
+    counts = np.array(data.draw(st.lists(st.integers(0, 9), min_size=column.n_values, max_size=column.n_values)))
+    groups = groups_of(column, counts, counts >= 5, language=language)
+    known = column.texts()
+    for codes, labels in zip(groups.level_codes[1:-1], groups.labels[1:-1], strict=True):
+        assert len(set(labels)) == len(labels)
+        for node, label in enumerate(labels):
+            held = np.flatnonzero(codes == node)
+            if len(held) == 1:
+                continue
+            assert label not in known
+            assert cells.read(label).form == "value"
+            named = [code for code in range(column.n_values) if label.startswith(known[code][:20])]
+            most = held[counts[held].argmax()]
+            assert counts[most] < 5 or most in named or words_of(language).other[:3] in label
+    again = groups_of(column, counts, counts >= 5, language=language)
+    assert again.labels == groups.labels
+
+
+def test_a_group_without_a_common_value_has_a_letter():
+    column, _ = from_texts("x", [f"v{i:02}" for i in range(20)])
+    named = groups_of(column, np.arange(20)[::-1], np.zeros(20, dtype=bool), language="de")
+    assert named.labels[1] == ("andere A (5 Werte)", "andere B (5 Werte)", "andere C (5 Werte)", "andere D (5 Werte)")
+
+
+def test_persons_and_not_their_records_let_a_label_name_a_value():
+    jobs = ["job of one"] * 30 + [f"job {'abcdef'[i % 6]}" for i in range(60)]
+    table = Table.encode(pl.DataFrame({"who": [0] * 30 + [*range(1, 61)], "job": jobs}))
+    for person, name in ((None, "job of one and 1 more"), ("who", "job a and 1 more")):
+        (axis,) = lay_out(table, ["job"], {}, {}, Lists(4, 40, least=5, person=person))
+        assert axis.listing.tree.labels[1][0] == name
 
 
 def test_a_manifest_does_not_tell_groups(tmp_path):
-    rows = pl.DataFrame({"x": [f"canary{i % 37:02}" for i in range(400)], "y": [i % 3 for i in range(400)]})
+    rows = pl.DataFrame(
+        {
+            "x": [f"canary {chr(97 + i % 37 // 6)}{chr(97 + i % 37 % 6)}" for i in range(400)],
+            "y": [i % 3 for i in range(400)],
+        }
+    )
     release = released(rows, ["x", "y"], 60)
     assert any("values" in text for text in release.frame["x"])
     release.write(tmp_path / "out.csv")
@@ -306,3 +355,19 @@ def test_exchange_loses_no_more_of_readable_cells(rows, k):
     )
     assert exchanged.verify().passed
     assert exchanged.loss <= cut.loss + 1e-12
+
+
+def test_few_answers_are_values_and_not_ranges():
+    rows = pl.DataFrame({"flag": [0, 1, 9, 0, 1, 9] * 20, "town": [f"town {i // 40}" for i in range(120)]})
+    published = released(rows, ["flag", "town"], 30).frame["flag"].unique()
+    assert set(published) <= {"0", "1", "9", '["0","1"]', '["1","9"]', "*"}
+    answers, _ = from_texts("flag", ["0", "1", "9"])
+    rounding = Rounding.of(answers)
+    assert [rounding.text(*run) for run in ((0, 1), (0, 2), (1, 10), (0, 10))] == ["0", '["0","1"]', '["1","9"]', "*"]
+    ages, _ = from_texts("age", ["20", "21", "29"])
+    assert Rounding.of(ages).text(0, 2) == "<22"
+
+
+def test_a_list_has_an_empty_place_for_the_missing_value():
+    assert cells.one_of([None, "a"]) == '["", "a"]'
+    assert cells.read('["", "a"]').members == cells.read('[null, "a"]').members == (None, "a")

@@ -10,7 +10,7 @@ from hushtable.anonymizers.mondrian import Mondrian
 from hushtable.anonymizers.request import Request
 from hushtable.columns import SUPPRESSED, Column, without_blanks
 from hushtable.errors import ColumnError, InputError, check_columns, listed, with_hint
-from hushtable.hierarchy import prefix_lengths_of
+from hushtable.hierarchy import are_codes, prefix_lengths_of
 from hushtable.io import Frame
 from hushtable.models import KAnonymity
 from hushtable.tables import Table, warn_of_missing_numbers
@@ -23,6 +23,8 @@ __all__ = [
     "warn_of_doubts",
 ]
 
+_FEWEST_COMBINED: Final = 20  # combinations, of cells that hold several values
+_MARKS: Final = (";", "|", ",", "/", "+")
 _HUNDREDS: Final = 100  # of values of a category, from where nobody remembers which group holds which
 
 
@@ -93,17 +95,39 @@ def warn_of_doubts(source: Frame | Table, table: Table, asked: Request) -> None:
     if isinstance(asked.method, Mondrian) and asked.method.recoding == "readable":
         for name in asked.quasi_identifiers:
             column = table.column(name)
-            if name not in asked.hierarchies and not column.is_measured and column.n_values >= _HUNDREDS:
+            is_many = column.n_values >= _HUNDREDS and not are_codes(column.texts())
+            if name not in asked.hierarchies and not column.is_measured and is_many:
                 warnings.warn(
                     f"column {name!r} has {column.n_values} values and no hierarchy: a class of more than "
                     f"{asked.method.max_listed} of them publishes a group by frequency, which tells little. "
                     f"{_proposal(column)}",
                     stacklevel=4,
                 )
+    for name in asked.quasi_identifiers:
+        mark = _mark_of_several(table.column(name))
+        if mark is not None and name not in asked.hierarchies:
+            warnings.warn(
+                f"column {name!r} has cells of several values with {mark!r} between them: each of its "
+                f"{table.column(name).n_values} combinations is a value of its own. Give every one of the values a "
+                "column that says yes or no, or keep the first one only.",
+                stacklevel=4,
+            )
     warn_of_missing_numbers(table, stacklevel=5)
     doubt = doubt_of_persons(source, asked)
     if doubt is not None:
         warnings.warn(doubt, stacklevel=4)
+
+
+def _mark_of_several(column: Column) -> str | None:
+    """Return what stands between the values in the cells of a category; None where cells are single values."""
+    texts = [] if column.is_measured or column.n_values < _FEWEST_COMBINED else column.texts()
+    for mark in _MARKS:
+        several = [text.split(mark) for text in texts if mark in text]
+        parts = {part.strip() for each in several for part in each}
+        # The same values come back in many combinations.
+        if len(several) >= len(texts) / 2 > len(parts) and "" not in parts:
+            return mark
+    return None
 
 
 def doubt_of_persons(source: Frame | Table, asked: Request) -> str | None:

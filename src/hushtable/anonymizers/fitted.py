@@ -25,7 +25,7 @@ from hushtable.anonymizers.request import Request
 from hushtable.claims import Limits, covers_beside, pair_rows
 from hushtable.columns import SUPPRESSED, ColumnSpec, Kind
 from hushtable.errors import ColumnError, InfeasibleError, InputError, listed, with_hint
-from hushtable.hierarchy import Dates, Hierarchy, to_dict as rule_to_dict
+from hushtable.hierarchy import Hierarchy, to_dict as rule_to_dict
 from hushtable.io import Frame, Writing, drafts, frames
 from hushtable.models import entries, from_dict as model_from_dict, model_to_dict
 from hushtable.quality import SetNCP
@@ -181,7 +181,7 @@ def _cell_to_dict(cell: Written) -> dict[str, Any]:
         "label": cell.label.tolist(),
         "lost": cell.lost.tolist(),
         "lost_by_rank": cell.lost_by_rank.tolist(),
-        "dates": isinstance(cell.means, Dates),
+        "means": None if cell.means is None else _ladder_to_dict(cell.means),
     }
 
 
@@ -193,7 +193,9 @@ def _cell_in(found: Mapping[str, Any]) -> Written:
         raise ValueError
     if label.min() < 0 or label.max() >= len(texts):
         raise ValueError
-    return Written(label, lost, by_rank, texts, Dates() if found["dates"] else None)
+    # Earlier files say of calendar units only whether there are any.
+    told = found["means"] if "means" in found else {"dates": {}} if found["dates"] else None
+    return Written(label, lost, by_rank, texts, None if told is None else Hierarchy.from_dict(told, ""))
 
 
 def _routes_to_list(routes: Routes, classes: Sequence[int]) -> list[dict[str, Any]]:

@@ -17,7 +17,7 @@ from hushtable.errors import InputError, listed, with_hint
 from hushtable.hierarchy import Dates, Dictionary, Frequency, Hierarchy, Prefix, Rule, Runs
 from hushtable.models import MatchingNotion, PrivacyModel
 from hushtable.quality import SetNCP
-from hushtable.recoding import GridCells, Recoding, Rounded, Written
+from hushtable.recoding import CodeRanges, GridCells, Recoding, Rounded, Written
 from hushtable.release import Release
 from hushtable.tables import Partition, Table
 
@@ -149,13 +149,18 @@ def _from_data(release: Release, asked: Request, cells: Mapping[str, Written], r
         if ladder is None and shown <= set(column.texts()) and _is_common(release, asked, column.name):
             # Each of these values is many people's: a list of them tells of nobody.
             continue
+        own = set(map(value, column.texts()))
+        if isinstance(cell, CodeRanges):
+            odd = {text for text in shown if own & {text, *(read(text).ends or ())}}
+            if odd and not _is_common(release, asked, column.name):
+                found[column.name] = f"publishes, or is cut at, {len(odd)} of its values or ranges that end with them"
+            continue
         if ladder is None or isinstance(ladder.rule, (Frequency, Runs)):
             found[column.name] = "has no hierarchy from a file, and publishes values, or lists and groups of them"
             continue
         if ladder.rule is None:
             odd = shown.difference(*(ladder.whole or ladder).labels)
         else:
-            own = set(map(value, column.texts()))
             odd = {text for text in shown if text in own or read(text).form == "set"}
         if odd:
             found[column.name] = f"publishes, or is cut at, {len(odd)} of its values or lists of them"

@@ -91,6 +91,8 @@ class Problem:
         How many classes there may be for each record that is published.
     hides_persons : bool
         Whether no reader is told whose record a row is, where persons are counted.
+    language : {"en", "de", "fr", "es", "it", "nl"}
+        Of the words that are written into cells.
     """
 
     columns: tuple[str, ...]
@@ -103,6 +105,7 @@ class Problem:
     n_gone: int = 0
     average_risk: float | None = None
     hides_persons: bool = False
+    language: str = "en"
 
     @property
     def table(self) -> Table:

@@ -424,7 +424,7 @@ def _loss(problem: Problem, found: Found) -> float:
 
 _N_RESCORED: Final = 4
 _MAX_LISTED: Final = 4
-_MAX_LENGTH: Final = 60
+_MAX_LENGTH: Final = 48
 _MOST_RESCORED: Final = 1_000_000
 _MOST_MARGIN: Final = 10**15  # records; with any k it still fits the kernels' numbers
 
@@ -470,11 +470,11 @@ class Mondrian:
         Afterwards move and swap records between neighbouring classes while that lowers
         the set-NCP; not with ``recoding="cut"``, whose cells it would leave.
     max_listed, max_length : int
-        With ``"readable"``: a class lists the values of a category that it holds where they are at most
-        so many, and the list at most so many characters. Else it publishes the smallest
-        group by frequency that holds them, ``other (10 values)``, or ``*``. Of a hierarchy made
+        With ``"readable"``: codes are cut in their order, ``[20*, 45*]``. Of another category, a class lists
+        the values that it holds where they are at most so many, and the list at most so many characters. Else it
+        publishes the smallest group by frequency that holds them, ``nurse and 9 more``, or ``*``. Of a hierarchy made
         by a rule, it lists as few labels below the top instead of ``*``. A list tells which
-        values a class does not hold; ``"cut"`` hides that.
+        values a class does not hold; ``"cut"`` hides that, and names a set that is longer than ``max_length``.
 
     Notes
     -----
@@ -523,10 +523,15 @@ class Mondrian:
         check_whole("Mondrian was given margin", self.margin, 0, _MOST_MARGIN)
         check_whole("Mondrian was given max_listed", self.max_listed, 1, _MOST_RESCORED)
         check_whole("Mondrian was given max_length", self.max_length, 1, _MOST_RESCORED)
-        for name, usual in (("max_listed", _MAX_LISTED), ("max_length", _MAX_LENGTH)):
-            if self.recoding != "readable" and getattr(self, name) != usual:
+        for name, usual, styles in (
+            ("max_listed", _MAX_LISTED, ("readable",)),
+            ("max_length", _MAX_LENGTH, ("readable", "cut")),
+        ):
+            if self.recoding not in styles and getattr(self, name) != usual:
                 msg = f"Mondrian was given {name} = {getattr(self, name)!r}, which has no effect."
-                raise InputError(with_hint(msg, 'it goes with recoding="readable".'))
+                raise InputError(
+                    with_hint(msg, f"it goes with {' or '.join(f'recoding={each!r}' for each in styles)}.")
+                )
         if self.cut != "gain" and self.n_rescored != _N_RESCORED:
             msg = with_hint(
                 f"Mondrian was given n_rescored = {self.n_rescored!r}, which has no effect.", 'it goes with cut="gain".'
@@ -557,9 +562,7 @@ class Mondrian:
 
     def _axes(self, problem: Problem) -> tuple[Axis, ...]:
         # Of equal cuts the first one is made, so columns come by name and rows by content, however they were given.
-        # Whoever asks a file whom its cells cover has to know it from the file and the manifest.
-        is_covering = problem.judge.population is not None or problem.hides_persons
-        lists = Lists(self.max_listed, self.max_length, names_groups=not is_covering)
+        lists = self._lists(problem)
         readable = lists if self.recoding == "readable" else None
         axes = lay_out(problem.judge.laid_out, sorted(problem.columns), problem.ladders, self.grid, readable)
         ranked = [axis.column.name for axis in axes if axis.column.by_rank and axis.edges]
@@ -570,6 +573,18 @@ class Mondrian:
             )
             raise InputError(msg)
         return axes
+
+    def _lists(self, problem: Problem) -> Lists:
+        # Whoever asks a file whom its cells cover has to know it from the file and the manifest.
+        is_covering = problem.judge.population is not None or problem.hides_persons
+        return Lists(
+            self.max_listed,
+            self.max_length,
+            names_groups=not is_covering,
+            least=problem.judge.min_size,
+            person=problem.judge.person,
+            language=problem.language,
+        )
 
     def _cut(self, problem: Problem) -> Found:
         """Cut, and suppress nothing."""
@@ -619,4 +634,5 @@ class Mondrian:
             for name, axis in zip(problem.columns, axes, strict=True)
             if axis.hierarchy is None
         }
-        return publish.from_cells(table, partition, axes, cells, "cut")
+        lists = self._lists(problem)
+        return publish.from_cells(table, partition, axes, cells, "cut", lists if lists.names_groups else None)

@@ -203,6 +203,11 @@ def _sides(tree: CutTree, axis: Axis, table: Table, partition: Partition) -> Cal
     code_at = axis.code_at()
     if axis.hierarchy is not None:
         return _nodes(tree, axis, table, partition)
+    if axis.codes is not None:
+        edge = cache(axis.codes.edge)
+        lows, highs, right = _ranges(tree, axis, table, partition)
+        ends = np.stack((highs[1:], lows[right[:-1]])).T.tolist()
+        return lambda node, members: Below(edge(*ends[node]) if members[-1] >= 0 else None)
     if axis.rounding is not None:
         point = cache(partial(grid_point, axis.rounding))
         lows, highs, right = _ranges(tree, axis, table, partition)

@@ -9,9 +9,9 @@ from typing import Any, Literal
 
 from hushtable.anonymizers.checks import check_cells, check_roles, check_spelling
 from hushtable.anonymizers.request import Request
-from hushtable.columns import Column, ColumnSpec
+from hushtable.columns import ENGLISH, Column, ColumnSpec
 from hushtable.errors import InputError, check_columns, listed, with_hint
-from hushtable.hierarchy import Hierarchy
+from hushtable.hierarchy import Dictionary, Hierarchy
 from hushtable.io import Frame, drafts, frames
 from hushtable.quality import SetNCP
 from hushtable.tables import Table, totals
@@ -141,8 +141,14 @@ def _check_columns_named(asked: Request) -> None:
 
 def _given(asked: Request) -> dict[str, Any]:
     """Return what hierarchies are made of: what the user gave, and "auto" where a method needs one besides."""
-    given = dict(asked.hierarchies)
+    given = {name: _spoken(each, asked.writing.language) for name, each in asked.hierarchies.items()}
     return {**dict.fromkeys(asked.quasi_identifiers, "auto"), **given} if asked.method.offers.needs_ladders else given
+
+
+def _spoken(given: Any, language: str) -> Any:
+    """Return a dictionary with its labels in a language, unless it asks for one of its own."""
+    rule = Hierarchy.from_dict(given, "") if isinstance(given, Mapping) and Dictionary.name in given else given
+    return replace(rule, language=language) if isinstance(rule, Dictionary) and rule.language == ENGLISH else given
 
 
 def _ladders(table: Table, given: Mapping[str, Any], unknown: Literal["error", "suppress"]) -> dict[str, Hierarchy]:

@@ -176,7 +176,19 @@ def carry_out(prepared: Prepared, asked: Request) -> Release:
     names = tuple(sorted(asked.quasi_identifiers))
     average = asked.limits.average_risk
     hides = asked.hides_person
-    problem = Problem(names, judge, prepared.ladders, asked.loss, asked.clock, left, notion, n_gone, average, hides)
+    problem = Problem(
+        names,
+        judge,
+        prepared.ladders,
+        asked.loss,
+        asked.clock,
+        left,
+        notion,
+        n_gone,
+        average,
+        hides,
+        asked.writing.language,
+    )
     check_asked(asked.method, problem)
     if notion is None and not (most and finds_failing):
         judge.check_feasible()

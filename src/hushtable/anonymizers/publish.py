@@ -14,7 +14,18 @@ from hushtable._types import BoolArray, CodeArray, CountArray
 from hushtable.columns import cells
 from hushtable.hierarchy import Hierarchy
 from hushtable.kernels import histogram
-from hushtable.recoding import Axis, Cells, Listed, Recoding, Rounded, recoding as recodings
+from hushtable.recoding import (
+    Axis,
+    Cells,
+    CodeRanges,
+    Listed,
+    Lists,
+    Recoding,
+    Rounded,
+    SetNames,
+    frequencies,
+    recoding as recodings,
+)
 from hushtable.search import n_threads
 from hushtable.tables import Partition, Table
 
@@ -39,10 +50,12 @@ def from_cells(
     axes: Sequence[Axis],
     found: Mapping[str, tuple[CodeArray | CountArray, CodeArray]],
     style: Style,
+    most: Lists | None = None,
 ) -> Recoding:
     """Publish the cells that cuts left: of an ordered column its lowest and highest place, else offsets and codes.
 
-    A column with a hierarchy publishes nodes, which tell no ends: those over its records.
+    A column with a hierarchy publishes nodes, which tell no ends: those over its records. Sets that are longer than
+    lists may be are named.
     """
     made: list[Cells] = []
     for axis in axes:
@@ -56,7 +69,8 @@ def from_cells(
             high = np.where(highest < 0, -1, second).astype(np.int32)
             made.append(run(axis, low, high, has_missing, are_cells=True))
         else:
-            made.append(recodings.Sets(first.astype(np.int64), second, axis.domain))
+            named = most and SetNames(*frequencies(table, axis.column, most), most.max_length, most.language)
+            made.append(recodings.Sets(first.astype(np.int64), second, axis.domain, named))
     return Recoding(tuple(axis.column for axis in axes), tuple(made), style)
 
 
@@ -64,6 +78,8 @@ def run(axis: Axis, low: CodeArray, high: CodeArray, has_missing: BoolArray, *, 
     """Publish runs of places (0 the first known one; -1 where there is none) as the axis writes them."""
     if axis.hierarchy:
         return recodings.Nodes(*covering(axis.hierarchy, axis, low, high), has_missing, axis.hierarchy)
+    if axis.codes:
+        return CodeRanges(low, high, has_missing, axis.codes)
     if axis.rounding:
         return Rounded(low, high, has_missing, axis.rounding)
     if axis.edges:

@@ -38,7 +38,7 @@ from hushtable.claims.grouping import (
 from hushtable.claims.verdict import Claim, Failure, Verdict
 from hushtable.columns import KINDS, SUPPRESSED, ColumnSpec, canonical, missing_texts, text_codes
 from hushtable.errors import InputError, check_columns, listed, with_hint
-from hushtable.hierarchy import Hierarchy, to_dict as rule_to_dict
+from hushtable.hierarchy import Codes, Dictionary, Hierarchy, NamedSets, to_dict as rule_to_dict
 from hushtable.io import frames
 from hushtable.models import ClassStats, Histogram, PrivacyModel, describe, from_dict, model_to_dict
 
@@ -60,6 +60,7 @@ __all__ = [
 ]
 
 _SPELLINGS: Final = ("format", "decimal", "thousands", "missing_values")
+_OWN: Final = {Codes.name, Dictionary.name}
 _UNTOLD: Final = {"frequency", "runs", "tree"}
 """What follows from the frequencies of the data, or lists its values."""
 
@@ -111,7 +112,7 @@ def rules_of(hierarchies: Mapping[str, Any]) -> dict[str, Any]:
 
 def _rule_of(given: Any) -> dict[str, Any] | None:
     rule = given.rule if isinstance(given, Hierarchy) else given
-    if rule is None or isinstance(rule, (str, os.PathLike)):
+    if rule is None or isinstance(rule, (str, os.PathLike, NamedSets)):
         return None
     written = dict(rule) if isinstance(rule, Mapping) else rule_to_dict(rule)
     return None if written.keys() & _UNTOLD else written
@@ -129,6 +130,12 @@ def rules_in(rules: Any) -> dict[str, Any]:
         msg = with_hint("the manifest holds hierarchies that are no rules.", "it is written by anonymize, not by hand.")
         raise InputError(msg)
     return dict(rules)
+
+
+def _completed(own: Mapping[str, Any], asked: Mapping[str, Any]) -> dict[str, Any]:
+    """Take hierarchies from a policy, but not what it does not know: ranges of codes, the language of labels."""
+    told = {name: each for name, each in own.items() if (_rule_of(each) or {}).keys() & _OWN}
+    return {**own, **asked, **told}
 
 
 def untold(columns: Sequence[str], hierarchies: Mapping[str, Any]) -> str | None:
@@ -311,7 +318,7 @@ class Classes:
             self,
             specs=joined(self.specs, asked.specs),
             origins={**asked.origins, **self.origins},
-            hierarchies={**self.hierarchies, **asked.hierarchies},
+            hierarchies=_completed(self.hierarchies, asked.hierarchies),
             population=asked.population,
         )
 

@@ -11,7 +11,7 @@ import numpy as np
 from hushtable._types import BoolArray, CodeArray, CountArray
 from hushtable.columns import Cell, Column, ColumnSpec, Ends, from_texts, read
 from hushtable.errors import ColumnError, InputError, with_hint
-from hushtable.hierarchy import Hierarchy, to_exact
+from hushtable.hierarchy import Codes, Hierarchy, NamedSets, to_exact
 from hushtable.search import check_memory
 
 __all__ = ["count_covered", "covered_by", "covers_beside", "fewest_persons", "n_below", "pair_rows"]
@@ -147,7 +147,12 @@ def covers_beside(
 
 
 def n_below(bounds: Sequence[str], column: Column, *, is_closed: bool = False) -> CountArray:
-    """Count the values of a column of numbers or dates below each of some bounds; with ``is_closed`` its own too."""
+    """Count the values of a column below each of some bounds; with ``is_closed`` its own too.
+
+    Numbers and dates go by value, categories by their text.
+    """
+    if not column.is_measured:
+        return np.searchsorted(np.array(column.texts()), np.array(bounds), side="right" if is_closed else "left")
     if column.kind in ("integer", "decimal"):
         find = bisect_right if is_closed else bisect_left
         # Exact: half a step of a grid is no integer, and what is written of a decimal is not its float.
@@ -313,6 +318,12 @@ def _by_label(column: Column, given: Any, found: Sequence[str | None]) -> Mappin
         return {}
     known = [cell for cell in found if cell is not None]
     published = {*known, *(member for cell in known for member in read(cell).members)}
+    if isinstance(_rule(given), Codes):
+        within = {cell: _codes_within(cell, column) for cell in published if cell is not None}
+        return {cell: codes for cell, codes in within.items() if codes is not None}
+    if isinstance(_rule(given), NamedSets):
+        texts, named = column.texts(), _rule(given).labels
+        return {label: np.isin(texts, [*filter(None, named[label])]) for label in published & named.keys()}
     nothing = np.zeros(column.n_values, dtype=bool)
     # Labels that hold none of the values stay labels.
     levels = given.labels[1:] if isinstance(given, Hierarchy) else ()
@@ -323,6 +334,23 @@ def _by_label(column: Column, given: Any, found: Sequence[str | None]) -> Mappin
             if label in published:
                 covered[label] = np.asarray(covered.get(label, nothing) | (ladder.level_codes[level] == node))
     return covered
+
+
+def _rule(given: Any) -> Any:
+    """Return the rule of a hierarchy, however it is given; None where it has none."""
+    if isinstance(given, Mapping):
+        given = Hierarchy.from_dict(given, "")
+    return given.rule if isinstance(given, Hierarchy) else given
+
+
+def _codes_within(cell: str, column: Column) -> BoolArray | None:
+    """Tell which values begin with a prefix, or lie in a range of codes, whose ends stand for all that begin so."""
+    ends = read(cell).ends
+    if not cell.endswith("*") if ends is None else not ends.is_closed:
+        return None
+    low, high = (cell, cell) if ends is None else (ends.low or "", ends.high or "")
+    low, high = low.removesuffix("*"), high.removesuffix("*")
+    return np.array([low <= text and text[: len(high)] <= high for text in column.texts()], dtype=bool)
 
 
 def _covers_missing(cell: str | None) -> bool:

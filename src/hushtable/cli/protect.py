@@ -100,6 +100,10 @@ def anonymize(
     recoding: Annotated[
         str | None, typer.Option(help="readable (default), cut, tight, label, set or central.", show_default=False)
     ] = None,
+    language: Annotated[
+        str | None,
+        typer.Option(help="Of words in cells: en (default), de, fr, es, it or nl.", show_default=False),
+    ] = None,
     method: Annotated[
         str | None,
         typer.Option(help="mondrian (default), full_domain, local_recoding, mingen or genetic.", show_default=False),
@@ -199,6 +203,7 @@ def anonymize(
         "method": method,
         "loss": loss,
         "recoding": recoding,
+        "language": language,
         "weights": numbers_of(weights) or None,
         "domains": domains,
         "population": population,

@@ -53,3 +53,10 @@ from .spellings import (
     fold as fold,
     found as found,
 )
+from .words import (
+    ENGLISH as ENGLISH,
+    LANGUAGES as LANGUAGES,
+    CellWords as CellWords,
+    check_language as check_language,
+    words_of as words_of,
+)

@@ -8,7 +8,9 @@ cell             meaning
 ``[17, 24]``     from 17 to 24, both of them present (a tight interval)
 ``<20``          below 20
 ``>=90``         90 or above
-``["a", "b"]``   one of these values, a JSON list; ``null`` is missing
+``[20*, 45*]``   codes in their order: from those that begin with 20 to those that begin with 45
+``[I10, I15]``   codes again, up to all that begin with I15: every end stands for what begins with it
+``["a", "b"]``   one of these values, a JSON list; ``""``, an empty place, is missing (``null`` too)
 ``*``            any value, the missing one included
 ``High School``  a label of a hierarchy: any other text, or one of the forms above
 ===============  =====================================================
@@ -49,8 +51,12 @@ SUPPRESSED: Final = "*"
 _POINT: Final = re.compile(r"(?<=[0-9])\.(?=[0-9])")
 _COMMA: Final = re.compile(r"(?<=[0-9]),(?=[0-9])")
 _BOUND: Final = r"-?[0-9][0-9:. \-]*"
+# A code has a digit, or is told to be the begin of one: `[red, green]` is a value.
+_CODE: Final = r"(?=[^,\]]*[0-9*])[0-9A-Za-z][0-9A-Za-z./ \-]*\*?"
 _INTERVAL: Final = re.compile(
-    rf"\[(?P<low>{_BOUND}), (?P<high>{_BOUND})[\])]|<(?P<below>{_BOUND})|>=(?P<start>{_BOUND})", re.ASCII
+    rf"\[(?P<low>{_BOUND}), (?P<high>{_BOUND})[\])]|<(?P<below>{_BOUND})|>=(?P<start>{_BOUND})"
+    rf"|\[(?P<first>{_CODE}), (?P<last>{_CODE})\]",
+    re.ASCII,
 )
 
 
@@ -91,17 +97,20 @@ def read(text: str) -> Cell:
     ['value', 'any', 'interval', 'set', 'value']
     >>> read(">=90").ends, read('["a", null]').members
     (Ends(low='90', high=None, is_closed=False), ('a', None))
+    >>> read("[20*, 45*]").ends, read("[red, green]").form
+    (Ends(low='20*', high='45*', is_closed=True), 'value')
     """
     if text == SUPPRESSED:
         return Cell("any")
     parts = _INTERVAL.fullmatch(text)
     if parts is not None:
-        return Cell("interval", Ends(parts["low"] or parts["start"], parts["high"] or parts["below"], text[-1] == "]"))
+        low, high = (parts["low"] or parts["start"], parts["high"] or parts["below"])
+        return Cell("interval", Ends(low or parts["first"], high or parts["last"], text[-1] == "]"))
     listed = _list(text)
     if listed is None:
         return Cell("value")
     is_set = all(each is None or isinstance(each, str) for each in listed)
-    return Cell("set", members=tuple(listed)) if is_set else Cell("list")
+    return Cell("set", members=tuple(each or None for each in listed)) if is_set else Cell("list")
 
 
 def value(text: str) -> str:
@@ -131,7 +140,7 @@ def at_least(low: str) -> str:
 
 def one_of(texts: Iterable[str | None], *, between: Literal[", ", ","] = ", ") -> str:
     """Write a set of values; None stands for the missing value."""
-    return json.dumps(list(texts), ensure_ascii=False, separators=(between, ":"))
+    return json.dumps([text or "" for text in texts], ensure_ascii=False, separators=(between, ":"))
 
 
 def with_comma(text: str) -> str:

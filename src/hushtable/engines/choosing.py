@@ -114,7 +114,7 @@ def protect(origin: Files | Lazy, asked: Request) -> RemoteRelease:
             "take another one, such as 'mondrian', or engine='memory'.",
         )
         raise InputError(msg)
-    if asked.writing != Writing():
+    if asked.writing != Writing(language=asked.writing.language):
         msg = with_hint(
             "rows that are not in memory are published as they are: an encoding, a decimal mark or a way to hide "
             "formulas has no effect.",

@@ -1,6 +1,7 @@
+from .codes import CodeGrid as CodeGrid, are_codes as are_codes
 from .grid import UNITS as UNITS, Dates as Dates, Intervals as Intervals, plain as plain, to_exact as to_exact
-from .hierarchy import Hierarchy as Hierarchy, groups_of as groups_of
-from .ladder import Rule as Rule
+from .hierarchy import Hierarchy as Hierarchy, groups_of as groups_of, name_of as name_of
+from .ladder import NamedSets as NamedSets, Rule as Rule
 from .proposal import (
     Rounding as Rounding,
     code_lengths as code_lengths,
@@ -9,14 +10,13 @@ from .proposal import (
     propose_tails as propose_tails,
 )
 from .rules import (
-    OTHER as OTHER,
+    Codes as Codes,
     Dictionary as Dictionary,
     Frequency as Frequency,
     Prefix as Prefix,
     Runs as Runs,
     Suppression as Suppression,
     known_rate as known_rate,
-    listed as listed,
     to_dict as to_dict,
 )
 from .tails import LEAST as LEAST, Tails as Tails

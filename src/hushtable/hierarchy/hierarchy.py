@@ -11,7 +11,7 @@ import contextlib
 import datetime as dt
 import os
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
@@ -19,8 +19,8 @@ from typing import Any, Final, Literal
 
 import numpy as np
 
-from hushtable._types import CodeArray, CountArray, FloatArray, frozen, remade
-from hushtable.columns import SUPPRESSED, Column, Kind, cells, from_texts, value
+from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray, frozen, remade
+from hushtable.columns import ENGLISH, SUPPRESSED, CellWords, Column, Kind, cells, from_texts, value, words_of
 from hushtable.errors import HierarchyError, with_hint
 from hushtable.hierarchy import files, rules
 from hushtable.hierarchy.grid import Intervals, Number, plain, to_exact
@@ -29,7 +29,7 @@ from hushtable.hierarchy.proposal import propose
 from hushtable.hierarchy.rules import Dates, Dictionary, Frequency, Prefix, Runs, Suppression
 from hushtable.hierarchy.tails import LEAST, Tails
 
-__all__ = ["Hierarchy", "check_labels", "groups_of"]
+__all__ = ["Hierarchy", "check_labels", "groups_of", "name_of"]
 
 
 def check_labels(
@@ -101,12 +101,20 @@ class _Reader:
     def _inside(self, text: str) -> CodeArray:
         bounds = cells.read(text).ends
         keys = [] if bounds is None else [_key(end) for end in (bounds.low, bounds.high) if end is not None]
+        if bounds is not None and None not in bounds and None in keys:
+            return self._between(str(bounds.low), str(bounds.high))
         if bounds is None or len({type(key) for key in keys}) != 1 or keys[0] is None:
             return np.empty(0, dtype=np.int32)
         ranked, codes = self._ranked(type(keys[0]))
         begin = 0 if bounds.low is None else bisect_left(ranked, keys[0])
         find = bisect_right if bounds.is_closed else bisect_left
         return codes[begin : len(ranked) if bounds.high is None else find(ranked, keys[-1])]
+
+    def _between(self, low: str, high: str) -> CodeArray:
+        """Return the values in a range of codes, whose ends stand for all that begin with them."""
+        low, high = low.removesuffix("*"), high.removesuffix("*")
+        held = [code for code, text in enumerate(self.values) if low <= text and text[: len(high)] <= high]
+        return np.array(held, dtype=np.int32)
 
     def _ranked(self, kind: type) -> tuple[list[Any], CodeArray]:
         """Return the keys of one type in their order, and their values."""
@@ -588,9 +596,17 @@ def _naming(source: str) -> Iterator[None]:
 
 
 _SMALLEST: Final = 5  # values of the smallest groups; fewer are mostly listed
+_MAX_LENGTH: Final = 48
 
 
-def groups_of(column: Column, counts: CountArray) -> Hierarchy:
+def groups_of(
+    column: Column,
+    counts: CountArray,
+    may_name: BoolArray | None = None,
+    *,
+    language: str = ENGLISH,
+    max_length: int = _MAX_LENGTH,
+) -> Hierarchy:
     """Return groups of 5, 10, 20 ... values of similar frequency, counted from the rarest.
 
     Parameters
@@ -599,32 +615,39 @@ def groups_of(column: Column, counts: CountArray) -> Hierarchy:
         Of a category; the groups of an ordered one are runs of neighbours.
     counts : ndarray of int64, shape (n_values,)
         Records of each value in the whole table.
+    may_name : ndarray of bool, shape (n_values,), optional
+        Which values many enough people have for a label to name them; all when not given.
+    language : {"en", "de", "fr", "es", "it", "nl"}
+    max_length : int
+        Characters of a label; a longer name is cut.
 
     Returns
     -------
     Hierarchy
-        It follows from the data, so that no manifest tells it. A label is no text of a value.
+        It follows from the data, so that no manifest tells it. A label names the most frequent value of its group.
+        It is no text of a value.
 
     Examples
     --------
     >>> from hushtable.columns import from_texts
     >>> column, _ = from_texts("country", [f"country {i:02}" for i in range(21)])
-    >>> groups = groups_of(column, np.arange(21)[::-1])
+    >>> groups = groups_of(column, np.arange(21)[::-1], np.arange(21) < 8)
     >>> groups.labels[3], groups.labels[2][1:]
-    (('country 00', 'other (20 values)'), ('other (10 values, no. 2-11)', 'other (10 values)'))
+    (('country 00', 'country 01 and 19 more'), ('country 01 and 9 more', 'other (10 values)'))
     """
     n_values, texts = column.n_values, column.texts()
     # A stable sort: values of one frequency stay in the order of the column.
     order = np.arange(n_values) if column.kind == "ordered" else np.argsort(-counts, kind="stable")
     rank = np.empty(n_values, dtype=np.int32)
     rank[order] = np.arange(n_values)
+    weights = np.where(True if may_name is None else may_name, counts + 1, 0)[order]
     levels, labels = [np.arange(n_values, dtype=np.int32)], [tuple(value(text) for text in texts)]
     size = _SMALLEST
     while size < n_values:
         # The first group has what is left over: the most frequent values, or the only one that nearly all have.
         codes = ((rank + size - 1 - (n_values - 1) % size) // size).astype(np.int32)
         levels.append(codes)
-        labels.append(_labels(texts, order, np.bincount(codes)))
+        labels.append(_labels([texts[i] for i in order], weights, np.bincount(codes), words_of(language), max_length))
         size *= 2
     levels.append(np.zeros(n_values, dtype=np.int32))
     labels.append((SUPPRESSED,))
@@ -632,15 +655,40 @@ def groups_of(column: Column, counts: CountArray) -> Hierarchy:
     return Hierarchy(column.name, tuple(texts), np.stack(levels), tuple(labels), (*shares, np.ones(1)))
 
 
-def _labels(texts: list[str], order: CountArray, sizes: CountArray) -> tuple[str, ...]:
-    """Name the groups of one level: a single value by itself, else by how many they are and their ranks."""
-    lasts = np.cumsum(sizes)
-    runs = list(zip((lasts - sizes).tolist(), lasts.tolist(), strict=True))
-    named = [value(texts[order[first]]) if last - first == 1 else "" for first, last in runs]
-    word = "other"
-    while any(text.startswith(word) for text in texts):
-        word = f"any {word}"
-    return tuple(
-        label or f"{word} ({last - first} values{'' if last == len(texts) else f', no. {first + 1}-{last}'})"
-        for label, (first, last) in zip(named, runs, strict=True)
-    )
+def _labels(
+    texts: list[str], weights: CountArray, sizes: CountArray, words: CellWords, max_length: int
+) -> tuple[str, ...]:
+    """Name the groups of one level, runs of texts: a single value by itself, else by its most frequent one."""
+    lasts = np.cumsum(sizes).tolist()
+    found: list[str | None] = []
+    for last, size in zip(lasts, sizes.tolist(), strict=True):
+        run = slice(last - size, last)
+        most = last - size + int(weights[run].argmax())
+        name = name_of(texts[most], size, words, max_length) if weights[most] else None
+        # What is cut may be the name of two groups.
+        found.append(value(texts[most]) if size == 1 else None if name in found else name)
+    unnamed = [place for place, name in enumerate(found) if name is None]
+    for number, place in enumerate(unnamed):
+        found[place] = words.unnamed(number if len(unnamed) > 1 else None, int(sizes[place]))
+    return tuple(_unlike(str(name), texts) if size > 1 else str(name) for name, size in zip(found, sizes, strict=True))
+
+
+def name_of(text: str, size: int, words: CellWords, max_length: int) -> str | None:
+    """Name a group by one of its values, which is cut where the name would be too long; None where it reads otherwise.
+
+    Examples
+    --------
+    >>> name_of("nurse", 5, words_of("en"), 40), name_of("nurse", 5, words_of("en"), 14)
+    ('nurse and 4 more', 'nu… and 4 more')
+    """
+    name = words.group(text, size)
+    if len(name) > max_length:
+        name = words.group(f"{text[: max(1, max_length - (len(name) - len(text)) - 1)].rstrip()}…", size)
+    return name if cells.read(name).form == "value" else None
+
+
+def _unlike(label: str, texts: Collection[str]) -> str:
+    """Return a label that is no text of a value."""
+    while label in texts:
+        label = f"{label} …"
+    return label

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
@@ -11,7 +12,7 @@ from hushtable._types import CodeArray, CountArray, FloatArray
 from hushtable.columns import Column
 from hushtable.errors import HierarchyError, with_hint
 
-__all__ = ["Ladder", "Level", "Rule", "as_tuple", "by_label", "empty", "unfit"]
+__all__ = ["Ladder", "Level", "NamedSets", "Rule", "as_tuple", "by_label", "empty", "unfit"]
 
 
 class Level(NamedTuple):
@@ -46,6 +47,30 @@ class Rule(Protocol):
 
     def titles(self, n_levels: int) -> list[str]:
         """Say in a word or two what each level between the values and ``*`` is."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NamedSets:
+    """What labels hold that name any sets of values, which need not nest: those that the cuts of a search leave.
+
+    Attributes
+    ----------
+    labels : mapping of str to tuple of str or None
+        The values under each label; None is the missing one. They are those of the data, so that no manifest tells it.
+    """
+
+    labels: Mapping[str, tuple[str | None, ...]] = field(repr=False)
+    name: ClassVar[str] = "named sets"
+
+    def ladder(self, column: Column, counts: CountArray | None = None) -> Ladder:
+        """Return no level: the sets are no nodes of a ladder."""
+        del column, counts
+        return Ladder([])
+
+    def titles(self, n_levels: int) -> list[str]:
+        """Return nothing."""
+        del n_levels
+        return []
 
 
 def by_label(labels: Sequence[str]) -> Level:

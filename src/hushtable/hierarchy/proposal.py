@@ -33,6 +33,7 @@ from hushtable.hierarchy.tails import LEAST, Tails, is_calendar, places_of
 __all__ = ["Rounding", "code_lengths", "finest_grid", "prefix_lengths", "prefix_lengths_of", "propose", "propose_tails"]
 
 _MOST_CELLS: Final = 200
+_ANSWERS: Final = 3  # values of a column of answers
 _FITS: Final = 3  # times that a step goes into the intervals that are rounded to it
 _MOST_DECIMALS: Final = 9
 _DAYS: Final = (1, 30, 91, 365, 3_652)  # about as many as a calendar unit has
@@ -140,6 +141,9 @@ class Rounding:
 
     def text(self, begin: int, end: int) -> str:
         """Write a round interval; the outermost ones are open, and one value or calendar unit is written as such."""
+        if self._are_answers and end - begin < self.n_cells:
+            inside = [self._edge(cell) for cell in self.cells.tolist() if begin <= cell < end]
+            return cells.value(inside[0]) if len(inside) == 1 else cells.one_of(inside, between=",")
         if end - begin == 1 and self.value_width == 1:
             return cells.value(self._edge(begin))
         if begin == 0:
@@ -147,6 +151,12 @@ class Rounding:
         if end == self.n_cells:
             return cells.at_least(self._edge(begin))
         return self._unit(begin, end) or cells.between(self._edge(begin), self._edge(end))
+
+    @property
+    def _are_answers(self) -> bool:
+        """Whether the values are a few numbers of one digit, as 0 for no and 1 for yes, which are no range."""
+        is_whole = not self.is_calendar and self.grid == 1 and self.value_width == 1
+        return is_whole and len(self.cells) <= _ANSWERS and self.first > -10 and self.first + self.n_cells <= 10
 
     def _edge(self, cell: int) -> str:
         if self.is_calendar:

@@ -22,7 +22,7 @@ from typing import Any, ClassVar, Final
 import numpy as np
 
 from hushtable._types import CountArray
-from hushtable.columns import Column, cells, fold
+from hushtable.columns import ENGLISH, LANGUAGES, Column, cells, check_language, fold
 from hushtable.errors import HierarchyError, with_hint
 from hushtable.hierarchy.grid import Dates, Intervals
 from hushtable.hierarchy.ladder import Ladder, Level, Rule, as_tuple, by_label
@@ -33,6 +33,7 @@ __all__ = [
     "DICTIONARIES",
     "OTHER",
     "RULES",
+    "Codes",
     "Dates",
     "Dictionary",
     "Frequency",
@@ -43,8 +44,8 @@ __all__ = [
     "Tails",
     "from_dict",
     "known_rate",
-    "listed",
     "to_dict",
+    "translated",
 ]
 
 DICTIONARIES: Final = MappingProxyType(
@@ -53,7 +54,7 @@ DICTIONARIES: Final = MappingProxyType(
 """The dictionaries, each with what its levels are."""
 
 OTHER: Final = "other"
-"""The label of all values that a dictionary does not know."""
+"""The label of all values that a dictionary does not know, in English."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +65,8 @@ class Dictionary:
     ----------
     of : {"countries", "education"}
         Values that it does not know are under the label ``other``.
+    language : {"en", "de", "fr", "es", "it", "nl"}
+        Of the labels; values are known in all of its languages.
 
     Examples
     --------
@@ -75,9 +78,11 @@ class Dictionary:
     """
 
     of: str
+    language: str = ENGLISH
     name: ClassVar[str] = "dictionary"
 
     def __post_init__(self) -> None:
+        check_language(self.language)
         if self.of not in DICTIONARIES:
             msg = with_hint(
                 f"dictionary: of = {self.of!r}.",
@@ -90,7 +95,8 @@ class Dictionary:
         del counts
         known, unknown = _paths(self.of), (OTHER,) * len(DICTIONARIES[self.of])
         paths = [known.get(fold(text), unknown) for text in column.texts()]
-        return Ladder([by_label([path[level] for path in paths]) for level in range(len(unknown))])
+        levels = ([translated(path[level], self.language) for path in paths] for level in range(len(unknown)))
+        return Ladder([by_label(labels) for labels in levels])
 
     def titles(self, n_levels: int) -> list[str]:
         """Return what the levels are."""
@@ -104,15 +110,22 @@ def known_rate(of: str, column: Column) -> float:
     return sum(fold(text) in known for text in column.texts()) / max(1, column.n_values)
 
 
+def translated(label: str, language: str) -> str:
+    """Return a label of a dictionary, such as a region, in a language.
+
+    Examples
+    --------
+    >>> translated("Western Europe", "de"), translated("Western Europe", "en")
+    ('Westeuropa', 'Western Europe')
+    """
+    return label if language == ENGLISH else _translations()[label][LANGUAGES.index(language)]
+
+
 @cache
-def listed(of: str) -> Mapping[str, tuple[str, ...]]:
-    """Return every label of a dictionary with the values under it, or the finer labels."""
-    found: dict[str, dict[str, None]] = {}
-    for values, labels in _rows(of):
-        found.setdefault(labels[0], {}).update(dict.fromkeys(values))
-        for fine, coarse in itertools.pairwise(labels):
-            found.setdefault(coarse, {}).update({} if fine == coarse else {fine: None})
-    return MappingProxyType({label: tuple(members) for label, members in found.items()})
+def _translations() -> Mapping[str, tuple[str, ...]]:
+    text = resources.files(__package__).joinpath("data", "words.tsv").read_text(encoding="utf-8")
+    lines = [tuple(line.split("\t")) for line in text.splitlines() if not line.startswith("#")]
+    return MappingProxyType({line[0]: line for line in lines})
 
 
 @cache
@@ -122,7 +135,8 @@ def _paths(of: str) -> Mapping[str, tuple[str, ...]]:
     found = {fold(value): labels for values, labels in rows for value in values}
     for _, labels in rows:
         for level, label in enumerate(labels):
-            found.setdefault(fold(label), (label,) * level + labels[level:])
+            for language in LANGUAGES:
+                found.setdefault(fold(translated(label, language)), (label,) * level + labels[level:])
     return MappingProxyType(found)
 
 
@@ -151,7 +165,8 @@ class Prefix:
         falling = all(a > b for a, b in itertools.pairwise(self.lengths))
         if not self.lengths or not all(_is_count(length, 1) for length in self.lengths) or not falling:
             msg = with_hint(
-                f"prefix: lengths = {list(self.lengths)}.", "give whole numbers from 1, decreasing, for instance 4, 3."
+                f"{self.name}: lengths = {list(self.lengths)}.",
+                "give whole numbers from 1, decreasing, for instance 4, 3.",
             )
             raise HierarchyError(msg)
 
@@ -170,6 +185,28 @@ class Prefix:
         """Return ``first 4`` and so on."""
         del n_levels
         return [f"first {length}" for length in self.lengths]
+
+
+@dataclass(frozen=True, slots=True)
+class Codes(Prefix):
+    """The first characters of codes, and ranges of codes in their order: ``201*``, ``[20*, 45*]``.
+
+    It says what recodings that cut codes in their order publish. A label covers all codes that begin with it,
+    a range those from its first end up to all that begin with its last one.
+    """
+
+    name: ClassVar[str] = "codes"
+
+    def ladder(self, column: Column, counts: CountArray | None = None) -> Ladder:
+        """Return the prefixes of the canonical texts; what is as short as a prefix is under it."""
+        del counts
+        texts = column.texts()
+        return Ladder([by_label(_begins(texts, length)) for length in self.lengths])
+
+
+def _begins(texts: list[str], length: int) -> list[str]:
+    longer = {text[:length] for text in texts if len(text) > length}
+    return [f"{text[:length]}*" if text[:length] in longer else cells.value(text) for text in texts]
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,7 +298,7 @@ def _grouped(column: Column, rank: CountArray, fanout: int) -> Ladder:
 
 
 RULES: Final[Mapping[str, Callable[..., Rule]]] = MappingProxyType(
-    {rule.name: rule for rule in (Intervals, Tails, Prefix, Dates, Dictionary, Frequency, Runs, Suppression)}
+    {rule.name: rule for rule in (Intervals, Tails, Prefix, Codes, Dates, Dictionary, Frequency, Runs, Suppression)}
 )
 
 

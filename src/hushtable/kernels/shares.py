@@ -27,6 +27,7 @@ AXIS: Final = record(
     ("most_units", np.int64),  # how many units a list holds, 0 where nothing is listed
     ("most_chars", np.int64),  # and characters
     ("n_rounds", np.int64),  # levels of round units that intervals are widened to, 0 without them
+    ("keeps_labels", np.bool_),  # whether what lies in one round unit publishes that, however narrow it is
 )
 
 PLACE: Final = record(
@@ -60,6 +61,12 @@ class Axes(NamedTuple):
 
 
 @inlined
+def _start(axes: Axes, level: int, entry: int) -> float:
+    """Return where the round unit over an entry begins."""
+    return float(axes.levels[level, entry].start)
+
+
+@inlined
 def share_of(axes: Axes, j: int, low: int, high: int, n_units: int, n_chars: int, listed: int) -> float:
     """Return what a class costs, from its lowest and highest code, and from what a list of it would hold.
 
@@ -86,6 +93,12 @@ def share_of(axes: Axes, j: int, low: int, high: int, n_units: int, n_chars: int
     width = axes.places[high].position - axes.places[low].position
     if axis.n_rounds > 0:
         level = axis.n_rounds - 1
+        if axis.keeps_labels:
+            unit = 0
+            while unit < axis.n_rounds and _start(axes, unit, low) != _start(axes, unit, high):
+                unit += 1
+            if unit < axis.n_rounds:
+                return float(axes.levels[unit, high].end - axes.levels[unit, low].start)
         while level > 0 and width < axes.levels[level, low].step:
             level -= 1
         return float(axes.levels[level, high].end - axes.levels[level, low].start)
@@ -103,7 +116,7 @@ def price_prefixes(axes: Axes, j: int, entries: NDArray[Any], from_end: bool) ->
     axis = axes.columns[j]
     begin = axis.begin
     place, step = (entries.size - 1, -1) if from_end else (0, 1)
-    low, high, last, level = entries[place].code, entries[place].code, -1, 0
+    low, high, last, level, unit = entries[place].code, entries[place].code, -1, 0, 0
     n_units, n_chars, listed = 0, 0, 0
     for _ in range(entries.size):
         code = entries[place].code
@@ -135,7 +148,12 @@ def price_prefixes(axes: Axes, j: int, entries: NDArray[Any], from_end: bool) ->
             if axis.n_rounds > 0:
                 while level + 1 < axis.n_rounds and price >= axes.levels[level + 1, begin].step:
                     level += 1
-                price = axes.levels[level, begin + high].end - axes.levels[level, begin + low].start
+                chosen = level
+                if axis.keeps_labels:
+                    while unit < axis.n_rounds and _start(axes, unit, begin + low) != _start(axes, unit, begin + high):
+                        unit += 1
+                    chosen = level if unit == axis.n_rounds else unit
+                price = axes.levels[chosen, begin + high].end - axes.levels[chosen, begin + low].start
         if from_end:
             entries[place].right = price
         else:

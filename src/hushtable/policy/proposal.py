@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from textwrap import fill, indent
 from typing import Final
 
-from hushtable.columns import Column, ColumnSpec, count_missing_codes
+from hushtable.columns import ENGLISH, Column, ColumnSpec, count_missing_codes
 from hushtable.discover import PROSE, ProposedRole, Roles
 from hushtable.errors import PolicyError
 from hushtable.hierarchy import (
@@ -28,6 +28,7 @@ from hushtable.hierarchy import (
 )
 from hushtable.io import Frame
 from hushtable.policy import plain_yaml
+from hushtable.policy.language import language_of
 from hushtable.policy.sections import ASK, MEANINGS
 from hushtable.tables import Table, partitions
 
@@ -91,8 +92,9 @@ _OPTIONS: Final = """\
 # population: people.csv
 #   hierarchies of several columns, a line `column/node: value, value` each
 # domains: domains.txt
-#   of the release, UTF-8 as now; decimal: ',' writes numbers with a comma
-# write: {encoding: cp1252}
+#   of the release, UTF-8 as now; decimal: ',' writes numbers with a comma;
+#   words in cells in English, or in de, fr, es, it, nl
+# write: {encoding: cp1252, language: en}
 #   a missing value is a value of its own, as now
 # missing: category
 #   values that a hierarchy does not list: error (as now), or *
@@ -130,6 +132,8 @@ _PERSON: Final = """\
 #   whose record a row is, where a person has several: classes count persons
 # person: COLUMN
 """
+_FEW: Final = 30  # values of a column whose language is looked at
+_SHOWN: Final = 3
 _WIDTH: Final = 80  # of a line
 _MISSING: Final = "texts that mean a missing value; beside a column for it alone"
 _FINE: Final = 0.1  # of the records, values of a number
@@ -165,6 +169,7 @@ def proposed(frame: Frame, roles: Roles, *, k: int, source: str, run: str | None
         f"columns:\n{indent(columns, '  ')}\n",
         _person(frame, roles),
         _models(frame, roles, k),
+        _writing(frame, roles),
         _OPTIONS.replace(_PERSON, "") if roles.person else _OPTIONS,
     ]
     return "\n".join(section for section in sections if section)
@@ -191,6 +196,17 @@ def _person(frame: Frame, roles: Roles) -> str:
     column = next(each for each in roles.columns if each.name == roles.person)
     told = f"{column.n_distinct:,} persons in {frame.n_records:,} records: classes count persons"
     return _noted(f"person: {_key(roles.person)}", told) + "\n"
+
+
+def _writing(frame: Frame, roles: Roles) -> str:
+    """Propose the language of names of groups and labels, where the table is not English."""
+    columns = (_values(frame, column) for column in roles.columns)
+    shown = (column.texts() for column in columns if column and not column.is_measured)
+    language, words = language_of([*frame.columns, *(text for texts in shown if len(texts) <= _FEW for text in texts)])
+    if language == ENGLISH:
+        return ""
+    told = f"of words in cells; the table has {', '.join(words[:_SHOWN])}"
+    return _noted(f"write: {{language: {language}}}", told) + "\n"
 
 
 def _reading(frame: Frame) -> str:

@@ -18,7 +18,7 @@ from hushtable.discover import looks_identifying, repeating_person
 from hushtable.engines import EngineChoice, RemoteRelease
 from hushtable.errors import ColumnError, ExposureWarning, InputError, check_type, listed, names_in, with_hint
 from hushtable.hierarchy import Hierarchy
-from hushtable.io import Frame, Snapshot, drafts, frames
+from hushtable.io import Frame, Snapshot, Writing, drafts, frames
 from hushtable.models import PrivacyModel, entries, models_in
 from hushtable.policy.policy import Policy
 from hushtable.quality import LOSSES, Loss
@@ -54,6 +54,7 @@ def anonymize(
     key: bytes | None = None,
     budget: Budget | None = None,
     progress: Progress | None = None,
+    language: str = "en",
     engine: EngineChoice = "auto",
     session: Any = None,
 ) -> Release | Any:
@@ -121,6 +122,8 @@ def anonymize(
         The best release so far when it ends.
     progress : callable, optional
         Called now and then with the share of the search that is done.
+    language : {"en", "de", "fr", "es", "it", "nl"}
+        Of the words that are written into cells: names of groups, labels of dictionaries.
     engine : {"auto", "memory", "stream"}
         Where the rows of files are: in memory, or read batch by batch; ``"auto"`` streams a folder or pattern of
         Parquet files, and what would take more than half of the free memory.
@@ -184,6 +187,7 @@ def anonymize(
         limits=Limits(highest_risk, average_risk),
         clock=Clock(budget or Budget(), progress),
         inputs=drafts.paths_among(data, hierarchies),
+        writing=Writing(language=language),
     )
     before = Snapshot.of(drafts.paths_among(data, hierarchies, population))
     origin = engines.opened(data, engine=engine, session=session)

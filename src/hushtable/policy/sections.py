@@ -280,6 +280,7 @@ class PolicyWriting(Record):
     encoding: str = "utf-8"
     decimal: str = "."
     formulas: Formulas = "keep"
+    language: str = "en"
 
     @model_validator(mode="after")
     def _is_known(self) -> PolicyWriting:
@@ -289,7 +290,7 @@ class PolicyWriting(Record):
     @property
     def made(self) -> Writing:
         """What a release carries."""
-        return Writing(self.encoding, self.decimal, self.formulas)
+        return Writing(self.encoding, self.decimal, self.formulas, self.language)
 
 
 class PolicyBudget(Record):

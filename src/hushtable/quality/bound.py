@@ -20,7 +20,7 @@ from hushtable.errors import InputError, check_whole, with_hint
 from hushtable.hierarchy import Suppression
 from hushtable.io import Frame
 from hushtable.kernels import separation, spacing
-from hushtable.recoding import Listed, PublishedIntervals, Recoding, Rounded, Sets, layout
+from hushtable.recoding import CodeRanges, Listed, PublishedIntervals, Recoding, Rounded, Sets, layout
 from hushtable.search import Budget, Clock, check_budget, say_if_first_run
 from hushtable.tables import Table
 
@@ -488,7 +488,7 @@ def _costs_no_less(column: Column, cell: Any) -> bool:
     if not column.is_ordered:
         # A group by frequency has the share of its values, as a list has; what came with a hierarchy may have another.
         is_own = isinstance(cell, Listed) and (cell.tree.rule is None or isinstance(cell.tree.rule, Suppression))
-        return is_own or isinstance(cell, Sets)
+        return is_own or isinstance(cell, (Sets, CodeRanges))
     if isinstance(cell, Rounded):
         # Where several values share a cell of the grid, telling one from another may cost nothing.
         rounding = cell.rounding

@@ -13,7 +13,7 @@ from hushtable._types import CodeArray, CountArray, FloatArray
 from hushtable.errors import InputError, with_hint
 from hushtable.quality import loss
 from hushtable.quality.loss import check_weights
-from hushtable.recoding import Cells, Listed, Nodes, NodeSets, Recoding, Sets, relative
+from hushtable.recoding import Cells, CodeRanges, Listed, Nodes, NodeSets, Recoding, Sets, relative
 from hushtable.tables import Table, totals
 
 __all__ = ["ArxLoss", "AverageClassSize", "Discernibility", "NonUniformEntropy", "Precision", "leaf_share"]
@@ -243,6 +243,8 @@ def leaf_share(cells: Cells) -> float:
         return cells.hierarchy.leaf_share
     if isinstance(cells, Listed):
         return cells.tree.leaf_share
+    if isinstance(cells, CodeRanges):
+        return 1 / len(cells.codes.texts)
     if isinstance(cells, NodeSets):
         return float(cells.widths[0])
     # The shares of all others are widths, in which a single value has none.

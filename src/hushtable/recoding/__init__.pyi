@@ -4,6 +4,7 @@ from .layout import (
     Lists as Lists,
     by_content as by_content,
     check_grid as check_grid,
+    frequencies as frequencies,
     lay_out as lay_out,
     pack as pack,
     packed_rows as packed_rows,
@@ -11,7 +12,7 @@ from .layout import (
     placing as placing,
     relative as relative,
 )
-from .readable import Listed as Listed, Rounded as Rounded
+from .readable import CodeRanges as CodeRanges, Listed as Listed, Rounded as Rounded
 from .recoding import (
     Cells as Cells,
     Centres as Centres,
@@ -20,6 +21,7 @@ from .recoding import (
     NodeSets as NodeSets,
     PublishedIntervals as PublishedIntervals,
     Recoding as Recoding,
+    SetNames as SetNames,
     Sets as Sets,
     Written as Written,
     cut_point as cut_point,

@@ -18,10 +18,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hushtable._types import CodeArray, CountArray, FloatArray
+from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray
 from hushtable.columns import Column, cells
 from hushtable.errors import InputError, check_columns, listed, with_hint
-from hushtable.hierarchy import Hierarchy, Rounding, Suppression, groups_of, plain
+from hushtable.hierarchy import CodeGrid, Hierarchy, Prefix, Rounding, Suppression, are_codes, groups_of, plain
 from hushtable.kernels import group, rows, shares
 from hushtable.kernels.shares import WHOLE, Axes
 from hushtable.recoding.readable import length_in_list
@@ -33,6 +33,7 @@ __all__ = [
     "Lists",
     "by_content",
     "check_grid",
+    "frequencies",
     "lay_out",
     "pack",
     "packed_rows",
@@ -43,6 +44,8 @@ __all__ = [
 
 _BYTE = 256  # how many codes a byte tells apart
 _MOST_CELLS = 1_000_000
+_MANY_CODES = 20  # of more values, texts of one pattern are codes
+_IN_ORDER = 1.5  # and a range of codes, where lists weigh more
 _TO_READ = 2.1  # how much more a list weighs than an interval of the same share: it is several times as long
 
 
@@ -50,11 +53,26 @@ class Lists(NamedTuple):
     """What lists hold at most, and whether groups by frequency are named where one is longer.
 
     Nobody who has only the published table knows whom a group holds.
+
+    Attributes
+    ----------
+    max_listed, max_length : int
+        Values, and characters.
+    names_groups : bool
+    least : int
+        How many people have a value at least that names its group.
+    person : str, optional
+        The column that says whose record a row is; without it every record is a person's own.
+    language : {"en", "de", "fr", "es", "it", "nl"}
+        Of the names of groups.
     """
 
     max_listed: int
     max_length: int
     names_groups: bool = True
+    least: int = 1
+    person: str | None = None
+    language: str = "en"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -107,6 +125,8 @@ class Axis:
         Of numbers and dates that are published to be read.
     listing : Listing or None
         Of categories that are published to be read, where they have no hierarchy or one made by a rule.
+    codes : CodeGrid or None
+        Of codes that are published to be read: they are cut in their order.
     """
 
     column: Column
@@ -118,6 +138,7 @@ class Axis:
     edges: tuple[str, ...] = field(default=(), repr=False)
     rounding: Rounding | None = None
     listing: Listing | None = None
+    codes: CodeGrid | None = None
 
     @property
     def tree(self) -> Hierarchy | None:
@@ -127,7 +148,8 @@ class Axis:
     @property
     def is_ordered(self) -> bool:
         """Whether the lowest and highest place of a class tell what it publishes."""
-        return self.hierarchy is not None or (self.column.is_ordered and self.listing is None)
+        is_in_order = self.codes is not None or self.column.is_ordered
+        return self.hierarchy is not None or (is_in_order and self.listing is None)
 
     @property
     def is_cut_in_order(self) -> bool:
@@ -169,7 +191,10 @@ def lay_out(
     for name in quasi_identifiers:
         column = table.column(name)
         domain = column.n_values + int(bool((table.codes[table.index(name)] < 0).any()))
-        if name in hierarchies:
+        codes = _code_grid(column, hierarchies.get(name)) if readable else None
+        if codes is not None:
+            axes.append(_in_order(column, domain, codes))
+        elif name in hierarchies:
             axes.append(_tree(column, domain, hierarchies[name], readable))
         elif readable and not column.is_measured:
             axes.append(_listing(table, column, domain, readable))
@@ -222,7 +247,7 @@ def placing(table: Table, axes: Sequence[Axis]) -> tuple[CountArray, CodeArray, 
 def pack(axes: Sequence[Axis], weights: Mapping[str, float]) -> Axes:
     """Put axes into arrays for the kernels."""
     begins = np.cumsum([0, *(axis.n_places for axis in axes)])
-    n_levels = max((len(axis.rounding.steps) if axis.rounding else _depth(axis) for axis in axes), default=0)
+    n_levels = max((max(_n_rounds(axis), _depth(axis)) for axis in axes), default=0)
     columns, places = np.zeros(len(axes), dtype=shares.AXIS), np.zeros(begins[-1], dtype=shares.PLACE)
     levels = np.zeros((n_levels, begins[-1]), dtype=shares.LEVEL)
     for j, axis in enumerate(axes):
@@ -239,7 +264,9 @@ def pack(axes: Sequence[Axis], weights: Mapping[str, float]) -> Axes:
             rounded = levels[: len(axis.rounding.steps), run]
             rounded["step"] = ((axis.rounding.least - 1.5) / axis.rounding.width)[:, None]
             rounded["start"][:, 1:], rounded["end"][:, 1:] = _edges(axis.column, axis.rounding)
-    given = [weights.get(axis.column.name, 1.0) * (1.0 if axis.is_ordered else _to_read(axis)) for axis in axes]
+        if axis.codes:
+            _round_codes(axis.codes, levels[: len(axis.codes.least), run])
+    given = [weights.get(axis.column.name, 1.0) * _to_read(axis) for axis in axes]
     columns["weight"] = relative(given)
     return Axes(columns, places, levels)
 
@@ -248,12 +275,18 @@ def _depth(axis: Axis) -> int:
     return axis.tree.n_levels if axis.tree else 0
 
 
+def _n_rounds(axis: Axis) -> int:
+    if axis.codes:
+        return len(axis.codes.least)
+    return len(axis.rounding.steps) if axis.rounding else 0
+
+
 def _header(axis: Axis, begin: int) -> NDArray[Any]:
     header = np.zeros((), dtype=shares.AXIS)
     header["begin"], header["is_ordered"], header["domain"] = begin, axis.is_ordered, axis.domain
-    header["depth"], header["is_plain"] = _depth(axis), not axis.tree and not axis.rounding
-    if axis.rounding:
-        header["n_rounds"] = len(axis.rounding.steps)
+    header["depth"], header["n_rounds"] = _depth(axis), _n_rounds(axis)
+    header["is_plain"] = not header["depth"] and not header["n_rounds"]
+    header["keeps_labels"] = axis.codes is not None and axis.codes.keeps_labels
     if axis.listing:
         # The list has one character more than all entries with their separators.
         header["most_units"], header["most_chars"] = axis.listing.most.max_listed, axis.listing.most.max_length - 1
@@ -263,7 +296,9 @@ def _header(axis: Axis, begin: int) -> NDArray[Any]:
 
 
 def _to_read(axis: Axis) -> float:
-    return _TO_READ if axis.listing else 1.0
+    if axis.codes:
+        return _IN_ORDER
+    return _TO_READ if axis.listing and not axis.is_ordered else 1.0
 
 
 def _list(axis: Axis, listing: Listing, places: NDArray[Any]) -> None:
@@ -286,6 +321,14 @@ def _climb(axis: Axis, tree: Hierarchy, levels: NDArray[Any]) -> None:
         known["share"][level] = tree.shares[level][known["node"][level]]
 
 
+def _round_codes(codes: CodeGrid, levels: NDArray[Any]) -> None:
+    """Set what ranges of codes cover of the values; a single one, the first level, covers nothing beyond itself."""
+    n_values = len(codes.texts)
+    levels["step"] = ((codes.least - 1.5) / n_values)[:, None]
+    levels["start"][:, 1:], levels["end"][:, 1:] = codes.starts / n_values, codes.ends / n_values
+    levels["end"][0] = levels["start"][0]
+
+
 def _edges(column: Column, rounding: Rounding) -> tuple[FloatArray, FloatArray]:
     """Return where the unit over every place begins and ends, on the scale that the column is measured on."""
     if not column.by_rank:
@@ -298,16 +341,33 @@ def _edges(column: Column, rounding: Rounding) -> tuple[FloatArray, FloatArray]:
 
 
 def _listing(table: Table, column: Column, domain: int, most: Lists) -> Axis:
-    codes = table.codes[table.index(column.name)]
-    # Sums of whole numbers below 2^53 are exact in bincount's floats.
-    counts = np.bincount(codes + 1, weights=table.counts, minlength=column.n_values + 1)[1:].astype(np.int64)
-    tree = groups_of(column, counts) if most.names_groups else Hierarchy.build(Suppression(), column)
+    if most.names_groups:
+        counts, may_name = frequencies(table, column, most)
+        tree = groups_of(column, counts, may_name, language=most.language, max_length=most.max_length)
+    else:
+        tree = Hierarchy.build(Suppression(), column)
     axis = _tree(column, domain, tree)
     assert axis.hierarchy is not None
     texts = (None, *column.texts())
     unit = np.arange(len(texts), dtype=np.int32)
     widths = np.full(len(texts), 1 / max(1, domain))
     return replace(axis, hierarchy=None, listing=_listed(axis.hierarchy, unit, texts, widths, most))
+
+
+def frequencies(table: Table, column: Column, most: Lists) -> tuple[CountArray, BoolArray]:
+    """Count the records of every value, and tell which values so many people have that a name may tell them."""
+    codes = table.codes[table.index(column.name)]
+    # Sums of whole numbers below 2^53 are exact in bincount's floats.
+    counts = np.bincount(codes + 1, weights=table.counts, minlength=column.n_values + 1)[1:].astype(np.int64)
+    return counts, (counts if most.person is None else _n_persons(table, codes, column, most.person)) >= most.least
+
+
+def _n_persons(table: Table, codes: CodeArray, column: Column, person: str) -> CountArray:
+    """Count the known persons who have each value."""
+    persons = table.codes[table.index(person)]
+    known = (codes >= 0) & (persons >= 0)
+    pairs = np.unique(np.stack((codes[known], persons[known])), axis=1)
+    return np.bincount(pairs[0], minlength=column.n_values)
 
 
 def _listed(
@@ -324,6 +384,25 @@ def _rounding(column: Column, domain: int, step: float | None) -> Axis:
     place = np.append(0, rounding.place + 1).astype(np.int32)
     positions = np.append(0.0, rounding.cells / rounding.width)
     return Axis(column, place, len(positions), positions, domain, rounding=rounding)
+
+
+def _code_grid(column: Column, hierarchy: Hierarchy | None) -> CodeGrid | None:
+    """Lay out a category of codes: one with prefixes as its hierarchy, or one of many values without any."""
+    if column.kind != "category" or column.n_values < 2:
+        return None
+    if hierarchy is None:
+        return CodeGrid.of(column.texts()) if column.n_values > _MANY_CODES and are_codes(column.texts()) else None
+    if not isinstance(hierarchy.rule, Prefix) or not are_codes(column.texts()):
+        return None
+    codes = CodeGrid.of(column.texts(), hierarchy.rule.lengths)
+    # Prefixes that all values share tell no class from another.
+    return codes if len(codes.lengths) > 1 else None
+
+
+def _in_order(column: Column, domain: int, codes: CodeGrid) -> Axis:
+    place = np.arange(column.n_values + 1, dtype=np.int32)
+    positions = np.append(0.0, np.arange(column.n_values) / column.n_values)
+    return Axis(column, place, len(place), positions, domain, codes=codes)
 
 
 def _tree(column: Column, domain: int, hierarchy: Hierarchy, most: Lists | None = None) -> Axis:

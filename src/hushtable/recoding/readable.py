@@ -14,10 +14,11 @@ import numpy as np
 
 from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray, frozen, remade
 from hushtable.columns import Column, cells
-from hushtable.hierarchy import UNITS, Dates, Hierarchy, Rounding, Rule
+from hushtable.hierarchy import UNITS, CodeGrid, Codes, Dates, Hierarchy, Rounding, Rule
 
 __all__ = [
     "Classwise",
+    "CodeRanges",
     "Labels",
     "Listed",
     "Rounded",
@@ -173,9 +174,52 @@ class Rounded(Classwise):
             return None if end == -2 else cells.SUPPRESSED
         return self.rounding.text(begin, end)
 
-    def meaning(self) -> Hierarchy | Rule | None:
+    def meaning(self, column: Column) -> Hierarchy | Rule | None:
         """Return what the labels among the cells mean; None where there are none."""
+        del column
         return Dates(tuple(UNITS)) if self.rounding.is_calendar else None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CodeRanges(Classwise):
+    """What classes publish of codes: prefixes, and ranges in their order.
+
+    Attributes
+    ----------
+    low, high : ndarray of int32, shape (n_classes,)
+        The first and last code that a class holds; -1 where only missing values are.
+    has_missing : ndarray of bool, shape (n_classes,)
+        Beside known values they make the cell ``*``.
+    codes : CodeGrid
+    """
+
+    low: CodeArray = field(repr=False)
+    high: CodeArray = field(repr=False)
+    has_missing: BoolArray = field(repr=False)
+    codes: CodeGrid
+
+    per_class: ClassVar[tuple[str, ...]] = ("low", "high", "has_missing")
+
+    def shares(self, column: Column) -> FloatArray:
+        """Return the column's values within every range over all values; 0 for a single value."""
+        del column
+        begin, end = self.codes.rounded(self.low, self.high)
+        shares = np.where(self.low == self.high, 0.0, (end - begin) / len(self.codes.texts))
+        return np.where(self.high < 0, 0.0, np.where(self.has_missing, 1.0, shares))
+
+    def labels(self, column: Column) -> Labels:
+        """Write the ranges, each distinct one once."""
+        del column
+        begin, end = self.codes.rounded(self.low, self.high)
+        is_all = self.has_missing & (self.high >= 0)
+        begin, end = np.where(is_all, 0, begin), np.where(is_all, len(self.codes.texts), end)
+        end = np.where(self.high < 0, -1, end)
+        distinct, label_of_class = distinct_pairs(begin, end)
+        return label_of_class, [None if pair[1] < 0 else self.codes.text(*pair) for pair in distinct]
+
+    def meaning(self, column: Column) -> Hierarchy:
+        """Return what the prefixes and ranges among the cells mean."""
+        return Hierarchy.build(Codes(self.codes.prefixes), column)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -237,8 +281,9 @@ class Listed(Classwise):
             return cells.SUPPRESSED
         return cells.one_of(listed, between=",")
 
-    def meaning(self) -> Hierarchy | Rule | None:
+    def meaning(self, column: Column) -> Hierarchy | Rule | None:
         """Return what the labels among the cells mean; None where there are none."""
+        del column
         is_label = (self.level >= 0) & (self.level < self.tree.n_levels - 1)
         return self.tree if is_label.any() and self.tree.rule is None else None
 

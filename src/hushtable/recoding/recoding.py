@@ -18,11 +18,21 @@ from typing import Any, ClassVar, Final
 import numpy as np
 
 from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray, frozen, remade
-from hushtable.columns import Column, cells, value_text
+from hushtable.columns import Column, cells, value_text, words_of
 from hushtable.errors import InputError, listed, with_hint
-from hushtable.hierarchy import Hierarchy, Rounding, Rule, plain
+from hushtable.hierarchy import Hierarchy, NamedSets, Rounding, Rule, name_of, plain
 from hushtable.kernels import group
-from hushtable.recoding.readable import Classwise, Labels, Listed, Rounded, are_alike, distinct_pairs, numbered, runs_of
+from hushtable.recoding.readable import (
+    Classwise,
+    CodeRanges,
+    Labels,
+    Listed,
+    Rounded,
+    are_alike,
+    distinct_pairs,
+    numbered,
+    runs_of,
+)
 
 __all__ = [
     "Centres",
@@ -32,6 +42,7 @@ __all__ = [
     "Nodes",
     "PublishedIntervals",
     "Recoding",
+    "SetNames",
     "Sets",
     "Written",
     "cut_point",
@@ -72,8 +83,9 @@ class Written(Classwise):
         del column
         return self.label, list(self.texts)
 
-    def meaning(self) -> Hierarchy | Rule | None:
+    def meaning(self, column: Column) -> Hierarchy | Rule | None:
         """Return what the labels among the cells mean; None where there are none."""
+        del column
         return self.means
 
 
@@ -216,6 +228,58 @@ class PublishedIntervals(Classwise):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class SetNames:
+    """How long sets of a column are named: by the most frequent value that may be, and how many more there are.
+
+    Attributes
+    ----------
+    counts : ndarray of int64, shape (n_values,)
+        Records of each value.
+    may_name : ndarray of bool, shape (n_values,)
+        Which values many enough people have.
+    max_length : int
+        Characters of a set that is listed.
+    language : {"en", "de", "fr", "es", "it", "nl"}
+    """
+
+    counts: CountArray = field(repr=False)
+    may_name: BoolArray = field(repr=False)
+    max_length: int
+    language: str
+
+    __reduce__ = remade
+
+    def shortened(
+        self, column: Column, texts: Sequence[str | None]
+    ) -> tuple[list[str | None], dict[str, tuple[str | None, ...]]]:
+        """Return texts with names instead of long sets, no two alike, and what each name holds."""
+        code_of = {text: code for code, text in enumerate(column.texts())}
+        taken = {*code_of, *texts}
+        named: dict[str, tuple[str | None, ...]] = {}
+        found: list[str | None] = []
+        for text in texts:
+            cell = None if text is None or len(text) <= self.max_length else cells.read(text)
+            if cell is None or cell.form != "set":
+                found.append(text)
+                continue
+            codes = [code_of[member] for member in cell.members if member is not None]
+            first = self._name([code for code in codes if self.may_name[code]], len(cell.members), column)
+            name, number = first, 1
+            while name in taken or name in named:
+                number += 1
+                name = f"{first} ({number})"
+            named[name] = cell.members
+            found.append(name)
+        return found, named
+
+    def _name(self, codes: Sequence[int], n_members: int, column: Column) -> str:
+        words = words_of(self.language)
+        most = max(codes, key=lambda code: (self.counts[code], -code), default=None)
+        name = None if most is None else name_of(column.text(most), n_members, words, self.max_length)
+        return name or words.unnamed(None, n_members)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Sets(Classwise):
     """What classes publish in a categorical column.
 
@@ -226,11 +290,14 @@ class Sets(Classwise):
         Class c publishes ``codes[offsets[c]:offsets[c + 1]]``, ascending; -1 is the missing value.
     domain : int
         How many values the whole column has, the missing one included.
+    naming : SetNames, optional
+        How sets are named that are too long to list.
     """
 
     offsets: CountArray = field(repr=False)
     codes: CodeArray = field(repr=False)
     domain: int
+    naming: SetNames | None = None
 
     run: ClassVar[str] = "codes"
 
@@ -241,7 +308,15 @@ class Sets(Classwise):
 
     def labels(self, column: Column) -> Labels:
         """Write the sets, each distinct one once."""
-        return label_runs(self.offsets, self.codes, partial(self._text, column))
+        label_of_class, texts = label_runs(self.offsets, self.codes, partial(self._text, column))
+        return label_of_class, texts if self.naming is None else self.naming.shortened(column, texts)[0]
+
+    def meaning(self, column: Column) -> Hierarchy | None:
+        """Return what the names of long sets mean; None where there are none."""
+        if self.naming is None:
+            return None
+        named = self.naming.shortened(column, label_runs(self.offsets, self.codes, partial(self._text, column))[1])[1]
+        return Hierarchy.build(NamedSets(named), column) if named else None
 
     def _text(self, column: Column, members: CodeArray) -> str | None:
         if len(members) == 1:
@@ -426,7 +501,7 @@ def label_runs(offsets: CountArray, members: CodeArray, write: Callable[[CodeArr
     return label_of_class, [write(members[offsets[label] : offsets[label + 1]]) for label in first.tolist()]
 
 
-Cells = PublishedIntervals | Sets | Nodes | NodeSets | GridCells | Centres | Rounded | Listed | Written
+Cells = PublishedIntervals | Sets | Nodes | NodeSets | GridCells | Centres | Rounded | CodeRanges | Listed | Written
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -527,7 +602,8 @@ class Recoding:
     def meanings(self) -> dict[str, Hierarchy | Rule]:
         """Return what the labels mean of columns that publish such without a hierarchy of their own."""
         pairs = zip(self.columns, self.cells, strict=True)
-        found = {column.name: cell.meaning() for column, cell in pairs if isinstance(cell, (Rounded, Listed, Written))}
+        tells = (Rounded, CodeRanges, Listed, Sets, Written)
+        found = {column.name: cell.meaning(column) for column, cell in pairs if isinstance(cell, tells)}
         return {name: meaning for name, meaning in found.items() if meaning is not None}
 
     def labels(self, name: str) -> Labels:

@@ -20,7 +20,7 @@ import numpy as np
 from hushtable._types import CountArray
 from hushtable.claims import Classes, Matchings
 from hushtable.columns import Column, cells, zone_of
-from hushtable.hierarchy import OTHER, Dates, Dictionary, Hierarchy, Intervals, Prefix, Tails, listed
+from hushtable.hierarchy import Codes, Dates, Dictionary, Hierarchy, Intervals, Prefix, Tails
 from hushtable.release.edition import Edition, Rewritten
 from hushtable.tables import Table
 
@@ -32,7 +32,9 @@ _SHOWN: Final = 12
 _FORMS: Final = {
     "value": "a value, as it was",
     "interval": "`[17, 25)`: from 17 to below 25; `[17, 24]`: from 17 to 24; `<20`: below 20; `>=90`: 90 or above",
-    "set": '`["a", "b"]`: one of these values or labels; `null` is a missing value',
+    "range": "`[20*, 45*]`: codes in their order, from those that begin with 20 to those that begin with 45",
+    "prefix": "`201*`: all codes that begin with 201",
+    "set": '`["a", "b"]`: one of these values or labels; an empty place, `""`, is a missing value',
     "label": "a label: what it covers stands below, or beside its column",
     "any": "`*`: any value, the missing one included",
     "missing": "an empty cell: a missing value",
@@ -141,13 +143,15 @@ class Codebook:
             return {"name": name, **self._kept(name)}
         ladder = None if name in self.grouped else self.claim.hierarchies.get(name)
         rewritten = self.edition.rewritten[name]
-        labels = self._groups(column, rewritten) if ladder is None else _labels(ladder)
+        if isinstance(ladder, Hierarchy) and isinstance(ladder.rule, Dictionary):
+            labels = self._of_dictionary(column, rewritten, ladder)
+        else:
+            labels = self._groups(column, rewritten) if ladder is None else _labels(ladder)
         return {
             "name": name,
             "kind": column.kind,
             "role": "quasi-identifier",
-            "how": (_words(ladder) if isinstance(ladder, Hierarchy) else _STYLES.get(self.style, self.style))
-            + self._zone(name),
+            "how": self._how(name, ladder) + self._zone(name),
             "cells": self._forms(column, rewritten),
             **({"labels": labels} if labels else {}),
         }
@@ -184,10 +188,21 @@ class Codebook:
         """Count the records by the form of their cell."""
         counted = np.bincount(rewritten.codes, weights=self._weights, minlength=len(rewritten.texts)).astype(np.int64)
         own, found = set(map(cells.value, column.texts())), dict.fromkeys(_FORMS, 0)
+        form_of = {"interval": "range", "label": "prefix"} if self._are_codes(column.name) else {}
         for text, n in zip(rewritten.texts, counted.tolist(), strict=True):
-            form = "missing" if text is None else "value" if text in own else cells.read(text).form
-            found["label" if form == "value" and text not in own else form] += n
+            form: str = "missing" if text is None else "value" if text in own else cells.read(text).form
+            form = "label" if form == "value" and text not in own else form
+            found[form_of.get(form, form)] += n
         return {form: n for form, n in found.items() if n}
+
+    def _how(self, name: str, ladder: Any) -> str:
+        if self._are_codes(name):
+            return "codes, cut in their order: a cell is one of them, their first characters, or a range"
+        return _words(ladder) if isinstance(ladder, Hierarchy) else _STYLES.get(self.style, self.style)
+
+    def _are_codes(self, name: str) -> bool:
+        ladder = self.claim.hierarchies.get(name)
+        return isinstance(ladder.rule if isinstance(ladder, Hierarchy) else ladder, Codes)
 
     def _groups(self, column: Column, rewritten: Rewritten) -> dict[str, dict[str, Any]]:
         """Return what labels of categories cover that were made from the data: values that k records have there."""
@@ -207,12 +222,39 @@ class Codebook:
             here = (rewritten.codes == code) & (codes >= 0)
             counted = np.bincount(codes[here], weights=weights[here], minlength=len(values)).astype(np.int64)
             # Records of one person count as often as they are: then nothing is sure to be many persons'.
-            shown = counted >= self._least if getattr(self.claim, "person", None) is None else counted < 0
+            shown = counted >= self._least if self._counts_records else counted < 0
             groups[str(rewritten.texts[code])] = {
                 "covers": [values[i] for i in np.flatnonzero(shown)],
                 "n_rare": int(((counted > 0) & ~shown).sum()),
             }
         return groups
+
+    def _of_dictionary(self, column: Column, rewritten: Rewritten, ladder: Hierarchy) -> dict[str, dict[str, Any]]:
+        """Return what the published labels of a dictionary cover of the column's own values that k records have."""
+        published = [cells.read(text) for text in rewritten.texts if text is not None]
+        shown = {*rewritten.texts, *(member for cell in published for member in cell.members)}
+        counted = self._counted(column)
+        is_common, found = counted >= self._least if self._counts_records else counted < 0, {}
+        for level in range(1, ladder.n_levels - 1):
+            for node, label in enumerate(ladder.labels[level]):
+                under = (ladder.level_codes[level] == node) & (counted > 0)
+                if label in shown and label not in found and under.any():
+                    covers = [ladder.values[code] for code in np.flatnonzero(under & is_common)]
+                    found[label] = {"covers": covers, "n_rare": int((under & ~is_common).sum())}
+        return found
+
+    def _counted(self, column: Column) -> CountArray:
+        """Count the published records of every value of a quasi-identifier."""
+        source = self.edition.source
+        table = source if isinstance(source, Table) else Table.encode(source, [column.name], self.claim.specs)
+        codes = table.codes[table.index(column.name)]
+        counted = np.bincount(codes + 1, weights=self._weights, minlength=column.n_values + 1)[1:]
+        return np.asarray(counted.astype(np.int64))
+
+    @property
+    def _counts_records(self) -> bool:
+        """Whether a record is a person, so that as many persons have a value as records."""
+        return getattr(self.claim, "person", None) is None
 
     @property
     def _least(self) -> int:
@@ -224,9 +266,6 @@ def _labels(ladder: Any) -> dict[str, dict[str, Any]]:
     """Return the labels of a hierarchy that does not follow from the data with all that they cover."""
     if not isinstance(ladder, Hierarchy):
         return {}
-    if isinstance(ladder.rule, Dictionary):
-        covered = {label: {"covers": list(values)} for label, values in listed(ladder.rule.of).items()}
-        return {**covered, OTHER: {"covers": [], "words": "whatever is not listed"}}
     if ladder.rule is not None:
         return {}
     whole = ladder.whole or ladder

@@ -331,7 +331,7 @@ def _coded(name: str, rewritten: Rewritten, used: CodeArray) -> tuple[Column, Co
 
 def check_writing(path: Path, writing: Writing) -> None:
     """Raise InputError where a file has neither an encoding nor a decimal mark, and one was asked for."""
-    if frames.file_kind(path) == "parquet" and writing != _PLAIN:
+    if frames.file_kind(path) == "parquet" and writing != Writing(language=writing.language):
         msg = with_hint(
             f"{str(path)!r} is Parquet, in which an encoding, a decimal mark or a way to hide formulas has no effect.",
             "write a CSV, or leave encoding, decimal and formulas (`write:` in a policy) out.",

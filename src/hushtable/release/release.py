@@ -15,7 +15,7 @@ from hushtable._types import TOLERANCE, BoolArray, CodeArray, CountArray, FloatA
 from hushtable.claims import Certificate, Classes, Linkage, Matchings, Verdict, count_linked, pair_rows
 from hushtable.columns import SUPPRESSED, ColumnSpec, escaped
 from hushtable.errors import InputError, with_hint
-from hushtable.hierarchy import Hierarchy
+from hushtable.hierarchy import Hierarchy, NamedSets
 from hushtable.io import Formulas, Frame, Writing, frames
 from hushtable.models import PrivacyModel, model_to_dict
 from hushtable.plots import charts
@@ -174,7 +174,8 @@ class Release:
     @property
     def codebook(self) -> Codebook:
         """What the readers of the release need to know of its columns; see `hushtable.release.codebook`."""
-        grouped = [name for name, meaning in self.recoding.meanings().items() if isinstance(meaning, Hierarchy)]
+        meanings = self.recoding.meanings().items()
+        grouped = [name for name, each in meanings if _is_of_data(each)]
         return Codebook(self.edition, self.claim, self.recoding.columns, self.recoding.style, self.removed, grouped)
 
     @property
@@ -561,7 +562,10 @@ class Release:
             original=self._original(edition),
             beside=self.codebook.texts(path, external=external) if codebook else None,
             writing=Writing(
-                encoding or self.writing.encoding, decimal or self.writing.decimal, formulas or self.writing.formulas
+                encoding or self.writing.encoding,
+                decimal or self.writing.decimal,
+                formulas or self.writing.formulas,
+                self.writing.language,
             ),
             order="kept" if keep_order else "shuffled",
             audience="external" if external else "internal",
@@ -594,6 +598,7 @@ class Release:
             "exposure": self.exposure.to_dict() if self.exposure else None,
             "models": [model_to_dict(model) for model in self.models],
             "recoding": self.recoding.style,
+            "language": self.writing.language,
             **(self.batch.to_dict() if self.batch else {}),
             "loss": self.loss,
             "quality": quality.to_dict(),
@@ -679,3 +684,8 @@ class Release:
 
 def _names(source: Frame | Table) -> tuple[str, ...]:
     return source.names if isinstance(source, Table) else source.columns
+
+
+def _is_of_data(meaning: Any) -> bool:
+    """Tell whether labels mean groups or sets that were made from the data: no rule and no list of anyone's."""
+    return isinstance(meaning, Hierarchy) and (meaning.rule is None or isinstance(meaning.rule, NamedSets))

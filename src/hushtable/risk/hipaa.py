@@ -15,7 +15,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from hushtable.columns import SUPPRESSED
+from hushtable.columns import SUPPRESSED, read
 from hushtable.discover import ColumnCells, cells_of, finding, lexicon, look_of
 from hushtable.errors import ColumnError
 from hushtable.io import frames
@@ -127,7 +127,8 @@ def _texts(cells: ColumnCells) -> list[str]:
 
 
 def _is_short(cells: ColumnCells, year: int) -> bool:
-    kept = ["".join(filter(str.isalnum, text)) for text in _texts(cells)]
+    ends = [each for text in _texts(cells) for each in (read(text).ends or (text,)) if isinstance(each, str)]
+    kept = ["".join(filter(str.isalnum, text)) for text in ends]
     if cells.column.is_measured:
         # A number has lost its leading zeros.
         kept = [text.zfill(_MOST_DIGITS) for text in kept]

@@ -6,7 +6,7 @@ import codecs
 from dataclasses import dataclass, fields
 from typing import Any, Literal, get_args
 
-from hushtable.columns import ColumnSpec, check_marks
+from hushtable.columns import ENGLISH, ColumnSpec, check_language, check_marks
 from hushtable.errors import InputError, with_hint
 
 __all__ = ["Dialect", "Formulas", "Writing"]
@@ -80,13 +80,17 @@ class Writing:
     formulas : {"keep", "escape", "refuse"}
         What becomes of cells and names that a spreadsheet would run: they are written as they are, with an
         apostrophe in front, or nothing is written.
+    language : {"en", "de", "fr", "es", "it", "nl"}
+        Of the words that are written into cells: names of groups, and labels of dictionaries.
     """
 
     encoding: str = "utf-8"
     decimal: str = "."
     formulas: Formulas = "keep"
+    language: str = ENGLISH
 
     def __post_init__(self) -> None:
+        check_language(self.language)
         check_marks(self.decimal, None, None)
         if self.formulas not in get_args(Formulas):
             msg = with_hint(f"formulas = {self.formulas!r}.", f"choose among {', '.join(get_args(Formulas))}.")

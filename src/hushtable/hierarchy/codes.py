@@ -1,0 +1,144 @@
+"""Codes in their order: which texts are codes, and the ranges that classes of them publish."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from math import ceil
+from typing import Final
+
+import numpy as np
+
+from hushtable._types import CodeArray, CountArray
+from hushtable.columns import cells
+
+__all__ = ["CodeGrid", "are_codes"]
+
+_FITS: Final = 5
+"""Units that a range has at least whose ends are rounded to them."""
+
+_CODE: Final = re.compile(r"[0-9A-Za-z](?:[./ -]?[0-9A-Za-z])*", re.ASCII)
+_KINDS: Final = (("[0-9]", "9"), ("[A-Z]", "A"), ("[a-z]", "a"))
+
+
+def are_codes(texts: Sequence[str]) -> bool:
+    """Tell whether all texts are codes of one pattern, so that their order is what a reader expects.
+
+    Letters and digits stand at the same places in all. A text may be shorter than others where it ends before a mark,
+    or behind a point: ``I10``, ``I10.9``, ``I10.90``.
+
+    Examples
+    --------
+    >>> are_codes(["01067", "99998"]), are_codes(["I10", "E11.9"]), are_codes(["A1", "A10"]), are_codes(["A", "B"])
+    (True, True, False, False)
+    """
+    if not texts or not all(map(_CODE.fullmatch, texts)):
+        return False
+    patterns = set(map(_pattern, texts))
+    longest = max(patterns, key=len)
+    return all("9" in each and longest.startswith(each) and _may_end(longest, len(each)) for each in patterns)
+
+
+def _pattern(text: str) -> str:
+    for signs, kind in _KINDS:
+        text = re.sub(signs, kind, text)
+    return text
+
+
+def _may_end(pattern: str, length: int) -> bool:
+    return length == len(pattern) or not pattern[length].isalnum() or "." in pattern[:length]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CodeGrid:
+    """Codes in their order, and the prefixes that ranges of them begin and end with.
+
+    A range is rounded outwards to the shortest prefix of which it spans about five: codes from 20345 to 45812
+    become ``[20*, 45*]``, those from 20345 to 20349 stay so.
+
+    Attributes
+    ----------
+    texts : tuple of str, shape (n_values,)
+        Ascending.
+    lengths : ndarray of int64, shape (n_levels,)
+        How many characters the prefixes of each level have, the values themselves first.
+    starts, ends : ndarray of int64, shape (n_levels, n_values)
+        The first value that shares the prefix of each value, and one after the last.
+    least : ndarray of int64, shape (n_levels,)
+        How many values a range holds at least that is rounded to each level.
+    prefixes : tuple of int
+        The lengths that were asked for, or all below that of the codes: they tell nothing of who has which code.
+    keeps_labels : bool
+        Whether a class under one prefix publishes that, though a range of longer ones would be narrower.
+    """
+
+    texts: tuple[str, ...] = field(repr=False)
+    lengths: CountArray = field(repr=False)
+    starts: CountArray = field(repr=False)
+    ends: CountArray = field(repr=False)
+    least: CountArray = field(repr=False)
+    prefixes: tuple[int, ...] = ()
+    keeps_labels: bool = False
+
+    @classmethod
+    def of(cls, texts: Sequence[str], lengths: Sequence[int] | None = None) -> CodeGrid:
+        """Lay out ascending codes; with the prefixes of a hierarchy, falling, or with all that there are."""
+        whole = max(map(len, texts))
+        asked = lengths or [whole, *(length for length in range(whole - 1, 0, -1) if _ends_well(texts, length))]
+        values = np.arange(len(texts))
+        kept, starts, ends, least = [whole], [values], [values + 1], [1]
+        for length in asked:
+            first = np.unique([text[:length] for text in texts], return_index=True)[1]
+            unit = np.searchsorted(first, values, side="right") - 1
+            if len(first) == 1:
+                # A prefix that all share says nothing.
+                break
+            if len(kept) > 1 and np.array_equal(first[unit], starts[-1]):
+                # It tells apart what the longer one does.
+                kept[-1] = length
+                continue
+            kept.append(length)
+            starts.append(first[unit])
+            ends.append(np.append(first[1:], len(texts))[unit])
+            fits = 2 if len(kept) == 2 else ceil(_FITS * len(texts) / len(first))
+            least.append(max(fits, least[-1] + 1))
+        prefixes = tuple(lengths or range(max(1, whole - 1), 0, -1))
+        arrays = np.array(kept), np.array(starts), np.array(ends), np.array(least)
+        return cls(tuple(texts), *arrays, prefixes, lengths is not None)
+
+    def rounded(self, low: CodeArray, high: CodeArray) -> tuple[CountArray, CountArray]:
+        """Return the first value of the range over each run of values, and one after its last."""
+        level = np.searchsorted(self.least, high - low + 1, side="right") - 1
+        if self.keeps_labels:
+            shared = self.starts[:, low] == self.starts[:, high]
+            level = np.where(shared.any(axis=0), shared.argmax(axis=0), level)
+        return self.starts[level, low], self.ends[level, high]
+
+    def text(self, begin: int, end: int) -> str:
+        """Write a range of values: one prefix, or the two that it begins and ends with."""
+        if end - begin == 1:
+            return cells.value(self.texts[begin])
+        if end - begin == len(self.texts):
+            return cells.SUPPRESSED
+        fits = (self.starts[:, begin] == begin) & (self.ends[:, end - 1] == end)
+        level = int(np.flatnonzero(fits)[-1])
+        length = int(self.lengths[level])
+        if self.starts[level, end - 1] == begin:
+            return f"{self.texts[begin][:length]}*"
+        return cells.from_to(*(_end(self.texts[code], length) for code in (begin, end - 1)))
+
+    def edge(self, low: int, high: int) -> str:
+        """Write the shortest begin of a code that lies behind one value and not behind a later one."""
+        before, after = self.texts[low], self.texts[high]
+        return next(after[:length] for length in range(1, len(after) + 1) if after[:length] > before)
+
+
+def _ends_well(texts: Sequence[str], length: int) -> bool:
+    return all(text[length - 1].isalnum() for text in texts if len(text) >= length)
+
+
+def _end(text: str, length: int) -> str:
+    """Write one end of a range: a mark, or nothing, behind it needs no star."""
+    is_whole = len(text) <= length or not text[length].isalnum()
+    return text[:length] if is_whole and any(map(str.isdigit, text[:length])) else f"{text[:length]}*"
