@@ -171,6 +171,7 @@ def results() -> dict[str, Any]:
         "Effort": ht.Effort(10, 3, 2, 8.26, 1, ((0.5, 1.0, 2.0),)),
         "EntropyLDiversity": ht.EntropyLDiversity(2, "diagnosis"),
         "Genetic": ht.Genetic(seed=3),
+        "Histories": ht.Histories(),
         "GlobalK1": ht.GlobalK1(2),
         "Global1K": ht.Global1K(2),
         "MatchK1": ht.MatchK1(2),

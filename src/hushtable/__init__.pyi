@@ -3,6 +3,7 @@ from . import datasets as datasets, discover as discover, models as models, qual
 from .anonymizers import (
     FullDomain as FullDomain,
     Genetic as Genetic,
+    Histories as Histories,
     LocalRecoding as LocalRecoding,
     MinGen as MinGen,
     Mondrian as Mondrian,

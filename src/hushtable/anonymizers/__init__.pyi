@@ -9,6 +9,7 @@ from .registry import (
     METHODS as METHODS,
     FullDomain as FullDomain,
     Genetic as Genetic,
+    Histories as Histories,
     LocalRecoding as LocalRecoding,
     MinGen as MinGen,
     Mondrian as Mondrian,
