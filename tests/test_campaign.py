@@ -20,6 +20,7 @@ PARTS = {
     "headers": 1,
     "pipelines": 1,
     "persons": 1,
+    "histories": 1,
     "streams": 1,
     "columns": 1,
 }
@@ -36,6 +37,7 @@ CASES = {
     "headers": 8,
     "pipelines": 60,
     "persons": 40,
+    "histories": 25,
     "streams": 20,
     "columns": 30,
 }

@@ -21,6 +21,7 @@ __all__ = ["Histories"]
 
 _STEPS_PER_PERSON: Final = 30
 _MOST_STEPS: Final = 3_000
+_FEWEST_STEPS: Final = 600
 _HEAT: Final = 0.3  # of the mean cost of a group
 _OF_TIME: Final = 1e3  # how much more than all other columns the time decides which records are aligned
 
@@ -44,8 +45,8 @@ class Histories:
     Persons are cut at medians of how many records they have and where these lie in each column, as Mondrian cuts
     records; or, where that leaves out more than may be suppressed, they are grouped so that as few records as possible
     are left out, which takes O(k persons). A simulated annealing then exchanges and moves persons between groups: 30
-    steps a person, at most 3,000; ``Budget(nodes=)`` counts them. The person with the fewest records begins a group's
-    alignment; the records of each other are assigned so that the published cells grow least.
+    steps a person, from 600 to 3,000, which ``Budget(nodes=)`` counts. The person with the fewest records begins the
+    alignment of a group; the records of each other are assigned so that the published cells grow least.
 
     Where nothing says whose record a row is, every record is a person. Hierarchies are published, and taken for
     intervals of their order in the search. The idea of groups of equal records of several is that of Gong et al.,
@@ -214,9 +215,6 @@ def _starts(crowd: _Crowd, problem: Problem) -> list[_Grouped]:
     """Return the groups to begin with that leave out no more than may be suppressed."""
     judge, k = problem.judge, problem.judge.min_size
     most = problem.most_suppressed - crowd.n_nobodys
-    if len(crowd.rows) < k:
-        msg = with_hint(f"{len(crowd.rows)} persons cannot hide among {k}.", "ask for less, or add persons.")
-        raise InfeasibleError(msg)
     n_records = np.array([len(rows) for rows in crowd.rows])
     by_cuts = _cut(_features(crowd, n_records), n_records, k)
     rank = np.argsort(np.concatenate(by_cuts))
@@ -259,7 +257,9 @@ def _cut(features: FloatArray, n_records: CountArray, k: int) -> list[CountArray
         own, counts = features[persons, widths.argmax()], n_records[persons]
         key = counts if np.ptp(counts) / counts.mean() >= widths.max() else own
         order = persons[np.argsort(key, kind="stable")]
-        left += [order[len(order) // 2 :], order[: len(order) // 2]]
+        # A multiple of k, so that few groups are larger than they need to be.
+        middle = k * max(1, len(order) // (2 * k))
+        left += [order[middle:], order[:middle]]
     return found
 
 
@@ -326,7 +326,7 @@ def _graded(crowd: _Crowd, groups: list[CountArray]) -> _Grouped:
 
 def _annealed(crowd: _Crowd, start: _Grouped, problem: Problem, clock: Clock, seed: int) -> tuple[_Grouped, int, bool]:
     """Exchange persons of two groups, or move one; return the best groups, the steps, and whether a budget ended it."""
-    n_steps = min(_STEPS_PER_PERSON * len(crowd.rows), _MOST_STEPS)
+    n_steps = min(max(_STEPS_PER_PERSON * len(crowd.rows), _FEWEST_STEPS), _MOST_STEPS)
     groups, costs, n_left_out = list(start.groups), list(start.costs), start.n_left_out
     best, reached, rng = start, start.cost, np.random.default_rng(seed)
     left_out = [sum(len(crowd.rows[p]) for p in g) - len(g) * min(len(crowd.rows[p]) for p in g) for g in groups]
