@@ -160,6 +160,12 @@ def test_an_attacker_who_knows_any_number_of_records_finds_k_persons(table):
         assert fewest_found(kept, release.frame, names, kinds, 5, n_known, random) >= 5
 
 
+def test_the_attacker_finds_people_where_only_records_are_protected():
+    data, names, kinds = TABLES["visits"]
+    release = protected(data, ht.KAnonymity(5), quasi_identifiers=names, method="mondrian", suppression=0.0)
+    assert fewest_found(data, release.frame, names, kinds, 5, 3, Random(0), 30) < 5
+
+
 # What it keeps, and what it refuses.
 
 
