@@ -1,9 +1,10 @@
 """The made-up people table: its shape, its traps and how its columns depend on each other."""
 
+import numpy as np
 import polars as pl
 import pytest
 
-from hushtable.datasets import PEOPLE_ROLES, people
+from hushtable.datasets import PEOPLE_ROLES, people, ratings
 
 SCHEMA = {
     "name": pl.String,
@@ -213,3 +214,37 @@ def test_blood_pressure_has_one_decimal_and_rises_with_age(with_age: pl.DataFram
     known = with_age.drop_nulls("blood_pressure")
     assert (known["blood_pressure"].round(1) == known["blood_pressure"]).all()
     assert known.select(pl.corr("age", "blood_pressure")).item() > 0.4
+
+
+def test_ratings_are_the_same_for_the_same_seed() -> None:
+    assert ratings(50, 20, seed=3).equals(ratings(50, 20, seed=3))
+    assert not ratings(50, 20, seed=3).equals(ratings(50, 20, seed=4))
+    assert ratings(0).schema == ratings(5).schema
+
+
+def test_few_items_have_most_ratings_and_nobody_rates_twice_on_a_day() -> None:
+    frame = ratings(600, 200, seed=1)
+    assert frame["user_id"].n_unique() == 600
+    assert frame.unique(["user_id", "item", "date"]).height == frame.height
+    assert frame["rating"].is_between(1, 5).all()
+    by_item = frame["item"].value_counts()["count"].sort(descending=True)
+    assert by_item[:20].sum() > 0.4 * frame.height
+
+
+def test_a_few_dated_ratings_find_nearly_everybody() -> None:
+    """The source's sentence, in shape: the more ratings are known, the more of the people are alone with them."""
+    frame = ratings(600, 200, seed=1)
+    held = {who: rows for (who,), rows in frame.select("user_id", "item", "date").group_by("user_id")}
+    rng = np.random.default_rng(0)
+    found = []
+    for n in (1, 2, 8):
+        able = [{*rows.select("item", "date").rows()} for rows in held.values() if rows.height >= n]
+        known = [{sorted(each)[i] for i in rng.choice(len(each), n, replace=False)} for each in able[:100]]
+        found.append(np.mean([sum(each <= other for other in able) == 1 for each in known]))
+    assert found[0] < found[1] <= found[2]
+    assert found[2] >= 0.99
+
+
+def test_ratings_of_no_item_are_refused() -> None:
+    with pytest.raises(ValueError, match="got 5 and 0"):
+        ratings(5, 0)

@@ -3,6 +3,7 @@ from . import datasets as datasets, discover as discover, models as models, qual
 from .anonymizers import (
     FullDomain as FullDomain,
     Genetic as Genetic,
+    Histories as Histories,
     LocalRecoding as LocalRecoding,
     MinGen as MinGen,
     Mondrian as Mondrian,
@@ -56,7 +57,9 @@ from .models import (
     Global1K as Global1K,
     GlobalK1 as GlobalK1,
     KAnonymity as KAnonymity,
+    KMAnonymity as KMAnonymity,
     KMap as KMap,
+    LinkedKAnonymity as LinkedKAnonymity,
     Match1K as Match1K,
     MatchK1 as MatchK1,
     MatchKK as MatchKK,

@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["PEOPLE_ROLES", "people"]
+__all__ = ["PEOPLE_ROLES", "people", "ratings"]
 
 PEOPLE_ROLES: Mapping[str, str] = MappingProxyType(
     {
@@ -242,6 +242,68 @@ def people(n: int = 30_000, *, seed: int = 0) -> pl.DataFrame:
     )
     gaps = {column: pl.Series(rng.random(n) < share) for column, share in _MISSING.items()}
     return frame.with_columns(pl.when(~gap).then(pl.col(column)).alias(column) for column, gap in gaps.items())
+
+
+def ratings(n_persons: int = 1_500, n_items: int = 500, *, seed: int = 0) -> pl.DataFrame:
+    """Make dated ratings of invented people: several records a person, which name nobody and find many.
+
+    Few items have most of the ratings, and few people give most of them, as Zipf's law says of films and customers.
+
+    Parameters
+    ----------
+    n_persons : int, default 1_500
+        0 or more.
+    n_items : int, default 500
+        Things that are rated, 1 or more.
+    seed : int, default 0
+        Seed of the random generator; the same arguments give the same table.
+
+    Returns
+    -------
+    polars.DataFrame
+        About seven rows a person, in no order; nobody rates an item twice on one day.
+
+        ========  =======  ==============================================
+        column    dtype    content
+        ========  =======  ==============================================
+        user_id   String   whose rating it is
+        item      String   what is rated
+        rating    Int64    1 to 5; good items have more high ones
+        date      Date     in 2024
+        ========  =======  ==============================================
+
+    Raises
+    ------
+    ValueError
+        If `n_persons` is negative, or there is no item.
+
+    Examples
+    --------
+    >>> from hushtable.datasets import ratings
+    >>> ratings(100, seed=1).columns
+    ['user_id', 'item', 'rating', 'date']
+    """
+    if n_persons < 0 or n_items < 1:
+        msg = f"expected 0 persons or more and 1 item or more, got {n_persons} and {n_items}"
+        raise ValueError(msg)
+    rng = np.random.default_rng(seed)
+    # Between 1 and 40 ratings; half of the people have five or fewer.
+    n_records = 1 + _draw(rng, _zipf(40, 1.0), n_persons)
+    person = np.repeat(np.arange(n_persons), n_records)
+    item = _draw(rng, _zipf(n_items, 0.9), len(person))
+    liked = rng.normal(3.6, 0.6, n_items)[item]
+    rating = np.clip(np.rint(rng.normal(liked, 0.9)), 1, 5).astype(np.int64)
+    # Someone watches in spells, around a day of the person's own.
+    day = (rng.integers(366, size=n_persons)[person] + np.rint(rng.normal(0, 40, len(person))).astype(np.int64)) % 366
+    frame = pl.DataFrame(
+        {
+            "user_id": pl.Series(person).cast(pl.String),
+            "item": "item " + pl.Series(item + 1).cast(pl.String),
+            "rating": rating,
+            "date": np.datetime64("2024-01-01") + day.astype("timedelta64[D]"),
+        }
+    ).unique(["user_id", "item", "date"], maintain_order=True)
+    return frame.select(pl.all().gather(pl.Series(rng.permutation(frame.height), dtype=pl.UInt32)))
 
 
 def _draw(rng: np.random.Generator, weights: ArrayLike, n: int) -> NDArray[np.int64]:

@@ -29,6 +29,7 @@ KINDS = {
     "headers": 6,
     "pipelines": 8,
     "persons": 4,
+    "histories": 4,
     "streams": 6,
     "columns": 8,
     "attackers": 6,

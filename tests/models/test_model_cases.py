@@ -25,7 +25,9 @@ from hushtable.models import (
     GlobalK1,
     Ground,
     KAnonymity,
+    KMAnonymity,
     KMap,
+    LinkedKAnonymity,
     Match1K,
     MatchK1,
     MatchKK,
@@ -175,6 +177,8 @@ EXAMPLES = {
         MatchKK(2),
         Global1K(2),
         GlobalK1(2),
+        LinkedKAnonymity(2),
+        KMAnonymity(2, 3),
     )
 }
 

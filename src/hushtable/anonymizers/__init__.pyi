@@ -2,6 +2,7 @@ from .checks import check_roles as check_roles, doubt_of_persons as doubt_of_per
 from .fitted import LearnedRecoding as LearnedRecoding, Recoding as Recoding
 from .fitting import check_learnable as check_learnable
 from .fulldomain import FullDomain as FullDomain
+from .histories import Histories as Histories
 from .local.recode import LocalRecoding as LocalRecoding
 from .method import (
     METHODS as METHODS,

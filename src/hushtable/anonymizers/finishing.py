@@ -49,7 +49,9 @@ def release_of(prepared: Prepared, whole: Judge, asked: Request, found: Found, p
     recoding = found.recoding.select(asked.quasi_identifiers)
     suppressed = np.asarray(partition.labels < 0)
     n_suppressed = int(whole.table.counts[suppressed].sum())
-    drops = n_suppressed > 0 and not whole.of(suppressed).passes_as_one_class()
+    # A suppressed row would still tell how many records somebody has.
+    tells = any(model.needs.histories for model in asked.models)
+    drops = n_suppressed > 0 and (tells or not whole.of(suppressed).passes_as_one_class())
     release = Release(
         source=prepared.source,
         claim=_claim(prepared, asked, recoding, n_suppressed, drops=drops),

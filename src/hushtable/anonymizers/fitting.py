@@ -77,7 +77,11 @@ class Learner:
 
 def check_learnable(models: Sequence[PrivacyModel], style: str) -> None:
     """Raise InputError where a release by some models, published in some style, has no next batch."""
-    odd = [model.name for model in models if model.needs.population or isinstance(model, MatchingNotion)]
+    odd = [
+        model.name
+        for model in models
+        if model.needs.population or model.needs.histories or isinstance(model, MatchingNotion)
+    ]
     if odd:
         msg = with_hint(
             f"a release by {listed(odd)} has no next batch.",

@@ -51,6 +51,8 @@ class Offers:
         Whether every column has a hierarchy: the one that is proposed where none was given.
     finds_failing : bool
         Whether it finds itself, among all records, those with which the models cannot be met.
+    finds_histories : bool
+        Whether it takes models of all the records of a person.
     """
 
     losses: tuple[str, ...] = ("ncp",)
@@ -63,6 +65,7 @@ class Offers:
     merges_classes: bool = False
     needs_ladders: bool = False
     finds_failing: bool = False
+    finds_histories: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -184,6 +187,7 @@ METHODS: Final[entries.Registry[type[Method]]] = entries.Registry(
         "genetic": "hushtable.anonymizers.minimal.genetic.Genetic",
         "mingen": "hushtable.anonymizers.minimal.mingen.MinGen",
         "mondrian": "hushtable.anonymizers.mondrian.Mondrian",
+        "histories": "hushtable.anonymizers.histories.Histories",
     }
 )
 """Every method by the name that a policy writes it by; imported when it is asked for."""
@@ -227,6 +231,15 @@ def is_bounded_below(model: PrivacyModel) -> bool:
 
 
 def _check_models(name: str, offers: Offers, models: Sequence[PrivacyModel]) -> None:
+    linked = [model.name for model in models if model.needs.histories]
+    if linked and not offers.finds_histories:
+        able = [other for other, each in METHODS.items() if each().offers.finds_histories]
+        ways = f"methods that align histories: {listed(able)}; or" if able else "No method does yet:"
+        msg = with_hint(
+            f"{name} divides records, and {listed(linked)} judges all the records of a person together.",
+            f"{ways} unlink the records (`action: fresh`) and ask for k-anonymity.",
+        )
+        raise InputError(msg)
     counting = [model.name for model in models if model.needs.population]
     if counting and not offers.counts_population:
         able = [other for other, each in METHODS.items() if each().offers.counts_population]

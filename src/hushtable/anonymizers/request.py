@@ -86,6 +86,15 @@ class Request:
                 "a share of a population is of records: give one row a person, or leave the model out.",
             )
             raise InputError(msg)
+        linked = [model.name for model in self.models if model.needs.histories]
+        if linked and (self.person is None or self.hides_person):
+            what = "nobody said" if self.person is None else "the release does not tell"
+            msg = with_hint(
+                f"{listed(linked)} was asked, and {what} whose record a row is.",
+                "pass person=, a column that is published as a pseudonym; or ask for k-anonymity, which counts "
+                "persons where nothing links their records.",
+            )
+            raise InputError(msg)
         notions = [model.name for model in self.models if isinstance(model, MatchingNotion)]
         if notions and (len(self.models) > 1 or self.suppression_limit > 0 or self.limits.any or self.person):
             msg = with_hint(

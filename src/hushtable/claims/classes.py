@@ -44,6 +44,7 @@ from hushtable.models import ClassStats, Histogram, PrivacyModel, describe, from
 
 __all__ = [
     "Classes",
+    "Judgement",
     "Limits",
     "class_figures",
     "joined",
@@ -180,7 +181,7 @@ _Found: TypeAlias = tuple[Failure, Callable[[], CountArray] | None]
 
 
 @dataclass(frozen=True, slots=True)
-class _Judgement:
+class Judgement:
     """What a judgement of a table came to."""
 
     failures: tuple[_Found, ...]
@@ -367,7 +368,7 @@ class Classes:
         msg = with_hint(f"no row of this table fails {condition!r}.", "pass the table that the verdict is on.")
         raise InputError(msg)
 
-    def _judged(self, data: Any, original: Any) -> _Judgement:
+    def _judged(self, data: Any, original: Any) -> Judgement:
         frame = frames.read(data)
         source = None if original is None else frames.read(original).told(self.origins)
         check_columns(self.columns, frame.columns, "quasi_identifiers")
@@ -375,7 +376,7 @@ class Classes:
         counts_people = any(model.needs.population for model in self.models)
         # Nothing tells a suppressed record from one of a class that publishes "*" everywhere, which covers everyone.
         mark = None if counts_people and not self.sensitive else self.suppressed
-        grouped = group(frame, self.columns, self.sensitive, mark)
+        grouped = self._grouped(frame, mark)
         held = hold(frame, source, self.sensitive, self.suppressed, self.specs)
         persons, hidden_persons = self._persons(grouped, source)
         unjudged = self._unjudged(source)
@@ -397,7 +398,15 @@ class Classes:
         ]
         figures = {**class_figures(stats, grouped), "missing": self.missing}
         unchecked = {**self._unpersoned(source, persons), **unjudged}
-        return _Judgement(tuple(found), frame.n_records, unchecked, figures)
+        return Judgement(tuple(found), frame.n_records, unchecked, figures)
+
+    def _grouped(self, frame: frames.Frame, mark: str | None) -> Grouped:
+        """Divide the rows into the classes that models judge."""
+        return group(frame, self.columns, self.sensitive, mark)
+
+    def _class_models(self) -> tuple[PrivacyModel, ...]:
+        """Return the models that judge these classes."""
+        return self.models
 
     @property
     def _told_of(self) -> tuple[str, ...]:
@@ -526,7 +535,7 @@ class Classes:
     def _model_failures(
         self, stats: ClassStats, counted: ClassStats, records: CountArray, unjudged: Container[str]
     ) -> Iterator[tuple[Failure, BoolArray]]:
-        for model in self.models:
+        for model in self._class_models():
             if self.condition(model) in unjudged:
                 continue
             # A class of the population alone is judged by what counts a population only.

@@ -21,7 +21,7 @@ from hushtable.claims.verdict import Claim, Failure, Verdict
 from hushtable.errors import check_columns
 from hushtable.io import frames
 
-__all__ = ["Known", "Linkage", "count_linked", "linked_in"]
+__all__ = ["Index", "Known", "Linkage", "count_fitting", "count_linked", "indexed", "linked_in"]
 
 _MOST_KNOWN: Final = 3
 _SAMPLE: Final = 1_000  # persons
@@ -105,7 +105,7 @@ class _Persons(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Index:
+class Index:
     """The persons of every class, and the classes that could hold every record."""
 
     persons: CodeArray = field(repr=False)
@@ -115,7 +115,7 @@ class _Index:
 
     def covered(
         self, classes: CountArray | CodeArray, rows: CountArray, others: tuple[CountArray, CountArray] | None
-    ) -> _Index:
+    ) -> Index:
         """Return the index with the classes that could hold each of some rows."""
         holding = {row: {own} for row, own in zip(rows.tolist(), classes[rows].tolist(), strict=True)}
         if others is not None:
@@ -166,7 +166,7 @@ def count_linked(
     is_known = (classes >= 0) & (persons >= 0) & (counts > 0)
     rows = np.flatnonzero(is_known)
     n_classes = int(classes.max(initial=-1)) + 1
-    index = _indexed(classes, persons, counts, rows, n_classes)
+    index = indexed(classes, persons, counts, rows, n_classes)
     n_records = np.bincount(persons[rows], weights=counts[rows]).astype(np.int64)
     order = rows[np.lexsort((classes[rows], persons[rows]))]
     drawn = {n: _drawn(persons, counts, order, n_records, n) for n in range(2, _MOST_KNOWN + 1)}
@@ -179,18 +179,19 @@ def count_linked(
     return Linkage(column, several, k, tuple(each for each in known if each.n_persons))
 
 
-def _indexed(
+def indexed(
     classes: CountArray | CodeArray,
     persons: CodeArray,
     counts: CountArray,
     rows: CountArray,
     n_classes: int,
-) -> _Index:
+) -> Index:
+    """Return the persons of every class, by the rows that are looked at."""
     width = int(persons.max(initial=-1)) + 1
     pairs, inverse = np.unique(classes[rows].astype(np.int64) * width + persons[rows], return_inverse=True)
     n_rows = np.bincount(inverse, weights=counts[rows], minlength=len(pairs)).astype(np.int64)
     starts = np.searchsorted(pairs, np.arange(n_classes + 1) * width)
-    return _Index((pairs % max(width, 1)).astype(np.int32), n_rows, starts)
+    return Index((pairs % max(width, 1)).astype(np.int32), n_rows, starts)
 
 
 def _drawn(
@@ -211,7 +212,7 @@ def _drawn(
     return drawn
 
 
-def _by_one(index: _Index, persons: CodeArray, in_small: CountArray, n_persons: int, k: int) -> Known:
+def _by_one(index: Index, persons: CodeArray, in_small: CountArray, n_persons: int, k: int) -> Known:
     """Look at every record whose own class holds fewer than k persons: whom it fits."""
     fits: dict[frozenset[int], int] = {}
     found, few = set(), set()
@@ -226,16 +227,19 @@ def _by_one(index: _Index, persons: CodeArray, in_small: CountArray, n_persons: 
     return Known(1, n_persons, len(found), len(found | few))
 
 
-def _by_several(index: _Index, drawn: CountArray, n_known: int, k: int) -> Known:
+def _by_several(index: Index, drawn: CountArray, n_known: int, k: int) -> Known:
     """Look whom all of the drawn records of a person fit."""
-    n_fitting = [
-        _n_fitting(list(_needs(index, [index.holding[row] for row in rows])), max(k, 2)) for rows in drawn.tolist()
-    ]
+    n_fitting = [count_fitting(index, [index.holding[row] for row in rows], max(k, 2)) for rows in drawn.tolist()]
     n_found, n_few = (sum(n < least for n in n_fitting) for least in (2, k))
     return Known(n_known, len(drawn), n_found, max(n_found, n_few))
 
 
-def _needs(index: _Index, known: Sequence[frozenset[int]]) -> Iterator[_Persons]:
+def count_fitting(index: Index, known: Sequence[frozenset[int]], enough: int) -> int:
+    """Count the persons who have a row for every known record, each in some classes, up to about ``enough``."""
+    return _n_fitting(list(_needs(index, known)), enough)
+
+
+def _needs(index: Index, known: Sequence[frozenset[int]]) -> Iterator[_Persons]:
     """Yield the persons with rows enough for every part of what is known: who is in all has a row for each record."""
     for size in range(1, len(known) + 1):
         for part in combinations(known, size):

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from hushtable._types import Missing
 from hushtable.claims.classes import Classes, Limits
+from hushtable.claims.histories import Histories
 from hushtable.claims.independence import Independence
 from hushtable.claims.linked import linked_in
 from hushtable.claims.matchings import Matchings
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 __all__ = ["KINDS", "claim_from_dict", "of_models", "opened", "seen", "verify", "with_commas"]
 
 KINDS: Final[Mapping[str, Callable[[Mapping[str, Any]], Claim]]] = MappingProxyType(
-    {each.kind: each.from_dict for each in (Classes, Matchings, Independence, Stated)}
+    {each.kind: each.from_dict for each in (Classes, Histories, Matchings, Independence, Stated)}
 )
 """How claims are read from manifests, by the word for their kind."""
 
@@ -68,7 +69,7 @@ def of_models(
     origins: Mapping[str, ColumnSpec] | None = None,
     **of_classes: Any,
 ) -> Classes | Matchings:
-    """Return the claim that models make: of classes, or of rows where a matching notion is asked.
+    """Return the claim that models make: of classes, of histories, or of rows where a matching notion is asked.
 
     Parameters
     ----------
@@ -88,7 +89,8 @@ def of_models(
             "judge them one after the other: notions look at rows.",
         )
         raise InputError(msg)
-    return Classes(tuple(columns), tuple(models), **shared, **of_classes)
+    kind = Histories if any(model.needs.histories for model in models) else Classes
+    return kind(tuple(columns), tuple(models), **shared, **of_classes)
 
 
 def with_commas(claim: Claim, columns: Sequence[str]) -> Claim:

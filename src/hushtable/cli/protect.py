@@ -106,7 +106,9 @@ def anonymize(
     ] = None,
     method: Annotated[
         str | None,
-        typer.Option(help="mondrian (default), full_domain, local_recoding, mingen or genetic.", show_default=False),
+        typer.Option(
+            help="mondrian (default), full_domain, local_recoding, histories, mingen or genetic.", show_default=False
+        ),
     ] = None,
     loss: Annotated[
         str | None,

@@ -108,6 +108,14 @@ def protect(origin: Files | Lazy, asked: Request) -> RemoteRelease:
     """
     check_roles(origin.columns, asked)
     origin = origin.told(asked.specs)
+    linked = [model.name for model in asked.models if model.needs.histories]
+    if linked:
+        msg = with_hint(
+            f"{listed(linked)} judges all records of a person together, which takes the rows in memory.",
+            "take engine='memory' and one file or a frame; or unlink the records (`action: fresh`) and ask for "
+            "k-anonymity.",
+        )
+        raise InputError(msg)
     if asked.method.offers.parts_equal_records:
         msg = with_hint(
             f"method {asked.method.name!r} parts equal records, which takes a row for each of them.",

@@ -21,6 +21,7 @@ from .closeness import (
     GroundName as GroundName,
     TCloseness as TCloseness,
 )
+from .histories import HistoryModel as HistoryModel, KMAnonymity as KMAnonymity, LinkedKAnonymity as LinkedKAnonymity
 from .identity import (
     AlphaKAnonymity as AlphaKAnonymity,
     DeltaPresence as DeltaPresence,

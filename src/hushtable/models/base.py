@@ -37,6 +37,8 @@ class Needs:
     """Whether the model compares published rows with the rows they came from, and judges no classes."""
     reference: bool = False
     """Whether the model compares a class with the distribution of the whole input."""
+    histories: bool = False
+    """Whether the model judges all records of a person together."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

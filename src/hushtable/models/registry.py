@@ -11,6 +11,7 @@ from hushtable.models import entries
 from hushtable.models.attribute import DistinctLDiversity, EntropyLDiversity, RecursiveCLDiversity
 from hushtable.models.base import PrivacyModel
 from hushtable.models.closeness import BetaLikeness, DeltaDisclosure, TCloseness
+from hushtable.models.histories import KMAnonymity, LinkedKAnonymity
 from hushtable.models.identity import AlphaKAnonymity, DeltaPresence, KAnonymity, KMap
 from hushtable.models.matching import Global1K, GlobalK1, Match1K, MatchK1, MatchKK
 
@@ -35,6 +36,8 @@ MODELS: Final[Mapping[str, type[Any]]] = MappingProxyType(
             MatchKK,
             Global1K,
             GlobalK1,
+            LinkedKAnonymity,
+            KMAnonymity,
         )
     }
 )

@@ -72,7 +72,7 @@ def anonymize(
     sensitive : sequence of str
         Sensitive columns besides those that a model judges: how diverse the classes
         are in them is reported.
-    method : {"mondrian", "full_domain", "local_recoding", "mingen", "genetic"}, or an object of `Mondrian`, ...
+    method : {"mondrian", "full_domain", "local_recoding", "histories", "mingen", "genetic"}, or an object of them
         Any name in `hushtable.anonymizers.METHODS`, or ``{name: {option: value}}`` as a policy writes it.
     hierarchies : mapping of column to Hierarchy, rule, path or "auto", or a path, optional
         See `Hierarchy.build`; a path alone is that of a file of domains for several columns.

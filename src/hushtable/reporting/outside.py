@@ -123,7 +123,7 @@ def _promise(released: Released) -> str:
     linked = (
         f" Column {released.person} links the records of a person: whoever knows several of them may be right more "
         "often."
-        if released.linkage
+        if released.linkage and not any(model.needs.histories for model in getattr(claim, "models", ()))
         else ""
     )
     return (

@@ -110,6 +110,12 @@ def _linked(released: Released, *, is_external: bool) -> str:
         return f"{one} No published column says which records are one person's."
     if linkage is None:
         return f"{one} Column {released.person} links the records of a person; nobody has several."
+    asked = [each.name for each in getattr(released.claim, "models", ()) if each.needs.histories]
+    if asked:
+        return (
+            f"{one} Column {released.person} links the records of a person; {and_(asked)} was judged from the "
+            f"published cells: {released.claim.sentence}."
+        )
     if is_external:
         return (
             f"{one} Column {released.person} links the records of a person: whoever knows several of them may find "

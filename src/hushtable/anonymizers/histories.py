@@ -1,0 +1,379 @@
+"""Persons in groups by how alike their histories are, and their records aligned: what linked k-anonymity takes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import ClassVar, Final, NamedTuple
+
+import numpy as np
+
+from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray
+from hushtable.anonymizers import publish
+from hushtable.anonymizers.judging import Judge
+from hushtable.anonymizers.method import Found, Offers, Problem
+from hushtable.errors import InfeasibleError, InputError, check_whole, listed, with_hint
+from hushtable.recoding import Axis, Recoding, lay_out, relative
+from hushtable.search import Clock
+from hushtable.tables import Partition
+
+__all__ = ["Histories"]
+
+_STEPS_PER_PERSON: Final = 30
+_MOST_STEPS: Final = 3_000
+_FEWEST_STEPS: Final = 600
+_HEAT: Final = 0.3  # of the mean cost of a group
+_OF_TIME: Final = 1e3  # how much more than all other columns the time decides which records are aligned
+
+
+@dataclass(frozen=True, slots=True)
+class Histories:
+    """Make the histories of at least k persons equal, so that a pseudonym links records and finds nobody.
+
+    Persons come into groups. Within a group records are aligned, one of each person, and every row of the alignment
+    publishes one cell a column for all of them. A record without a partner is left out.
+
+    Parameters
+    ----------
+    time : str, optional
+        A quasi-identifier by which records are aligned: those nearest in it, and then by the other columns.
+    seed : int
+
+    Notes
+    -----
+    Persons are cut at medians of how many records they have and where these lie in each column, as Mondrian cuts
+    records; or, where that leaves out more than may be suppressed, they are grouped so that as few records as possible
+    are left out, which takes O(k persons). A simulated annealing then exchanges and moves persons between groups: 30
+    steps a person, from 600 to 3,000, which ``Budget(nodes=)`` counts. The person with the fewest records begins the
+    alignment of a group; the records of each other are assigned so that the published cells grow least.
+
+    Where nothing says whose record a row is, every record is a person. Hierarchies are published, and taken for
+    intervals of their order in the search. The idea of groups of equal records of several is that of Gong et al.,
+    "Anonymizing 1:M microdata with high utility", Knowledge-Based Systems 115, 2017.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> import hushtable as ht
+    >>> visits = pl.DataFrame({"who": ["P", "P", "Q", "Q"], "age": [31, 50, 52, 33]})
+    >>> release = ht.anonymize(visits, quasi_identifiers=["age"], models=[ht.LinkedKAnonymity(2)], person="who",
+    ...                        method=ht.Histories(), roles="trust")
+    >>> release.frame.rows()
+    [('P', '[31, 33]'), ('P', '[50, 52]'), ('Q', '[50, 52]'), ('Q', '[31, 33]')]
+    """
+
+    time: str | None = None
+    seed: int = 0
+
+    name: ClassVar[str] = "histories"
+    offers: ClassVar[Offers] = Offers(
+        parts_equal_records=True, suppresses=True, keeps_apart=False, merges_classes=True, finds_histories=True
+    )
+
+    def __post_init__(self) -> None:
+        check_whole("Histories was given seed", self.seed, 0)
+
+    def search(self, problem: Problem) -> Found:
+        """Group persons, exchange them, and align their records; a budget's nodes are steps."""
+        if self.time is not None and self.time not in problem.columns:
+            msg = with_hint(
+                f"Histories was given time={self.time!r}.", f"choose a quasi-identifier: {listed(problem.columns)}."
+            )
+            raise InputError(msg)
+        clock = problem.clock.anew()
+        crowd = _crowd(problem, self.time)
+        found = min(_starts(crowd, problem), key=lambda each: each.cost)
+        clock.note(found.cost / crowd.n_cells, at=0)
+        found, n_steps, is_ended = _annealed(crowd, found, problem, clock, self.seed)
+        clock.note(found.cost / crowd.n_cells, at=n_steps)
+        labels = _labels(crowd, found.groups)
+        kept = np.flatnonzero(labels >= 0)
+        part, n_classes = problem.table.take(kept), int(labels.max()) + 1
+        recoding = publish.from_classes(
+            part, Partition.from_labels(labels[kept], n_classes, part.counts), crowd.axes, "tight"
+        )
+        if not any(model.needs.histories for model in problem.judge.models):
+            labels, recoding = _merged(labels, recoding)
+            n_classes = int(labels.max()) + 1
+        trace = clock.trace(repr(self), n_steps, complete=not is_ended, seed=self.seed)
+        return Found(Partition.from_labels(labels, n_classes, problem.table.counts), recoding, trace)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Crowd:
+    """Persons and where their records lie.
+
+    Attributes
+    ----------
+    places : ndarray of float64, shape (n_rows, n_columns)
+        Of ordered columns in [0, 1]; of others the code. NaN is missing.
+    shares : ndarray of float64, shape (n_columns,)
+        What a second value of a column that is not ordered costs; 0 where it is ordered.
+    weights : ndarray of float64, shape (n_columns,)
+    pull : ndarray of float64, shape (n_columns,)
+        How much each column decides which records are aligned.
+    rows : list of ndarray of int64
+        Of every person.
+    """
+
+    axes: Sequence[Axis] = field(repr=False)
+    places: FloatArray = field(repr=False)
+    shares: FloatArray = field(repr=False)
+    weights: FloatArray = field(repr=False)
+    pull: FloatArray = field(repr=False)
+    rows: list[CountArray] = field(repr=False)
+    n_nobodys: int
+
+    @property
+    def n_cells(self) -> float:
+        """What it costs to lose all."""
+        return float(len(self.places) * self.weights.sum())
+
+
+class _Grouped(NamedTuple):
+    """Groups of persons, what each costs, and how many records it leaves out."""
+
+    groups: list[CountArray]
+    costs: list[float]
+    n_left_out: int
+
+    @property
+    def cost(self) -> float:
+        return sum(self.costs)
+
+
+def _crowd(problem: Problem, time: str | None) -> _Crowd:
+    table, judge = problem.table, problem.judge
+    axes = lay_out(judge.laid_out, problem.columns, problem.ladders, {})
+    weights = relative([problem.loss.weights.get(name, 1.0) for name in problem.columns])
+    columns, shares = [], []
+    for axis in axes:
+        codes = table.codes[table.index(axis.column.name)]
+        place = axis.place[codes + 1]
+        if axis.is_cut_in_order:
+            places = axis.positions[place]
+        else:
+            places = place / max(1, axis.n_places - 1) if axis.is_ordered else codes.astype(np.float64)
+        places = np.where(codes < 0, np.nan, places)
+        columns.append(places)
+        shares.append(0.0 if axis.is_ordered else 1.0 / max(1, axis.domain))
+    persons = np.arange(table.n_rows) if judge.person is None else table.codes[table.index(judge.person)]
+    order = np.argsort(persons, kind="stable")
+    order = order[persons[order] >= 0]
+    starts = np.flatnonzero(np.diff(persons[order], prepend=-1))
+    rows = [each.astype(np.int64) for each in np.split(order, starts[1:])]
+    pull = weights * np.array([_OF_TIME if name == time else 1.0 for name in problem.columns])
+    nobodys = int((persons < 0).sum())
+    return _Crowd(axes, np.column_stack(columns), np.array(shares), weights, pull, rows, nobodys)
+
+
+def _aligned(crowd: _Crowd, group: CountArray) -> tuple[list[CountArray], float, int]:
+    """Align the records of a group: the rows of each line, what the group costs, and how many records are left out.
+
+    The fewest records come first; the records of another person are assigned so that cells grow least.
+    """
+    from scipy.optimize import linear_sum_assignment
+
+    order = sorted(group.tolist(), key=lambda person: len(crowd.rows[person]))
+    first = crowd.rows[order[0]]
+    is_set = crowd.shares > 0
+    lines = first[None, :]
+    low = high = crowd.places[first]
+    for person in order[1:]:
+        rows = crowd.rows[person]
+        new = crowd.places[rows]
+        # What each line would grow by in each column, shape (n_lines, n_records, n_columns).
+        wide, narrow = np.fmax(high[:, None], new[None]), np.fmin(low[:, None], new[None])
+        growth = (wide - narrow) - (high - low)[:, None]
+        held = crowd.places[lines]
+        is_held = ((held[:, :, None] == new) | (np.isnan(held[:, :, None]) & np.isnan(new))).any(axis=0)
+        growth = np.where(is_set, np.where(is_held, 0.0, crowd.shares), growth)
+        growth = np.where(np.isnan(new)[None] != np.isnan(held[0])[:, None], np.where(is_held, 0.0, 1.0), growth)
+        growth = np.nan_to_num(growth)
+        _, chosen = linear_sum_assignment((growth * crowd.pull).sum(axis=2))
+        lines = np.vstack([lines, rows[chosen]])
+        low, high = np.fmin(low, new[chosen]), np.fmax(high, new[chosen])
+    n_left_out = sum(len(crowd.rows[person]) for person in order) - lines.size
+    shares = _shares(crowd, crowd.places[lines], is_set)
+    cost = float((shares * crowd.weights).sum() * len(order) + n_left_out * crowd.weights.sum())
+    return list(lines.T), cost, n_left_out
+
+
+def _shares(crowd: _Crowd, held: FloatArray, is_set: BoolArray) -> FloatArray:
+    """Return the share of each column that each line publishes; held has shape (n_members, n_lines, n_columns)."""
+    missing = np.isnan(held)
+    # Places and codes are 0 or more, so that the missing value is one of its own below them.
+    values = np.sort(np.where(missing, -1.0, held), axis=0)
+    n_distinct = 1 + (np.diff(values, axis=0) > 0).sum(axis=0)
+    as_set = np.where(n_distinct > 1, n_distinct * crowd.shares, 0.0)
+    spans = np.where(missing.all(axis=0), 0.0, np.where(missing.any(axis=0), 1.0, values[-1] - values[0]))
+    return np.minimum(np.where(is_set, as_set, spans), 1.0)
+
+
+def _starts(crowd: _Crowd, problem: Problem) -> list[_Grouped]:
+    """Return the groups to begin with that leave out no more than may be suppressed."""
+    judge, k = problem.judge, problem.judge.min_size
+    most = problem.most_suppressed - crowd.n_nobodys
+    n_records = np.array([len(rows) for rows in crowd.rows])
+    by_cuts = _cut(_features(crowd, n_records), n_records, k)
+    rank = np.argsort(np.concatenate(by_cuts))
+    by_length = _fewest_left_out(np.lexsort((rank, n_records)), n_records, k)
+    found = [_graded(crowd, _repaired(crowd, groups, judge)) for groups in (by_cuts, by_length)]
+    able = [each for each in found if each.n_left_out <= most]
+    if not able:
+        fewest = min(each.n_left_out for each in found) + crowd.n_nobodys
+        msg = with_hint(
+            f"equal histories of {k} persons leave out {fewest:,} of {problem.table.n_records:,} records, and "
+            f"{problem.most_suppressed:,} may be suppressed.",
+            f"allow a share of {np.ceil(1e3 * fewest / problem.table.n_records) / 1e3:g} "
+            "(`limits: {suppression: ...}`), or ask for a smaller k.",
+        )
+        raise InfeasibleError(msg)
+    return able
+
+
+def _features(crowd: _Crowd, n_records: CountArray) -> FloatArray:
+    """Return where the records of every person lie: the mean, lowest and highest place in every column."""
+    owner = np.repeat(np.arange(len(n_records)), n_records)
+    rows, starts = np.concatenate(crowd.rows), np.cumsum(n_records) - n_records
+    of_columns = []
+    for j, share in enumerate(crowd.shares):
+        places = np.nan_to_num(crowd.places[rows, j]) * (share or 1.0)
+        mean = np.bincount(owner, weights=places) / n_records
+        of_columns += [mean, np.minimum.reduceat(places, starts), np.maximum.reduceat(places, starts)]
+    return np.column_stack(of_columns)
+
+
+def _cut(features: FloatArray, n_records: CountArray, k: int) -> list[CountArray]:
+    """Cut persons at the median of what differs most, until fewer than 2 k are together."""
+    found, left = [], [np.arange(len(features))]
+    while left:
+        persons = left.pop()
+        if len(persons) < 2 * k:
+            found.append(persons)
+            continue
+        widths = np.ptp(features[persons], axis=0)
+        own, counts = features[persons, widths.argmax()], n_records[persons]
+        key = counts if np.ptp(counts) / counts.mean() >= widths.max() else own
+        order = persons[np.argsort(key, kind="stable")]
+        # A multiple of k, so that few groups are larger than they need to be.
+        middle = k * max(1, len(order) // (2 * k))
+        left += [order[middle:], order[:middle]]
+    return found
+
+
+def _fewest_left_out(order: CountArray, n_records: CountArray, k: int) -> list[CountArray]:
+    """Group persons in the order of how many records they have so that the fewest are left out."""
+    counts = n_records[order]
+    n = len(counts)
+    before = np.append(0, np.cumsum(counts)).tolist()
+    lowest = counts.tolist()
+    best, came_from = [0.0] + [np.inf] * n, [0] * (n + 1)
+    for end in range(k, n + 1):
+        for begin in range(max(0, end - 2 * k + 1), end - k + 1):
+            cost = best[begin] + before[end] - before[begin] - lowest[begin] * (end - begin)
+            if cost < best[end]:
+                best[end], came_from[end] = cost, begin
+    groups, end = [], n
+    while end:
+        groups.append(order[came_from[end] : end])
+        end = came_from[end]
+    return groups[::-1]
+
+
+def _repaired(crowd: _Crowd, groups: list[CountArray], judge: Judge) -> list[CountArray]:
+    """Merge groups with the next until every line of each satisfies the models."""
+    if _is_by_size(judge):
+        return groups
+    made: list[CountArray] = []
+    waiting = np.empty(0, dtype=np.int64)
+    for group in groups:
+        waiting = np.append(waiting, group)
+        if _passes(crowd, waiting, judge):
+            made.append(waiting)
+            waiting = waiting[:0]
+    while len(waiting):
+        if not made:
+            msg = with_hint("no group of persons satisfies the models with aligned records.", "ask for less.")
+            raise InfeasibleError(msg)
+        waiting = np.append(made.pop(), waiting)
+        if _passes(crowd, waiting, judge):
+            made.append(waiting)
+            waiting = waiting[:0]
+    return made
+
+
+def _is_by_size(judge: Judge) -> bool:
+    return all(model.needs.histories or model.name == "k-anonymity" for model in judge.models)
+
+
+def _passes(crowd: _Crowd, group: CountArray, judge: Judge) -> bool:
+    """Tell whether every line of a group satisfies the models."""
+    if len(group) < judge.min_size:
+        return False
+    if _is_by_size(judge):
+        return True
+    lines, _, _ = _aligned(crowd, group)
+    offsets = np.cumsum([0, *map(len, lines)])
+    return bool(judge.passes(offsets, np.concatenate(lines).astype(np.int32)).all())
+
+
+def _graded(crowd: _Crowd, groups: list[CountArray]) -> _Grouped:
+    graded = [_aligned(crowd, group)[1:] for group in groups]
+    return _Grouped(groups, [cost for cost, _ in graded], sum(n for _, n in graded))
+
+
+def _annealed(crowd: _Crowd, start: _Grouped, problem: Problem, clock: Clock, seed: int) -> tuple[_Grouped, int, bool]:
+    """Exchange persons of two groups, or move one; return the best groups, the steps, and whether a budget ended it."""
+    n_steps = min(max(_STEPS_PER_PERSON * len(crowd.rows), _FEWEST_STEPS), _MOST_STEPS)
+    groups, costs, n_left_out = list(start.groups), list(start.costs), start.n_left_out
+    best, reached, rng = start, start.cost, np.random.default_rng(seed)
+    left_out = [sum(len(crowd.rows[p]) for p in g) - len(g) * min(len(crowd.rows[p]) for p in g) for g in groups]
+    judge, most = problem.judge, problem.most_suppressed - crowd.n_nobodys
+    heat, lowest = _HEAT * start.cost / len(groups), start.cost
+    for step in range(n_steps if len(groups) > 1 and start.cost > 0 else 0):
+        if clock.is_over(step + 1):
+            return best, step, True
+        clock.tell(step / n_steps)
+        one, other = rng.choice(len(groups), 2, replace=False).tolist()
+        changed = _changed(groups[one], groups[other], judge.min_size, rng)
+        (of_one, cost_one, out_one), (of_other, cost_other, out_other) = (
+            (each, *_aligned(crowd, each)[1:]) for each in changed
+        )
+        n_after = n_left_out - left_out[one] - left_out[other] + out_one + out_other
+        gain = costs[one] + costs[other] - cost_one - cost_other
+        if n_after > most or rng.random() >= np.exp(min(0.0, gain / (heat * (1 - step / n_steps) + 1e-12))):
+            continue
+        if not all(_passes(crowd, each, judge) for each in changed):
+            continue
+        groups[one], groups[other] = of_one, of_other
+        costs[one], costs[other], left_out[one], left_out[other] = cost_one, cost_other, out_one, out_other
+        n_left_out, reached = n_after, reached - gain
+        if reached < lowest - 1e-9:
+            lowest, best = reached, _Grouped(list(groups), list(costs), n_left_out)
+    return best, n_steps if len(groups) > 1 and start.cost > 0 else 0, False
+
+
+def _changed(one: CountArray, other: CountArray, k: int, rng: np.random.Generator) -> tuple[CountArray, CountArray]:
+    """Return two groups after one person has moved, where enough stay, or two have changed places."""
+    i, j = int(rng.integers(len(one))), int(rng.integers(len(other)))
+    if len(one) > k and rng.random() < 1 / 2:
+        return np.delete(one, i), np.append(other, one[i])
+    return np.append(np.delete(one, i), other[j]), np.append(np.delete(other, j), one[i])
+
+
+def _labels(crowd: _Crowd, groups: list[CountArray]) -> CodeArray:
+    """Number the lines of all groups; a record of no line has -1."""
+    labels, n_lines = np.full(len(crowd.places), -1, dtype=np.int32), 0
+    for group in groups:
+        for line in _aligned(crowd, group)[0]:
+            labels[line] = n_lines
+            n_lines += 1
+    return labels
+
+
+def _merged(labels: CodeArray, recoding: Recoding) -> tuple[CodeArray, Recoding]:
+    """Make one class of those that publish the same cells, as readers see them."""
+    _, first, class_of = np.unique(recoding.combinations()[:-1], return_index=True, return_inverse=True)
+    merged = np.append(class_of.reshape(-1), -1)[labels].astype(np.int32)
+    return merged, recoding.take(first)

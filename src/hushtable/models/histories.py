@@ -1,0 +1,117 @@
+"""Models of persons with several records, which a published column links.
+
+They judge the history of a person: the multiset of the published records under one pseudonym. What a class has to
+satisfy follows from it: whoever hides among k histories hides among k persons in every class of a record.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from hushtable._types import RULE_SIZE, BoolArray, CountArray, FloatArray
+from hushtable.models.base import NO_GROUNDS, ClassStats, Ground, Needs, Rule
+from hushtable.models.identity import check_whole
+
+__all__ = ["HistoryModel", "KMAnonymity", "LinkedKAnonymity"]
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryModel:
+    """What the models of histories have in common.
+
+    Parameters
+    ----------
+    k : int
+        At least 1.
+    """
+
+    k: int
+
+    name: ClassVar[str]
+    monotone_coarsening: ClassVar[bool] = True
+    monotone_suppression: ClassVar[bool] = False
+    higher_is_safer: ClassVar[bool] = True
+    needs: ClassVar[Needs] = Needs(histories=True)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "k", check_whole(self.name, "k", self.k))
+
+    @property
+    def min_size(self) -> int:
+        """Classes of fewer than k records cannot pass."""
+        return self.k
+
+    def measure(self, stats: ClassStats) -> FloatArray:
+        """Return the persons in every class; higher is safer."""
+        return stats.crowd.astype(np.float64)
+
+    def passes(self, stats: ClassStats) -> BoolArray:
+        """Tell which classes hold at least k persons."""
+        return np.asarray(stats.crowd >= self.k)
+
+    def rule(self, totals: Mapping[str, CountArray], grounds: Mapping[str, Ground] = NO_GROUNDS) -> Rule:
+        """Judge by the persons."""
+        return Rule(RULE_SIZE, None, float(self.k))
+
+
+@dataclass(frozen=True, slots=True)
+class LinkedKAnonymity(HistoryModel):
+    """The history of every person is equal to those of at least k - 1 others.
+
+    Someone who knows all records of a person finds at least k persons.
+
+    Parameters
+    ----------
+    k : int
+        At least 1.
+
+    Notes
+    -----
+    The published records under one pseudonym are a multiset of rows of quasi-identifiers. Nergiz, Clifton, Nergiz,
+    "Multirelational k-anonymity", ICDE 2007, and Gong et al., "Anonymizing 1:M microdata with high utility",
+    Knowledge-Based Systems 115, 2017, ask the same of the records of one person, who is a row of a table of its own
+    there. Here the published column of pseudonyms is that table.
+
+    Examples
+    --------
+    >>> LinkedKAnonymity(5).k
+    5
+    """
+
+    name: ClassVar[str] = "linked-k-anonymity"
+
+
+@dataclass(frozen=True, slots=True)
+class KMAnonymity(HistoryModel):
+    """Someone who knows any m records of a person finds at least k persons who could have them.
+
+    Parameters
+    ----------
+    k : int
+        At least 1.
+    m : int
+        Known records, at least 1. Of a person with fewer records, all of them are known.
+
+    Notes
+    -----
+    Terrovitis, Mamoulis, Kalnis, "Privacy-preserving anonymization of set-valued data", VLDB 2008, of records instead
+    of items, as Mohammed, Fung, Debbabi, "Walking in the crowd", CIKM 2009, bound what is known of a trajectory. The
+    papers know sets; here every known record needs a row of its own, as a person may have the same record twice.
+
+    Examples
+    --------
+    >>> KMAnonymity(5, m=2).m
+    2
+    """
+
+    m: int
+
+    name: ClassVar[str] = "km-anonymity"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "k", check_whole(self.name, "k", self.k))
+        object.__setattr__(self, "m", check_whole(self.name, "m", self.m))
