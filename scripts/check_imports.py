@@ -91,7 +91,7 @@ ALLOWED = {
     },
     "rich": {"cli/terminal.py"},
     "matplotlib": {"plots/style.py"},
-    "sklearn": {"quality/prediction.py", "sklearn.py"},
+    "sklearn": {"quality/prediction.py", "risk/attacks/inference.py", "sklearn.py"},
 }
 
 
@@ -99,7 +99,7 @@ ALLOWED = {
 # functions that have the name of their file, which would hide them, and a room inside a room.
 INSIDES = {
     *("io.csv", "quality.similarity"),
-    *("risk.assess", "risk.mpuccs"),
+    *("risk.assess", "risk.mpuccs", "risk.attacks.inference", "risk.attacks.linkability", "risk.attacks.singling_out"),
 }
 
 

@@ -86,6 +86,10 @@ from .risk import (
     petsard_mpuccs as petsard_mpuccs,
 )
 from .risk.assess import assess as assess
+from .risk.attacks.attack import Attack as Attack
+from .risk.attacks.inference import inference as inference
+from .risk.attacks.linkability import linkability as linkability
+from .risk.attacks.singling_out import singling_out as singling_out
 from .risk.mpuccs import mpuccs as mpuccs
 from .search import Budget as Budget, Effort as Effort, Trace as Trace
 from .synthesizers import Bootstrap as Bootstrap, Copula as Copula, Independent as Independent, synthesize as synthesize

@@ -23,6 +23,7 @@ import typer
 
 from hushtable.cli import (
     assess,
+    attack,
     batches,
     compare,
     discover,
@@ -62,6 +63,7 @@ _EXAMPLES: Final[Mapping[Callable[..., None], str]] = {
     utility.utility: "hushtable utility people.csv release.parquet",
     report.report: "hushtable report release.csv --original people.csv -p policy.yaml -o report.html",
     risks.mpuccs: "hushtable mpuccs original.csv synthetic.csv --sizes 1,2,3 --control control.csv",
+    attack.attack: "hushtable attack original.csv synthetic.csv --control control.csv --fail-above singling-out=0.1",
     risks.uniques: "hushtable uniques people.csv --columns age,sex,postcode",
     discover.scores: "hushtable scores people.csv --columns age,sex --columns age,sex,postcode",
     discover.select: "hushtable select people.csv --objective distinction=1,attribute_length_penalty=-0.5",

@@ -1,4 +1,5 @@
 from .assessment import RiskAssessment as RiskAssessment
+from .attacks.attack import Attack as Attack, Attacks as Attacks, Tries as Tries, beyond as beyond
 from .bands import record_bands as record_bands, size_bands as size_bands, stair as stair
 from .mpuccs import Mpuccs as Mpuccs, encoded as encoded
 from .petsard import PETSARD_UNITS as PETSARD_UNITS, PetsardMpuccs as PetsardMpuccs, petsard_mpuccs as petsard_mpuccs
