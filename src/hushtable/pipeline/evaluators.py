@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Final, Literal
@@ -14,11 +15,14 @@ from hushtable.errors import InputError, with_hint
 from hushtable.io import Frame, frames
 from hushtable.pipeline.modules import Names
 from hushtable.pipeline.results import Columns, Evaluation, NamedFiles, Tables
-from hushtable.policy import MisplacedError, Policy, Record, failures, mpuccs_figures
+from hushtable.policy import LimitedFigure, MisplacedError, Policy, Record, failures, mpuccs_figures
 from hushtable.quality import diagnosis
 from hushtable.quality.similarity import similarity
 from hushtable.release import manifest
-from hushtable.risk import PETSARD_UNITS, encoded, petsard_mpuccs
+from hushtable.risk import PETSARD_UNITS, Attack, encoded, petsard_mpuccs
+from hushtable.risk.attacks.inference import inference
+from hushtable.risk.attacks.linkability import linkability
+from hushtable.risk.attacks.singling_out import singling_out
 from hushtable.risk.mpuccs import mpuccs
 from hushtable.tables import Table
 
@@ -337,16 +341,104 @@ class DiagnosisEvaluator(Evaluator):
         )
 
 
+class AttackEvaluator(Evaluator):
+    """An attack against its control: `hushtable.singling_out`, `hushtable.linkability`, `hushtable.inference`.
+
+    Its global report has the names of PETsARD 1.6.0.
+    """
+
+    figures = ("risk", "risk_CI_top", "attack_rate")
+
+    n_attacks: int = Field(default=2000, ge=1, strict=True)
+    control: str | None = None
+    n_jobs: Any = None
+
+    def inputs(self, files: NamedFiles) -> tuple[Path, ...]:
+        """Return the control's file."""
+        return () if self.control is None else (files.find(self.control),)
+
+    def evaluate(self, tables: Tables, files: NamedFiles, seed: int, wanted: Collection[str]) -> Evaluation:
+        """Attack the people, and those who were kept out."""
+        tables.check_made()
+        control = tables.control if self.control is None else _read_control(files.find(self.control), tables.people)
+        found = self.attack(
+            tables.people,
+            tables.current,
+            control=None if control is None else control.drop(tables.removed),
+            n_attacks=self.n_attacks,
+            seed=seed,
+        )
+        figures: dict[str, list[Any]] = {"risk": [found.risk.value]}
+        figures |= {"risk_CI_btm": [found.risk.low], "risk_CI_top": [found.risk.high]}
+        for name in ("attack", "baseline", "control"):
+            rate = found.rates.get(name)
+            figures[f"{name}_rate"] = [None if rate is None else rate.value]
+            figures[f"{name}_rate_err"] = [None if rate is None else (rate.high - rate.low) / 2]
+        return Evaluation.of({"global": figures}, {"most": found.most})
+
+    def failures(self, found: Evaluation) -> list[str]:
+        """Say which limits do not hold; a figure that is not known holds none."""
+        known = {name: found.figures[name] for name in self.limit}
+        most = found.judged["most"]
+        doubts = {
+            name: "the control is too small" if most <= limit and name != "attack_rate" else ""
+            for name, limit in self.limit.items()
+        }
+        figures = {
+            name: LimitedFigure(math.nan if each is None else each, "of an attack", doubts[name])
+            for name, each in known.items()
+        }
+        return [each["because"] for each in failures(figures, self.limit)]
+
+    def attack(self, original: Frame, made: Frame, **options: Any) -> Attack:
+        """Make the attack."""
+        raise NotImplementedError
+
+
+class SinglingOutEvaluator(AttackEvaluator):
+    """Queries that select one synthetic record and one person: `hushtable.singling_out`."""
+
+    method: Literal["anonymeter-singlingout"]
+    n_cols: int = 3
+    mode: Literal["multivariate", "univariate"] = "multivariate"
+    max_attempts: int = Field(default=500_000, ge=1, strict=True)
+
+    def attack(self, original: Frame, made: Frame, **options: Any) -> Attack:
+        """Make the attack."""
+        return singling_out(
+            original, made, n_cols=self.n_cols, mode=self.mode, max_attempts=self.max_attempts, **options
+        )
+
+
+class LinkabilityEvaluator(AttackEvaluator):
+    """Two halves of what is known that lead to one record: `hushtable.linkability`."""
+
+    method: Literal["anonymeter-linkability"]
+    aux_cols: tuple[Names, Names]
+    n_neighbors: int = Field(default=1, ge=1, strict=True)
+
+    def attack(self, original: Frame, made: Frame, **options: Any) -> Attack:
+        """Make the attack."""
+        return linkability(original, made, aux_columns=self.aux_cols, n_neighbors=self.n_neighbors, **options)
+
+
+class InferenceEvaluator(AttackEvaluator):
+    """A secret that is guessed from the synthetic records: `hushtable.inference`."""
+
+    method: Literal["anonymeter-inference"]
+    secret: str
+    aux_cols: Names | None = None
+    regression: bool | None = None
+
+    def attack(self, original: Frame, made: Frame, **options: Any) -> Attack:
+        """Make the attack."""
+        asked: dict[str, Any] = {"secret": self.secret, "aux_columns": self.aux_cols, "regression": self.regression}
+        return inference(original, made, **asked, **options)
+
+
 class LeftOut(Evaluator):
     """An evaluator of PETsARD's that is not built: its parameters are read, and a run says that it was left out."""
 
-    n_attacks: Any = None
-    n_cols: Any = None
-    max_attempts: Any = None
-    aux_cols: Any = None
-    n_neighbors: Any = None
-    secret: Any = None
-    n_jobs: Any = None
     target: Any = None
     n_clusters: Any = None
     stats_method: Any = None
@@ -365,7 +457,9 @@ EVALUATORS: Final[dict[str, type[Evaluator]]] = {
     "verify": VerifyEvaluator,
     **dict.fromkeys(("default", "quality", "sdmetrics-qualityreport"), SimilarityEvaluator),
     **dict.fromkeys(("diagnosis", "sdmetrics-diagnosticreport"), DiagnosisEvaluator),
-    **dict.fromkeys(("anonymeter-singlingout", "anonymeter-linkability", "anonymeter-inference"), LeftOut),
+    "anonymeter-singlingout": SinglingOutEvaluator,
+    "anonymeter-linkability": LinkabilityEvaluator,
+    "anonymeter-inference": InferenceEvaluator,
     **dict.fromkeys(("mlutility-classification", "mlutility-regression", "mlutility-cluster"), LeftOut),
     **dict.fromkeys(("stats", "custom_method"), LeftOut),
 }
