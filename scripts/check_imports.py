@@ -91,7 +91,7 @@ ALLOWED = {
     },
     "rich": {"cli/terminal.py"},
     "matplotlib": {"plots/style.py"},
-    "sklearn": {"quality/prediction.py", "risk/attacks/inference.py", "sklearn.py"},
+    "sklearn": {"quality/prediction.py", "risk/attacks/attribution.py", "risk/attacks/inference.py", "sklearn.py"},
 }
 
 

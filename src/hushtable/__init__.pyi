@@ -87,6 +87,9 @@ from .risk import (
 )
 from .risk.assess import assess as assess
 from .risk.attacks.attack import Attack as Attack
+from .risk.attacks.attribution import rapid as rapid, tcap as tcap
+from .risk.attacks.distances import dcr as dcr, nndr as nndr
+from .risk.attacks.figure import PrivacyFigure as PrivacyFigure
 from .risk.attacks.inference import inference as inference
 from .risk.attacks.linkability import linkability as linkability
 from .risk.attacks.singling_out import singling_out as singling_out
