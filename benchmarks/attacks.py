@@ -21,20 +21,14 @@ HALVES = (["age", "type_employer", "education", "marital", "race"], ["occupation
           "income"])  # fmt: skip
 PEER = """
 import json, sys, time
-from importlib.metadata import version
 import pandas as pd
 from anonymeter.evaluators import InferenceEvaluator, LinkabilityEvaluator, SinglingOutEvaluator
 folder, halves = sys.argv[1], json.loads(sys.argv[2])
 ori, syn, control = (pd.read_csv(f"{folder}/ctgan_{name}.csv") for name in ("ori", "syn", "control"))
-if version("anonymeter") >= "1.1":
-    import polars as pl
-    frames = [pl.from_pandas(each) for each in (ori, syn, control)]
-else:
-    frames = [ori, syn, control]
 others = [name for name in ori.columns if name != "income"]
 made = {
     "singling out": lambda: SinglingOutEvaluator(
-        ori=frames[0], syn=frames[1], control=frames[2], n_attacks=500, n_cols=3).evaluate(),
+        ori=ori, syn=syn, control=control, n_attacks=500, n_cols=3).evaluate(),
     "linkability": lambda: LinkabilityEvaluator(
         ori=ori, syn=syn, control=control, aux_cols=halves, n_neighbors=10, n_attacks=2000).evaluate(n_jobs=1),
     "inference": lambda: InferenceEvaluator(
@@ -69,7 +63,8 @@ def beside(folder: Path, peer: str | None) -> None:
         seconds = time.process_time() - began
         print(
             f"{name:36} {found.n_success}/{found.baseline.n_success}/{found.control.n_success:.1f} of "
-            f"{found.n_attacks}  risk {found.risk.value:.3f} [{found.risk.low:.3f}, {found.risk.high:.3f}]  {seconds:.2f} s"
+            f"{found.n_attacks}  risk {found.risk.value:.3f} [{found.risk.low:.3f}, {found.risk.high:.3f}]  "
+            f"{seconds:.2f} CPU s"
         )
     if peer is None:
         return

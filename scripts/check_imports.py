@@ -75,6 +75,7 @@ ALLOWED = {
         "cli/__init__.py",
         "cli/arguments.py",
         "cli/assess.py",
+        "cli/attack.py",
         "cli/batches.py",
         "cli/compare.py",
         "cli/discover.py",

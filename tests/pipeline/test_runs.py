@@ -744,7 +744,9 @@ def test_what_is_internal_is_its_owners_alone(folder: Path) -> None:
 
 
 def test_what_is_left_out_is_no_success_unless_it_is_allowed_by_name(folder: Path) -> None:
-    text = "Loader: {people: {filepath: people.csv}}\nEvaluator: {attack: {method: mlutility-classification, target: a}}\n"
+    text = (
+        "Loader: {people: {filepath: people.csv}}\nEvaluator: {attack: {method: mlutility-classification, target: a}}\n"
+    )
     made = pipeline(folder, text)
     done = made.run(folder / "out")
     assert done.missing == ("Evaluator[attack]: mlutility-classification",)

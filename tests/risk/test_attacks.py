@@ -117,9 +117,7 @@ def test_sizes_are_matched_by_the_exact_mean_of_all_draws():
     assert found.compared.n_success < found.attack.n_success
     assert found.most == 0.5
     assert "even a copy of the table would show a risk of 0.5" in found.notes[0]
-    drawn = [
-        ht.singling_out(ORIGINAL.sample(150, seed=each), made, n_attacks=300).n_success for each in range(12)
-    ]
+    drawn = [ht.singling_out(ORIGINAL.sample(150, seed=each), made, n_attacks=300).n_success for each in range(12)]
     assert abs(np.mean(drawn) - found.compared.n_success) < 3 * np.std(drawn)
 
 

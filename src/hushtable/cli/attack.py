@@ -39,7 +39,7 @@ def attack(
     neighbors: Annotated[int, typer.Option(min=1, help="Nearest records of each half.")] = 1,
     secret: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="A column to infer, or several; each one when not given.", show_default=False),
+        typer.Option(metavar="NAME", help="A column to infer; each one when not given.", show_default=False),
     ] = None,
     attacks: Annotated[int, typer.Option("--attacks", min=1, help="Attacks of each kind.")] = 500,
     seed: Annotated[int, typer.Option(min=0, help="Seed of everything that is drawn.")] = 0,

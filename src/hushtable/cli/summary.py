@@ -312,7 +312,7 @@ def attack_lines(found: Attacks) -> list[str]:
     titles = ("attack", "made", "succeed", "by chance", "on the control", "risk", "95 % interval")
     lines = []
     for kind in ("singling out", "linkability", "inference"):
-        attacks = found.of(kind)  # type: ignore[arg-type]  # one of the kinds
+        attacks = found.of(kind)
         if not attacks:
             continue
         lines += [kind.capitalize(), aligned(titles, [_attack_row(each) for each in attacks], right=titles[1:])]

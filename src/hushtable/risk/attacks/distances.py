@@ -108,11 +108,14 @@ def nndr(
     0.0
     """
     known, made, tables = _drawn(original, synthetic, control, n_records, specs, seed)
-    figures = {}
+    figures: dict[str, float] = {}
     for name, rows in tables.items():
         far = _distances(known, made, known.distinct(rows), 2)
         ratios = far[:, 0] / far[:, 1] if far.shape[1] == 2 else np.full(len(far), np.nan)
-        figures |= {f"low_of_{name}": float(np.quantile(ratios, _LOW_TAIL)), f"median_of_{name}": float(np.median(ratios))}
+        figures |= {
+            f"low_of_{name}": float(np.quantile(ratios, _LOW_TAIL)),
+            f"median_of_{name}": float(np.median(ratios)),
+        }
     return PrivacyFigure("nndr", figures["low_of_original"], np.nan, np.nan, made.codes.shape[1], figures)
 
 

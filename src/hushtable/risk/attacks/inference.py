@@ -118,7 +118,7 @@ def _guess(
 ) -> FloatArray:
     made = _secrets(known, secret, known.synthetic)
     if model == "nearest":
-        return made[nearest(known, targets.codes, known.synthetic.codes, by, 1)[0][:, 0]]
+        return np.asarray(made[nearest(known, targets.codes, known.synthetic.codes, by, 1)[0][:, 0]])
     return _boosted(known, by, made, seed, is_near, targets)
 
 
@@ -148,7 +148,7 @@ def _secrets(known: Coded, secret: str, rows: JointRows) -> FloatArray:
     """Return secrets as numbers: numbers as they are, others as their codes; NaN is missing."""
     j = known.index(secret)
     values = known.joint.values[j] if secret in known.numbers else range(known.joint.widths[j])
-    return np.append(np.array(values, dtype=float), np.nan)[rows.codes[j]]
+    return np.asarray(np.append(np.array(values, dtype=float), np.nan)[rows.codes[j]])
 
 
 def _right(guesses: FloatArray, secrets: FloatArray, is_near: bool) -> NDArray[np.bool_]:

@@ -39,7 +39,7 @@ class _Queries(NamedTuple):
     def take(self, which: Any) -> _Queries:
         return _Queries(*(each[which] for each in self))
 
-    def count(self, rows: JointRows, limit: int | None = None) -> tuple[CountArray, CountArray]:
+    def matching(self, rows: JointRows, limit: int | None = None) -> tuple[CountArray, CountArray]:
         """Return how many rows each selects, counted up to one more than a limit, and the last of them."""
         counts = np.empty(len(self.columns), dtype=np.int64)
         last = np.empty_like(counts)
@@ -130,12 +130,12 @@ def singling_out(
     else:
         queries = _of_records(known, made, n_used, n_attacks, max_attempts, rng)
     n_made = len(queries.columns)
-    on_people, persons = queries.count(people)
-    by_chance = _by_chance(known, made, n_used, n_made, rng).count(people, 1)[0]
+    on_people, persons = queries.matching(people)
+    by_chance = _by_chance(known, made, n_used, n_made, rng).matching(people, 1)[0]
     compared, beside, most = None, None, 1.0
     if known.control is not None:
         others = known.distinct(known.control)
-        on_others = queries.count(others)[0]
+        on_others = queries.matching(others)[0]
         if control_size == "anonymeter":
             beside = Tries(_scaled(on_others, len(others.counts), len(people.counts)), n_made)
         else:
@@ -177,7 +177,7 @@ def _of_records(
         lows = np.where(is_open & ~is_above, 0, codes).astype(np.int32)
         highs = np.where(is_open & is_above, np.array(known.joint.widths)[columns] - 1, codes).astype(np.int32)
         tried = _Queries(columns, lows, highs, np.zeros(columns.shape, dtype=np.bool_))
-        alone = tried.take(tried.count(made, 1)[0] == 1)
+        alone = tried.take(tried.matching(made, 1)[0] == 1)
         keys = [key.tobytes() for key in np.hstack(alone[:3])]
         new = []
         for place, key in enumerate(keys):
@@ -209,7 +209,7 @@ def _rare_values(known: Coded, made: JointRows, n_wanted: int, rng: np.random.Ge
         found |= {(j, int(code), int(code)): None for code in np.flatnonzero(n_of[1:] == 1)}
     tried = rng.permutation(np.array(list(found), dtype=np.int32).reshape(-1, 3))[:, :, None]
     queries = _Queries(tried[:, 0], tried[:, 1], tried[:, 2], np.zeros(tried[:, 0].shape, dtype=np.bool_))
-    alone = queries.take(queries.count(made, 1)[0] == 1)
+    alone = queries.take(queries.matching(made, 1)[0] == 1)
     return alone.take(slice(0, n_wanted))
 
 
@@ -230,9 +230,9 @@ def _by_chance(known: Coded, made: JointRows, n_cols: int, n_queries: int, rng: 
     # What is above or below a value is no missing one.
     is_above, is_below = asked == 3, asked == 5
     lows = np.where(is_above, codes + 1, np.where(is_below, 0, lows)).astype(np.int32)
-    highs = np.where(
-        is_above, np.array(known.joint.widths)[columns] - 1, np.where(is_below, codes - 1, highs)
-    ).astype(np.int32)
+    highs = np.where(is_above, np.array(known.joint.widths)[columns] - 1, np.where(is_below, codes - 1, highs)).astype(
+        np.int32
+    )
     return _Queries(columns, lows, highs, asked == 1)
 
 
