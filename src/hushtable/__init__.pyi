@@ -78,21 +78,23 @@ from .quality import (
 from .release import Pseudonyms as Pseudonyms, Release as Release
 from .reporting import Report as Report, report as report
 from .risk import (
+    Attack as Attack,
     MinimalUniques as MinimalUniques,
     Mpuccs as Mpuccs,
     PetsardMpuccs as PetsardMpuccs,
+    PrivacyFigure as PrivacyFigure,
     RiskAssessment as RiskAssessment,
+    dcr as dcr,
+    inference as inference,
+    linkability as linkability,
     minimal_uniques as minimal_uniques,
+    nndr as nndr,
     petsard_mpuccs as petsard_mpuccs,
+    rapid as rapid,
+    singling_out as singling_out,
+    tcap as tcap,
 )
 from .risk.assess import assess as assess
-from .risk.attacks.attack import Attack as Attack
-from .risk.attacks.attribution import rapid as rapid, tcap as tcap
-from .risk.attacks.distances import dcr as dcr, nndr as nndr
-from .risk.attacks.figure import PrivacyFigure as PrivacyFigure
-from .risk.attacks.inference import inference as inference
-from .risk.attacks.linkability import linkability as linkability
-from .risk.attacks.singling_out import singling_out as singling_out
 from .risk.mpuccs import mpuccs as mpuccs
 from .search import Budget as Budget, Effort as Effort, Trace as Trace
 from .synthesizers import Bootstrap as Bootstrap, Copula as Copula, Independent as Independent, synthesize as synthesize

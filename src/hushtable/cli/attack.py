@@ -80,10 +80,7 @@ def _attacks(
     n_neighbors: int,
     secrets: list[str],
 ) -> Any:
-    from hushtable.risk import Attacks
-    from hushtable.risk.attacks.inference import inference
-    from hushtable.risk.attacks.linkability import linkability
-    from hushtable.risk.attacks.singling_out import singling_out
+    from hushtable.risk import Attacks, inference, linkability, singling_out
 
     with step("singling out"):
         # A table of fewer columns is attacked by all.

@@ -19,10 +19,7 @@ from hushtable.policy import LimitedFigure, MisplacedError, Policy, Record, fail
 from hushtable.quality import diagnosis
 from hushtable.quality.similarity import similarity
 from hushtable.release import manifest
-from hushtable.risk import PETSARD_UNITS, Attack, encoded, petsard_mpuccs
-from hushtable.risk.attacks.inference import inference
-from hushtable.risk.attacks.linkability import linkability
-from hushtable.risk.attacks.singling_out import singling_out
+from hushtable.risk import PETSARD_UNITS, Attack, encoded, inference, linkability, petsard_mpuccs, singling_out
 from hushtable.risk.mpuccs import mpuccs
 from hushtable.tables import Table
 

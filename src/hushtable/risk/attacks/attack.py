@@ -14,7 +14,7 @@ from hushtable.risk.intervals import clipped, excess_risk, wilson
 
 __all__ = ["Attack", "Attacks", "Rate", "Tries", "beyond", "rate_of"]
 
-Kind = Literal["singling out", "linkability", "inference"]
+AttackKind = Literal["singling out", "linkability", "inference"]
 
 _ALONE: Final = "no control was given, so the risk is the attack's rate: it holds what is learned of anybody too"
 _NO_ATTACK: Final = "no attack could be made, which says nothing of the risk"
@@ -84,18 +84,20 @@ class Attack:
         has records.
     settings : dict
         How it was asked for.
+    witnesses : callable
+        What `queries` tells, with values or without.
     most : float
         The highest risk that the comparison could show: below 1 where the control has fewer records than the table and
         sizes had to be matched.
     """
 
-    kind: Kind
+    kind: AttackKind
     attack: Tries
     baseline: Tries
     control: Tries | None
     compared: Tries | None
     settings: Mapping[str, Any]
-    _told: Callable[[bool], list[str]] = field(repr=False)
+    witnesses: Callable[[bool], list[str]] = field(repr=False)
     most: float = 1.0
 
     @property
@@ -148,7 +150,7 @@ class Attack:
         values : bool
             Whether they show values of records.
         """
-        return self._told(values)
+        return self.witnesses(values)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the figures as plain values; no witness and no cell."""
@@ -192,7 +194,7 @@ class Attacks:
 
     attacks: tuple[Attack, ...]
 
-    def of(self, kind: Kind) -> tuple[Attack, ...]:
+    def of(self, kind: AttackKind) -> tuple[Attack, ...]:
         """Return the attacks of one kind."""
         return tuple(each for each in self.attacks if each.kind == kind)
 

@@ -11,7 +11,7 @@ from hushtable._types import CountArray, FloatArray
 from hushtable.columns import ColumnSpec
 from hushtable.errors import ColumnError, InputError, check_columns, with_hint
 from hushtable.risk.attacks.attack import Tries, rate_of
-from hushtable.risk.attacks.coded import Coded, coded, named
+from hushtable.risk.attacks.coding import Coded, coded, named
 from hushtable.risk.attacks.figure import PrivacyFigure
 from hushtable.tables import JointRows
 
@@ -22,8 +22,8 @@ def tcap(
     original: Any,
     synthetic: Any,
     *,
-    keys: Sequence[str],
     target: str,
+    keys: Sequence[str] | None = None,
     control: Any = None,
     specs: Mapping[str, ColumnSpec] | None = None,
 ) -> PrivacyFigure:
@@ -33,10 +33,10 @@ def tcap(
     ----------
     original, synthetic, control : path, dataframe or Table
         As for `hushtable.singling_out`.
-    keys : sequence of str
-        What an attacker knows of a person.
     target : str
         The column that is looked up.
+    keys : sequence of str, optional
+        What an attacker knows of a person; all other columns when not given.
     specs : mapping of column to ColumnSpec, optional
         Kinds of columns where the data do not say.
 
@@ -119,6 +119,13 @@ def rapid(
     / (1 - b): p is the probability that the model gives to the true value, b the share of the people who have it. The
     model is a random forest of 100 trees (needs ``hushtable[sklearn]``). A person whose target is missing counts as
     not told.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> people = pl.DataFrame({"job": ["clerk", "cook"] * 20, "ill": ["flu", "gout"] * 20})
+    >>> rapid(people, people, target="ill").value > 0.9
+    True
     """
     if not 0 <= threshold < 1:
         raise InputError(with_hint(f"threshold = {threshold!r}.", "give a number from 0 to below 1."))

@@ -11,7 +11,7 @@ from hushtable._types import FloatArray
 from hushtable.columns import ColumnSpec
 from hushtable.errors import check_whole
 from hushtable.risk.attacks.attack import Tries, rate_of
-from hushtable.risk.attacks.coded import Coded, coded, nearest, sampled
+from hushtable.risk.attacks.coding import Coded, coded, nearest, sampled
 from hushtable.risk.attacks.figure import PrivacyFigure
 from hushtable.tables import JointRows
 

@@ -13,7 +13,7 @@ from hushtable._types import CountArray, FloatArray
 from hushtable.columns import ColumnSpec
 from hushtable.errors import ColumnError, InputError, check_columns, check_whole, with_hint
 from hushtable.risk.attacks.attack import Attack, Tries
-from hushtable.risk.attacks.coded import Coded, coded, named, nearest, sampled
+from hushtable.risk.attacks.coding import Coded, coded, named, nearest, sampled
 from hushtable.tables import JointRows
 
 __all__ = ["inference"]

@@ -16,7 +16,7 @@ from hushtable.columns import ColumnSpec
 from hushtable.errors import InputError, check_whole, with_hint
 from hushtable.kernels.predicates import count_matches
 from hushtable.risk.attacks.attack import Attack, Tries
-from hushtable.risk.attacks.coded import Coded, coded
+from hushtable.risk.attacks.coding import Coded, coded
 from hushtable.tables import JointRows
 
 __all__ = ["singling_out"]

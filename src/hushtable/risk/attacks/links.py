@@ -13,7 +13,7 @@ from hushtable._types import CountArray
 from hushtable.columns import ColumnSpec
 from hushtable.errors import InputError, check_whole, with_hint
 from hushtable.risk.attacks.attack import Attack, Tries
-from hushtable.risk.attacks.coded import Coded, coded, named, nearest, sampled
+from hushtable.risk.attacks.coding import Coded, coded, named, nearest, sampled
 from hushtable.tables import JointRows
 
 __all__ = ["linkability"]
@@ -59,7 +59,7 @@ def linkability(
     -----
     Giomi et al., PETS 2023, section 5.2. Numbers and dates differ by their distance over the range of all tables, other
     values by 1; a missing value differs from every other one by 1, and from another missing one by 0. Of equally near
-    records the first counts.
+    records the first counts, in an order that is drawn for each half.
 
     Examples
     --------
@@ -79,13 +79,15 @@ def linkability(
     check_whole("n_neighbors", n_neighbors, 1, n_made)
     rng = np.random.default_rng(seed)
     rows = sampled(rng, known.original.codes.shape[1], n_attacks)
-    links = _links(known, known.original.take(rows), halves, n_neighbors)
+    # Else records that come first would be near by both halves wherever many are equally near.
+    orders = [rng.permutation(n_made) for _ in halves]
+    links = _links(known, known.original.take(rows), halves, orders, n_neighbors)
     guesses = [(sampled(rng, n_made, n_neighbors), sampled(rng, n_made, n_neighbors)) for _ in rows]
     n_baseline = sum(bool(np.isin(one, other).any()) for one, other in guesses)
     beside = None
     if known.control is not None:
         others = known.control.take(sampled(rng, known.control.codes.shape[1], n_attacks))
-        beside = Tries(int((_links(known, others, halves, n_neighbors) >= 0).sum()), others.codes.shape[1])
+        beside = Tries(int((_links(known, others, halves, orders, n_neighbors) >= 0).sum()), others.codes.shape[1])
     hits = links >= 0
     return Attack(
         "linkability",
@@ -105,10 +107,17 @@ def _named_once(halves: Sequence[Sequence[str]]) -> list[str] | None:
 
 
 def _links(
-    known: Coded, targets: JointRows, halves: tuple[Sequence[str], Sequence[str]], n_near: int
+    known: Coded,
+    targets: JointRows,
+    halves: tuple[Sequence[str], Sequence[str]],
+    orders: Sequence[CountArray],
+    n_near: int,
 ) -> NDArray[np.int64]:
     """Return for every target a record that is among the nearest by both halves; -1 where none is."""
-    one, other = (nearest(known, targets.codes, known.synthetic.codes, half, n_near)[0] for half in halves)
+    one, other = (
+        order[nearest(known, targets.codes, known.synthetic.codes[:, order], half, n_near)[0]]
+        for half, order in zip(halves, orders, strict=True)
+    )
     links = np.full(len(one), -1, dtype=np.int64)
     for place in range(one.shape[1]):
         is_shared = (one[:, place : place + 1] == other).any(axis=1) & (links < 0)
