@@ -43,7 +43,7 @@ def rate_of(tries: Tries) -> Rate:
     Examples
     --------
     >>> [round(each, 6) for each in rate_of(Tries(100, 500))]
-    [0.202287, 0.167284, 0.237289]
+    [0.202287, 0.167285, 0.237289]
     """
     if tries.n_attacks == 0:
         return Rate(math.nan, math.nan, math.nan)

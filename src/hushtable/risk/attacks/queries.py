@@ -111,8 +111,8 @@ def singling_out(
     --------
     >>> import polars as pl
     >>> people = pl.DataFrame({"age": [31, 34, 52, 57], "job": ["clerk", "cook", "clerk", "nurse"]})
-    >>> singling_out(people, people, n_cols=2, n_attacks=5).n_success
-    5
+    >>> singling_out(people, people, n_cols=2, n_attacks=4).n_success
+    4
     """
     check_whole("n_attacks", n_attacks, 1)
     check_whole("max_attempts", max_attempts, 1)
