@@ -122,11 +122,10 @@ def test_sizes_are_matched_by_the_exact_mean_of_all_draws():
 
 
 def test_the_scaled_control_of_the_peer_raises_a_false_alarm():
-    # Codes of few values: of more people more queries select exactly one, where a fitted curve has fewer.
+    # Of more people more queries select exactly one here, where the fitted curve has fewer.
     rng = np.random.default_rng(5)
 
     def drawn(n):
-        # A fifth of the values are common; the others are so rare that a control of a tenth the size rarely has them.
         return pl.DataFrame({name: [f"v{each}" for each in rng.zipf(1.5, n) % 4000] for name in "abcd"})
 
     original, control, made = drawn(3000), drawn(1200), drawn(3000)
