@@ -32,14 +32,12 @@ def cutting_bytes() -> None:
 
 
 def grouping() -> None:
-    """Minimal generalization, genetic search, mpUCCs, minimal uniques, attacks, masking, scores."""
+    """Minimal generalization, genetic search, mpUCCs, minimal uniques, masking, scores."""
     people = ht.datasets.people(n=120, seed=0)
     options = {"quasi_identifiers": QUASI_IDENTIFIERS[1:], "models": [ht.KAnonymity(3)], "roles": "trust"}
     ht.mpuccs(people[:60], people[60:], n_cols=[1, 2], control=people[:30])
     ht.mpuccs(people[:60], people[60:], n_cols=[1, 2], all_minimal=True)
     ht.minimal_uniques(people[:60])
-    ht.singling_out(people[:60], people[60:], n_attacks=5)
-    ht.inference(people[:60], people[60:], secret="sex", n_attacks=5)
     ht.mask_dependence(people, a=["education"], b=["birth_date"], clusters=4)
     scores.separation(people, QUASI_IDENTIFIERS)
     ht.select_columns(people.select(QUASI_IDENTIFIERS), objective={"distinction": 1.0})

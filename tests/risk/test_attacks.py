@@ -11,7 +11,7 @@ import hushtable as ht
 from hushtable.kernels.mixed_neighbours import nearest_rows
 from hushtable.kernels.predicates import count_matches
 from hushtable.risk import Tries, beyond
-from twins import naive_attacks as naive
+from twins import naive_synthetic as naive
 
 HALVES = (["age", "city"], ["job", "pay"])
 

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Final
 import typer
 
 from hushtable.cli.arguments import AsJson, Delimiter, Encoding, Force, InFile, frame_of, names_of, place_of, table_of
-from hushtable.cli.limits import attack_figures, fail_above, failing, limits_of
+from hushtable.cli.limits import synthetic_figures, fail_above, failing, limits_of
 from hushtable.cli.report import ReportFile, report_outputs, write_report
 from hushtable.cli.summary import attack_lines
 from hushtable.cli.terminal import print_json, say, step
@@ -63,7 +63,7 @@ def attack(
     asked: dict[str, Any] = {"control": others[1], "n_attacks": attacks, "seed": seed}
     found = _attacks(first, others[0], asked, n_cols, halves, neighbors, secret or list(first.columns))
     write_report(found, report, force=force)
-    failed = failures(attack_figures(found, limits), limits)
+    failed = failures(synthetic_figures(found, limits), limits)
     with failing(failed):
         if as_json:
             print_json({"file": original.name, **found.to_dict(), **({"failed_above": failed} if limits else {})})

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "assess_figures",
-    "attack_figures",
+    "synthetic_figures",
     "fail_above",
     "failing",
     "limits_of",
@@ -106,7 +106,7 @@ def assess_figures(risk: Mapping[str, Any]) -> dict[str, LimitedFigure]:
     }
 
 
-def attack_figures(found: Attacks, limits: Mapping[str, float]) -> dict[str, LimitedFigure]:
+def synthetic_figures(found: Attacks, limits: Mapping[str, float]) -> dict[str, LimitedFigure]:
     """Return what `hushtable attack` can limit: of every kind the upper end of the highest risk's interval."""
     figures = {}
     for kind in ("singling out", "linkability", "inference"):

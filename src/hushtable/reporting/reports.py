@@ -14,7 +14,7 @@ from hushtable.masking import MaskedRelease, MaskingTradeoff
 from hushtable.pipeline import PipelineRun
 from hushtable.policy import Comparison, Policy
 from hushtable.release import Release, codebook_paths, manifest_path
-from hushtable.reporting import attacks, comparison, inside, masking, outside, released, risk, run
+from hushtable.reporting import comparison, inside, masking, outside, released, risk, run, synthetic
 from hushtable.reporting.document import Report
 from hushtable.reporting.sections import Audience, Section
 from hushtable.risk import Attack, Attacks, MinimalUniques, Mpuccs, RiskAssessment
@@ -24,8 +24,8 @@ __all__ = ["report"]
 _INTERNAL: Final[Mapping[type, tuple[str, Callable[[Any], tuple[Section, ...]]]]] = {
     RiskAssessment: ("How easily people can be found", risk.of_assessment),
     Mpuccs: ("Who is singled out", risk.of_mpuccs),
-    Attack: ("What an attack finds", attacks.of_attack),
-    Attacks: ("What attacks find", attacks.of_attacks),
+    Attack: ("What an attack finds", synthetic.of_attack),
+    Attacks: ("What attacks find", synthetic.of_attacks),
     MinimalUniques: ("On how few columns people are unique", risk.of_uniques),
     Comparison: ("What every step of safety costs", comparison.of_comparison),
     MaskingTradeoff: ("Stars against kept correlation", masking.of_tradeoff),
