@@ -24,6 +24,7 @@ PARTS = {
     "streams": 1,
     "columns": 1,
     "attackers": 1,
+    "attacks": 1,
 }
 CASES = {
     "releases": 80,
@@ -42,6 +43,7 @@ CASES = {
     "streams": 20,
     "columns": 30,
     "attackers": 40,
+    "attacks": 20,
 }
 
 

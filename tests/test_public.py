@@ -191,6 +191,8 @@ def results() -> dict[str, Any]:
         "Hierarchy": ht.Hierarchy.auto(ht.Table.encode(people, ["nationality"]).columns[0]),
         "Independent": ht.Independent(),
         "KAnonymity": ht.KAnonymity(5),
+        "Attack": ht.inference(people[["sex", "income"]], people[["sex", "income"]], secret="sex", n_attacks=9),
+        "PrivacyFigure": ht.dcr(people[["income"]], people[["income"]]),
         "MinimalUniques": ht.minimal_uniques(people, columns=["sex", "marital_status"]),
         "JoinRisk": ht.join_risk(people[["sex", "education"]], people[["sex"]], on=["sex"]),
         "Linking": ht.link(people[["sex", "education"]], people, on=["sex"]),

@@ -68,8 +68,11 @@ def types_by_parameter() -> dict[str, set[str]]:
     return found
 
 
-# One name stands for one thing at every door. These are of today; none may be added.
+# One name stands for one thing at every door. These are of today; none may be added. Those of attacks are as the peers
+# whom their users know have them.
 TWO_TYPES = {
+    "aux_columns": {"tuple[Sequence[str], Sequence[str]]", "Sequence[str] | None"},
+    "n_cols": {"int", "int | Sequence[int] | None"},
     "clusters": {"int", "Sequence[int]"},
     "columns": {"Sequence[str]", "Sequence[str] | None"},
     "datetime_precision": {"str | None", "str | Mapping[str, str] | None"},

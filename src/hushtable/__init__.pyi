@@ -81,17 +81,26 @@ from .quality import (
 from .release import Pseudonyms as Pseudonyms, Release as Release
 from .reporting import Report as Report, report as report
 from .risk import (
+    Attack as Attack,
     JoinRisk as JoinRisk,
     Linking as Linking,
     MinimalUniques as MinimalUniques,
     Mpuccs as Mpuccs,
     PetsardMpuccs as PetsardMpuccs,
+    PrivacyFigure as PrivacyFigure,
     RiskAssessment as RiskAssessment,
     Unicity as Unicity,
+    dcr as dcr,
+    inference as inference,
     join_risk as join_risk,
     link as link,
+    linkability as linkability,
     minimal_uniques as minimal_uniques,
+    nndr as nndr,
     petsard_mpuccs as petsard_mpuccs,
+    rapid as rapid,
+    singling_out as singling_out,
+    tcap as tcap,
     unicity as unicity,
 )
 from .risk.assess import assess as assess

@@ -33,6 +33,7 @@ KINDS = {
     "streams": 6,
     "columns": 8,
     "attackers": 6,
+    "attacks": 6,
 }
 """Every kind of case and its share of the cases; a kind is a module here with a function `case(random, folder)`."""
 

@@ -744,20 +744,22 @@ def test_what_is_internal_is_its_owners_alone(folder: Path) -> None:
 
 
 def test_what_is_left_out_is_no_success_unless_it_is_allowed_by_name(folder: Path) -> None:
-    text = "Loader: {people: {filepath: people.csv}}\nEvaluator: {attack: {method: anonymeter-inference, secret: a}}\n"
+    text = (
+        "Loader: {people: {filepath: people.csv}}\nEvaluator: {attack: {method: mlutility-classification, target: a}}\n"
+    )
     made = pipeline(folder, text)
     done = made.run(folder / "out")
-    assert done.missing == ("Evaluator[attack]: anonymeter-inference",)
+    assert done.missing == ("Evaluator[attack]: mlutility-classification",)
     assert not done.passed
-    assert done.to_dict()["missing"] == ["Evaluator[attack]: anonymeter-inference"]
-    for name in ("attack", "anonymeter-inference"):
+    assert done.to_dict()["missing"] == ["Evaluator[attack]: mlutility-classification"]
+    for name in ("attack", "mlutility-classification"):
         assert made.run(folder / "out", allow_missing=[name]).passed
     again = ("run", folder / "pipeline.yaml", "--out", folder / "out")
     assert run(*again).code == 1
     assert run(*again, "--allow-missing", "attack").code == 0
     refused = run(*again, "--allow-missing", "atack")
     assert refused.code == 2
-    assert "'anonymeter-inference', 'attack'" in refused.err
+    assert "'attack', 'mlutility-classification'" in refused.err
 
 
 def test_a_pipeline_of_plain_values(folder: Path) -> None:

@@ -5,13 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import typer
 
 from hushtable.cli.terminal import leaving, tell
 from hushtable.errors import InputError, listed, with_hint
 from hushtable.policy import LimitedFigure
+
+if TYPE_CHECKING:
+    from hushtable.risk import Attacks
 
 __all__ = [
     "assess_figures",
@@ -20,6 +23,7 @@ __all__ = [
     "failing",
     "limits_of",
     "scan_figures",
+    "synthetic_figures",
     "uniques_figures",
 ]
 
@@ -31,6 +35,9 @@ _RANGES: Final = {
     "marketer": (0.0, 1.0),
     "global": (0.0, 1.0),
     "theta": (0.0, 1.0),
+    "singling-out": (0.0, 1.0),
+    "linkability": (0.0, 1.0),
+    "inference": (0.0, 1.0),
     "count": (0.0, math.inf),
 }
 
@@ -109,6 +116,22 @@ def attack_figures(rate: float, count: int, what: str, excess: float | None = No
         "count": LimitedFigure(count, f"the number {what}"),
         "excess": LimitedFigure(most, "the upper end of the 95 % interval of what is beyond the control"),
     }
+
+
+def synthetic_figures(found: Attacks, limits: Mapping[str, float]) -> dict[str, LimitedFigure]:
+    """Return what `hushtable attack` can limit: of every kind the upper end of the highest risk's interval."""
+    figures = {}
+    for kind in ("singling out", "linkability", "inference"):
+        attacks = found.of(kind)
+        unknown = not attacks or any(math.isnan(each.risk.high) for each in attacks)
+        highest = math.nan if unknown else max(each.risk.high for each in attacks)
+        doubt = "no attack of this kind could be made or compared" if unknown else ""
+        most = min((each.most for each in attacks), default=1.0)
+        if most <= limits.get(kind.replace(" ", "-"), 0.0):
+            doubt = f"the control is too small; even a copy of the table would show a risk of {most:.4g}"
+        what = f"the upper end of the 95 % interval of the {kind} risk"
+        figures[kind.replace(" ", "-")] = LimitedFigure(highest, what, doubt)
+    return figures
 
 
 def scan_figures(risk: Mapping[str, Any]) -> dict[str, LimitedFigure]:

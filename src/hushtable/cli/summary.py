@@ -17,11 +17,12 @@ if TYPE_CHECKING:
     from hushtable.io import Frame, Writing
     from hushtable.policy import Policy
     from hushtable.release import Exposure, FarOut
-    from hushtable.risk import MinimalUniques, Mpuccs, PetsardMpuccs
+    from hushtable.risk import Attack, Attacks, MinimalUniques, Mpuccs, PetsardMpuccs
     from hushtable.search import Trace
 
 __all__ = [
     "abridged",
+    "attack_lines",
     "count_of",
     "effort_lines",
     "far_out_lines",
@@ -355,6 +356,33 @@ def _margin_lines(rules: Policy) -> list[str]:
         f"  careful: who knows the method exactly can learn of {', '.join(judged)} from the cuts that were not made; "
         "a margin blunts that (`method: {mondrian: {margin: 2}}` in the policy)"
     ]
+
+
+def attack_lines(found: Attacks) -> list[str]:
+    """Lay out attacks under WP29's three headings, and say what keeps their figures from being taken at their word."""
+    titles = ("attack", "made", "succeed", "by chance", "on the control", "risk", "95 % interval")
+    lines = []
+    for kind in ("singling out", "linkability", "inference"):
+        attacks = found.of(kind)
+        if not attacks:
+            continue
+        lines += [kind.capitalize(), aligned(titles, [_attack_row(each) for each in attacks], right=titles[1:])]
+        lines += [f"  {note}" for note in dict.fromkeys(note for each in attacks for note in each.notes)]
+    return lines
+
+
+def _attack_row(found: Attack) -> tuple[str, ...]:
+    asked, rates = found.settings, found.rates
+    name = asked.get("secret") or asked.get("mode") or f"{asked['n_neighbors']} nearest"
+    shown = [rates[each].value if each in rates else None for each in ("attack", "baseline", "control")]
+    risk = found.risk
+    ends = "unknown" if risk.low != risk.low else f"{risk.low:.1%} to {risk.high:.1%}"
+    figures = [_rate_shown(each) for each in (*shown, risk.value)]
+    return name, f"{found.n_attacks:,}", *figures, ends
+
+
+def _rate_shown(rate: float | None) -> str:
+    return "" if rate is None else "unknown" if rate != rate else f"{rate:.1%}"
 
 
 def mpuccs_lines(attacked: Mpuccs | PetsardMpuccs, *, alone: bool) -> list[str]:

@@ -143,10 +143,12 @@ def _score() -> None:
 
 
 def _attack() -> None:
-    """Look up known records, and count those that are near."""
+    """Look up known records, count those that are near, and attack a synthetic table."""
     import hushtable as ht
 
     people = ht.datasets.people(n=60, seed=0)
+    ht.singling_out(people[:30], people[30:], n_attacks=5)
+    ht.inference(people[:30], people[30:], secret="sex", n_attacks=5)
     ht.unicity(people, person="name", item="sex", known=1, tolerance={"birth_date": "30D"})
     ht.minimal_uniques(people, columns=["birth_date", "sex"], tolerance={"birth_date": "30D"})
 

@@ -16,6 +16,7 @@ from hushtable.pipeline.attackers import AttackEvaluator, JoinRiskEvaluator, Lin
 from hushtable.pipeline.evaluating import Evaluator, read_beside
 from hushtable.pipeline.modules import Names
 from hushtable.pipeline.results import Columns, Evaluation, NamedFiles, Tables
+from hushtable.pipeline.synthetic_attacks import InferenceEvaluator, LinkabilityEvaluator, SinglingOutEvaluator
 from hushtable.policy import MisplacedError, Policy, failures, mpuccs_figures
 from hushtable.quality import diagnosis
 from hushtable.quality.similarity import similarity
@@ -299,13 +300,6 @@ class DiagnosisEvaluator(Evaluator):
 class LeftOut(Evaluator):
     """An evaluator of PETsARD's that is not built: its parameters are read, and a run says that it was left out."""
 
-    n_attacks: Any = None
-    n_cols: Any = None
-    max_attempts: Any = None
-    aux_cols: Any = None
-    n_neighbors: Any = None
-    secret: Any = None
-    n_jobs: Any = None
     target: Any = None
     n_clusters: Any = None
     stats_method: Any = None
@@ -328,7 +322,9 @@ EVALUATORS: Final[dict[str, type[Evaluator]]] = {
     "attack": AttackEvaluator,
     **dict.fromkeys(("default", "quality", "sdmetrics-qualityreport"), SimilarityEvaluator),
     **dict.fromkeys(("diagnosis", "sdmetrics-diagnosticreport"), DiagnosisEvaluator),
-    **dict.fromkeys(("anonymeter-singlingout", "anonymeter-linkability", "anonymeter-inference"), LeftOut),
+    "anonymeter-singlingout": SinglingOutEvaluator,
+    "anonymeter-linkability": LinkabilityEvaluator,
+    "anonymeter-inference": InferenceEvaluator,
     **dict.fromkeys(("mlutility-classification", "mlutility-regression", "mlutility-cluster"), LeftOut),
     **dict.fromkeys(("stats", "custom_method"), LeftOut),
 }

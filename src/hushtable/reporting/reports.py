@@ -14,16 +14,28 @@ from hushtable.masking import MaskedRelease, MaskingTradeoff
 from hushtable.pipeline import PipelineRun
 from hushtable.policy import Comparison, Policy
 from hushtable.release import Release, codebook_paths, manifest_path
-from hushtable.reporting import attacks, comparison, inside, masking, outside, released, risk, run
+from hushtable.reporting import attacks, comparison, inside, masking, outside, released, risk, run, synthetic
 from hushtable.reporting.document import Report
 from hushtable.reporting.sections import Audience, Section
-from hushtable.risk import JoinRisk, Linking, MinimalUniques, Mpuccs, OwnAttacks, RiskAssessment, Unicity
+from hushtable.risk import (
+    Attack,
+    Attacks,
+    JoinRisk,
+    Linking,
+    MinimalUniques,
+    Mpuccs,
+    OwnAttacks,
+    RiskAssessment,
+    Unicity,
+)
 
 __all__ = ["report"]
 
 _INTERNAL: Final[Mapping[type, tuple[str, Callable[[Any], tuple[Section, ...]]]]] = {
     RiskAssessment: ("How easily people can be found", risk.of_assessment),
     Mpuccs: ("Who is singled out", risk.of_mpuccs),
+    Attack: ("What an attack finds", synthetic.of_attack),
+    Attacks: ("What attacks find", synthetic.of_attacks),
     MinimalUniques: ("On how few columns people are unique", risk.of_uniques),
     Unicity: ("Who is found by a few records", attacks.of_unicity),
     Linking: ("Who is found by another table", attacks.of_linking),
@@ -51,8 +63,8 @@ def report(
 
     Parameters
     ----------
-    result : Release, MaskedRelease, path of a written release, RiskAssessment, Mpuccs, MinimalUniques, Unicity, \
-Linking, JoinRisk, OwnAttacks, Comparison, MaskingTradeoff or PipelineRun
+    result : Release, MaskedRelease, path of a written release, RiskAssessment, Mpuccs, Attack, MinimalUniques, \
+Unicity, Linking, JoinRisk, OwnAttacks, Comparison, MaskingTradeoff or PipelineRun
     audience : {"internal", "external"}
         Who reads: those who make a release, or whoever receives it. Only a release has an external form, and only
         one that was verified. That holds nothing which the file does not show: no objective, trace or bound, no

@@ -1,1 +1,5 @@
-"""What attackers achieve who know roughly, who have another table, or an earlier release."""
+"""Attacks on what is released: by who knows roughly, has another table or an earlier release, or holds a synthetic one.
+
+In come the people, the table that may give them away, and a control of people who were never used for it; out go rates
+with intervals, and what is achieved beyond the control. Nothing here changes a table.
+"""

@@ -1,0 +1,44 @@
+"""The report of attacks on a synthetic table, under the three headings of WP29's Opinion 05/2014."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from hushtable.reporting.sections import Block, Paragraph, Quantity, Section, Table
+from hushtable.risk import Attack, Attacks
+
+__all__ = ["of_attack", "of_attacks"]
+
+_HEADINGS: Final = {
+    "singling out": ("singling_out", "Is it possible to single out an individual?"),
+    "linkability": ("linkability", "Is it possible to link records relating to an individual?"),
+    "inference": ("inference", "Can information be inferred concerning an individual?"),
+}
+_TITLES: Final = ("attack", "made", "rate on the people", "rate by chance", "rate on the control", "risk", "at least",
+                  "at most")  # fmt: skip
+
+
+def of_attack(found: Attack) -> tuple[Section, ...]:
+    """Return the section of one attack."""
+    return of_attacks(Attacks((found,)))
+
+
+def of_attacks(found: Attacks) -> tuple[Section, ...]:
+    """Return a section for each kind of attack that was made."""
+    sections = []
+    for kind, (name, title) in _HEADINGS.items():
+        attacks = found.of(kind)  # type: ignore[arg-type]  # one of the kinds
+        if attacks:
+            table = Table("Attacks and their 95 % intervals", _TITLES, tuple(_row(each) for each in attacks))
+            notes = dict.fromkeys(note for each in attacks for note in each.notes)
+            blocks: tuple[Block, ...] = (table, *(Paragraph(f"{note}.", "careful") for note in notes))
+            sections.append(Section(name, title, blocks, "8.2.3 Adversarial testing"))
+    return tuple(sections)
+
+
+def _row(found: Attack) -> tuple[str | Quantity, ...]:
+    asked, rates, risk = found.settings, found.rates, found.risk
+    name = asked.get("secret") or asked.get("mode") or f"{asked['n_neighbors']} nearest"
+    shown = [Quantity(rates[each].value if each in rates else None, "share")
+             for each in ("attack", "baseline", "control")]  # fmt: skip
+    return name, Quantity(found.n_attacks, "count"), *shown, *(Quantity(each, "share") for each in risk)

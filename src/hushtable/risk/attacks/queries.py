@@ -1,0 +1,280 @@
+"""Singling out: queries that select one synthetic record, and how many of them select exactly one person."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from math import comb
+from typing import Any, Final, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import optimize, stats
+
+from hushtable._types import CodeArray, CountArray, FloatArray
+from hushtable.columns import ColumnSpec
+from hushtable.errors import InputError, check_whole, with_hint
+from hushtable.kernels.predicates import count_matches
+from hushtable.risk.attacks.attack import Attack, Tries
+from hushtable.risk.attacks.coding import Coded, coded
+from hushtable.tables import JointRows
+
+__all__ = ["singling_out"]
+
+_BATCH: Final = 20_000
+# So many tries for each query that there can be find nearly all of them.
+_TRIES_EACH: Final = 5
+_N_SIZES: Final = 10
+_FEWEST_ROWS: Final = 1000
+
+
+class _Queries(NamedTuple):
+    """Conjunctions: in each column a code from low to high, or another one where negated; -1 is missing."""
+
+    columns: CodeArray
+    lows: CodeArray
+    highs: CodeArray
+    negated: NDArray[np.bool_]
+
+    def take(self, which: Any) -> _Queries:
+        return _Queries(*(each[which] for each in self))
+
+    def matching(self, rows: JointRows, limit: int | None = None) -> tuple[CountArray, CountArray]:
+        """Return how many rows each selects, counted up to one more than a limit, and the last of them."""
+        counts = np.empty(len(self.columns), dtype=np.int64)
+        last = np.empty_like(counts)
+        count_matches(rows.codes, *self, rows.codes.shape[1] if limit is None else limit, counts, last)
+        return counts, last
+
+
+def singling_out(
+    original: Any,
+    synthetic: Any,
+    *,
+    control: Any = None,
+    n_cols: int = 3,
+    mode: Literal["multivariate", "univariate"] = "multivariate",
+    n_attacks: int = 500,
+    columns: Sequence[str] | None = None,
+    control_size: Literal["matched", "anonymeter"] = "matched",
+    max_attempts: int = 10_000_000,
+    specs: Mapping[str, ColumnSpec] | None = None,
+    seed: int = 0,
+) -> Attack:
+    """Count queries that select one synthetic record and exactly one person.
+
+    Parameters
+    ----------
+    original : path, dataframe or Table
+        The records of people.
+    synthetic : path, dataframe or Table
+        The table that may give them away: synthetic, or released with its values as they were.
+    control : path, dataframe or Table, optional
+        People of the same kind who were never used for it.
+    n_cols : int
+        Columns of a query; of no effect with ``mode="univariate"``.
+    mode : {"multivariate", "univariate"}
+        Conditions on several columns of a synthetic record, or values of one column that occur once, are its least or
+        its greatest.
+    n_attacks : int
+        Queries to find; fewer where there are no more.
+    columns : sequence of str, optional
+        Columns to attack by; all when not given.
+    control_size : {"matched", "anonymeter"}
+        Compare as many people as the control has records, or scale the control's successes by a fitted curve, as
+        Anonymeter does. The curve raises false alarms: use it only to repeat that program's figure.
+    max_attempts : int
+        Queries to try.
+    specs : mapping of column to ColumnSpec, optional
+        Kinds of columns where the data do not say.
+    seed : int
+
+    Returns
+    -------
+    Attack
+
+    Raises
+    ------
+    InputError
+        An option outside its range, or an empty table.
+    ColumnError
+        The tables have different columns, or a column cannot be coded.
+
+    Notes
+    -----
+    Giomi et al., "A Unified Framework for Quantifying Privacy Risk in Synthetic Data", PETS 2023. Equal records of a
+    table count as one. Of a number or date above the synthetic median a query asks for at least that value, else for
+    at most that value; of other columns for the value itself. Of more people fewer or more queries select exactly
+    one: sizes are matched by the exact expectation over all draws, so no draw adds noise.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> people = pl.DataFrame({"age": [31, 34, 52, 57], "job": ["clerk", "cook", "clerk", "nurse"]})
+    >>> singling_out(people, people, n_cols=2, n_attacks=4).n_success
+    4
+    """
+    check_whole("n_attacks", n_attacks, 1)
+    check_whole("max_attempts", max_attempts, 1)
+    if mode not in ("multivariate", "univariate"):
+        raise InputError(with_hint(f"mode = {mode!r}.", 'use "multivariate" or "univariate".'))
+    if control_size not in ("matched", "anonymeter"):
+        raise InputError(with_hint(f"control_size = {control_size!r}.", 'use "matched" or "anonymeter".'))
+    known = coded(original, synthetic, control, columns, specs)
+    n_used = 1 if mode == "univariate" else n_cols
+    check_whole("n_cols", n_used, 1, len(known.joint.names))
+    rng = np.random.default_rng(seed)
+    people, made = known.distinct(known.original), known.distinct(known.synthetic)
+    if mode == "univariate":
+        queries = _rare_values(known, made, n_attacks, rng)
+    else:
+        queries = _of_records(known, made, n_used, n_attacks, max_attempts, rng)
+    n_made = len(queries.columns)
+    on_people, persons = queries.matching(people)
+    by_chance = _by_chance(known, made, n_used, n_made, rng).matching(people, 1)[0]
+    compared, beside, most = None, None, 1.0
+    if known.control is not None:
+        others = known.distinct(known.control)
+        on_others = queries.matching(others)[0]
+        if control_size == "anonymeter":
+            beside = Tries(_scaled(on_others, len(others.counts), len(people.counts)), n_made)
+        else:
+            n_each = min(len(people.counts), len(others.counts))
+            beside = Tries(_expected(on_others, len(others.counts), n_each), n_made)
+            if n_each < len(people.counts):
+                compared = Tries(_expected(on_people, len(people.counts), n_each), n_made)
+                most = n_each / len(people.counts)
+    hits = on_people == 1
+    return Attack(
+        "singling out",
+        Tries(int(hits.sum()), n_made),
+        Tries(int((by_chance == 1).sum()), n_made),
+        beside,
+        compared,
+        {"n_attacks": n_attacks, "mode": mode, "n_cols": n_used, "control_size": control_size, "seed": seed},
+        partial(_told, known, queries.take(hits), people.positions[persons[hits]]),
+        most,
+    )
+
+
+def _of_records(
+    known: Coded, made: JointRows, n_cols: int, n_wanted: int, max_attempts: int, rng: np.random.Generator
+) -> _Queries:
+    """Find different queries, made of some columns of a record, that select it alone."""
+    n_columns, n_rows = made.codes.shape
+    medians = [_median(codes) for codes in made.codes]
+    is_measured = np.array([scale is not None for scale in known.scales])
+    most = min(max_attempts, _TRIES_EACH * n_rows * comb(n_columns, n_cols))
+    found: list[_Queries] = []
+    seen: set[bytes] = set()
+    for first in range(0, most, _BATCH):
+        n_tried = min(_BATCH, most - first)
+        rows = rng.integers(n_rows, size=n_tried)
+        columns = np.sort(np.argsort(rng.random((n_tried, n_columns)), axis=1)[:, :n_cols], axis=1).astype(np.int32)
+        codes = made.codes[columns, rows[:, None]]
+        is_open = is_measured[columns] & (codes >= 0)
+        is_above = codes > np.array(medians)[columns]
+        lows = np.where(is_open & ~is_above, 0, codes).astype(np.int32)
+        highs = np.where(is_open & is_above, np.array(known.joint.widths)[columns] - 1, codes).astype(np.int32)
+        tried = _Queries(columns, lows, highs, np.zeros(columns.shape, dtype=np.bool_))
+        alone = tried.take(tried.matching(made, 1)[0] == 1)
+        keys = [key.tobytes() for key in np.hstack(alone[:3])]
+        new = []
+        for place, key in enumerate(keys):
+            if len(seen) < n_wanted and key not in seen:
+                seen.add(key)
+                new.append(place)
+        found.append(alone.take(new))
+        if len(seen) == n_wanted:
+            break
+    return _Queries(*map(np.concatenate, zip(*found, strict=True)))
+
+
+def _median(codes: CodeArray) -> float:
+    """Return the median code; of codes in order it lies where the median of the values does."""
+    valued = codes[codes >= 0]
+    return float(np.median(valued)) if len(valued) else -1.0
+
+
+def _rare_values(known: Coded, made: JointRows, n_wanted: int, rng: np.random.Generator) -> _Queries:
+    """Find values of one column that one record has: the only missing one, the least, the greatest, those seen once."""
+    found: dict[tuple[int, int, int], None] = {}
+    for j, codes in enumerate(made.codes):
+        n_of = np.bincount(codes + 1, minlength=known.joint.widths[j] + 1)
+        if n_of[0] == 1:
+            found[j, -1, -1] = None
+        present = np.flatnonzero(n_of[1:])
+        if known.scales[j] is not None and len(present):
+            found |= {(j, 0, int(present[0])): None, (j, int(present[-1]), known.joint.widths[j] - 1): None}
+        found |= {(j, int(code), int(code)): None for code in np.flatnonzero(n_of[1:] == 1)}
+    tried = rng.permutation(np.array(list(found), dtype=np.int32).reshape(-1, 3))[:, :, None]
+    queries = _Queries(tried[:, 0], tried[:, 1], tried[:, 2], np.zeros(tried[:, 0].shape, dtype=np.bool_))
+    alone = queries.take(queries.matching(made, 1)[0] == 1)
+    return alone.take(slice(0, n_wanted))
+
+
+def _by_chance(known: Coded, made: JointRows, n_cols: int, n_queries: int, rng: np.random.Generator) -> _Queries:
+    """Make queries of random columns, values and comparisons."""
+    n_columns = len(made.codes)
+    columns = np.argsort(rng.random((n_queries, n_columns)), axis=1)[:, :n_cols].astype(np.int32)
+    values = [np.unique(codes) for codes in made.codes]
+    n_values = np.array([len(each) for each in values])
+    drawn = (rng.random(columns.shape) * n_values[columns]).astype(np.int64)
+    codes = np.array([values[j][place] for j, place in zip(columns.flat, drawn.flat, strict=True)], dtype=np.int32)
+    codes = codes.reshape(columns.shape)
+    is_measured = np.array([scale is not None for scale in known.scales])[columns] & (codes >= 0)
+    # Equal, unequal, at most, above, at least, below: the second of each two negates the first.
+    asked = np.where(is_measured, rng.integers(6, size=columns.shape), rng.integers(2, size=columns.shape))
+    lows = np.where(asked // 2 == 1, 0, codes).astype(np.int32)
+    highs = np.where(asked // 2 == 2, np.array(known.joint.widths)[columns] - 1, codes).astype(np.int32)
+    # What is above or below a value is no missing one.
+    is_above, is_below = asked == 3, asked == 5
+    lows = np.where(is_above, codes + 1, np.where(is_below, 0, lows)).astype(np.int32)
+    highs = np.where(is_above, np.array(known.joint.widths)[columns] - 1, np.where(is_below, codes - 1, highs)).astype(
+        np.int32
+    )
+    return _Queries(columns, lows, highs, asked == 1)
+
+
+def _expected(counts: CountArray, n_rows: int, n_drawn: int) -> float:
+    """Return how many queries select exactly one of as many rows drawn, on average over all draws."""
+    return float((counts == 1).sum()) if n_drawn == n_rows else float(_alone(counts, n_rows, n_drawn).sum())
+
+
+def _alone(counts: CountArray, n_rows: int, n_drawn: int) -> FloatArray:
+    return np.asarray(stats.hypergeom.pmf(1, n_rows, counts, n_drawn))
+
+
+def _scaled(counts: CountArray, n_control: int, n_people: int) -> float:
+    """Scale the control's successes to the number of people by a curve that is fitted to smaller controls."""
+    if not (counts == 1).any():
+        return 0.0
+    sizes = np.linspace(min(_FEWEST_ROWS, n_control), n_control, _N_SIZES).astype(int)
+    successes = [_alone(counts, n_control, int(size)).sum() for size in sizes]
+
+    def curve(n: Any, weight: float, norm: float) -> Any:
+        return norm * (1 - (n * weight + 1) * (1 - weight) ** n) / (n + 1)
+
+    weight = 1 / n_control
+    start = (weight, 1 / curve(n_control, weight, 1.0))
+    fitted, _ = optimize.curve_fit(curve, sizes.astype(float), successes, p0=start, bounds=(0, (1, np.inf)))
+    at_people, at_control = curve(n_people, *fitted), curve(n_control, *fitted)
+    return min(float((counts == 1).sum() * at_people / at_control), float(len(counts)))
+
+
+def _told(known: Coded, queries: _Queries, positions: CountArray, values: bool) -> list[str]:
+    """Write queries that selected one person, each with the person's position."""
+    lines = []
+    for columns, lows, highs, position in zip(queries.columns, queries.lows, queries.highs, positions, strict=True):
+        parts = []
+        for j, low, high in zip(columns.tolist(), lows.tolist(), highs.tolist(), strict=True):
+            if low < 0:
+                parts.append(f"{known.joint.names[j]} is missing")
+                continue
+            is_measured = known.scales[j] is not None
+            sign, code = ("==", low) if low == high and not is_measured else ("<=", high) if low == 0 else (">=", low)
+            if low == high and 0 < low < known.joint.widths[j] - 1:
+                sign = "=="
+            parts.append(f"{known.joint.names[j]} {sign} {known.joint.text(j, code) if values else '?'}")
+        lines.append(f"{' & '.join(parts)} (original record {position})")
+    return lines

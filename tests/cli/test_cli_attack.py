@@ -1,0 +1,67 @@
+"""The command attack."""
+
+import json
+
+import numpy as np
+import polars as pl
+import pytest
+
+from command import done, run
+
+
+def people(n, seed):
+    """Return made-up people whose columns tell much together."""
+    rng = np.random.default_rng(seed)
+    return pl.DataFrame(
+        {
+            "age": rng.integers(18, 90, n),
+            "city": [f"c{each}" for each in rng.integers(40, size=n)],
+            "job": [f"j{each}" for each in rng.integers(40, size=n)],
+            "pay": np.round(rng.lognormal(10, 1, n)),
+        }
+    )
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name, seed in (("original", 1), ("control", 2), ("unrelated", 3)):
+        people(120, seed).write_csv(f"{name}.csv")
+
+
+def test_the_three_headings(files):
+    out = done("attack", "original.csv", "unrelated.csv", "--control", "control.csv", "--attacks", "60").out
+    assert out.index("Singling out") < out.index("Linkability") < out.index("Inference")
+    assert out.count("multivariate") == 1
+    assert "c17" not in out
+
+
+def test_a_copy_fails_every_limit_and_unrelated_people_none(files):
+    limits = "singling-out=0.3,linkability=0.3,inference=0.3"
+    options = ("--control", "control.csv", "--attacks", "100", "--secret", "pay", "--fail-above", limits, "--json")
+    copied = run("attack", "original.csv", "original.csv", *options)
+    assert copied.code == 1
+    assert len(json.loads(copied.out)["failed_above"]) == 3
+    assert run("attack", "original.csv", "unrelated.csv", *options).code == 0
+
+
+def test_a_control_that_is_too_small_passes_no_limit(files):
+    people(10, 4).write_csv("few.csv")
+    options = ("--control", "few.csv", "--attacks", "50", "--secret", "pay", "--fail-above", "singling-out=0.3")
+    outcome = run("attack", "original.csv", "unrelated.csv", *options)
+    assert outcome.code == 1
+    assert "cannot be said" in outcome.err
+
+
+def test_a_report_of_attacks(files):
+    done("attack", "original.csv", "unrelated.csv", "--secret", "pay", "--attacks", "20", "--report", "told.html")
+    with open("told.html", encoding="utf-8") as file:
+        assert "Is it possible to single out an individual?" in file.read()
+
+
+def test_halves_are_given_twice(files):
+    outcome = run("attack", "original.csv", "unrelated.csv", "--aux", "age,city")
+    assert outcome.code == 2
+    assert "given 1 times" in outcome.err
+    done("attack", "original.csv", "unrelated.csv", "--aux", "age,city", "--aux", "job", "--attacks", "9",
+         "--secret", "pay")  # fmt: skip
