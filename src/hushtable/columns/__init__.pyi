@@ -45,10 +45,13 @@ from .series import (
     zone_of as zone_of,
 )
 from .spellings import (
+    MISSING_CODES as MISSING_CODES,
+    begins_with_number as begins_with_number,
     canonical as canonical,
     count_missing_codes as count_missing_codes,
     count_missing_numbers as count_missing_numbers,
     count_near_duplicates as count_near_duplicates,
+    count_odd_texts as count_odd_texts,
     doubts as doubts,
     fold as fold,
     found as found,

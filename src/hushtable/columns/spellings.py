@@ -19,10 +19,12 @@ from hushtable.columns.column import Column, ColumnSpec
 
 __all__ = [
     "MISSING_CODES",
+    "begins_with_number",
     "canonical",
     "count_missing_codes",
     "count_missing_numbers",
     "count_near_duplicates",
+    "count_odd_texts",
     "doubts",
     "fold",
     "found",
@@ -32,11 +34,19 @@ __all__ = [
 MISSING_CODES: Final = (
     *("NA", "N/A", "n/a", "#N/A", "NaN", "nan", "NULL", "null", "None", "none", "nil", "?", "-", "--", ".", "..."),
     *("-9", "-99", "-999", "-9999", "missing", "Missing", "MISSING", "k.A.", "k. A.", "keine Angabe"),
+    *("unknown", "Unknown", "UNKNOWN", "unbekannt", "Unbekannt", "inconnu", "desconocido", "sconosciuto", "onbekend"),
 )
 """What often stands for a missing value; it stays what it is until someone says so."""
 
-_NUMBERS_OF_MISSING: Final = frozenset((9, 99, 999, 9999, 99999, 999999, 98, 998, 88, 888, 8888))
-_FEWEST_NUMBERS: Final = 4
+_NUMBERS_OF_MISSING: Final = frozenset(
+    [
+        *(int(digit * length) for digit in "789" for length in range(1, 7)),
+        *(int("9" * length + digit) for digit in "678" for length in range(1, 6)),
+    ]
+)
+_FEWEST_NUMBERS: Final = 3
+_MOSTLY: Final = 0.9  # of the filled cells, numbers
+_FEW_ODD: Final = 3  # texts among them
 
 Key = TypeVar("Key")
 
@@ -178,7 +188,7 @@ def count_missing_codes(series: pl.Series) -> dict[str, int]:
 
 
 def count_missing_numbers(column: Column, counts: CountArray) -> dict[str, int]:
-    """Count the cells of a column of numbers that hold a usual code of a missing value, far from all its other numbers.
+    """Count the cells of a column of numbers that hold usual codes of a missing value, far from all its other numbers.
 
     Parameters
     ----------
@@ -188,8 +198,9 @@ def count_missing_numbers(column: Column, counts: CountArray) -> dict[str, int]:
 
     Notes
     -----
-    A code such as 99 or -9 is the largest or the smallest number, and lies further from the next one than all others
-    lie from one another: an age of 99 is none beside one of 97.
+    Codes such as 98 and 99, or -9, are the largest or the smallest numbers, and lie further from the next one than all
+    others lie from one another: an age of 99 is none beside one of 97. A negative code beside numbers that are all
+    0 or more is one at any distance.
 
     Examples
     --------
@@ -198,15 +209,55 @@ def count_missing_numbers(column: Column, counts: CountArray) -> dict[str, int]:
     >>> count_missing_numbers(Column("educ", "integer", np.array([8, 12, 16, 99])), np.array([5, 9, 4, 2]))
     {'99': 2}
     """
-    if column.kind not in ("integer", "decimal") or column.n_values < _FEWEST_NUMBERS:
+    if column.kind not in ("integer", "decimal"):
         return {}
-    values = column.values
-    found = {}
-    for end, next_to, others in ((0, 1, values[1:]), (-1, -2, values[:-1])):
-        is_code = abs(float(values[end])) in _NUMBERS_OF_MISSING and (end == -1) == (float(values[end]) > 0)
-        if is_code and abs(float(values[end]) - float(values[next_to])) > float(others[-1]) - float(others[0]):
-            found[f"{float(values[end]):.0f}"] = int(counts[end])
-    return found
+    values = [float(value) for value in column.values]
+    is_code = [abs(value) in _NUMBERS_OF_MISSING for value in values]
+    # What is left when all that may be codes are taken away at both ends.
+    low = next((i for i, value in enumerate(values) if value >= 0 or not is_code[i]), len(values))
+    high = next((i for i in range(len(values), 0, -1) if values[i - 1] < 0 or not is_code[i - 1]), 0)
+    if high - low < _FEWEST_NUMBERS:
+        return {}
+    span = values[high - 1] - values[low]
+    below = next((i for i in range(low, 0, -1) if values[low] >= 0 or values[i] - values[i - 1] > span), 0)
+    above = next((i for i in range(high, len(values)) if values[i] - values[i - 1] > span), len(values))
+    return {f"{values[i]:.0f}": int(counts[i]) for i in (*range(below), *range(above, len(values)))}
+
+
+def begins_with_number(series: pl.Series) -> bool:
+    """Tell whether the first filled cell of a text column is a number.
+
+    Examples
+    --------
+    >>> begins_with_number(pl.Series([" ", "1.5", "x"])), begins_with_number(pl.Series(["x", "1"]))
+    (True, False)
+    """
+    filled = series.str.strip_chars()
+    return bool(filled.filter(filled != "").head(1).cast(pl.Float64, strict=False).is_not_null().any())
+
+
+def count_odd_texts(series: pl.Series) -> dict[str, int]:
+    """Count the few texts among the numbers of a column, such as ``N/A``, text by text.
+
+    Nothing is counted where the column holds numbers only, or fewer than nine in ten cells are numbers.
+
+    Examples
+    --------
+    >>> count_odd_texts(pl.Series([*map(str, range(20)), "N/A"]))
+    {'N/A': 1}
+    """
+    if not isinstance(series.dtype, pl.String):
+        return {}
+    filled = series.str.strip_chars()
+    filled = filled.filter((filled != "") & (filled != SUPPRESSED))
+    is_number = filled.str.contains(f"^(?:{_NUMBERLIKE.pattern})$")
+    if is_number.all() or is_number.sum() < _MOSTLY * len(filled):
+        return {}
+    # A code such as 01234 is no number.
+    numbers, odd = filled.filter(is_number), filled.filter(~is_number).rename("text")
+    if numbers.str.contains("^0[0-9]").any() or numbers.n_unique() < _FEWEST_NUMBERS or odd.n_unique() > _FEW_ODD:
+        return {}
+    return dict(odd.value_counts(sort=True, name="n").iter_rows())
 
 
 def count_near_duplicates(column: Column) -> int:

@@ -36,7 +36,7 @@ from hushtable.risk.counted import (
 )
 from hushtable.risk.hipaa import SafeHarborFinding, safe_harbor
 from hushtable.risk.presets import SAFE_HARBOR, smallest_class_of, thresholds_in
-from hushtable.tables import Table, warn_of_missing_numbers
+from hushtable.tables import Table, warn_of_missing_codes
 
 if TYPE_CHECKING:
     from hushtable.risk.population import Estimate, SampleClasses, TreeRisk
@@ -284,7 +284,7 @@ def assess(
         data = frames.read(data)
     named = (name for name in (*sensitive, person, household, weights) if name is not None and name not in columns)
     table = Table.encode(data, (*columns, *dict.fromkeys(named)), specs)
-    warn_of_missing_numbers(table)
+    warn_of_missing_codes(_looked_at(data, specs), table.names)
     counted = count_classes(table, columns, person, missing)
     known = _population(counted, population, population_size, weights, specs)
     households = None if household is None else _of_households(counted, known, household)
@@ -311,6 +311,10 @@ def assess(
         records=records,
         source=source,
     )
+
+
+def _looked_at(data: Any, specs: Mapping[str, ColumnSpec] | None) -> Any:
+    return data if isinstance(data, Table) else data.told(specs or {})
 
 
 def _population(
