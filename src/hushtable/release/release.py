@@ -84,17 +84,25 @@ class Batch:
         Records that no cell covers.
     n_failed : int
         Records of classes that fail a model.
+    unfit_by_column : mapping of quasi-identifier to int
+        Records whose value in this column the cell does not cover; a record may count in several columns. Where a row
+        has no place of its own, those that no cell of the column covers.
     """
 
     replaces_earlier: bool
     n_unfit: int
     n_failed: int
+    unfit_by_column: Mapping[str, int] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain values; of the two, only the first may go with a published file."""
         return {
             "replaces_earlier": self.replaces_earlier,
-            "batch": {"n_unfit": self.n_unfit, "n_failed": self.n_failed},
+            "batch": {
+                "n_unfit": self.n_unfit,
+                "n_failed": self.n_failed,
+                "unfit_by_column": dict(self.unfit_by_column),
+            },
         }
 
 
@@ -276,7 +284,7 @@ class Release:
         >>> release = ht.anonymize(people, quasi_identifiers=["age"], models=[ht.KAnonymity(2)])
         >>> later = release.apply(pl.DataFrame({"age": [33, 32, 56], "pay": [5, 6, 7]}))
         >>> later.frame.rows(), later.batch
-        ([('[31, 34]', 5), ('[31, 34]', 6)], Batch(replaces_earlier=False, n_unfit=0, n_failed=1))
+        ([('[31, 34]', 5), ('[31, 34]', 6)], Batch(replaces_earlier=False, n_unfit=0, n_failed=1, unfit_by_column={}))
         """
         release: Release = self.learned.apply(rows, earlier=self.source if together else None, key=key)
         return release
