@@ -146,8 +146,11 @@ def _from_data(release: Release, asked: Request, cells: Mapping[str, Written], r
         ladder = release.hierarchies.get(column.name) if column.name in asked.hierarchies else None
         if not shown or isinstance(cell, (Rounded, GridCells)):
             continue
-        if ladder is None and shown <= set(column.texts()) and _is_common(release, asked, column.name):
-            # Each of these values is many people's: a list of them tells of nobody.
+        if not isinstance(ladder and ladder.rule, (Frequency, Runs)):
+            # What many people have tells of nobody, alone or in a list.
+            common = _common(release, asked, column.name, ladder)
+            shown = {text for text in shown if not _members(text) <= common}
+        if not shown:
             continue
         if ladder is None or isinstance(ladder.rule, (Frequency, Runs)):
             found[column.name] = "has no hierarchy from a file, and publishes values, or lists and groups of them"
@@ -165,15 +168,27 @@ def _from_data(release: Release, asked: Request, cells: Mapping[str, Written], r
     return found
 
 
-def _is_common(release: Release, asked: Request, name: str) -> bool:
-    """Tell whether a category has many records to each of its values."""
+def _members(text: str) -> set[str | None]:
+    cell = read(text)
+    return set(cell.members) if cell.form == "set" else {text}
+
+
+def _common(release: Release, asked: Request, name: str, ladder: Hierarchy | None) -> set[str | None]:
+    """Return the values and labels of a category that many records have, the missing value too."""
     table = Table.encode(release.source, [name], asked.specs)
     (column,), (codes,) = table.columns, table.codes
     if column.is_measured:
-        return False
+        return set()
     least = max([_MANY, *(model.min_size for model in release.claim.models)])
-    counts = np.bincount(codes[codes >= 0], weights=table.counts[codes >= 0], minlength=column.n_values)
-    return bool((counts >= least).all())
+    counts = np.bincount(codes + 1, weights=table.counts, minlength=column.n_values + 1)
+    common: set[str | None] = {None} if counts[0] >= least else set()
+    for text, n in zip(column.texts(), counts[1:].tolist(), strict=True):
+        # As a list writes it, and as a cell of its own.
+        common |= {text, value(text)} if n >= least else set()
+    for labels, nodes in () if ladder is None else zip(ladder.labels, ladder.level_codes, strict=True):
+        of_label = np.bincount(nodes, weights=counts[1:], minlength=len(labels))
+        common |= {label for label, n in zip(labels, of_label.tolist(), strict=True) if n >= least}
+    return common
 
 
 def _routes(release: Release, asked: Request) -> Routes | None:
