@@ -17,7 +17,7 @@ import numpy as np
 
 from hushtable._types import BoolArray, CodeArray
 from hushtable.anonymizers.finishing import release_of
-from hushtable.anonymizers.going_on import going_on
+from hushtable.anonymizers.going_on import with_own_units
 from hushtable.anonymizers.judging import Judge
 from hushtable.anonymizers.method import Found
 from hushtable.anonymizers.placement import Among, Below, Routes, Side
@@ -461,7 +461,7 @@ class LearnedRecoding:
         labels, cells, unfit = [], {}, {}
         for (name, cell), column, codes in zip(self.cells.items(), distinct.columns, distinct.codes, strict=True):
             covered = covers_beside(cell.texts, column, meanings.get(name), cell.label[there], codes)
-            label, cells[name] = going_on(cell, column, meanings.get(name), cell.label[there], codes, covered)
+            label, cells[name] = with_own_units(cell, column, meanings.get(name), cell.label[there], codes, covered)
             labels.append(label)
             unfit[name] = (label < 0)[inverse]
         classes, all_cells = _with_new_classes(there, np.stack(labels), cells)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
@@ -21,7 +21,7 @@ from hushtable.recoding import GridCells, Recoding, Rounded, Written
 from hushtable.release import Release
 from hushtable.tables import Partition, Table
 
-__all__ = ["Learner", "check_learnable"]
+__all__ = ["Learner", "check_learnable", "doubts_of_saving"]
 
 _MANY: Final = 20  # records to a value that may stand in a file
 
@@ -90,6 +90,36 @@ def check_learnable(models: Sequence[PrivacyModel], style: str) -> None:
             "choose another recoding than central.",
         )
         raise InputError(msg)
+
+
+def doubts_of_saving(table: Table, hierarchies: Mapping[str, Any], style: str) -> dict[str, str]:
+    """Say by column what may keep a learned recoding from being saved, and what to write into the policy.
+
+    Parameters
+    ----------
+    table : Table
+        The quasi-identifiers.
+    hierarchies : mapping of column to hierarchy, rule or path
+        As they are given.
+    style : str
+        How the method recodes.
+    """
+    found = {}
+    for column, codes in zip(table.columns, table.codes, strict=True):
+        if column.name in hierarchies:
+            continue
+        if column.is_measured:
+            if style != "readable":
+                found[column.name] = "its intervals would end with values of people: write recoding: readable"
+            continue
+        counts = np.bincount(codes[codes >= 0], weights=table.counts[codes >= 0], minlength=column.n_values)
+        n_rare = int((counts < _MANY).sum())
+        if n_rare:
+            found[column.name] = (
+                f"{n_rare:,} of its {column.n_values:,} values have fewer than {_MANY} records, and a class may "
+                "publish them: write hierarchy: FILE, a line `value;group` for each"
+            )
+    return found
 
 
 def _specs(release: Release, asked: Request) -> dict[str, ColumnSpec]:

@@ -13,13 +13,13 @@ from hushtable.columns import Column
 from hushtable.hierarchy import UNITS, Dates, Prefix
 from hushtable.recoding import Written
 
-__all__ = ["going_on"]
+__all__ = ["with_own_units"]
 
 _UNIT_TEXTS: Final = ("[0-9]{4}-[0-9]{2}-[0-9]{2}", "[0-9]{4}-[0-9]{2}", "[0-9]{4}-Q[1-4]", "[0-9]{4}", "[0-9]{4}s")
 """How the label of each calendar unit is written, in their order."""
 
 
-def going_on(
+def with_own_units(
     cell: Written, column: Column, meaning: Any, labels: CodeArray, codes: CodeArray, covered: BoolArray
 ) -> tuple[CodeArray, Written]:
     """Give rows that the cells beside them do not cover the units of their own values.
