@@ -19,13 +19,14 @@ from hushtable.columns.column import Column, ColumnSpec
 
 __all__ = [
     "MISSING_CODES",
-    "begins_with_number",
+    "begins_with_numbers",
     "canonical",
     "count_missing_codes",
     "count_missing_numbers",
     "count_near_duplicates",
     "count_odd_texts",
     "doubts",
+    "ends_with_codes",
     "fold",
     "found",
     "has_time",
@@ -46,6 +47,7 @@ _NUMBERS_OF_MISSING: Final = frozenset(
 )
 _FEWEST_NUMBERS: Final = 3
 _MOSTLY: Final = 0.9  # of the filled cells, numbers
+_LOOKED_AT: Final = 1_000  # cells that tell whether a column is of numbers
 _FEW_ODD: Final = 3  # texts among them
 
 Key = TypeVar("Key")
@@ -224,16 +226,31 @@ def count_missing_numbers(column: Column, counts: CountArray) -> dict[str, int]:
     return {f"{values[i]:.0f}": int(counts[i]) for i in (*range(below), *range(above, len(values)))}
 
 
-def begins_with_number(series: pl.Series) -> bool:
-    """Tell whether the first filled cell of a text column is a number.
+def begins_with_numbers(series: pl.Series) -> bool:
+    """Tell whether most of the first cells of a text column are numbers, whatever their marks.
 
     Examples
     --------
-    >>> begins_with_number(pl.Series([" ", "1.5", "x"])), begins_with_number(pl.Series(["x", "1"]))
+    >>> begins_with_numbers(pl.Series(["1,5", "2", "x"])), begins_with_numbers(pl.Series(["x", "1"]))
     (True, False)
     """
-    filled = series.str.strip_chars()
-    return bool(filled.filter(filled != "").head(1).cast(pl.Float64, strict=False).is_not_null().any())
+    first = series.drop_nulls().head(_LOOKED_AT).str.strip_chars()
+    return 2 * int(first.str.contains(f"^(?:{_NUMBERLIKE.pattern})$").sum()) > len(first)
+
+
+def ends_with_codes(series: pl.Series) -> bool:
+    """Tell whether the smallest or the largest number of a column is a usual code of a missing value.
+
+    Examples
+    --------
+    >>> ends_with_codes(pl.Series(["1", "99"])), ends_with_codes(pl.Series([1, 98, 100]))
+    (True, False)
+    """
+    if not (series.dtype.is_numeric() or isinstance(series.dtype, pl.String)):
+        return False
+    numbers = series.cast(pl.Float64, strict=False)
+    low, high = numbers.arg_min(), numbers.arg_max()
+    return any(place is not None and abs(numbers[place]) in _NUMBERS_OF_MISSING for place in (low, high))
 
 
 def count_odd_texts(series: pl.Series) -> dict[str, int]:

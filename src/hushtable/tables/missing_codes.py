@@ -8,7 +8,13 @@ from typing import Final
 
 import numpy as np
 
-from hushtable.columns import MISSING_CODES, begins_with_number, count_missing_numbers, count_odd_texts
+from hushtable.columns import (
+    MISSING_CODES,
+    begins_with_numbers,
+    count_missing_numbers,
+    count_odd_texts,
+    ends_with_codes,
+)
 from hushtable.errors import ColumnError
 from hushtable.io import Frame
 from hushtable.tables.table import Table
@@ -52,11 +58,13 @@ def _of_column(data: Frame | Table, name: str) -> dict[str, int]:
     if isinstance(data, Frame):
         try:
             text = data.text(name)
-            if text is not None:
-                values = data.values(name)
-                odd = count_odd_texts(values)
-                if odd or not data.is_text or not begins_with_number(values):
-                    return odd
+            if text is not None and not begins_with_numbers(text):
+                return {}
+            values = data.values(name)
+            odd = count_odd_texts(values)
+            # Only where an end is a code all values are counted, which takes longer.
+            if odd or (text is not None and not data.is_text) or not ends_with_codes(values):
+                return odd
             data = Table.encode(data.select([name]), specs={name: data.spec(name)})
         except ColumnError:
             # Lists and the like, and what cannot be read, have no codes.
