@@ -87,6 +87,34 @@ def test_too_few_rows_are_infeasible(batches):
     assert not (batches / "x.csv").exists()
 
 
+def test_what_may_not_be_saved_is_said_before_the_search_with_what_to_write(batches):
+    policy = batches / "rare.yaml"
+    policy.write_text(
+        POLICY.replace("education: {role: quasi-identifier, hierarchy: education.csv}", "education: quasi-identifier")
+    )
+    rows = pl.read_csv(batches / "first.csv", infer_schema=False)
+    rows = rows.with_columns(
+        education=pl.when(pl.int_range(pl.len()) < 6).then(pl.lit("Zq7Xcanary")).otherwise("education")
+    )
+    rows.write_csv(batches / "rare.csv")
+    asked = (
+        "anonymize",
+        batches / "rare.csv",
+        "-p",
+        policy,
+        "-o",
+        batches / "r.csv",
+        "--save-recoding",
+        batches / "r.json",
+    )
+    outcome = run(*asked)
+    said = " ".join(outcome.err.split())
+    assert "may not be saved for column 'education': 2 of its" in said
+    assert "write hierarchy: FILE" in said
+    assert "canary" not in said
+    assert (batches / "r.csv").exists()
+
+
 def test_where_a_recoding_cannot_be_saved_the_release_is_written_all_the_same(batches):
     asked = ("anonymize", batches / "first.csv", "-p", batches / "policy.yaml", "-o", batches / "z.csv")
     outcome = run(*asked, "--save-recoding", batches / "y.json", "--recoding", "tight")

@@ -1,6 +1,6 @@
 from .checks import check_roles as check_roles, doubt_of_persons as doubt_of_persons, warn_of_doubts as warn_of_doubts
 from .fitted import LearnedRecoding as LearnedRecoding, Recoding as Recoding
-from .fitting import check_learnable as check_learnable
+from .fitting import check_learnable as check_learnable, doubts_of_saving as doubts_of_saving
 from .fulldomain import FullDomain as FullDomain
 from .histories import Histories as Histories
 from .local.recode import LocalRecoding as LocalRecoding

@@ -13,7 +13,7 @@ from hushtable.errors import ColumnError, InputError, check_columns, listed, wit
 from hushtable.hierarchy import are_codes, prefix_lengths_of
 from hushtable.io import Frame
 from hushtable.models import KAnonymity
-from hushtable.tables import Table, warn_of_missing_numbers
+from hushtable.tables import Table, warn_of_missing_codes
 
 __all__ = [
     "check_cells",
@@ -112,7 +112,9 @@ def warn_of_doubts(source: Frame | Table, table: Table, asked: Request) -> None:
                 "column that says yes or no, or keep the first one only.",
                 stacklevel=4,
             )
-    warn_of_missing_numbers(table, stacklevel=5)
+    hidden = (*asked.identifiers, *(asked.pseudonyms.columns if asked.pseudonyms else ()))
+    names = source.names if isinstance(source, Table) else source.columns
+    warn_of_missing_codes(source, [name for name in names if name not in hidden], stacklevel=5)
     doubt = doubt_of_persons(source, asked)
     if doubt is not None:
         warnings.warn(doubt, stacklevel=4)

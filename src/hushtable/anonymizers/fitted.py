@@ -17,12 +17,13 @@ import numpy as np
 
 from hushtable._types import BoolArray, CodeArray
 from hushtable.anonymizers.finishing import release_of
+from hushtable.anonymizers.going_on import with_own_units
 from hushtable.anonymizers.judging import Judge
 from hushtable.anonymizers.method import Found
 from hushtable.anonymizers.placement import Among, Below, Routes, Side
 from hushtable.anonymizers.preparation import prepare
 from hushtable.anonymizers.request import Request
-from hushtable.claims import Limits, covers_beside, pair_rows
+from hushtable.claims import Limits, covered_by, covers_beside, pair_rows
 from hushtable.columns import SUPPRESSED, ColumnSpec, Kind
 from hushtable.errors import ColumnError, InfeasibleError, InputError, listed, with_hint
 from hushtable.hierarchy import Hierarchy, to_dict as rule_to_dict
@@ -233,6 +234,25 @@ def _routes_in(nodes: Any, columns: tuple[str, ...]) -> tuple[Routes, list[int]]
     return Routes(columns, cut, test, tuple(tuple(each) for each in sides)), leaves
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Placed:
+    """Where the rows of a batch are published.
+
+    Attributes
+    ----------
+    classes : ndarray of int32, shape (n_rows,)
+        -1 where no cells cover a row.
+    cells : mapping of quasi-identifier to Written
+        What classes publish: first those of the earlier release, then those with units that go on.
+    unfit : mapping of quasi-identifier to ndarray of bool, shape (n_rows,)
+        Whether the column's cell does not cover the row.
+    """
+
+    classes: CodeArray
+    cells: Mapping[str, Written]
+    unfit: Mapping[str, BoolArray]
+
+
 _AT_ONCE: Final = 4096  # rows that are compared with all classes
 
 
@@ -346,7 +366,8 @@ class LearnedRecoding:
         """Publish new rows by the cells of the earlier release.
 
         Every row goes where the earlier search would have put it, or of a search that does not cut to the cells that
-        cover it, the narrowest of several. Where they do not cover it, it is suppressed. So is a class of which
+        cover it, the narrowest of several. Where a cell is a calendar unit or a prefix that does not cover it, the
+        row gets its own unit of that length: months and codes go on. Else it is suppressed. So is a class of which
         the new rows alone fail a model: whoever holds the earlier release can subtract it.
 
         Parameters
@@ -381,14 +402,14 @@ class LearnedRecoding:
         prepared = prepare(self._read(rows, earlier), asked)
         self._check_kinds(prepared.table)
         whole = Judge(prepared.table, asked.asked_of_classes, prepared.ladders, person=asked.person)
-        placed = self.classes(prepared.table)
+        placed = self._placed(prepared.table)
         labels, batch = _judged(placed, whole, replaces_earlier=earlier is not None)
         used, dense = np.unique(labels[labels >= 0], return_inverse=True)
         labels[labels >= 0] = dense
         partition = Partition.from_labels(labels, len(used), prepared.table.counts)
         published = recoding.Recoding(
             tuple(prepared.table.column(name) for name in self.cells),
-            tuple(cell.take(used.astype(np.int64)) for cell in self.cells.values()),
+            tuple(cell.take(used.astype(np.int64)) for cell in placed.cells.values()),
             self.style,
         )
         trace = asked.clock.trace("the cells of an earlier release", self.n_classes)
@@ -414,30 +435,39 @@ class LearnedRecoding:
         data = self._read(rows, None)
         table = Table.encode(data, tuple(self.cells), self.asked.specs)
         self._check_kinds(table)
-        classes = self.classes(table)
+        placed = self._placed(table)
         rewritten = {
-            name: Rewritten(np.append(cell.label, np.int32(len(cell.texts)))[classes], (*cell.texts, SUPPRESSED))
-            for name, cell in self.cells.items()
+            name: Rewritten(np.append(cell.label, np.int32(len(cell.texts)))[placed.classes], (*cell.texts, SUPPRESSED))
+            for name, cell in placed.cells.items()
         }
         columns = tuple(name for name in self.columns if name not in self.asked.identifiers)
         return Edition(data, columns, rewritten, pseudonyms=self._pseudonyms(None)).native
 
     def classes(self, table: Table) -> CodeArray:
         """Return the class whose cells cover each row of a table, -1 where none does; shape (n_rows,)."""
+        classes = self._placed(table).classes
+        return np.where(classes < self.n_classes, classes, np.int32(-1))
+
+    def _placed(self, table: Table) -> Placed:
+        """Place every row of a table, into classes with units that go on where it lies in one."""
         distinct, inverse = table.select(tuple(self.cells)).collapse()
         meanings = {**self.asked.hierarchies, **{name: cell.means for name, cell in self.cells.items() if cell.means}}
-        found = self._covering(distinct, meanings) if self.routes is None else self._there(distinct, meanings)
-        return found[inverse]
-
-    def _there(self, table: Table, meanings: Mapping[str, Any]) -> CodeArray:
-        """Return the class that each row comes to, -1 where its cells do not cover the row."""
-        assert self.routes is not None
-        there = self.class_of_leaf[self.routes.labels(table, meanings)]
-        covered = [
-            covers_beside(cell.texts, table.column(name), meanings.get(name), cell.label[there], codes)
-            for (name, cell), codes in zip(self.cells.items(), table.codes, strict=True)
-        ]
-        return np.where(np.all(covered, axis=0), there, np.int32(-1))
+        if self.routes is None:
+            classes = self._covering(distinct, meanings)
+            unfit = {}
+            for (name, cell), column, codes in zip(self.cells.items(), distinct.columns, distinct.codes, strict=True):
+                covers = covered_by(cell.texts, [*column.texts(), None], column.spec, meanings.get(name), name)
+                unfit[name] = ~np.any(covers, axis=0)[codes][inverse]
+            return Placed(classes[inverse], self.cells, unfit)
+        there = self.class_of_leaf[self.routes.labels(distinct, meanings)]
+        labels, cells, unfit = [], {}, {}
+        for (name, cell), column, codes in zip(self.cells.items(), distinct.columns, distinct.codes, strict=True):
+            covered = covers_beside(cell.texts, column, meanings.get(name), cell.label[there], codes)
+            label, cells[name] = with_own_units(cell, column, meanings.get(name), cell.label[there], codes, covered)
+            labels.append(label)
+            unfit[name] = (label < 0)[inverse]
+        classes, all_cells = _with_new_classes(there, np.stack(labels), cells)
+        return Placed(classes[inverse], all_cells, unfit)
 
     def _covering(self, table: Table, meanings: Mapping[str, Any]) -> CodeArray:
         """Return the class that covers each row, of several the one that lost least; -1 where none does."""
@@ -501,8 +531,48 @@ class LearnedRecoding:
                 raise ColumnError(msg)
 
 
-def _judged(placed: CodeArray, whole: Judge, *, replaces_earlier: bool) -> tuple[CodeArray, Batch]:
+def _with_new_classes(
+    there: CodeArray, labels: CodeArray, cells: Mapping[str, Written]
+) -> tuple[CodeArray, Mapping[str, Written]]:
+    """Return the class of every row, -1 where a cell does not cover it, and the cells with those of new classes.
+
+    Parameters
+    ----------
+    there : ndarray of int32, shape (n_rows,)
+        The class that a row comes to.
+    labels : ndarray of int32, shape (n_columns, n_rows)
+        What it publishes there, -1 where nothing covers it.
+    cells : mapping of column to Written
+        What classes publish; the texts may be more than those of classes.
+    """
+    known = np.stack([cell.label for cell in cells.values()])
+    fits = (labels >= 0).all(axis=0)
+    new = np.flatnonzero(fits & (labels != known[:, there]).any(axis=0))
+    classes = np.where(fits, there, np.int32(-1))
+    if not len(new):
+        return classes, cells
+    # A combination that another class has is that class.
+    _, first, number = np.unique(np.hstack((known, labels[:, new])), axis=1, return_index=True, return_inverse=True)
+    places = first[number.ravel()]
+    added, dense = np.unique(places[places >= known.shape[1]], return_inverse=True)
+    classes[new] = places[known.shape[1] :]
+    classes[new[classes[new] >= known.shape[1]]] = known.shape[1] + dense
+    rows = new[added - known.shape[1]]
+    return classes, {
+        name: replace(
+            cell,
+            label=np.append(cell.label, labels[j, rows].astype(np.int32)),
+            # Cells that lose as much as those of the class whose units go on.
+            lost=np.append(cell.lost, cell.lost[there[rows]]),
+            lost_by_rank=np.append(cell.lost_by_rank, cell.lost_by_rank[there[rows]]),
+        )
+        for j, (name, cell) in enumerate(cells.items())
+    }
+
+
+def _judged(found: Placed, whole: Judge, *, replaces_earlier: bool) -> tuple[CodeArray, Batch]:
     """Return the class of every row, -1 where no class covers it or its class fails by itself."""
+    placed = found.classes
     is_placed: BoolArray = placed >= 0
     used, dense = np.unique(placed[is_placed], return_inverse=True)
     labels = np.full(len(placed), np.int32(-1), np.int32)
@@ -511,14 +581,18 @@ def _judged(placed: CodeArray, whole: Judge, *, replaces_earlier: bool) -> tuple
     partition = Partition.from_labels(labels, len(used), counts)
     passes = np.append(whole.passes(partition.offsets, partition.rows), False)[labels]
     n_unfit, n_failed = int(counts[~is_placed].sum()), int(counts[is_placed & ~passes].sum())
+    # A record that a class takes fits all its columns.
+    by_column = {name: int(counts[unfit & ~is_placed].sum()) for name, unfit in found.unfit.items()}
+    by_column = {name: n for name, n in by_column.items() if n}
     if not passes.any():
+        where = f" ({', '.join(f'column {name!r}: {n:,}' for name, n in by_column.items())})" if by_column else ""
         msg = with_hint(
-            f"{n_unfit:,} of the {whole.table.n_records:,} records fit no cell of the earlier release, and "
+            f"{n_unfit:,} of the {whole.table.n_records:,} records fit no cell of the earlier release{where}, and "
             f"{n_failed:,} are in classes that fail by themselves: none is left.",
             "collect more records before they are published, or anonymize them anew.",
         )
         raise InfeasibleError(msg)
-    return np.where(passes, placed, np.int32(-1)), Batch(replaces_earlier, n_unfit, n_failed)
+    return np.where(passes, placed, np.int32(-1)), Batch(replaces_earlier, n_unfit, n_failed, by_column)
 
 
 def _with_rows(earlier: Frame | Table, rows: Frame | Table) -> Frame | Table:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
@@ -21,7 +21,7 @@ from hushtable.recoding import CodeRanges, GridCells, Recoding, Rounded, Written
 from hushtable.release import Release
 from hushtable.tables import Partition, Table
 
-__all__ = ["Learner", "check_learnable"]
+__all__ = ["Learner", "check_learnable", "doubts_of_saving"]
 
 _MANY: Final = 20  # records to a value that may stand in a file
 
@@ -96,6 +96,36 @@ def check_learnable(models: Sequence[PrivacyModel], style: str) -> None:
         raise InputError(msg)
 
 
+def doubts_of_saving(table: Table, hierarchies: Mapping[str, Any], style: str) -> dict[str, str]:
+    """Say by column what may keep a learned recoding from being saved, and what to write into the policy.
+
+    Parameters
+    ----------
+    table : Table
+        The quasi-identifiers.
+    hierarchies : mapping of column to hierarchy, rule or path
+        As they are given.
+    style : str
+        How the method recodes.
+    """
+    found = {}
+    for column, codes in zip(table.columns, table.codes, strict=True):
+        if column.name in hierarchies:
+            continue
+        if column.is_measured:
+            if style != "readable":
+                found[column.name] = "its intervals would end with values of people: write recoding: readable"
+            continue
+        counts = np.bincount(codes[codes >= 0], weights=table.counts[codes >= 0], minlength=column.n_values)
+        n_rare = int((counts < _MANY).sum())
+        if n_rare:
+            found[column.name] = (
+                f"{n_rare:,} of its {column.n_values:,} values have fewer than {_MANY} records, and a class may "
+                "publish them: write hierarchy: FILE, a line `value;group` for each"
+            )
+    return found
+
+
 def _specs(release: Release, asked: Request) -> dict[str, ColumnSpec]:
     """Say how columns were typed and spelled, so that new rows are read alike."""
     claim, names = release.claim, (*release.quasi_identifiers, *release.sensitive)
@@ -150,13 +180,16 @@ def _from_data(release: Release, asked: Request, cells: Mapping[str, Written], r
         ladder = release.hierarchies.get(column.name) if column.name in asked.hierarchies else None
         if not shown or isinstance(cell, (Rounded, GridCells)):
             continue
-        if ladder is None and shown <= set(column.texts()) and _is_common(release, asked, column.name):
-            # Each of these values is many people's: a list of them tells of nobody.
+        common = _common(release, asked, column.name, ladder)
+        if not isinstance(ladder and ladder.rule, (Frequency, Runs)):
+            # What many people have tells of nobody, alone or in a list.
+            shown = {text for text in shown if not _members(text) <= common}
+        if not shown:
             continue
         own = set(map(value, column.texts()))
         if isinstance(cell, CodeRanges):
-            odd = {text for text in shown if own & {text, *(read(text).ends or ())}}
-            if odd and not _is_common(release, asked, column.name):
+            odd = {text for text in shown if (own & {text, *(read(text).ends or ())}) - common}
+            if odd:
                 found[column.name] = f"publishes, or is cut at, {len(odd)} of its values or ranges that end with them"
             continue
         if ladder is None or isinstance(ladder.rule, (Frequency, Runs)):
@@ -174,15 +207,27 @@ def _from_data(release: Release, asked: Request, cells: Mapping[str, Written], r
     return found
 
 
-def _is_common(release: Release, asked: Request, name: str) -> bool:
-    """Tell whether a category has many records to each of its values."""
+def _members(text: str) -> set[str | None]:
+    cell = read(text)
+    return set(cell.members) if cell.form == "set" else {text}
+
+
+def _common(release: Release, asked: Request, name: str, ladder: Hierarchy | None) -> set[str | None]:
+    """Return the values and labels of a category that many records have, the missing value too."""
     table = Table.encode(release.source, [name], asked.specs)
     (column,), (codes,) = table.columns, table.codes
     if column.is_measured:
-        return False
+        return set()
     least = max([_MANY, *(model.min_size for model in release.claim.models)])
-    counts = np.bincount(codes[codes >= 0], weights=table.counts[codes >= 0], minlength=column.n_values)
-    return bool((counts >= least).all())
+    counts = np.bincount(codes + 1, weights=table.counts, minlength=column.n_values + 1)
+    common: set[str | None] = {None} if counts[0] >= least else set()
+    for text, n in zip(column.texts(), counts[1:].tolist(), strict=True):
+        # As a list writes it, and as a cell of its own.
+        common |= {text, value(text)} if n >= least else set()
+    for labels, nodes in () if ladder is None else zip(ladder.labels, ladder.level_codes, strict=True):
+        of_label = np.bincount(nodes, weights=counts[1:], minlength=len(labels))
+        common |= {label for label, n in zip(labels, of_label.tolist(), strict=True) if n >= least}
+    return common
 
 
 def _routes(release: Release, asked: Request) -> Routes | None:

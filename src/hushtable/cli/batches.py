@@ -90,6 +90,7 @@ def _facts(output: Path, release: Release, verdict: Verdict, *, codebook: bool) 
     assert batch is not None
     fate = "left out" if release.drops_suppressed else "published as *"
     alone = "" if batch.replaces_earlier else " by themselves"
+    by_column = ", ".join(f"{name} {n:,}" for name, n in batch.unfit_by_column.items())
     lines = [
         f"Wrote {output}{', its codebook' if codebook else ''} and its manifest.",
         f"On {', '.join(verdict.quasi_identifiers)}, verified from the file:",
@@ -98,6 +99,7 @@ def _facts(output: Path, release: Release, verdict: Verdict, *, codebook: bool) 
         f"{verdict.smallest_class:,}",
         f"  {summary['n_suppressed']:,} suppressed, {fate}: {batch.n_unfit:,} fit no cell of the earlier release,",
         f"    {batch.n_failed:,} are in classes that fail{alone}",
+        *([f"  by column, without a cell: {by_column}"] if by_column else []),
         f"  information loss {summary['loss']:.4f} (set-NCP, 0 none to 1 all)",
     ]
     if batch.replaces_earlier:

@@ -47,7 +47,7 @@ from hushtable.cli.summary import (
     spelling_lines,
     verdict_lines,
 )
-from hushtable.cli.terminal import bar, leaving, print_json, say, step
+from hushtable.cli.terminal import bar, leaving, print_json, say, step, tell
 from hushtable.errors import InputError, with_hint
 
 if TYPE_CHECKING:
@@ -172,10 +172,11 @@ def anonymize(
 ) -> None:
     """Write a release in which every person hides among k, with its manifest, verified from the written file."""
     use_threads(threads)
-    from hushtable.anonymizers import check_learnable
+    from hushtable.anonymizers import check_learnable, doubts_of_saving
     from hushtable.io import Snapshot, drafts
     from hushtable.release import check_writing
     from hushtable.search import Budget
+    from hushtable.tables import Table
 
     if certificate is not None and external:
         msg = with_hint(
@@ -231,7 +232,11 @@ def anonymize(
         return
     check_writing(output, rules.writing.made)
     if save_recoding is not None:
-        check_learnable(rules.models, getattr(rules.method, "recoding", ""))
+        style = getattr(rules.method, "recoding", "")
+        check_learnable(rules.models, style)
+        coded = Table.encode(frame.told(rules.specs), rules.quasi_identifiers, rules.specs)
+        for name, doubt in doubts_of_saving(coded, rules.hierarchies(), style).items():
+            tell(f"The recoding may not be saved for column {name!r}: {doubt}.")
     with bar("searching") as progress:
         release = rules.protect(frame, key=key, progress=progress, engine="memory")
     if certificate is not None and release.certificate is None:

@@ -45,11 +45,15 @@ from .series import (
     zone_of as zone_of,
 )
 from .spellings import (
+    MISSING_CODES as MISSING_CODES,
+    begins_with_numbers as begins_with_numbers,
     canonical as canonical,
     count_missing_codes as count_missing_codes,
     count_missing_numbers as count_missing_numbers,
     count_near_duplicates as count_near_duplicates,
+    count_odd_texts as count_odd_texts,
     doubts as doubts,
+    ends_with_codes as ends_with_codes,
     fold as fold,
     found as found,
 )

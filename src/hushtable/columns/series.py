@@ -227,7 +227,7 @@ def encode(series: pl.Series, spec: ColumnSpec, *, is_typed: bool, name: str) ->
     if isinstance(series.dtype, pl.String):
         spec = settled(series, spec, is_typed=is_typed)
         return _encode_texts(name, canonical(series, spec), spec.kind, spec.order)
-    column, codes = _encode_values(name, series)
+    column, codes = _encode_values(name, _without_numbers(series, spec.missing_values or ()))
     if spec.order is None and spec.kind in (None, column.kind):
         return column, codes
     if isinstance(dtype, pl.Datetime) and dtype.time_unit == "ns" and (series.to_physical() % 1_000 != 0).any():
@@ -239,6 +239,14 @@ def encode(series: pl.Series, spec: ColumnSpec, *, is_typed: bool, name: str) ->
         raise ColumnError(msg)
     texts = pl.Series([None if code < 0 else column.text(code) for code in codes.tolist()], dtype=pl.String)
     return _encode_texts(name, texts, spec.kind, spec.order)
+
+
+def _without_numbers(series: pl.Series, texts: Sequence[str]) -> pl.Series:
+    """Make the numbers missing that texts such as ``-9`` stand for."""
+    if not series.dtype.is_numeric() or not texts:
+        return series
+    numbers = pl.Series(texts, dtype=pl.String).str.strip_chars().cast(pl.Float64, strict=False).drop_nulls()
+    return series.set(series.cast(pl.Float64).is_in(numbers.to_list()).fill_null(False), None)
 
 
 def settled(series: pl.Series, spec: ColumnSpec, *, is_typed: bool) -> ColumnSpec:

@@ -13,17 +13,20 @@ from typing import Final, NamedTuple, TypeVar
 
 import polars as pl
 
-from hushtable._types import CountArray, ValueArray
+from hushtable._types import CountArray
 from hushtable.columns.cells import SUPPRESSED
 from hushtable.columns.column import Column, ColumnSpec
 
 __all__ = [
     "MISSING_CODES",
+    "begins_with_numbers",
     "canonical",
     "count_missing_codes",
     "count_missing_numbers",
     "count_near_duplicates",
+    "count_odd_texts",
     "doubts",
+    "ends_with_codes",
     "fold",
     "found",
     "has_time",
@@ -32,13 +35,20 @@ __all__ = [
 MISSING_CODES: Final = (
     *("NA", "N/A", "n/a", "#N/A", "NaN", "nan", "NULL", "null", "None", "none", "nil", "?", "-", "--", ".", "..."),
     *("-9", "-99", "-999", "-9999", "missing", "Missing", "MISSING", "k.A.", "k. A.", "keine Angabe"),
+    *("unknown", "Unknown", "UNKNOWN", "unbekannt", "Unbekannt", "inconnu", "desconocido", "sconosciuto", "onbekend"),
 )
 """What often stands for a missing value; it stays what it is until someone says so."""
 
 _NUMBERS_OF_MISSING: Final = frozenset(
-    (*(9, 99, 999, 9999, 99999, 999999), *(98, 998, 9998), *(97, 997, 9997), *(88, 888, 8888), *(77, 777, 7777), 8, 7)
+    [
+        *(int(digit * length) for digit in "789" for length in range(1, 7)),
+        *(int("9" * length + digit) for digit in "678" for length in range(1, 6)),
+    ]
 )
-_FEWEST_NUMBERS: Final = 4
+_FEWEST_NUMBERS: Final = 3
+_MOSTLY: Final = 0.9  # of the filled cells, numbers
+_LOOKED_AT: Final = 1_000  # cells that tell whether a column is of numbers
+_FEW_ODD: Final = 3  # texts among them
 
 Key = TypeVar("Key")
 
@@ -180,7 +190,7 @@ def count_missing_codes(series: pl.Series) -> dict[str, int]:
 
 
 def count_missing_numbers(column: Column, counts: CountArray) -> dict[str, int]:
-    """Count the cells of a column of numbers that hold a usual code of a missing value, far from all its other numbers.
+    """Count the cells of a column of numbers that hold usual codes of a missing value, far from all its other numbers.
 
     Parameters
     ----------
@@ -190,8 +200,9 @@ def count_missing_numbers(column: Column, counts: CountArray) -> dict[str, int]:
 
     Notes
     -----
-    Codes such as 97, 98 and 99, or -9, are the largest or the smallest numbers, and lie further from the next one than
-    all others lie from one another: an age of 99 is none beside one of 97.
+    Codes such as 98 and 99, or -9, are the largest or the smallest numbers, and lie further from the next one than all
+    others lie from one another: an age of 99 is none beside one of 97. A negative code beside numbers that are all
+    0 or more is one at any distance.
 
     Examples
     --------
@@ -200,26 +211,70 @@ def count_missing_numbers(column: Column, counts: CountArray) -> dict[str, int]:
     >>> count_missing_numbers(Column("educ", "integer", np.array([8, 12, 16, 99])), np.array([5, 9, 4, 2]))
     {'99': 2}
     """
-    if column.kind not in ("integer", "decimal") or column.n_values < _FEWEST_NUMBERS:
+    if column.kind not in ("integer", "decimal"):
         return {}
-    first, last = 0, column.n_values
-    # Codes at one end hide those at the other.
-    for _ in range(2):
-        last -= _n_codes_above(column.values[first:last])
-        first += _n_codes_above(-column.values[first:last][::-1])
-    return {f"{float(column.values[i]):.0f}": int(counts[i]) for i in (*range(first), *range(last, column.n_values))}
+    values = [float(value) for value in column.values]
+    is_code = [abs(value) in _NUMBERS_OF_MISSING for value in values]
+    # What is left when all that may be codes are taken away at both ends.
+    low = next((i for i, value in enumerate(values) if value >= 0 or not is_code[i]), len(values))
+    high = next((i for i in range(len(values), 0, -1) if values[i - 1] < 0 or not is_code[i - 1]), 0)
+    if high - low < _FEWEST_NUMBERS:
+        return {}
+    span = values[high - 1] - values[low]
+    below = next((i for i in range(low, 0, -1) if values[low] >= 0 or values[i] - values[i - 1] > span), 0)
+    above = next((i for i in range(high, len(values)) if values[i] - values[i - 1] > span), len(values))
+    return {f"{values[i]:.0f}": int(counts[i]) for i in (*range(below), *range(above, len(values)))}
 
 
-def _n_codes_above(values: ValueArray) -> int:
-    """Count the usual codes above ascending numbers, further from these than they are from one another."""
-    n_codes = 0
-    while n_codes < len(values) and float(values[-1 - n_codes]) in _NUMBERS_OF_MISSING:
-        n_codes += 1
-    for n in range(n_codes, 0, -1):
-        rest = values[:-n].astype(float)
-        if len(rest) > 1 and float(values[-n]) - rest[-1] > rest[-1] - rest[0]:
-            return n
-    return 0
+def begins_with_numbers(series: pl.Series) -> bool:
+    """Tell whether most of the first cells of a text column are numbers, whatever their marks.
+
+    Examples
+    --------
+    >>> begins_with_numbers(pl.Series(["1,5", "2", "x"])), begins_with_numbers(pl.Series(["x", "1"]))
+    (True, False)
+    """
+    first = series.drop_nulls().head(_LOOKED_AT).str.strip_chars()
+    return 2 * int(first.str.contains(f"^(?:{_NUMBERLIKE.pattern})$").sum()) > len(first)
+
+
+def ends_with_codes(series: pl.Series) -> bool:
+    """Tell whether the smallest or the largest number of a column is a usual code of a missing value.
+
+    Examples
+    --------
+    >>> ends_with_codes(pl.Series(["1", "99"])), ends_with_codes(pl.Series([1, 98, 100]))
+    (True, False)
+    """
+    if not (series.dtype.is_numeric() or isinstance(series.dtype, pl.String)):
+        return False
+    numbers = series.cast(pl.Float64, strict=False)
+    low, high = numbers.arg_min(), numbers.arg_max()
+    return any(place is not None and abs(numbers[place]) in _NUMBERS_OF_MISSING for place in (low, high))
+
+
+def count_odd_texts(series: pl.Series) -> dict[str, int]:
+    """Count the few texts among the numbers of a column, such as ``N/A``, text by text.
+
+    Nothing is counted where the column holds numbers only, or fewer than nine in ten cells are numbers.
+
+    Examples
+    --------
+    >>> count_odd_texts(pl.Series([*map(str, range(20)), "N/A"]))
+    {'N/A': 1}
+    """
+    if not isinstance(series.dtype, pl.String):
+        return {}
+    filled = series.str.strip_chars()
+    filled = filled.filter((filled != "") & (filled != SUPPRESSED))
+    is_number = filled.str.contains(f"^(?:{_NUMBERLIKE.pattern})$")
+    if is_number.all() or is_number.sum() < _MOSTLY * len(filled):
+        return {}
+    # A code such as 01234 is no number.
+    numbers, odd = filled.filter(is_number), filled.filter(~is_number).rename("text")
+    if numbers.str.contains("^0[0-9]").any() or numbers.n_unique() < _FEWEST_NUMBERS or odd.n_unique() > _FEW_ODD:
+        return {}
+    return dict(odd.value_counts(sort=True, name="n").iter_rows())
 
 
 def count_near_duplicates(column: Column) -> int:

@@ -14,8 +14,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from hushtable._types import CodeArray, CountArray
-from hushtable.columns import Column, count_missing_numbers, count_near_duplicates
+from hushtable._types import CodeArray
+from hushtable.columns import Column, count_near_duplicates
 from hushtable.discover.determined import enough_rows, find_determined
 from hushtable.discover.prose import look_for_names
 from hushtable.discover.roles.cells import cells_of
@@ -127,7 +127,7 @@ def _read(source: Table | frames.Frame, name: str, words: Lexicon) -> _ReadColum
     about = "it holds no value" if not column.n_values else _NO_PERSONS
     topic = "" if found.topic is None else found.topic.name
     proposed = ProposedRole(
-        name, "other", about, column.kind, column.n_values, int(by_code[0]), _warning(column, by_code[1:]), topic=topic
+        name, "other", about, column.kind, column.n_values, int(by_code[0]), _warning(column), topic=topic
     )
     return _ReadColumn(proposed, codes, found)
 
@@ -191,14 +191,10 @@ def _with_determined(
     )
 
 
-def _warning(column: Column, counts: CountArray) -> str:
-    """Count values that nearly are another, and numbers that may mean a missing value."""
-    alike, codes = count_near_duplicates(column), count_missing_numbers(column, counts)
-    told = [f"{alike} values differ from another only in case, spaces or width"] * bool(alike)
-    if codes:
-        looks = ", ".join(f"{code} {n:,}" for code, n in codes.items())
-        told.append(f"careful, numbers far from all others that may mean a missing value (missing_values): {looks}")
-    return "; ".join(told)
+def _warning(column: Column) -> str:
+    """Count values that nearly are another."""
+    alike = count_near_duplicates(column)
+    return f"{alike} values differ from another only in case, spaces or width" if alike else ""
 
 
 def _person(columns: Sequence[ProposedRole], n_records: int) -> str | None:

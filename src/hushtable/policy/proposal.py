@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from textwrap import fill, indent
 from typing import Final
 
-from hushtable.columns import ENGLISH, Column, ColumnSpec, count_missing_codes
+from hushtable.columns import ENGLISH, MISSING_CODES, Column, ColumnSpec, count_missing_codes
 from hushtable.discover import PROSE, ProposedRole, Roles
 from hushtable.errors import PolicyError
 from hushtable.hierarchy import (
@@ -30,7 +30,7 @@ from hushtable.io import Frame
 from hushtable.policy import plain_yaml
 from hushtable.policy.language import language_of
 from hushtable.policy.sections import ASK, MEANINGS
-from hushtable.tables import Table, partitions
+from hushtable.tables import Table, find_missing_codes, partitions
 
 __all__ = ["proposed", "proposed_rule"]
 
@@ -139,6 +139,7 @@ _MISSING: Final = "texts that mean a missing value; beside a column for it alone
 _FINE: Final = 0.1  # of the records, values of a number
 _FINE_TOGETHER: Final = 0.5
 _TOO_FINE: Final = "hardly two records have the same values, so that no model is asked for; to ask all the same:"
+_MANY: Final = 20  # records that hold a text that may stand in a policy
 _LONGEST_KEY: Final = 1_000  # characters; of a longer one YAML wants to be told that it is a key
 
 
@@ -223,12 +224,17 @@ def _reading(frame: Frame) -> str:
 
 def _column(frame: Frame, column: ProposedRole) -> Iterator[str]:
     """Write the lines of a column."""
+    codes = _missing_codes(frame, column)
+    if codes:
+        frame = frame.told({column.name: ColumnSpec(missing_values=tuple(codes))})
     formats, marks = frame.doubts(column.name) if frame.is_text else ((), ())
     entries: dict[str, str] = {"role": column.role}
     said = frame.specs.get(column.name, ColumnSpec())
     if column.role not in ("identifier", "other"):
         own = {"format": ASK if formats else said.format, "decimal": said.decimal, "thousands": said.thousands}
         entries |= {entry: value for entry, value in own.items() if value is not None}
+    if codes:
+        entries["missing_values"] = json.dumps(list(codes), ensure_ascii=False)
     values = _values(frame, column)
     rule = proposed_rule(values, column.topic) if values else None
     is_dated = isinstance(rule, Dates)
@@ -245,10 +251,12 @@ def _column(frame: Frame, column: ProposedRole) -> Iterator[str]:
     else:
         yield _noted(f"{name}:", _why(frame, column))
         for entry, value in entries.items():
-            candidates = f"one of {', '.join(map(repr, formats))}" if value == ASK and entry == "format" else ""
+            told = f"one of {', '.join(map(repr, formats))}" if value == ASK and entry == "format" else ""
+            if entry == "missing_values":
+                told = f"{_counted(codes)} records, among numbers; delete this line if they are values"
             # Marks and formats are texts to be quoted, all else are words or written as YAML already.
             text = json.dumps(value) if entry in ("format", "decimal", "thousands") and value != ASK else value
-            yield _noted(f"  {entry}: {text}", candidates)
+            yield _noted(f"  {entry}: {text}", told)
     if rule is not None and is_dated:
         # Not asked for: a class that spans two decades would publish `*`, where a cut has two round days for ends.
         yield _noted(f"  # hierarchy: {_flow(rule)}", "to publish these units only; cuts at round days lose less")
@@ -259,6 +267,22 @@ def _column(frame: Frame, column: ProposedRole) -> Iterator[str]:
     if marks:
         told = f"its numbers could be read in {len(marks)} ways: say decimal: '.' or ','; until then they are text"
         yield _comment(told, "  ")
+
+
+def _missing_codes(frame: Frame, column: ProposedRole) -> dict[str, int]:
+    """Return what looks like codes of missing values among the numbers of a judged column; no text of few people."""
+    if column.role in ("identifier", "other") or not column.n_distinct:
+        return {}
+    return _nameable_codes(frame, column)
+
+
+def _nameable_codes(frame: Frame, column: ProposedRole) -> dict[str, int]:
+    codes = find_missing_codes(frame, [column.name]).get(column.name, {})
+    return {code: n for code, n in codes.items() if code in MISSING_CODES or code.lstrip("-").isdigit() or n >= _MANY}
+
+
+def _counted(codes: Mapping[str, int]) -> str:
+    return ", ".join(f"{code} in {n:,}" for code, n in codes.items())
 
 
 def _values(frame: Frame, column: ProposedRole) -> Column | None:
@@ -283,7 +307,11 @@ def _why(frame: Frame, column: ProposedRole) -> str:
         parts.append(f"{column.n_missing:,} missing")
     if column.power:
         parts.append(f"{column.power:.0%} of the identifying power")
+    said = frame.spec(column.name).missing_values or ()
     codes = count_missing_codes(frame.column(column.name)) if column.n_distinct else {}
+    codes = {code: n for code, n in codes.items() if code not in said}
+    if column.role == "other":
+        codes |= _nameable_codes(frame, column) if column.n_distinct else {}
     if codes and column.role != "identifier":
         looks = ", ".join(f"{code} {n:,}" for code, n in codes.items())
         parts.append(f"careful, cells that look like a missing value: {looks}")

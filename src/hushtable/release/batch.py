@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -50,15 +51,23 @@ class Batch:
         Records that no cell covers.
     n_failed : int
         Records of classes that fail a model.
+    unfit_by_column : mapping of quasi-identifier to int
+        Records whose value in this column the cell does not cover; a record may count in several columns. Where a row
+        has no place of its own, those that no cell of the column covers.
     """
 
     replaces_earlier: bool
     n_unfit: int
     n_failed: int
+    unfit_by_column: Mapping[str, int] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain values; of the two, only the first may go with a published file."""
         return {
             "replaces_earlier": self.replaces_earlier,
-            "batch": {"n_unfit": self.n_unfit, "n_failed": self.n_failed},
+            "batch": {
+                "n_unfit": self.n_unfit,
+                "n_failed": self.n_failed,
+                "unfit_by_column": dict(self.unfit_by_column),
+            },
         }

@@ -223,7 +223,7 @@ class Release:
         >>> release = ht.anonymize(people, quasi_identifiers=["age"], models=[ht.KAnonymity(2)])
         >>> later = release.apply(pl.DataFrame({"age": [33, 32, 56], "pay": [5, 6, 7]}))
         >>> later.frame.rows(), later.batch
-        ([('[31, 34]', 5), ('[31, 34]', 6)], Batch(replaces_earlier=False, n_unfit=0, n_failed=1))
+        ([('[31, 34]', 5), ('[31, 34]', 6)], Batch(replaces_earlier=False, n_unfit=0, n_failed=1, unfit_by_column={}))
         """
         release: Release = self.learned.apply(rows, earlier=self.source if together else None, key=key)
         return release

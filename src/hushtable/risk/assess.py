@@ -37,7 +37,7 @@ from hushtable.risk.counted import (
 from hushtable.risk.hipaa import SafeHarborFinding, safe_harbor
 from hushtable.risk.nearness import near_counts, reaches_of
 from hushtable.risk.presets import SAFE_HARBOR, smallest_class_of, thresholds_in
-from hushtable.tables import Table, warn_of_missing_numbers
+from hushtable.tables import Table, warn_of_missing_codes
 
 if TYPE_CHECKING:
     from hushtable.risk.population import Estimate, SampleClasses, TreeRisk
@@ -290,7 +290,7 @@ def assess(
         data = frames.read(data)
     named = (name for name in (*sensitive, person, household, weights) if name is not None and name not in columns)
     table = Table.encode(data, (*columns, *dict.fromkeys(named)), specs)
-    warn_of_missing_numbers(table)
+    warn_of_missing_codes(_looked_at(data, specs), table.names)
     counted = count_classes(table, columns, person, missing)
     if known_within is not None:
         _check_rough(population, population_size, weights, person, missing)
@@ -324,6 +324,10 @@ def assess(
         source=source,
         known_within={name: str(amount) for name, amount in (known_within or {}).items()},
     )
+
+
+def _looked_at(data: Any, specs: Mapping[str, ColumnSpec] | None) -> Any:
+    return data if isinstance(data, Table) else data.told(specs or {})
 
 
 def _population(

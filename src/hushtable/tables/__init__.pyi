@@ -7,6 +7,11 @@ from .lattice.column_sets import (
     partitions as partitions,
     renyi_entropy as renyi_entropy,
 )
+from .missing_codes import (
+    FEWEST_RECORDS as FEWEST_RECORDS,
+    find_missing_codes as find_missing_codes,
+    warn_of_missing_codes as warn_of_missing_codes,
+)
 from .partition import NO_HIERARCHIES as NO_HIERARCHIES, Partition as Partition, grounds as grounds, totals as totals
 from .splitting import persons_of as persons_of, split as split, split_rows as split_rows
-from .table import FEWEST_RECORDS as FEWEST_RECORDS, Table as Table, warn_of_missing_numbers as warn_of_missing_numbers
+from .table import Table as Table

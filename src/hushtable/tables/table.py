@@ -1,12 +1,8 @@
-"""Table: the coded rows that everything else works on.
-
-Numbers that look like the code of a missing value.
-"""
+"""Table: the coded rows that everything else works on."""
 
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
@@ -15,13 +11,13 @@ import numpy as np
 import polars as pl
 
 from hushtable._types import CodeArray, CountArray, frozen
-from hushtable.columns import Column, ColumnSpec, check_specs, count_missing_numbers, series
+from hushtable.columns import Column, ColumnSpec, check_specs, series
 from hushtable.errors import ColumnError, InputError, check_columns, names_in, with_hint
 from hushtable.io import Frame, frames
 from hushtable.kernels import group
 from hushtable.search import check_memory
 
-__all__ = ["Table", "warn_of_missing_numbers"]
+__all__ = ["Table"]
 
 _MOST_KEYS: Final = 2**63  # rows that kernels tell apart by one number
 
@@ -288,21 +284,3 @@ def _typed(column: Column) -> pl.Series:
     if column.kind in ("ordered", "category"):
         return pl.Series(column.values.tolist(), dtype=pl.String)
     return pl.Series(column.values)
-
-
-FEWEST_RECORDS: Final = 50
-"""Below so many records what is counted may be so by chance."""
-
-
-def warn_of_missing_numbers(table: Table, stacklevel: int = 3) -> None:
-    """Warn of numbers that look like the code of a missing value, and would be taken for what they are."""
-    if table.n_records < FEWEST_RECORDS:
-        return
-    for column, codes in zip(table.columns, table.codes, strict=True):
-        counts = np.bincount(codes[codes >= 0], weights=table.counts[codes >= 0], minlength=column.n_values)
-        for code, n in count_missing_numbers(column, counts.astype(np.int64)).items():
-            warnings.warn(
-                f"column {column.name!r} holds {code} in {n:,} records, far from its other numbers: a code of "
-                f"a missing value? If so, make these cells missing first, or say missing_values=({code!r},).",
-                stacklevel=stacklevel,
-            )
