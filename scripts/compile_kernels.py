@@ -38,6 +38,8 @@ def grouping() -> None:
     ht.mpuccs(people[:60], people[60:], n_cols=[1, 2], control=people[:30])
     ht.mpuccs(people[:60], people[60:], n_cols=[1, 2], all_minimal=True)
     ht.minimal_uniques(people[:60])
+    ht.minimal_keys(people[:60], error=0.01)
+    ht.minimal_keys(people[:60], sample=20)
     ht.mask_dependence(people, a=["education"], b=["birth_date"], clusters=4)
     scores.separation(people, QUASI_IDENTIFIERS)
     ht.select_columns(people.select(QUASI_IDENTIFIERS), objective={"distinction": 1.0})

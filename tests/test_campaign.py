@@ -22,6 +22,7 @@ PARTS = {
     "persons": 1,
     "streams": 1,
     "columns": 1,
+    "keys": 1,
 }
 CASES = {
     "releases": 80,
@@ -38,6 +39,7 @@ CASES = {
     "persons": 40,
     "streams": 20,
     "columns": 30,
+    "keys": 60,
 }
 
 

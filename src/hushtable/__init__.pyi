@@ -78,10 +78,12 @@ from .quality import (
 from .release import Pseudonyms as Pseudonyms, Release as Release
 from .reporting import Report as Report, report as report
 from .risk import (
+    Keys as Keys,
     MinimalUniques as MinimalUniques,
     Mpuccs as Mpuccs,
     PetsardMpuccs as PetsardMpuccs,
     RiskAssessment as RiskAssessment,
+    minimal_keys as minimal_keys,
     minimal_uniques as minimal_uniques,
     petsard_mpuccs as petsard_mpuccs,
 )

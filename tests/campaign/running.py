@@ -31,6 +31,7 @@ KINDS = {
     "persons": 4,
     "streams": 6,
     "columns": 8,
+    "keys": 6,
 }
 """Every kind of case and its share of the cases; a kind is a module here with a function `case(random, folder)`."""
 
