@@ -50,7 +50,8 @@ def test_all_minimal_keys_as_the_twin_finds_them(case):
     for budget in (None, ht.Budget(nodes=10**9)):
         found = ht.minimal_keys(framed(rows, n_columns), **asked, budget=budget, seed=case)
         assert found.keys == tuple(wanted)
-        assert found.complete and found.complete_to_size == asked["max_size"]
+        assert found.complete
+        assert found.complete_to_size == asked["max_size"]
     seen = rows if asked["rows"] == "all" else list(dict.fromkeys(rows))
     for names, g1, alone in zip(found.keys, found.errors, found.unique_rates, strict=True):
         columns = [int(name[1:]) for name in names]
@@ -96,7 +97,8 @@ def test_a_budget_says_up_to_where_nothing_is_missing():
     table = pl.DataFrame({f"c{j:03}": chance.integers(0, 3, 120) for j in range(90)})
     pairs = ht.minimal_keys(table, max_size=4)
     cut = ht.minimal_keys(table, budget=ht.Budget(nodes=2_000))
-    assert not cut.complete and not cut.trace.complete
+    assert not cut.complete
+    assert not cut.trace.complete
     assert cut.complete_to_size < 90
     upto = {key for key in pairs.keys if len(key) <= cut.complete_to_size}
     assert upto <= set(cut.keys)
@@ -107,14 +109,29 @@ def test_a_budget_says_up_to_where_nothing_is_missing():
     assert ht.minimal_keys(table, budget=ht.Budget(nodes=2_000)).keys == cut.keys
 
 
+def test_what_an_earlier_stage_found_stays_when_the_budget_ends():
+    chance = np.random.default_rng(5)
+    table = pl.DataFrame({f"c{j}": chance.integers(0, 2 + j, 30) for j in range(7)})
+    every = ht.minimal_keys(table).keys
+    reached = set()
+    for nodes in range(1, 200, 4):
+        found = ht.minimal_keys(table, budget=ht.Budget(nodes=nodes))
+        due = {key for key in every if len(key) <= found.complete_to_size}
+        assert due <= set(found.keys) <= set(every)
+        reached.add(found.complete_to_size)
+    assert len(reached) > 2
+
+
 @pytest.mark.parametrize("measure", ["g1", "unique_rate"])
 def test_a_sample_gives_one_key_that_holds_on_all_rows(measure):
     table = ht.datasets.people(400, seed=2)
     wanted = ht.minimal_keys(table, measure=measure, error=0.01)
     found = ht.minimal_keys(table, measure=measure, error=0.01, sample=40, seed=1)
-    assert len(found) == 1 and found.keys[0] in wanted.keys
+    assert len(found) == 1
+    assert found.keys[0] in wanted.keys
     assert found.errors[0] == wanted.errors[wanted.keys.index(found.keys[0])]
-    assert not found.complete and found.complete_to_size == 0
+    assert not found.complete
+    assert found.complete_to_size == 0
     few = table.select("sex", "education", "nationality")
     assert len(ht.minimal_keys(few, max_size=1, measure=measure, sample=40)) == 0
 
@@ -164,6 +181,7 @@ def test_tables_that_are_refused():
     [("adult/adult_ori.csv", {10: 2}), ("uci/nursery.csv", {8: 1}), ("uci/mushroom.csv", {15: 1})],
 )
 def test_known_numbers_of_keys(file, sizes):
-    found = ht.minimal_keys(str(SHARED / "data" / file))
+    table = pl.read_csv(SHARED / "data" / file, has_header=False, skip_rows=1, infer_schema=False)
+    found = ht.minimal_keys(table)
     assert found.n_by_size == sizes
     assert found.complete

@@ -89,15 +89,21 @@ def all_keys(
     stages = [rule.max_size] if budget is None else [*range(1, rule.max_size + 1)]
     watch = Watch(budget, progress, n_columns, 1)
     complete_to = 0
+    words, told = np.zeros((0, n_words), dtype=np.uint64), np.zeros((0, 2), dtype=np.int64)
     with ThreadPoolExecutor(1) as pool:
         for done, stage in enumerate(stages):
             watch.enter(done, len(stages))
             rules = kernel.KeyRules(rule.by_pairs, rule.most, stage, seed)
             walk = pool.submit(kernel.search, rows, rules, evidence, watch.pulses[0])
             watch.until_done([walk])
-            words, told, evidence, is_cut, is_finished = walk.result()
+            more, more_told, evidence, is_cut, is_finished = walk.result()
             if is_finished:
                 complete_to = stage if is_cut else rule.max_size
+                words, told = more, more_told
+            else:
+                # An earlier stage may have found what this one did not come to.
+                words, once = np.unique(np.concatenate((words, more)), axis=0, return_index=True)
+                told = np.concatenate((told, more_told))[once]
             if not is_finished or not is_cut:
                 break
     watch.leave()
