@@ -114,9 +114,8 @@ def by_sample(error=1e-6):
     found = ht.minimal_keys(coded, error=error, sample=n_sampled)
     after = resource.getrusage(resource.RUSAGE_SELF)
     spent = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    print(
-        f"one key of {found.n_rows:,} rows, error {error:g}: {found.keys[0]}, g1 {found.errors[0]:.3g}, {spent:.2f} CPU s"
-    )
+    key = ", ".join(found.keys[0])
+    print(f"one key of {found.n_rows:,} rows, error {error:g}: {key}; g1 {found.errors[0]:.3g}, {spent:.2f} CPU s")
 
 
 def with_budget(given=5.0):

@@ -97,10 +97,10 @@ def test_functions_document_every_parameter(name: str) -> None:
     assert ">>> " in function.__doc__
     kinds = [each.kind for each in inspect.signature(function).parameters.values()]
     # mpuccs and petsard_mpuccs compare two tables; all other verbs have one. Of split, ratio and seed go without names,
-    # of collapse the columns do, of compare the policy, which the release's verbs are methods of. What report takes are
-    # results.
+    # of collapse and minimal_keys the columns do, of compare the policy, which the release's verbs are methods of. What
+    # report takes are results.
     n_tables = 2 if parameters[:2] == ["original", "synthetic"] else 1
-    n_plain = {"split": 3, "collapse": 2, "compare": 2, "check_certificate": 3}.get(name, n_tables)
+    n_plain = {"split": 3, "collapse": 2, "minimal_keys": 2, "compare": 2, "check_certificate": 3}.get(name, n_tables)
     assert all(kind is inspect.Parameter.KEYWORD_ONLY for kind in kinds[n_plain:])
     assert n_tables == 2 or parameters[0] == ("result" if name == "report" else "data")
 
@@ -187,6 +187,7 @@ def results() -> dict[str, Any]:
         "Hierarchy": ht.Hierarchy.auto(ht.Table.encode(people, ["nationality"]).columns[0]),
         "Independent": ht.Independent(),
         "KAnonymity": ht.KAnonymity(5),
+        "Keys": ht.minimal_keys(people, columns=["sex", "marital_status"]),
         "MinimalUniques": ht.minimal_uniques(people, columns=["sex", "marital_status"]),
         "LocalRecoding": ht.LocalRecoding(),
         "Mondrian": ht.Mondrian(cut="median"),
@@ -234,6 +235,7 @@ RESULTS = [
     "Comparison",
     "MaskedRelease",
     "MaskingTradeoff",
+    "Keys",
     "MinimalUniques",
     "Mpuccs",
     "PetsardMpuccs",

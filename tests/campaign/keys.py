@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import polars as pl
 
@@ -27,18 +28,19 @@ def case(random: Random, folder: Path) -> Outcome:
     measure, error = random.choice(["g1", "unique_rate"]), random.choice([0.0, 0.0, 0.001, 0.05, 0.3])
     policy, seed = random.choice(["distinct", "all"]), random.randint(0, 9)
     budget = random.choice([None, None, ht.Budget(nodes=random.randint(1, 60))])
+    asked: dict[str, Any] = {"measure": measure, "error": error, "rows": policy}
     outcome.reproduction = (
         f"table = pl.DataFrame({table.to_dict(as_series=False)!r})\n"
-        f"ht.minimal_keys(table, None, {max_size}, {measure!r}, {error}, {policy!r}, None, {budget!r}, {seed})"
+        f"asked = {asked!r}\nht.minimal_keys(table, **asked, max_size={max_size}, budget={budget!r}, seed={seed})"
     )
-    data = table
+    data: Any = table
     if random.random() < 0.2:
         data = folder / "table.parquet"
         table.write_parquet(data)
     wanted = naive.minimal_keys(rows, n_columns, max_size, measure, error, policy)
     names = [tuple(f"c{j}" for j in key) for key in wanted]
     with outcome.guarded("minimal_keys", ()):
-        found = ht.minimal_keys(data, None, max_size, measure, error, policy, None, budget, seed)
+        found = ht.minimal_keys(data, **asked, max_size=max_size, budget=budget, seed=seed)
         outcome.count("complete" if found.complete else "not complete")
         outcome.expect(set(found.keys) <= set(names), "a set is no minimal key", found.keys)
         due = [key for key in names if len(key) <= found.complete_to_size]
@@ -48,7 +50,7 @@ def case(random: Random, folder: Path) -> Outcome:
         if found.complete:
             outcome.expect(list(found.keys) == names, "keys are not in order", found.keys)
     with outcome.guarded("sample", ()):
-        one = ht.minimal_keys(data, None, n_columns, measure, error, policy, random.randint(2, 70), None, seed)
+        one = ht.minimal_keys(data, **asked, sample=random.randint(2, 70), seed=seed)
         every = naive.minimal_keys(rows, n_columns, n_columns, measure, error, policy)
         outcome.expect(len(one) == min(1, len(every)), "a sample gives no key, or several", one.keys)
         outcome.expect(all(tuple(int(c[1:]) for c in key) in every for key in one.keys), "it is no key", one.keys)

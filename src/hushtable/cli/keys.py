@@ -86,13 +86,13 @@ def keys(
         found = minimal_keys(
             table,
             names_of(columns) or None,
-            max_size,
-            measure or "g1",  # type: ignore[arg-type]  # checked by the callee
-            error,
-            rows,  # type: ignore[arg-type]
-            sample,
-            None if seconds is None else Budget(seconds=seconds),
-            seed or 0,
+            max_size=max_size,
+            measure=measure or "g1",  # type: ignore[arg-type]  # checked by the callee
+            error=error,
+            rows=rows,  # type: ignore[arg-type]
+            sample=sample,
+            budget=None if seconds is None else Budget(seconds=seconds),
+            seed=seed or 0,
             progress=progress,
         )
     if details is not None:

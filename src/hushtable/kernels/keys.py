@@ -25,7 +25,7 @@ from hushtable.kernels._jit import jit
 
 __all__ = ["KeyRows", "KeyRules", "figures", "first_evidence", "greedy", "search"]
 
-Words = NDArray[np.uint64]
+ColumnWords = NDArray[np.uint64]
 
 _FEW_PAIRS: Final = 400
 """So many pairs of rows are looked at one by one: then a set's whole subtree needs no other evidence."""
@@ -79,7 +79,7 @@ def _bit(column: int) -> np.uint64:
 
 
 @jit
-def _more_words(words: Words, needed: int) -> Words:
+def _more_words(words: ColumnWords, needed: int) -> ColumnWords:
     if needed <= len(words):
         return words
     grown = np.zeros((max(needed, 2 * len(words)), words.shape[1]), np.uint64)
@@ -157,7 +157,7 @@ def _split(
 
 
 @jit
-def _difference(cells: CodeArray, a: int, b: int, out: Words) -> None:
+def _difference(cells: CodeArray, a: int, b: int, out: ColumnWords) -> None:
     out[:] = np.uint64(0)
     for j in range(cells.shape[1]):
         if cells[a, j] != cells[b, j]:
@@ -165,7 +165,7 @@ def _difference(cells: CodeArray, a: int, b: int, out: Words) -> None:
 
 
 @jit
-def _random(state: Words, below: int) -> int:
+def _random(state: ColumnWords, below: int) -> int:
     x = state[0]
     x ^= x << np.uint64(13)
     x ^= x >> np.uint64(7)
@@ -176,8 +176,8 @@ def _random(state: Words, below: int) -> int:
 
 @jit
 def _draw(
-    cells: CodeArray, members: CodeArray, ends: CodeArray, at: tuple[int, int, int, int], pairs: int, state: Words
-) -> Words:
+    cells: CodeArray, members: CodeArray, ends: CodeArray, at: tuple[int, int, int, int], pairs: int, state: ColumnWords
+) -> ColumnWords:
     """Return the minimal difference sets of some pairs of rows that share a class, or of all where they are few."""
     begin, _, first_end, last_end = at
     n_words = (cells.shape[1] + 63) // 64
@@ -206,7 +206,7 @@ def _draw(
 
 
 @jit
-def _minimal(sets: Words) -> Words:
+def _minimal(sets: ColumnWords) -> ColumnWords:
     """Return the sets that hold no other one, the smallest first; each once, and none that is empty."""
     n, n_words = sets.shape
     sizes = np.zeros(n, np.int64)
@@ -235,7 +235,7 @@ def _minimal(sets: Words) -> Words:
 
 
 @jit
-def first_evidence(rows: KeyRows, seed: int) -> Words:
+def first_evidence(rows: KeyRows, seed: int) -> ColumnWords:
     """Return difference sets of pairs that agree in a column, for every column, from evenly spaced rows."""
     n_columns, n_rows = rows.codes.shape
     step = (n_rows + _SAMPLED_ROWS - 1) // _SAMPLED_ROWS
@@ -257,8 +257,8 @@ def first_evidence(rows: KeyRows, seed: int) -> Words:
 
 @jit
 def search(
-    rows: KeyRows, rules: KeyRules, evidence: Words, pulse: CountArray
-) -> tuple[Words, CountArray, Words, bool, bool]:
+    rows: KeyRows, rules: KeyRules, evidence: ColumnWords, pulse: CountArray
+) -> tuple[ColumnWords, CountArray, ColumnWords, bool, bool]:
     """Find all minimal keys of at most so many columns, given evidence.
 
     pulse : int64 (3,), sets looked at, the number at which to stop, and the first columns done

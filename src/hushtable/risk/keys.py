@@ -155,6 +155,7 @@ class Keys:
 def minimal_keys(
     data: Any,
     columns: Sequence[str] | None = None,
+    *,
     max_size: int | None = None,
     measure: Literal["g1", "unique_rate"] = "g1",
     error: float = 0.0,
@@ -162,7 +163,6 @@ def minimal_keys(
     sample: int | None = None,
     budget: Budget | None = None,
     seed: int = 0,
-    *,
     specs: Mapping[str, ColumnSpec] | None = None,
     progress: WalkProgress | None = None,
 ) -> Keys:

@@ -94,9 +94,14 @@ def all_keys(
         for done, stage in enumerate(stages):
             watch.enter(done, len(stages))
             rules = kernel.KeyRules(rule.by_pairs, rule.most, stage, seed)
-            walk = pool.submit(kernel.search, rows, rules, evidence, watch.pulses[0])
-            watch.until_done([walk])
-            more, more_told, evidence, is_cut, is_finished = walk.result()
+            if budget is None and progress is None:
+                # Nobody looks in: a thread would take longer to start than small tables do.
+                found = kernel.search(rows, rules, evidence, watch.pulses[0])
+            else:
+                walk = pool.submit(kernel.search, rows, rules, evidence, watch.pulses[0])
+                watch.until_done([walk])
+                found = walk.result()
+            more, more_told, evidence, is_cut, is_finished = found
             if is_finished:
                 complete_to = stage if is_cut else rule.max_size
                 words, told = more, more_told
