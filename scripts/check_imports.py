@@ -73,6 +73,7 @@ ALLOWED = {
         "cli/batches.py",
         "cli/compare.py",
         "cli/discover.py",
+        "cli/keys.py",
         "cli/limits.py",
         "cli/masking.py",
         "cli/protect.py",

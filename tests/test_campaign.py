@@ -25,6 +25,7 @@ PARTS = {
     "columns": 1,
     "attackers": 1,
     "attacks": 1,
+    "keys": 1,
 }
 CASES = {
     "releases": 80,
@@ -44,6 +45,7 @@ CASES = {
     "columns": 30,
     "attackers": 40,
     "attacks": 20,
+    "keys": 60,
 }
 
 

@@ -97,11 +97,11 @@ def test_functions_document_every_parameter(name: str) -> None:
     assert ">>> " in function.__doc__
     kinds = [each.kind for each in inspect.signature(function).parameters.values()]
     # mpuccs and petsard_mpuccs compare two tables; all other verbs have one. Of split, ratio and seed go without names,
-    # of collapse the columns do, of compare the policy, which the release's verbs are methods of. What report takes are
-    # results; whoever attacks has a table of their own beside the released one.
+    # of collapse and minimal_keys the columns do, of compare the policy, which the release's verbs are methods of. What
+    # report takes are results; whoever attacks has a table of their own beside the released one.
     pairs = (["original", "synthetic"], ["release", "outside"], ["first", "second"])
     n_tables = 2 if parameters[:2] in pairs else 1
-    n_plain = {"split": 3, "collapse": 2, "compare": 2, "check_certificate": 3}.get(name, n_tables)
+    n_plain = {"split": 3, "collapse": 2, "minimal_keys": 2, "compare": 2, "check_certificate": 3}.get(name, n_tables)
     assert all(kind is inspect.Parameter.KEYWORD_ONLY for kind in kinds[n_plain:])
     assert n_tables == 2 or parameters[0] == ("result" if name == "report" else "data")
 
@@ -193,6 +193,7 @@ def results() -> dict[str, Any]:
         "KAnonymity": ht.KAnonymity(5),
         "Attack": ht.inference(people[["sex", "income"]], people[["sex", "income"]], secret="sex", n_attacks=9),
         "PrivacyFigure": ht.dcr(people[["income"]], people[["income"]]),
+        "Keys": ht.minimal_keys(people, columns=["sex", "marital_status"]),
         "MinimalUniques": ht.minimal_uniques(people, columns=["sex", "marital_status"]),
         "JoinRisk": ht.join_risk(people[["sex", "education"]], people[["sex"]], on=["sex"]),
         "Linking": ht.link(people[["sex", "education"]], people, on=["sex"]),
@@ -245,6 +246,7 @@ RESULTS = [
     "Linking",
     "MaskedRelease",
     "MaskingTradeoff",
+    "Keys",
     "MinimalUniques",
     "Mpuccs",
     "PetsardMpuccs",

@@ -83,6 +83,7 @@ from .reporting import Report as Report, report as report
 from .risk import (
     Attack as Attack,
     JoinRisk as JoinRisk,
+    Keys as Keys,
     Linking as Linking,
     MinimalUniques as MinimalUniques,
     Mpuccs as Mpuccs,
@@ -95,6 +96,7 @@ from .risk import (
     join_risk as join_risk,
     link as link,
     linkability as linkability,
+    minimal_keys as minimal_keys,
     minimal_uniques as minimal_uniques,
     nndr as nndr,
     petsard_mpuccs as petsard_mpuccs,

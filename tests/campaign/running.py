@@ -34,6 +34,7 @@ KINDS = {
     "columns": 8,
     "attackers": 6,
     "attacks": 6,
+    "keys": 6,
 }
 """Every kind of case and its share of the cases; a kind is a module here with a function `case(random, folder)`."""
 

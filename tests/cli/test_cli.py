@@ -702,6 +702,7 @@ WRITERS = {
     "anonymize, manifest": ("out.csv.manifest.json", ["anonymize", *BY_POLICY, "-o", "out.csv"]),
     "mpuccs": ("out.csv", ["mpuccs", "in.csv", "--details", "out.csv"]),
     "uniques": ("out.csv", ["uniques", "in.csv", "--details", "out.csv"]),
+    "keys": ("out.csv", ["keys", "in.csv", "--details", "out.csv"]),
     "mask-dependence": (
         "out.csv",
         ["mask-dependence", "in.csv", "--a", "sex", "--b", "age", "--clusters", "2", "--c", "illness", "-o", "out.csv"],
@@ -741,10 +742,12 @@ def test_nothing_is_written_through_a_link(here: Path, output: str, arguments: l
     assert not Path("nothing.csv").exists()
 
 
-@pytest.mark.parametrize("command", ["mpuccs", "uniques"])
+@pytest.mark.parametrize("command", ["mpuccs", "uniques", "keys"])
 def test_details_are_no_input(here: Path, command: str) -> None:
     write("control.csv", "\n".join(ROWS))
-    inputs = {"mpuccs": ["in.csv", "in.csv", "--control", "control.csv"], "uniques": ["in.csv"]}[command]
+    inputs = {"mpuccs": ["in.csv", "in.csv", "--control", "control.csv"], "uniques": ["in.csv"], "keys": ["in.csv"]}[
+        command
+    ]
     before = tree(here)
     for name in {each for each in inputs if each.endswith(".csv")}:
         outcome = run(command, *inputs, "--details", name, "--force")

@@ -14,7 +14,7 @@ from hypothesis import given, strategies as st
 from hushtable.errors import ColumnError, InputError
 from hushtable.io import distinct_rows
 from hushtable.io.batches import scan
-from hushtable.io.distinct_rows import Keys, collapse
+from hushtable.io.distinct_rows import RowKeys, collapse
 from hushtable.tables.table import Table
 from typed_frames import rows_of, tables, written
 
@@ -89,7 +89,7 @@ def test_keys_of_many_wide_columns_take_several_words(tmp_path, monkeypatch):
 def test_keys_are_the_codes_again(widths, has_room, n_rows, seed):
     rng = np.random.default_rng(seed)
     codes = [rng.integers(0, width, n_rows) for width in widths]
-    keys = Keys(widths, has_room=has_room)
+    keys = RowKeys(widths, has_room=has_room)
     assert keys.fit(widths)
     made = keys.of([(np.arange(width), code) for width, code in zip(widths, codes, strict=True)], n_rows, grow=True)
     assert len(np.unique(made)) == len(set(zip(*(code.tolist() for code in codes), strict=True)))

@@ -11,7 +11,7 @@ import typer
 from hushtable.cli.arguments import AsJson, Delimiter, Encoding, InFile, dialect_of, place_of, table_of
 from hushtable.cli.limits import fail_above, failing, limits_of, scan_figures
 from hushtable.cli.streaming import head_of, origin_of
-from hushtable.cli.summary import risk_lines, role_table
+from hushtable.cli.summary import joint_key_lines, risk_lines, role_table
 from hushtable.cli.terminal import print_json, say, step, tell
 from hushtable.errors import InputError, listed, with_hint
 from hushtable.policy import failures
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 __all__ = ["scan"]
 
+_KEY_SIZE: Final = 3  # columns that are a key together: more than so many, few people know
+_KEY_CELLS: Final = 100_000_000  # rows times column sets that may be looked at for them
 _SCAN_FIGURES: Final = ("rate", "highest", "average")
 
 
@@ -47,7 +49,9 @@ def scan(
     from hushtable.discover import find_quasi_identifiers
     from hushtable.io import drafts
     from hushtable.policy import proposed
+    from hushtable.risk import minimal_keys
     from hushtable.risk.assess import assess
+    from hushtable.search import Budget
 
     limits = limits_of(fail, _SCAN_FIGURES)
     if policy is not None:
@@ -68,14 +72,23 @@ def scan(
         # Free text is better left out, and everybody is alone on it.
         known = [name for name in known if name not in roles.prose] or known
         risk = assess(frame, quasi_identifiers=known, sensitive=sensitive)
+        # Not for as long as the search may take: for as long as the other things do.
+        budget = Budget(nodes=max(1, _KEY_CELLS // max(1, frame.n_rows)))
+        joint = (
+            minimal_keys(frame, known, max_size=min(_KEY_SIZE, len(known)), budget=budget)
+            if known and frame.n_rows
+            else None
+        )
     failed = failures(scan_figures(risk.to_dict()), limits)
     with failing(failed):
         if as_json:
             judged = {"failed_above": failed} if limits else {}
             read = {"read": frame.dialect.to_dict()} if frame.is_text else {}
-            print_json({"file": file.name, **read, **roles.to_dict(), "risk": risk.to_dict(), **judged})
+            told = {} if joint is None else {"keys": {**joint.summary(), "top": joint.ranked_keys()}}
+            print_json({"file": file.name, **read, **roles.to_dict(), "risk": risk.to_dict(), **told, **judged})
         else:
-            say(*role_table(roles), *risk_lines(risk.to_dict(), roles))
+            lines = [] if joint is None or not roles.of_persons else joint_key_lines(joint)
+            say(*role_table(roles), *risk_lines(risk.to_dict(), roles), *lines)
         if policy is not None:
             undated = [name for name in known if frame.doubts(name) != ((), ())]
             run = None if undated or not known or roles.prose else _next(file, policy, roles)

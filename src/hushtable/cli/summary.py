@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from hushtable.io import Frame, Writing
     from hushtable.policy import Policy
     from hushtable.release import Exposure, FarOut
-    from hushtable.risk import Attack, Attacks, MinimalUniques, Mpuccs, PetsardMpuccs
+    from hushtable.risk import Attack, Attacks, Keys, MinimalUniques, Mpuccs, PetsardMpuccs
     from hushtable.search import Trace
 
 __all__ = [
@@ -26,6 +26,8 @@ __all__ = [
     "count_of",
     "effort_lines",
     "far_out_lines",
+    "joint_key_lines",
+    "keys_lines",
     "linked_lines",
     "listed_lines",
     "mpuccs_lines",
@@ -431,6 +433,43 @@ def _control_lines(control: Mapping[str, Any]) -> list[str]:
         f"(mean of {control['n_draws']} draws): {control['control_rate']:.2%} and {control['train_rate']:.2%}",
         f"  excess risk {control['excess_risk']:.4f}, 95 % interval {low:.4f} to {high:.4f} "
         f"({control['n_permutations']} permutations, p = {control['p_value']:.3g})",
+    ]
+
+
+def keys_lines(found: Keys, top: int) -> list[str]:
+    """Say how many minimal keys there are, and show those that are most easily known."""
+    what = "rows differ" if not found.error else f"rows differ but for an error of {found.error:g} ({found.measure})"
+    counted = "distinct rows" if found.rows == "distinct" else "rows, equal ones included"
+    lines = [
+        f"{len(found):,} minimal keys: sets of at most {found.max_size} of {len(found.columns)} columns on which "
+        f"{what}, and no column can go",
+        f"  counted on {found.n_rows:,} {counted}, of {found.n_records:,} records",
+    ]
+    if not found.complete:
+        lines.append(f"  NOT complete: keys of more than {found.complete_to_size} columns may be missing")
+    elif not len(found) and found.rows == "all" and not found.error:
+        lines.append("  Two equal records have no key. Leave out --rows all to count equal records once.")
+    if len(found):
+        ranked = found.ranked_keys(top)
+        rows = [(", ".join(each["columns"]), f"{each['g1']:.3g}", f"{each['unique_rate']:.4%}") for each in ranked]
+        lines.append(aligned(("key", "g1", "unique rows"), rows, right=("g1", "unique rows")))
+        if len(found) > len(ranked):
+            lines.append(f"... and {len(found) - len(ranked):,} more: --top, or --details OUT for all.")
+    return lines
+
+
+def joint_key_lines(found: Keys) -> list[str]:
+    """Say which few columns are a key together; nothing where none were found."""
+    together = [names for names in found.keys if len(names) > 1]
+    if not together:
+        return []
+    shown = [f"  {' + '.join(names)}" for names in together[:_FEW_NAMES]]
+    left = len(together) - len(shown)
+    return [
+        f"A key together (no two different rows agree on them; at most {found.max_size} columns):",
+        *shown,
+        *([f"  ... and {left:,} more, see `hushtable keys`"] if left else []),
+        *([] if found.complete else [f"  searched to {found.complete_to_size} columns; larger keys may be missing"]),
     ]
 
 

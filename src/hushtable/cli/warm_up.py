@@ -125,6 +125,8 @@ def _single_out() -> None:
     ht.mpuccs(people[:60], people[60:], n_cols=[1, 2], control=people[:30])
     ht.mpuccs(people[:60], people[60:], n_cols=[1, 2], all_minimal=True)
     ht.minimal_uniques(people[:60])
+    ht.minimal_keys(people[:60], error=0.01)
+    ht.minimal_keys(people[:60], sample=20)
 
 
 def _mask() -> None:

@@ -21,7 +21,7 @@ from hushtable.engines import lazy
 from hushtable.engines.published_cells import Origin, PublishedCells
 from hushtable.engines.writing import Batches, decoded
 from hushtable.errors import InputError, check_columns, with_hint
-from hushtable.io import Dialect, Frame, Keys, Parts, Scan, Values, changed, distinct_rows, frames, scan, to_arrow
+from hushtable.io import Dialect, Frame, Parts, RowKeys, Scan, Values, changed, distinct_rows, frames, scan, to_arrow
 from hushtable.kernels import group
 from hushtable.release import pseudonymize
 
@@ -74,13 +74,13 @@ def coded(series: pl.Series) -> tuple[CodeArray, pa.Array]:
     return (order[codes[places]] - 1).astype(np.int32), to_arrow(cells.slice(1))
 
 
-def _keyed(cells: pl.DataFrame) -> tuple[list[Values], Keys, CountArray]:
+def _keyed(cells: pl.DataFrame) -> tuple[list[Values], RowKeys, CountArray]:
     columns = [Values(series.name, series.dtype) for series in cells]
     codes = [
         column.code(pa.chunked_array([to_arrow(series)]), grow=True)
         for column, series in zip(columns, cells, strict=True)
     ]
-    layout = Keys([column.width for column in columns], has_room=False)
+    layout = RowKeys([column.width for column in columns], has_room=False)
     return columns, layout, layout.of(codes, len(cells), grow=True)
 
 

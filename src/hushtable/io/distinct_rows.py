@@ -23,7 +23,7 @@ from hushtable.io.batches import Scan, ahead, to_arrow
 from hushtable.io.frames import Frame
 from hushtable.search import check_memory
 
-__all__ = ["MOST_ROWS", "Collapser", "Keys", "Values", "changed", "collapse"]
+__all__ = ["MOST_ROWS", "Collapser", "RowKeys", "Values", "changed", "collapse"]
 
 MOST_ROWS: Final = 20_000_000
 """Distinct rows that are held at most: beyond, no search on one machine ends in reasonable time."""
@@ -128,7 +128,7 @@ class Values:
         return cells.cast(self.dtype), places
 
 
-class Keys:
+class RowKeys:
     """Rows of codes as single numbers: one word of 63 bits, or several, folded one after the other.
 
     Parameters
@@ -227,7 +227,7 @@ class Collapser:
     def __init__(self, schema: dict[str, pl.DataType], most_rows: int = MOST_ROWS) -> None:
         self._columns = [Values(name, dtype) for name, dtype in schema.items()]
         self._most_rows = most_rows
-        self._layout = Keys(self._widths, has_room=True)
+        self._layout = RowKeys(self._widths, has_room=True)
         self._keys = np.empty(0, dtype=np.int64)
         self._counts = np.empty(0, dtype=np.int64)
         self._waiting: list[tuple[CountArray, CountArray]] = []
@@ -291,7 +291,7 @@ class Collapser:
         """Lay the keys out anew, because some column has more values than they have room for."""
         self._merge()
         codes = [(each, np.arange(len(each))) for each in self._layout.codes(self._keys)]
-        self._layout = Keys(self._widths, has_room=True)
+        self._layout = RowKeys(self._widths, has_room=True)
         self._set(self._layout.of(codes, len(self._keys), grow=True), self._counts)
 
     def _hint(self) -> str:

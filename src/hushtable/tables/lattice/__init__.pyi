@@ -9,3 +9,4 @@ from .column_sets import (
     minimal_sets as minimal_sets,
     pack_draws as pack_draws,
 )
+from .keys import KeyRule as KeyRule, KeySets as KeySets, all_keys as all_keys, sampled_key as sampled_key

@@ -31,6 +31,7 @@ __all__ = [
     "ColumnSets",
     "Coverage",
     "WalkProgress",
+    "Watch",
     "first_smallest",
     "grid",
     "hits_by_draw",
@@ -157,7 +158,7 @@ def first_smallest(
         np.full(len(rows.probes), -1, dtype=np.int32),
     )
     stages = _stages(rows.allowed, by_size=budget is not None)
-    watch = _Watch(budget, progress, len(rows.codes), n_parts)
+    watch = Watch(budget, progress, len(rows.codes), n_parts)
     coverage: dict[int, Coverage] = {}
     complete_to = 0
     with ThreadPoolExecutor(n_parts) as pool:
@@ -203,7 +204,7 @@ def minimal_sets(
     say_if_first_run(uniques.walk_all_on, 3)
     max_size = len(rows.allowed) - 1
     stages = [max_size] if budget is None else _stages(rows.allowed, by_size=True)
-    watch = _Watch(budget, progress, len(rows.codes), 1)
+    watch = Watch(budget, progress, len(rows.codes), 1)
     sets = _no_sets(max_size)
     coverage: dict[int, Coverage] = {}
     complete_to = 0
@@ -240,7 +241,7 @@ def hits_by_draw(
     budget ended, of nodes: one of the walks, each of which serves 64 draws.
     """
     hits = [np.zeros_like(drawn) for drawn in draws]
-    watch = _Watch(budget, None, len(rows.codes), len(draws))
+    watch = Watch(budget, None, len(rows.codes), len(draws))
     with ThreadPoolExecutor(n_threads()) as pool:
         walks = [
             pool.submit(many_draws.walk_draws, rows, drawn, hit, pulse)
@@ -335,7 +336,7 @@ def _keep_first(found: uniques.FoundSets, other: uniques.FoundSets) -> None:
     found.mates[rows] = other.mates[rows]
 
 
-class _Watch:
+class Watch:
     """Looks in on running walks: reports their progress, and stops them when the budget ends."""
 
     def __init__(self, budget: Budget | None, progress: WalkProgress | None, n_columns: int, n_parts: int) -> None:
@@ -350,6 +351,7 @@ class _Watch:
 
     @property
     def n_sets(self) -> int:
+        """How many sets were looked at."""
         return int(self.pulses[:, 0].sum())
 
     def enter(self, n_done: int, n_stages: int) -> None:

@@ -1,0 +1,112 @@
+"""keys: which columns tell all rows apart."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from hushtable.cli.arguments import (
+    AsJson,
+    Delimiter,
+    Encoding,
+    Force,
+    InFile,
+    check_effects,
+    names_of,
+    place_of,
+    table_of,
+)
+from hushtable.cli.summary import keys_lines
+from hushtable.cli.terminal import print_json, say, sets_bar, step, tell
+
+if TYPE_CHECKING:
+    from hushtable.risk import Keys
+
+__all__ = ["keys"]
+
+
+def keys(
+    file: InFile,
+    columns: Annotated[
+        str, typer.Option("--columns", metavar="A,B", help="Columns to look at; all when not given.")
+    ] = "",
+    max_size: Annotated[
+        int | None, typer.Option(min=1, help="The most columns of a key; all when not given.", show_default=False)
+    ] = None,
+    error: Annotated[
+        float, typer.Option(help="What a key may leave, a share from 0 to below 1; 0 finds exact keys.")
+    ] = 0.0,
+    measure: Annotated[
+        str | None,
+        typer.Option(
+            help="What --error limits: g1, the default (pairs of rows that agree), or unique_rate (rows not alone).",
+            show_default=False,
+        ),
+    ] = None,
+    rows: Annotated[str, typer.Option(help="distinct: count equal rows once; all: count every record.")] = "distinct",
+    sample: Annotated[
+        int | None,
+        typer.Option(min=2, help="Find one key among so many rows, and count it on all.", show_default=False),
+    ] = None,
+    seed: Annotated[int | None, typer.Option(min=0, help="Of --sample: 0 when not given.", show_default=False)] = None,
+    top: Annotated[int, typer.Option(min=1, help="Show so many keys, the most easily known first.")] = 20,
+    seconds: Annotated[
+        float | None,
+        typer.Option("--seconds", min=0, help="Stop after so long, with what was found.", show_default=False),
+    ] = None,
+    details: Annotated[
+        Path | None, typer.Option("--details", metavar="OUT", help="Write all keys to a file.", show_default=False)
+    ] = None,
+    force: Force = False,
+    encoding: Encoding = None,
+    delimiter: Delimiter = None,
+    as_json: AsJson = False,
+) -> None:
+    """List the smallest sets of columns that tell all rows apart, exactly or almost."""
+    from hushtable.io import drafts, frames
+    from hushtable.risk import minimal_keys
+    from hushtable.search import Budget
+
+    given = {
+        "--sample": sample is not None,
+        "--seconds": seconds is not None,
+        "--seed": seed is not None,
+        "--measure": measure is not None,
+        "--error": error != 0,
+    }
+    check_effects(given, {"--seed": ("--sample",), "--measure": ("--error",)}, {"--sample": ("--seconds",)})
+    if details is not None:
+        frames.file_kind(details)
+        drafts.check_outputs((details,), drafts.paths_among(place_of(file)), overwrite=force)
+    with step("reading"):
+        table = table_of(file, encoding, delimiter)
+    with sets_bar("columns") as progress:
+        found = minimal_keys(
+            table,
+            names_of(columns) or None,
+            max_size=max_size,
+            measure=measure or "g1",  # type: ignore[arg-type]  # checked by the callee
+            error=error,
+            rows=rows,  # type: ignore[arg-type]
+            sample=sample,
+            budget=None if seconds is None else Budget(seconds=seconds),
+            seed=seed or 0,
+            progress=progress,
+        )
+    if details is not None:
+        _write(found, details)
+    if as_json:
+        print_json({"file": file.name, **found.to_dict(), "keys": found.ranked_keys(top)})
+    else:
+        say(*keys_lines(found, top))
+
+
+def _write(found: Keys, path: Path) -> None:
+    """Write all keys; a CSV has no lists, so that sets of columns become JSON."""
+    from hushtable.io import drafts, frames
+
+    with drafts.replacing(path, internal=(path,)) as (draft,):
+        frames.write(frames.with_json_lists(frames.read(found.to_frame())), draft)
+    tell(f"Wrote {path}.")

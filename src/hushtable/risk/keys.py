@@ -1,0 +1,276 @@
+"""Keys: the minimal sets of columns on which no two rows of a table agree, or almost none (minimal UCCs)."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any, Literal
+
+import numpy as np
+
+from hushtable._types import BoolArray, CountArray, FloatArray, frozen
+from hushtable.columns import ColumnSpec, escaped
+from hushtable.errors import InputError, check_whole, with_hint
+from hushtable.io import frames
+from hushtable.search import Budget, Trace, check_budget
+from hushtable.tables import Table, WalkProgress, lattice
+
+__all__ = ["Keys", "minimal_keys"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Keys:
+    """Minimal keys of a table: those of few columns first, then in the order of the columns.
+
+    Attributes
+    ----------
+    columns : tuple of str
+        The columns looked at.
+    members : ndarray of bool, shape (n_keys, n_columns), read-only
+        Which columns each key has.
+    errors : ndarray of float64, shape (n_keys,), read-only
+        g1 of each key, unrounded, in [0, 1]: the share of the pairs of rows that agree on it. 0 if no two rows agree.
+    unique_rates : ndarray of float64, shape (n_keys,), read-only
+        Share of the rows that are alone on the key, in [0, 1].
+    measure : str
+        Which of the two `error` limits: ``"g1"``, or ``"unique_rate"`` (the share of rows that are not alone).
+    error : float
+        What a key may leave, in [0, 1); 0 is an exact key.
+    rows : str
+        ``"distinct"``: equal rows count once. ``"all"``: every record is a row.
+    n_rows : int
+        So many rows there are.
+    n_records : int
+        Records of the table.
+    max_size : int
+        The most columns of a key that was looked for.
+    complete : bool
+        Whether all minimal keys of at most `max_size` columns are here.
+    complete_to_size : int
+        Up to so many columns no minimal key is missing.
+    n_values : tuple of int
+        Different values of each column.
+    trace : Trace
+    source : str
+        The dataframe library that frames come in.
+    """
+
+    columns: tuple[str, ...]
+    members: BoolArray = field(repr=False)
+    errors: FloatArray = field(repr=False)
+    unique_rates: FloatArray = field(repr=False)
+    measure: str
+    error: float
+    rows: str
+    n_rows: int
+    n_records: int
+    max_size: int
+    complete: bool
+    complete_to_size: int
+    n_values: tuple[int, ...] = field(repr=False)
+    trace: Trace = field(repr=False)
+    source: str = field(default="polars", repr=False)
+
+    def __post_init__(self) -> None:
+        for array in (self.members, self.errors, self.unique_rates):
+            frozen(array)
+
+    def __len__(self) -> int:
+        return len(self.members)
+
+    @property
+    def keys(self) -> tuple[tuple[str, ...], ...]:
+        """The column names of each key."""
+        return tuple(self._names(range(len(self))))
+
+    @property
+    def n_by_size(self) -> dict[int, int]:
+        """How many keys there are of every size that has one."""
+        sizes = np.bincount(self.members.sum(axis=1)) if len(self) else np.zeros(0, dtype=np.int64)
+        return {size: int(n) for size, n in enumerate(sizes) if n}
+
+    def to_frame(self) -> Any:
+        """Return a dataframe with one row per key: ``columns``, ``size``, ``g1``, ``unique_rate``."""
+        return self._frame(np.arange(len(self)))
+
+    def ranked(self, n: int = 20) -> Any:
+        """Return the n keys that are most easily known, as `to_frame` has them.
+
+        Keys of few columns come first; of one size, those whose columns have few values between them.
+        """
+        return self._frame(self._ranks(n))
+
+    def ranked_keys(self, n: int = 20) -> list[dict[str, Any]]:
+        """Return the rows of `ranked` as plain values."""
+        rows = self._rows(self._ranks(n))
+        return [dict(zip(rows, each, strict=True)) for each in zip(*rows.values(), strict=True)]
+
+    def summary(self) -> dict[str, Any]:
+        """Return what was asked, and how many keys there are: no cell of the table."""
+        return {
+            "columns": list(self.columns),
+            "n_records": self.n_records,
+            "rows": self.rows,
+            "n_rows": self.n_rows,
+            "measure": self.measure,
+            "error": self.error,
+            "max_size": self.max_size,
+            "n_keys": len(self),
+            "n_by_size": self.n_by_size,
+            "complete": self.complete,
+            "complete_to_size": self.complete_to_size,
+        }
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the summary and the trace as plain values; the keys are in `keys`, which may be many."""
+        return {**self.summary(), "trace": self.trace.to_dict()}
+
+    def _names(self, places: Any) -> list[tuple[str, ...]]:
+        return [tuple(self.columns[j] for j in np.flatnonzero(self.members[i])) for i in places]
+
+    def _ranks(self, n: int) -> CountArray:
+        check_whole("n", n, 1)
+        n_combinations = self.members @ np.log(np.maximum(self.n_values, 1))
+        return np.lexsort((n_combinations, self.members.sum(axis=1)))[:n]
+
+    def _rows(self, places: CountArray) -> dict[str, list[Any]]:
+        return {
+            "columns": self._names(places),
+            "size": self.members[places].sum(axis=1).tolist(),
+            "g1": self.errors[places].tolist(),
+            "unique_rate": self.unique_rates[places].tolist(),
+        }
+
+    def _frame(self, places: CountArray) -> Any:
+        return frames.assemble(self._rows(places), self.source)
+
+    def _repr_html_(self) -> str:
+        told = "" if self.complete else f"; NOT complete beyond {self.complete_to_size} columns"
+        return f"<b>Keys</b> of {escaped(', '.join(self.columns))}: {len(self):,} minimal keys{told}"
+
+
+def minimal_keys(
+    data: Any,
+    columns: Sequence[str] | None = None,
+    *,
+    max_size: int | None = None,
+    measure: Literal["g1", "unique_rate"] = "g1",
+    error: float = 0.0,
+    rows: Literal["distinct", "all"] = "distinct",
+    sample: int | None = None,
+    budget: Budget | None = None,
+    seed: int = 0,
+    specs: Mapping[str, ColumnSpec] | None = None,
+    progress: WalkProgress | None = None,
+) -> Keys:
+    """Find all minimal keys: sets of columns on which no two rows agree, and no column of which can be left out.
+
+    Parameters
+    ----------
+    data : path, dataframe or Table
+        A missing cell is a value of its own.
+    columns : sequence of str, optional
+        Columns to look at; all columns when not given.
+    max_size : int, optional
+        The most columns of a key; all of them when not given.
+    measure : {"g1", "unique_rate"}
+        What `error` limits: the share of pairs of rows that agree (g1), or the share of rows that are not alone.
+    error : float
+        In [0, 1). 0 finds exact keys; above it, a key may leave this share.
+    rows : {"distinct", "all"}
+        Whether equal rows count once, or every record is a row. With ``"all"``, a table with two equal records has no
+        exact key.
+    sample : int, optional
+        Find one key only, among so many random rows; it is then counted and pruned on all rows. For huge tables.
+        ``complete`` is False.
+    budget : Budget, optional
+        When it ends, ``complete`` is False: all keys up to ``complete_to_size`` columns are there. Larger keys that
+        were found until then are there too. Not with `sample`.
+    seed : int
+        Of the sample. Without a sample or budget it does not change the keys.
+    specs : mapping of column to ColumnSpec, optional
+        Kinds of columns where the data do not say.
+    progress : callable, optional
+        Called with the share of the columns done and the number of column sets looked at.
+
+    Raises
+    ------
+    InputError
+        An empty table, or an option that is none of the above.
+
+    Notes
+    -----
+    Every key was counted on all rows. A pair of rows (or a set that is too coarse) shows for each of its columns that
+    it cannot be left out. The number of keys may be exponential in the number of columns.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> people = pl.DataFrame({"age": [31, 31, 52, 52], "sex": ["f", "m", "f", "f"], "city": ["A", "A", "A", "B"]})
+    >>> found = minimal_keys(people)
+    >>> found.keys, found.complete
+    ((('age', 'sex', 'city'),), True)
+    >>> minimal_keys(people, max_size=2, error=0.2).ranked(1).rows()
+    [(['age', 'sex'], 2, 0.16666666666666666, 0.5)]
+    """
+    check_budget(budget)
+    table = Table.encode(data, columns, specs)
+    largest = len(table.columns) if max_size is None else max_size
+    _check(table, largest, measure, error, rows, sample, budget)
+    check_whole("seed", seed, 0, 2**31 - 1)
+    began = time.perf_counter()
+    distinct, _ = table.collapse()
+    looked_at = distinct if rows == "distinct" else table.one_by_one()
+    n_rows = looked_at.n_rows
+    n_pairs = n_rows * (n_rows - 1) // 2
+    by_pairs = measure == "g1"
+    most = math.floor(Fraction(str(error)) * (n_pairs if by_pairs else n_rows))
+    rule = lattice.KeyRule(by_pairs, most, largest)
+    widths = np.array([column.n_values + 1 for column in table.columns], dtype=np.int64)
+    if most == 0 and distinct.n_rows < n_rows:
+        nothing = np.zeros(0, dtype=np.int64)
+        sets = lattice.KeySets(np.zeros((0, len(widths)), dtype=np.bool_), nothing, nothing, 0, largest)
+    elif sample is not None:
+        sets = lattice.sampled_key(looked_at.codes, widths, rule, sample, seed=seed)
+    else:
+        sets = lattice.all_keys(looked_at.codes, widths, rule, seed=seed, budget=budget, progress=progress)
+    complete = sets.complete_to == largest
+    return Keys(
+        table.names,
+        sets.members,
+        sets.pairs / max(1, n_pairs),
+        1 - sets.repeated / n_rows,
+        measure,
+        error,
+        rows,
+        n_rows,
+        table.n_records,
+        largest,
+        complete,
+        sets.complete_to,
+        tuple(column.n_values for column in table.columns),
+        Trace("minimal_keys", sets.n_sets, time.perf_counter() - began, complete=complete),
+        frames.library(data),
+    )
+
+
+def _check(
+    table: Table, max_size: int, measure: str, error: float, rows: str, sample: int | None, budget: Budget | None
+) -> None:
+    if table.n_records == 0:
+        raise InputError(with_hint("the table is empty.", "a table without records has no keys; check the file."))
+    check_whole(f"of {len(table.columns)} columns max_size", max_size, 1, len(table.columns))
+    if measure not in ("g1", "unique_rate"):
+        raise InputError(with_hint(f"measure = {measure!r}.", 'use "g1" or "unique_rate".'))
+    if rows not in ("distinct", "all"):
+        raise InputError(with_hint(f"rows = {rows!r}.", 'use "distinct" or "all".'))
+    if isinstance(error, bool) or not isinstance(error, (int, float)) or not 0 <= error < 1:
+        raise InputError(with_hint(f"error = {error!r}.", "give a share from 0 to below 1."))
+    if sample is not None:
+        check_whole("sample", sample, 2)
+        if budget is not None:
+            msg = "sample and budget were both given."
+            raise InputError(with_hint(msg, "leave one out: a sample finds one key, without a search."))
