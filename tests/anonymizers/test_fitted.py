@@ -474,9 +474,9 @@ def test_lists_of_values_and_prefixes_that_many_have_are_saved(tmp_path):
     draws = np.random.default_rng(5)
     people = pl.DataFrame(
         {
-            "age": draws.integers(18, 90, 600),
-            "status": draws.choice(["single", "married", "divorced", "widowed"], 600),
-            "zip": [f"{a}{b:02d}" for a, b in zip(draws.integers(1, 6, 600), draws.integers(0, 99, 600), strict=True)],
+            "age": draws.integers(18, 90, 2400),
+            "status": draws.choice([letter * 3 for letter in "abcdefghijkl"], 2400),
+            "zip": [f"{a}{b}" for a, b in zip(draws.integers(1, 6, 2400), draws.integers(10, 20, 2400), strict=True)],
         }
     )
     release = ht.anonymize(
@@ -488,6 +488,7 @@ def test_lists_of_values_and_prefixes_that_many_have_are_saved(tmp_path):
     )
     texts = {text for cell in release.learned.cells.values() for text in cell.texts}
     assert any(text.startswith('["') for text in texts)
+    assert any(text.startswith("[11*, ") for text in texts)
     release.save_recoding(tmp_path / "recoding.json")
     assert ht.Recoding.read(tmp_path / "recoding.json").recode(people).equals(release.learned.recode(people))
 

@@ -48,7 +48,9 @@ NOTIONS = (ht.Match1K(2), ht.MatchK1(2), ht.MatchKK(2), ht.Global1K(2), ht.Globa
 
 
 def test_every_model_is_tested_here() -> None:
-    assert {type(each) for each in (*OF_CLASSES.values(), *NOTIONS)} == set(MODELS.values())
+    # Rows that stand for several records have no person whose history they could be of.
+    of_histories = {ht.KMAnonymity, ht.LinkedKAnonymity}
+    assert {type(each) for each in (*OF_CLASSES.values(), *NOTIONS)} == set(MODELS.values()) - of_histories
 
 
 @st.composite

@@ -10,7 +10,7 @@ from hypothesis import given, strategies as st
 
 import hushtable as ht
 from command import run
-from hushtable.claims import Histories, claim_from_dict
+from hushtable.claims import HistoryClaim, claim_from_dict
 from hushtable.claims.histories import _SETS
 from hushtable.release import manifest
 from twins.naive_histories import fewest_values, is_km_anonymous, is_linked_k_anonymous
@@ -133,7 +133,7 @@ ASKED = {"quasi_identifiers": ["age"], "specs": {"age": ht.ColumnSpec("integer")
 
 
 def test_a_claim_is_read_as_it_is_written():
-    claim = Histories(("age",), (ht.LinkedKAnonymity(4), ht.KMAnonymity(4, 2)), person="who")
+    claim = HistoryClaim(("age",), (ht.LinkedKAnonymity(4), ht.KMAnonymity(4, 2)), person="who")
     told = json.loads(json.dumps(claim.to_dict()))
     assert told["kind"] == "histories"
     again = claim_from_dict(told)
@@ -149,7 +149,7 @@ def test_what_no_claim_of_histories_can_be_is_refused():
     with pytest.raises(ht.ColumnError, match="who"):
         ht.verify(VISITS.drop("who"), models=models, **ASKED)
     with pytest.raises(ht.InputError, match="new pseudonym for every record"):
-        Histories(("age",), tuple(models), person="who", is_fresh=True)
+        HistoryClaim(("age",), tuple(models), person="who", is_fresh=True)
     with pytest.raises(ht.InputError, match="k-map"):
         ht.verify(VISITS, models=[*models, ht.KMap(2)], population=VISITS, **ASKED)
     with pytest.raises(ht.ModelError, match="m"):

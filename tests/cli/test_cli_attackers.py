@@ -85,7 +85,6 @@ def test_link_reads_the_manifest_of_a_release(run, people, tmp_path):
     assert code == 0
     assert "0 none" in out
     assert "beyond the control" in out
-    assert "labels of column 'postcode'" in err
     whole = ht.link(release, people, on=["birth_date", "sex"], truth="diagnosis").to_dict()
     code, out, _ = run(*options[:4], "birth_date,sex", *options[5:], "--json")
     assert json.loads(out)["found"] == whole["found"]

@@ -7,7 +7,7 @@ from itertools import permutations
 import numpy as np
 import pytest
 
-from hushtable.kernels.candidates import Looked, RoughRows, Sought, count_candidates, count_near
+from hushtable.kernels.candidates import LookedUp, RoughRows, Sought, count_candidates, count_near
 
 
 def placed(rng: np.random.Generator, n: int, n_places: int) -> tuple[np.ndarray, np.ndarray, list[set[int]]]:
@@ -37,7 +37,7 @@ def test_candidates_have_a_row_for_each_known_record(seed):
     trials = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
     known = rng.integers(0, n_cells, (trials[-1], n_columns))
     windows = np.tile(np.array([0, 14]), (trials[-1], 1, 1)).astype(np.int64)
-    looked = Looked(cells, runs, bits, persons, starts, rng.permutation(14).astype(np.int32))
+    looked = LookedUp(cells, runs, bits, persons, starts, rng.permutation(14).astype(np.int32))
     counts, first = np.empty(10, dtype=np.int64), np.empty(10, dtype=np.int32)
     for enough in (99, 2):
         count_candidates(looked, Sought(runs[known], windows, trials), enough, counts, first)

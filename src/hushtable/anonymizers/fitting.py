@@ -180,7 +180,7 @@ def _from_data(release: Release, asked: Request, cells: Mapping[str, Written], r
         ladder = release.hierarchies.get(column.name) if column.name in asked.hierarchies else None
         if not shown or isinstance(cell, (Rounded, GridCells)):
             continue
-        common = _common(release, asked, column.name, ladder)
+        common = _common(release, asked, column.name, ladder, _MANY)
         if not isinstance(ladder and ladder.rule, (Frequency, Runs)):
             # What many people have tells of nobody, alone or in a list.
             shown = {text for text in shown if not _members(text) <= common}
@@ -188,6 +188,8 @@ def _from_data(release: Release, asked: Request, cells: Mapping[str, Written], r
             continue
         own = set(map(value, column.texts()))
         if isinstance(cell, CodeRanges):
+            # Codes are public lists: that k people have one is enough to cut there.
+            common = _common(release, asked, column.name, ladder, 1)
             odd = {text for text in shown if (own & {text, *(read(text).ends or ())}) - common}
             if odd:
                 found[column.name] = f"publishes, or is cut at, {len(odd)} of its values or ranges that end with them"
@@ -212,13 +214,13 @@ def _members(text: str) -> set[str | None]:
     return set(cell.members) if cell.form == "set" else {text}
 
 
-def _common(release: Release, asked: Request, name: str, ladder: Hierarchy | None) -> set[str | None]:
+def _common(release: Release, asked: Request, name: str, ladder: Hierarchy | None, least: int) -> set[str | None]:
     """Return the values and labels of a category that many records have, the missing value too."""
     table = Table.encode(release.source, [name], asked.specs)
     (column,), (codes,) = table.columns, table.codes
-    if column.is_measured:
+    if column.is_measured and ladder is None:
         return set()
-    least = max([_MANY, *(model.min_size for model in release.claim.models)])
+    least = max([least, *(model.min_size for model in release.claim.models)])
     counts = np.bincount(codes + 1, weights=table.counts, minlength=column.n_values + 1)
     common: set[str | None] = {None} if counts[0] >= least else set()
     for text, n in zip(column.texts(), counts[1:].tolist(), strict=True):

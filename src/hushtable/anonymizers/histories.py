@@ -130,7 +130,7 @@ class _Crowd:
         return float(len(self.places) * self.weights.sum())
 
 
-class _Grouped(NamedTuple):
+class _HistoryGroups(NamedTuple):
     """Groups of persons, what each costs, and how many records it leaves out."""
 
     groups: list[CountArray]
@@ -210,7 +210,7 @@ def _shares(crowd: _Crowd, held: FloatArray, is_set: BoolArray) -> FloatArray:
     return np.minimum(np.where(is_set, as_set, spans), 1.0)
 
 
-def _starts(crowd: _Crowd, problem: Problem) -> list[_Grouped]:
+def _starts(crowd: _Crowd, problem: Problem) -> list[_HistoryGroups]:
     """Return the groups to begin with that leave out no more than may be suppressed."""
     judge, k = problem.judge, problem.judge.min_size
     most = problem.most_suppressed - crowd.n_nobodys
@@ -318,12 +318,14 @@ def _passes(crowd: _Crowd, group: CountArray, judge: Judge) -> bool:
     return bool(judge.passes(offsets, np.concatenate(lines).astype(np.int32)).all())
 
 
-def _graded(crowd: _Crowd, groups: list[CountArray]) -> _Grouped:
+def _graded(crowd: _Crowd, groups: list[CountArray]) -> _HistoryGroups:
     graded = [_aligned(crowd, group)[1:] for group in groups]
-    return _Grouped(groups, [cost for cost, _ in graded], sum(n for _, n in graded))
+    return _HistoryGroups(groups, [cost for cost, _ in graded], sum(n for _, n in graded))
 
 
-def _annealed(crowd: _Crowd, start: _Grouped, problem: Problem, clock: Clock, seed: int) -> tuple[_Grouped, int, bool]:
+def _annealed(
+    crowd: _Crowd, start: _HistoryGroups, problem: Problem, clock: Clock, seed: int
+) -> tuple[_HistoryGroups, int, bool]:
     """Exchange persons of two groups, or move one; return the best groups, the steps, and whether a budget ended it."""
     n_steps = min(max(_STEPS_PER_PERSON * len(crowd.rows), _FEWEST_STEPS), _MOST_STEPS)
     groups, costs, n_left_out = list(start.groups), list(start.costs), start.n_left_out
@@ -350,7 +352,7 @@ def _annealed(crowd: _Crowd, start: _Grouped, problem: Problem, clock: Clock, se
         costs[one], costs[other], left_out[one], left_out[other] = cost_one, cost_other, out_one, out_other
         n_left_out, reached = n_after, reached - gain
         if reached < lowest - 1e-9:
-            lowest, best = reached, _Grouped(list(groups), list(costs), n_left_out)
+            lowest, best = reached, _HistoryGroups(list(groups), list(costs), n_left_out)
     return best, n_steps if len(groups) > 1 and start.cost > 0 else 0, False
 
 

@@ -19,7 +19,7 @@ from .grouping import (
     match_sizes as match_sizes,
     published_cells as published_cells,
 )
-from .histories import Histories as Histories
+from .histories import HistoryClaim as HistoryClaim
 from .independence import Independence as Independence
 from .linked import Known as Known, Linkage as Linkage, count_linked as count_linked, linked_in as linked_in
 from .matchings import Matchings as Matchings

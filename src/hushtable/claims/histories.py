@@ -24,14 +24,14 @@ from hushtable.errors import InputError, check_columns, listed, with_hint
 from hushtable.io import frames
 from hushtable.models import KMAnonymity, LinkedKAnonymity, PrivacyModel
 
-__all__ = ["Histories"]
+__all__ = ["HistoryClaim"]
 
 _SETS: Final = 50_000  # of known records that are looked at
 _SEED: Final = 0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Histories(Classes):
+class HistoryClaim(Classes):
     """Persons hide with their histories; the attributes are those of `Classes`.
 
     Where linked k-anonymity is claimed, the classes that models judge are those of equal cells in equal histories, and
@@ -171,7 +171,7 @@ def _is_star(frame: frames.Frame, name: str) -> BoolArray:
     return np.asarray((text == SUPPRESSED).fill_null(False).to_numpy())
 
 
-class _Held(NamedTuple):
+class _HeldClasses(NamedTuple):
     """The classes of each person's records, ascending, and how many are in each."""
 
     starts: CountArray
@@ -183,13 +183,13 @@ class _Held(NamedTuple):
         return self.classes[part], self.n_records[part]
 
 
-def _held(classes: CountArray, persons: CodeArray, counts: CountArray) -> _Held:
+def _held(classes: CountArray, persons: CodeArray, counts: CountArray) -> _HeldClasses:
     is_known = persons >= 0
     width = int(classes.max(initial=-1)) + 1
     pairs, inverse = np.unique(persons[is_known].astype(np.int64) * width + classes[is_known], return_inverse=True)
     n_records = np.bincount(inverse, weights=counts[is_known], minlength=len(pairs)).astype(np.int64)
     starts = np.searchsorted(pairs, np.arange(int(persons.max(initial=-1)) + 2) * width)
-    return _Held(starts, pairs % max(width, 1), n_records)
+    return _HeldClasses(starts, pairs % max(width, 1), n_records)
 
 
 def _told(classes: CountArray, persons: CodeArray, counts: CountArray) -> CountArray:
@@ -220,7 +220,7 @@ def _covering(cells: CodeArray, is_star: BoolArray) -> list[frozenset[int]]:
     return [frozenset(each) for each in covering]
 
 
-class _Looked(NamedTuple):
+class _Reidentified(NamedTuple):
     """Which persons are among fewer than k, and how many sets of records were looked at."""
 
     few: BoolArray
@@ -240,7 +240,7 @@ class _Looked(NamedTuple):
 
 def _look(
     classes: CountArray, persons: CodeArray, counts: CountArray, covering: list[frozenset[int]], model: KMAnonymity
-) -> _Looked:
+) -> _Reidentified:
     """Look whom sets of m records fit; of persons with an equal history one stands for all."""
     held, history = _held(classes, persons, counts), _told(classes, persons, counts)
     _, first, n_persons = np.unique(history, return_index=True, return_counts=True)
@@ -262,7 +262,7 @@ def _look(
             if fits[known] < model.k:
                 is_few[number], fewest = True, min(fewest, fits[known])
     left_out = int(n_persons[is_left_out].sum())
-    return _Looked(is_few[history], fewest, len(fits), left_out)
+    return _Reidentified(is_few[history], fewest, len(fits), left_out)
 
 
 def _sets(

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from hushtable._types import Missing
 from hushtable.claims.classes import Classes, Limits
-from hushtable.claims.histories import Histories
+from hushtable.claims.histories import HistoryClaim
 from hushtable.claims.independence import Independence
 from hushtable.claims.linked import linked_in
 from hushtable.claims.matchings import Matchings
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 __all__ = ["KINDS", "claim_from_dict", "of_models", "opened", "seen", "verify", "with_commas"]
 
 KINDS: Final[Mapping[str, Callable[[Mapping[str, Any]], Claim]]] = MappingProxyType(
-    {each.kind: each.from_dict for each in (Classes, Histories, Matchings, Independence, Stated)}
+    {each.kind: each.from_dict for each in (Classes, HistoryClaim, Matchings, Independence, Stated)}
 )
 """How claims are read from manifests, by the word for their kind."""
 
@@ -89,7 +89,7 @@ def of_models(
             "judge them one after the other: notions look at rows.",
         )
         raise InputError(msg)
-    kind = Histories if any(model.needs.histories for model in models) else Classes
+    kind = HistoryClaim if any(model.needs.histories for model in models) else Classes
     return kind(tuple(columns), tuple(models), **shared, **of_classes)
 
 

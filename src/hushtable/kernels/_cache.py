@@ -57,14 +57,19 @@ else:
         @property
         def is_kept(self) -> bool:
             """Whether a form of the kernel can be loaded."""
-            return any(place._load_index() for place in (self._cache_file, self._beside))
+            for place in (self._cache_file, self._beside):
+                with suppress(Exception):
+                    if place._load_index():
+                        return True
+            return False
 
         def load_overload(self, sig: Any, target_context: Any) -> Any:
             rtsys.initialize(target_context)
             found = None
             key = self._index_key(sig, target_context.codegen())
             for place in (self._cache_file, self._beside):
-                with suppress(OSError):
+                # What an earlier version left may name classes that are gone, and cannot be read at all.
+                with suppress(Exception):
                     found = place.load(key)
                 if found is not None:
                     return self._impl.rebuild(target_context, found)
@@ -73,7 +78,14 @@ else:
 
         def save_overload(self, sig: Any, data: Any) -> None:
             with suppress(OSError):
-                super().save_overload(sig, data)
+                try:
+                    super().save_overload(sig, data)
+                except OSError:
+                    raise
+                except Exception:
+                    # An index that cannot be read is begun anew.
+                    self.flush()
+                    super().save_overload(sig, data)
 
 
 @functools.cache

@@ -14,10 +14,10 @@ from hushtable._types import CodeArray, CountArray
 from hushtable.kernels._jit import inner, jit
 from hushtable.kernels.rows import ByteArray
 
-__all__ = ["Looked", "RoughRows", "Sought", "count_candidates", "count_near"]
+__all__ = ["LookedUp", "RoughRows", "Sought", "count_candidates", "count_near"]
 
 
-class Looked(NamedTuple):
+class LookedUp(NamedTuple):
     """Published rows, those of a person side by side.
 
     cells : int32 (n_rows, n_columns), which cell of `runs` each is
@@ -40,7 +40,7 @@ class Looked(NamedTuple):
 class Sought(NamedTuple):
     """Known records, those of a trial side by side.
 
-    places : int64 (n_records, n_columns, 3), what is known of each value, as in `Looked.runs`
+    places : int64 (n_records, n_columns, 3), what is known of each value, as in `LookedUp.runs`
     windows : int64 (n_records, n_windows, 2), the runs of the index that hold every row which may be the record
     starts : int64 (n_trials + 1,), where the records of a trial begin
     """
@@ -51,7 +51,7 @@ class Sought(NamedTuple):
 
 
 @inner
-def _fits(looked: Looked, row: int, places: CountArray, record: int) -> bool:
+def _fits(looked: LookedUp, row: int, places: CountArray, record: int) -> bool:
     """Tell whether a published row may be a known record: whether they share a place in every column."""
     for j in range(places.shape[1]):
         cell = looked.cells[row, j]
@@ -77,7 +77,7 @@ def _fits(looked: Looked, row: int, places: CountArray, record: int) -> bool:
 
 
 @inner
-def _has_all(looked: Looked, person: int, places: CountArray, run: tuple[int, int], room: CountArray) -> bool:
+def _has_all(looked: LookedUp, person: int, places: CountArray, run: tuple[int, int], room: CountArray) -> bool:
     """Tell whether a person has a row of their own for each of some known records: a matching that grows by paths.
 
     room : int64 (3, n), the row that each record has, who was asked before it, and who is asked next
@@ -120,7 +120,7 @@ def _has_all(looked: Looked, person: int, places: CountArray, run: tuple[int, in
 
 
 @jit
-def count_candidates(looked: Looked, asked: Sought, enough: int, counts: CountArray, first: CodeArray) -> None:
+def count_candidates(looked: LookedUp, asked: Sought, enough: int, counts: CountArray, first: CodeArray) -> None:
     """Count the persons who may have all the known records of each trial, up to ``enough``.
 
     Of a trial, the first record is looked up in the index, and whoever it finds is asked for the others.

@@ -327,7 +327,7 @@ def assess(
 
 
 def _looked_at(data: Any, specs: Mapping[str, ColumnSpec] | None) -> Any:
-    return data if isinstance(data, Table) else data.told(specs or {})
+    return data if isinstance(data, Table) else frames.read(data).told(specs or {})
 
 
 def _population(

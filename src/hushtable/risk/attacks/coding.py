@@ -10,12 +10,12 @@ import numpy as np
 
 from hushtable._types import CodeArray, CountArray, FloatArray
 from hushtable.columns import ColumnSpec
-from hushtable.errors import ColumnError, InputError, check_columns, names_in, with_hint
+from hushtable.errors import ColumnError, InputError, check_columns, check_whole, names_in, with_hint
 from hushtable.kernels.mixed_neighbours import nearest_rows
 from hushtable.risk.mpuccs import encoded
 from hushtable.tables import Joint, JointRows, code_together
 
-__all__ = ["Coded", "coded", "named", "nearest", "sampled"]
+__all__ = ["Coded", "coded", "generator", "named", "nearest", "sampled"]
 
 _NUMBERS: Final = frozenset({"integer", "decimal"})
 _DAYS: Final = frozenset({"date", "datetime"})
@@ -83,7 +83,9 @@ def coded(
 ) -> Coded:
     """Code the tables of an attack together; one that is empty, or has other columns, is an error."""
     given = {"original": original, "synthetic": synthetic, "control": control}
-    tables = encoded({name: data for name, data in given.items() if data is not None}, columns, specs)
+    tables = encoded(
+        {name: each for name, each in given.items() if each is not None or name != "control"}, columns, specs
+    )
     if any((table.counts != 1).any() for table in tables):
         tables = [table.one_by_one() for table in tables]
     joint = code_together(tables)
@@ -118,6 +120,12 @@ def nearest(
     distances = np.empty(near.shape)
     nearest_rows(near_to, among, n_numbers, near, distances)
     return near, distances
+
+
+def generator(seed: int) -> np.random.Generator:
+    """Return what draws, from a whole number."""
+    check_whole("seed", seed, 0)
+    return np.random.default_rng(int(seed))
 
 
 def sampled(rng: np.random.Generator, n_rows: int, n_wanted: int) -> CountArray:

@@ -11,7 +11,7 @@ from hushtable._types import FloatArray
 from hushtable.columns import ColumnSpec
 from hushtable.errors import check_whole
 from hushtable.risk.attacks.attack import Tries, rate_of
-from hushtable.risk.attacks.coding import Coded, coded, nearest, sampled
+from hushtable.risk.attacks.coding import Coded, coded, generator, nearest, sampled
 from hushtable.risk.attacks.figure import PrivacyFigure
 from hushtable.tables import JointRows
 
@@ -130,7 +130,7 @@ def _drawn(
     """Return some synthetic records, and as many people as control records."""
     check_whole("n_records", n_records, 1)
     known = coded(original, synthetic, control, None, specs)
-    rng = np.random.default_rng(seed)
+    rng = generator(seed)
     made = known.synthetic.take(sampled(rng, known.synthetic.codes.shape[1], n_records))
     tables = {"original": known.original}
     if known.control is not None:

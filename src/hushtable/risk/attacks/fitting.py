@@ -21,7 +21,7 @@ from hushtable.columns import SUPPRESSED, Column, ColumnSpec, from_texts, listed
 from hushtable.errors import ColumnError, InputError, check_columns, check_type, with_hint
 from hushtable.hierarchy import Hierarchy, to_exact
 from hushtable.io import Frame, frames
-from hushtable.kernels.candidates import Looked, Sought, count_candidates
+from hushtable.kernels.candidates import LookedUp, Sought, count_candidates
 from hushtable.kernels.rows import ByteArray
 from hushtable.risk.tolerances import LARGEST, Amount, amount_of, on_axis, reach
 from hushtable.search import check_memory
@@ -541,7 +541,7 @@ def fit(
         each = codes[by_person]
         rows[:, j] = np.where(each < 0, len(axis.runs) - 1, each) + offsets[j]
     n_persons = int(whose[-1]) + 1 if len(whose) else 0
-    looked = Looked(
+    looked = LookedUp(
         rows,
         np.concatenate([_shifted(axis.runs, n) for axis, n in zip(axes, n_bits[:-1], strict=True)]),
         np.concatenate([axis.bits for axis in axes]),

@@ -13,7 +13,7 @@ from hushtable._types import CountArray, FloatArray
 from hushtable.columns import ColumnSpec
 from hushtable.errors import ColumnError, InputError, check_columns, check_whole, with_hint
 from hushtable.risk.attacks.attack import Attack, Tries
-from hushtable.risk.attacks.coding import Coded, coded, named, nearest, sampled
+from hushtable.risk.attacks.coding import Coded, coded, generator, named, nearest, sampled
 from hushtable.tables import JointRows
 
 __all__ = ["inference"]
@@ -87,7 +87,7 @@ def inference(
     if regression and not is_number:
         raise ColumnError(with_hint(f"regression of {secret!r}, which is no number.", "leave regression out."))
     is_near = is_number if regression is None else bool(regression)
-    rng = np.random.default_rng(seed)
+    rng = generator(seed)
     rows = sampled(rng, known.original.codes.shape[1], n_attacks)
     targets = known.original.take(rows)
     guess = partial(_guess, known, by, secret, model, seed, is_near)

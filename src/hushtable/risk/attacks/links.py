@@ -13,7 +13,7 @@ from hushtable._types import CountArray
 from hushtable.columns import ColumnSpec
 from hushtable.errors import InputError, check_whole, with_hint
 from hushtable.risk.attacks.attack import Attack, Tries
-from hushtable.risk.attacks.coding import Coded, coded, named, nearest, sampled
+from hushtable.risk.attacks.coding import Coded, coded, generator, named, nearest, sampled
 from hushtable.tables import JointRows
 
 __all__ = ["linkability"]
@@ -77,7 +77,7 @@ def linkability(
     halves = first, named(aux_columns[1], "aux_columns", known, first)
     n_made = known.synthetic.codes.shape[1]
     check_whole("n_neighbors", n_neighbors, 1, n_made)
-    rng = np.random.default_rng(seed)
+    rng = generator(seed)
     rows = sampled(rng, known.original.codes.shape[1], n_attacks)
     # Else records that come first would be near by both halves wherever many are equally near.
     orders = [rng.permutation(n_made) for _ in halves]

@@ -16,7 +16,7 @@ from hushtable.columns import ColumnSpec
 from hushtable.errors import InputError, check_whole, with_hint
 from hushtable.kernels.predicates import count_matches
 from hushtable.risk.attacks.attack import Attack, Tries
-from hushtable.risk.attacks.coding import Coded, coded
+from hushtable.risk.attacks.coding import Coded, coded, generator
 from hushtable.tables import JointRows
 
 __all__ = ["singling_out"]
@@ -123,7 +123,7 @@ def singling_out(
     known = coded(original, synthetic, control, columns, specs)
     n_used = 1 if mode == "univariate" else n_cols
     check_whole("n_cols", n_used, 1, len(known.joint.names))
-    rng = np.random.default_rng(seed)
+    rng = generator(seed)
     people, made = known.distinct(known.original), known.distinct(known.synthetic)
     if mode == "univariate":
         queries = _rare_values(known, made, n_attacks, rng)
