@@ -482,13 +482,13 @@ def test_lists_of_values_and_prefixes_that_many_have_are_saved(tmp_path):
     release = ht.anonymize(
         people,
         quasi_identifiers=["age", "status", "zip"],
-        models=[ht.KAnonymity(10)],
+        models=[ht.KAnonymity(30)],
         method=ht.Mondrian(recoding="readable"),
         hierarchies={"zip": ht.Hierarchy.prefix([2, 1])},
     )
     texts = {text for cell in release.learned.cells.values() for text in cell.texts}
     assert any(text.startswith('["') for text in texts)
-    assert any(text.startswith("[11*, ") for text in texts)
+    assert any(text.startswith("[1*, ") for text in texts)
     release.save_recoding(tmp_path / "recoding.json")
     assert ht.Recoding.read(tmp_path / "recoding.json").recode(people).equals(release.learned.recode(people))
 
