@@ -128,14 +128,25 @@ def test_a_class_stays_where_the_new_rows_alone_pass(data, new, k, style):
     ill = new["ill"].to_list()
     held = {c: {i for i, at in zip(ill, placed, strict=True) if at == c and i is not None} for c in placed}
     stays = {c for c, n in Counter(placed).items() if c >= 0 and n >= k and len(held[c]) >= 2}
-    if not stays:
+    # Months go on in readable cells: a row that none of them covers may get one of its own, with others of it.
+    goes_on = style == "readable" and -1 in placed
+    if not stays and not goes_on:
         with pytest.raises(ht.InfeasibleError, match="none is left"):
             release.apply(new)
         return
-    later = release.apply(new)
-    assert later.suppressed.tolist() == [c not in stays for c in placed]
-    n_unfit = placed.count(-1)
-    assert (later.batch.n_unfit, later.batch.n_failed) == (n_unfit, later.n_suppressed - n_unfit)
+    try:
+        later = release.apply(new)
+    except ht.InfeasibleError:
+        assert not stays
+        return
+    n_unfit, is_gone = placed.count(-1), [c not in stays for c in placed]
+    assert later.batch.n_unfit + later.batch.n_failed == later.n_suppressed
+    if goes_on:
+        assert not any(gone for gone, c in zip(later.suppressed.tolist(), placed, strict=True) if c in stays)
+        assert later.batch.n_unfit <= n_unfit
+    else:
+        assert later.suppressed.tolist() == is_gone
+        assert later.batch.n_unfit == n_unfit
     assert later.verify().passed
 
 
