@@ -276,3 +276,21 @@ def test_a_release_of_histories_has_no_next_batch():
     release = protected(visits(), ht.LinkedKAnonymity(3))
     with pytest.raises(ht.InputError, match="'linked-k-anonymity' has no next batch"):
         release.apply(visits(10, 1))
+
+
+def test_nothing_is_lost_where_no_column_weighs():
+    people = pl.DataFrame({"who": [1, 2], "age": [31, 31]})
+    release = ht.anonymize(
+        people, quasi_identifiers=["age"], models=[ht.KAnonymity(2)], method="histories", person="who", roles="trust",
+        pseudonyms=ht.Pseudonyms(["who"], key=b"a key of 16 bytes or more"), loss={"ncp": {"weights": {"age": 0}}},
+    )  # fmt: skip
+    assert release.verify().passed
+
+
+def test_a_record_of_nobody_that_is_left_out_is_not_published_with_stars():
+    people = pl.DataFrame({"who": [0, 0, None, 1], "sex": ["f", "f", "m", "f"], "ill": ["flu", "gout", "flu", "flu"]})
+    release = ht.anonymize(
+        people, quasi_identifiers=["sex"], models=[ht.TCloseness(0.9, "ill")], method="histories", person="who",
+        identifiers=["who"], suppression_limit=0.9, roles="trust",
+    )  # fmt: skip
+    assert release.verify().passed

@@ -127,7 +127,8 @@ class _Crowd:
     @property
     def n_cells(self) -> float:
         """What it costs to lose all."""
-        return float(len(self.places) * self.weights.sum())
+        # Without weights nothing is lost.
+        return float(len(self.places) * self.weights.sum()) or 1.0
 
 
 class _HistoryGroups(NamedTuple):

@@ -114,8 +114,12 @@ class Judge:
         return np.asarray(np.all([model.passes(stats) for model in self.models], axis=0))
 
     def passes_as_one_class(self) -> bool:
-        """Tell whether all rows together may be a class."""
-        return not self.failed(Partition.of(self.table, ()))
+        """Tell whether all rows together may be a class; rows that are nobody's alone may not, where persons count."""
+        whole = Partition.of(self.table, ())
+        if self.failed(whole):
+            return False
+        persons = None if self.person is None else self.stats(whole).persons
+        return persons is None or bool((persons >= self.min_size).all())
 
     def check_feasible(self) -> None:
         """Raise InfeasibleError where even the coarsest release there is, one class, fails a model."""
