@@ -155,3 +155,18 @@ def test_annealing_keeps_a_partition_and_its_costs(seed: int, is_diverse: bool) 
         assert (blocks.rows["slot"][rows] == np.arange(len(rows))).all()
         assert blocks.blocks["value"][block] == pytest.approx(len(rows) * slow_cost(places, rows))
     assert blocks.blocks["value"][sizes > 0].sum() < values.sum()
+
+
+def test_blocks_larger_than_the_room_are_not_filled_beyond_it() -> None:
+    """A child of two tables may begin with a block that no parent had."""
+    n_rows = 24
+    places, costs = priced(n_rows, 3)
+    near, distances = np.zeros((n_rows, 5), np.int32), np.zeros((n_rows, 5))
+    cost.nearest(places, costs, 5, near, distances)
+    labels = np.array([0] * 11 + [1] * 7 + [2] * 6, dtype=np.int32)
+    values = np.array([size * slow_cost(places, np.flatnonzero(labels == b)) for b, size in enumerate((11, 7, 6))])
+    blocks = regroup.new_blocks(labels, values, 11)
+    draws = regroup.DrawSchedule(np.array([1]), 2_000, 3.0, 0.01, 0.5)
+    taken = regroup.anneal(places, costs, near, blocks, regroup.Check(2, 5, None), draws)
+    assert taken[0] == 2_000
+    assert blocks.blocks["n_rows"].sum() == n_rows

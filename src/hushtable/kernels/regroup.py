@@ -292,7 +292,8 @@ def _try_regroup(
     pair = (block, to)
     n_rows = n_first + blocks.blocks[to].n_rows
     is_one = not is_split and n_rows <= room and draw(state) % 2 == 0
-    if n_rows > _MOST_PARTED and not is_one:
+    # What was given may hold a block of more than ``room`` rows; with another one it would fill both.
+    if n_rows > min(_MOST_PARTED, 2 * room) and not is_one:
         return 0.0
     rows = blocks.mixed
     for i in range(n_rows):
