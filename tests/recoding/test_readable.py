@@ -22,6 +22,7 @@ from hushtable.kernels.shares import LETTER, price_prefixes, share_of
 from hushtable.recoding.layout import Lists, lay_out, pack, places
 from hushtable.tables.partition import Partition
 from hushtable.tables.table import Table
+from strategies import draws
 
 MOST = Lists(3, 30)
 WORDS = [f"{'long ' * (i % 4)}word {i}" for i in range(14)]
@@ -41,6 +42,7 @@ ROWS = st.lists(
     min_size=2,
     max_size=30,
 )
+
 NAMES = ["word", "size", "day", "grade", "dose", "code"]
 RULE = ht.Hierarchy.prefix([2, 1])
 
@@ -130,7 +132,7 @@ def kernel_price(packed, j, codes):
     return share_of(packed, j, distinct[0], distinct[-1], len(units), n_chars, listed)
 
 
-@settings(max_examples=150)
+@settings(max_examples=draws(150))
 @given(ROWS, st.randoms(use_true_random=False), st.booleans())
 def test_a_class_is_priced_as_it_is_written(rows, random, by_rank):
     frame = frame_of(rows)
@@ -169,7 +171,7 @@ def test_a_class_is_priced_as_it_is_written(rows, random, by_rank):
             assert len(listed) < 2 or len(text) <= MOST.max_length
 
 
-@settings(max_examples=40)
+@settings(max_examples=draws(40))
 @given(ROWS, st.integers(2, 4))
 def test_every_class_covers_its_records(rows, k):
     """Everyone of the input is covered by a class of as many records, told from the written cells alone."""
@@ -257,7 +259,7 @@ TEXTS = st.one_of(
 )
 
 
-@settings(max_examples=60)
+@settings(max_examples=draws(60))
 @given(
     st.sets(st.one_of(TEXTS, st.text("ab", min_size=40, max_size=43)), min_size=2, max_size=30),
     st.data(),
@@ -325,7 +327,7 @@ def test_limits_of_lists_are_whole_numbers(options):
         ht.Mondrian(recoding="readable", **options)
 
 
-@settings(max_examples=60)
+@settings(max_examples=draws(60))
 @given(ROWS, st.booleans())
 def test_prefixes_of_a_class_are_priced_one_by_one(rows, by_rank):
     """All prefixes in one call cost what each costs by itself."""
