@@ -54,7 +54,8 @@ def measure(text: str, kind: str) -> Any:
         if kind == "integer" and "." not in text:
             return Fraction(int(text))
         if kind in ("integer", "decimal"):
-            return Fraction(float(text))
+            # As it is written: floats that differ by less than they can tell apart make an interval empty.
+            return Fraction(text.strip()) if math.isfinite(float(text)) else None
         moment = dt.datetime.fromisoformat(text.strip()) if kind in ("date", "datetime") else None
     except (ValueError, OverflowError):
         return None
