@@ -148,7 +148,7 @@ def _lines(compared: Comparison) -> list[str]:
     ]
     for line in dict.fromkeys(row.line for row in feasible):
         runs = [row for row in feasible if row.line == line]
-        lines += [f"\n{line}:", _table(runs, compared.knee), _table_by_column(compared, runs)]
+        lines += ["", f"{line}:", _table(runs, compared.knee), _table_by_column(compared, runs)]
     if feasible:
         lines += [
             "Risk is of the records that are published in classes; suppressed ones are in none.",
