@@ -213,20 +213,22 @@ class RemoteRelease:
             msg = with_hint("writing tables that are not in memory needs pyarrow.", "pip install 'hushtable[stream]'.")
             raise InputError(msg) from None
         path, cells = Path(path), self._cells(_PART if writing.is_folder(Path(path)) else Path(path))
-        facts = {**self.to_dict(), "policy": dict(policy) if policy else None}
-        given: dict[str, Any] = {
-            "inputs": self.distinct.inputs,
-            "original": self._original,
-            "audience": "external" if external else "internal",
-            "overwrite": overwrite,
-            "look": self._looked_at,
-        }
+        request = writing.WriteRequest(
+            path,
+            self.claim,
+            {**self.to_dict(), "policy": dict(policy) if policy else None},
+            inputs=self.distinct.inputs,
+            original=self._original,
+            audience="external" if external else "internal",
+            overwrite=overwrite,
+            look=self._looked_at,
+        )
         if isinstance(self.origin, Lazy) and self.origin.engine.writes:
             if not writing.is_folder(path):
                 msg = with_hint(f"{self.engine} writes folders.", f"name one without an ending, not {path.name!r}.")
                 raise InputError(msg)
             lazy = self.origin
-            return writing.write_folder(lambda draft, _: lazy.write(cells, draft), path, self.claim, facts, **given)
+            return writing.write_folder(lambda draft, _: lazy.write(cells, draft), request)
         source = frames.read(self.distinct.source)
         if not writing.is_folder(path) and frames.file_kind(path) == "csv" and not source.is_text:
             msg = with_hint(
@@ -235,7 +237,7 @@ class RemoteRelease:
             )
             raise InputError(msg)
         batches = self.origin.batches(cells)
-        return writing.write(batches, path, self.claim, facts, delimiter=source.delimiter, **given)
+        return writing.write(batches, request, delimiter=source.delimiter)
 
     def to_dict(self) -> dict[str, Any]:
         """Return what is known of the release as plain values, none of them a person's."""

@@ -1,7 +1,12 @@
 from . import manifest as manifest, notes as notes
 from .batch import Batch as Batch
 from .codebook import codebook_paths as codebook_paths, renamed as renamed
-from .edition import Edition as Edition, Rewritten as Rewritten, check_writing as check_writing
+from .edition import (
+    Destination as Destination,
+    Edition as Edition,
+    Rewritten as Rewritten,
+    check_writing as check_writing,
+)
 from .exposure import (
     Exposure as Exposure,
     ExposureLimit as ExposureLimit,

@@ -32,7 +32,7 @@ from hushtable.quality import (
 from hushtable.recoding import PublishedIntervals, Recoding
 from hushtable.release.batch import Batch, Learns, NextBatch
 from hushtable.release.codebook import Codebook
-from hushtable.release.edition import Edition, Rewritten
+from hushtable.release.edition import Destination, Edition, Rewritten
 from hushtable.release.exposure import Exposure, ExposureLimit, measure_exposure, persons_of
 from hushtable.release.pseudonyms import Pseudonyms
 from hushtable.search import Budget, Trace
@@ -555,12 +555,9 @@ class Release:
                 stacklevel=2,
             )
         edition, path = self.edition, Path(path)
-        return edition.write(
+        to = Destination(
             path,
-            self.claim,
-            {**self.to_dict(), "policy": dict(policy) if policy else None},
-            original=self._original(edition),
-            beside=self.codebook.texts(path, external=external) if codebook else None,
+            beside=self.codebook.texts(path, external=external) if codebook else {},
             writing=Writing(
                 encoding or self.writing.encoding,
                 decimal or self.writing.decimal,
@@ -571,6 +568,8 @@ class Release:
             audience="external" if external else "internal",
             overwrite=overwrite,
         )
+        facts = {**self.to_dict(), "policy": dict(policy) if policy else None}
+        return edition.write(to, self.claim, facts, original=self._original(edition))
 
     def to_dict(self) -> dict[str, Any]:
         """Return what is known of the release as plain values, none of them a person's.
