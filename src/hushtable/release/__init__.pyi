@@ -10,6 +10,7 @@ from .edition import (
 from .exposure import (
     Exposure as Exposure,
     ExposureLimit as ExposureLimit,
+    KeptColumns as KeptColumns,
     Uniques as Uniques,
     measure_exposure as measure_exposure,
     undoing as undoing,
@@ -17,4 +18,8 @@ from .exposure import (
 from .manifest import external_facts as external_facts, manifest_path as manifest_path, sha256 as sha256
 from .notes import FarOut as FarOut
 from .pseudonyms import Pseudonyms as Pseudonyms, pseudonymize as pseudonymize
-from .release import Release as Release
+from .release import (
+    Release as Release,
+    check_before_writing as check_before_writing,
+    kept_columns_facts as kept_columns_facts,
+)
