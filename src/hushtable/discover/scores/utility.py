@@ -167,7 +167,7 @@ def value_range(
     records = known.summed(known.counts)
     widths = np.where(records > 0, widths, 0.0)
     span = float(np.ptp(numbers)) if len(numbers) else 0.0
-    is_paper = base.choose("variant", variant, {"definition": False, "paper": True})
+    is_paper = base.is_of_paper(variant)
     values = widths if is_paper or span == 0 else widths / span
     unit = "units of the target" if is_paper else "rate"
     return _about("range", seen, values, records, variant, unit, "worse")
