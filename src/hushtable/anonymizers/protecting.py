@@ -1,6 +1,7 @@
-"""Protecting methods: a table and a request in, a release out.
+"""Carry out a request: code the table, suppress what no class could hold, search, and make the release.
 
-Suppress as few records as it takes for a table to be able to satisfy its models at all.
+If the whole table as one class fails a model, no release can satisfy it. `offending_rows` then chooses the records to
+suppress; the method searches over the rest.
 """
 
 from __future__ import annotations
@@ -152,7 +153,7 @@ def protect(data: Any, asked: Request) -> Release:
 
 
 def carry_out(prepared: Prepared, asked: Request) -> Release:
-    """Carry out a request for a table that was prepared for one of the same columns."""
+    """Carry out a request for a prepared table. Several requests of the same columns may share the table."""
     check_memory(_COMPILER, "compiling the kernels", "end other programs, or use a machine with more memory.")
     prepared = prepared.for_request(asked)
     if asked.method.offers.parts_equal_records:
@@ -208,7 +209,7 @@ def carry_out(prepared: Prepared, asked: Request) -> Release:
 
 
 def _with_floor(release: Release, budget: Budget) -> Release:
-    """Return a release with a floor under its loss, where one is known."""
+    """Return a release with a lower bound of its loss, if one can be computed."""
     try:
         return release.with_bound(budget)
     except InputError:
@@ -216,7 +217,10 @@ def _with_floor(release: Release, budget: Budget) -> Release:
 
 
 def _judge(kept: Table, people: Table | None, whole: Judge, *, apart: bool) -> tuple[Judge, CodeArray]:
-    """Return the judge of the rows that a search sees, and which of them each row that is kept became."""
+    """Return the judge of the rows that a search sees, and for every kept row the position of its row among them.
+
+    Equal rows are merged into one, unless they are to be told apart.
+    """
     everyone = kept if people is None else kept.with_population(people)
     if apart:
         order = by_content(everyone)

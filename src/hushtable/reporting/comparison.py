@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from hushtable.policy import INTERNAL, KNEE, ComparedRun, Comparison
 from hushtable.reporting.sections import (
     Block,
-    Cell,
+    CellContent,
     Chart,
     KeyFigure,
     KeyFigures,
@@ -68,7 +68,7 @@ def _runs(compared: Comparison) -> Iterator[Section]:
     yield Section("runs", "Risk against loss", tuple(blocks), "8.3 Mitigation")
 
 
-def _row(row: ComparedRun) -> tuple[Cell, ...]:
+def _row(row: ComparedRun) -> tuple[CellContent, ...]:
     return (
         Quantity(row.k, "count"),
         row.line,
