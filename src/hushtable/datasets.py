@@ -150,7 +150,7 @@ I10.00 I10.90 I11.90 I20.0 I21.1 I21.4 I25.13 I48.0 I48.1 I50.13 I50.14 I63.4 I7
 J12.8 J15.9 J18.0 J18.9 J20.9 J44.09 J44.19 J45.9 K21.0 K29.1 K35.8 K40.90 K52.9 K56.7 K57.32 K80.20 K85.10 M16.1 M17.1
 M48.06 M51.2 M54.4 M75.1 S06.0 S42.21 S52.50 S72.01 S72.10 S82.6 N13.2 N17.91 N20.1 N39.0 N40 F10.0 F20.0 F32.2 F33.2
 F43.2 C18.7 C34.1 C50.4 C61 C67.2 G40.2 G43.1 G45.92 G47.31
-""".split()
+"""
 
 
 def people(n: int = 30_000, *, seed: int = 0) -> pl.DataFrame:
@@ -336,7 +336,7 @@ def visits(n: int = 5_000, *, seed: int = 0) -> pl.DataFrame:
     Parameters
     ----------
     n : int, default 5_000
-        Visits, 0 or more; two of three are the only one of their patient.
+        Visits, 0 or more; about five of four patients.
     seed : int, default 0
         Seed of the random generator; the same arguments give the same table.
 
@@ -387,7 +387,8 @@ def visits(n: int = 5_000, *, seed: int = 0) -> pl.DataFrame:
             "Größe": _with_comma(rng.normal(np.where(is_woman, 1.66, 1.79), 0.07, m), 2),
         }
     )
-    icd = np.array(_ICD)[_draw(rng, _zipf(len(_ICD), 0.6), n)]
+    codes = _ICD.split()
+    icd = np.array(codes)[_draw(rng, _zipf(len(codes), 0.6), n)]
     admitted = np.datetime64("2024-01-01") + rng.integers(0, 366, n).astype("timedelta64[D]")
     minute = 5 * rng.integers(0, 288, n)
     of_visits = pl.DataFrame(
