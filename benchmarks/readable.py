@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
+from typing import Any
 
 import polars as pl
 
@@ -70,7 +71,7 @@ class Source:
     title: str
     path: Path
     quasi_identifiers: list[str]
-    hierarchies: Mapping[str, ht.Hierarchy | ht.Rule | Path] = field(default_factory=dict)
+    hierarchies: Mapping[str, Any] = field(default_factory=dict)
     specs: Mapping[str, ht.ColumnSpec] = field(default_factory=dict)
     delimiter: str = ","
     language: str = "en"
@@ -191,10 +192,9 @@ def main() -> None:
         print("|---|---:|---:|---:|---:|---:|---:|---:|---:|")
         for source in found:
             row = measure(source, STYLES["readable"], folder)
-            ratio = f"{row.loss / BEFORE[source.title]:.2f}"
             print(
                 f"| {source.title} | {row.lists:.1%} | {row.longest} | {row.median_length:g} | {row.n_ranks} "
-                f"| {row.loss:.4f} | {ratio} | {row.size:.2f} | {row.most_stars:.1%} |"
+                f"| {row.loss:.4f} | {row.loss / BEFORE[source.title]:.2f} | {row.size:.2f} | {row.most_stars:.1%} |"
             )
         if not turns:
             return

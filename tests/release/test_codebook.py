@@ -187,7 +187,7 @@ def test_a_codebook_of_many_labels_is_cut_and_says_where_all_are(tmp_path: Path)
     labels = json.loads(told.read_text(encoding="utf-8"))["columns"][0]["labels"]
     printed = to_read.read_text(encoding="utf-8")
     assert f"{len(labels) - 20} more labels of this column: `out.csv.codebook.json` lists all." in printed
-    assert printed.count("and 4 more` | ") == 20
+    assert printed.count("(5 values)` | 5 rare values |") == 20
     assert sum(-(-len(line) // 90) or 1 for line in printed.splitlines()) <= 120
 
 

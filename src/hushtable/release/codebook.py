@@ -147,7 +147,8 @@ class Codebook:
             return {"name": name, **self._kept(name)}
         told, rewritten = self.claim.hierarchies.get(name), self.edition.rewritten[name]
         ladder = None if name in self.grouped else told
-        if isinstance(told, Hierarchy) and (ladder is None or isinstance(told.rule, Dictionary)):
+        # Named sets overlap, and are no tree.
+        if isinstance(told, Hierarchy) and (told.rule is None if ladder is None else isinstance(told.rule, Dictionary)):
             labels = self._of_tree(column, rewritten, told)
         else:
             labels = self._groups(column, rewritten) if ladder is None else _labels(ladder)
