@@ -184,4 +184,7 @@ def _ends(cell: str, kind: str, order: Sequence[str]) -> tuple[Any, Any, bool] |
 def _place(text: str, kind: str, order: Sequence[str]) -> Any:
     if kind == "ordered":
         return order.index(text) if text in order else None
+    if kind in ("date", "datetime") and len(text) in (len("1958"), len("1958-04")):
+        # A year and a month begin with their first day.
+        text = (text + "-01-01")[: len("1958-04-01")]
     return measure(text, kind) if kind in MEASURED else None

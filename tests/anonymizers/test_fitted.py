@@ -486,7 +486,7 @@ def test_lists_of_values_and_prefixes_that_many_have_are_saved(tmp_path):
     people = pl.DataFrame(
         {
             "age": draws.integers(18, 90, 2400),
-            "status": draws.choice([letter * 3 for letter in "abcdefghijkl"], 2400),
+            "status": draws.choice([letter * 3 for letter in "abcdefghij"], 2400),
             "zip": [f"{a}{b}" for a, b in zip(draws.integers(1, 6, 2400), draws.integers(10, 20, 2400), strict=True)],
         }
     )

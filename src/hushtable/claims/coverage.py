@@ -9,7 +9,7 @@ from typing import Any, Final
 import numpy as np
 
 from hushtable._types import BoolArray, CodeArray, CountArray
-from hushtable.columns import Cell, Column, ColumnSpec, Ends, from_texts, read
+from hushtable.columns import Cell, Column, ColumnSpec, Ends, from_texts, read, whole_days
 from hushtable.errors import ColumnError, InputError, with_hint
 from hushtable.hierarchy import Codes, Hierarchy, NamedSets, to_exact
 from hushtable.search import check_memory
@@ -150,7 +150,7 @@ def n_below(bounds: Sequence[str], column: Column, *, is_closed: bool = False) -
             ],
             dtype=np.int64,
         )
-    values, codes = from_texts(column.name, list(bounds), column.kind)
+    values, codes = from_texts(column.name, whole_days(bounds), column.kind)
     counted = np.searchsorted(column.values, values.values, side="right" if is_closed else "left")
     return np.asarray(counted[codes])
 
