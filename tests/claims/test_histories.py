@@ -4,16 +4,16 @@ import json
 from pathlib import Path
 from random import Random
 
+import numpy as np
 import polars as pl
 import pytest
 from hypothesis import given, strategies as st
 
 import hushtable as ht
 from command import run
-from hushtable.claims import HistoryClaim, claim_from_dict
-from hushtable.claims.histories import _SETS
+from hushtable.claims import HistoryClaim, claim_from_dict, histories
 from hushtable.release import manifest
-from twins.naive_histories import fewest_values, is_km_anonymous, is_linked_k_anonymous
+from twins.naive_histories import fewest_values, is_km_anonymous, is_linked_k_anonymous, rare_sets
 
 SPECS = {"a": ht.ColumnSpec("category"), "b": ht.ColumnSpec("category")}
 
@@ -103,8 +103,9 @@ def test_rows_of_nobody_fail():
     assert [each.condition for each in verdict.failures] == ["every record says whose it is"]
 
 
-def test_a_sample_is_not_called_complete():
+def test_a_sample_is_not_called_complete(monkeypatch):
     random = Random(0)
+    monkeypatch.setattr(histories, "_ALL_SETS", 100)
     # Of 60 persons nobody is like another, and whatever two records are known, many have them.
     rows, persons = [], []
     for who in range(60):
@@ -116,8 +117,22 @@ def test_a_sample_is_not_called_complete():
     assert not verdict.complete
     (lack,) = verdict.unchecked.values()
     assert "a sample of" in lack
-    assert _SETS < 60 * 80 * 79 // 2
+    assert histories._SETS < 60 * 80 * 79 // 2
     assert verdict == verdict_of(rows, persons, [ht.KMAnonymity(2, 2)])
+
+
+def test_all_sets_of_records_are_looked_at(monkeypatch):
+    random = Random(0)
+    for at_once in (1, 5, 2**22):
+        monkeypatch.setattr(histories, "_AT_ONCE", at_once)
+        whose = np.array([random.randrange(-1, 8) for _ in range(40)], dtype=np.int32)
+        classes = np.array([random.randrange(5) for _ in whose])
+        counts = np.array([random.choice((1, 1, 2)) for _ in whose])
+        k, m = random.randint(2, 5), random.randint(1, 3)
+        found = histories.rare_sets(classes, whose, counts, k, m)
+        records = [(c, p) for c, p, n in zip(classes, whose, counts, strict=True) if p >= 0 for _ in range(n)]
+        assert sorted(map(tuple, np.column_stack(found).tolist())) == rare_sets(records, k, m)
+        assert len(found.persons) <= histories.count_sets(classes, whose, counts, m)
 
 
 # The doors.
