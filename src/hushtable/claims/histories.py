@@ -24,7 +24,7 @@ from hushtable.errors import InputError, check_columns, listed, with_hint
 from hushtable.io import frames
 from hushtable.models import KMAnonymity, LinkedKAnonymity, PrivacyModel
 
-__all__ = ["HistoryClaim", "RareSets", "count_sets", "covering_classes", "rare_sets"]
+__all__ = ["HistoryClaim", "RareSets", "count_sets", "rare_sets"]
 
 _ALL_SETS: Final = 10**8  # of known records that are looked at one and all
 _AT_ONCE: Final = 2**22
@@ -87,6 +87,11 @@ class HistoryClaim(Classes):
         return not self.is_whole
 
     @property
+    def n_known(self) -> int | None:
+        """The largest m that is claimed; None where all records may be known."""
+        return None if self._is_linked else max(model.m for model in self.models if isinstance(model, KMAnonymity))
+
+    @property
     def _is_linked(self) -> bool:
         return any(isinstance(model, LinkedKAnonymity) for model in self.models)
 
@@ -144,7 +149,7 @@ class HistoryClaim(Classes):
     ) -> None:
         """Judge what m known records find."""
         classes, distinct, is_star = self._cells(frame)
-        looked = _look(classes, persons, frame.records, covering_classes(distinct, is_star), model)
+        looked = _look(classes, persons, frame.records, _covering(distinct, is_star), model)
         figures[f"{model.name} (m = {model.m})"] = looked.to_dict()
         condition = self.condition(model)
         if looked.few.any():
@@ -203,7 +208,7 @@ def _told(classes: CountArray, persons: CodeArray, counts: CountArray) -> CountA
     return np.fromiter(told, dtype=np.int64, count=n_persons)
 
 
-def covering_classes(cells: CodeArray, is_star: BoolArray) -> list[frozenset[int]]:
+def _covering(cells: CodeArray, is_star: BoolArray) -> list[frozenset[int]]:
     """Return, for every class, the classes whose every cell is equal to its own or ``*``."""
     covering = [{each} for each in range(cells.shape[1])]
     patterns, pattern = np.unique(is_star, axis=1, return_inverse=True)

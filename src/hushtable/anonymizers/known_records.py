@@ -1,0 +1,270 @@
+"""Hide persons from whoever knows m of their records, by any method that divides records.
+
+The method divides the records into classes of k persons. Sets of m records that too few persons hold then lose a
+record each; where more would go than may be suppressed, the method divides again, into classes of more persons.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from hushtable._types import CodeArray, CountArray
+from hushtable.anonymizers.finishing import Searched, release_of
+from hushtable.anonymizers.judging import Judge
+from hushtable.anonymizers.preparation import Prepared
+from hushtable.anonymizers.request import Request
+from hushtable.claims import RareSets, count_sets, rare_sets
+from hushtable.errors import BudgetExceeded, InfeasibleError, InputError, with_hint
+from hushtable.models import KAnonymity, KMAnonymity
+from hushtable.release import Release
+from hushtable.search import Budget, Clock
+from hushtable.tables import Partition
+
+__all__ = ["hide_known", "is_hiding_known"]
+
+_MOST_SETS: Final = 3 * 10**7  # that are looked at anew whenever records are suppressed
+_REFINED: Final = 4  # searches between the largest k that fails and the smallest that holds
+_OF_SUPPRESSION: Final = 0.5  # what the method itself may suppress
+_OF_TIME: Final = 0.3  # of what is left, for each search
+
+
+def is_hiding_known(asked: Request) -> bool:
+    """Tell whether m known records are to find k persons, and a method is asked that divides records."""
+    linked = [model for model in asked.models if model.needs.histories]
+    return (
+        bool(linked)
+        and all(isinstance(model, KMAnonymity) for model in linked)
+        and not asked.method.offers.finds_histories
+    )
+
+
+class _Attempt(NamedTuple):
+    """A release that hides persons, and the search that it came of."""
+
+    release: Release
+    raised: int
+
+
+def hide_known(prepared: Prepared, asked: Request, search: Callable[[Prepared, Request], Searched]) -> Release:
+    """Carry out a request for (k,m)-anonymity with a method that divides records.
+
+    Parameters
+    ----------
+    prepared : Prepared
+    asked : Request
+    search : callable
+        Carries out a request for classes.
+
+    Raises
+    ------
+    InputError
+        There are more sets of m records than can be looked at.
+    InfeasibleError
+        Even classes of everybody leave out more records than may be suppressed.
+
+    Notes
+    -----
+    The persons of a class are doubled until the release holds; of the last two numbers, those between are tried by
+    halves, four at most, and the release of least loss is taken. Sets count as held by who has records of equal cells,
+    without those whose cells are ``*``: so a release is never taken for safer than it is.
+    """
+    clock, persons = asked.clock.anew(), prepared.table.codes[prepared.table.index(str(asked.person))]
+    _check_sets(prepared, asked, persons)
+    found = _Search(prepared, asked, search, clock, persons)
+    n_persons = len(np.unique(persons[persons >= 0]))
+    raised = least = max(model.min_size for model in asked.models)
+    best = found.attempted(raised)
+    failed, trials = raised, 1
+    while best is None:
+        if raised >= n_persons:
+            msg = with_hint(
+                f"{asked.method.name} finds no classes that hide everybody from whoever knows so many records, even "
+                f"where each holds all of {n_persons:,} persons, and at most {found.most:,} records are suppressed.",
+                "allow more (`limits: {suppression: ...}`), ask for a smaller m or k, or take `method: histories`.",
+            )
+            raise InfeasibleError(msg)
+        failed, raised = raised, min(2 * raised, n_persons)
+        best = found.attempted(raised)
+        trials += 1
+        clock.tell(trials / (trials + _REFINED))
+    high = best.raised
+    for _ in range(_REFINED if best.raised > least else 0):
+        middle = round(float(failed * high) ** 0.5)
+        if clock.left <= 0 or not failed < middle < high:
+            break
+        attempt = found.attempted(middle)
+        if attempt is None:
+            failed = middle
+        else:
+            high = middle
+            best = min(best, attempt, key=lambda each: each.release.loss)
+    return _told(best, found, clock)
+
+
+def _check_sets(prepared: Prepared, asked: Request, persons: CodeArray) -> None:
+    """Raise InputError where there are too many sets of records to look at them all."""
+    m = max(model.m for model in asked.models if isinstance(model, KMAnonymity))
+    # Were no two records alike, there would be as many sets as there can be.
+    n_sets = count_sets(np.arange(len(persons)), persons, prepared.table.counts, m)
+    if n_sets > _MOST_SETS:
+        msg = with_hint(
+            f"persons have {n_sets:,.0f} sets of {m} records together, and {asked.method.name} looks at no more than "
+            f"{_MOST_SETS:,}.",
+            "take `method: histories`, which holds for every m; or ask for a smaller m.",
+        )
+        raise InputError(msg)
+
+
+@dataclass(slots=True, eq=False)
+class _Search:
+    """What attempts share; it counts their nodes, and keeps the floor that the first one proved."""
+
+    prepared: Prepared
+    asked: Request
+    search: Callable[[Prepared, Request], Searched]
+    clock: Clock
+    persons: CodeArray
+    nodes: int = 0
+    complete: bool = True
+    bound: float | None = None
+
+    @property
+    def most(self) -> int:
+        """Records that may be suppressed."""
+        return int(self.asked.suppression_limit * self.prepared.table.n_records)
+
+    def attempted(self, raised: int) -> _Attempt | None:
+        """Divide the records into classes of so many persons; return a release, None where too many records go."""
+        asked = self.asked
+        others = tuple(model for model in asked.models if not isinstance(model, KMAnonymity))
+        within = replace(
+            asked,
+            models=(*others, KAnonymity(raised)),
+            suppression_limit=_OF_SUPPRESSION * asked.suppression_limit,
+            clock=_part(self.clock),
+        )
+        is_first = raised == max(model.min_size for model in asked.models)
+        try:
+            searched = self.search(self.prepared, within)
+            self.nodes += searched.found.trace.nodes
+            self.complete &= searched.found.trace.complete
+            if is_first and not self.most:
+                self.bound = searched.found.trace.bound
+            release = self._released(searched)
+        except (InfeasibleError, BudgetExceeded):
+            # What the models of classes alone cannot be met with is told as it is.
+            if is_first:
+                raise
+            return None
+        return None if release is None else _Attempt(release, raised)
+
+    def _released(self, searched: Searched) -> Release | None:
+        asked, prepared = self.asked, searched.prepared
+        judge = replace(searched.whole, models=asked.asked_of_classes)
+        persons = prepared.table.codes[prepared.table.index(str(asked.person))]
+        labels_before = searched.partition.labels
+        # What is published of two classes alike is one class to readers; records of nobody are left out.
+        published = searched.found.recoding.combinations()[labels_before]
+        published = np.where((labels_before < 0) | (persons < 0), np.int32(-1), published)
+        hidden = _hidden(published, persons, judge, self.most)
+        if hidden is None:
+            return None
+        kept = np.flatnonzero(hidden >= 0)
+        used, first, labels = np.unique(hidden[kept], return_index=True, return_inverse=True)
+        if not len(used):
+            return None
+        hidden[kept] = labels
+        partition = Partition.from_labels(hidden.astype(np.int32), len(used), prepared.table.counts)
+        recoding = searched.found.recoding.take(labels_before[kept[first]].astype(np.int64))
+        found = replace(searched.found, recoding=recoding, placing=None, evidence=None, others=())
+        try:
+            return release_of(prepared, judge, asked, found, partition)
+        except InfeasibleError:
+            # The average risk; larger classes have a smaller one.
+            return None
+
+
+def _part(clock: Clock) -> Clock:
+    """Return the clock of one search, which tells nobody."""
+    if clock.budget.seconds is None:
+        return Clock(clock.budget)
+    return Clock(Budget(max(1e-3, _OF_TIME * clock.left), clock.budget.nodes))
+
+
+def _hidden(classes: CodeArray, persons: CodeArray, judge: Judge, most: int) -> CountArray | None:
+    """Suppress records until every set of known ones is held by k persons, and classes pass.
+
+    Return the classes, -1 where suppressed; None where more records would go than may.
+    """
+    table, hidden = judge.table, classes.astype(np.int64)
+    known = [model for model in judge.models if isinstance(model, KMAnonymity)]
+    while True:
+        left = most - int(table.counts[hidden < 0].sum())
+        kept = np.flatnonzero(hidden >= 0)
+        if left < 0:
+            return None
+        gone = np.concatenate(
+            [
+                _in_failing(hidden, kept, judge),
+                *(_in_rare(hidden, persons, kept, table.counts, model, left) for model in known),
+            ]
+        )
+        if not len(gone):
+            return hidden
+        hidden[gone] = -1
+
+
+def _in_failing(hidden: CountArray, kept: CountArray, judge: Judge) -> CountArray:
+    """Return the rows of classes that fail a model."""
+    part = judge.of(kept)
+    used, labels = np.unique(hidden[kept], return_inverse=True)
+    partition = Partition.from_labels(labels.astype(np.int32), len(used), part.table.counts)
+    stats = part.stats(partition)
+    fails = ~np.all([model.passes(stats) for model in part.models], axis=0)
+    return np.asarray(kept[fails[labels]])
+
+
+def _in_rare(
+    hidden: CountArray, persons: CodeArray, kept: CountArray, counts: CountArray, model: KMAnonymity, left: int
+) -> CountArray:
+    """Return rows without which no set of records that is rare now is left; any, where too many would go."""
+    rare = rare_sets(hidden[kept], persons[kept], counts[kept], model.k, model.m)
+    if len(np.unique(rare.persons)) > left:
+        return kept
+    width = int(hidden.max(initial=0)) + 1
+    gone = _hitting(rare, width)
+    return kept[np.isin(persons[kept].astype(np.int64) * width + hidden[kept], gone)]
+
+
+def _hitting(rare: RareSets, width: int) -> CountArray:
+    """Choose of each person the class in most of the rare sets, until none is left; person times width plus class."""
+    pairs = np.where(rare.classes < 0, -1, rare.persons[:, None] * width + rare.classes)
+    chosen = [np.empty(0, dtype=np.int64)]
+    while len(pairs):
+        # Sets are in order, so that a class that is in one twice stands beside itself.
+        again = np.column_stack([np.zeros(len(pairs), dtype=bool), pairs[:, 1:] == pairs[:, :-1]])
+        found, n_sets = np.unique(pairs[~again & (pairs >= 0)], return_counts=True)
+        order = np.lexsort((found, -n_sets, found // width))
+        first = np.flatnonzero(np.diff(found[order] // width, prepend=-1))
+        chosen.append(found[order][first])
+        pairs = pairs[~np.isin(pairs, chosen[-1]).any(axis=1)]
+    return np.concatenate(chosen)
+
+
+def _told(best: _Attempt, found: _Search, clock: Clock) -> Release:
+    """Return the release with a trace of all searches: of the method's proofs, none but the floor is one of it."""
+    release = best.release
+    bound = None if found.bound is None else min(found.bound, release.loss)
+    trace = clock.trace(
+        f"{release.trace.method}, in classes of {best.raised:,} persons",
+        found.nodes,
+        value=release.loss,
+        bound=bound,
+        complete=found.complete,
+        seed=release.trace.seed,
+    )
+    return replace(release, trace=trace)
