@@ -6,8 +6,10 @@ record each; where more would go than may be suppressed, the method divides agai
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -27,7 +29,7 @@ from hushtable.tables import Partition
 __all__ = ["hide_known", "is_hiding_known"]
 
 _MOST_SETS: Final = 3 * 10**7  # that are looked at anew whenever records are suppressed
-_REFINED: Final = 4  # searches between the largest k that fails and the smallest that holds
+_REFINED: Final = 5  # searches around the best number of persons
 _OF_SUPPRESSION: Final = 0.5  # what the method itself may suppress
 _OF_TIME: Final = 0.3  # of what is left, for each search
 
@@ -68,41 +70,45 @@ def hide_known(prepared: Prepared, asked: Request, search: Callable[[Prepared, R
 
     Notes
     -----
-    The persons of a class are doubled until the release holds; of the last two numbers, those between are tried by
-    halves, four at most, and the release of least loss is taken. Sets count as held by who has records of equal cells,
-    without those whose cells are ``*``: so a release is never taken for safer than it is.
+    The persons of a class are doubled until the release holds, and on as long as it loses less; then up to five numbers
+    around the best one are tried, and the release of least loss is taken. Sets count as held by who has records of
+    equal cells, without those whose cells are ``*``: so a release is never taken for safer than it is.
     """
     clock, persons = asked.clock.anew(), prepared.table.codes[prepared.table.index(str(asked.person))]
     _check_sets(prepared, asked, persons)
     found = _Search(prepared, asked, search, clock, persons)
     n_persons = len(np.unique(persons[persons >= 0]))
-    raised = least = max(model.min_size for model in asked.models)
-    best = found.attempted(raised)
-    failed, trials = raised, 1
-    while best is None:
-        if raised >= n_persons:
-            msg = with_hint(
-                f"{asked.method.name} finds no classes that hide everybody from whoever knows so many records, even "
-                f"where each holds all of {n_persons:,} persons, and at most {found.most:,} records are suppressed.",
-                "allow more (`limits: {suppression: ...}`), ask for a smaller m or k, or take `method: histories`.",
-            )
-            raise InfeasibleError(msg)
-        failed, raised = raised, min(2 * raised, n_persons)
-        best = found.attempted(raised)
-        trials += 1
-        clock.tell(trials / (trials + _REFINED))
-    high = best.raised
-    for _ in range(_REFINED if best.raised > least else 0):
-        middle = round(float(failed * high) ** 0.5)
-        if clock.left <= 0 or not failed < middle < high:
+    raised, losses = found.least, dict[int, float]()
+    while True:
+        losses[raised] = found.attempted(raised)
+        clock.tell(len(losses) / (len(losses) + 2 * _REFINED))
+        # Larger classes lose more, and leave out fewer records.
+        if losses[raised] > min(losses.values()) or raised >= n_persons or found.is_done:
             break
-        attempt = found.attempted(middle)
-        if attempt is None:
-            failed = middle
-        else:
-            high = middle
-            best = min(best, attempt, key=lambda each: each.release.loss)
-    return _told(best, found, clock)
+        raised = min(2 * raised, n_persons)
+    for _ in range(_REFINED if len(losses) > 1 else 0):
+        middle = _between(losses)
+        if found.best is None or clock.left <= 0 or middle is None:
+            break
+        losses[middle] = found.attempted(middle)
+    if found.best is None:
+        msg = with_hint(
+            f"{asked.method.name} finds no classes that hide everybody from whoever knows so many records, even "
+            f"where each holds all of {n_persons:,} persons, and at most {found.most:,} records are suppressed.",
+            "allow more (`limits: {suppression: ...}`), ask for a smaller m or k, or take `method: histories`.",
+        )
+        raise InfeasibleError(msg)
+    return _told(found.best, found)
+
+
+def _between(losses: Mapping[int, float]) -> int | None:
+    """Return a number of persons beside the best one, in the middle of the wider gap; None where nothing is left."""
+    tried, best = sorted(losses), min(losses, key=lambda raised: losses[raised])
+    gaps = [(high / low, low, high) for low, high in pairwise(tried) if best in (low, high) and high > low + 1]
+    if not gaps:
+        return None
+    _, low, high = max(gaps)
+    return min(max(low + 1, math.isqrt(low * high)), high - 1)
 
 
 def _check_sets(prepared: Prepared, asked: Request, persons: CodeArray) -> None:
@@ -131,14 +137,26 @@ class _Search:
     nodes: int = 0
     complete: bool = True
     bound: float | None = None
+    best: _Attempt | None = None
 
     @property
     def most(self) -> int:
         """Records that may be suppressed."""
         return int(self.asked.suppression_limit * self.prepared.table.n_records)
 
-    def attempted(self, raised: int) -> _Attempt | None:
-        """Divide the records into classes of so many persons; return a release, None where too many records go."""
+    @property
+    def least(self) -> int:
+        """How many persons every class holds at least."""
+        return max(model.min_size for model in self.asked.models)
+
+    @property
+    def is_done(self) -> bool:
+        """Whether no other search can do better, or none has the time to."""
+        is_spared = self.best is not None and self.best.raised == self.least and not self.best.release.n_suppressed
+        return is_spared or (self.best is not None and self.clock.left <= 0)
+
+    def attempted(self, raised: int) -> float:
+        """Divide the records into classes of so many persons, and return the loss; inf where too many records go."""
         asked = self.asked
         others = tuple(model for model in asked.models if not isinstance(model, KMAnonymity))
         within = replace(
@@ -147,20 +165,23 @@ class _Search:
             suppression_limit=_OF_SUPPRESSION * asked.suppression_limit,
             clock=_part(self.clock),
         )
-        is_first = raised == max(model.min_size for model in asked.models)
         try:
             searched = self.search(self.prepared, within)
-            self.nodes += searched.found.trace.nodes
-            self.complete &= searched.found.trace.complete
-            if is_first and not self.most:
-                self.bound = searched.found.trace.bound
-            release = self._released(searched)
         except (InfeasibleError, BudgetExceeded):
             # What the models of classes alone cannot be met with is told as it is.
-            if is_first:
+            if raised == self.least:
                 raise
-            return None
-        return None if release is None else _Attempt(release, raised)
+            return math.inf
+        self.nodes += searched.found.trace.nodes
+        self.complete &= searched.found.trace.complete
+        if raised == self.least and not self.most:
+            self.bound = searched.found.trace.bound
+        release = self._released(searched)
+        if release is None:
+            return math.inf
+        if self.best is None or release.loss < self.best.release.loss:
+            self.best = _Attempt(release, raised)
+        return release.loss
 
     def _released(self, searched: Searched) -> Release | None:
         asked, prepared = self.asked, searched.prepared
@@ -255,15 +276,14 @@ def _hitting(rare: RareSets, width: int) -> CountArray:
     return np.concatenate(chosen)
 
 
-def _told(best: _Attempt, found: _Search, clock: Clock) -> Release:
+def _told(best: _Attempt, found: _Search) -> Release:
     """Return the release with a trace of all searches: of the method's proofs, none but the floor is one of it."""
     release = best.release
-    bound = None if found.bound is None else min(found.bound, release.loss)
-    trace = clock.trace(
+    trace = found.clock.trace(
         f"{release.trace.method}, in classes of {best.raised:,} persons",
         found.nodes,
         value=release.loss,
-        bound=bound,
+        bound=None if found.bound is None else min(found.bound, release.loss),
         complete=found.complete,
         seed=release.trace.seed,
     )
