@@ -202,14 +202,19 @@ def test_a_policy_and_the_command_judge_a_file(here, model):
         assert run("verify", name, "-p", "policy.yaml").code == code
 
 
-def test_a_folder_is_judged_as_a_file(here):
-    (here / "policy.yaml").write_text(RULES.format(who="other", model="linked-k-anonymity: 4"))
+@pytest.mark.parametrize("model", ["linked-k-anonymity: 4", "km-anonymity: {k: 4, m: 2}"])
+def test_a_folder_is_judged_as_a_file(here, model):
+    (here / "policy.yaml").write_text(RULES.format(who="other", model=model))
     policy = ht.Policy.read("policy.yaml")
     for part, rows in (("whole", VISITS), ("less", VISITS[1:])):
         (here / part).mkdir()
         rows[:3].write_parquet(here / part / "0.parquet")
         rows[3:].write_parquet(here / part / "1.parquet")
-        assert policy.verify(part).passed == (part == "whole")
+        expected = policy.verify(rows)
+        assert policy.verify(part) == expected
+        assert ht.verify(part, models=policy.models, sensitive=["ill"], **ASKED).passed == expected.passed
+        code = run("verify", part, "-p", "policy.yaml", "--no-manifest").code
+        assert (expected.passed, code) == ((True, 0) if part == "whole" else (False, 1))
 
 
 def test_methods_that_divide_records_are_refused():
