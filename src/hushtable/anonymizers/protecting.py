@@ -15,9 +15,10 @@ import numpy as np
 
 from hushtable._types import BoolArray, CodeArray, CountArray
 from hushtable.anonymizers.checks import warn_of_doubts
-from hushtable.anonymizers.finishing import release_of
+from hushtable.anonymizers.finishing import Searched, release_of
 from hushtable.anonymizers.fitting import Learner
 from hushtable.anonymizers.judging import Judge
+from hushtable.anonymizers.known_records import hide_known, is_hiding_known
 from hushtable.anonymizers.method import Found, Problem, check_asked
 from hushtable.anonymizers.preparation import Prepared, prepare
 from hushtable.anonymizers.request import Request
@@ -155,6 +156,24 @@ def protect(data: Any, asked: Request) -> Release:
 def carry_out(prepared: Prepared, asked: Request) -> Release:
     """Carry out a request for a prepared table. Several requests of the same columns may share the table."""
     check_memory(_COMPILER, "compiling the kernels", "end other programs, or use a machine with more memory.")
+    if is_hiding_known(asked):
+        release = hide_known(prepared, asked, _searched)
+        asked.clock.tell(1.0)
+        return replace(release, learner=Learner(asked))
+    searched = _searched(prepared, asked)
+    asked.clock.tell(1.0)
+
+    def released(found: Found, partition: Partition) -> Release:
+        release = release_of(searched.prepared, searched.whole, asked, found, partition)
+        return replace(release, learner=Learner(asked))
+
+    others = tuple(released(other, searched.spread(other.partition)) for other in searched.found.others)
+    release = replace(released(searched.found, searched.partition), alternatives=others)
+    return release if searched.found.spared is None else _with_floor(release, searched.found.spared)
+
+
+def _searched(prepared: Prepared, asked: Request) -> Searched:
+    """Search for classes of a table that was prepared for a request of the same columns."""
     prepared = prepared.for_request(asked)
     if asked.method.offers.parts_equal_records:
         prepared = prepared.one_by_one()
@@ -194,18 +213,14 @@ def carry_out(prepared: Prepared, asked: Request) -> Release:
     if notion is None and not (most and finds_failing):
         judge.check_feasible()
     found = asked.method.search(problem)
-    asked.clock.tell(1.0)
     judge.check_classes(found.partition)
 
-    def released(found: Found) -> Release:
-        partition = found.partition
-        if inverse is not None or n_gone:
-            labels = _spread(partition.labels, inverse, suppressed)
-            partition = Partition.from_labels(labels, partition.n_classes, table.counts)
-        return replace(release_of(prepared, whole, asked, found, partition), learner=Learner(asked))
+    def spread(partition: Partition) -> Partition:
+        if inverse is None and not n_gone:
+            return partition
+        return Partition.from_labels(_spread(partition.labels, inverse, suppressed), partition.n_classes, table.counts)
 
-    release = replace(released(found), alternatives=tuple(released(other) for other in found.others))
-    return release if found.spared is None else _with_floor(release, found.spared)
+    return Searched(prepared, whole, found, spread)
 
 
 def _with_floor(release: Release, budget: Budget) -> Release:

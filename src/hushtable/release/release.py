@@ -304,7 +304,9 @@ class Release:
             classes = np.where(self.suppressed, np.int32(-1), classes)
         assert isinstance(self.claim, Classes)
         others = partial(self._covering, classes)
-        return count_linked(classes, persons, self._records, self.claim.k, name, others=others)
+        found = count_linked(classes, persons, self._records, self.claim.k, name, others=others)
+        promised = self.claim.n_known if name == self.claim.person else None
+        return replace(found, most_known=min(found.most_known, promised or found.most_known))
 
     def _covering(self, classes: CodeArray, rows: CountArray) -> tuple[CountArray, CountArray]:
         """Return the pairs of a class and one of some rows that its published cells cover."""
