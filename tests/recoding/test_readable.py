@@ -395,3 +395,29 @@ def test_few_answers_are_values_and_not_ranges():
 def test_a_list_has_an_empty_place_for_the_missing_value():
     assert cells.one_of([None, "a"]) == '["", "a"]'
     assert cells.read('["", "a"]').members == cells.read('[null, "a"]').members == (None, "a")
+
+
+@pytest.mark.parametrize(("rules", "most"), [(False, 0.13), (True, 0.08)], ids=["no rules", "rules"])
+def test_cells_of_people_are_short_and_few_are_lists(rules, most):
+    names = ["birth_date", "sex", "postcode", "education", "marital_status", "occupation", "nationality"]
+    ladders = {
+        "postcode": ht.Hierarchy.prefix([4, 3, 2, 1]),
+        "education": ht.Hierarchy.dictionary("education"),
+        "nationality": ht.Hierarchy.dictionary("countries"),
+    }
+    people = ht.datasets.people(3_000, seed=1)
+    release = ht.anonymize(
+        people,
+        quasi_identifiers=names,
+        models=[ht.KAnonymity(5)],
+        hierarchies=ladders if rules else {},
+        method=ht.Mondrian(recoding="readable"),
+        roles="trust",
+    )
+    said = [cell for name in names for cell in release.frame[name] if cell is not None]
+    own = {name: {str(value) for value in people[name].unique()} for name in names}
+    coarse = [len(cell) for name in names for cell in release.frame[name] if cell and cell not in own[name]]
+    assert max(map(len, said)) <= 40
+    assert sorted(coarse)[len(coarse) // 2] <= 12
+    assert sum(cell.startswith('["') for cell in said) <= most * len(said)
+    assert not [cell for cell in said if "no. " in cell]
