@@ -22,9 +22,10 @@ from hushtable.tables import Partition
 __all__ = ["Histories"]
 
 _STEPS_PER_PERSON: Final = 30
-_MOST_STEPS: Final = 3_000
+_MOST_STEPS: Final = 15_000
 _FEWEST_STEPS: Final = 600
-_HEAT: Final = 0.3  # of the mean cost of a group
+_HEAT: Final = 0.02  # of the mean cost of a group
+_NEAR: Final = 3  # groups away; groups that were cut last lie side by side, and are alike
 _MOST_PAIRS: Final = 10**7  # of records that are compared for a floor
 _OF_TIME: Final = 1e3  # how much more than all other columns the time decides which records are aligned
 
@@ -46,9 +47,10 @@ class Histories:
     -----
     Persons are cut at medians of how many records they have and where these lie in each column, as Mondrian cuts
     records; or, where that leaves out more than may be suppressed, they are grouped so that as few records as possible
-    are left out, which takes O(k persons). A simulated annealing then exchanges and moves persons between groups: 30
-    steps a person, from 600 to 3,000, which ``Budget(nodes=)`` counts. The person with the fewest records begins the
-    alignment of a group; the records of each other are assigned so that the published cells grow least.
+    are left out, which takes O(k persons). A simulated annealing then exchanges and moves persons between groups that
+    are alike: 30 steps a person, from 600 to 15,000, which ``Budget(nodes=)`` counts. The person with the fewest
+    records begins the alignment of a group; the records of each other are assigned so that the published cells grow
+    least.
 
     Where linked k-anonymity is asked without hierarchies, of up to 3,000 records, the trace has a floor under the loss
     of every release: the records of a person lie beside those of k - 1 others, so each person costs at least what the
@@ -352,7 +354,8 @@ def _annealed(
         if clock.is_over(step + 1):
             return best, step, True
         clock.tell(step / n_steps)
-        one, other = rng.choice(len(groups), 2, replace=False).tolist()
+        one = int(rng.integers(len(groups)))
+        other = (one + int(rng.integers(1, 1 + min(_NEAR, len(groups) - 1)))) % len(groups)
         changed = _changed(groups[one], groups[other], judge.min_size, rng)
         (of_one, cost_one, out_one), (of_other, cost_other, out_other) = (
             (each, *_aligned(crowd, each)[1:]) for each in changed
