@@ -23,7 +23,7 @@ _NAMED = re.compile(r"`+[^`]*`+")
 _LINK = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")
 _PARAGRAPHS = re.compile(r"\n\s*\n|\n(?=\s*(?:[-*]|\d+\.) )")
 # The end of a sentence, not that of "e.g." or of a number; what follows a colon on the same line is one more.
-_ENDS = re.compile(r"(?<!\be\.g)(?<!\bi\.e)(?<!\bet al)(?<!\bvs)(?<!\bSec)(?<!\bNo)[.!?][\"')*_]*(?:\s+|$)|;\s|:\s")
+_ENDS = re.compile(r"(?<!\be\.g)(?<!\bi\.e)(?<!\bet al)(?<!\bvs)(?<!\bSec)(?<!\bNo)[.!?][\"')*_]*(?:\s+|$)|[;:]\n")
 _WORD = re.compile(r"[^\W\d_][\w'’-]*|\d[\d.,:/%-]*")
 
 

@@ -10,12 +10,13 @@ import doctest
 import io
 import re
 import shlex
+import sys
 import warnings
 from pathlib import Path
 
 import pytest
 
-from command import run
+from hushtable import cli
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("**/*.md"))]
@@ -61,8 +62,15 @@ def run_shell(command):
         _, number, name = arguments
         return 0, "".join(Path(name).read_text(encoding="utf-8").splitlines(keepends=True)[: int(number)])
     assert program == "hushtable", f"the test knows no {program}"
-    ended = run(*arguments)
-    return ended.code, ended.out + ended.err
+    # Both streams in one, as a terminal shows them.
+    with contextlib.redirect_stdout(io.StringIO()) as printed, contextlib.redirect_stderr(printed):
+        try:
+            with pytest.MonkeyPatch.context() as given:
+                given.setattr(sys, "argv", [program, *arguments])
+                cli.main()
+        except SystemExit as ended:
+            return ended.code or 0, printed.getvalue()
+    return 0, printed.getvalue()
 
 
 def run_python(text, namespace):
