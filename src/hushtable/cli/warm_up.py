@@ -33,7 +33,7 @@ def warm_up(
     named = names_of(jobs) or [*DRILLS]
     unknown = [name for name in named if name not in DRILLS]
     if unknown:
-        msg = with_hint(f"--for {unknown[0]!r} is no job that is compiled for.", f"jobs are {listed(list(DRILLS))}.")
+        msg = with_hint(f"--for {unknown[0]!r} is no job that is compiled for.", f"jobs are {', '.join(DRILLS)}.")
         raise InputError(msg)
     with step("compiling"):
         compile_for(named)
