@@ -1,7 +1,7 @@
 """What a published cell says of a person, read slowly from the grammar alone.
 
 Written from the documentation by someone who has not read ``hushtable.columns.cells`` or the verifier, so
-that it can find faults in them. Values are plain Python: int, float, str, bool, date, datetime, None.
+that it can find faults in them. Values are plain Python: int, float, str, bool, date, datetime, time, None.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from fractions import Fraction
 from typing import Any
 
 Labels = Mapping[str, Collection[str | None]]
-MEASURED = ("integer", "decimal", "date", "datetime")
+MEASURED = ("integer", "decimal", "date", "datetime", "time")
 
 
 def is_missing(value: Any) -> bool:
@@ -37,6 +37,8 @@ def text_of(value: Any) -> str | None:
     if isinstance(value, dt.datetime):
         moment = value if value.tzinfo is None else value.astimezone(dt.UTC).replace(tzinfo=None)
         return moment.isoformat(sep=" ")
+    if isinstance(value, dt.time):
+        return value.isoformat() if value.second or value.microsecond else f"{value.hour:02}:{value.minute:02}"
     return value.isoformat() if isinstance(value, dt.date) else str(value)
 
 
@@ -56,6 +58,12 @@ def measure(text: str, kind: str) -> Any:
         if kind in ("integer", "decimal"):
             # As it is written: floats that differ by less than they can tell apart make an interval empty.
             return Fraction(text.strip()) if math.isfinite(float(text)) else None
+        if kind == "time":
+            hour, _, rest = text.strip().partition(":")
+            # No day, so that any two times can be compared.
+            return (
+                dt.datetime.combine(dt.date(1, 1, 1), dt.time.fromisoformat(f"{int(hour):02}:{rest}")) if rest else None
+            )
         moment = dt.datetime.fromisoformat(text.strip()) if kind in ("date", "datetime") else None
     except (ValueError, OverflowError):
         return None

@@ -329,10 +329,11 @@ def _alike(cells: list[Any], found: list[Any]) -> bool:
 
 
 def _equal(one: str | None, other: str | None) -> bool:
-    """Tell whether two texts are one number or moment; those of a float32 may be written with the digits it has."""
+    """Tell whether two texts are one number, moment or time; those of a float32 may be written with the digits it has."""
     if not one or not other:
         return False
-    if measure(one, "datetime") is not None:
-        return bool(measure(one, "datetime") == measure(other, "datetime"))
+    for kind in ("datetime", "time"):
+        if measure(one, kind) is not None:
+            return bool(measure(one, kind) == measure(other, kind))
     a, b = measure(one, "decimal"), measure(other, "decimal")
     return a is not None and b is not None and abs(a - b) <= abs(a) / 10**6

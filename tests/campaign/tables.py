@@ -63,8 +63,8 @@ class Made:
 def column(random: Random, n: int, secret: str = "") -> Made:
     """Draw a column; ``secret`` is part of some of its texts."""
     make = random.choices(
-        (_integers, _decimals, _flags, _dates, _moments, _texts, _codes, _ordered, _nothing),
-        (5, 4, 1, 2, 2, 8, 2, 2, 0.2),
+        (_integers, _decimals, _flags, _dates, _moments, _times, _texts, _codes, _ordered, _nothing),
+        (5, 4, 1, 2, 2, 1.5, 8, 2, 2, 0.2),
     )[0]
     made = make(random, n, secret)
     if random.random() < 0.3:
@@ -142,6 +142,15 @@ def _moments(random: Random, n: int, _: str) -> Made:
     return Made(values, dtype, "datetime")
 
 
+def _times(random: Random, n: int, _: str) -> Made:
+    palettes = (
+        [dt.time(hour, minute) for hour in range(24) for minute in (0, 5, 15, 30, 59)],
+        [dt.time(8, minute, second) for minute in (0, 1, 59) for second in (0, 1, 30)],
+        [dt.time(0), dt.time(23, 59, 59, 999_999), dt.time(12, 0, 0, 1), dt.time(12)],
+    )
+    return Made(_draw(random, n, random.choice(palettes)), "time", "time")
+
+
 def _texts(random: Random, n: int, secret: str) -> Made:
     palette = random.choice((_WORDS, _WORDS, _NASTY, _NUMBERS, _CODES, _LOOKALIKES, (*_WORDS, *_NASTY)))
     values = _draw(random, n, list(palette))
@@ -179,12 +188,12 @@ _POLARS: dict[str, Any] = {
     "int64": pl.Int64, "int8": pl.Int8, "uint64": pl.UInt64, "float64": pl.Float64, "float32": pl.Float32,
     "bool": pl.Boolean, "date": pl.Date, "text": pl.String, "factor": pl.Categorical,
     "datetime_us": pl.Datetime("us"), "datetime_ms": pl.Datetime("ms"), "datetime_ns": pl.Datetime("ns"),
-    "datetime_tz": pl.Datetime("us", "UTC"),
+    "datetime_tz": pl.Datetime("us", "UTC"), "time": pl.Time,
 }  # fmt: skip
 _PANDAS: dict[str, str] = {
     "int64": "Int64", "int8": "Int8", "uint64": "UInt64", "float64": "float64", "float32": "float32",
     "bool": "boolean", "factor": "category", "datetime_us": "datetime64[us]", "datetime_ms": "datetime64[ms]",
-    "datetime_ns": "datetime64[ns]", "datetime_tz": "datetime64[us, UTC]",
+    "datetime_ns": "datetime64[ns]", "datetime_tz": "datetime64[us, UTC]", "time": "time64[us][pyarrow]",
 }  # fmt: skip
 
 
@@ -321,4 +330,6 @@ def kind_of_texts(texts: list[str | None]) -> str:
         return "date"
     if all(re.fullmatch(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d(:\d\d(\.\d+)?)?", text, re.ASCII) for text in known):
         return "datetime"
+    if all(re.fullmatch(r"([01]?\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d{1,6})?)?", text, re.ASCII) for text in known):
+        return "time"
     return "category"

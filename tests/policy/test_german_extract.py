@@ -25,8 +25,8 @@ def published(tmp_path_factory):
     assert 'write: {language: de, decimal: ","}' in policy.read_text(encoding="utf-8")
     asked = ht.Policy.read(policy).changed(
         {
-            **dict.fromkeys(("columns.Aufnahmezeit", "columns.Verweildauer"), "sensitive"),
-            "columns.Hauptdiagnose": "quasi-identifier",
+            "columns.Verweildauer": "sensitive",
+            **dict.fromkeys(("columns.Hauptdiagnose", "columns.Aufnahmezeit"), "quasi-identifier"),
             "models": [{"k-anonymity": 5}],
         }
     )
@@ -48,6 +48,12 @@ def test_codes_are_ranges_and_no_list_is_left(published):
     assert any(re.fullmatch(r"\[[A-Z]\d\d, [A-Z]\d\d\]", cell) for cell in icd)
 
 
+def test_times_of_a_day_end_at_round_ones(published):
+    times = cells(published, "Aufnahmezeit")
+    assert all(re.fullmatch(r"\*|\d\d:\d\d|(<|>=)\d\d:\d[05]|\[\d\d:\d[05], \d\d:\d[05]\)", cell) for cell in times)
+    assert any(re.fullmatch(r"\[\d\d:00, \d\d:00\)", cell) for cell in times)
+
+
 def test_decimal_commas_are_kept_and_dates_are_as_short_as_they_can_be(published):
     heights, crp = cells(published, "Größe"), cells(published, "CRP")
     assert not any("." in cell for cell in heights | crp)
@@ -63,6 +69,7 @@ def test_all_words_are_german(published):
 
 def test_no_cell_is_long_and_none_tells_a_rank(published):
     names = ("Geburtsdatum", "PLZ", "Nationalität", "Beruf", "Größe", "Aufnahmedatum", "Abteilung", "Hauptdiagnose")
+    names = (*names, "Aufnahmezeit")
     said = {cell for name in names for cell in cells(published, name)}
     assert max(map(len, said)) <= 40
     assert not [cell for cell in said if re.search(r"n[or]\. \d", cell)]

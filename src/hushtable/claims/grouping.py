@@ -361,6 +361,8 @@ def spec_of(series: pl.Series, given: ColumnSpec | None) -> ColumnSpec:
         return ColumnSpec("ordered", tuple(dtype.categories.to_list()))
     if isinstance(dtype, (pl.Date, pl.Datetime)):
         return ColumnSpec("date" if isinstance(dtype, pl.Date) else "datetime")
+    if isinstance(dtype, pl.Time):
+        return ColumnSpec("time")
     if dtype.is_numeric():
         return ColumnSpec("integer" if dtype.is_integer() else "decimal")
     return ColumnSpec()

@@ -95,7 +95,7 @@ def anonymize(
         list[str] | None,
         typer.Option(
             metavar="COLUMN=KIND",
-            help="Kind of a column, if its cells mislead: integer, decimal, date, datetime, ordered or category.",
+            help="Kind of a column, if its cells mislead: integer, decimal, date, datetime, time, ordered or category.",
             show_default=False,
         ),
     ] = None,

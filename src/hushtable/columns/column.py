@@ -9,6 +9,8 @@ integer    int64                    numeric
 decimal    float64, finite          numeric
 date       datetime64[D]            calendar
 datetime   datetime64[us]           calendar
+time       datetime64[us], all of   the clock
+           1970-01-01
 ordered    text                     as declared, else alphabetical
 category   text                     none (kept alphabetical, so that codes do
                                     not depend on the order of the rows)
@@ -42,12 +44,13 @@ __all__ = [
     "names_a_day",
 ]
 
-Kind = Literal["integer", "decimal", "date", "datetime", "ordered", "category"]
+Kind = Literal["integer", "decimal", "date", "datetime", "time", "ordered", "category"]
 Role = Literal["identifier", "quasi-identifier", "sensitive", "other"]
 KINDS: Final[tuple[str, ...]] = get_args(Kind)
 ROLES: Final[tuple[str, ...]] = get_args(Role)
 
-_MEASURED: Final = ("integer", "decimal", "date", "datetime")
+_TEMPORAL: Final = ("date", "datetime", "time")
+_MEASURED: Final = ("integer", "decimal", *_TEMPORAL)
 
 # A number with a leading zero is a code (a ZIP, a key). So is 1E10 among its like, in a
 # column of nothing else; beside ordinary numbers it is ten thousand million, however spelled.
@@ -56,6 +59,7 @@ _DECIMAL: Final = re.compile(r"[+-]?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]{1,
 _CODES: Final = (re.compile(r"[0-9]+E[0-9]+", re.ASCII), re.compile(r"[0-9]+e[0-9]+", re.ASCII))
 _DATE: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", re.ASCII)
 _DATETIME: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,6})?)?", re.ASCII)
+_TIME: Final = re.compile(r"([01]?[0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9](\.[0-9]{1,6})?)?", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +178,7 @@ class Column:
     Attributes
     ----------
     name : str
-    kind : {"integer", "decimal", "date", "datetime", "ordered", "category"}
+    kind : {"integer", "decimal", "date", "datetime", "time", "ordered", "category"}
     values : ndarray, shape (n_values,), read-only
         Code ``i`` means ``values[i]``; code -1 is a missing value. Distinct, and
         in the order of the kind, so that codes keep the order of the values.
@@ -219,6 +223,11 @@ class Column:
         return self.kind in _MEASURED
 
     @property
+    def is_temporal(self) -> bool:
+        """Whether values are days, moments or times of a day."""
+        return self.kind in _TEMPORAL
+
+    @property
     def spec(self) -> ColumnSpec:
         """How it is typed, for whoever types the same texts again."""
         return ColumnSpec(self.kind, tuple(self.texts()) or None if self.kind == "ordered" else None)
@@ -249,7 +258,7 @@ class Column:
 
 
 def value_text(kind: Kind, value: Any) -> str:
-    """Write one value of a kind: no exponent, no trailing zeros, ISO dates."""
+    """Write one value of a kind: no exponent, no trailing zeros, ISO dates, times of whole minutes as ``08:15``."""
     if kind == "integer":
         return str(int(value))
     if kind == "decimal":
@@ -261,6 +270,9 @@ def value_text(kind: Kind, value: Any) -> str:
         moment = value.astype("datetime64[us]").item()
         # Outside the years 1 to 9999 numpy has no datetime to give, but writes one.
         return moment.isoformat(sep=" ") if isinstance(moment, dt.datetime) else str(value).replace("T", " ")
+    if kind == "time":
+        clock = value.astype("datetime64[us]").item().time()
+        return str(clock.isoformat("minutes" if not clock.second and not clock.microsecond else "auto"))
     return str(value)
 
 
@@ -275,7 +287,7 @@ def from_texts(
     texts : sequence of str, shape (n_texts,)
         For instance the distinct texts of a CSV column.
     kind : Kind, optional
-        Detected when not given: the first of integer, decimal, date, datetime
+        Detected when not given: the first of integer, decimal, date, datetime, time
         that *every* text fits, else category. Texts that are all like 1E10 are codes.
     order : sequence of str, optional
         The values of an ordered kind, from low to high.
@@ -312,6 +324,7 @@ def _detect(texts: Sequence[str]) -> tuple[Kind, ValueArray]:
         ("decimal", _DECIMAL),
         ("date", _DATE),
         ("datetime", _DATETIME),
+        ("time", _TIME),
     ]
     for kind, pattern in candidates if texts else ():
         if not all(pattern.fullmatch(text.strip()) for text in texts):
@@ -393,11 +406,20 @@ def _read_datetime(text: str) -> dt.datetime:
     return moment
 
 
+def _read_time(text: str) -> dt.datetime:
+    if not _TIME.fullmatch(text):
+        msg = "no time of a day"
+        raise ValueError(msg)
+    hour, _, rest = text.partition(":")
+    return dt.datetime.combine(dt.date(1970, 1, 1), dt.time.fromisoformat(f"{hour.zfill(2)}:{rest}"))
+
+
 _READERS: Final[dict[str, tuple[Callable[[str], Any], str]]] = {
     "integer": (_read_integer, "int64"),
     "decimal": (_read_decimal, "float64"),
     "date": (dt.date.fromisoformat, "datetime64[D]"),
     "datetime": (_read_datetime, "datetime64[us]"),
+    "time": (_read_time, "datetime64[us]"),
 }
 
 

@@ -288,7 +288,8 @@ def typed(series: pl.Series, spec: ColumnSpec) -> pl.Series:
         column, codes = from_texts("", texts, spec.kind)
     except ColumnError:
         return series
-    if not column.is_measured or [column.text(code) for code in codes.tolist()] != texts:
+    # A time of day is read back as the text that it was.
+    if not column.is_measured or column.kind == "time" or [column.text(code) for code in codes.tolist()] != texts:
         return series
     return known.replace_strict(distinct, pl.Series(column.values).gather(codes), default=None)
 
@@ -350,6 +351,9 @@ def _measured(name: str, series: pl.Series) -> tuple[Kind, np.ndarray[Any, Any]]
     if isinstance(dtype, pl.Datetime):
         in_utc = series.dt.convert_time_zone("UTC").dt.replace_time_zone(None) if dtype.time_zone else series
         return "datetime", in_utc.dt.cast_time_unit("us").to_numpy().astype("datetime64[us]")
+    if isinstance(dtype, pl.Time):
+        # Whole nanoseconds of the day, of which the last three digits are dropped, as of moments.
+        return "time", (series.to_physical().to_numpy() // 1_000).astype("datetime64[us]")
     msg = with_hint(
         f"column {name!r} has the type {without_categories(dtype)}, which cannot be grouped.",
         "turn it into text, a number, a date or a datetime, or leave the column out.",
@@ -432,7 +436,7 @@ def _read_as(texts: pl.Series, dtype: pl.DataType) -> pl.Series:
     if isinstance(dtype, pl.Date):
         return texts.str.to_date("%Y-%m-%d", strict=False)
     if isinstance(dtype, pl.Time):
-        return texts.str.to_time("%H:%M:%S%.f", strict=False)
+        return texts.str.replace(r"^([0-9]{2}:[0-9]{2})$", "${1}:00").str.to_time("%H:%M:%S%.f", strict=False)
     if not isinstance(dtype, pl.Datetime):
         return texts.cast(dtype, strict=False)
     has_zone = texts.str.contains(r"[+-][0-9]{4}$").any()
@@ -551,4 +555,5 @@ def _as_text(series: pl.Series, name: str) -> pl.Series:
             "turn it into text, a number, a date or a datetime, or leave the column out.",
         )
         raise ColumnError(msg)
-    return series.cast(pl.String)
+    # Cast to text, a time would lose what is less than a second.
+    return series.dt.to_string("%H:%M:%S%.f") if isinstance(series.dtype, pl.Time) else series.cast(pl.String)

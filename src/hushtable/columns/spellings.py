@@ -341,7 +341,7 @@ def _filled(texts: pl.Series) -> pl.Series:
 
 def _formats(texts: pl.Series, spec: ColumnSpec) -> tuple[str, ...]:
     """Return the formats of which all texts are, one of those that mean the same."""
-    if not len(texts) or spec.kind in ("integer", "decimal") or texts.str.contains(_ISO).all():
+    if not len(texts) or spec.kind in ("integer", "decimal", "time") or texts.str.contains(_ISO).all():
         return ()
     for pattern, formats in _DATES.items():
         if re.fullmatch(pattern, texts[0]) and texts.str.contains(f"^(?:{pattern})$").all():
@@ -352,7 +352,7 @@ def _formats(texts: pl.Series, spec: ColumnSpec) -> tuple[str, ...]:
 
 def _marks(texts: pl.Series, spec: ColumnSpec) -> tuple[_Marks, ...]:
     """Return the marks by which all texts are numbers, one of those that mean the same."""
-    if not len(texts) or spec.kind in ("date", "datetime"):
+    if not len(texts) or spec.kind in ("date", "datetime", "time"):
         return ()
     allowed = [
         marks for marks in _MARKS if spec.decimal in (None, marks.decimal) and spec.thousands in (None, marks.thousands)

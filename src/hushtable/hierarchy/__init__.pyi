@@ -1,5 +1,12 @@
 from .codes import CodeGrid as CodeGrid, are_codes as are_codes
-from .grid import UNITS as UNITS, Dates as Dates, Intervals as Intervals, plain as plain, to_exact as to_exact
+from .grid import (
+    UNITS as UNITS,
+    Dates as Dates,
+    Intervals as Intervals,
+    Times as Times,
+    plain as plain,
+    to_exact as to_exact,
+)
 from .hierarchy import Hierarchy as Hierarchy, groups_of as groups_of, name_of as name_of
 from .ladder import NamedSets as NamedSets, Rule as Rule
 from .proposal import (

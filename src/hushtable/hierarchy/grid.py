@@ -15,7 +15,7 @@ from typing import Any, ClassVar, Final
 import numpy as np
 
 from hushtable._types import BoolArray, CountArray, ValueArray
-from hushtable.columns import Column, cells
+from hushtable.columns import Column, cells, value_text
 from hushtable.errors import HierarchyError, listed, with_hint
 from hushtable.hierarchy.ladder import Ladder, Level, as_tuple, empty, unfit
 
@@ -25,6 +25,7 @@ __all__ = [
     "Exact",
     "Intervals",
     "Number",
+    "Times",
     "exact_numbers",
     "first_day",
     "plain",
@@ -245,6 +246,73 @@ class Dates:
         """Return the units."""
         del n_levels
         return list(self.levels)
+
+
+@dataclass(frozen=True, slots=True)
+class Times:
+    """Intervals of times of a day: ``[08:15, 08:30)``, ``[08:00, 09:00)``, ``[06:00, 12:00)``.
+
+    Parameters
+    ----------
+    minutes : int or sequence of int
+        Of the intervals, level by level. Each is a multiple of the one before, and goes into a day.
+
+    Notes
+    -----
+    Shares are minutes over those of a day; a leaf is no time, or a minute where all values are whole ones.
+    """
+
+    minutes: tuple[int, ...] = (15, 60, 360)
+    name: ClassVar[str] = "times"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "minutes", as_tuple(self.minutes))
+        chain = (*self.minutes, _DAY)
+        are_whole = all(type(each) is int and each > 0 for each in chain) and len(chain) > 1
+        if not are_whole or any(large % small or large == small for small, large in itertools.pairwise(chain)):
+            hint = "give whole minutes, each a multiple of the one before, that go into a day: [15, 60, 360]."
+            raise HierarchyError(with_hint(f"times: minutes = {list(self.minutes)}.", hint))
+
+    def ladder(self, column: Column, counts: CountArray | None = None) -> Ladder:
+        """Return the intervals of a column of times."""
+        del counts
+        if column.kind != "time":
+            raise unfit(self.name, column, "times of a day", "declare its kind as time if its texts are like 08:15")
+        if not column.n_values:
+            return Ladder([empty() for _ in self.minutes])
+        minute = column.values.astype("datetime64[m]").astype(np.int64)
+        are_whole = bool((column.values == column.values.astype("datetime64[m]")).all())
+        levels = []
+        for width in self.minutes:
+            found, codes = np.unique(minute // width, return_inverse=True)
+            labels = tuple(_times_label(cell * width, width) for cell in found.tolist())
+            levels.append(Level(codes.astype(np.int32), labels, np.full(len(found), width / _DAY)))
+        return Ladder(levels, 1 / _DAY if are_whole else 0.0)
+
+    def titles(self, n_levels: int) -> list[str]:
+        """Return ``15 minutes`` and so on."""
+        del n_levels
+        return [f"{width} minutes" for width in self.minutes]
+
+
+_DAY: Final = 24 * 60
+
+
+def _times_label(begin: int, width: int) -> str:
+    low, end = clock(60 * begin), begin + width
+    # Midnight is no end that a time may have.
+    return cells.at_least(low) if end == _DAY else cells.between(low, clock(60 * end))
+
+
+def clock(second: int) -> str:
+    """Write a second of the day.
+
+    Examples
+    --------
+    >>> clock(8 * 3600), clock(8 * 3600 + 5)
+    ('08:00', '08:00:05')
+    """
+    return value_text("time", np.datetime64(second, "s"))
 
 
 def unit_of(days: ValueArray, unit: str) -> CountArray:

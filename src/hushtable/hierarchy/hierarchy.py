@@ -26,7 +26,7 @@ from hushtable.hierarchy import files, rules
 from hushtable.hierarchy.grid import Intervals, Number, plain, to_exact
 from hushtable.hierarchy.ladder import Ladder, Level, Rule
 from hushtable.hierarchy.proposal import propose
-from hushtable.hierarchy.rules import Dates, Dictionary, Frequency, Prefix, Runs, Suppression
+from hushtable.hierarchy.rules import Dates, Dictionary, Frequency, Prefix, Runs, Suppression, Times
 from hushtable.hierarchy.tails import LEAST, Tails
 
 __all__ = ["Hierarchy", "check_labels", "groups_of", "name_of"]
@@ -132,16 +132,18 @@ class _Reader:
 
 
 def _key(text: str) -> Any:
-    """Return the number (exact) or the moment that a text is; None where it is neither."""
+    """Return the number (exact), the moment or the time of a day that a text is; None where it is none."""
     try:
         return Fraction(to_exact(text.strip()))
     except (ValueError, ArithmeticError):
         pass
-    try:
-        moment = dt.datetime.fromisoformat(text.strip())
-    except ValueError:
-        return None
-    return moment if moment.tzinfo is None else None
+    for kind in (dt.datetime, dt.time):
+        try:
+            moment = kind.fromisoformat(text.strip())
+        except ValueError:
+            continue
+        return moment if moment.tzinfo is None else None
+    return None
 
 
 Unknown = Literal["error", "suppress"]
@@ -458,6 +460,11 @@ class Hierarchy:
     def dates(levels: Sequence[str] = ("month", "quarter", "year", "decade")) -> Dates:
         """Return the rule of calendar units; see `hushtable.hierarchy.rules.Dates`."""
         return Dates(tuple(levels))
+
+    @staticmethod
+    def times(minutes: int | Sequence[int] = (15, 60, 360)) -> Times:
+        """Return the rule of intervals of times of a day; see `hushtable.hierarchy.rules.Times`."""
+        return Times((minutes,) if isinstance(minutes, int) else tuple(minutes))
 
     @staticmethod
     def dictionary(of: str) -> Dictionary:

@@ -19,6 +19,7 @@ from hushtable.hierarchy.grid import (
     Exact,
     Intervals,
     Number,
+    clock,
     exact_numbers,
     first_day,
     plain,
@@ -27,7 +28,7 @@ from hushtable.hierarchy.grid import (
     unit_of,
 )
 from hushtable.hierarchy.ladder import Rule
-from hushtable.hierarchy.rules import Dates, Frequency, Prefix, Runs, Suppression
+from hushtable.hierarchy.rules import Dates, Frequency, Prefix, Runs, Suppression, Times
 from hushtable.hierarchy.tails import LEAST, Tails, is_calendar, places_of
 
 __all__ = ["Rounding", "code_lengths", "finest_grid", "prefix_lengths", "prefix_lengths_of", "propose", "propose_tails"]
@@ -37,6 +38,8 @@ _ANSWERS: Final = 3  # values of a column of answers
 _FITS: Final = 3  # times that a step goes into the intervals that are rounded to it
 _MOST_DECIMALS: Final = 9
 _DAYS: Final = (1, 30, 91, 365, 3_652)  # about as many as a calendar unit has
+_CLOCK: Final = (5, 15, 60, 300, 900, 3_600, 21_600)  # seconds of the units of a day
+_LONG: Final = 7_200  # seconds; of times further apart, minutes are enough
 _UNEVEN: Final = 2  # days by which a unit differs from that at most
 
 _Units = Callable[[CountArray, int, Exact], tuple[CountArray, CountArray, CountArray]]
@@ -85,13 +88,16 @@ class Rounding:
 
         Notes
         -----
-        Dates have a grid of days, numbers one of 1, 2 or 5 times a power of ten, no finer than a
+        Dates have a grid of days, times of a day one of minutes (of seconds, where they have seconds and lie within two
+        hours), numbers one of 1, 2 or 5 times a power of ten, no finer than a
         200th of their range and no finer than they are written. So the order of magnitude of the range
         shows in it, and how many decimals the values have.
         """
         if column.kind in ("date", "datetime"):
             days = column.values.astype("datetime64[D]").astype(np.int64)
             return cls._of(column, 1, days, 1.0 if column.kind == "date" else 0.0, _calendar)
+        if column.kind == "time":
+            return cls._of(column, *_of_clock(column), _clock_steps)
         low, high = (_exact(column.values[end]) for end in (0, -1))
         finest = _resolution(column)
         width = grid or max(finest, finest_grid(low, high))
@@ -155,12 +161,14 @@ class Rounding:
     @property
     def _are_answers(self) -> bool:
         """Whether the values are a few numbers of one digit, as 0 for no and 1 for yes, which are no range."""
-        is_whole = not self.is_calendar and self.grid == 1 and self.value_width == 1
+        is_whole = self.kind != "time" and not self.is_calendar and self.grid == 1 and self.value_width == 1
         return is_whole and len(self.cells) <= _ANSWERS and self.first > -10 and self.first + self.n_cells <= 10
 
     def _edge(self, cell: int) -> str:
         if self.is_calendar:
             return str(np.datetime64(self.first + cell, "D"))
+        if self.kind == "time":
+            return clock((self.first + cell) * int(self.grid))
         return plain((self.first + cell) * self.grid)
 
     def _ends(self, *at: int) -> list[str]:
@@ -243,6 +251,21 @@ def _round_numbers(found: CountArray, first: int, grid: Exact) -> tuple[CountArr
     return np.array(steps), starts, starts + np.array(steps)[:, None]
 
 
+def _of_clock(column: Column) -> tuple[int, CountArray, float]:
+    """Return the seconds of a cell of times of a day, every value's cell, and what a value covers of one."""
+    seconds = column.values.astype("datetime64[s]").astype(np.int64)
+    width = 60 if (seconds % 60 == 0).all() or seconds[-1] - seconds[0] > _LONG else 1
+    is_as_fine = bool((column.values == (seconds // width * width).astype("datetime64[s]")).all())
+    return width, seconds // width, 1.0 if is_as_fine else 0.0
+
+
+def _clock_steps(found: CountArray, first: int, grid: Exact) -> tuple[CountArray, CountArray, CountArray]:
+    """Return the units of minutes, quarter hours, hours and six hours that hold whole cells."""
+    steps = np.array([1, *(step // int(grid) for step in _CLOCK if step > grid)])[:, None]
+    starts = (first + found) // steps * steps - first
+    return steps.ravel(), starts, starts + steps
+
+
 def _calendar(found: CountArray, first: int, grid: Exact) -> tuple[CountArray, CountArray, CountArray]:
     """Return the calendar units of days."""
     del grid
@@ -272,6 +295,7 @@ def propose(column: Column, counts: CountArray | None = None) -> Rule:
     integer, decimal                      intervals: a round width, doubled three times; the
                                           outermost hundredths on either side in open cells
     date, datetime                        month (day), quarter, year, decade
+    time                                  15 minutes, an hour, six hours
     category, digits of equal length      prefix
     ordered                               runs of 2, 4, 8 ... neighbours
     other category, up to 256 values      groups of similar frequency, in about three steps
@@ -286,6 +310,8 @@ def propose(column: Column, counts: CountArray | None = None) -> Rule:
         return Dates(("month", "quarter", "year", "decade"))
     if column.kind == "datetime":
         return Dates(("day", "month", "year", "decade"))
+    if column.kind == "time":
+        return Times()
     lengths = code_lengths(column) if column.kind == "category" else ()
     if lengths:
         return Prefix(lengths)

@@ -24,7 +24,7 @@ import numpy as np
 from hushtable._types import CountArray
 from hushtable.columns import ENGLISH, LANGUAGES, Column, cells, check_language, fold
 from hushtable.errors import HierarchyError, with_hint
-from hushtable.hierarchy.grid import Dates, Intervals
+from hushtable.hierarchy.grid import Dates, Intervals, Times
 from hushtable.hierarchy.ladder import Ladder, Level, Rule, as_tuple, by_label
 from hushtable.hierarchy.tails import Tails
 from hushtable.models import entries
@@ -42,6 +42,7 @@ __all__ = [
     "Runs",
     "Suppression",
     "Tails",
+    "Times",
     "from_dict",
     "known_rate",
     "to_dict",
@@ -298,7 +299,10 @@ def _grouped(column: Column, rank: CountArray, fanout: int) -> Ladder:
 
 
 RULES: Final[Mapping[str, Callable[..., Rule]]] = MappingProxyType(
-    {rule.name: rule for rule in (Intervals, Tails, Prefix, Codes, Dates, Dictionary, Frequency, Runs, Suppression)}
+    {
+        rule.name: rule
+        for rule in (Intervals, Tails, Prefix, Codes, Dates, Times, Dictionary, Frequency, Runs, Suppression)
+    }
 )
 
 

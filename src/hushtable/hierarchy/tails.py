@@ -126,7 +126,7 @@ class Tails:
 
     def _ends(self, column: Column) -> tuple[Exact | None, Exact | None]:
         """Return both ends as numbers, or as days from 1970 on."""
-        if not column.is_measured:
+        if not column.is_measured or column.kind == "time":
             hint = "`runs` makes levels of ordered categories, `frequency` of others"
             raise unfit(self.name, column, "numbers and dates", hint)
         found: list[Exact | None] = []

@@ -105,6 +105,7 @@ MANIFEST: Final = "_manifest.json"
 _AS_TABLE: Final = 2.8  # how many times its size a text takes at the least, until it is a table; measured
 _OF_TWO_BYTES: Final = 3.5  # where hardly a letter takes one byte, as in UTF-16
 _PIECE: Final = 2**23  # bytes that are unpacked at once
+_TIMES: Final = "%H:%M:%S%.f"  # of times of a day: decimals where there are any
 _SOME: Final = 1_000  # rows whose size is that of all
 
 _MAGIC: Final = ((b"PAR1", "parquet"), (b"\x1f\x8b", "gzip"), (b"PK\x03\x04", "workbook"))
@@ -232,13 +233,13 @@ def write_csv(
     if encoding == "utf-8":
         file.write(header_line(names, delimiter).encode())
         for part in parts:
-            part.write_csv(file, separator=delimiter, include_header=False)
+            part.write_csv(file, separator=delimiter, include_header=False, time_format=_TIMES)
         return
     # One encoder for all of it, because an encoding may begin with a mark.
     encoder = codecs.getincrementalencoder(encoding)()
     file.write(encoder.encode(header_line(names, delimiter)))
     for part in parts:
-        file.write(encoder.encode(part.write_csv(separator=delimiter, include_header=False)))
+        file.write(encoder.encode(part.write_csv(separator=delimiter, include_header=False, time_format=_TIMES)))
     file.write(encoder.encode("", final=True))
 
 

@@ -57,6 +57,7 @@ HOLDS: Final[Mapping[Kind, str]] = {
     "decimal": "numbers",
     "date": "dates",
     "datetime": "dates",
+    "time": "times",
     "ordered": "texts",
     "category": "texts",
 }

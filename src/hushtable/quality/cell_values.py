@@ -39,7 +39,7 @@ from hushtable.tables import Table, totals
 __all__ = ["Standing", "ValueAxis", "read_alike", "read_column", "told"]
 
 _EXACT: Final = 2**53  # whole numbers up to here are floats
-_DAYS: Final = ("date", "datetime")
+_TEMPORAL: Final = ("date", "datetime", "time")
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,7 @@ class ValueAxis:
             scaled = np.ldexp(column.values, -exponent)
             return cls(column.kind, float(scaled[0]), exponent, float(scaled[-1] - scaled[0]), is_whole=False)
         first, last = column.values[[0, -1]].astype(np.int64).tolist()
-        is_whole = column.kind != "datetime" and last - first < _EXACT
+        is_whole = column.kind not in ("datetime", "time") and last - first < _EXACT
         return cls(column.kind, first, 0, float(last - first), is_whole=is_whole)
 
     def at(self, values: ValueArray) -> FloatArray:
@@ -89,7 +89,7 @@ class ValueAxis:
 
     def bounds(self, texts: Sequence[str]) -> list[Fraction | float]:
         """Return the places of the ends of intervals."""
-        if self.kind in _DAYS:
+        if self.kind in _TEMPORAL:
             days, codes = from_texts("", whole_days(texts), self.kind)  # type: ignore[arg-type]  # a kind
             return [*self.at(days.values)[codes].tolist()]
         if self.kind == "decimal":

@@ -511,6 +511,8 @@ def _as_numbers(columns: Sequence[Column], values: Sequence[Any]) -> FloatArray 
     kinds = {column.kind for column in columns if column.n_values} or {column.kind for column in columns}
     if kinds <= {"integer", "decimal"}:
         return np.array(values, dtype=np.float64)
+    if kinds <= {"time"}:
+        return np.array(values, dtype="timedelta64[us]").astype(np.int64).astype(np.float64)
     if kinds <= {"date", "datetime"}:
         return np.array(values, dtype="datetime64[us]").astype(np.int64).astype(np.float64)
     return None

@@ -16,7 +16,7 @@ import numpy as np
 
 from hushtable._types import CountArray, FloatArray
 from hushtable.claims import Classes, Matchings
-from hushtable.columns import Column, escaped, finite
+from hushtable.columns import Column, escaped, finite, value_text
 from hushtable.errors import InputError, check_columns, with_hint
 from hushtable.io import Frame, frames
 from hushtable.quality import distances as spreads
@@ -33,6 +33,8 @@ _MOST_PLACES: Final = 10
 _LEAST: Final = 11  # records that share what is named
 _OUTSIDE: Final = 0.01  # of the records, on either side, in the open bins; at least so many as are named
 _MONTHS: Final = (1, 3, 6, 12, 24, 60, 120, 240, 600, 1200)
+_MINUTES: Final = (1, 5, 15, 30, 60, 120, 180, 360)
+_MINUTE: Final = 60_000_000  # microseconds
 _MISSING: Final = "missing"
 _OTHERS: Final = "all others"
 
@@ -121,6 +123,8 @@ def _edges(standing: Standing) -> tuple[FloatArray, list[str]]:
     ends = [float(original.low[order][int(np.searchsorted(reached, at))]) for at in (outside, n - outside)]
     if column.kind in ("date", "datetime"):
         texts, shown = _calendar(column, axis.first, ends)
+    elif column.kind == "time":
+        texts, shown = _times(axis.first, ends)
     else:
         texts, shown = _numbers(axis.number(ends[0]), axis.number(ends[1]), column.kind)
     if not texts:
@@ -150,6 +154,15 @@ def _calendar(column: Column, first: float, ends: list[float]) -> tuple[list[str
     months = np.arange(low // step + 1, high // step + 1) * step
     days = (months - 1970 * 12).astype("datetime64[M]").astype("datetime64[D]").astype(str).tolist()
     return days, [day[:4] if step % 12 == 0 else day[:7] for day in days]
+
+
+def _times(first: float, ends: list[float]) -> tuple[list[str], list[str]]:
+    """Return multiples of some minutes or hours between two times of a day, at most so many."""
+    low, high = ((int(place) + int(first)) // _MINUTE for place in ends)
+    step = next((each for each in _MINUTES if (high - low) / each <= _MOST_PLACES - 2), _MINUTES[-1])
+    minutes = np.arange(low // step + 1, high // step + 1) * step
+    texts = [value_text("time", np.datetime64(minute, "m")) for minute in minutes.tolist()]
+    return texts, texts
 
 
 _N_BINS: Final = 10

@@ -440,7 +440,7 @@ def _check_cells(column: Column, step: float) -> None:
     if column.kind not in ("integer", "decimal"):
         msg = with_hint(
             f"column {column.name!r} of kind {column.kind} was given the grid {step!r}.",
-            "a grid is for columns of numbers; give dates a hierarchy.",
+            "a grid is for columns of numbers; give dates and times a hierarchy.",
         )
         raise InputError(msg)
     ends = [Fraction(column.text(code)) // Fraction(str(step)) for code in (0, -1) if column.n_values]

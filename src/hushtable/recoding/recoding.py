@@ -18,7 +18,7 @@ from typing import Any, ClassVar, Final
 import numpy as np
 
 from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray, frozen, remade
-from hushtable.columns import Column, cells, value_text, words_of
+from hushtable.columns import Column, cells, from_texts, value_text, words_of
 from hushtable.errors import InputError, listed, with_hint
 from hushtable.hierarchy import Hierarchy, NamedSets, Rounding, Rule, name_of, plain
 from hushtable.kernels import group
@@ -122,6 +122,9 @@ def grid_point(rounding: Rounding, low: int, high: int) -> str:
     if rounding.is_calendar:
         moment = _roundest_moment(np.datetime64(last, "D"), np.datetime64(first, "D"))
         return str(moment.astype("datetime64[D]"))
+    if rounding.kind == "time":
+        seconds = (np.datetime64(cell * int(rounding.grid), "s") for cell in (last, first))
+        return value_text("time", _roundest_moment(*seconds))
     ends = [Decimal(plain(cell * rounding.grid)) for cell in (last, last + 1, first)]
     return plain(Fraction(_roundest(ends[0], ends[2], lambda number: number >= ends[1])))
 
@@ -621,7 +624,11 @@ def _cell_ends(column: Column) -> FloatArray:
         return np.zeros(2)
     # The cut points become values of a column of the same range, whose positions are then theirs.
     texts = [column.text(0), *(cut_point(column, code) for code in range(1, column.n_values))]
-    points = np.array(texts, dtype=column.values.dtype)
+    if column.kind == "time":
+        times, codes = from_texts(column.name, texts, "time")
+        points = times.values[codes]
+    else:
+        points = np.array(texts, dtype=column.values.dtype)
     ends = replace(column, values=np.append(points, column.values[-1])).positions()
     ends[-1] = 1.0
     return ends

@@ -20,7 +20,7 @@ import numpy as np
 from hushtable._types import BoolArray, CountArray
 from hushtable.claims import Classes, Matchings
 from hushtable.columns import Column, cells, zone_of
-from hushtable.hierarchy import Codes, Dates, Dictionary, Hierarchy, Intervals, Prefix, Tails
+from hushtable.hierarchy import Codes, Dates, Dictionary, Hierarchy, Intervals, Prefix, Tails, Times
 from hushtable.release.edition import Edition, Rewritten
 from hushtable.release.exposure import persons_of
 from hushtable.tables import Table
@@ -292,6 +292,8 @@ def _words(ladder: Hierarchy) -> str:
         return f"the first {_joined(rule.lengths)} characters; what follows is one `*`"
     if isinstance(rule, Dates):
         return _joined([_UNITS[level] for level in rule.levels])
+    if isinstance(rule, Times):
+        return f"intervals of {_joined(rule.minutes)} minutes"
     if isinstance(rule, Intervals):
         return f"intervals {_joined(rule.width)} wide"
     if isinstance(rule, Tails):

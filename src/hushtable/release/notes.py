@@ -150,7 +150,11 @@ def far_out(release: Release) -> dict[str, FarOut]:
     (0.9, Tails(low=None, high=195, least=5))
     """
     pairs = zip(release.recoding.columns, release.recoding.cells, strict=True)
-    names = [column.name for column, cell in pairs if column.is_measured and not isinstance(cell, (Nodes, NodeSets))]
+    names = [
+        column.name
+        for column, cell in pairs
+        if column.is_measured and column.kind != "time" and not isinstance(cell, (Nodes, NodeSets))
+    ]
     if not names:
         return {}
     table = Table.encode(release.source, names, release.specs)

@@ -52,11 +52,12 @@ def amount_of(given: Any, column: Column) -> Amount:
     InputError
         It is none of these, or values of the column lie at no distance from one another.
     """
-    exact = _span(given) if column.kind in ("date", "datetime") else _number(given)
+    exact = _span(given) if column.is_temporal else _number(given)
     if exact is None or exact < 0 or (column.kind == "ordered" and exact != int(exact)):
         expected = {
             "date": 'a span of time, such as "14D" or "2W"',
             "datetime": 'a span of time, such as "14D", "2h" or "30m"',
+            "time": 'a span of time, such as "2h" or "30m"',
             "ordered": "a whole number of steps",
         }.get(column.kind, "a number, 0 or more")
         msg = f"the tolerance of column {column.name!r}, which holds values of kind {column.kind}, is {given!r}."
@@ -89,7 +90,7 @@ def _span(given: Any) -> int | None:
 
 def on_axis(column: Column) -> np.ndarray[Any, Any]:
     """Return the values of a column as numbers: dates and times in microseconds, ordered ones by their rank."""
-    if column.kind in ("date", "datetime"):
+    if column.is_temporal:
         return column.values.astype("datetime64[us]").astype(np.int64)
     if not column.is_measured:
         return np.arange(column.n_values)

@@ -21,6 +21,7 @@ __all__ = ["cells_like", "like", "n_decimals"]
 
 _GROUPED: Final = re.compile(r"(?<=[0-9])(?=(?:[0-9]{3})+$)")
 _ISO: Final = ("%Y-%m-%d", *(f"%Y-%m-%d{t}%H:%M{s}" for t in " T" for s in ("", ":%S", ":%S%.3f", ":%S%.6f")))
+_CLOCKS: Final = ("%H:%M", "%-H:%M", "%H:%M:%S", "%H:%M:%S%.3f", "%H:%M:%S%.6f")
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,6 +151,9 @@ def _styles(own: pl.Series, column: Column, spec: ColumnSpec) -> Iterator[_Numbe
             _Numbers(min(lengths, default=0), mark, groups) for groups in ("", spec.thousands) if groups is not None
         )
         return
+    if column.kind == "time":
+        yield from map(_Moments, _CLOCKS)
+        return
     for each in _ISO if spec.format is None else (spec.format.replace("%f", "%6f"),):
         yield _Moments(each)
         # Days and months without a zero before them.
@@ -162,7 +166,7 @@ def _is_alike(known: Column, column: Column) -> bool:
         # pandas has dates as moments at midnight.
         return bool((known.values == known.values.astype("datetime64[D]")).all())
     numbers, times = {"integer", "decimal"}, {"date", "datetime"}
-    return any({known.kind, column.kind} <= kinds for kinds in (numbers, times))
+    return any({known.kind, column.kind} <= kinds for kinds in (numbers, times, {"time"}))
 
 
 def _of_type(values: ValueArray, dtype: pl.DataType) -> pl.Series | None:
@@ -170,6 +174,8 @@ def _of_type(values: ValueArray, dtype: pl.DataType) -> pl.Series | None:
         moments = pl.Series(values).cast(pl.Datetime(dtype.time_unit))
         zone = dtype.time_zone
         return moments.dt.replace_time_zone("UTC").dt.convert_time_zone(zone) if zone else moments
+    if isinstance(dtype, pl.Time):
+        return pl.Series(values).cast(pl.Datetime("us")).dt.time()
     if isinstance(dtype, pl.Date) or dtype.is_numeric():
         return pl.Series(values).cast(dtype)
     return None

@@ -115,7 +115,7 @@ def _are_whole(values: FloatArray) -> bool:
 
 def _unit(column: Column, whole: CountArray) -> int:
     """Return the step in which a column counts: a power of ten, days, or a unit of time."""
-    units = {"date": (1,), "datetime": _OF_TIME}.get(column.kind, _OF_WHOLES)
+    units = {"date": (1,), "datetime": _OF_TIME, "time": _OF_TIME}.get(column.kind, _OF_WHOLES)
     return int(next(unit for unit in units if not (whole % unit).any()))
 
 

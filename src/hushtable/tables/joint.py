@@ -128,6 +128,8 @@ def _comparable(columns: Sequence[Column], n_decimals: int | None, unit: str | N
     if kinds <= {"date", "datetime"}:
         resolution = f"datetime64[{unit or 'us'}]"
         return [list(column.values.astype(resolution).astype("datetime64[us]")) for column in columns]
+    if kinds <= {"time"}:
+        return [list(column.values - np.datetime64(0, "us")) for column in columns]
     return [column.texts() for column in columns]
 
 
@@ -152,6 +154,8 @@ def _text(value: Any) -> str:
         return str(value)
     if isinstance(value, float):
         return value_text("decimal", value)
+    if isinstance(value, np.timedelta64):
+        return value_text("time", np.datetime64(0, "us") + value)
     if isinstance(value, np.datetime64):
         return value_text("datetime", value)
     return str(value)

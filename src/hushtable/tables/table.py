@@ -283,4 +283,5 @@ def _recoded(codes: CodeArray, column: Column, joint: Column) -> CodeArray:
 def _typed(column: Column) -> pl.Series:
     if column.kind in ("ordered", "category"):
         return pl.Series(column.values.tolist(), dtype=pl.String)
-    return pl.Series(column.values)
+    values = pl.Series(column.values)
+    return values.dt.time() if column.kind == "time" else values

@@ -384,6 +384,6 @@ def _numbers(column: Column, what: str) -> FloatArray:
             "name a measured column, or give its kind in specs when the table is encoded.",
         )
         raise ColumnError(msg)
-    if column.kind in ("date", "datetime"):
+    if column.is_temporal:
         return np.asarray(column.values.astype("datetime64[us]").astype(np.int64) / 86_400_000_000)
     return column.values.astype(np.float64)

@@ -18,7 +18,7 @@ from hushtable.tables import Joint, JointRows, code_together
 __all__ = ["Coded", "coded", "generator", "named", "nearest", "sampled"]
 
 _NUMBERS: Final = frozenset({"integer", "decimal"})
-_DAYS: Final = frozenset({"date", "datetime"})
+_DAYS: Final = frozenset({"date", "datetime", "time"})
 
 
 @dataclass(frozen=True, slots=True, eq=False)

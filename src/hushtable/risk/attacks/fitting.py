@@ -459,7 +459,7 @@ def _numbers(texts: Sequence[str], column: Column) -> dict[str | None, Any]:
     if column.kind in ("integer", "decimal"):
         return {text: _number(text, is_whole=column.kind == "integer") for text in texts}
     try:
-        moments, codes = from_texts(column.name, list(texts), "datetime")
+        moments, codes = from_texts(column.name, list(texts), "time" if column.kind == "time" else "datetime")
     except ColumnError:
         # One of them is no moment: the others are found in ever smaller parts.
         if len(texts) == 1:

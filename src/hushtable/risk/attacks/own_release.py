@@ -12,7 +12,7 @@ import numpy as np
 
 from hushtable._types import BoolArray, CodeArray, CountArray
 from hushtable.claims import Classes, Grouped, Linkage, cover, group, linked_in, published_cells, untold
-from hushtable.columns import SUPPRESSED, Column, ColumnSpec, escaped, listed, read
+from hushtable.columns import SUPPRESSED, Column, ColumnSpec, escaped, from_texts, listed, read
 from hushtable.errors import InputError, check_columns, check_whole, with_hint
 from hushtable.hierarchy import to_exact
 from hushtable.io import Frame
@@ -437,7 +437,9 @@ def _ends_of(text: str | None, column: Column) -> _EndCodes | None:
 
 
 def _on_axis(bound: str, column: Column) -> Any:
-    if column.kind in ("date", "datetime"):
+    if column.kind == "time":
+        return int(from_texts(column.name, [bound], "time")[0].values[0].astype(np.int64))
+    if column.is_temporal:
         return int(np.datetime64(bound.replace(" ", "T"), "us").astype(np.int64))
     exact = to_exact(bound)
     return exact if isinstance(exact, int) else float(exact)
