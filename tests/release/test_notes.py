@@ -69,7 +69,7 @@ PLAIN = ["in.csv", "--qi", "größe,born,sex", "--k", "2", "--identifier", "name
 
 
 def test_the_command_says_so(source):
-    made = done("anonymize", *PLAIN)
+    made = done("anonymize", *PLAIN, "--verbose")
     assert "(missing_values): job (NA 3, ? 3)\n" in made.out
     assert "careful: 1 values of sex differ from another only in case, spaces or width" in made.out
     assert "with a decimal point and ISO dates, other columns as they came: pay, seen\n" in made.out
