@@ -75,7 +75,9 @@ def test_the_command_says_so(source):
     assert "with a decimal point and ISO dates, other columns as they came: pay, seen\n" in made.out
     assert SECRET not in made.out
     assert "written as" not in made.out
-    made = done("anonymize", *PLAIN, "--force", "--set", "write.encoding=cp1252", "--set", "write.decimal=','")
+    made = done(
+        "anonymize", *PLAIN, "--force", "--verbose", "--set", "write.encoding=cp1252", "--set", "write.decimal=','"
+    )
     assert "  written as cp1252\n  quasi-identifiers are written with decimal commas\n" in made.out
     assert "other columns as they came: seen\n" in made.out
     told = json.loads(done("anonymize", *PLAIN, "--force", "--json").out)
