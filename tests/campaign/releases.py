@@ -329,7 +329,7 @@ def _alike(cells: list[Any], found: list[Any]) -> bool:
 
 
 def _equal(one: str | None, other: str | None) -> bool:
-    """Tell whether two texts are one number, moment or time; those of a float32 may be written with the digits it has."""
+    """Tell whether two texts are one number or time; those of a float32 may be written with the digits it has."""
     if not one or not other:
         return False
     for kind in ("datetime", "time"):

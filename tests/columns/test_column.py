@@ -282,7 +282,7 @@ def test_positions_run_from_zero_to_one(numbers):
 def test_which_kinds_are_ordered_and_measured(kind):
     column = Column("c", kind, np.array([], object))
     assert column.is_ordered == (kind != "category")
-    assert column.is_measured == (kind in ("integer", "decimal", "date", "datetime"))
+    assert column.is_measured == (kind in ("integer", "decimal", "date", "datetime", "time"))
 
 
 def test_roles():
@@ -311,7 +311,7 @@ def test_an_underscore_makes_no_number(kind):
 @pytest.mark.parametrize(
     ("given", "expected"),
     [
-        ({"kind": "float"}, "integer, decimal, date, datetime, ordered, category"),
+        ({"kind": "float"}, "integer, decimal, date, datetime, time, ordered, category"),
         ({"kind": "integer", "order": ("1", "2")}, "an order goes with kind ordered"),
         ({"kind": "category", "order": ("a", "b")}, "an order goes with kind ordered"),
         ({"order": ()}, "name every value of the column once"),

@@ -1,4 +1,4 @@
-"""Times of a day: read, ordered by the clock, published as intervals, read back by a reader that knows the grammar alone."""
+"""Times of a day: read, ordered by the clock, published as intervals, read back by the grammar alone."""
 
 import datetime as dt
 
@@ -91,7 +91,8 @@ def test_an_interval_of_hours_ends_at_hours():
     assert cell("08:17", "11:41") == "[08:00, 12:00)"
     assert cell("08:03", "08:41") == "[08:00, 08:45)"
     assert cell("08:03", "08:17") == "[08:00, 08:20)"
-    assert cell("06:03", "07:41") == "<08:00"
+    assert cell("06:03", "07:41") == "<07:45"
+    assert cell("06:03", "09:17") == "<10:00"
     assert cell("12:03", "19:41") == ">=12:00"
     assert cell("08:03", "08:03") == "08:03"
 
@@ -151,4 +152,4 @@ def test_the_next_batch_utility_and_attacks_take_times():
     assert 0 < told.distance < 0.1
     assert 0 <= ht.inference(people[:200], people[200:], secret="at", n_attacks=20).risk.value <= 1
     found = ht.unicity(people.with_row_index("who"), person="who", item="ill", known=1, tolerance={"at": "30m"})
-    assert found.known[1].rate < 0.1
+    assert found.known[0].rate < 0.1

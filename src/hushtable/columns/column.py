@@ -73,7 +73,7 @@ class ColumnSpec:
         The values of an ordered category, from low to high.
     format : str, optional
         How dates are written in text, as strptime has it: ``"%d.%m.%Y"``. Found where only one of
-        the common ones fits all cells, when not given.
+        the common ones fits all cells, when not given. Moments with an offset (``%z``) are read in UTC.
     decimal : {".", ","}, optional
         The decimal mark of numbers in text; found where the cells leave no doubt, when not given.
     thousands : {".", ",", " ", "'"}, optional
@@ -146,7 +146,8 @@ def names_a_day(format_: Any) -> bool:
     if not isinstance(format_, str) or not any(sign in format_ for sign in ("%Y", "%y", "%G", "%x", "%c")):
         return False
     try:
-        return dt.datetime.strptime(_A_MOMENT.strftime(format_), format_).date() == _A_MOMENT.date()
+        moment = _A_MOMENT.replace(tzinfo=dt.UTC) if "%z" in format_ else _A_MOMENT
+        return dt.datetime.strptime(moment.strftime(format_), format_).date() == moment.date()
     except ValueError:
         return False
 

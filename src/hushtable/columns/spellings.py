@@ -95,7 +95,15 @@ def _days() -> dict[str, tuple[str, ...]]:
     return days
 
 
-_DATES: Final = {
+_OFFSET: Final = "(?:Z|[+-][0-9]{2}:?[0-9]{2})"
+_ZONED: Final = {
+    f"{_ISO[1:]}{between}[0-9]{{2}}:[0-9]{{2}}{seconds}{_OFFSET}": (f"%Y-%m-%d{between}%H:%M{clock}%z",)
+    for between in " T"
+    for seconds, clock in (("", ""), (r":[0-9]{2}(?:\.[0-9]{1,9})?", ":%S"))
+}
+"""Moments in ISO with an offset from UTC; several offsets may stand in one column."""
+
+_DATES: Final = _ZONED | {
     day + time: tuple(each + clock for each in formats)
     for day, formats in _days().items()
     for time, clock in {"": "", **_CLOCKS}.items()
@@ -159,6 +167,8 @@ def canonical(series: pl.Series, spec: ColumnSpec) -> pl.Series:
     ['1.50', None]
     >>> canonical(pl.Series(["31.1.2023"]), ColumnSpec(format="%d.%m.%Y")).to_list()
     ['2023-01-31']
+    >>> canonical(pl.Series(["2023-01-31T08:15+02:00"]), ColumnSpec(format="%Y-%m-%dT%H:%M%z")).to_list()
+    ['2023-01-31 06:15:00.000000']
     """
     if spec.missing_values:
         series = series.set(series.str.strip_chars().is_in(list(spec.missing_values)).fill_null(False), None)
@@ -341,9 +351,9 @@ def _filled(texts: pl.Series) -> pl.Series:
 
 def _formats(texts: pl.Series, spec: ColumnSpec) -> tuple[str, ...]:
     """Return the formats of which all texts are, one of those that mean the same."""
-    if not len(texts) or spec.kind in ("integer", "decimal", "time") or texts.str.contains(_ISO).all():
+    if not len(texts) or spec.kind in ("integer", "decimal", "time"):
         return ()
-    for pattern, formats in _DATES.items():
+    for pattern, formats in (_ZONED if texts.str.contains(_ISO).all() else _DATES).items():
         if re.fullmatch(pattern, texts[0]) and texts.str.contains(f"^(?:{pattern})$").all():
             read = {each: _parsed(texts, each) for each in formats}
             return _different({each: moments for each, moments in read.items() if not moments.null_count()})
@@ -386,12 +396,18 @@ def _with_point(texts: pl.Series, marks: _Marks) -> pl.Series:
 
 
 def _parsed(texts: pl.Series, format_: str) -> pl.Series:
-    return texts.str.strip_chars().str.strptime(pl.Datetime("us"), format_, strict=False)
+    texts = texts.str.strip_chars()
+    if "%z" not in format_:
+        return texts.str.strptime(pl.Datetime("us"), format_, strict=False)
+    # As polars has an offset that may be Z, and seconds with decimals.
+    lenient = format_.replace("%z", "%#z").replace("%S", "%S%.f")
+    return texts.str.strptime(pl.Datetime("us", "UTC"), lenient, strict=False).dt.replace_time_zone(None)
 
 
 def _moments(texts: pl.Series, format_: str) -> pl.Series:
     """Write dates and moments in ISO; null where a text is none of the format."""
-    clock = (" %H:%M:%S%.6f" if "%f" in format_ else " %H:%M:%S") if has_time(format_) else ""
+    has_decimals = "%f" in format_ or "%z" in format_
+    clock = (" %H:%M:%S%.6f" if has_decimals else " %H:%M:%S") if has_time(format_) else ""
     return _parsed(texts, format_).dt.to_string(f"%Y-%m-%d{clock}")
 
 

@@ -175,7 +175,11 @@ class Codebook:
     def _zone(self, name: str) -> str:
         """Say of moments with a time zone that the texts that are published of them are those of UTC."""
         source = self.edition.source
-        zone = None if isinstance(source, Table) else zone_of(source.column(name))
+        if isinstance(source, Table):
+            return ""
+        zone = zone_of(source.column(name))
+        if "%z" in (source.spelling(name).format or ""):
+            return "; moments are in UTC (the column's own cells tell their offset)"
         return f"; moments are in UTC (the column's own time zone is {zone})" if zone not in (None, "UTC") else ""
 
     @property

@@ -65,7 +65,8 @@ class _Moments:
     format: str
 
     def write(self, values: ValueArray) -> pl.Series:
-        return pl.Series(values).cast(pl.Datetime("us")).dt.to_string(self.format)
+        moments = pl.Series(values).cast(pl.Datetime("us"))
+        return (moments.dt.replace_time_zone("UTC") if "%z" in self.format else moments).dt.to_string(self.format)
 
 
 def cells_like(
