@@ -53,10 +53,36 @@ def test_a_control_that_is_too_small_passes_no_limit(files):
     assert "cannot be said" in outcome.err
 
 
+def test_distances_and_attribution_stand_beside_the_attacks(files):
+    options = ("--control", "control.csv", "--secret", "job", "--attacks", "20")
+    copied = json.loads(done("attack", "original.csv", "original.csv", *options, "--json").out)["figures"]
+    told = {each["name"]: each for each in copied}
+    assert [*told] == ["dcr", "nndr", "tcap", "rapid"]
+    assert told["dcr"]["value"] > 0.95
+    assert told["nndr"]["value"] == 0
+    assert told["tcap"] | {"figures": {}} == told["tcap"] | {"value": 1.0, "target": "job", "figures": {}}
+    shown = done("attack", "original.csv", "unrelated.csv", *options).out
+    assert shown.index("Inference") < shown.index("Distances and attribution") < shown.index("dcr  ")
+    assert "0.5 is chance, 1 a copy" in shown
+    limits = "dcr=0.9,tcap=0.9"
+    assert run("attack", "original.csv", "original.csv", *options, "--fail-above", limits).code == 1
+    assert run("attack", "original.csv", "unrelated.csv", *options, "--fail-above", "dcr=0.9").code == 0
+    # Without a control nothing is known, which is no pass.
+    unknown = run("attack", "original.csv", "unrelated.csv", "--attacks", "20", "--secret", "job", *limit("dcr=0.9"))
+    assert unknown.code == 1
+    assert "dcr needs a control" in unknown.err
+
+
+def limit(text):
+    return "--fail-above", text
+
+
 def test_a_report_of_attacks(files):
     done("attack", "original.csv", "unrelated.csv", "--secret", "pay", "--attacks", "20", "--report", "told.html")
     with open("told.html", encoding="utf-8") as file:
-        assert "Is it possible to single out an individual?" in file.read()
+        page = file.read()
+    assert "Is it possible to single out an individual?" in page
+    assert "Distances and attribution" in page
 
 
 def test_halves_are_given_twice(files):

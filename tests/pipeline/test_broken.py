@@ -59,7 +59,7 @@ BROKEN = {
         ["limit names 'excess'", "excess_risk"],
     ),
     "a limit of what is not built": (
-        f"{HEAD}Evaluator:\n  risk:\n    method: mlutility-classification\n    limit: {{risk: 0.1}}\n",
+        f"{HEAD}Evaluator:\n  risk:\n    method: stats\n    limit: {{risk: 0.1}}\n",
         6,
         ["no figure to limit"],
     ),

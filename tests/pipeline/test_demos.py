@@ -8,15 +8,10 @@ import pytest
 from demos import DEMOS, WITH_A_COPULA, WITH_MORE, WITHOUT_SYNTHESIS
 
 import hushtable as ht
-from command import run
+from command import done, run
 
 # Of those that run, what they ask for that is not built.
-_UTILITY = ["mlutility-classification"]
-LEFT_OUT = {
-    "external-synthesis-default-evaluation": _UTILITY,
-    "default-synthesis-default-evaluation": _UTILITY,
-    "custom-evaluation": ["custom_method"],
-}
+LEFT_OUT = {"custom-evaluation": ["custom_method"]}
 # What each lacks, and what it says of it.
 LACKS = {
     "comparing-synthesizers": "Synthesizer[ctgan]: deep-learning synthesizers are not built",
@@ -106,13 +101,14 @@ def test_a_column_that_does_not_exist_is_told(folder: Path) -> None:
     assert "encoder has no effect" in outcome.err
 
 
-def test_evaluators_that_are_not_built_are_told_and_not_in_the_report(folder: Path) -> None:
+def test_the_default_evaluation_runs_whole(folder: Path) -> None:
     (folder / "demo.yaml").write_text(DEMOS["external-synthesis-default-evaluation"], encoding="utf-8")
-    outcome = run("run", folder / "demo.yaml", "--out", folder / "out")
-    assert "Evaluator[demo-classification] is left out: mlutility-classification is not built" in outcome.err
+    done("run", folder / "demo.yaml", "--out", folder / "out")
     (row,) = pl.read_csv((folder / "out/hushtable[Report]_[global].csv").read_bytes()).rows(named=True)
     assert row["demo-quality_Score"] > 0
-    assert not any("classification" in name for name in row)
+    learned = [row[f"demo-classification_{name}"] for name in ("ori_mean", "syn_mean", "diff")]
+    assert 0 <= learned[0] <= 1
+    assert learned[2] == pytest.approx(learned[1] - learned[0])
     for name in ("singlingout", "linkability", "inference"):
         assert 0 <= row[f"demo-{name}_risk_CI_btm"] <= row[f"demo-{name}_risk"] <= row[f"demo-{name}_risk_CI_top"] <= 1
         assert row[f"demo-{name}_control_rate"] > 0

@@ -744,22 +744,20 @@ def test_what_is_internal_is_its_owners_alone(folder: Path) -> None:
 
 
 def test_what_is_left_out_is_no_success_unless_it_is_allowed_by_name(folder: Path) -> None:
-    text = (
-        "Loader: {people: {filepath: people.csv}}\nEvaluator: {attack: {method: mlutility-classification, target: a}}\n"
-    )
+    text = "Loader: {people: {filepath: people.csv}}\nEvaluator: {attack: {method: stats, stats_method: [mean]}}\n"
     made = pipeline(folder, text)
     done = made.run(folder / "out")
-    assert done.missing == ("Evaluator[attack]: mlutility-classification",)
+    assert done.missing == ("Evaluator[attack]: stats",)
     assert not done.passed
-    assert done.to_dict()["missing"] == ["Evaluator[attack]: mlutility-classification"]
-    for name in ("attack", "mlutility-classification"):
+    assert done.to_dict()["missing"] == ["Evaluator[attack]: stats"]
+    for name in ("attack", "stats"):
         assert made.run(folder / "out", allow_missing=[name]).passed
     again = ("run", folder / "pipeline.yaml", "--out", folder / "out")
     assert run(*again).code == 1
     assert run(*again, "--allow-missing", "attack").code == 0
     refused = run(*again, "--allow-missing", "atack")
     assert refused.code == 2
-    assert "'attack', 'mlutility-classification'" in refused.err
+    assert "'attack', 'stats'" in refused.err
 
 
 def test_a_pipeline_of_plain_values(folder: Path) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Final
 
@@ -12,12 +14,12 @@ from hushtable.cli.limits import fail_above, failing, limits_of, synthetic_figur
 from hushtable.cli.report import ReportFile, report_outputs, write_report
 from hushtable.cli.summary import attack_lines
 from hushtable.cli.terminal import print_json, say, step
-from hushtable.errors import InputError, with_hint
+from hushtable.errors import ColumnError, InputError, with_hint
 from hushtable.policy import failures
 
 __all__ = ["attack"]
 
-_FIGURES: Final = ("singling-out", "linkability", "inference")
+_FIGURES: Final = ("singling-out", "linkability", "inference", "dcr", "tcap", "rapid")
 
 
 def attack(
@@ -50,7 +52,10 @@ def attack(
     delimiter: Delimiter = None,
     as_json: AsJson = False,
 ) -> None:
-    """Attack a synthetic table: singling out, linkability and inference, beyond what a control shows."""
+    """Attack a synthetic table: singling out, linkability, inference, distances, beyond what a control shows.
+
+    With --secret also attribution (TCAP), and with scikit-learn RAPID. For a release of your own, use attack-release.
+    """
     from hushtable.io import drafts
 
     limits = limits_of(fail, _FIGURES)
@@ -62,6 +67,7 @@ def attack(
     halves = _halves(aux, list(first.columns))
     asked: dict[str, Any] = {"control": others[1], "n_attacks": attacks, "seed": seed}
     found = _attacks(first, others[0], asked, n_cols, halves, neighbors, secret or list(first.columns))
+    found = replace(found, figures=_measured(first, others[0], others[1], secret or [], seed))
     write_report(found, report, force=force)
     failed = failures(synthetic_figures(found, limits), limits)
     with failing(failed):
@@ -92,6 +98,21 @@ def _attacks(
         with step("inferring"):
             found += [inference(original, synthetic, secret=name, **asked) for name in secrets]
     return Attacks(tuple(found))
+
+
+def _measured(original: Any, synthetic: Any, control: Any, secrets: list[str], seed: int) -> tuple[Any, ...]:
+    """Return the figures of distances, and of the attribution of the secrets that were named."""
+    from hushtable.risk import dcr, nndr, rapid, tcap
+
+    with step("measuring distances"):
+        found = [each(original, synthetic, control=control, seed=seed) for each in (dcr, nndr)]
+    with step("attributing"):
+        for name in secrets if len(original.columns) > 1 else []:
+            found.append(tcap(original, synthetic, target=name, control=control))
+            # Numbers have no categories to tell, and the model is of an extra.
+            with suppress(ColumnError, InputError):
+                found.append(rapid(original, synthetic, target=name, control=control, seed=seed))
+    return tuple(found)
 
 
 def _halves(aux: list[str] | None, columns: list[str]) -> tuple[list[str], list[str]]:

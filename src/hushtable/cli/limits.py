@@ -38,7 +38,17 @@ _RANGES: Final = {
     "singling-out": (0.0, 1.0),
     "linkability": (0.0, 1.0),
     "inference": (0.0, 1.0),
+    "dcr": (0.0, 1.0),
+    "tcap": (0.0, 1.0),
+    "rapid": (0.0, 1.0),
     "count": (0.0, math.inf),
+}
+
+
+_OF_FIGURES: Final = {
+    "dcr": "the upper end of the share of synthetic records that are nearer to the people than to the control",
+    "tcap": "the share of right targets where all synthetic records of a key agree",
+    "rapid": "the upper end of the share of people whose target is told",
 }
 
 
@@ -131,6 +141,13 @@ def synthetic_figures(found: Attacks, limits: Mapping[str, float]) -> dict[str, 
             doubt = f"the control is too small; even a copy of the table would show a risk of {most:.4g}"
         what = f"the upper end of the 95 % interval of the {kind} risk"
         figures[kind.replace(" ", "-")] = LimitedFigure(highest, what, doubt)
+    for name, what in _OF_FIGURES.items():
+        measured = [each for each in found.figures if each.name == name]
+        # Of what has no interval, the figure itself.
+        ends = [each.value if math.isnan(each.high) else each.high for each in measured]
+        unknown = not ends or any(map(math.isnan, ends))
+        doubt = "it was not measured (dcr needs a control, the others a --secret)" if unknown else ""
+        figures[name] = LimitedFigure(math.nan if unknown else max(ends), what, doubt)
     return figures
 
 

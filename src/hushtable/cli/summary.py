@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from hushtable.io import Frame, Writing
     from hushtable.policy import Policy
     from hushtable.release import Exposure, FarOut
-    from hushtable.risk import Attack, Attacks, Keys, MinimalUniques, Mpuccs, PetsardMpuccs
+    from hushtable.risk import Attack, Attacks, Keys, MinimalUniques, Mpuccs, PetsardMpuccs, PrivacyFigure
     from hushtable.search import Trace
 
 __all__ = [
@@ -372,7 +372,17 @@ def attack_lines(found: Attacks) -> list[str]:
             continue
         lines += [kind.capitalize(), aligned(titles, [_attack_row(each) for each in attacks], right=titles[1:])]
         lines += [f"  {note}" for note in dict.fromkeys(note for each in attacks for note in each.notes)]
+    if found.figures:
+        shown = ("figure", "target", "value", "95 % interval", "control or chance")
+        rows = [_figure_row(each) for each in found.figures]
+        lines += ["Distances and attribution", aligned(shown, rows, right=shown[2:])]
+        lines += [f"  {line}" for line in dict.fromkeys(f"{each.name}: {each.meaning}" for each in found.figures)]
     return lines
+
+
+def _figure_row(found: PrivacyFigure) -> tuple[str, ...]:
+    ends = "unknown" if found.low != found.low else f"{found.low:.1%} to {found.high:.1%}"
+    return found.name, found.target or "", _rate_shown(found.value), ends, _rate_shown(found.beside)
 
 
 def _attack_row(found: Attack) -> tuple[str, ...]:

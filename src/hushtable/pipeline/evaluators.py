@@ -14,9 +14,15 @@ from hushtable.errors import InputError, with_hint
 from hushtable.io import frames
 from hushtable.pipeline.attackers import AttackEvaluator, JoinRiskEvaluator, LinkEvaluator, UnicityEvaluator
 from hushtable.pipeline.evaluating import Evaluator, read_beside
+from hushtable.pipeline.learning import LearningEvaluator
 from hushtable.pipeline.modules import Names
 from hushtable.pipeline.results import Columns, Evaluation, NamedFiles, Tables
-from hushtable.pipeline.synthetic_attacks import InferenceEvaluator, LinkabilityEvaluator, SinglingOutEvaluator
+from hushtable.pipeline.synthetic_attacks import (
+    FigureEvaluator,
+    InferenceEvaluator,
+    LinkabilityEvaluator,
+    SinglingOutEvaluator,
+)
 from hushtable.policy import MisplacedError, Policy, failures, mpuccs_figures
 from hushtable.quality import diagnosis
 from hushtable.quality.similarity import similarity
@@ -325,7 +331,8 @@ EVALUATORS: Final[dict[str, type[Evaluator]]] = {
     "anonymeter-singlingout": SinglingOutEvaluator,
     "anonymeter-linkability": LinkabilityEvaluator,
     "anonymeter-inference": InferenceEvaluator,
-    **dict.fromkeys(("mlutility-classification", "mlutility-regression", "mlutility-cluster"), LeftOut),
+    **dict.fromkeys(("dcr", "nndr", "tcap", "rapid"), FigureEvaluator),
+    **dict.fromkeys(("mlutility-classification", "mlutility-regression", "mlutility-cluster"), LearningEvaluator),
     **dict.fromkeys(("stats", "custom_method"), LeftOut),
 }
 """What evaluates, by the word for it. What is put in here may stand in a file."""

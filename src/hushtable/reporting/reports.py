@@ -25,6 +25,7 @@ from hushtable.risk import (
     MinimalUniques,
     Mpuccs,
     OwnAttacks,
+    PrivacyFigure,
     RiskAssessment,
     Unicity,
 )
@@ -36,6 +37,7 @@ _INTERNAL: Final[Mapping[type, tuple[str, Callable[[Any], tuple[Section, ...]]]]
     Mpuccs: ("Who is singled out", risk.of_mpuccs),
     Attack: ("What an attack finds", synthetic.of_attack),
     Attacks: ("What attacks find", synthetic.of_attacks),
+    PrivacyFigure: ("What a figure of privacy says", synthetic.of_figure),
     MinimalUniques: ("On how few columns people are unique", risk.of_uniques),
     Unicity: ("Who is found by a few records", attacks.of_unicity),
     Linking: ("Who is found by another table", attacks.of_linking),

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from typing import Final
 
+from hushtable.columns import finite
 from hushtable.reporting.sections import Block, Paragraph, Quantity, Section, Table
-from hushtable.risk import Attack, Attacks
+from hushtable.risk import Attack, Attacks, PrivacyFigure
 
-__all__ = ["of_attack", "of_attacks"]
+__all__ = ["of_attack", "of_attacks", "of_figure"]
 
 _HEADINGS: Final = {
     "singling out": ("singling_out", "Is it possible to single out an individual?"),
     "linkability": ("linkability", "Is it possible to link records relating to an individual?"),
     "inference": ("inference", "Can information be inferred concerning an individual?"),
 }
+_TESTING: Final = "8.2.3 Adversarial testing"
+_FIGURE_TITLES: Final = ("figure", "target", "value", "at least", "at most", "control or chance")
 _TITLES: Final = ("attack", "made", "rate on the people", "rate by chance", "rate on the control", "risk", "at least",
                   "at most")  # fmt: skip
 
@@ -32,8 +35,25 @@ def of_attacks(found: Attacks) -> tuple[Section, ...]:
             table = Table("Attacks and their 95 % intervals", _TITLES, tuple(_row(each) for each in attacks))
             notes = dict.fromkeys(note for each in attacks for note in each.notes)
             blocks: tuple[Block, ...] = (table, *(Paragraph(f"{note}.", "careful") for note in notes))
-            sections.append(Section(name, title, blocks, "8.2.3 Adversarial testing"))
+            sections.append(Section(name, title, blocks, _TESTING))
+    if found.figures:
+        table = Table("Distances and attribution", _FIGURE_TITLES, tuple(map(_figure_row, found.figures)))
+        meanings = dict.fromkeys(f"{each.name}: {each.meaning}." for each in found.figures)
+        blocks = (table, *map(Paragraph, meanings))
+        sections.append(
+            Section("distances", "Are synthetic records copies, and what do they attribute?", blocks, _TESTING)
+        )
     return tuple(sections)
+
+
+def of_figure(found: PrivacyFigure) -> tuple[Section, ...]:
+    """Return the section of one figure."""
+    return of_attacks(Attacks((), (found,)))
+
+
+def _figure_row(found: PrivacyFigure) -> tuple[str | Quantity, ...]:
+    shares = (found.value, found.low, found.high, found.beside)
+    return found.name, found.target or "", *(Quantity(finite(each), "share") for each in shares)
 
 
 def _row(found: Attack) -> tuple[str | Quantity, ...]:

@@ -10,6 +10,7 @@ from typing import Any, Final, Literal, NamedTuple
 
 from hushtable.columns import escaped, finite
 from hushtable.risk.assessment import percent
+from hushtable.risk.attacks.figure import PrivacyFigure
 from hushtable.risk.intervals import clipped, excess_risk, wilson
 
 __all__ = ["Attack", "Attacks", "Rate", "Tries", "beyond", "rate_of"]
@@ -190,9 +191,12 @@ class Attacks:
     Attributes
     ----------
     attacks : tuple of Attack
+    figures : tuple of PrivacyFigure
+        Figures of distance and attribution beside them.
     """
 
     attacks: tuple[Attack, ...]
+    figures: tuple[PrivacyFigure, ...] = ()
 
     def of(self, kind: AttackKind) -> tuple[Attack, ...]:
         """Return the attacks of one kind."""
@@ -200,4 +204,5 @@ class Attacks:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the figures of all as plain values."""
-        return {"attacks": [each.to_dict() for each in self.attacks]}
+        told: dict[str, Any] = {"attacks": [each.to_dict() for each in self.attacks]}
+        return told | ({"figures": [each.to_dict() for each in self.figures]} if self.figures else {})

@@ -78,7 +78,7 @@ def tcap(
         beside = shares[1][~np.isnan(shares[1])]
         figures["control"] = float(beside.mean()) if len(beside) else np.nan
     value = float(on_people.mean()) if len(on_people) else np.nan
-    return PrivacyFigure("tcap", value, np.nan, np.nan, len(on_people), figures)
+    return PrivacyFigure("tcap", value, np.nan, np.nan, len(on_people), figures, target)
 
 
 def rapid(
@@ -115,7 +115,9 @@ def rapid(
 
     Notes
     -----
-    Risk of attribute prediction-induced disclosure, as the R package riskutility names it. A person's gain is (p - b)
+    Risk of attribute prediction-induced disclosure: Templ, Thees and Müller, "RAPID: Risk of Attribute
+    Prediction-Induced Disclosure in Synthetic Microdata" (2025), as the R package riskutility has it for categories
+    (normalized gain, tau 0.3). A person's gain is (p - b)
     / (1 - b): p is the probability that the model gives to the true value, b the share of the people who have it. The
     model is a random forest of 100 trees (needs ``hushtable[sklearn]``). A person whose target is missing counts as
     not told.
@@ -140,12 +142,12 @@ def rapid(
     taught = known.synthetic.codes[j] >= 0
     if not taught.any():
         raise ColumnError(with_hint(f"{target!r} is missing in every synthetic record.", "choose another target."))
-    forest = RandomForestClassifier(100, random_state=seed, n_jobs=1)
+    forest = RandomForestClassifier(100, random_state=seed % 2**32, n_jobs=1)
     forest.fit(_filled(known, by, known.synthetic)[taught], known.synthetic.codes[j][taught])
     at_risk = [_at_risk(known, by, j, forest, rows, threshold) for rows in (known.original, known.control) if rows]
     rates = [rate_of(Tries(int(each.sum()), len(each))) for each in at_risk]
     figures = {"threshold": threshold, **({"control": rates[1].value} if len(rates) > 1 else {})}
-    return PrivacyFigure("rapid", *rates[0], len(at_risk[0]), figures)
+    return PrivacyFigure("rapid", *rates[0], len(at_risk[0]), figures, target)
 
 
 def _known(
