@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 
 demo: $(VENV)/.installed
 	@$(BIN)/hushtable warm-up --for anonymize
-	@$(BIN)/python scripts/demo.py
+	@$(BIN)/hushtable demo --force
 
 install: $(VENV)/.installed-test
 

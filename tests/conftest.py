@@ -9,11 +9,10 @@ import numba
 import pytest
 from hypothesis import HealthCheck, settings
 
+from strategies import EXAMPLES
+
 ROOT = Path(__file__).parents[1]
 SHARED = (ROOT / os.environ.get("HUSHTABLE_SHARED", "../shared")).resolve()
-
-# Whoever changes something waits for these; `scripts/test --slow` draws 200.
-EXAMPLES = int(os.environ.get("HUSHTABLE_EXAMPLES", "15"))
 
 # The first example of a test may compile kernels, which takes seconds.
 settings.register_profile(

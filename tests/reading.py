@@ -54,7 +54,8 @@ def measure(text: str, kind: str) -> Any:
         if kind == "integer" and "." not in text:
             return Fraction(int(text))
         if kind in ("integer", "decimal"):
-            return Fraction(float(text))
+            # As it is written: floats that differ by less than they can tell apart make an interval empty.
+            return Fraction(text.strip()) if math.isfinite(float(text)) else None
         moment = dt.datetime.fromisoformat(text.strip()) if kind in ("date", "datetime") else None
     except (ValueError, OverflowError):
         return None
@@ -183,4 +184,7 @@ def _ends(cell: str, kind: str, order: Sequence[str]) -> tuple[Any, Any, bool] |
 def _place(text: str, kind: str, order: Sequence[str]) -> Any:
     if kind == "ordered":
         return order.index(text) if text in order else None
+    if kind in ("date", "datetime") and len(text) in (len("1958"), len("1958-04")):
+        # A year and a month begin with their first day.
+        text = (text + "-01-01")[: len("1958-04-01")]
     return measure(text, kind) if kind in MEASURED else None

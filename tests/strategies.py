@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import datetime as dt
+import os
 
 import numpy as np
 import polars as pl
 from hypothesis import strategies as st
 
 from hushtable.tables.table import Table
+
+# Whoever changes something waits for these; `scripts/test --slow` draws 200.
+EXAMPLES = int(os.environ.get("HUSHTABLE_EXAMPLES", "15"))
 
 # Few values per type, so that random rows repeat; the last type makes constant columns.
 PALETTES: dict[str, tuple[pl.DataType, list[object]]] = {
@@ -20,6 +24,11 @@ PALETTES: dict[str, tuple[pl.DataType, list[object]]] = {
     "ordered": (pl.Enum(["low", "mid", "high"]), ["low", "mid", "high"]),
     "constant": (pl.String(), ["x"]),
 }
+
+
+def draws(n: int) -> int:
+    """Return how many random tables a law of many gets: all n in `scripts/test --slow`, a third of them else."""
+    return n if EXAMPLES >= 200 else -(-n // 3)
 
 
 @st.composite

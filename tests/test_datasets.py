@@ -4,7 +4,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from hushtable.datasets import PEOPLE_ROLES, people, ratings
+from hushtable.datasets import PEOPLE_ROLES, people, ratings, visits
 
 SCHEMA = {
     "name": pl.String,
@@ -248,3 +248,26 @@ def test_a_few_dated_ratings_find_nearly_everybody() -> None:
 def test_ratings_of_no_item_are_refused() -> None:
     with pytest.raises(ValueError, match="got 5 and 0"):
         ratings(5, 0)
+
+
+def test_visits_are_texts_as_a_german_system_writes_them() -> None:
+    table = visits(400, seed=2)
+    assert table.equals(visits(400, seed=2))
+    assert not table.equals(visits(400, seed=3))
+    assert set(table.dtypes) == {pl.String}
+    assert visits(0).columns == table.columns
+    assert table.null_count().sum_horizontal().item() == 0
+    written = {
+        "Geburtsdatum": r"^\d\d\.\d\d\.\d{4}$",
+        "PLZ": r"^\d{5}$",
+        "Größe": r"^[12],\d\d$",
+        "Aufnahmezeit": r"^[012]\d:[0-5]\d$",
+        "Hauptdiagnose": r"^[A-Z]\d\d(\.\d+)?$",
+        "CRP": r"^\d+,\d$",
+    }
+    for name, pattern in written.items():
+        assert table[name].str.contains(pattern).all(), name
+    patients = table.select("Patientennummer", "Name", "Geburtsdatum", "PLZ").unique()
+    assert patients.height == table["Patientennummer"].n_unique() < 400
+    with pytest.raises(ValueError, match="got -1"):
+        visits(-1)

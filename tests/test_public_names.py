@@ -30,7 +30,9 @@ def called(what: Any) -> str:
 def public(name: str, what: Any) -> Iterator[str]:
     if inspect.isclass(what):
         yield name
-        for each, member in sorted(vars(what).items()):
+        ours = [home for home in what.__mro__ if home.__module__.startswith("hushtable.")]
+        members = {each: member for home in reversed(ours) for each, member in vars(home).items()}
+        for each, member in sorted(members.items()):
             member = getattr(member, "__func__", member)
             if not each.startswith("_"):
                 yield f"{name}.{each}{called(member) if inspect.isfunction(member) else ''}"

@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["PEOPLE_ROLES", "people", "ratings"]
+__all__ = ["PEOPLE_ROLES", "people", "ratings", "visits"]
 
 PEOPLE_ROLES: Mapping[str, str] = MappingProxyType(
     {
@@ -129,6 +129,28 @@ _DIAGNOSES = {
     "N40": (0, 3, 9, 0, 2.0),
     "N80": (4, 2, 0, 2.0, 0),
 }
+
+_FEMALE, _MALE = "weiblich", "männlich"
+_TOWNS = ("20095", "20359", "21031", "22111", "22765", "23552", "24103", "24937", "25335", "26122", "27568", "28195")
+_STATES = {
+    "Deutschland": 160, "Türkei": 9, "Polen": 7, "Syrien": 6, "Ukraine": 6, "Afghanistan": 4, "Rumänien": 4,
+    "Italien": 2, "Kroatien": 2, "Griechenland": 2,
+}  # fmt: skip
+_GERMAN_JOBS = {
+    "Rentner": 30, "Angestellte": 22, "Schüler": 8, "Studierende": 6, "Pflegekraft": 7, "Verkäufer": 7, "Lehrkraft": 5,
+    "Ingenieur": 5, "Erzieher": 4, "Koch": 4, "Elektriker": 4, "Maurer": 3, "Kraftfahrer": 5, "Reinigungskraft": 5,
+    "Arzt": 2, "Landwirt": 2, "Tischler": 2, "Friseur": 2, "Jurist": 1, "Apotheker": 1,
+}  # fmt: skip
+_WARDS = {
+    "I": "Innere Medizin", "E": "Innere Medizin", "J": "Pneumologie", "K": "Chirurgie", "M": "Orthopädie",
+    "S": "Unfallchirurgie", "N": "Urologie", "F": "Psychiatrie", "C": "Onkologie", "G": "Neurologie",
+}  # fmt: skip
+_ICD = """
+I10.00 I10.90 I11.90 I20.0 I21.1 I21.4 I25.13 I48.0 I48.1 I50.13 I50.14 I63.4 I70.24 E10.90 E11.20 E11.74 E11.90 E86
+J12.8 J15.9 J18.0 J18.9 J20.9 J44.09 J44.19 J45.9 K21.0 K29.1 K35.8 K40.90 K52.9 K56.7 K57.32 K80.20 K85.10 M16.1 M17.1
+M48.06 M51.2 M54.4 M75.1 S06.0 S42.21 S52.50 S72.01 S72.10 S82.6 N13.2 N17.91 N20.1 N39.0 N40 F10.0 F20.0 F32.2 F33.2
+F43.2 C18.7 C34.1 C50.4 C61 C67.2 G40.2 G43.1 G45.92 G47.31
+"""
 
 
 def people(n: int = 30_000, *, seed: int = 0) -> pl.DataFrame:
@@ -304,6 +326,87 @@ def ratings(n_persons: int = 1_500, n_items: int = 500, *, seed: int = 0) -> pl.
         }
     ).unique(["user_id", "item", "date"], maintain_order=True)
     return frame.select(pl.all().gather(pl.Series(rng.permutation(frame.height), dtype=pl.UInt32)))
+
+
+def visits(n: int = 5_000, *, seed: int = 0) -> pl.DataFrame:
+    """Make an extract of a German hospital: visits of invented patients, all cells text as such a system writes them.
+
+    Dates are ``31.12.2024``, decimals have commas, diagnoses are codes of ICD-10-GM. Write it with semicolons.
+
+    Parameters
+    ----------
+    n : int, default 5_000
+        Visits, 0 or more; about five of four patients.
+    seed : int, default 0
+        Seed of the random generator; the same arguments give the same table.
+
+    Returns
+    -------
+    polars.DataFrame
+        In no order.
+
+    Raises
+    ------
+    ValueError
+        If `n` is negative.
+
+    Examples
+    --------
+    >>> from hushtable.datasets import visits
+    >>> visits(100).columns[:6]
+    ['Patientennummer', 'Name', 'Geburtsdatum', 'Geschlecht', 'PLZ', 'Nationalität']
+    """
+    if n < 0:
+        msg = f"expected 0 visits or more, got {n}"
+        raise ValueError(msg)
+    rng = np.random.default_rng(seed)
+    patient = np.sort(rng.integers(0, max(1, 2 * n), n))
+    patients, who = np.unique(patient, return_inverse=True)
+    m = len(patients)
+    is_woman = rng.random(m) < 0.52
+    age = np.clip(rng.normal(58, 21, m), 0, 99)
+    born = np.datetime64("2024-01-01") - (age * 365.25).astype("timedelta64[D]")
+    town = np.array(_TOWNS, dtype=np.int64)[_draw(rng, _zipf(len(_TOWNS), 0.8), m)] + 2 * rng.integers(0, 20, m)
+    given = np.where(
+        is_woman,
+        np.array(_FEMALE_NAMES.split())[rng.integers(0, len(_FEMALE_NAMES.split()), m)],
+        np.array(_MALE_NAMES.split())[rng.integers(0, len(_MALE_NAMES.split()), m)],
+    )
+    family = np.array(_FAMILY_NAMES.split())[rng.integers(0, len(_FAMILY_NAMES.split()), m)]
+    job = np.array(list(_GERMAN_JOBS))[_draw(rng, list(_GERMAN_JOBS.values()), m)]
+    job[age < 18], job[age >= 67] = "Schüler", "Rentner"
+    of_patients = pl.DataFrame(
+        {
+            "Patientennummer": [f"P{number:07d}" for number in (patients * 7_919 + 31) % 9_999_991],
+            "Name": [f"{last}, {first}" for last, first in zip(family, given, strict=True)],
+            "Geburtsdatum": pl.Series(born.astype("datetime64[D]")).dt.strftime("%d.%m.%Y"),
+            "Geschlecht": np.where(is_woman, _FEMALE, _MALE),
+            "PLZ": town.astype(str),
+            "Nationalität": np.array(list(_STATES))[_draw(rng, list(_STATES.values()), m)],
+            "Beruf": job,
+            "Größe": _with_comma(rng.normal(np.where(is_woman, 1.66, 1.79), 0.07, m), 2),
+        }
+    )
+    codes = _ICD.split()
+    icd = np.array(codes)[_draw(rng, _zipf(len(codes), 0.6), n)]
+    admitted = np.datetime64("2024-01-01") + rng.integers(0, 366, n).astype("timedelta64[D]")
+    minute = 5 * rng.integers(0, 288, n)
+    of_visits = pl.DataFrame(
+        {
+            "Aufnahmedatum": pl.Series(admitted).dt.strftime("%d.%m.%Y"),
+            "Aufnahmezeit": [f"{each // 60:02d}:{each % 60:02d}" for each in minute.tolist()],
+            "Verweildauer": (1 + rng.poisson(4, n)).astype(str),
+            "Abteilung": [_WARDS[code[0]] for code in icd.tolist()],
+            "Hauptdiagnose": icd,
+            "CRP": _with_comma(rng.lognormal(2, 1.2, n), 1),
+        }
+    )
+    frame = pl.concat([of_patients[who], of_visits], how="horizontal")
+    return frame[rng.permutation(n)]
+
+
+def _with_comma(numbers: NDArray[np.float64], n_digits: int) -> pl.Series:
+    return pl.Series([f"{number:.{n_digits}f}".replace(".", ",") for number in numbers.tolist()], dtype=pl.String)
 
 
 def _draw(rng: np.random.Generator, weights: ArrayLike, n: int) -> NDArray[np.int64]:

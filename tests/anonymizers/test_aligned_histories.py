@@ -10,6 +10,7 @@ import pytest
 
 import hushtable as ht
 from command import done, run
+from hushtable.anonymizers import histories as aligned
 from hushtable.datasets import ratings
 from reading import holds
 
@@ -87,14 +88,32 @@ def small(random: Random) -> pl.DataFrame:
 
 
 def test_the_loss_is_near_the_least_and_never_below():
-    random, excess = Random(0), []
+    random, excess, bounds = Random(0), [], []
     for _ in range(12):
         data = small(random)
         release = protected(data, ht.LinkedKAnonymity(2), quasi_identifiers=["age", "ward"])
         least = least_loss(data, ["age", "ward"])
         assert release.loss >= least - 1e-9
+        assert release.trace.bound <= least + 1e-9
+        bounds.append(release.trace.bound / least if least else 1.0)
         excess.append(release.loss / least - 1 if least else release.loss)
     assert np.mean(excess) < 0.15
+    assert np.mean(bounds) > 0.6
+
+
+@pytest.mark.parametrize("k", [2, 5])
+def test_a_floor_is_told_in_the_unit_of_the_loss(k):
+    data = visits(30, 5).with_columns(age=pl.when(pl.col("day") % 9 == 0).then(None).otherwise(pl.col("age")))
+    trace = (release := protected(data, ht.LinkedKAnonymity(k))).trace
+    assert 0 < trace.bound <= release.loss
+    assert trace.gap == pytest.approx((release.loss - trace.bound) / release.loss)
+
+
+def test_no_floor_is_told_where_none_is_known(monkeypatch):
+    assert protected(visits(), ht.KMAnonymity(2, 2)).trace.bound is None
+    assert protected(visits(), ht.LinkedKAnonymity(2), hierarchies={"day": "auto"}).trace.bound is None
+    monkeypatch.setattr(aligned, "_MOST_PAIRS", 100)
+    assert protected(visits(), ht.LinkedKAnonymity(2)).trace.bound is None
 
 
 # An attacker who has the file alone.

@@ -16,6 +16,7 @@ from hushtable.recoding.layout import lay_out, places
 from hushtable.search.budget import THREADS
 from hushtable.tables.table import Table
 from searching import search
+from strategies import draws
 
 REGIONS = {"tree": {"south": ["graz", "linz, am"], "rest": ["bonn", "[1, 2]", "zürich 🏔"]}}
 METHODS = [Mondrian(), Mondrian(cut="median"), Mondrian(recoding="cut"), Mondrian(recoding="readable")]
@@ -25,6 +26,7 @@ ROW = st.tuples(
     st.none() | st.sampled_from(["low", "mid", "high"]),
     st.none() | st.sampled_from(["graz", "linz, am", "bonn", "[1, 2]", "zürich 🏔"]),
 )
+
 SCHEMA = {"age": pl.Int64, "job": pl.String, "grade": pl.Enum(["low", "mid", "high"]), "city": pl.String}
 
 
@@ -63,7 +65,7 @@ def _in_parts(monkeypatch):
 
 
 @pytest.mark.parametrize("method", METHODS, ids=repr)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=draws(60), deadline=None)
 @given(st.lists(ROW, min_size=1, max_size=25), st.integers(1, 3), st.randoms(use_true_random=False))
 def test_rows_fall_as_in_the_slow_walk(method, rows, k, random):
     table = Table.encode(pl.DataFrame(rows, schema=SCHEMA, orient="row"))
@@ -76,7 +78,7 @@ def test_rows_fall_as_in_the_slow_walk(method, rows, k, random):
     assert tree.walk().labels(batch.select(batch.names[::-1])).tolist() == expected.tolist()
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=draws(60), deadline=None)
 @given(st.lists(ROW, min_size=1, max_size=25), st.randoms(use_true_random=False))
 def test_codes_that_a_tree_does_not_know_go_right(rows, random):
     table = Table.encode(pl.DataFrame(rows, schema=SCHEMA, orient="row"))

@@ -14,6 +14,7 @@ from hypothesis import given, settings, strategies as st
 import hushtable as ht
 from command import done, run
 from hushtable.quality import of
+from strategies import draws
 from twins import naive, naive_full_domain as slow
 
 LETTERS = "abcdefg"
@@ -136,7 +137,7 @@ def levels_of(release):
     return tuple(int(cells.level.max(initial=0)) for cells in release.recoding.cells)
 
 
-@settings(max_examples=200)
+@settings(max_examples=draws(200))
 @given(
     cases(),
     st.lists(st.sampled_from(MODELS), min_size=1, max_size=2, unique=True),
@@ -173,7 +174,7 @@ MEASURES = {
 }
 
 
-@settings(max_examples=60)
+@settings(max_examples=draws(60))
 @given(cases(), st.sampled_from(sorted(LOSSES)), st.sampled_from([0.0, 0.3, 1.0]))
 def test_the_loss_is_what_is_measured_of_the_release(made, loss, limit):
     frame, hierarchies, case = made
@@ -187,7 +188,7 @@ def test_the_loss_is_what_is_measured_of_the_release(made, loss, limit):
     assert release.loss == pytest.approx(of(release, measure, **options), abs=1e-9)
 
 
-@settings(max_examples=60)
+@settings(max_examples=draws(60))
 @given(cases(), st.sampled_from(["arx_loss", "ncp", "precision", "non_uniform_entropy"]), st.data())
 def test_weights_are_those_of_columns(made, loss, data):
     frame, hierarchies, _ = made
@@ -202,7 +203,7 @@ def test_weights_are_those_of_columns(made, loss, data):
         assert release.loss == pytest.approx(of(release, "arx_loss", weights=weights), abs=1e-9)
 
 
-@settings(max_examples=60)
+@settings(max_examples=draws(60))
 @given(cases(), st.integers(1, 12), st.sampled_from([0.0, 0.3, 1.0]))
 def test_a_budget_gives_a_release_with_a_bound(made, n_nodes, limit):
     frame, hierarchies, case = made
@@ -227,7 +228,7 @@ def test_equal_losses_are_equal_whatever_the_lists_hold(tmp_path):
     assert [each.loss for each in release.alternatives] == [release.loss]
 
 
-@settings(max_examples=40)
+@settings(max_examples=draws(40))
 @given(cases(), st.sampled_from([0.0, 0.3]))
 def test_alternatives_are_other_nodes_that_hold(made, limit):
     frame, hierarchies, _ = made
@@ -380,7 +381,7 @@ def test_options_are_checked():
         ht.MinGen(tie_break=ht.ArxLoss())
 
 
-@settings(max_examples=200)
+@settings(max_examples=draws(200))
 @given(
     cases(),
     st.lists(st.sampled_from(MODELS), min_size=1, max_size=2, unique=True),

@@ -17,7 +17,7 @@ from hushtable.anonymizers.judging import Judge
 from hushtable.anonymizers.minimal import candidates, regroup, setpartition, smallest
 from hushtable.search.budget import Clock
 from hushtable.tables.table import Table
-from strategies import counted_tables
+from strategies import counted_tables, draws
 from twins.brute_force import Priced, candidates_of, cheapest, cheapest_partition
 
 JOBS = {"up": ["a", "b", "c"], "left": ["a", "b"]}
@@ -89,7 +89,7 @@ def protect(rows: list[tuple[Any, ...]], loss: Any, model: Any, **options: Any) 
 
 @pytest.mark.parametrize("notion", sorted(NOTIONS))
 @given(drawn=priced_tables(4, numbers=False), k=st.integers(1, 3))
-@settings(max_examples=60)
+@settings(max_examples=draws(60))
 def test_equal_to_trying_every_table(notion: str, drawn: Any, k: int) -> None:
     rows, loss = drawn
     assume(len(rows) >= k)
@@ -133,7 +133,7 @@ def test_diverse_blocks_are_of_any_size(drawn: Any, k: int, codes: list[str]) ->
 
 @pytest.mark.parametrize("notion", ["k", "global-k1"])
 @given(drawn=priced_tables(4, numbers=False))
-@settings(max_examples=40)
+@settings(max_examples=draws(40))
 def test_all_ties_are_found_and_each_once(notion: str, drawn: Any) -> None:
     rows, loss = drawn
     assume(len(rows) >= 2)
@@ -242,7 +242,7 @@ def test_a_second_loss_decides_among_ties(notion: Any) -> None:
 
 
 @given(table=counted_tables(max_rows=6, max_columns=2, min_rows=1), k=st.integers(1, 3))
-@settings(max_examples=40)
+@settings(max_examples=draws(40))
 def test_counted_rows_of_any_kind_verify_and_lose_no_more_than_one_class(table: Table, k: int) -> None:
     assume(table.n_records >= k)
     options: dict[str, Any] = {"quasi_identifiers": table.names, "models": [ht.KAnonymity(k)], "loss": "certainty"}

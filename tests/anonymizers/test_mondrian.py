@@ -16,6 +16,7 @@ from hushtable.anonymizers import parallel
 from hushtable.errors import ColumnError, InputError
 from hushtable.recoding.recoding import PublishedIntervals
 from searching import search
+from strategies import draws
 from twins import naive
 
 GRADES = ["low", "middle", "high", "top"]
@@ -110,7 +111,7 @@ def searched(method, table, models, **options):
 
 
 @METHODS
-@settings(max_examples=200)
+@settings(max_examples=draws(200))
 @given(tables(), model_lists())
 @example(one_column("age", [1]), [KAnonymity(1)])
 @example(one_column("same", ["x"] * 5), [KAnonymity(2)])
@@ -134,7 +135,7 @@ def test_it_cuts_as_its_slow_twin(method, table, models):
 
 
 @METHODS
-@settings(max_examples=50)
+@settings(max_examples=draws(50))
 @given(tables(), model_lists())
 def test_the_loss_of_tight_cells_is_the_set_ncp(method, table, models):
     found = searched(method, table, models)
@@ -146,7 +147,7 @@ def test_the_loss_of_tight_cells_is_the_set_ncp(method, table, models):
 
 
 @METHODS
-@settings(max_examples=50)
+@settings(max_examples=draws(50))
 @given(tables(), model_lists(), st.integers(1, 9))
 def test_small_chunks_and_little_room_change_nothing(method, table, models, pause):
     whole = searched(method, table, models)
@@ -164,7 +165,7 @@ def test_small_chunks_and_little_room_change_nothing(method, table, models, paus
 
 
 @METHODS
-@settings(max_examples=50)
+@settings(max_examples=draws(50))
 @given(tables(), model_lists(), st.integers(1, 12), st.integers(1, 5))
 def test_a_budget_in_nodes_leaves_unions_that_satisfy_the_models(method, table, models, n_nodes, pause):
     method = replace(method, recoding="cut")
@@ -200,14 +201,14 @@ def test_progress_rises_to_one(table, pause):
 
 @METHODS
 @pytest.mark.parametrize("style", ["tight", "cut"])
-@settings(max_examples=50)
+@settings(max_examples=draws(50))
 @given(tables(), model_lists())
 def test_every_record_is_inside_its_cell(method, style, table, models):
     method = Mondrian(cut=method.cut, recoding=style, n_rescored=method.n_rescored)
     assert_inside(table, searched(method, table, models))
 
 
-@settings(max_examples=50)
+@settings(max_examples=draws(50))
 @given(tables(), model_lists())
 def test_tight_cells_lie_inside_the_cells_of_the_cuts(table, models):
     tight, cells = (searched(Mondrian(recoding=style), table, models).recoding for style in ("tight", "cut"))
@@ -223,7 +224,7 @@ def test_tight_cells_lie_inside_the_cells_of_the_cuts(table, models):
 
 
 @pytest.mark.parametrize("name", ["age", "dose", "born", "grade", "city"])
-@settings(max_examples=50)
+@settings(max_examples=draws(50))
 @given(st.data())
 def test_cells_of_a_single_column_do_not_overlap(name, data):
     dtype, values = COLUMNS[name]

@@ -17,6 +17,7 @@ from hushtable.hierarchy import Hierarchy
 from hushtable.models import DeltaPresence, KMap, TCloseness
 from hushtable.quality.loss import SetNCP
 from searching import search
+from strategies import draws
 from twins import naive
 
 RELAXED = Mondrian(cut="median", strict=False)
@@ -171,7 +172,7 @@ ONE_CITY = st.lists(st.sampled_from(CITIES) | st.sampled_from([*CITIES, None]), 
 # Relaxed.
 
 
-@settings(max_examples=40)
+@settings(max_examples=draws(40))
 @given(frames(missing=False, numbers_only=True), st.integers(1, 4))
 def test_relaxed_halves_differ_by_at_most_one(frame, k):
     table = Table.encode(frame)
@@ -200,7 +201,7 @@ def test_relaxed_parts_equal_values():
 
 
 @pytest.mark.parametrize("exchange", [False, True])
-@settings(max_examples=40)
+@settings(max_examples=draws(40))
 @given(frames(), st.integers(1, 4), st.integers(1, 3))
 def test_relaxed_classes_satisfy_k_and_l_and_cover_their_records(exchange, frame, k, n_values):
     method = Mondrian(cut="median", strict=False, exchange=exchange)
@@ -303,7 +304,7 @@ def test_published_labels_are_nodes_that_cover_and_lose_what_their_leaves_say(st
 
 @pytest.mark.parametrize("style", ["tight", "label"])
 @pytest.mark.parametrize("exchange", [False, True])
-@settings(max_examples=40)
+@settings(max_examples=draws(40))
 @given(frame=frames(), k=st.integers(1, 4))
 def test_a_class_publishes_its_lowest_common_node(style, exchange, frame, k):
     if "city" not in frame.columns:
@@ -534,7 +535,7 @@ def test_weights_of_unknown_columns_are_refused():
 
 
 @pytest.mark.parametrize("cut", ["gain", "median"])
-@settings(max_examples=40)
+@settings(max_examples=draws(40))
 @given(table=counted(), k=st.integers(1, 5), n_values=st.integers(1, 3), t=st.sampled_from([0.4, 0.7, 1.0]))
 def test_exchange_never_loses_more_and_keeps_the_models(cut, table, k, n_values, t):
     models = [DistinctLDiversity(n_values, "ill"), TCloseness(t, "ill", "equal")]
@@ -549,7 +550,7 @@ def test_exchange_never_loses_more_and_keeps_the_models(cut, table, k, n_values,
 
 
 @pytest.mark.parametrize("style", ["tight", "label"])
-@settings(max_examples=40)
+@settings(max_examples=draws(40))
 @given(frames(), st.integers(2, 4))
 def test_exchange_never_loses_more_with_hierarchies(style, frame, k):
     if "city" not in frame.columns:
@@ -566,7 +567,7 @@ def test_exchange_never_loses_more_with_hierarchies_on_many_tables(given_):
     # The kernel exchanges by the run of children that a class spans, but a class publishes the node over them.
     rng = np.random.default_rng(1)
     worse = []
-    for _ in range(200):
+    for _ in range(draws(200)):
         n_rows, k = int(rng.integers(8, 40)), int(rng.integers(2, 5))
         frame = pl.DataFrame({"city": rng.choice(CITIES, n_rows), "age": rng.integers(0, 30, n_rows)})
         before, after = (
@@ -581,7 +582,7 @@ def test_exchange_never_loses_more_with_hierarchies_on_many_tables(given_):
 def test_exchange_never_loses_more_on_a_grid(missing):
     rng = np.random.default_rng(2)
     worse = []
-    for _ in range(300):
+    for _ in range(draws(300)):
         n_rows, k = int(rng.integers(8, 40)), int(rng.integers(2, 5))
         ages = [None if rng.random() < missing else int(age) for age in rng.integers(0, 30, n_rows)]
         frame = pl.DataFrame({"age": ages, "x": rng.integers(0, 30, n_rows)}, schema={"age": pl.Int64, "x": pl.Int64})
@@ -635,7 +636,7 @@ def test_a_budget_in_nodes_with_exchange_keeps_the_models(frame, k, nodes):
 
 
 @pytest.mark.parametrize("exchange", [False, True])
-@settings(max_examples=40)
+@settings(max_examples=draws(40))
 @given(table=counted(), k=st.integers(1, 5))
 def test_a_central_value_is_the_median_or_mode_of_its_class(exchange, table, k):
     release = anonymize(table, k, Mondrian(recoding="central", exchange=exchange))

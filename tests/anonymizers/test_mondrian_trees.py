@@ -16,6 +16,7 @@ from hushtable.models import DistinctLDiversity, KAnonymity
 from hushtable.recoding.layout import lay_out, pack, places
 from hushtable.tables.table import Table
 from searching import search
+from strategies import draws
 from twins import naive
 
 # Eight leaves and halves of halves: every share is a binary fraction, so that sums are exact.
@@ -161,7 +162,7 @@ RECORDS = st.lists(
 )
 
 
-@settings(max_examples=60)
+@settings(max_examples=draws(60))
 @given(records=RECORDS, k=st.integers(1, 4), l=st.integers(1, 2))
 @pytest.mark.parametrize("tree", [TREE, WIDE, FLAT], ids=["halves", "wide", "flat"])
 @pytest.mark.parametrize("cut", ["gain", "median"])
@@ -195,7 +196,7 @@ def test_the_search_along_a_tree_is_its_slow_twin(cut, tree, records, k, l):  # 
     assert classes == wanted
 
 
-@settings(max_examples=60)
+@settings(max_examples=draws(60))
 @given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 3)), min_size=1, max_size=30), st.integers(1, 4))
 def test_the_relaxed_search_is_its_slow_twin(rows, k):
     """Halve by the widest column that varies, equal values dealt by content, while both halves hold k."""

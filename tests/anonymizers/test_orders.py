@@ -9,7 +9,7 @@ from hypothesis import given, settings, strategies as st
 
 import hushtable as ht
 from hushtable.errors import HushError
-from strategies import tables
+from strategies import draws, tables
 
 METHODS = [
     *({"cut": cut, "recoding": style} for cut in ("gain", "median") for style in ("tight", "cut", "label", "set")),
@@ -32,7 +32,7 @@ def published(frame, names, **options):
 
 
 @pytest.mark.parametrize("method", METHODS, ids=lambda each: " ".join(map(str, each.values())))
-@settings(max_examples=40)
+@settings(max_examples=draws(40))
 @given(data=st.data())
 def test_the_order_of_rows_and_columns_changes_nothing(method, data):
     frame = data.draw(tables(min_rows=4, max_rows=30))

@@ -15,6 +15,7 @@ from hushtable.models import MODELS
 from hushtable.models.matching import MatchingNotion
 from hushtable.search.budget import THREADS
 from searching import problem_of
+from strategies import draws
 
 
 def parted(n_parts: int) -> Any:
@@ -22,7 +23,7 @@ def parted(n_parts: int) -> Any:
 
 
 @METHODS
-@settings(max_examples=60)
+@settings(max_examples=draws(60))
 @given(tables(max_rows=30), model_lists(), st.integers(2, 6))
 def test_parts_are_the_whole(method, table, models, n_parts):
     whole = searched(method, table, models)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import re
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -15,7 +16,8 @@ import hushtable as ht
 from campaign.outcome import Outcome
 from campaign.requests import Request, request
 from campaign.tables import COUNTED, FORMS, build, delimiter_of, records
-from judging_slow import failing_classes, is_suppressed, least_records, matches, untrue_cells
+from hushtable.hierarchy import Hierarchy, NamedSets
+from judging_slow import Terms, failing_classes, is_suppressed, least_records, matches, untrue_cells
 from reading import holds, measure, text_of
 
 
@@ -121,7 +123,7 @@ def suppressed_records(release: ht.Release) -> list[bool]:
 
 def judge(outcome: Outcome, asked: Request, release: ht.Release) -> None:
     """Let the slow judge look at a release."""
-    terms = asked.terms()
+    terms = _with_names(outcome, asked, release)
     names, published = records(release.frame)
     suppressed = suppressed_records(release)
     outcome.expect(
@@ -154,6 +156,26 @@ def judge(outcome: Outcome, asked: Request, release: ht.Release) -> None:
     _judge_suppressed(outcome, asked, suppressed, release)
     _judge_untouched(outcome, asked, published, original, left_out)
     _judge_leaks(outcome, asked, release, suppressed)
+
+
+def _with_names(outcome: Outcome, asked: Request, release: ht.Release) -> Terms:
+    """Return what the judge is told, with what the names of long sets hold: the release itself says it."""
+    terms = asked.terms()
+    labels = dict(terms.labels)
+    for name, tree in release.hierarchies.items():
+        if name in asked.ladders or not isinstance(tree, Hierarchy):
+            continue
+        held: dict[str, set[str | None]] = {}
+        if isinstance(tree.rule, NamedSets):
+            held = {label: {*members} for label, members in tree.rule.labels.items()}
+        for texts, codes in zip(tree.labels[1:-1], tree.level_codes[1:-1], strict=True):
+            for value, code in zip(tree.values, codes.tolist(), strict=True):
+                held.setdefault(texts[code], set()).add(value)
+        for label, values in held.items():
+            if told := re.fullmatch(r"other (?:\d+ )?\((\d+) values\)(?: \(\d+\))?", label):
+                outcome.expect(len(values) == int(told[1]), "a group has another number of values", (label, values))
+        labels[name] = {**held, **labels.get(name, {})}
+    return replace(terms, labels=labels)
 
 
 def _names(complaints: list[str]) -> str:

@@ -4,16 +4,16 @@ import json
 from pathlib import Path
 from random import Random
 
+import numpy as np
 import polars as pl
 import pytest
 from hypothesis import given, strategies as st
 
 import hushtable as ht
 from command import run
-from hushtable.claims import HistoryClaim, claim_from_dict
-from hushtable.claims.histories import _SETS
+from hushtable.claims import HistoryClaim, claim_from_dict, histories
 from hushtable.release import manifest
-from twins.naive_histories import fewest_values, is_km_anonymous, is_linked_k_anonymous
+from twins.naive_histories import fewest_values, is_km_anonymous, is_linked_k_anonymous, rare_sets
 
 SPECS = {"a": ht.ColumnSpec("category"), "b": ht.ColumnSpec("category")}
 
@@ -103,8 +103,9 @@ def test_rows_of_nobody_fail():
     assert [each.condition for each in verdict.failures] == ["every record says whose it is"]
 
 
-def test_a_sample_is_not_called_complete():
+def test_a_sample_is_not_called_complete(monkeypatch):
     random = Random(0)
+    monkeypatch.setattr(histories, "_ALL_SETS", 100)
     # Of 60 persons nobody is like another, and whatever two records are known, many have them.
     rows, persons = [], []
     for who in range(60):
@@ -116,8 +117,22 @@ def test_a_sample_is_not_called_complete():
     assert not verdict.complete
     (lack,) = verdict.unchecked.values()
     assert "a sample of" in lack
-    assert _SETS < 60 * 80 * 79 // 2
+    assert histories._SETS < 60 * 80 * 79 // 2
     assert verdict == verdict_of(rows, persons, [ht.KMAnonymity(2, 2)])
+
+
+def test_all_sets_of_records_are_looked_at(monkeypatch):
+    random = Random(0)
+    for at_once in (1, 5, 2**22):
+        monkeypatch.setattr(histories, "_AT_ONCE", at_once)
+        whose = np.array([random.randrange(-1, 8) for _ in range(40)], dtype=np.int32)
+        classes = np.array([random.randrange(5) for _ in whose])
+        counts = np.array([random.choice((1, 1, 2)) for _ in whose])
+        k, m = random.randint(2, 5), random.randint(1, 3)
+        found = histories.rare_sets(classes, whose, counts, k, m)
+        records = [(c, p) for c, p, n in zip(classes, whose, counts, strict=True) if p >= 0 for _ in range(n)]
+        assert sorted(map(tuple, np.column_stack(found).tolist())) == rare_sets(records, k, m)
+        assert len(found.persons) <= histories.count_sets(classes, whose, counts, m)
 
 
 # The doors.
@@ -187,21 +202,30 @@ def test_a_policy_and_the_command_judge_a_file(here, model):
         assert run("verify", name, "-p", "policy.yaml").code == code
 
 
-def test_a_folder_is_judged_as_a_file(here):
-    (here / "policy.yaml").write_text(RULES.format(who="other", model="linked-k-anonymity: 4"))
+@pytest.mark.parametrize("model", ["linked-k-anonymity: 4", "km-anonymity: {k: 4, m: 2}"])
+def test_a_folder_is_judged_as_a_file(here, model):
+    (here / "policy.yaml").write_text(RULES.format(who="other", model=model))
     policy = ht.Policy.read("policy.yaml")
     for part, rows in (("whole", VISITS), ("less", VISITS[1:])):
         (here / part).mkdir()
         rows[:3].write_parquet(here / part / "0.parquet")
         rows[3:].write_parquet(here / part / "1.parquet")
-        assert policy.verify(part).passed == (part == "whole")
+        expected = policy.verify(rows)
+        assert policy.verify(part) == expected
+        assert ht.verify(part, models=policy.models, sensitive=["ill"], **ASKED).passed == expected.passed
+        code = run("verify", part, "-p", "policy.yaml", "--no-manifest").code
+        assert (expected.passed, code) == ((True, 0) if part == "whole" else (False, 1))
+
+
+def test_methods_that_divide_records_are_refused():
+    asked = {"quasi_identifiers": ["age"], "person": "who", "roles": "trust"}
+    for method in ("mondrian", "full_domain", "local_recoding"):
+        with pytest.raises(ht.InputError, match="'linked-k-anonymity' judges all the records of a person"):
+            ht.anonymize(VISITS, models=[ht.LinkedKAnonymity(2)], method=method, **asked)
 
 
 @pytest.mark.parametrize("model", [ht.LinkedKAnonymity(2), ht.KMAnonymity(2, 2)])
-def test_methods_that_divide_records_are_refused(model):
-    for method in ("mondrian", "full_domain", "local_recoding"):
-        with pytest.raises(ht.InputError, match=f"'{model.name}' judges all the records of a person"):
-            ht.anonymize(VISITS, quasi_identifiers=["age"], models=[model], person="who", method=method, roles="trust")
+def test_a_release_has_to_tell_whose_records_are_whose(model):
     with pytest.raises(ht.InputError, match="nobody said whose record"):
         ht.anonymize(VISITS, quasi_identifiers=["age"], models=[model])
     with pytest.raises(ht.InputError, match="does not tell whose record"):

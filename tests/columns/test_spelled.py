@@ -15,7 +15,7 @@ from command import done, run
 from hushtable.columns.column import ColumnSpec
 from hushtable.io import frames
 from hushtable.policy import Policy
-from hushtable.release.exposure import ExposureLimit, measure_exposure
+from hushtable.release.exposure import ExposureLimit, KeptColumns, measure_exposure
 
 
 @pytest.fixture
@@ -146,12 +146,12 @@ def alone_by_definition(rows: list[tuple], persons: list[int | None], columns: i
 def test_the_gate_counts_persons(rows: list[tuple]) -> None:
     data = pl.DataFrame(rows, schema={"x": pl.Int64, "y": pl.String, "who": pl.Int64}, orient="row")
     frame, classes = frames.read(data), np.zeros(len(rows), dtype=np.int32)
-    found = measure_exposure(frame, classes, others=["x", "y"], person="who")
+    found = measure_exposure(frame, classes, KeptColumns(["x", "y"]), person="who")
     expected = alone_by_definition([row[:2] for row in rows], [row[2] for row in rows], 2)
     assert found.n_unique == expected
     apart = data.with_columns(who=pl.int_range(len(rows)))
-    by_record = measure_exposure(frame, classes, others=["x", "y"])
-    by_person = measure_exposure(frames.read(apart), classes, others=["x", "y"], person="who")
+    by_record = measure_exposure(frame, classes, KeptColumns(["x", "y"]))
+    by_person = measure_exposure(frames.read(apart), classes, KeptColumns(["x", "y"]), person="who")
     assert (by_person.n_unique, by_person.sets) == (by_record.n_unique, by_record.sets)
 
 

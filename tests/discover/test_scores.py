@@ -37,11 +37,12 @@ from hushtable.discover import scores
 from hushtable.errors import ColumnError, InputError
 from hushtable.tables.partition import Partition
 from hushtable.tables.table import Table
+from strategies import draws
 from twins import naive_scores as naive
 
 
 @given(cases(), st.randoms(use_true_random=False))
-@settings(max_examples=40)
+@settings(max_examples=draws(40))
 def test_neither_the_order_of_rows_nor_that_of_columns_matters(case, random):
     table = case.data if isinstance(case.data, Table) else Table.encode(case.data)
     rows = list(range(table.n_rows))
@@ -69,7 +70,7 @@ def test_neither_the_order_of_rows_nor_that_of_columns_matters(case, random):
 
 
 @given(cases())
-@settings(max_examples=40)
+@settings(max_examples=draws(40))
 def test_scores_keep_within_their_bounds(case):
     n = len(case.records)
     here = (case.data, case.columns)

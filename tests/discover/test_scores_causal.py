@@ -14,6 +14,7 @@ from score_cases import VARIANTS, counted, treatments, words_of
 from hushtable.discover import scores
 from hushtable.discover.scores.causal import CausalGraph, causal_graph
 from hushtable.errors import ColumnError, InputError
+from strategies import draws
 from twins import naive_scores as naive, naive_treatment
 
 
@@ -106,7 +107,7 @@ def test_what_is_not_installed_is_named_with_its_extra(module, call, monkeypatch
 
 
 @given(st.data())
-@settings(max_examples=50)
+@settings(max_examples=draws(50))
 def test_causal_importance_sums_the_rows_of_the_adjacency(data):
     names = tuple(f"c{j}" for j in range(data.draw(st.integers(1, 5))))
     upper = np.array(data.draw(st.lists(st.booleans(), min_size=len(names) ** 2, max_size=len(names) ** 2)))

@@ -12,7 +12,7 @@ import pytest
 import hushtable as ht
 from hushtable.engines import counting
 from hushtable.io import frames
-from hushtable.release.exposure import ExposureLimit, measure_exposure
+from hushtable.release.exposure import ExposureLimit, KeptColumns, measure_exposure
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -21,7 +21,7 @@ def test_hashes_count_what_memory_counts(seed, monkeypatch):
     rng = np.random.default_rng(seed)
     table = pl.DataFrame({name: rng.integers(0, width, 60) for name, width in zip("abc", (9, 25, 4), strict=True)})
     table = table.with_columns(pl.when(pl.col("a") > 0).then("a"))
-    whole = measure_exposure(frames.read(table), np.zeros(60, np.int32), others=list("abc"))
+    whole = measure_exposure(frames.read(table), np.zeros(60, np.int32), KeptColumns(list("abc")))
     found = counting.unique_records([table[:25].to_arrow(), table[25:].to_arrow()], list("abc"), 2, 1.0)
     assert (found[0], found[1], found[3]) == (60, whole.n_unique, 2)
 

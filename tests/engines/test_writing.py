@@ -18,7 +18,6 @@ from hushtable.claims import of_models, opened, seen
 from hushtable.engines import writing
 from hushtable.engines.files import Files
 from hushtable.engines.published_cells import PublishedCells
-from hushtable.engines.writing import write
 from hushtable.errors import ColumnError, InputError, VerificationError
 from hushtable.io import drafts
 from hushtable.release import manifest
@@ -44,6 +43,11 @@ def cells_of(files, columns=("age", "job", "n")):
 
 def claim(k=5):
     return of_models(("age", "job"), (ht.KAnonymity(k),))
+
+
+def write(batches, path, claim, facts, *, delimiter=",", rows_per_part=writing.ROWS_PER_PART, **given):
+    request = writing.WriteRequest(path, claim, facts, **given)
+    return writing.write(batches, request, delimiter=delimiter, rows_per_part=rows_per_part)
 
 
 def listing(folder):

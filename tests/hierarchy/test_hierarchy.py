@@ -18,6 +18,7 @@ from hushtable.errors import HierarchyError
 from hushtable.hierarchy import Hierarchy
 from hushtable.hierarchy.grid import plain
 from hushtable.hierarchy.rules import from_dict, to_dict
+from strategies import draws
 
 
 def column_of(texts: list[str], kind: str | None = None, order: list[str] | None = None) -> Column:
@@ -83,7 +84,7 @@ columns = st.one_of(
 
 
 @given(columns, st.data())
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=draws(300), deadline=None)
 def test_auto_makes_a_hierarchy_of_any_column(column: Column, data: st.DataObject) -> None:
     size = column.n_values
     counts = data.draw(st.none() | st.lists(st.integers(0, 1000), min_size=size, max_size=size))

@@ -3,7 +3,9 @@
 import errno
 import fcntl
 import os
+import signal
 import stat
+import sys
 import traceback
 from pathlib import Path
 
@@ -200,6 +202,34 @@ def test_whatever_stops_the_renaming_leaves_the_old_files(tmp_path, monkeypatch,
         write()
     assert old.read_text() == "old"
     assert list(tmp_path.iterdir()) == [old]
+
+
+def _write_new(*paths):
+    with drafts.replacing(*paths) as made:
+        for draft in made:
+            draft.write_text("new", encoding="utf-8")
+
+
+def test_a_signal_among_the_renames_waits_for_their_end(tmp_path, monkeypatch):
+    paths = (tmp_path / "a", tmp_path / "b")
+    for path in paths:
+        path.write_text("old", encoding="utf-8")
+    removing = Path.unlink
+
+    def removed(path: Path, missing_ok: bool = False) -> None:
+        if ".old" in path.name:
+            signal.raise_signal(signal.SIGTERM)
+        removing(path, missing_ok)
+
+    monkeypatch.setattr(Path, "unlink", removed)
+    before = signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    try:
+        with pytest.raises(SystemExit):
+            _write_new(*paths)
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a", "b"]
+    assert [path.read_text(encoding="utf-8") for path in paths] == ["new", "new"]
 
 
 def test_paths_among_arguments(tmp_path, monkeypatch):

@@ -21,6 +21,7 @@ from hushtable.recoding.recoding import Cells, Nodes, Recoding, Sets, Written
 from hushtable.tables.partition import Partition
 from hushtable.tables.table import Table
 from searching import search
+from strategies import draws
 from twins.tight_twin import tight
 
 WORDS = [f"word {i}" for i in range(14)]
@@ -38,6 +39,7 @@ ROW = st.tuples(
     st.none() | st.sampled_from(["low", "mid", "high"]),
     st.none() | st.sampled_from(["110", "111", "123", "200", "210"]),
 )
+
 ROWS = st.lists(ROW, min_size=2, max_size=25)
 SOME = [
     (i * 7 % 40, i % 9 / 10, WORDS[i * 5 % 14], ["low", "mid", "high"][i % 3], ["110", "111", "210"][i % 3])
@@ -105,7 +107,7 @@ def test_the_styles_make_every_kind_of_cells():
 
 
 @pytest.mark.parametrize("style", publish.STYLES)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=draws(60), deadline=None)
 @given(ROWS, st.randoms(use_true_random=False))
 def test_parts_put_together_are_the_whole(style, rows, random):
     whole = drawn(rows, style, random)
@@ -228,7 +230,7 @@ def test_labels_are_made_once_and_do_not_pickle(monkeypatch):
         recoding.labels("no such column")
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=draws(60), deadline=None)
 @given(st.lists(st.tuples(st.integers(-(2**62), 2**62) | st.integers(-2, 2), st.integers(-2, 2)), min_size=1))
 def test_distinct_pairs_are_those_of_numpy(pairs):
     whole = np.array(pairs)

@@ -13,6 +13,7 @@ from hushtable.claims import covered_by
 from hushtable.columns import ColumnSpec, cells
 from hushtable.hierarchy import CodeGrid, Codes, are_codes
 from reading import holds
+from strategies import draws
 
 READABLE = ht.Mondrian(recoding="readable")
 PATTERNS = ("99999", "A99", "99-A", "9999 AA", "A99.9")
@@ -28,7 +29,7 @@ def codes_of(draw, least=2):
     return sorted(draw(st.sets(one, min_size=least, max_size=40)))
 
 
-@settings(max_examples=200)
+@settings(max_examples=draws(200))
 @given(codes_of(), st.data())
 def test_a_range_reads_as_the_codes_that_it_was_written_for(texts, data):
     lengths = data.draw(st.sampled_from((None, (3, 1), (2,), (1,))))

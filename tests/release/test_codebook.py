@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from string import ascii_lowercase, ascii_uppercase
 from typing import Any
 
 import polars as pl
@@ -137,9 +138,11 @@ def test_rules_are_told_in_words_and_list_nothing(rule: Any, words: str) -> None
     assert "labels" not in told
 
 
-def grouped(values: list[str], labels: list[str], k: int, **claimed: Any) -> dict[str, Any]:
+def grouped(
+    values: list[str], labels: list[str], k: int, whose: list[str] | None = None, **claimed: Any
+) -> dict[str, Any]:
     """What is told of a column whose labels were made from the data."""
-    frame = pl.DataFrame({"x": values, "person": [str(i) for i in range(len(values))]})
+    frame = pl.DataFrame({"x": values, "person": whose or [str(i) for i in range(len(values))]})
     distinct = sorted(set(labels))
     codes = pl.Series([distinct.index(label) for label in labels], dtype=pl.Int32).to_numpy()
     edition = Edition(frames.read(frame), ("x",), {"x": Rewritten(codes.copy(), tuple(distinct))})
@@ -161,10 +164,31 @@ def test_a_value_of_a_group_is_listed_where_k_records_hold_it(rows: list[tuple[s
         assert told["labels"][label] == {"covers": listed, "n_rare": len(counts) - len(listed)}
 
 
-def test_where_persons_are_counted_no_value_of_a_group_is_listed() -> None:
+def test_where_persons_are_counted_a_value_of_a_group_is_listed_that_k_persons_have() -> None:
     values, labels = ["a"] * 6 + ["b"], ["low"] * 7
     assert grouped(values, labels, 2)["labels"] == {"low": {"covers": ["a"], "n_rare": 1}}
-    assert grouped(values, labels, 2, person="person")["labels"] == {"low": {"covers": [], "n_rare": 2}}
+    assert grouped(values, labels, 2, person="person")["labels"] == {"low": {"covers": ["a"], "n_rare": 1}}
+    one = grouped(values, labels, 2, person="person", whose=["p"] * 6 + ["q"])
+    assert one["labels"] == {"low": {"covers": [], "n_rare": 2}}
+
+
+@pytest.mark.filterwarnings("ignore:column 'town' has 400 values")
+def test_a_codebook_of_many_labels_is_cut_and_says_where_all_are(tmp_path: Path) -> None:
+    towns = [f"{a}{b}ville" for a in ascii_uppercase[:20] for b in ascii_lowercase[:20]]
+    data = pl.DataFrame({"town": towns * 5})
+    release = ht.anonymize(
+        data,
+        quasi_identifiers=["town"],
+        models=[ht.KAnonymity(25)],
+        method=ht.Mondrian(recoding="readable", max_listed=1),
+    )
+    release.write(tmp_path / "out.csv")
+    to_read, told = codebook_paths(tmp_path / "out.csv")
+    labels = json.loads(told.read_text(encoding="utf-8"))["columns"][0]["labels"]
+    printed = to_read.read_text(encoding="utf-8")
+    assert f"{len(labels) - 20} more labels of this column: `out.csv.codebook.json` lists all." in printed
+    assert printed.count("(5 values)` | 5 rare values |") == 20
+    assert sum(-(-len(line) // 90) or 1 for line in printed.splitlines()) <= 120
 
 
 def test_rare_values_are_counted_in_words() -> None:

@@ -18,12 +18,13 @@ from command import done, run
 from hushtable.io import frames
 from hushtable.policy import Policy
 from hushtable.release import exposure, manifest
-from hushtable.release.exposure import Exposure, ExposureLimit, Uniques, measure_exposure
+from hushtable.release.exposure import Exposure, ExposureLimit, KeptColumns, Uniques, measure_exposure
 from hushtable.tables.table import Table
 from strategies import counted_tables, tables
 from twins.naive_exposure import alone, lone, told
 
 WORD = "Zq7Xcanary"
+NAMES_OF_COLUMNS = {field.name for field in dataclasses.fields(KeptColumns)}
 
 
 def of(data: Any, classes: Sequence[int] | None = None, **options: Any) -> Exposure:
@@ -31,7 +32,8 @@ def of(data: Any, classes: Sequence[int] | None = None, **options: Any) -> Expos
     source = data if isinstance(data, Table) else frames.read(data)
     names = source.names if isinstance(source, Table) else source.columns
     labels = np.zeros(source.n_rows, np.int32) if classes is None else np.array(classes, np.int32)
-    return measure_exposure(source, labels, **{"others": names, **options})
+    columns = {"others": names} | {name: options.pop(name) for name in NAMES_OF_COLUMNS & options.keys()}
+    return measure_exposure(source, labels, KeptColumns(**columns), **options)
 
 
 def assert_as_by_hand(

@@ -9,6 +9,7 @@ from hypothesis import assume, given, settings, strategies as st
 
 import hushtable as ht
 from command import done, run
+from strategies import draws
 
 NAMES = ["age", "sex"]
 
@@ -230,7 +231,7 @@ def test_assess_counts_persons():
     assert by_person.average_risk == pytest.approx((3 / 2 + 1) / 4)
 
 
-@settings(max_examples=40)
+@settings(max_examples=draws(40))
 @given(
     rows=st.lists(
         st.tuples(

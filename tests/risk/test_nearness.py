@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 import hushtable as ht
+from strategies import draws
 
 DAY = dt.date(2024, 1, 1)
 rows = st.lists(
@@ -41,7 +42,7 @@ def near(one, other, reach, columns):
     )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=draws(60), deadline=None)
 @given(rows, st.integers(0, 4), st.integers(0, 20))
 def test_equal_brute_force(cells, years, days):
     reach, tolerance = (years, 0, days), {"age": years, "day": dt.timedelta(days)}

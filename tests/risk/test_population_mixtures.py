@@ -6,6 +6,7 @@ from drawing import even, lognormal, lumpy, sample
 from hypothesis import given, settings, strategies as st
 
 from hushtable.risk.population import SampleClasses, bounds, mixtures, npmle
+from strategies import draws
 from twins import naive_population as naive
 
 SMALL = st.lists(st.integers(1, 4), min_size=1, max_size=7)
@@ -23,7 +24,7 @@ def test_the_mixture_is_that_of_the_slow_twin(sizes):
 
 
 @given(SMALL, st.sampled_from([0.5, 1.0, 3.0]))
-@settings(max_examples=40)
+@settings(max_examples=draws(40))
 def test_bounds_are_those_of_the_slow_twin(sizes, z):
     found = bounds(SampleClasses.of(sizes, PEOPLE), z=z)
     slow = naive.bounds(sizes, PEOPLE, z)

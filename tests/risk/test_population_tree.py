@@ -10,6 +10,7 @@ from hypothesis import given, settings, strategies as st
 from hushtable.risk.population import SampleClasses, chow_liu, expected
 from hushtable.tables.partition import Partition
 from hushtable.tables.table import Table
+from strategies import draws
 from twins import naive_population as naive
 
 
@@ -23,7 +24,7 @@ def tables(draw):
 
 
 @given(tables())
-@settings(max_examples=60)
+@settings(max_examples=draws(60))
 def test_the_tree_is_that_of_the_slow_twin(table):
     codes, counts = table
     found = chow_liu(np.array(codes, dtype=np.int32), [3] * len(codes), np.array(counts))

@@ -11,6 +11,7 @@ from hypothesis import given, settings, strategies as st
 import hushtable as ht
 from hushtable.risk.population import SampleClasses, TreeRisk, dankar, pitman, population_uniqueness, snb, zayatz
 from hushtable.risk.population.superpopulation import fit_pitman, fit_snb
+from strategies import draws
 from twins import naive_population as naive
 
 NAMES = ["zayatz", "pitman", "snb", "npmle", "tree", "dankar"]
@@ -24,7 +25,7 @@ def test_zayatz_is_that_of_the_slow_twin(sizes, more):
 
 
 @given(MIXED, st.floats(0.001, 0.999), st.floats(1e-3, 1e3))
-@settings(max_examples=50)
+@settings(max_examples=draws(50))
 def test_pitmans_fit_has_the_greatest_likelihood(sizes, alpha, above):
     fitted = fit_pitman(SampleClasses.of(sizes, 10_000))
     if fitted is not None:
@@ -33,7 +34,7 @@ def test_pitmans_fit_has_the_greatest_likelihood(sizes, alpha, above):
 
 
 @given(MIXED, st.floats(0.01, 5), st.floats(0.1, 0.99))
-@settings(max_examples=50)
+@settings(max_examples=draws(50))
 def test_the_fit_of_the_snb_has_the_greatest_likelihood(sizes, alpha, beta):
     fitted = fit_snb(SampleClasses.of(sizes, 4 * sum(sizes)))
     if fitted is not None and fitted[1] > 0.02:  # the slow twin sees classes of up to 4,000 people

@@ -12,6 +12,7 @@ from hypothesis import given, settings, strategies as st
 import hushtable as ht
 from hushtable.risk.attacks.few_records import _DrawnRecords
 from hushtable.tables import persons_of
+from strategies import draws
 from twins import naive_attacks
 
 DAY = dt.date(2024, 3, 1)
@@ -37,7 +38,7 @@ def table_of(rows: list[tuple[int | None, str, int, int | None]]) -> pl.DataFram
     )  # fmt: skip
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=draws(60), deadline=None)
 @given(records, st.integers(1, 3), st.integers(0, 2), st.integers(0, 20), st.integers(2, 4))
 def test_equals_brute_force(rows, n_known, stars, days, k):
     data = table_of(rows)

@@ -61,3 +61,20 @@ def fewest_values(rows: Sequence[tuple[Any, ...]], persons: Sequence[Any], value
     for row, person, value in zip(rows, persons, values, strict=True):
         found[row, told[person]] |= {value}
     return min(len(each) for each in found.values())
+
+
+def rare_sets(records: Sequence[tuple[int, int]], k: int, m: int) -> list[tuple[int, ...]]:
+    """Sets of m records, as (person, their classes, how many persons hold them), that fewer than k persons hold."""
+    of_person = histories([row for row, _ in records], [who for _, who in records])
+    held = {
+        who: {n: {tuple(sorted(each)) for each in combinations(rows, n)} for n in range(1, m + 1)}
+        for who, rows in of_person.items()
+    }
+    found = []
+    for who, rows in of_person.items():
+        size = min(m, len(rows))
+        for known in held[who][size]:
+            n = sum(known in others[size] for others in held.values())
+            if n < k:
+                found.append((who, *known, *[-1] * (m - size), n))
+    return sorted(found)

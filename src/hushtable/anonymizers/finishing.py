@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -22,7 +22,33 @@ from hushtable.recoding import Recoding
 from hushtable.release import Release
 from hushtable.tables import Partition, Table
 
-__all__ = ["release_of"]
+__all__ = ["Searched", "release_of"]
+
+
+class Searched(NamedTuple):
+    """What a search came to.
+
+    Attributes
+    ----------
+    prepared : Prepared
+        The table that was searched.
+    whole : Judge
+        Of all its rows.
+    found : Found
+        Classes of the rows that the search saw, and what they publish.
+    spread : callable
+        Returns for classes of those rows the classes of all rows; label -1: suppressed.
+    """
+
+    prepared: Prepared
+    whole: Judge
+    found: Found
+    spread: Callable[[Partition], Partition]
+
+    @property
+    def partition(self) -> Partition:
+        """The classes of all rows."""
+        return self.spread(self.found.partition)
 
 
 def release_of(prepared: Prepared, whole: Judge, asked: Request, found: Found, partition: Partition) -> Release:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import insort
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar, Final, NamedTuple
@@ -13,6 +14,7 @@ from hushtable.anonymizers import publish
 from hushtable.anonymizers.judging import Judge
 from hushtable.anonymizers.method import Found, Offers, Problem
 from hushtable.errors import InfeasibleError, InputError, check_whole, listed, with_hint
+from hushtable.models import LinkedKAnonymity
 from hushtable.recoding import Axis, Recoding, lay_out, relative
 from hushtable.search import Clock
 from hushtable.tables import Partition
@@ -20,9 +22,11 @@ from hushtable.tables import Partition
 __all__ = ["Histories"]
 
 _STEPS_PER_PERSON: Final = 30
-_MOST_STEPS: Final = 3_000
+_MOST_STEPS: Final = 15_000
 _FEWEST_STEPS: Final = 600
-_HEAT: Final = 0.3  # of the mean cost of a group
+_HEAT: Final = 0.02  # of the mean cost of a group
+_NEAR: Final = 3  # groups away; groups that were cut last lie side by side, and are alike
+_MOST_PAIRS: Final = 10**7  # of records that are compared for a floor
 _OF_TIME: Final = 1e3  # how much more than all other columns the time decides which records are aligned
 
 
@@ -43,9 +47,14 @@ class Histories:
     -----
     Persons are cut at medians of how many records they have and where these lie in each column, as Mondrian cuts
     records; or, where that leaves out more than may be suppressed, they are grouped so that as few records as possible
-    are left out, which takes O(k persons). A simulated annealing then exchanges and moves persons between groups: 30
-    steps a person, from 600 to 3,000, which ``Budget(nodes=)`` counts. The person with the fewest records begins the
-    alignment of a group; the records of each other are assigned so that the published cells grow least.
+    are left out, which takes O(k persons). A simulated annealing then exchanges and moves persons between groups that
+    are alike: 30 steps a person, from 600 to 15,000, which ``Budget(nodes=)`` counts. The person with the fewest
+    records begins the alignment of a group; the records of each other are assigned so that the published cells grow
+    least.
+
+    Where linked k-anonymity is asked without hierarchies, of up to 3,000 records, the trace has a floor under the loss
+    of every release: the records of a person lie beside those of k - 1 others, so each person costs at least what the
+    (k-1)-th nearest history costs, and each record at least what the (k-1)-th nearest person's costs.
 
     Where nothing says whose record a row is, every record is a person. Hierarchies are published, and taken for
     intervals of their order in the search. The idea of groups of equal records of several is that of Gong et al.,
@@ -95,7 +104,14 @@ class Histories:
         if not any(model.needs.histories for model in problem.judge.models):
             labels, recoding = _merged(labels, recoding)
             n_classes = int(labels.max()) + 1
-        trace = clock.trace(repr(self), n_steps, complete=not is_ended, seed=self.seed)
+        trace = clock.trace(
+            repr(self),
+            n_steps,
+            value=found.cost / crowd.n_cells,
+            bound=None if is_ended else _floor(crowd, problem),
+            complete=not is_ended,
+            seed=self.seed,
+        )
         return Found(Partition.from_labels(labels, n_classes, problem.table.counts), recoding, trace)
 
 
@@ -338,7 +354,8 @@ def _annealed(
         if clock.is_over(step + 1):
             return best, step, True
         clock.tell(step / n_steps)
-        one, other = rng.choice(len(groups), 2, replace=False).tolist()
+        one = int(rng.integers(len(groups)))
+        other = (one + int(rng.integers(1, 1 + min(_NEAR, len(groups) - 1)))) % len(groups)
         changed = _changed(groups[one], groups[other], judge.min_size, rng)
         (of_one, cost_one, out_one), (of_other, cost_other, out_other) = (
             (each, *_aligned(crowd, each)[1:]) for each in changed
@@ -380,3 +397,37 @@ def _merged(labels: CodeArray, recoding: Recoding) -> tuple[CodeArray, Recoding]
     _, first, class_of = np.unique(recoding.combinations()[:-1], return_index=True, return_inverse=True)
     merged = np.append(class_of.reshape(-1), -1)[labels].astype(np.int32)
     return merged, recoding.take(first)
+
+
+def _floor(crowd: _Crowd, problem: Problem) -> float | None:
+    """Return what no release loses less than where k persons have equal histories; None where that is not known."""
+    k = max((model.k for model in problem.judge.models if isinstance(model, LinkedKAnonymity)), default=0)
+    n_records = np.array([len(rows) for rows in crowd.rows])
+    is_own_cost = not problem.n_gone and not crowd.n_nobodys and not problem.ladders.keys() & set(problem.columns)
+    if k < 2 or not is_own_cost or int(n_records.sum()) ** 2 > _MOST_PAIRS:
+        return None
+    places, starts = crowd.places[np.concatenate(crowd.rows)], np.cumsum(n_records) - n_records
+    return sum(_least(crowd, person, places, starts, n_records, k) for person in range(len(starts))) / crowd.n_cells
+
+
+def _least(crowd: _Crowd, person: int, places: FloatArray, starts: CountArray, n_records: CountArray, k: int) -> float:
+    """Return what the records of a person cost at least; no record costs more than one that is left out."""
+    from scipy.optimize import linear_sum_assignment
+
+    own = crowd.places[crowd.rows[person]]
+    both = np.stack(np.broadcast_arrays(own[:, None], places[None]))
+    costs = (_shares(crowd, both, crowd.shares > 0) * crowd.weights).sum(axis=2)
+    nearest = np.minimum.reduceat(costs, starts, axis=1)
+    nearest[:, person] = np.inf
+    by_record = float(np.partition(nearest, k - 2, axis=1)[:, k - 2].sum())
+    n_aligned = np.minimum(len(own), n_records)
+    left_out = (len(own) - n_aligned) * crowd.weights.sum()
+    low = np.cumsum(np.sort(nearest, axis=0), axis=0)[n_aligned - 1, np.arange(len(starts))] + left_out
+    found: list[float] = []
+    for other in np.argsort(low, kind="stable").tolist():
+        if len(found) >= k - 1 and low[other] >= found[k - 2]:
+            break
+        block = costs[:, starts[other] : starts[other] + n_records[other]]
+        chosen = linear_sum_assignment(block)
+        insort(found, float(block[chosen].sum() + left_out[other]))
+    return max(by_record, found[k - 2])

@@ -237,7 +237,8 @@ def _check_models(name: str, offers: Offers, models: Sequence[PrivacyModel]) -> 
         ways = f"methods that align histories: {listed(able)}; or" if able else "No method does yet:"
         msg = with_hint(
             f"{name} divides records, and {listed(linked)} judges all the records of a person together.",
-            f"{ways} unlink the records (`action: fresh`) and ask for k-anonymity.",
+            f"{ways} ask for km-anonymity alone, which every method takes; or unlink the records (`action: fresh`) and "
+            "ask for k-anonymity.",
         )
         raise InputError(msg)
     counting = [model.name for model in models if model.needs.population]

@@ -424,7 +424,7 @@ def _loss(problem: Problem, found: Found) -> float:
 
 _N_RESCORED: Final = 4
 _MAX_LISTED: Final = 4
-_MAX_LENGTH: Final = 48
+_MAX_LENGTH: Final = 40
 _MOST_RESCORED: Final = 1_000_000
 _MOST_MARGIN: Final = 10**15  # records; with any k it still fits the kernels' numbers
 

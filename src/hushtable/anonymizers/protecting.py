@@ -1,6 +1,7 @@
-"""Protecting methods: a table and a request in, a release out.
+"""Carry out a request: code the table, suppress what no class could hold, search, and make the release.
 
-Suppress as few records as it takes for a table to be able to satisfy its models at all.
+If the whole table as one class fails a model, no release can satisfy it. `offending_rows` then chooses the records to
+suppress; the method searches over the rest.
 """
 
 from __future__ import annotations
@@ -14,9 +15,10 @@ import numpy as np
 
 from hushtable._types import BoolArray, CodeArray, CountArray
 from hushtable.anonymizers.checks import warn_of_doubts
-from hushtable.anonymizers.finishing import release_of
+from hushtable.anonymizers.finishing import Searched, release_of
 from hushtable.anonymizers.fitting import Learner
 from hushtable.anonymizers.judging import Judge
+from hushtable.anonymizers.known_records import hide_known, is_hiding_known
 from hushtable.anonymizers.method import Found, Problem, check_asked
 from hushtable.anonymizers.preparation import Prepared, prepare
 from hushtable.anonymizers.request import Request
@@ -152,8 +154,26 @@ def protect(data: Any, asked: Request) -> Release:
 
 
 def carry_out(prepared: Prepared, asked: Request) -> Release:
-    """Carry out a request for a table that was prepared for one of the same columns."""
+    """Carry out a request for a prepared table. Several requests of the same columns may share the table."""
     check_memory(_COMPILER, "compiling the kernels", "end other programs, or use a machine with more memory.")
+    if is_hiding_known(asked):
+        release = hide_known(prepared, asked, _searched)
+        asked.clock.tell(1.0)
+        return replace(release, learner=Learner(asked))
+    searched = _searched(prepared, asked)
+    asked.clock.tell(1.0)
+
+    def released(found: Found, partition: Partition) -> Release:
+        release = release_of(searched.prepared, searched.whole, asked, found, partition)
+        return replace(release, learner=Learner(asked))
+
+    others = tuple(released(other, searched.spread(other.partition)) for other in searched.found.others)
+    release = replace(released(searched.found, searched.partition), alternatives=others)
+    return release if searched.found.spared is None else _with_floor(release, searched.found.spared)
+
+
+def _searched(prepared: Prepared, asked: Request) -> Searched:
+    """Search for classes of a table that was prepared for a request of the same columns."""
     prepared = prepared.for_request(asked)
     if asked.method.offers.parts_equal_records:
         prepared = prepared.one_by_one()
@@ -193,22 +213,18 @@ def carry_out(prepared: Prepared, asked: Request) -> Release:
     if notion is None and not (most and finds_failing):
         judge.check_feasible()
     found = asked.method.search(problem)
-    asked.clock.tell(1.0)
     judge.check_classes(found.partition)
 
-    def released(found: Found) -> Release:
-        partition = found.partition
-        if inverse is not None or n_gone:
-            labels = _spread(partition.labels, inverse, suppressed)
-            partition = Partition.from_labels(labels, partition.n_classes, table.counts)
-        return replace(release_of(prepared, whole, asked, found, partition), learner=Learner(asked))
+    def spread(partition: Partition) -> Partition:
+        if inverse is None and not n_gone:
+            return partition
+        return Partition.from_labels(_spread(partition.labels, inverse, suppressed), partition.n_classes, table.counts)
 
-    release = replace(released(found), alternatives=tuple(released(other) for other in found.others))
-    return release if found.spared is None else _with_floor(release, found.spared)
+    return Searched(prepared, whole, found, spread)
 
 
 def _with_floor(release: Release, budget: Budget) -> Release:
-    """Return a release with a floor under its loss, where one is known."""
+    """Return a release with a lower bound of its loss, if one can be computed."""
     try:
         return release.with_bound(budget)
     except InputError:
@@ -216,7 +232,10 @@ def _with_floor(release: Release, budget: Budget) -> Release:
 
 
 def _judge(kept: Table, people: Table | None, whole: Judge, *, apart: bool) -> tuple[Judge, CodeArray]:
-    """Return the judge of the rows that a search sees, and which of them each row that is kept became."""
+    """Return the judge of the rows that a search sees, and for every kept row the position of its row among them.
+
+    Equal rows are merged into one, unless they are to be told apart.
+    """
     everyone = kept if people is None else kept.with_population(people)
     if apart:
         order = by_content(everyone)

@@ -19,7 +19,12 @@ from .grouping import (
     match_sizes as match_sizes,
     published_cells as published_cells,
 )
-from .histories import HistoryClaim as HistoryClaim
+from .histories import (
+    HistoryClaim as HistoryClaim,
+    RareSets as RareSets,
+    count_sets as count_sets,
+    rare_sets as rare_sets,
+)
 from .independence import Independence as Independence
 from .linked import Known as Known, Linkage as Linkage, count_linked as count_linked, linked_in as linked_in
 from .matchings import Matchings as Matchings

@@ -332,6 +332,11 @@ class Classes:
         """How many the smallest class has to hold, by models and limits."""
         return max(self.limits.smallest_class, *(model.min_size for model in self.models))
 
+    @property
+    def n_known(self) -> int | None:
+        """The most records of a person that a reader is taken to know, where the claim says so."""
+        return None
+
     def condition(self, model: PrivacyModel) -> str:
         """Return a model in words."""
         return describe(model) if self.person is None else f"{describe(model)}, by persons"

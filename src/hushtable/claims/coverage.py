@@ -9,7 +9,7 @@ from typing import Any, Final
 import numpy as np
 
 from hushtable._types import BoolArray, CodeArray, CountArray
-from hushtable.columns import Cell, Column, ColumnSpec, Ends, from_texts, read
+from hushtable.columns import Cell, Column, ColumnSpec, Ends, from_texts, read, whole_days
 from hushtable.errors import ColumnError, InputError, with_hint
 from hushtable.hierarchy import Codes, Hierarchy, NamedSets, to_exact
 from hushtable.search import check_memory
@@ -58,25 +58,12 @@ def count_covered(
         A cell is a bound, and the column a category; or the kind of a column, which was not
         given, decides what its cells cover.
     """
-    box, row = _pairs(published, classes, people, rows, specs, hierarchies, names)
+    box, row = pair_rows(published, classes, people, rows, specs, hierarchies, names)
     # Sums of whole numbers below 2^53 are exact in bincount's floats.
     covered = np.bincount(box, weights=counts[row], minlength=classes.shape[1])
     left = np.ones(rows.shape[1], dtype=bool)
     left[row] = False
     return covered.astype(np.int64), int(counts[left].sum())
-
-
-def pair_rows(
-    published: Sequence[Sequence[str | None]],
-    classes: CodeArray,
-    people: Sequence[Sequence[str | None]],
-    rows: CodeArray,
-    specs: Sequence[ColumnSpec],
-    hierarchies: Sequence[Any],
-    names: Sequence[str] = (),
-) -> tuple[CountArray, CountArray]:
-    """Return the pairs of a class and a row that it covers; arguments as for `count_covered`."""
-    return _pairs(published, classes, people, rows, specs, hierarchies, names)
 
 
 def fewest_persons(
@@ -163,7 +150,7 @@ def n_below(bounds: Sequence[str], column: Column, *, is_closed: bool = False) -
             ],
             dtype=np.int64,
         )
-    values, codes = from_texts(column.name, list(bounds), column.kind)
+    values, codes = from_texts(column.name, whole_days(bounds), column.kind)
     counted = np.searchsorted(column.values, values.values, side="right" if is_closed else "left")
     return np.asarray(counted[codes])
 
@@ -193,7 +180,7 @@ def _count_below(out: CountArray, bounds: Sequence[tuple[int, str]], column: Col
         out[[i for i, _ in bounds]] = [counted[bound] for _, bound in bounds]
 
 
-def _pairs(
+def pair_rows(
     published: Sequence[Sequence[str | None]],
     classes: CodeArray,
     people: Sequence[Sequence[str | None]],
@@ -202,7 +189,7 @@ def _pairs(
     hierarchies: Sequence[Any],
     names: Sequence[str] = (),
 ) -> tuple[CountArray, CountArray]:
-    """Return all pairs of a class and a row that it covers, in no order.
+    """Return all pairs of a class and a row that it covers, in no order; arguments as for `count_covered`.
 
     Rows and classes are halved together, column by column, as boxes and points: a class goes where it may cover a row.
     What is left is compared. Without overlaps that takes O(n log n) for n rows, and memory for the pairs alone.

@@ -69,7 +69,7 @@ def match_sizes(codes: CodeArray, counts: CountArray, missing: Missing) -> Count
     return sizes
 
 
-def label_rows(codes: CodeArray) -> tuple[CountArray, CountArray]:
+def label_rows(codes: CodeArray | CountArray) -> tuple[CountArray, CountArray]:
     """Label equal rows alike; return the labels and the first row of each."""
     keys = np.zeros(codes.shape[1], dtype=np.int64)
     n_keys = 1

@@ -6,15 +6,15 @@ history that they are part of: whoever is in a class of k persons has a history 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
+from itertools import combinations, pairwise
 from math import comb
 from typing import Any, ClassVar, Final, NamedTuple
 
 import numpy as np
 
-from hushtable._types import BoolArray, CodeArray, CountArray
+from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray
 from hushtable.claims.classes import Classes, Judgement
 from hushtable.claims.grouping import Grouped, label_rows
 from hushtable.claims.linked import count_fitting, indexed
@@ -24,9 +24,11 @@ from hushtable.errors import InputError, check_columns, listed, with_hint
 from hushtable.io import frames
 from hushtable.models import KMAnonymity, LinkedKAnonymity, PrivacyModel
 
-__all__ = ["HistoryClaim"]
+__all__ = ["HistoryClaim", "RareSets", "count_sets", "rare_sets"]
 
-_SETS: Final = 50_000  # of known records that are looked at
+_ALL_SETS: Final = 10**8  # of known records that are looked at one and all
+_AT_ONCE: Final = 2**22
+_SETS: Final = 50_000  # of those that are looked at one by one
 _SEED: Final = 0
 
 
@@ -83,6 +85,11 @@ class HistoryClaim(Classes):
         """Tell whether a table that publishes these columns is judged beside the input."""
         del columns
         return not self.is_whole
+
+    @property
+    def n_known(self) -> int | None:
+        """The largest m that is claimed; None where all records may be known."""
+        return None if self._is_linked else max(model.m for model in self.models if isinstance(model, KMAnonymity))
 
     @property
     def _is_linked(self) -> bool:
@@ -220,6 +227,131 @@ def _covering(cells: CodeArray, is_star: BoolArray) -> list[frozenset[int]]:
     return [frozenset(each) for each in covering]
 
 
+class RareSets(NamedTuple):
+    """Sets of known records that fewer than k persons hold.
+
+    Attributes
+    ----------
+    persons : ndarray of int64, shape (n_sets,)
+        Whose records each set holds; a set that several persons hold is one of each.
+    classes : ndarray of int64, shape (n_sets, m)
+        Of the records, ascending; -1 where somebody has fewer.
+    n_holding : ndarray of int64, shape (n_sets,)
+        How many persons have records of these classes.
+    """
+
+    persons: CountArray
+    classes: CountArray
+    n_holding: CountArray
+
+
+class _Ordered(NamedTuple):
+    """Records by person and class; of each class as many as a set may hold.
+
+    Attributes
+    ----------
+    persons, classes : ndarray of int64, shape (n_records,)
+    is_again : ndarray of bool, shape (n_records,)
+        Whether the record before is of the same person and class.
+    n_after : ndarray of int64, shape (n_records,)
+        Records of the same person behind each.
+    """
+
+    persons: CountArray
+    classes: CountArray
+    is_again: BoolArray
+    n_after: CountArray
+
+    def n_sets(self, size: int) -> FloatArray:
+        """Return how many sets begin at each record, at most."""
+        found = np.ones(len(self.classes))
+        for each in range(size - 1):
+            found *= np.maximum(self.n_after - each, 0) / (each + 1)
+        return found
+
+
+def _ordered(classes: CountArray, persons: CodeArray, counts: CountArray, size: int) -> _Ordered:
+    held = _held(classes, persons, counts)
+    n_each = np.minimum(held.n_records, size)
+    owner = np.repeat(np.arange(len(held.starts) - 1), np.diff(held.starts))
+    owner, own = np.repeat(owner, n_each), np.repeat(held.classes, n_each)
+    is_again = np.append(False, (owner[1:] == owner[:-1]) & (own[1:] == own[:-1]))[: len(own)]
+    ends = np.searchsorted(owner, owner, side="right")
+    return _Ordered(owner, own, is_again, ends - 1 - np.arange(len(own)))
+
+
+def count_sets(classes: CountArray | CodeArray, persons: CodeArray, counts: CountArray, m: int) -> float:
+    """Count the sets of m known records that `rare_sets` would look at, at most."""
+    return float(_ordered(classes.astype(np.int64), persons, counts, m).n_sets(m).sum())
+
+
+def rare_sets(classes: CountArray | CodeArray, persons: CodeArray, counts: CountArray, k: int, m: int) -> RareSets:
+    """Find all sets of m known records that fewer than k persons hold, each record in a row of equal cells.
+
+    Parameters
+    ----------
+    classes : ndarray of int, shape (n_rows,)
+        Rows with equal published cells have one number.
+    persons : ndarray of int32, shape (n_rows,)
+        -1 is nobody.
+    counts : ndarray of int64, shape (n_rows,)
+        Records of each row.
+    k, m : int
+
+    Notes
+    -----
+    Every set of every person is looked at, 4 million at once, by the class of its first record; so its holders are
+    counted exactly.
+    """
+    n_records = np.bincount(persons[persons >= 0], weights=counts[persons >= 0]).astype(np.int64)
+    found = [
+        _rare_of_size(_ordered(classes.astype(np.int64), persons, counts, size), n_records, k, m, size)
+        for size in range(1, m + 1)
+        if size == m or (n_records == size).any()
+    ]
+    return _joined(found)
+
+
+def _joined(found: Sequence[RareSets]) -> RareSets:
+    return RareSets(*(np.concatenate(each) for each in zip(*found, strict=True)))
+
+
+def _rare_of_size(records: _Ordered, n_records: CountArray, k: int, m: int, size: int) -> RareSets:
+    """Return the sets of so many records that fewer than k persons hold."""
+    n_sets = records.n_sets(size)
+    begins = np.flatnonzero((n_sets > 0) & ~records.is_again)
+    begins = begins[np.argsort(records.classes[begins], kind="stable")]
+    before = np.append(0.0, np.cumsum(n_sets[begins]))
+    of_class = np.append(np.flatnonzero(np.diff(records.classes[begins], prepend=-1)), len(begins))
+    found, start = [], 0
+    for begin, end in pairwise(of_class.tolist()):
+        if before[end] - before[start] > _AT_ONCE and begin > start:
+            found.append(_rare_among(records, begins[start:begin], n_records, k, m, size))
+            start = begin
+    return _joined([*found, _rare_among(records, begins[start:], n_records, k, m, size)])
+
+
+def _rare_among(records: _Ordered, begins: CountArray, n_records: CountArray, k: int, m: int, size: int) -> RareSets:
+    """Return the rare ones among all sets that begin with some records, whose classes begin no other set."""
+    chosen = begins[None]
+    for _ in range(size - 1):
+        n_after = records.n_after[chosen[-1]]
+        chosen = np.repeat(chosen, n_after, axis=1)
+        next_ = chosen[-1] + 1 + np.arange(chosen.shape[1]) - np.repeat(np.cumsum(n_after) - n_after, n_after)
+        # Of equal records the first ones are taken, so that nobody holds a set twice.
+        is_new = ~records.is_again[next_] | (next_ == chosen[-1] + 1)
+        chosen = np.vstack([chosen, next_])[:, is_new]
+    sets = records.classes[chosen]
+    labels, _ = label_rows(sets)
+    n_holding = np.bincount(labels)[labels]
+    whose = records.persons[chosen[0]]
+    # Who has more records is known by more.
+    rare = np.flatnonzero((n_holding < k) & ((size == m) | (n_records[whose] == size)))
+    padded = np.full((len(rare), m), -1, dtype=np.int64)
+    padded[:, :size] = sets[:, rare].T
+    return RareSets(whose[rare], padded, n_holding[rare])
+
+
 class _Reidentified(NamedTuple):
     """Which persons are among fewer than k, and how many sets of records were looked at."""
 
@@ -242,14 +374,47 @@ def _look(
     classes: CountArray, persons: CodeArray, counts: CountArray, covering: list[frozenset[int]], model: KMAnonymity
 ) -> _Reidentified:
     """Look whom sets of m records fit; of persons with an equal history one stands for all."""
+    history = _told(classes, persons, counts)
+    n_persons = np.bincount(history)
+    is_few = np.zeros(len(n_persons), dtype=bool)
+    # What one of k equal histories holds, all of them hold.
+    if (n_persons >= model.k).all():
+        return _Reidentified(is_few[history], model.k, 0, 0)
+    n_sets = count_sets(classes, persons, counts, model.m)
+    rare = None if n_sets > _ALL_SETS else rare_sets(classes, persons, counts, model.k, model.m)
+    doubtful = None if rare is None else _doubtful(rare, covering)
+    if rare is None or doubtful is None:
+        return _sampled(classes, persons, counts, covering, model)
+    n_fitting = rare.n_holding.copy()
+    rows, sets, of_set = doubtful
+    index = indexed(classes, persons, counts, np.flatnonzero(persons >= 0), len(covering))
+    known = ([covering[each] for each in one if each >= 0] for one in sets.tolist())
+    fits = np.array([count_fitting(index, each, model.k) for each in known], dtype=np.int64)
+    n_fitting[rows] = fits[of_set]
+    is_found = n_fitting < model.k
+    is_few[history[rare.persons[is_found]]] = True
+    return _Reidentified(is_few[history], int(n_fitting.min(initial=model.k)), int(n_sets), 0)
+
+
+def _doubtful(rare: RareSets, covering: list[frozenset[int]]) -> tuple[CountArray, CountArray, CountArray] | None:
+    """Return which sets rows of other classes could hold, each distinct one once; None where that are too many."""
+    is_wide = np.array([len(each) > 1 for each in covering], dtype=bool)
+    rows = np.flatnonzero((is_wide[rare.classes] & (rare.classes >= 0)).any(axis=1))
+    sets, of_set = np.unique(rare.classes[rows], axis=0, return_inverse=True)
+    return (rows, sets, of_set.ravel()) if len(sets) <= _SETS else None
+
+
+def _sampled(
+    classes: CountArray, persons: CodeArray, counts: CountArray, covering: list[frozenset[int]], model: KMAnonymity
+) -> _Reidentified:
+    """Look at some sets of records of everybody who has too many."""
     held, history = _held(classes, persons, counts), _told(classes, persons, counts)
     _, first, n_persons = np.unique(history, return_index=True, return_counts=True)
-    # What one of k equal histories holds, all of them hold.
     rare = np.flatnonzero(n_persons < model.k)
     is_few, fewest, fits = np.zeros(len(n_persons), dtype=bool), model.k, dict[tuple[int, ...], int]()
     is_left_out = np.zeros(len(n_persons), dtype=bool)
     n_all = [comb(n, min(n, model.m)) for n in (int(held.of(person)[1].sum()) for person in first[rare].tolist())]
-    most = max(n_all, default=0) if sum(n_all) <= _SETS else max(1, _SETS // len(rare))
+    most = max(1, _SETS // len(rare))
     rng = np.random.default_rng(_SEED)
     index = indexed(classes, persons, counts, np.flatnonzero(persons >= 0), len(covering))
     for place, (number, n) in enumerate(zip(rare.tolist(), n_all, strict=True)):

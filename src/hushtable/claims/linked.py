@@ -53,17 +53,21 @@ class Linkage:
         For 1, 2 and 3 known records: of so many persons with as many records, how many are found (nobody else has
         records that fit), and how many are among fewer than k. By one record everybody is looked at, and is found if
         one of the records does it. By more, records are drawn, of at most 1,000 persons.
+    most_known : int
+        Who knows more records than that is told of, and not counted in `rate`: 3, or the m of (k,m)-anonymity.
     """
 
     column: str
     n_persons: int
     k: int
     known: tuple[Known, ...]
+    most_known: int = _MOST_KNOWN
 
     @property
     def rate(self) -> float:
         """The largest share of the persons looked at that are found, in [0, 1]."""
-        return max((each.n_found / each.n_persons for each in self.known if each.n_persons), default=0.0)
+        counted = (each for each in self.known if each.n_persons and each.n_records <= self.most_known)
+        return max((each.n_found / each.n_persons for each in counted), default=0.0)
 
     def lines(self) -> list[str]:
         """Say what was counted, for each number of known records."""

@@ -27,6 +27,7 @@ from hushtable.cli import (
     attackers,
     batches,
     compare,
+    demo,
     discover,
     faults,
     keys,
@@ -57,6 +58,7 @@ _EXIT_CODES: Final = (
 )
 _TRACEBACK: Final = "--traceback"
 _EXAMPLES: Final[Mapping[Callable[..., None], str]] = {
+    demo.demo: "hushtable demo",
     scan.scan: "hushtable scan people.csv -p policy.yaml",
     assess.assess: "hushtable assess people.csv --qi age,sex,postcode --population-size 500000 --tolerance ema-0070",
     protect.anonymize: "hushtable anonymize people.csv -p policy.yaml -o release.parquet",

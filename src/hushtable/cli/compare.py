@@ -35,7 +35,7 @@ __all__ = ["compare"]
 NumberT = TypeVar("NumberT", int, float)
 
 _PICTURES: Final = (".png", ".svg")
-_FIGURES: Final = ("highest", "average", "classes", "loss", "longest", "bytes", "suppressed", "s")
+_FIGURES: Final = ("highest", "average", "classes", "loss", "longest", "bytes", "suppressed", "found", "s")
 
 
 def compare(
@@ -52,6 +52,14 @@ def compare(
     method: Annotated[
         str | None,
         typer.Option(metavar="mondrian,mingen", help="Each method; the policy's when not given.", show_default=False),
+    ] = None,
+    links: Annotated[
+        str | None,
+        typer.Option(
+            metavar="remove,fresh,...",
+            help="Each way to publish whose records are whose: remove, fresh, linked-k-anonymity, km-anonymity.",
+            show_default=False,
+        ),
     ] = None,
     plot: Annotated[
         Path | None,
@@ -98,6 +106,7 @@ def compare(
             suppression=shares,
             recoding=None if recoding is None else names_of(recoding),
             method=None if method is None else names_of(method),
+            links=None if links is None else names_of(links),
             key=None if key_file is None else key_in(key_file),
             progress=progress,
         )
@@ -148,10 +157,15 @@ def _lines(compared: Comparison) -> list[str]:
     ]
     for line in dict.fromkeys(row.line for row in feasible):
         runs = [row for row in feasible if row.line == line]
-        lines += [f"\n{line}:", _table(runs, compared.knee), _table_by_column(compared, runs)]
+        lines += ["", f"{line}:", _table(runs, compared.knee), _table_by_column(compared, runs)]
     if feasible:
         lines += [
             "Risk is of the records that are published in classes; suppressed ones are in none.",
+            *(
+                ["Found: the largest share of persons that 1, 2 or 3 known records find; by a sample."]
+                if any(row.persons_found is not None for row in feasible)
+                else []
+            ),
             "What columns kept as they are expose is not measured here; anonymize does.",
         ]
     lines += [f"  not feasible: {_asked(row)}: {row.reason}" for row in compared.rows if not row.is_feasible]
@@ -166,7 +180,7 @@ def _asked(row: ComparedRun) -> str:
 
 def _table(rows: list[ComparedRun], knee: ComparedRun | None) -> str:
     """Lay out runs that differ in k alone."""
-    cells = [
+    cells: list[tuple[str, ...]] = [
         (
             str(row.k),
             f"{row.highest_risk:.3g}",
@@ -176,12 +190,18 @@ def _table(rows: list[ComparedRun], knee: ComparedRun | None) -> str:
             f"{row.longest_cell:,}",
             "no CSV" if row.n_bytes is None else f"{row.n_bytes:,}",
             f"{row.n_suppressed:,}",
+            "no link" if row.persons_found is None else f"{row.persons_found:.1%}",
             f"{row.seconds:.2f}",
             "knee" if row is knee else "",
         )
         for row in rows
     ]
-    return aligned(("k", *_FIGURES, ""), cells, right=("k", *_FIGURES), whole=("k", *_FIGURES)).rstrip()
+    table: list[tuple[str, ...]] = [("k", *_FIGURES, ""), *cells]
+    if all(row.persons_found is None and row.links is None for row in rows):
+        left_out = table[0].index("found")
+        table = [(*each[:left_out], *each[left_out + 1 :]) for each in table]
+    titles, *cells = table
+    return aligned(titles, cells, right=titles[:-1], whole=titles[:-1]).rstrip()
 
 
 def _table_by_column(compared: Comparison, rows: list[ComparedRun]) -> str:

@@ -1,8 +1,8 @@
 """What a column is: its kind, its values in order, and how cells are spelled.
 
-In come series of cells; out go a `Column` and codes that keep the order of its values. The grammar of published cells
-is here (`cells`), for those who write them and those who read them, and so is how names are shown so that they act on
-no terminal and no page (`escaping`). A column knows no table, no file and no other column.
+In come series of cells; out go a `Column` and codes that keep the order of its values. `cells` holds the grammar of
+published cells, for writers and readers. `escaping` shows names so that a terminal or a page never runs them. A column
+knows no table, no file and no other column.
 """
 
 import lazy_loader

@@ -6,8 +6,10 @@ from .cells import (
     between as between,
     read as read,
     value as value,
+    whole_days as whole_days,
     with_comma as with_comma,
     with_point as with_point,
+    without_first_days as without_first_days,
 )
 from .column import (
     KINDS as KINDS,

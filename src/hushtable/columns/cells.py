@@ -1,19 +1,21 @@
 """The grammar of published cells: what a generalized cell looks like, and how it is read back.
 
-===============  =====================================================
-cell             meaning
-===============  =====================================================
-``34``           one value, in its canonical text
-``[17, 25)``     at least 17 and below 25 (the cell of a cut)
-``[17, 24]``     from 17 to 24, both of them present (a tight interval)
-``<20``          below 20
-``>=90``         90 or above
-``[20*, 45*]``   codes in their order: from those that begin with 20 to those that begin with 45
-``[I10, I15]``   codes again, up to all that begin with I15: every end stands for what begins with it
-``["a", "b"]``   one of these values, a JSON list; ``""``, an empty place, is missing (``null`` too)
-``*``            any value, the missing one included
-``High School``  a label of a hierarchy: any other text, or one of the forms above
-===============  =====================================================
+================  =====================================================
+cell              meaning
+================  =====================================================
+``34``            one value, in its canonical text
+``[17, 25)``      at least 17 and below 25 (the cell of a cut)
+``[17, 24]``      from 17 to 24, both of them present (a tight interval)
+``[1958, 1969)``  of dates: from the first day of 1958 to the last of
+                  1968; ``[1958-04, 1959-01)``: of months
+``<20``           below 20
+``>=90``          90 or above
+``[20*, 45*]``    codes in their order: from those that begin with 20 to those that begin with 45
+``[I10, I15]``    codes again, up to all that begin with I15: every end stands for what begins with it
+``["a", "b"]``    one of these values, a JSON list; ``""``, an empty place, is missing (``null`` too)
+``*``             any value, the missing one included
+``High School``   a label of a hierarchy: any other text, or one of the forms above
+================  =====================================================
 
 Cells are read by this grammar only (`read`), never by splitting at dashes or commas.
 A value that itself looks like one of the other forms is written as a list of one.
@@ -28,7 +30,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, Final, Literal, NamedTuple
 
 __all__ = [
@@ -42,14 +44,17 @@ __all__ = [
     "one_of",
     "read",
     "value",
+    "whole_days",
     "with_comma",
     "with_point",
+    "without_first_days",
 ]
 
 SUPPRESSED: Final = "*"
 
 _POINT: Final = re.compile(r"(?<=[0-9])\.(?=[0-9])")
 _COMMA: Final = re.compile(r"(?<=[0-9]),(?=[0-9])")
+_PART_OF_DATE: Final = re.compile(r"[0-9]{4}(-[0-9]{2})?", re.ASCII)
 _BOUND: Final = r"-?[0-9][0-9:. \-]*"
 # A code has a digit, or is told to be the begin of one: `[red, green]` is a value.
 _CODE: Final = r"(?=[^,\]]*[0-9*])[0-9A-Za-z][0-9A-Za-z./ \-]*\*?"
@@ -157,6 +162,32 @@ def with_comma(text: str) -> str:
 def with_point(text: str) -> str:
     """Read a cell of numbers with decimal commas: undo `with_comma`."""
     return _COMMA.sub(".", text)
+
+
+def without_first_days(days: Sequence[str]) -> list[str]:
+    """Write the ends of an interval of dates as years or months, where all of them are first days of such.
+
+    Examples
+    --------
+    >>> without_first_days(["1958-01-01", "1969-01-01"]), without_first_days(["1958-01-01", "1969-04-01"])
+    (['1958', '1969'], ['1958-01', '1969-04'])
+    """
+    for first in ("-01-01", "-01"):
+        if all(day.endswith(first) and _PART_OF_DATE.fullmatch(day.removesuffix(first)) for day in days):
+            return [day.removesuffix(first) for day in days]
+    return list(days)
+
+
+def whole_days(bounds: Iterable[str]) -> list[str]:
+    """Read the ends of intervals of dates: years and months begin with their first day.
+
+    Examples
+    --------
+    >>> whole_days(["1958", "1969-04", "1970-12-31"])
+    ['1958-01-01', '1969-04-01', '1970-12-31']
+    """
+    parts = [(bound, _PART_OF_DATE.fullmatch(bound)) for bound in bounds]
+    return [bound if part is None else f"{bound}-01" if part[1] else f"{bound}-01-01" for bound, part in parts]
 
 
 def _list(text: str) -> list[Any] | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -19,8 +18,18 @@ from hushtable.errors import ColumnError, ExposureError, InputError, TooManyRows
 from hushtable.io import Dialect, frames
 from hushtable.models import PrivacyModel
 from hushtable.quality import Quality
-from hushtable.recoding import PublishedIntervals, Recoding
-from hushtable.release import Exposure, ExposureLimit, Pseudonyms, Release, measure_exposure, undoing
+from hushtable.recoding import Recoding
+from hushtable.release import (
+    Exposure,
+    ExposureLimit,
+    KeptColumns,
+    Pseudonyms,
+    Release,
+    check_before_writing,
+    kept_columns_facts,
+    measure_exposure,
+    undoing,
+)
 from hushtable.search import Trace
 from hushtable.tables import Partition
 
@@ -199,34 +208,29 @@ class RemoteRelease:
         InputError
             It cannot be written, or must not be.
         """
-        if self.exposure is not None:
-            self.exposure.raise_if_refused()
-        if self.recoding.style == "tight" and any(isinstance(cell, PublishedIntervals) for cell in self.recoding.cells):
-            warnings.warn(
-                "tight intervals begin and end with values that somebody has: for readers who must not learn them, "
-                'take recoding="readable" or "cut".',
-                stacklevel=2,
-            )
+        check_before_writing(self.exposure, self.recoding)
         try:
             from hushtable.engines import writing
         except ModuleNotFoundError:
             msg = with_hint("writing tables that are not in memory needs pyarrow.", "pip install 'hushtable[stream]'.")
             raise InputError(msg) from None
         path, cells = Path(path), self._cells(_PART if writing.is_folder(Path(path)) else Path(path))
-        facts = {**self.to_dict(), "policy": dict(policy) if policy else None}
-        given: dict[str, Any] = {
-            "inputs": self.distinct.inputs,
-            "original": self._original,
-            "audience": "external" if external else "internal",
-            "overwrite": overwrite,
-            "look": self._looked_at,
-        }
+        request = writing.WriteRequest(
+            path,
+            self.claim,
+            {**self.to_dict(), "policy": dict(policy) if policy else None},
+            inputs=self.distinct.inputs,
+            original=self._original,
+            audience="external" if external else "internal",
+            overwrite=overwrite,
+            look=self._looked_at,
+        )
         if isinstance(self.origin, Lazy) and self.origin.engine.writes:
             if not writing.is_folder(path):
                 msg = with_hint(f"{self.engine} writes folders.", f"name one without an ending, not {path.name!r}.")
                 raise InputError(msg)
             lazy = self.origin
-            return writing.write_folder(lambda draft, _: lazy.write(cells, draft), path, self.claim, facts, **given)
+            return writing.write_folder(lambda draft, _: lazy.write(cells, draft), request)
         source = frames.read(self.distinct.source)
         if not writing.is_folder(path) and frames.file_kind(path) == "csv" and not source.is_text:
             msg = with_hint(
@@ -235,17 +239,13 @@ class RemoteRelease:
             )
             raise InputError(msg)
         batches = self.origin.batches(cells)
-        return writing.write(batches, path, self.claim, facts, delimiter=source.delimiter, **given)
+        return writing.write(batches, request, delimiter=source.delimiter)
 
     def to_dict(self) -> dict[str, Any]:
         """Return what is known of the release as plain values, none of them a person's."""
         return {
             **self.distinct.to_dict(),
-            "removed": list(self.removed),
-            "pseudonymized": list(self.pseudonyms.keyed) if self.pseudonyms else [],
-            "fresh": list(self.pseudonyms.fresh) if self.pseudonyms else [],
-            "accepted": list(self.exposure.accepted) if self.exposure else [],
-            "exposure": self.exposure.to_dict() if self.exposure else None,
+            **kept_columns_facts(self.removed, self.pseudonyms, self.exposure),
             "engine": self.engine,
         }
 
@@ -346,7 +346,7 @@ class RemoteRelease:
         measured = measure_exposure(
             counted,
             np.zeros(counted.n_rows, dtype=np.int32),
-            others=others,
+            KeptColumns(others),
             person=self._person,
             limit=limit,
             is_enforced=is_enforced,
@@ -381,7 +381,9 @@ class RemoteRelease:
         hidden = self.pseudonyms.columns if self.pseudonyms else ()
         others = [name for name in self.columns if name not in (*self.quasi_identifiers, *self.sensitive, *hidden)]
         generalized = [name for name, lost in self.quality.by_column.items() if lost]
-        return undoing(self.origin.head(n_rows).told(self.specs), others, self.sensitive, generalized)
+        return undoing(
+            self.origin.head(n_rows).told(self.specs), KeptColumns(others, self.sensitive, generalized=generalized)
+        )
 
     def _naming(self) -> tuple[Named, ...]:
         """Count the records that name people in kept columns, in a pass over those that hold text."""

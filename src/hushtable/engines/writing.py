@@ -33,6 +33,7 @@ __all__ = [
     "PART_NAMES",
     "ROWS_PER_PART",
     "Batches",
+    "WriteRequest",
     "check_output",
     "decoded",
     "is_folder",
@@ -310,27 +311,12 @@ def check_output(path: Path, inputs: Sequence[Path], *, overwrite: bool) -> None
         drafts.check_outputs((path, manifest.manifest_path(path)), inputs, overwrite=overwrite)
 
 
-def write(
-    batches: Iterable[pa.Table],
-    path: Path,
-    claim: Claim,
-    facts: Mapping[str, Any],
-    *,
-    inputs: Sequence[Path] = (),
-    original: Any = None,
-    delimiter: str = ",",
-    encoding: str = "utf-8",
-    audience: Literal["internal", "external"] = "internal",
-    overwrite: bool = False,
-    look: LookAtDraft | None = None,
-    rows_per_part: int = ROWS_PER_PART,
-) -> Verdict:
-    """Write what is published, shuffled, with its manifest, whole and verified or not at all.
+@dataclass(frozen=True, slots=True)
+class WriteRequest:
+    """Where a release is written, and what must hold before it gets its name.
 
-    Parameters
+    Attributes
     ----------
-    batches : iterable of pyarrow.Table
-        One at least, of one schema; see `hushtable.engines.writing.Batches`.
     path : path
         ``.parquet``, ``.csv`` or ``.tsv``, with the manifest beside it; without an ending a folder of Parquet files,
         with the manifest in it.
@@ -342,8 +328,6 @@ def write(
         The files it was made from, none of which is overwritten.
     original : path or dataframe, optional
         What the claim compares with.
-    delimiter, encoding : str
-        Of a CSV.
     audience : {"internal", "external"}
         Of the manifest.
     overwrite : bool
@@ -351,6 +335,41 @@ def write(
     look : callable, optional
         Looks at the draft, or the folder of drafts, and how a CSV spells it, once all is verified: returns what the
         manifest says of it, in place of facts of the same name, or raises what keeps it from getting its name.
+    """
+
+    path: Path
+    claim: Claim
+    facts: Mapping[str, Any]
+    inputs: Sequence[Path] = ()
+    original: Any = None
+    audience: Literal["internal", "external"] = "internal"
+    overwrite: bool = False
+    look: LookAtDraft | None = None
+
+    def verify_draft(self, draft: Path, dialect: Dialect | None = None) -> tuple[Verdict, dict[str, Any]]:
+        """Read a draft back and verify it; return the verdict and the manifest's facts."""
+        published = opened(draft, dialect, is_large=True)
+        verdict = self.claim.verify(seen(self.claim, published), original=self.original).raise_if_failed()
+        return verdict, {**self.facts, **(self.look(draft, dialect) if self.look else {})}
+
+
+def write(
+    batches: Iterable[pa.Table],
+    request: WriteRequest,
+    *,
+    delimiter: str = ",",
+    encoding: str = "utf-8",
+    rows_per_part: int = ROWS_PER_PART,
+) -> Verdict:
+    """Write what is published, shuffled, with its manifest, whole and verified or not at all.
+
+    Parameters
+    ----------
+    batches : iterable of pyarrow.Table
+        One at least, of one schema; see `hushtable.engines.writing.Batches`.
+    request : WriteRequest
+    delimiter, encoding : str
+        Of a CSV.
     rows_per_part : int
         How many rows a file of a folder has at most.
 
@@ -361,55 +380,43 @@ def write(
     InputError
         Something cannot be written, or must not be.
     """
+    path = request.path
     if is_folder(path):
 
         def fill(draft: Path, spill: Path) -> int:
             return write_parts(batches, draft, spill, rows_per_part=rows_per_part)
 
-        given: dict[str, Any] = {"inputs": inputs, "original": original, "audience": audience, "overwrite": overwrite}
-        given["look"] = look
-        return write_folder(fill, path, claim, facts, **given)
-    check_output(path, inputs, overwrite=overwrite)
+        return write_folder(fill, request)
+    check_output(path, request.inputs, overwrite=request.overwrite)
     is_text = frames.file_kind(path) == "csv"
     dialect = Dialect(encoding, "\t" if path.suffix.lower() == ".tsv" else delimiter, index=False) if is_text else None
     outputs = (path, manifest.manifest_path(path))
-    internal = outputs[1:] if audience == "internal" else ()
+    is_external = request.audience == "external"
+    internal = () if is_external else outputs[1:]
     with drafts.workplace(path) as place, drafts.replacing(*outputs, internal=internal) as (draft, sidecar):
         spelled = dialect or Dialect(delimiter=delimiter)
         n_rows = write_file(batches, draft, place / "spill", delimiter=spelled.delimiter or ",", encoding=encoding)
-        verdict = claim.verify(seen(claim, opened(draft, dialect, is_large=True)), original=original).raise_if_failed()
-        facts = {**facts, **(look(draft, dialect) if look else {})}
+        verdict, facts = request.verify_draft(draft, dialect)
         digest = manifest.sha256(draft)
-        _say(sidecar, manifest.of(path, digest, n_rows, claim, facts, dialect, external=audience == "external"))
+        _say(sidecar, manifest.of(path, digest, n_rows, request.claim, facts, dialect, external=is_external))
     return verdict
 
 
-def write_folder(
-    fill: Callable[[Path, Path], int],
-    path: Path,
-    claim: Claim,
-    facts: Mapping[str, Any],
-    *,
-    inputs: Sequence[Path] = (),
-    original: Any = None,
-    audience: Literal["internal", "external"] = "internal",
-    overwrite: bool = False,
-    look: LookAtDraft | None = None,
-) -> Verdict:
+def write_folder(fill: Callable[[Path, Path], int], request: WriteRequest) -> Verdict:
     """Write a folder of Parquet files with its manifest, whole and verified or not at all; else as `write`.
 
     Parameters
     ----------
     fill : callable
         Writes the files into an empty folder, with room for a spill in another, and returns how many rows there are.
+    request : WriteRequest
     """
-    check_output(path, inputs, overwrite=overwrite)
-    is_external = audience == "external"
+    path, is_external = request.path, request.audience == "external"
+    check_output(path, request.inputs, overwrite=request.overwrite)
     with drafts.replacing_folder(path, () if is_external else (manifest.IN_FOLDER,)) as (draft, spill):
         n_rows = fill(draft, spill)
-        verdict = claim.verify(seen(claim, opened(draft)), original=original).raise_if_failed()
-        facts = {**facts, **(look(draft, None) if look else {})}
-        entries = manifest.of(path, manifest.sha256(draft), n_rows, claim, facts, external=is_external)
+        verdict, facts = request.verify_draft(draft)
+        entries = manifest.of(path, manifest.sha256(draft), n_rows, request.claim, facts, external=is_external)
         _say(manifest.manifest_path(draft), entries)
     return verdict
 

@@ -596,7 +596,7 @@ def _naming(source: str) -> Iterator[None]:
 
 
 _SMALLEST: Final = 5  # values of the smallest groups; fewer are mostly listed
-_MAX_LENGTH: Final = 48
+_MAX_LENGTH: Final = 40
 
 
 def groups_of(

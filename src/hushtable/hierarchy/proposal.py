@@ -147,10 +147,10 @@ class Rounding:
         if end - begin == 1 and self.value_width == 1:
             return cells.value(self._edge(begin))
         if begin == 0:
-            return cells.SUPPRESSED if end == self.n_cells else cells.below(self._edge(end))
+            return cells.SUPPRESSED if end == self.n_cells else cells.below(*self._ends(end))
         if end == self.n_cells:
-            return cells.at_least(self._edge(begin))
-        return self._unit(begin, end) or cells.between(self._edge(begin), self._edge(end))
+            return cells.at_least(*self._ends(begin))
+        return self._unit(begin, end) or cells.between(*self._ends(begin, end))
 
     @property
     def _are_answers(self) -> bool:
@@ -162,6 +162,11 @@ class Rounding:
         if self.is_calendar:
             return str(np.datetime64(self.first + cell, "D"))
         return plain((self.first + cell) * self.grid)
+
+    def _ends(self, *at: int) -> list[str]:
+        """Write the ends of an interval: of dates as years or months, where all of them are first days of such."""
+        edges = [self._edge(cell) for cell in at]
+        return cells.without_first_days(edges) if self.is_calendar else edges
 
     def _unit(self, begin: int, end: int) -> str | None:
         """Return the label of the calendar unit that an interval is, if it is one."""

@@ -9,7 +9,9 @@ import os
 import re
 import secrets
 import shutil
+import signal
 import sys
+import threading
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -150,7 +152,8 @@ def replacing(*paths: Path, internal: Collection[Path] = ()) -> Iterator[tuple[P
             yield drafts
             for path, draft in zip(paths, drafts, strict=True):
                 _finish(draft, path)
-        _rename_all(drafts, paths, internal)
+        with _uninterrupted():
+            _rename_all(drafts, paths, internal)
     except OSError as error:
         raise _unwritable(paths[0], error) from None
     finally:
@@ -349,6 +352,27 @@ def _rename_all(drafts: Sequence[Path], paths: Sequence[Path], internal: Collect
     finally:
         for old in kept.values():
             old.unlink(missing_ok=True)
+
+
+@contextlib.contextmanager
+def _uninterrupted() -> Iterator[None]:
+    """Let a signal that ends the process wait: in between, old files lie there under other names."""
+    if threading.current_thread() is not threading.main_thread():
+        # Python tells signals to the main thread alone.
+        yield
+        return
+    asking = [signal.SIGINT, signal.SIGTERM, *([signal.SIGHUP] if hasattr(signal, "SIGHUP") else [])]
+    handlers = {each: handler for each in asking if callable(handler := signal.getsignal(each))}
+    came: list[int] = []
+    for each in handlers:
+        signal.signal(each, lambda number, _: came.append(number))
+    try:
+        yield
+    finally:
+        for each, handler in handlers.items():
+            signal.signal(each, handler)
+        for number in came:
+            signal.raise_signal(number)
 
 
 def _open_to_others(paths: Sequence[Path], internal: Collection[Path]) -> None:

@@ -33,7 +33,7 @@ from hushtable.errors import ColumnError
 from hushtable.io import Frame, Writing, frames
 from hushtable.masking import kept as measures
 from hushtable.plots import charts
-from hushtable.release import Edition, Rewritten
+from hushtable.release import Destination, Edition, Rewritten
 from hushtable.search import Trace
 from hushtable.tables import Table
 
@@ -347,16 +347,15 @@ class MaskedRelease:
             A file cannot be written, or must not be, or both have one name.
         """
         values = frames.read(self.cluster_values.decode() if isinstance(self.source, Table) else self.cluster_values)
-        return self.edition.write(
+        to = Destination(
             Path(path),
-            self.claim,
-            self.to_dict(),
             beside={Path(values_path): values},
             writing=Writing(encoding, decimal),
             order="kept" if keep_order else "shuffled",
             audience="external" if external else "internal",
             overwrite=overwrite,
         )
+        return self.edition.write(to, self.claim, self.to_dict())
 
     def dependence(self) -> tuple[measures.Dependence, measures.Dependence]:
         """Measure how far the vectors of A are from independent of the cluster, before and after."""

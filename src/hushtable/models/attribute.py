@@ -18,14 +18,14 @@ from hushtable._types import (
     CountArray,
     FloatArray,
 )
-from hushtable.models.base import NO_GROUNDS, ClassStats, Ground, Needs, Rule
+from hushtable.models.base import NO_GROUNDS, ClassStats, Ground, OneSensitive, Rule
 from hushtable.models.identity import check_number, check_sensitive, check_whole
 
 __all__ = ["DistinctLDiversity", "EntropyLDiversity", "RecursiveCLDiversity"]
 
 
 @dataclass(frozen=True, slots=True)
-class DistinctLDiversity:
+class DistinctLDiversity(OneSensitive):
     """Every class holds at least l distinct values of the sensitive column.
 
     Parameters
@@ -63,11 +63,6 @@ class DistinctLDiversity:
         check_sensitive("distinct l-diversity", self.sensitive)
 
     @property
-    def needs(self) -> Needs:
-        """The histogram of the one sensitive column."""
-        return Needs(sensitive=(self.sensitive,))
-
-    @property
     def min_size(self) -> int:
         """Holding l distinct values takes l records."""
         return self.l
@@ -86,7 +81,7 @@ class DistinctLDiversity:
 
 
 @dataclass(frozen=True, slots=True)
-class EntropyLDiversity:
+class EntropyLDiversity(OneSensitive):
     """The sensitive values of every class are as hard to guess as l equally frequent ones.
 
     Parameters
@@ -129,11 +124,6 @@ class EntropyLDiversity:
         check_sensitive("entropy l-diversity", self.sensitive)
 
     @property
-    def needs(self) -> Needs:
-        """The histogram of the one sensitive column."""
-        return Needs(sensitive=(self.sensitive,))
-
-    @property
     def min_size(self) -> int:
         """An entropy of log l takes l distinct values."""
         return math.ceil(self.l * (1 - 2 * TOLERANCE))
@@ -160,7 +150,7 @@ class EntropyLDiversity:
 
 
 @dataclass(frozen=True, slots=True)
-class RecursiveCLDiversity:
+class RecursiveCLDiversity(OneSensitive):
     """The most frequent sensitive value of every class is rarer than c times the values from the l-th on.
 
     Parameters
@@ -206,11 +196,6 @@ class RecursiveCLDiversity:
         object.__setattr__(self, "c", check_number("recursive (c, l)-diversity", "c", self.c, above=0.0))
         object.__setattr__(self, "l", check_whole("recursive (c, l)-diversity", "l", self.l))
         check_sensitive("recursive (c, l)-diversity", self.sensitive)
-
-    @property
-    def needs(self) -> Needs:
-        """The histogram of the one sensitive column."""
-        return Needs(sensitive=(self.sensitive,))
 
     @property
     def min_size(self) -> int:

@@ -20,6 +20,7 @@ __all__ = [
     "Histogram",
     "Matching",
     "Needs",
+    "OneSensitive",
     "PrivacyModel",
     "Rule",
     "describe",
@@ -243,6 +244,21 @@ class PrivacyModel(Protocol):
     def rule(self, totals: Mapping[str, CountArray], grounds: Mapping[str, Ground] = NO_GROUNDS) -> Rule:
         """Return the same judgement as numbers and arrays, for a kernel; the arguments as in ClassStats."""
         ...
+
+
+class OneSensitive:
+    """What models of one sensitive column share."""
+
+    __slots__ = ()
+
+    sensitive: str
+
+    _compares_with_whole: ClassVar[bool] = False
+
+    @property
+    def needs(self) -> Needs:
+        """The histogram of the one sensitive column."""
+        return Needs(sensitive=(self.sensitive,), reference=self._compares_with_whole)
 
 
 def model_to_dict(model: PrivacyModel) -> dict[str, Any]:

@@ -25,7 +25,7 @@ from hushtable._types import (
     FloatArray,
 )
 from hushtable.errors import ModelError, with_hint
-from hushtable.models.base import NO_GROUNDS, ClassStats, Ground, Histogram, Needs, Rule
+from hushtable.models.base import NO_GROUNDS, ClassStats, Ground, Histogram, OneSensitive, Rule
 from hushtable.models.identity import check_number, check_sensitive
 
 __all__ = ["BetaLikeness", "DeltaDisclosure", "TCloseness"]
@@ -35,7 +35,7 @@ GROUNDS: Final[tuple[str, ...]] = get_args(GroundName)
 
 
 @dataclass(frozen=True, slots=True)
-class TCloseness:
+class TCloseness(OneSensitive):
     """The sensitive values of every class are distributed as in the whole table, within a distance t.
 
     Parameters
@@ -84,6 +84,7 @@ class TCloseness:
     name: ClassVar[str] = "t-closeness"
     monotone_coarsening: ClassVar[bool] = True
     monotone_suppression: ClassVar[bool] = True
+    _compares_with_whole: ClassVar[bool] = True
     higher_is_safer: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
@@ -92,11 +93,6 @@ class TCloseness:
         if self.ground not in GROUNDS:
             msg = with_hint(f"t-closeness was given ground = {self.ground!r}.", f"choose one of {', '.join(GROUNDS)}.")
             raise ModelError(msg)
-
-    @property
-    def needs(self) -> Needs:
-        """The histogram of the one sensitive column."""
-        return Needs(sensitive=(self.sensitive,), reference=True)
 
     @property
     def min_size(self) -> int:
@@ -160,7 +156,7 @@ class TCloseness:
 
 
 @dataclass(frozen=True, slots=True)
-class BetaLikeness:
+class BetaLikeness(OneSensitive):
     """No sensitive value is in any class more frequent than in the whole table by more than a factor.
 
     Parameters
@@ -199,6 +195,7 @@ class BetaLikeness:
     name: ClassVar[str] = "beta-likeness"
     monotone_coarsening: ClassVar[bool] = True
     monotone_suppression: ClassVar[bool] = True
+    _compares_with_whole: ClassVar[bool] = True
     higher_is_safer: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
@@ -207,11 +204,6 @@ class BetaLikeness:
         if not isinstance(self.enhanced, bool):
             msg = with_hint(f"beta-likeness was given enhanced = {self.enhanced!r}.", "it is true or false.")
             raise ModelError(msg)
-
-    @property
-    def needs(self) -> Needs:
-        """The histogram of the one sensitive column."""
-        return Needs(sensitive=(self.sensitive,), reference=True)
 
     @property
     def min_size(self) -> int:
@@ -240,7 +232,7 @@ class BetaLikeness:
 
 
 @dataclass(frozen=True, slots=True)
-class DeltaDisclosure:
+class DeltaDisclosure(OneSensitive):
     """Every sensitive value is in every class about as frequent as in the whole table.
 
     Parameters
@@ -274,16 +266,12 @@ class DeltaDisclosure:
     name: ClassVar[str] = "delta-disclosure"
     monotone_coarsening: ClassVar[bool] = True
     monotone_suppression: ClassVar[bool] = True
+    _compares_with_whole: ClassVar[bool] = True
     higher_is_safer: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "delta", check_number("delta-disclosure privacy", "delta", self.delta, above=0.0))
         check_sensitive("delta-disclosure privacy", self.sensitive)
-
-    @property
-    def needs(self) -> Needs:
-        """The histogram of the one sensitive column."""
-        return Needs(sensitive=(self.sensitive,), reference=True)
 
     @property
     def min_size(self) -> int:

@@ -20,7 +20,7 @@ from hushtable._types import (
     FloatArray,
 )
 from hushtable.errors import ModelError, with_hint
-from hushtable.models.base import NO_GROUNDS, ClassStats, Ground, Needs, Rule
+from hushtable.models.base import NO_GROUNDS, ClassStats, Ground, Needs, OneSensitive, Rule
 
 __all__ = ["AlphaKAnonymity", "DeltaPresence", "KAnonymity", "KMap"]
 
@@ -78,7 +78,7 @@ class KAnonymity:
 
 
 @dataclass(frozen=True, slots=True)
-class AlphaKAnonymity:
+class AlphaKAnonymity(OneSensitive):
     """Every class holds at least k records, and no sensitive value more than a share alpha of them.
 
     Parameters
@@ -126,11 +126,6 @@ class AlphaKAnonymity:
         )
         object.__setattr__(self, "k", check_whole("(alpha, k)-anonymity", "k", self.k))
         check_sensitive("(alpha, k)-anonymity", self.sensitive)
-
-    @property
-    def needs(self) -> Needs:
-        """The histogram of the one sensitive column."""
-        return Needs(sensitive=(self.sensitive,))
 
     @property
     def min_size(self) -> int:

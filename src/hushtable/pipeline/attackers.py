@@ -31,14 +31,14 @@ class _Attacker(Evaluator):
     """What is found, in words."""
 
     def failures(self, found: Evaluation) -> list[str]:
-        """Say which limits do not hold; a figure that is not known is not below one."""
+        """Say which limits do not hold. An unknown figure fails its limit."""
         known = {name: found.figures.get(name) for name in self.limit}
         told = {name: LimitedFigure(math.nan if value is None else value, self.what) for name, value in known.items()}
         return [each["because"] for each in failures(told, self.limit)]
 
 
-def _meaning(tables: Tables) -> dict[str, Any]:
-    """Return what the claim of a protected table says of its cells."""
+def _specs_and_hierarchies(tables: Tables) -> dict[str, Any]:
+    """Return how the cells of a protected table are read, as its claim says; empty if nothing was protected."""
     claim = None if tables.release is None else manifest.claim_of(tables.release)
     return {name: dict(getattr(claim, name, {})) for name in ("specs", "hierarchies")}
 
@@ -59,18 +59,18 @@ class UnicityEvaluator(_Attacker):
 
     def evaluate(self, tables: Tables, files: NamedFiles, seed: int, wanted: Collection[str]) -> Evaluation:
         """Look for persons; of a table that was made, those of its originals."""
-        known = tables.protected or (tables.people if tables.is_made else None)
+        original = tables.protected or (tables.people if tables.is_made else None)
         found = unicity(
             tables.current,
             person=self.person,
             item=self.item if isinstance(self.item, str) else list(self.item),
             known=self.known,
             tolerance=self.tolerance,
-            original=known,
+            original=original,
             n_trials=self.n_trials,
             few=self.few,
             seed=seed,
-            **_meaning(tables),
+            **_specs_and_hierarchies(tables),
         )
         rows = [each.to_dict() for each in found.known]
         details: Columns = {name: [row[name] for row in rows] for name in rows[0]}
@@ -115,7 +115,7 @@ class LinkEvaluator(_Attacker):
             truth=self.truth,
             control=control,
             few=self.few,
-            **_meaning(tables),
+            **_specs_and_hierarchies(tables),
         )
         sides = {"outside": found.found, **({"control": found.control} if found.control else {})}
         rows = {what: each.to_dict() for what, each in sides.items()}
@@ -145,7 +145,9 @@ class JoinRiskEvaluator(_Attacker):
     def evaluate(self, tables: Tables, files: NamedFiles, seed: int, wanted: Collection[str]) -> Evaluation:
         """Join both."""
         other = frames.read(files.find(self.other))
-        told = join_risk(tables.current, other, on=list(self.columns), truth=self.truth, **_meaning(tables)).to_dict()
+        told = join_risk(
+            tables.current, other, on=list(self.columns), truth=self.truth, **_specs_and_hierarchies(tables)
+        ).to_dict()
         return Evaluation.of({"global": {name: [each] for name, each in told.items()}})
 
 
@@ -163,7 +165,7 @@ class AttackEvaluator(_Attacker):
         return () if self.earlier is None else (files.find(self.earlier),)
 
     def evaluate(self, tables: Tables, files: NamedFiles, seed: int, wanted: Collection[str]) -> Evaluation:
-        """Try each attack; what could not be tried is told, with the reason."""
+        """Try every attack. The details name those that could not be tried, with the reason."""
         claim = None if tables.release is None else manifest.claim_of(tables.release)
         if not isinstance(claim, Classes):
             msg = "nothing was claimed of classes of this table."

@@ -1,4 +1,4 @@
-"""The verb that carries out one policy with every k, suppression, recoding and method.
+"""The verb that carries out one policy with every k, suppression, recoding, method and link of records.
 
 Nothing is decided here: risk and loss are put side by side, so that people can choose.
 
@@ -24,18 +24,28 @@ from typing import Any, Final
 import numpy as np
 
 from hushtable._types import TOLERANCE, Progress
-from hushtable.anonymizers import METHODS, STYLES, Mondrian, Prepared, Request, carry_out, prepare, warn_of_doubts
+from hushtable.anonymizers import (
+    METHODS,
+    STYLES,
+    Histories,
+    Mondrian,
+    Prepared,
+    Request,
+    carry_out,
+    prepare,
+    warn_of_doubts,
+)
 from hushtable.columns import escaped
 from hushtable.errors import BudgetExceeded, InfeasibleError, InputError, nearest, with_hint
 from hushtable.io import Writing, frames
-from hushtable.models import KAnonymity, MatchingNotion, PrivacyModel
+from hushtable.models import HistoryModel, KAnonymity, KMAnonymity, LinkedKAnonymity, MatchingNotion, PrivacyModel
 from hushtable.plots import charts
 from hushtable.policy.policy import Policy
 from hushtable.release import Edition
 from hushtable.search import Clock, n_threads
 from hushtable.tables import Table
 
-__all__ = ["INTERNAL", "KNEE", "ComparedRun", "Comparison", "compare"]
+__all__ = ["INTERNAL", "KNEE", "LINKS", "ComparedRun", "Comparison", "compare"]
 
 INTERNAL: Final = "internal: what every k costs helps to undo a release; keep it away from whoever receives one"
 KNEE: Final = "where highest risk against loss bends most; the choice is yours"
@@ -75,6 +85,11 @@ class ComparedRun:
         Whether all that the release claims was judged from its published cells and holds.
     reason : str or None
         Why no release came of it.
+    links : str or None
+        What becomes of the link between a person's records, where that is compared: see `compare`.
+    persons_found : float or None
+        In [0, 1]: by 1, 2 or 3 known records, the largest share of persons found (see `hushtable.claims.Linkage`).
+        None where no published column links records.
     """
 
     k: int
@@ -93,6 +108,8 @@ class ComparedRun:
     seconds: float | None = None
     verified: bool | None = None
     reason: str | None = None
+    links: str | None = None
+    persons_found: float | None = None
 
     @property
     def is_feasible(self) -> bool:
@@ -103,7 +120,7 @@ class ComparedRun:
     def line(self) -> str:
         """What the run shares with others that differ in k alone, in words."""
         suppression = None if self.suppression is None else f"suppression {self.suppression:g}"
-        return ", ".join(part for part in (self.method, self.recoding, suppression) if part is not None)
+        return ", ".join(part for part in (self.links, self.method, self.recoding, suppression) if part is not None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,7 +200,7 @@ class Comparison:
         alike: dict[tuple[tuple[float, float], ...], list[ComparedRun]] = {}
         for name, each in points.items():
             alike.setdefault(tuple(each), []).append(runs[name])
-        told = ("method", "recoding", "suppression")
+        told = ("links", "method", "recoding", "suppression")
         # What all lines share would fill a legend.
         differs = [name for name in told if len({getattr(run, name) for run in runs.values()}) > 1] or list(told)
         return {_joined(each, differs): list(line) for line, each in alike.items()}
@@ -254,6 +271,8 @@ def _html_cells(row: ComparedRun) -> str:
     return "".join(f"<td>{cell}</td>" for cell in (row.k, escaped(row.line), *figures_))
 
 
+LINKS: Final = ("remove", "fresh", LinkedKAnonymity.name, KMAnonymity.name)
+_M: Final = 2  # known records, where the policy does not say
 _CSV: Final = Path("release.csv")
 _A_KEY: Final = bytes(range(32))
 _FEW_ROWS: Final = 2**15  # of which Mondrian grows one tree
@@ -267,6 +286,7 @@ def compare(
     suppression: Iterable[float] = (0, 0.01, 0.05),
     recoding: Iterable[str] | None = None,
     method: Iterable[str] | None = None,
+    links: Iterable[str] | None = None,
     key: bytes | None = None,
     progress: Progress | None = None,
 ) -> Comparison:
@@ -281,7 +301,8 @@ def compare(
     policy : Policy or path
         Every column has a role. What is not varied stays as it says; its budget is that of each run.
     k : iterable of int
-        Of the policy's k-anonymity, which joins the other models where it asks for none, or of its matching notion.
+        Of the policy's k-anonymity and its models of histories, or of its matching notion; k-anonymity joins the other
+        models where it asks for none of these.
     suppression : iterable of float
         In [0, 1], instead of ``limits.suppression``; without effect, and so once, where a matching notion is asked for.
     recoding : iterable of str, optional
@@ -289,6 +310,11 @@ def compare(
     method : iterable of str, optional
         Names in `hushtable.anonymizers.METHODS`; the policy's when not given. That one keeps the policy's options,
         others have their defaults.
+    links : iterable of str, optional
+        What becomes of the link between the records of a person, who is the policy's ``person``: the column is left out
+        (``"remove"``) or has a new pseudonym for every record (``"fresh"``), both with k-anonymity by persons; or one
+        pseudonym a person with ``"linked-k-anonymity"``, by the method `Histories`, or ``"km-anonymity"``, with the
+        policy's m, or else 2. As the policy says when not given.
     key : bytes, optional
         The secret of the policy's pseudonyms; not needed, because nothing is written.
     progress : callable, optional
@@ -321,12 +347,22 @@ def compare(
     """
     rules = _policy(policy)
     runs = _runs(rules, _ks(k), _shares(suppression), _words(recoding, STYLES, "recoding"), _methods(method, rules))
+    ways = _words(links, LINKS, "links")
+    if ways is not None:
+        runs = _by_links(rules, runs, ways)
     changed = [_changed(rules, run) for run in runs]
     source = rules.opened(data)
     # No pseudonym leaves this function, and all are of one length: any key measures the same.
     asked = rules.request(data, key=_A_KEY if key is None and rules.pseudonymized else key)
     requests = [
-        replace(asked, models=each.models, method=each.method, suppression_limit=each.limits.suppression)
+        replace(
+            asked,
+            models=each.models,
+            method=each.method,
+            suppression_limit=each.limits.suppression,
+            identifiers=each.removed,
+            pseudonyms=each.pseudonyms(key or _A_KEY) if each.pseudonymized or each.fresh else None,
+        )
         for each in changed
     ]
     prepared = prepare(source, asked)
@@ -405,6 +441,28 @@ def _runs(
     ]
 
 
+def _by_links(rules: Policy, runs: Iterable[ComparedRun], ways: Iterable[str]) -> list[ComparedRun]:
+    """Return the runs of every way to link records; methods that align histories are for linked k-anonymity alone."""
+    if rules.person is None:
+        msg = "links were given, and the policy does not say whose record a row is."
+        raise InputError(with_hint(msg, "write `person: COLUMN` into the policy."))
+    found = []
+    for links in ways:
+        for run in runs:
+            aligns = METHODS[run.method]().offers.finds_histories
+            method = run.method
+            if aligns != (links == LinkedKAnonymity.name):
+                method = Histories.name if links == LinkedKAnonymity.name else Mondrian.name
+            style = run.recoding if method == run.method else _default_style(rules, method)
+            found.append(replace(run, links=links, method=method, recoding=style))
+    return list(dict.fromkeys(found))
+
+
+def _default_style(rules: Policy, method: str) -> str | None:
+    made = _with_method(rules, method).method
+    return made.recoding if hasattr(made, "recoding") else None
+
+
 def _notion(models: Iterable[PrivacyModel]) -> bool:
     return any(isinstance(model, MatchingNotion) for model in models)
 
@@ -421,13 +479,32 @@ def _changed(rules: Policy, run: ComparedRun) -> Policy:
     }
     if run.recoding is not None:
         places["method", run.method, "recoding"] = run.recoding
+    if run.links is not None:
+        person, action = str(rules.person), run.links if run.links in ("remove", "fresh") else "pseudonym"
+        places["models",] = _with_links(rules.models, run)
+        places["columns", person, "role"], places["columns", person, "action"] = "identifier", action
+        places["accept",] = {name: reason for name, reason in rules.accept.items() if name != person}
     return _with_method(rules, run.method).changed(places)
 
 
+_COUNTING: Final = (KAnonymity, HistoryModel, MatchingNotion)
+
+
 def _with_k(models: Sequence[PrivacyModel], k: int) -> list[PrivacyModel]:
-    if not any(isinstance(model, (KAnonymity, MatchingNotion)) for model in models):
+    if not any(isinstance(model, _COUNTING) for model in models):
         return [KAnonymity(k), *models]
-    return [replace(model, k=k) if isinstance(model, (KAnonymity, MatchingNotion)) else model for model in models]
+    return [replace(model, k=k) if isinstance(model, _COUNTING) else model for model in models]
+
+
+def _with_links(models: Sequence[PrivacyModel], run: ComparedRun) -> list[PrivacyModel]:
+    """Return the models of one way to link records: k-anonymity, or the model of histories of that name."""
+    others = [model for model in models if not isinstance(model, (KAnonymity, HistoryModel))]
+    if run.links == LinkedKAnonymity.name:
+        return [LinkedKAnonymity(run.k), *others]
+    if run.links == KMAnonymity.name:
+        m = max((model.m for model in models if isinstance(model, KMAnonymity)), default=_M)
+        return [KMAnonymity(run.k, m), *others]
+    return [KAnonymity(run.k), *others]
 
 
 def _warn_once(prepared: Prepared, requests: Iterable[Request]) -> None:
@@ -484,8 +561,10 @@ def _figures(run: ComparedRun, prepared: Prepared, asked: Request) -> ComparedRu
     if claim.compares(published.columns):
         original = source.frame() if isinstance(source, Table) else source
     verdict = claim.verify(frame, original=original)
+    linkage = release.linkage()
     return replace(
         run,
+        persons_found=None if linkage is None else replace(linkage, most_known=max(linkage.known).n_records).rate,
         highest_risk=1 / max(1, verdict.smallest_class),
         average_risk=verdict.average_risk,
         smallest_class=verdict.smallest_class,

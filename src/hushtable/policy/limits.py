@@ -1,4 +1,4 @@
-"""Figures against limits: one that is not known to be at most its limit fails."""
+"""Compare figures with limits. A figure fails unless it is known to be at most its limit."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["LimitedFigure", "failures", "mpuccs_figures"]
 
 
 class LimitedFigure(NamedTuple):
-    """A figure that has limits: its value, what it is, and why it may be higher in truth, where it may."""
+    """A figure that has a limit: its value, what it counts, and why the true value may be higher ("" if it may not)."""
 
     value: float
     what: str
@@ -18,7 +18,7 @@ class LimitedFigure(NamedTuple):
 
 
 def failures(figures: Mapping[str, LimitedFigure], limits: Mapping[str, float]) -> list[dict[str, Any]]:
-    """Return, as plain values, the limits that figures are above, or are not known to be at most."""
+    """Return the limits that fail, as plain values: the figure is above the limit, NaN, or in doubt."""
     failed = []
     for name, limit in limits.items():
         value, what, doubt = figures[name]
@@ -37,9 +37,10 @@ def failures(figures: Mapping[str, LimitedFigure], limits: Mapping[str, float]) 
 def mpuccs_figures(summary: Mapping[str, Any], limits: Mapping[str, float]) -> dict[str, LimitedFigure]:
     """Return what can be limited of `hushtable.mpuccs`: its rate, its count, and its excess over a control.
 
-    Of the excess, the upper end of its interval: an estimate from few records must not pass for being uncertain.
+    The excess is judged by the upper end of its interval. So an estimate from few records cannot pass because it is
+    uncertain.
     """
-    # PETsARD's own figures, which say nothing of being complete, are judged as that program has them.
+    # PETsARD's summary has no entry "complete", and is judged as PETsARD computed it.
     doubt = "" if summary.get("complete", True) else "the budget ended before all column sets were looked at"
     if "complete" in summary and summary["total_combinations_pruned"]:
         doubt = "column sets were skipped for their entropy, and records with them"

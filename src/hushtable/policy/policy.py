@@ -507,7 +507,11 @@ class Policy(Record):
                 "a key goes with `action: pseudonym`: make one with openssl rand -out key.bin 32.",
             )
             raise PolicyError(msg)
-        return Pseudonyms(self.pseudonymized, key, self.fresh) if key is not None or self.fresh else None
+        return self.pseudonyms(key) if key is not None or self.fresh else None
+
+    def pseudonyms(self, key: bytes | None) -> Pseudonyms:
+        """Return which columns become pseudonyms, those that are keyed by some key."""
+        return Pseudonyms(self.pseudonymized, key if self.pseudonymized else None, self.fresh)
 
 
 def _put(made: dict[str, Any], steps: Sequence[str], entry: Any) -> None:

@@ -200,14 +200,18 @@ def _person(frame: Frame, roles: Roles) -> str:
 
 
 def _writing(frame: Frame, roles: Roles) -> str:
-    """Propose the language of names of groups and labels, where the table is not English."""
+    """Propose the language of names of groups and labels where the table is not English, and its decimal comma."""
     columns = (_values(frame, column) for column in roles.columns)
     shown = (column.texts() for column in columns if column and not column.is_measured)
     language, words = language_of([*frame.columns, *(text for texts in shown if len(texts) <= _FEW for text in texts)])
-    if language == ENGLISH:
-        return ""
-    told = f"of words in cells; the table has {', '.join(words[:_SHOWN])}"
-    return _noted(f"write: {{language: {language}}}", told) + "\n"
+    asked, told = [], []
+    if language != ENGLISH:
+        asked.append(f"language: {language}")
+        told.append(f"of words in cells; the table has {', '.join(words[:_SHOWN])}")
+    if frame.is_text and frame.dialect.decimal == ",":
+        asked.append('decimal: ","')
+        told.append("numbers with a comma, as they came")
+    return _noted(f"write: {{{', '.join(asked)}}}", "; ".join(told)) + "\n" if asked else ""
 
 
 def _reading(frame: Frame) -> str:

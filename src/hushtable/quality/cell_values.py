@@ -29,7 +29,7 @@ import numpy as np
 
 from hushtable._types import CodeArray, FloatArray, ValueArray
 from hushtable.claims import Classes, Matchings, listed_cells, pair_rows, published_cells, untold
-from hushtable.columns import SUPPRESSED, Column, ColumnSpec, Ends, from_texts, read
+from hushtable.columns import SUPPRESSED, Column, ColumnSpec, Ends, from_texts, read, whole_days
 from hushtable.errors import InputError, with_hint
 from hushtable.hierarchy import Hierarchy, to_exact
 from hushtable.io import Frame
@@ -90,7 +90,7 @@ class ValueAxis:
     def bounds(self, texts: Sequence[str]) -> list[Fraction | float]:
         """Return the places of the ends of intervals."""
         if self.kind in _DAYS:
-            days, codes = from_texts("", texts, self.kind)  # type: ignore[arg-type]  # a kind
+            days, codes = from_texts("", whole_days(texts), self.kind)  # type: ignore[arg-type]  # a kind
             return [*self.at(days.values)[codes].tolist()]
         if self.kind == "decimal":
             unit = Fraction(2) ** self.exponent

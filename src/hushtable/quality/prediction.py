@@ -6,7 +6,10 @@ Every row becomes numbers, whichever table it is of, so that one model can see b
 - a category is a column for each of its 50 most frequent values, holding the share of the cell that is the value: 1
   for the value itself, 1/3 in a list of three; nothing where it is ``*``.
 
-The target is a single value, or of numbers the middle of the cell; records that tell neither teach nothing.
+The target is a single value, or of numbers the middle of the cell. A record that tells neither is left out.
+
+A `Standing` holds one column twice, on one axis: the cells of the original and the published cells. Each side is a
+`Spread`: for every distinct cell the values that it stands for, with their shares.
 """
 
 from __future__ import annotations
@@ -179,16 +182,17 @@ class _Features:
         return np.concatenate(parts, axis=1)
 
     def answers(self, spread: Spread) -> FloatArray:
-        """Return the target row by row; NaN where it is not told."""
+        """Return the target of every row: a number, or the code of a category; NaN where the cell does not tell it."""
         if self.is_number:
             return np.asarray(middles(spread)[spread.rows])
         by_cell = np.full(spread.n_cells, np.nan)
+        # A cell with all its share in one run stands for a single category.
         is_one = spread.share == 1
         by_cell[spread.cell[is_one]] = spread.low[is_one]
         return np.asarray(by_cell[spread.rows])
 
     def trained(self, rows: FloatArray, answers: FloatArray, seed: int) -> Any:
-        """Train a model on the rows of which the target is told."""
+        """Train gradient boosting on the rows whose target is known."""
         try:
             from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
         except ModuleNotFoundError:
@@ -205,7 +209,7 @@ class _Features:
             return kind(random_state=seed).fit(np.where(is_empty, 0.0, rows[known]), answers[known])
 
     def score(self, model: Any, rows: FloatArray, answers: FloatArray) -> float | None:
-        """Return accuracy or R2 on the rows of which the target is told; None where there are too few."""
+        """Return accuracy or R2 on the rows whose target is known; None if there are none, or all numbers are equal."""
         known = ~np.isnan(answers)
         if not known.any() or (self.is_number and np.ptp(answers[known]) == 0):
             return None
@@ -243,7 +247,7 @@ def _threads(n_rows: int) -> AbstractContextManager[Any]:
     """Limit the threads of scikit-learn, which takes all cores, and waits for them where others work there too."""
     from threadpoolctl import threadpool_limits
 
-    # It begins them anew for every step of a tree: of few rows that takes longer than the step.
+    # scikit-learn starts its threads again for every step of a tree. With few rows, that takes longer than the step.
     limit: AbstractContextManager[Any] = threadpool_limits(1 + min(n_threads() - 1, n_rows // _MANY_ROWS), "openmp")
     return limit
 

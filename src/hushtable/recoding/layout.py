@@ -45,8 +45,7 @@ __all__ = [
 _BYTE = 256  # how many codes a byte tells apart
 _MOST_CELLS = 1_000_000
 _MANY_CODES = 20  # of more values, texts of one pattern are codes
-_IN_ORDER = 1.5  # and a range of codes, where lists weigh more
-_TO_READ = 2.1  # how much more a list weighs than an interval of the same share: it is several times as long
+_TO_READ = 1.8  # how much more a list weighs than an interval of the same share: it is several times as long
 
 
 class Lists(NamedTuple):
@@ -296,8 +295,6 @@ def _header(axis: Axis, begin: int) -> NDArray[Any]:
 
 
 def _to_read(axis: Axis) -> float:
-    if axis.codes:
-        return _IN_ORDER
     return _TO_READ if axis.listing and not axis.is_ordered else 1.0
 
 

@@ -1,10 +1,16 @@
 from . import manifest as manifest, notes as notes
 from .batch import Batch as Batch
 from .codebook import codebook_paths as codebook_paths, renamed as renamed
-from .edition import Edition as Edition, Rewritten as Rewritten, check_writing as check_writing
+from .edition import (
+    Destination as Destination,
+    Edition as Edition,
+    Rewritten as Rewritten,
+    check_writing as check_writing,
+)
 from .exposure import (
     Exposure as Exposure,
     ExposureLimit as ExposureLimit,
+    KeptColumns as KeptColumns,
     Uniques as Uniques,
     measure_exposure as measure_exposure,
     undoing as undoing,
@@ -12,4 +18,8 @@ from .exposure import (
 from .manifest import external_facts as external_facts, manifest_path as manifest_path, sha256 as sha256
 from .notes import FarOut as FarOut
 from .pseudonyms import Pseudonyms as Pseudonyms, pseudonymize as pseudonymize
-from .release import Release as Release
+from .release import (
+    Release as Release,
+    check_before_writing as check_before_writing,
+    kept_columns_facts as kept_columns_facts,
+)

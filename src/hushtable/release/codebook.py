@@ -1,8 +1,8 @@
 """The codebook beside a release: what every column is, how it was coarsened, and what its labels cover.
 
 It is made to go with the file. Labels of a hierarchy that came with the policy are listed with all that they cover,
-whether the data hold it or not. Of a group that was made from the data, only values are listed that at least k records
-of the release have there; the others are counted. No other value of a person is in it.
+whether the data hold it or not. Of a group that was made from the data, only values are listed that at least k people
+of the release have; the others are counted. No other value of a person is in it.
 """
 
 from __future__ import annotations
@@ -17,17 +17,19 @@ from typing import Any, Final
 
 import numpy as np
 
-from hushtable._types import CountArray
+from hushtable._types import BoolArray, CountArray
 from hushtable.claims import Classes, Matchings
 from hushtable.columns import Column, cells, zone_of
 from hushtable.hierarchy import Codes, Dates, Dictionary, Hierarchy, Intervals, Prefix, Tails
 from hushtable.release.edition import Edition, Rewritten
+from hushtable.release.exposure import persons_of
 from hushtable.tables import Table
 
 __all__ = ["Codebook", "codebook_paths", "renamed"]
 
 _LEAST: Final = 2
 _SHOWN: Final = 12
+_MOST_ROWS: Final = 20  # of a column's labels: a codebook that is printed has about two pages
 
 _FORMS: Final = {
     "value": "a value, as it was",
@@ -48,8 +50,10 @@ _STYLES: Final = {
     "set": "a cell lists what the records of its class hold",
     "central": "a cell is one central value for all records of its class, and not their own",
     "candidates": "a cell is the cheapest text that covers the records of its class",
-    "readable": "cut at round points: a cell is a round interval; of a category a short list, or a group by frequency",
+    "readable": "a cell is a value, a short list, or a group of values named by its most frequent one",
 }
+_ROUND: Final = "cut at round points: a cell is a round interval"
+_ROUND_DATES: Final = "; of dates, `[1958, 1969)`: from the first day of 1958 to the last of 1968"
 _RULES: Final = {
     "frequency": "groups of values that are about as frequent",
     "runs": "runs of neighbouring values",
@@ -141,10 +145,11 @@ class Codebook:
         column = next((each for each in self.columns if each.name == name), None)
         if column is None:
             return {"name": name, **self._kept(name)}
-        ladder = None if name in self.grouped else self.claim.hierarchies.get(name)
-        rewritten = self.edition.rewritten[name]
-        if isinstance(ladder, Hierarchy) and isinstance(ladder.rule, Dictionary):
-            labels = self._of_dictionary(column, rewritten, ladder)
+        told, rewritten = self.claim.hierarchies.get(name), self.edition.rewritten[name]
+        ladder = None if name in self.grouped else told
+        # Named sets overlap, and are no tree.
+        if isinstance(told, Hierarchy) and (told.rule is None if ladder is None else isinstance(told.rule, Dictionary)):
+            labels = self._of_tree(column, rewritten, told)
         else:
             labels = self._groups(column, rewritten) if ladder is None else _labels(ladder)
         return {
@@ -198,7 +203,10 @@ class Codebook:
     def _how(self, name: str, ladder: Any) -> str:
         if self._are_codes(name):
             return "codes, cut in their order: a cell is one of them, their first characters, or a range"
-        return _words(ladder) if isinstance(ladder, Hierarchy) else _STYLES.get(self.style, self.style)
+        if isinstance(ladder, Hierarchy):
+            return _words(ladder)
+        is_round = self.style == "readable" and next(each for each in self.columns if each.name == name).is_measured
+        return _ROUND if is_round else _STYLES.get(self.style, self.style)
 
     def _are_codes(self, name: str) -> bool:
         ladder = self.claim.hierarchies.get(name)
@@ -214,51 +222,49 @@ class Codebook:
         ]
         if column.is_measured or not named:
             return {}
-        source = self.edition.source
-        table = source if isinstance(source, Table) else Table.encode(source, [column.name], self.claim.specs)
-        values, codes = table.column(column.name).texts(), table.codes[table.index(column.name)]
-        weights, groups = self._weights, {}
+        texts, groups = column.texts(), {}
         for code in named:
-            here = (rewritten.codes == code) & (codes >= 0)
-            counted = np.bincount(codes[here], weights=weights[here], minlength=len(values)).astype(np.int64)
-            # Records of one person count as often as they are: then nothing is sure to be many persons'.
-            shown = counted >= self._least if self._counts_records else counted < 0
+            counted = self._counted(column, rewritten.codes == code)
+            shown = counted >= self._least
             groups[str(rewritten.texts[code])] = {
-                "covers": [values[i] for i in np.flatnonzero(shown)],
+                "covers": [texts[i] for i in np.flatnonzero(shown)],
                 "n_rare": int(((counted > 0) & ~shown).sum()),
             }
         return groups
 
-    def _of_dictionary(self, column: Column, rewritten: Rewritten, ladder: Hierarchy) -> dict[str, dict[str, Any]]:
-        """Return what the published labels of a dictionary cover of the column's own values that k records have."""
+    def _of_tree(self, column: Column, rewritten: Rewritten, ladder: Hierarchy) -> dict[str, dict[str, Any]]:
+        """Return what the published labels of a tree cover of the column's own values that k people have."""
         published = [cells.read(text) for text in rewritten.texts if text is not None]
         shown = {*rewritten.texts, *(member for cell in published for member in cell.members)}
         counted = self._counted(column)
-        is_common, found = counted >= self._least if self._counts_records else counted < 0, {}
+        is_common, found = counted >= self._least, {}
         for level in range(1, ladder.n_levels - 1):
             for node, label in enumerate(ladder.labels[level]):
                 under = (ladder.level_codes[level] == node) & (counted > 0)
-                if label in shown and label not in found and under.any():
+                # A group of one value is that value.
+                if label in shown and label not in found and label not in ladder.values and under.any():
                     covers = [ladder.values[code] for code in np.flatnonzero(under & is_common)]
                     found[label] = {"covers": covers, "n_rare": int((under & ~is_common).sum())}
         return found
 
-    def _counted(self, column: Column) -> CountArray:
-        """Count the published records of every value of a quasi-identifier."""
-        source = self.edition.source
+    def _counted(self, column: Column, at: BoolArray | None = None) -> CountArray:
+        """Count who has every value of a quasi-identifier: published records, or the persons whose they are."""
+        source, weights = self.edition.source, self._weights
         table = source if isinstance(source, Table) else Table.encode(source, [column.name], self.claim.specs)
         codes = table.codes[table.index(column.name)]
-        counted = np.bincount(codes + 1, weights=self._weights, minlength=column.n_values + 1)[1:]
-        return np.asarray(counted.astype(np.int64))
-
-    @property
-    def _counts_records(self) -> bool:
-        """Whether a record is a person, so that as many persons have a value as records."""
-        return getattr(self.claim, "person", None) is None
+        is_here = (codes >= 0) & (weights > 0) & (True if at is None else at)
+        person = getattr(self.claim, "person", None)
+        if person is None:
+            counted = np.bincount(codes[is_here], weights=weights[is_here], minlength=column.n_values)
+            return np.asarray(counted.astype(np.int64))
+        persons = persons_of(source, person)
+        is_here &= persons >= 0
+        pairs = np.unique(np.stack((codes[is_here], persons[is_here])), axis=1)
+        return np.bincount(pairs[0], minlength=column.n_values)
 
     @property
     def _least(self) -> int:
-        """How many records have to share what is listed."""
+        """How many people have to share what is listed."""
         return max(_LEAST, *(max(model.min_size, getattr(model, "k", 1)) for model in self.claim.models))
 
 
@@ -304,14 +310,15 @@ def _joined(words: Sequence[Any]) -> str:
 def _markdown(entries: Mapping[str, Any]) -> str:
     columns = entries["columns"]
     seen = [form for form in _FORMS if any(form in column.get("cells", {}) for column in columns)]
+    dated = _ROUND_DATES if any(column.get("kind") in ("date", "datetime") for column in columns) else ""
     parts = [
         f"# Codebook of {_code(entries['file'])}",
         f"{entries['n_records']:,} records, {len(columns)} columns; written by hushtable {entries['hushtable']}. "
         f"Verified from the file: {'; '.join(entries['holds'])}.",
         _table(("column", "kind", "role", "how it was coarsened", "cells"), [_row(column) for column in columns]),
         "Quasi-identifiers have cells of these forms:",
-        "\n".join(f"- {_FORMS[form]}" for form in seen),
-        *(part for column in columns if "labels" in column for part in _label_table(column)),
+        "\n".join(f"- {_FORMS[form]}{dated if form == 'interval' else ''}" for form in seen),
+        *(part for column in columns if "labels" in column for part in _label_table(column, entries["file"])),
     ]
     if "left_out" in entries:
         parts.append(f"Left out: {', '.join(map(_code, entries['left_out']))}.")
@@ -329,9 +336,13 @@ def _rate(share: float) -> str:
     return "under 1 %" if share < 0.01 else f"{100 * share:.0f} %"
 
 
-def _label_table(column: Mapping[str, Any]) -> tuple[str, str]:
+def _label_table(column: Mapping[str, Any], file: str) -> tuple[str, ...]:
     rows = [(_code(label), _covered(each)) for label, each in column["labels"].items()]
-    return f"## {_code(column['name'])}", _table(("label", "covers"), rows)
+    shown = f"## {_code(column['name'])}", _table(("label", "covers"), rows[:_MOST_ROWS])
+    if len(rows) <= _MOST_ROWS:
+        return shown
+    more, data = len(rows) - _MOST_ROWS, codebook_paths(Path(file))[1].name
+    return *shown, f"{more:,} more label{'s' * (more > 1)} of this column: {_code(data)} lists all."
 
 
 def _covered(each: Mapping[str, Any]) -> str:
@@ -340,7 +351,7 @@ def _covered(each: Mapping[str, Any]) -> str:
     if len(covers) > _SHOWN:
         said.append(f"{len(covers) - _SHOWN:,} more")
     if n_rare:
-        said.append(f"{n_rare:,} rare values")
+        said.append(f"{n_rare:,} rare value{'s' * (n_rare > 1)}")
     *first, last = said or [each.get("words", "nothing")]
     return f"{', '.join(first)} and {last}" if first else last
 

@@ -39,12 +39,40 @@ from hushtable.release.pseudonyms import Pseudonyms
 from hushtable.search import check_memory
 from hushtable.tables import Table
 
-__all__ = ["Edition", "Rewritten", "check_writing"]
+__all__ = ["Destination", "Edition", "Rewritten", "check_writing"]
 
 Order = Literal["shuffled", "kept"]
 Audience = Literal["internal", "external"]
 
 _PLAIN: Final = Writing()
+
+
+@dataclass(frozen=True, slots=True)
+class Destination:
+    """Where a published table is written, and how.
+
+    Attributes
+    ----------
+    path : path
+        ``.csv``, ``.tsv`` or ``.parquet``; the manifest goes beside it.
+    beside : mapping of path to Frame or str
+        Other files that belong to it: tables, or texts in UTF-8.
+    writing : Writing
+        Of text: Parquet has neither encodings nor decimal marks.
+    order : {"shuffled", "kept"}
+        Shuffled with the operating system's randomness, because an order can identify people.
+    audience : {"internal", "external"}
+        Of the manifest; only its owner may read an internal one.
+    overwrite : bool
+        Replace files of these names. An input is never replaced, nor a link.
+    """
+
+    path: Path
+    beside: Mapping[Path, Frame | str] = field(default_factory=dict)
+    writing: Writing = _PLAIN
+    order: Order = "shuffled"
+    audience: Audience = "internal"
+    overwrite: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -163,41 +191,18 @@ class Edition:
         table = pseudonyms.pseudonymize_table(table, self.pseudonyms) if self.pseudonyms else table
         return table.without_unused()
 
-    def write(
-        self,
-        path: Path,
-        claim: Claim,
-        facts: Mapping[str, Any],
-        *,
-        original: Any = None,
-        beside: Mapping[Path, Frame | str] | None = None,
-        writing: Writing = _PLAIN,
-        order: Order = "shuffled",
-        audience: Audience = "internal",
-        overwrite: bool = False,
-    ) -> Verdict:
+    def write(self, to: Destination, claim: Claim, facts: Mapping[str, Any], *, original: Any = None) -> Verdict:
         """Write the published table with its manifest, whole and verified or not at all.
 
         Parameters
         ----------
-        path : path
-            ``.csv``, ``.tsv`` or ``.parquet``; the manifest goes beside it.
+        to : Destination
         claim : Claim
             What the file must hold; it is read back and verified before it gets its name.
         facts : mapping
             What the manifest says besides the claim.
         original : path or dataframe, optional
             What the claim compares with.
-        beside : mapping of path to Frame or str, optional
-            Other files that belong to it: tables, or texts in UTF-8.
-        writing : Writing
-            Of text: Parquet has neither encodings nor decimal marks.
-        order : {"shuffled", "kept"}
-            Shuffled with the operating system's randomness, because an order can identify people.
-        audience : {"internal", "external"}
-            Of the manifest; only its owner may read an internal one.
-        overwrite : bool
-            Replace files of these names. An input is never replaced, nor a link.
 
         Raises
         ------
@@ -206,10 +211,10 @@ class Edition:
         InputError
             A file cannot be written, or must not be.
         """
+        path, writing, others = to.path, to.writing, to.beside
         frames.file_kind(path)
-        others = dict(beside or {})
         outputs = (path, manifest.manifest_path(path), *others)
-        drafts.check_outputs(outputs, self.inputs, overwrite=overwrite)
+        drafts.check_outputs(outputs, self.inputs, overwrite=to.overwrite)
         frame, with_comma = self.for_file(path, writing)
         claim = with_commas(claim, with_comma) if with_comma else claim
         is_text = frames.file_kind(path) == "csv"
@@ -218,10 +223,10 @@ class Edition:
             check_writing(target, writing)
             frames.check_writable(table, target, writing.encoding)
         rows = frame.rows_of_records()
-        if order == "shuffled":
+        if to.order == "shuffled":
             np.random.default_rng().shuffle(rows)
         dialect = _dialect(writing, frames.written_delimiter(frame, path)) if is_text else None
-        internal = outputs[1:2] if audience == "internal" else ()
+        internal = outputs[1:2] if to.audience == "internal" else ()
         with drafts.replacing(*outputs, internal=internal) as (draft, sidecar, *further):
             frames.write(frame, draft, writing.encoding, rows)
             for each, other in zip(others.values(), further, strict=True):
@@ -235,7 +240,7 @@ class Edition:
             self._check_kept(written, rows, with_comma)
             verdict = claim.verify(written, original=original).raise_if_failed()
             digest = manifest.sha256(draft)
-            entries = manifest.of(path, digest, n_records, claim, facts, dialect, external=audience == "external")
+            entries = manifest.of(path, digest, n_records, claim, facts, dialect, external=to.audience == "external")
             sidecar.write_text(json.dumps(entries, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
         return verdict
 

@@ -30,7 +30,7 @@ from hushtable.kernels.histogram import class_ranges
 from hushtable.search import Budget
 from hushtable.tables import FEWEST_RECORDS, Table, lattice, partitions
 
-__all__ = ["Exposure", "ExposureLimit", "Uniques", "measure_exposure", "persons_of", "undoing"]
+__all__ = ["Exposure", "ExposureLimit", "KeptColumns", "Uniques", "measure_exposure", "persons_of", "undoing"]
 
 # Column sets times rows, not seconds: whether a file is written may not depend on the machine.
 _MOST_WALKED: Final = 10**9
@@ -303,14 +303,33 @@ class Exposure:
 _AS_USUAL: Final = ExposureLimit()
 
 
+@dataclass(frozen=True, slots=True)
+class KeptColumns:
+    """The columns that a release keeps as they are, beside those that it changes or leaves out.
+
+    Attributes
+    ----------
+    others : sequence of str
+        Columns that are published as they are.
+    sensitive : sequence of str
+        Columns that are told of, and never counted alone.
+    identifiers : sequence of str
+        Columns that are not published as they are: their values are looked for in the kept cells.
+    generalized : sequence of str
+        Quasi-identifiers that lost something: hushtable looks for kept columns that follow from them or tell them.
+    """
+
+    others: Sequence[str]
+    sensitive: Sequence[str] = ()
+    identifiers: Sequence[str] = ()
+    generalized: Sequence[str] = ()
+
+
 def measure_exposure(
     source: Frame | Table,
     classes: CodeArray,
+    columns: KeptColumns,
     *,
-    others: Sequence[str],
-    sensitive: Sequence[str] = (),
-    identifiers: Sequence[str] = (),
-    generalized: Sequence[str] = (),
     starred: BoolArray | None = None,
     person: str | None = None,
     limit: ExposureLimit = _AS_USUAL,
@@ -325,14 +344,7 @@ def measure_exposure(
         The input.
     classes : ndarray of int32, shape (n_rows,)
         Rows with equal published quasi-identifiers have one number, 0 or more; -1 is not published.
-    others : sequence of str
-        Columns that are published as they are.
-    sensitive : sequence of str
-        Columns that are told of, and never counted alone.
-    identifiers : sequence of str
-        Columns that are not published as they are: their values are looked for in the kept cells.
-    generalized : sequence of str
-        Quasi-identifiers of which something is hidden: what follows from them, or tells them, is found.
+    columns : KeptColumns
     starred : ndarray of bool, shape (n_rows,), optional
         Rows that publish ``*`` in every sensitive column.
     person : str, optional
@@ -340,7 +352,7 @@ def measure_exposure(
         A record without one is nobody's, and hides nobody.
     limit : ExposureLimit
     accepted : mapping of column to str, optional
-        Columns of ``others`` that are not counted alone either, and why.
+        Columns of ``columns.others`` that are not counted alone either, and why.
     is_enforced : bool
         See `Exposure`.
 
@@ -358,29 +370,29 @@ def measure_exposure(
     >>> import polars as pl
     >>> from hushtable.io import frames
     >>> visits = pl.DataFrame({"day": [1, 1, 2, 2, 2], "ward": ["a", "a", "a", "b", "c"]})
-    >>> found = measure_exposure(frames.read(visits), np.array([0, 0, 0, 1, 1], np.int32), others=["day", "ward"])
+    >>> found = measure_exposure(frames.read(visits), np.array([0, 0, 0, 1, 1], np.int32), KeptColumns(["day", "ward"]))
     >>> found.n_unique, found.sets[0]
     (3, Uniques(columns=('ward',), n_records=2))
     >>> found.told[0]
     Uniques(columns=('ward',), n_records=2)
     """
-    coded = {name: _codes(source, name) for name in (*others, *sensitive)}
+    coded = {name: _codes(source, name) for name in (*columns.others, *columns.sensitive)}
     named = look_for_names(
         source,
         tuple(coded),
-        identifiers,
+        columns.identifiers,
         hidden=classes < 0,
-        starred={} if starred is None else dict.fromkeys(sensitive, starred),
+        starred={} if starred is None else dict.fromkeys(columns.sensitive, starred),
         codes=coded,
     )
     rows = np.flatnonzero(classes >= 0)
     counts = frozen((source.counts if isinstance(source, Table) else source.records)[rows])
     codes = {name: each[rows] for name, each in coded.items()}
     if starred is not None:
-        for name in sensitive:
+        for name in columns.sensitive:
             codes[name] = np.where(starred[rows], codes[name].max(initial=-1) + 1, codes[name])
     reasons = dict(accepted or {})
-    tested = {name: codes[name] for name in others if name not in reasons}
+    tested = {name: codes[name] for name in columns.others if name not in reasons}
     persons = None if person is None else persons_of(source, person)[rows]
     n_unique, sets, complete_to = (
         _alone(tested, counts, limit.columns)
@@ -401,17 +413,16 @@ def measure_exposure(
         complete=complete_to >= min(limit.columns, len(tested)),
         complete_to=complete_to,
         named=named,
-        determined=undoing(source, others, sensitive, generalized),
+        determined=undoing(source, columns),
     )
 
 
-def undoing(
-    source: Frame | Table, others: Sequence[str], sensitive: Sequence[str], generalized: Sequence[str]
-) -> tuple[Determined, ...]:
+def undoing(source: Frame | Table, columns: KeptColumns) -> tuple[Determined, ...]:
     """Find kept columns that undo what was generalized, in at most 20,000 rows evenly from all of them.
 
     Of sensitive columns numbers and dates alone, which are never a model's few categories.
     """
+    others, sensitive, generalized = columns.others, columns.sensitive, columns.generalized
     if source.n_rows < FEWEST_RECORDS or not generalized or not (others or sensitive):
         return ()
     rows = enough_rows(source.n_rows)

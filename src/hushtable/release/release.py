@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -32,8 +32,8 @@ from hushtable.quality import (
 from hushtable.recoding import PublishedIntervals, Recoding
 from hushtable.release.batch import Batch, Learns, NextBatch
 from hushtable.release.codebook import Codebook
-from hushtable.release.edition import Edition, Rewritten
-from hushtable.release.exposure import Exposure, ExposureLimit, measure_exposure, persons_of
+from hushtable.release.edition import Destination, Edition, Rewritten
+from hushtable.release.exposure import Exposure, ExposureLimit, KeptColumns, measure_exposure, persons_of
 from hushtable.release.pseudonyms import Pseudonyms
 from hushtable.search import Budget, Trace
 from hushtable.tables import Partition, Table
@@ -41,7 +41,7 @@ from hushtable.tables import Partition, Table
 if TYPE_CHECKING:
     from hushtable.risk import OwnAttacks
 
-__all__ = ["Release"]
+__all__ = ["Release", "check_before_writing", "kept_columns_facts"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -264,10 +264,12 @@ class Release:
         exposure = measure_exposure(
             self.source,
             np.where(suppressed, np.int32(-1), classes) if self.drops_suppressed else classes,
-            others=[name for name in names if name not in named],
-            sensitive=self.sensitive,
-            identifiers=[name for name in names if name in (*self.removed, *self._pseudonymized)],
-            generalized=[name for name, lost in self.quality.by_column.items() if lost],
+            KeptColumns(
+                others=[name for name in names if name not in named],
+                sensitive=self.sensitive,
+                identifiers=[name for name in names if name in (*self.removed, *self._pseudonymized)],
+                generalized=[name for name, lost in self.quality.by_column.items() if lost],
+            ),
             starred=suppressed,
             person=getattr(self.claim, "person", None),
             limit=limit,
@@ -302,7 +304,9 @@ class Release:
             classes = np.where(self.suppressed, np.int32(-1), classes)
         assert isinstance(self.claim, Classes)
         others = partial(self._covering, classes)
-        return count_linked(classes, persons, self._records, self.claim.k, name, others=others)
+        found = count_linked(classes, persons, self._records, self.claim.k, name, others=others)
+        promised = self.claim.n_known if name == self.claim.person else None
+        return replace(found, most_known=min(found.most_known, promised or found.most_known))
 
     def _covering(self, classes: CodeArray, rows: CountArray) -> tuple[CountArray, CountArray]:
         """Return the pairs of a class and one of some rows that its published cells cover."""
@@ -546,21 +550,11 @@ class Release:
         InputError
             The file cannot be written, or must not be.
         """
-        if self.exposure is not None:
-            self.exposure.raise_if_refused()
-        if self.recoding.style == "tight" and any(isinstance(cell, PublishedIntervals) for cell in self.recoding.cells):
-            warnings.warn(
-                "tight intervals begin and end with values that somebody has: for readers who must not learn them, "
-                'take recoding="readable" or "cut".',
-                stacklevel=2,
-            )
+        check_before_writing(self.exposure, self.recoding)
         edition, path = self.edition, Path(path)
-        return edition.write(
+        to = Destination(
             path,
-            self.claim,
-            {**self.to_dict(), "policy": dict(policy) if policy else None},
-            original=self._original(edition),
-            beside=self.codebook.texts(path, external=external) if codebook else None,
+            beside=self.codebook.texts(path, external=external) if codebook else {},
             writing=Writing(
                 encoding or self.writing.encoding,
                 decimal or self.writing.decimal,
@@ -571,6 +565,8 @@ class Release:
             audience="external" if external else "internal",
             overwrite=overwrite,
         )
+        facts = {**self.to_dict(), "policy": dict(policy) if policy else None}
+        return edition.write(to, self.claim, facts, original=self._original(edition))
 
     def to_dict(self) -> dict[str, Any]:
         """Return what is known of the release as plain values, none of them a person's.
@@ -591,11 +587,7 @@ class Release:
             "smallest_class": int(sizes.min()),
             "quasi_identifiers": list(self.quasi_identifiers),
             "sensitive": list(self.sensitive),
-            "removed": list(self.removed),
-            "pseudonymized": list(self.pseudonyms.keyed) if self.pseudonyms else [],
-            "fresh": list(self.pseudonyms.fresh) if self.pseudonyms else [],
-            "accepted": list(self.exposure.accepted) if self.exposure else [],
-            "exposure": self.exposure.to_dict() if self.exposure else None,
+            **kept_columns_facts(self.removed, self.pseudonyms, self.exposure),
             "models": [model_to_dict(model) for model in self.models],
             "recoding": self.recoding.style,
             "language": self.writing.language,
@@ -680,6 +672,37 @@ class Release:
     def _input(self) -> Frame:
         """Return the input as a frame, whose rows stand for as many records as they did."""
         return self.source.frame() if isinstance(self.source, Table) else self.source
+
+
+def check_before_writing(exposure: Exposure | None, recoding: Recoding) -> None:
+    """Refuse a release whose kept columns find people, and warn of intervals that begin with somebody's value.
+
+    Raises
+    ------
+    ExposureError
+        The kept columns name people, or single out more of them than the policy allows.
+    """
+    if exposure is not None:
+        exposure.raise_if_refused()
+    if recoding.style == "tight" and any(isinstance(cell, PublishedIntervals) for cell in recoding.cells):
+        warnings.warn(
+            "tight intervals begin and end with values that somebody has: for readers who must not learn them, "
+            'take recoding="readable" or "cut".',
+            stacklevel=3,
+        )
+
+
+def kept_columns_facts(
+    removed: Sequence[str], pseudonyms: Pseudonyms | None, exposure: Exposure | None
+) -> dict[str, Any]:
+    """Return what a manifest says of the columns that are removed, pseudonymized or kept as they are."""
+    return {
+        "removed": list(removed),
+        "pseudonymized": list(pseudonyms.keyed) if pseudonyms else [],
+        "fresh": list(pseudonyms.fresh) if pseudonyms else [],
+        "accepted": list(exposure.accepted) if exposure else [],
+        "exposure": exposure.to_dict() if exposure else None,
+    }
 
 
 def _names(source: Frame | Table) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from hushtable.release import Release
 from hushtable.reporting.released import Released
 from hushtable.reporting.sections import (
     Block,
-    Cell,
+    CellContent,
     KeyFigure,
     KeyFigures,
     Paragraph,
@@ -71,7 +71,7 @@ def of_linking(found: Linking) -> tuple[Section, ...]:
     )
 
 
-def _linked(what: str, each: Linked) -> tuple[Cell, ...]:
+def _linked(what: str, each: Linked) -> tuple[CellContent, ...]:
     counts = (each.n_records, each.n_one_record, each.n_right, each.n_one_class, each.n_right_class, each.n_few)
     return row_of(what, *(Quantity(n, "count") for n in (*counts, each.n_lost)))
 
@@ -134,6 +134,6 @@ def _tried(found: OwnAttacks) -> Section:
     return Section("attacks", "Attacks on the release", tuple(blocks), _TESTING)
 
 
-def _row(each: OwnAttack) -> tuple[Cell, ...]:
+def _row(each: OwnAttack) -> tuple[CellContent, ...]:
     counts = (Quantity(each.n_targets, "count"), Quantity(each.n_found, "count"), Quantity(each.rate, "share"))
     return each.name, each.column or "", *counts, Quantity(each.control_rate, "share"), Quantity(each.n_right, "count")

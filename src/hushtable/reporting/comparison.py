@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from hushtable.policy import INTERNAL, KNEE, ComparedRun, Comparison
 from hushtable.reporting.sections import (
     Block,
-    Cell,
+    CellContent,
     Chart,
     KeyFigure,
     KeyFigures,
@@ -62,13 +62,17 @@ def _runs(compared: Comparison) -> Iterator[Section]:
         blocks.append(Chart("risk_against_loss", "What every step of safety costs", data))
         titles = ("k", "run", "highest risk", "average risk", "classes", "loss", "suppressed", "verified")
         blocks.append(Table("Runs", titles, tuple(map(_row, feasible))))
+    linked = [row for row in feasible if row.links is not None or row.persons_found is not None]
+    if linked:
+        of_links = ("k", "run", "persons found", "loss", "suppressed")
+        blocks.append(Table("Whom 1, 2 or 3 known records find", of_links, tuple(map(_linked, linked))))
     refused = tuple(f"k = {row.k}, {row.line}: {row.reason}" for row in compared.rows if not row.is_feasible)
     if refused:
         blocks += [Paragraph("No release came of these:"), Points(refused)]
     yield Section("runs", "Risk against loss", tuple(blocks), "8.3 Mitigation")
 
 
-def _row(row: ComparedRun) -> tuple[Cell, ...]:
+def _row(row: ComparedRun) -> tuple[CellContent, ...]:
     return (
         Quantity(row.k, "count"),
         row.line,
@@ -79,6 +83,11 @@ def _row(row: ComparedRun) -> tuple[Cell, ...]:
         Quantity(row.n_suppressed, "count"),
         "yes" if row.verified else "NO",
     )
+
+
+def _linked(row: ComparedRun) -> tuple[Cell, ...]:
+    found: Cell = "no link" if row.persons_found is None else Quantity(row.persons_found, "share")
+    return (Quantity(row.k, "count"), row.line, found, Quantity(row.loss), Quantity(row.n_suppressed, "count"))
 
 
 def _by_column(compared: Comparison) -> Iterator[Section]:

@@ -21,7 +21,18 @@ from hushtable.claims import Classes, Matchings
 from hushtable.models import KAnonymity
 from hushtable.release import external_facts
 from hushtable.reporting.released import Released
-from hushtable.reporting.sections import Answers, Block, Cell, Chart, Code, Paragraph, Points, Quantity, Section, Table
+from hushtable.reporting.sections import (
+    Answers,
+    Block,
+    CellContent,
+    Chart,
+    Code,
+    Paragraph,
+    Points,
+    Quantity,
+    Section,
+    Table,
+)
 from hushtable.reporting.statements import CLAUSES, and_, beside, decision, three_tests, unprotected
 from hushtable.risk import size_bands
 
@@ -190,7 +201,7 @@ def _class_sizes(released: Released) -> Iterator[Block]:
     yield Chart("class_sizes", "How large the classes of equal published cells are", data)
 
 
-def _in_whole(share: float, is_all: bool) -> Cell:
+def _in_whole(share: float, is_all: bool) -> CellContent:
     """Show a rounded share; what is some of the records is neither none of them nor all."""
     if share <= 0:
         return "under 1 %"

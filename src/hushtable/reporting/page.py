@@ -18,7 +18,7 @@ from hushtable.reporting.sections import (
     Answers,
     Audience,
     Block,
-    Cell,
+    CellContent,
     Chart,
     Code,
     Form,
@@ -182,20 +182,20 @@ def _table(block: Table) -> str:
     )
 
 
-def _kind(cells: Sequence[Cell]) -> str:
+def _kind(cells: Sequence[CellContent]) -> str:
     """Return the class of a column's cells: numbers stand to the right, and sentences have room."""
     if cells and all(isinstance(cell, Quantity) for cell in cells):
         return ' class="number"'
     return ' class="words"' if any(isinstance(cell, str) and len(cell) > _SENTENCE for cell in cells) else ""
 
 
-def _cells(row: Sequence[Cell], kinds: Sequence[str]) -> str:
+def _cells(row: Sequence[CellContent], kinds: Sequence[str]) -> str:
     first, *rest = row
     opened = f'<th scope="row"{kinds[0]}>{_cell(first)}</th>'
     return opened + "".join(f"<td{kind}>{_cell(cell)}</td>" for cell, kind in zip(rest, kinds[1:], strict=True))
 
 
-def _cell(cell: Cell) -> str:
+def _cell(cell: CellContent) -> str:
     return escape(cell) if isinstance(cell, str) else _quantity(cell)
 
 

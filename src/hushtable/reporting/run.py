@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from hushtable.pipeline import PipelineRun
-from hushtable.reporting.sections import Block, Cell, Paragraph, Points, Quantity, Section, Table
+from hushtable.reporting.sections import Block, CellContent, Paragraph, Points, Quantity, Section, Table
 
 __all__ = ["of_run"]
 
@@ -45,7 +45,7 @@ def _figures(run: PipelineRun) -> tuple[Section, ...]:
     return (Section("figures", "Figures of the whole", tuple(found)),) if found else ()
 
 
-def _cell(entry: object) -> Cell:
+def _cell(entry: object) -> CellContent:
     if isinstance(entry, (int, float)) and not isinstance(entry, bool):
         return Quantity(entry)
     return "" if entry is None else str(entry)

@@ -11,7 +11,7 @@ __all__ = [
     "Answers",
     "Audience",
     "Block",
-    "Cell",
+    "CellContent",
     "Chart",
     "Code",
     "Form",
@@ -77,7 +77,7 @@ class Quantity:
         return asdict(self)
 
 
-Cell = str | Quantity
+CellContent = str | Quantity
 
 
 def share_shown(share: float) -> str:
@@ -90,12 +90,12 @@ def share_shown(share: float) -> str:
     return f"{percent:.1f} %" if abs(percent) >= 1 else f"{percent:.2f} %" if abs(percent) >= 0.01 else "under 0.01 %"
 
 
-def row_of(*cells: Cell) -> tuple[Cell, ...]:
+def row_of(*cells: CellContent) -> tuple[CellContent, ...]:
     """Return a row of a table."""
     return cells
 
 
-def shown(cell: Cell) -> str:
+def shown(cell: CellContent) -> str:
     """Return a cell of a table as people read it."""
     return cell if isinstance(cell, str) else cell.shown
 
@@ -161,7 +161,7 @@ class Table:
 
     caption: str
     titles: tuple[str, ...]
-    rows: tuple[tuple[Cell, ...], ...]
+    rows: tuple[tuple[CellContent, ...], ...]
     note: str = ""
 
     kind: ClassVar[str] = "table"

@@ -335,10 +335,7 @@ def mpuccs(
     collisions = collide(joint, sizes, how, budget, progress)
     summary = {
         **_totals(joint, sizes, collisions, field_decay_factor),
-        "dropped_as_equal": {
-            name: table.n_records - rows.n_records
-            for name, table, rows in zip(given, tables, joint.tables, strict=True)
-        },
+        "dropped_as_equal": _n_dropped(given, tables, joint),
         "config_min_entropy_delta": min_entropy_delta,
         "config_renyi_alpha": renyi_alpha,
         "config_numeric_precision": decimals,
@@ -346,14 +343,12 @@ def mpuccs(
         "config_n_cols": None if n_cols is None else sizes,
         "config_field_decay_factor": field_decay_factor,
     }
-    if synthetic is None:
-        summary["note"] = _ONE_TABLE
-    elif control is None:
-        summary["note"] = _WITHOUT_CONTROL
-    else:
+    if synthetic is not None and control is not None:
         n_of = {"n_draws": n_draws, "n_permutations": n_permutations, "seed": seed}
         compared = _against_control(joint, sizes, how, collisions, budget, n_of)
         summary |= {"note": _NO_TIME_FOR_CONTROL} if compared is None else {"control": compared}
+    else:
+        summary["note"] = _ONE_TABLE if synthetic is None else _WITHOUT_CONTROL
     pair = replace(joint, tables=joint.tables[:2])
     return Mpuccs(
         summary,
@@ -364,6 +359,13 @@ def mpuccs(
         collisions,
         frames.library(original),
     )
+
+
+def _n_dropped(given: Mapping[str, Any], tables: Sequence[Table], joint: Joint) -> dict[str, int]:
+    """Count, by table, the records that were merged because they are equal."""
+    return {
+        name: table.n_records - rows.n_records for name, table, rows in zip(given, tables, joint.tables, strict=True)
+    }
 
 
 def _against_control(

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import sys
 import time
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -262,19 +262,24 @@ def _walk(
         }
         for name, value in row.items():
             tree[name].append(value)
-    n_identified = int((held <= len(joint.names)).sum())
-    totals = {
+    totals = _totals(joint, int((held <= len(joint.names)).sum()), tree, len(pruned))
+    return totals, details, tree
+
+
+def _totals(joint: Joint, n_identified: int, tree: Mapping[str, Sequence[Any]], n_pruned: int) -> dict[str, Any]:
+    """Sum up what the walk found."""
+    original, synthetic = joint.tables
+    n_synthetic = len(synthetic.counts)
+    weighted = sum(tree["weighted_mpuccs_collision_cnt"])
+    return {
         "total_syn_records": n_synthetic,
         "total_ori_records": len(original.counts),
         "total_identified": n_identified,
         "identification_rate": n_identified / n_synthetic if n_synthetic else 0.0,
-        "weighted_identification_rate": (
-            sum(tree["weighted_mpuccs_collision_cnt"]) / n_synthetic if n_synthetic else 0.0
-        ),
+        "weighted_identification_rate": weighted / n_synthetic if n_synthetic else 0.0,
         "total_combinations_checked": len(tree["check_order"]),
-        "total_combinations_pruned": len(pruned),
+        "total_combinations_pruned": n_pruned,
     }
-    return totals, details, tree
 
 
 def _in_order(n_columns: int, sizes: Collection[int], chosen: tuple[int, ...] = ()) -> Iterator[tuple[int, ...]]:

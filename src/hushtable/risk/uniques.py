@@ -245,15 +245,7 @@ def minimal_uniques(
         sizes_near = near_counts(distinct.codes, distinct.counts, reaches)
     else:
         order = np.argsort([-column.n_values for column in table.columns], kind="stable")
-        grid = lattice.grid(
-            np.ascontiguousarray(distinct.codes[order]),
-            [table.columns[j].n_values for j in order],
-            distinct.counts,
-            distinct.counts,
-            range(1, largest + 1),
-            missing_matches=is_category,
-        )
-        sets = lattice.minimal_sets(grid, budget=budget, progress=progress)
+        sets = _minimal_sets(distinct, order, largest, is_category=is_category, budget=budget, progress=progress)
         sizes_near = distinct.counts
     rows, paths = _in_table_order(sets, order, inverse)
     trace = Trace("minimal_uniques", sets.n_sets, time.perf_counter() - began, complete=sets.complete_to == largest)
@@ -281,6 +273,27 @@ def minimal_uniques(
         sets.coverage,
         frames.library(data),
     )
+
+
+def _minimal_sets(
+    distinct: Table,
+    order: CountArray,
+    largest: int,
+    *,
+    is_category: bool,
+    budget: Budget | None,
+    progress: WalkProgress | None,
+) -> lattice.ColumnSets:
+    """Walk the column sets, columns in an order, up to a size."""
+    grid = lattice.grid(
+        np.ascontiguousarray(distinct.codes[order]),
+        [distinct.columns[j].n_values for j in order],
+        distinct.counts,
+        distinct.counts,
+        range(1, largest + 1),
+        missing_matches=is_category,
+    )
+    return lattice.minimal_sets(grid, budget=budget, progress=progress)
 
 
 def _check(table: Table, max_size: int, missing: str, fraction: float) -> None:

@@ -1,8 +1,8 @@
 """Synthesizing: new records that are alike in the aggregate. Never called protected; its measure is `mpuccs`.
 
-In comes a table, out goes one of the same kind with drawn records. Methods are an open registry, and those of other
-packages are found by the entry points `hushtable.synthesizers`. Values are written as their column writes its own
-(`cell_styles`). Nothing here says how safe the result is.
+In comes a table, out goes one of the same kind with drawn records. Other packages add methods by the entry point group
+`hushtable.synthesizers`. Drawn values are written in the style of their column's own cells (`cell_styles`). Nothing
+here says how safe the result is.
 """
 
 import lazy_loader

@@ -1,4 +1,7 @@
-"""Generations of a genetic search, and how two partitions have offspring."""
+"""A genetic search over partitions: when it ends, and how two partitions are crossed.
+
+An individual is a partition of the rows into blocks. Its value is the loss, as a sum of weighted cells.
+"""
 
 from __future__ import annotations
 
@@ -18,15 +21,24 @@ __all__ = ["Generations", "cross"]
 
 @dataclass(slots=True, eq=False)
 class Generations:
-    """How many generations there have been, and whether there is another.
+    """The progress of a genetic search, and whether it goes on.
 
     Attributes
     ----------
-    individuals, generations, patience : int
+    individuals : int
+        The partitions that live at a time.
+    generations : int
+        The search ends after so many generations.
+    patience : int
+        The search ends after so many generations without a better partition.
     clock : Clock
-        Its nodes are individuals made.
+        The budget. Every partition that is made counts as a node.
     scale : float
-        From the sum of weighted cells to the loss.
+        Turns a sum of weighted cells into the loss.
+    generation, n_idle, n_made : int
+        Generations so far, those since the last better partition, and partitions made.
+    best : float
+        The smallest sum of weighted cells so far.
     """
 
     individuals: int
@@ -40,14 +52,14 @@ class Generations:
     best: float = np.inf
 
     def tick(self, value: float, n_made: int = 1) -> None:
-        """Note that individuals were made, and the best value so far."""
+        """Count partitions that were made, and note the best of their values if it is lower than all before."""
         self.n_made += n_made
         if value < self.best - 1e-12:
             self.best, self.n_idle = value, 0
             self.clock.note(value * self.scale, at=float(self.generation))
 
     def turn(self, value: float, n_made: int = 1) -> None:
-        """Begin another generation."""
+        """Begin the next generation; the arguments are those of `tick`."""
         self.generation += 1
         self.n_idle += 1
         self.tick(value, n_made)
@@ -73,7 +85,16 @@ def cross(
 ) -> CodeArray:
     """Take the cheapest blocks of both parents, in turn, as long as their rows are free.
 
-    Rows that are left join the block of a row near them.
+    A row that is left joins the block of the nearest row whose block has room; else it joins the smallest block.
+
+    Parameters
+    ----------
+    near : CheapestMates
+        The nearest rows of every row.
+    parents : tuple of two ndarrays of int32, shape (n_rows,)
+        The block of every row.
+    check : Check
+        The largest block allowed.
     """
     queues = [iter(_by_cost(space, labels, rng)) for labels in parents]
     crossed = np.full(space.n_rows, -1, dtype=np.int32)

@@ -1,4 +1,9 @@
-"""Better partitions from a given one, by annealing in the candidate space."""
+"""Better partitions from a given one, by simulated annealing and by solving small groups of blocks exactly.
+
+A partition is an array of labels: the block (the future equivalence class) of every row. Its cost is the sum of
+weighted cells of the candidates that its blocks publish. Blocks may change as long as a `Check` allows their sizes and
+the model holds.
+"""
 
 from __future__ import annotations
 
@@ -43,10 +48,9 @@ class CheapestMates:
     costs: FloatArray
 
     def bound(self, k: int) -> float:
-        """Return a sum of weighted cells that no partition into blocks of k rows goes below.
+        """Return a lower bound of the sum of weighted cells over all partitions into blocks of at least k rows.
 
-        A row's block holds k - 1 others, the dearest of which is no nearer than its
-        (k - 1)-th nearest.
+        A block holds k - 1 rows besides a given one. The farthest of them is at least as far as its (k - 1)-th nearest.
         """
         return float(self.costs[:, k - 2].sum()) if k > 1 else 0.0
 
@@ -54,8 +58,8 @@ class CheapestMates:
 def nearest(space: CandidateSpace, n_near: int, clock: Clock, labels: CodeArray | None = None) -> CheapestMates:
     """Find the nearest rows; all others where there are fewer. O(n^2) cells.
 
-    Rows whose turn does not come in time have those that follow in the order of a
-    partition's blocks, and no cost, which keeps the bound true.
+    If the time is over before a row's turn, its mates are the rows that follow in the order of the partition's
+    blocks, at a cost of 0. A cost of 0 keeps the lower bound true.
     """
     say_if_first_run(cost.nearest, 15)
     n_rows, n_columns = space.places.shape
@@ -83,9 +87,9 @@ def partition_value(space: CandidateSpace, labels: CodeArray) -> float:
 
 
 def parted(space: CandidateSpace, labels: CodeArray, k: int) -> CodeArray:
-    """Part blocks of 2 k rows or more, equal rows together; that costs no more.
+    """Split blocks of 2 k rows or more and keep equal rows together, which never costs more.
 
-    Mondrian leaves such blocks, which it cannot cut, where many rows are equal.
+    Mondrian cannot cut a block in which many rows are equal, and leaves it large.
     """
     order = np.lexsort((*space.places.T, labels))
     sizes = np.bincount(labels)
@@ -164,7 +168,7 @@ def polish(
     for row in range(space.n_rows):
         if clock.left <= 0:
             break
-        # One group for every block: that of the blocks around its first row.
+        # Every block has one turn, at its first row.
         if np.flatnonzero(labels == labels[row])[0] != row:
             continue
         rows = _group(near, labels, row)

@@ -17,7 +17,25 @@ __all__ = ["BranchAndBound", "Exhaustive", "Pareto", "undominated"]
 
 
 @dataclass(frozen=True, slots=True)
-class Exhaustive:
+class _EveryColumnSet:
+    """A search that evaluates every column set, so that its best value is its own bound."""
+
+    max_columns: int = 20
+
+    name: ClassVar[str]
+
+    def __post_init__(self) -> None:
+        check_counts(self.name, {"max_columns": self.max_columns})
+
+    def search(self, evaluator: ObjectiveEvaluator, rng: np.random.Generator) -> float | None:
+        """Evaluate everything; the best value is its own bound."""
+        _check_size(self.name, evaluator.n_candidates, self.max_columns)
+        evaluator.everything()
+        return evaluator.best_value
+
+
+@dataclass(frozen=True, slots=True)
+class Exhaustive(_EveryColumnSet):
     """Evaluate every column set.
 
     Parameters
@@ -31,22 +49,11 @@ class Exhaustive:
     subsets, on all cores; others partition by partition, each refined from its parent's.
     """
 
-    max_columns: int = 20
-
     name: ClassVar[str] = "exhaustive"
-
-    def __post_init__(self) -> None:
-        check_counts(self.name, {"max_columns": self.max_columns})
-
-    def search(self, evaluator: ObjectiveEvaluator, rng: np.random.Generator) -> float | None:
-        """Evaluate everything; the best value is its own bound."""
-        _check_size(self.name, evaluator.n_candidates, self.max_columns)
-        evaluator.everything()
-        return evaluator.best_value
 
 
 @dataclass(frozen=True, slots=True)
-class Pareto:
+class Pareto(_EveryColumnSet):
     """Evaluate every column set, and return those that no other betters in every term.
 
     Parameters
@@ -61,18 +68,7 @@ class Pareto:
     sums of terms the best set of the objective is on the front.
     """
 
-    max_columns: int = 20
-
     name: ClassVar[str] = "pareto"
-
-    def __post_init__(self) -> None:
-        check_counts(self.name, {"max_columns": self.max_columns})
-
-    def search(self, evaluator: ObjectiveEvaluator, rng: np.random.Generator) -> float | None:
-        """Evaluate everything; the best value is its own bound."""
-        _check_size(self.name, evaluator.n_candidates, self.max_columns)
-        evaluator.everything()
-        return evaluator.best_value
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,6 +29,7 @@ __all__ = [
     "column_set",
     "extra",
     "highest",
+    "is_of_paper",
     "lowest",
     "mean",
     "of_columns",
@@ -395,6 +396,11 @@ def whole(name: str, value: float, *, unit: str, direction: Direction, size: int
     one = np.array([value], dtype=np.float64)
     labels = np.array([name], dtype=object)
     return Score(name, float(value), unit, direction, "whole", labels, one, np.array([size]), source)
+
+
+def is_of_paper(variant: ScoreVariant) -> bool:
+    """Tell whether a score is asked for as the paper has it; InputError if neither variant is asked for."""
+    return bool(choose("variant", variant, {"definition": False, "paper": True}))
 
 
 def choose(parameter: str, given: str, among: Any) -> Any:

@@ -161,7 +161,7 @@ def group_entropy(
     >>> group_entropy(pl.DataFrame({"age": [31, 31, 52, 60]}), ["age"]).value
     1.5
     """
-    is_paper = base.choose("variant", variant, {"definition": False, "paper": True})
+    is_paper = base.is_of_paper(variant)
     seen = base.view(data, columns, (), partition)
     shares = seen.partition.sizes / seen.table.n_records
     values = np.log(shares) if is_paper else -np.log2(shares)

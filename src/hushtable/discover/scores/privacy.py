@@ -156,7 +156,7 @@ def t_closeness(
     >>> t_closeness(people, ["age"], sensitive="ill").value
     0.25
     """
-    is_paper = base.choose("variant", variant, {"definition": False, "paper": True})
+    is_paper = base.is_of_paper(variant)
     shown: str = "kl" if is_paper else distance
     base.choose("distance", distance, dict.fromkeys(get_args(Distance)))
     seen = base.view(data, columns, [sensitive], partition)
@@ -220,7 +220,7 @@ def delta_presence(
     >>> score.values.tolist(), score.value
     ([0.5, 1.0, 0.0], 1.0)
     """
-    if base.choose("variant", variant, {"definition": False, "paper": True}):
+    if base.is_of_paper(variant):
         seen = _with_sensitive(data, columns, sensitive, partition)
         values = _largest_difference(seen, str(sensitive))
         return base.of_parts("delta-presence", seen, values, value=base.mean, unit="rate", direction="riskier")
@@ -283,7 +283,7 @@ def generalization_ratio(
     >>> generalization_ratio(people, ["age"], sensitive="ill").value
     0.25
     """
-    is_paper = base.choose("variant", variant, {"definition": False, "paper": True})
+    is_paper = base.is_of_paper(variant)
     seen = base.view(data, columns, [sensitive], partition)
     values = _measured(seen, TCloseness(1, sensitive, "equal"))
     return base.of_parts(

@@ -152,7 +152,7 @@ def covariate_shift(
     >>> covariate_shift(people, ["age"], treatment="arm", treated="A").value
     1.0
     """
-    is_paper = base.choose("variant", variant, {"definition": False, "paper": True})
+    is_paper = base.is_of_paper(variant)
     seen = base.view(data, columns, [treatment], partition)
     arms = arms_of(seen, treatment, treated)
     values = [_column_shift(seen, name, arms) for name in seen.columns]
@@ -227,7 +227,7 @@ def balance(
     >>> round(balance(people, ["age"], treatment="arm", treated="B").value, 3)
     2.828
     """
-    is_paper = base.choose("variant", variant, {"definition": False, "paper": True})
+    is_paper = base.is_of_paper(variant)
     shown = base.choose("statistic", statistic, {"smd": "smd", "t": "t", "variance_ratio": "variance_ratio"})
     seen = base.view(data, columns, [treatment], partition)
     arms = arms_of(seen, treatment, treated)
@@ -299,7 +299,7 @@ def propensity_overlap(
     >>> propensity_overlap(people, ["sex"], treatment="arm", treated="A").value
     0.75
     """
-    is_paper = base.choose("variant", variant, {"definition": False, "paper": True})
+    is_paper = base.is_of_paper(variant)
     scored = base.choose("model", model, {"classes": _share_treated, "logistic": _logistic})
     seen = base.view(data, columns, [treatment], partition)
     held = counted(seen.partition.labels, seen.partition.n_classes, arms_of(seen, treatment, treated))

@@ -226,7 +226,7 @@ def accuracy(
     0.5
     """
     agreement = Agreement.of(found, truth, columns)
-    if base.choose("variant", variant, {"definition": False, "paper": True}):
+    if base.is_of_paper(variant):
         return _score("accuracy", agreement, lambda a: _ratio(a.tp, a.tp + a.fn))
     return _score("accuracy", agreement, lambda a: _ratio(a.tp + _tn(a), a.tp + a.fp + a.fn + _tn(a)))
 

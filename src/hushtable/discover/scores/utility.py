@@ -72,9 +72,7 @@ def mean_squared_error(
     >>> mean_squared_error(people, ["sex"], target="age").value
     16.666666666666668
     """
-    seen = base.view(data, columns, [target], partition)
-    known = seen.known(target)
-    records = known.summed(known.counts)
+    seen, known, records = _known(data, columns, target, partition)
     numbers = _numbers(seen.column(target), "the mean squared error")[known.codes]
     some = np.maximum(records, 1)
     # Deviations from the class's own mean: no difference of large squares.
@@ -117,9 +115,7 @@ def accuracy(
     >>> accuracy(people, ["sex"], target="ill").value
     0.75
     """
-    seen = base.view(data, columns, [target], partition)
-    known = seen.known(target)
-    records = known.summed(known.counts)
+    seen, known, records = _known(data, columns, target, partition)
     values = known.highest(known.counts) / np.maximum(records, 1)
     return _about("accuracy", seen, values, records, variant, "rate", "better")
 
@@ -171,7 +167,7 @@ def value_range(
     records = known.summed(known.counts)
     widths = np.where(records > 0, widths, 0.0)
     span = float(np.ptp(numbers)) if len(numbers) else 0.0
-    is_paper = base.choose("variant", variant, {"definition": False, "paper": True})
+    is_paper = base.is_of_paper(variant)
     values = widths if is_paper or span == 0 else widths / span
     unit = "units of the target" if is_paper else "rate"
     return _about("range", seen, values, records, variant, unit, "worse")
@@ -300,9 +296,7 @@ def information_gain(
     >>> information_gain(people, ["sex"], target="ill").value
     1.0
     """
-    seen = base.view(data, columns, [target], partition)
-    known = seen.known(target)
-    records = known.summed(known.counts)
+    seen, known, records = _known(data, columns, target, partition)
     whole = np.bincount(known.codes, weights=known.counts).astype(np.int64)
     everything = Histogram(np.array([0, np.count_nonzero(whole)]), np.empty(0, np.int32), whole[whole > 0])
     values = _entropies(everything)[0] - _entropies(known)
@@ -347,12 +341,19 @@ def gini(
     >>> gini(people, ["sex"], target="ill").value
     0.25
     """
-    seen = base.view(data, columns, [target], partition)
-    known = seen.known(target)
-    records = known.summed(known.counts)
+    seen, known, records = _known(data, columns, target, partition)
     shares = known.counts / records[known.labels()]
     values = np.where(records > 0, 1 - known.summed(shares**2), 0.0)
     return _about("gini", seen, values, records, variant, "rate", "worse")
+
+
+def _known(
+    data: Any, columns: Sequence[str], target: str, partition: Partition | None
+) -> tuple[View, Histogram, FloatArray]:
+    """Return the classes of a table, the target values they hold, and how many records of each have one."""
+    seen = base.view(data, columns, [target], partition)
+    known = seen.known(target)
+    return seen, known, known.summed(known.counts)
 
 
 def _about(

@@ -17,7 +17,7 @@ import numpy as np
 
 from hushtable._types import CodeArray, CountArray
 from hushtable.claims import covered_by, listed_cells, published_cells, rules_of
-from hushtable.columns import SUPPRESSED, Column, ColumnSpec, from_texts, listed, read
+from hushtable.columns import SUPPRESSED, Column, ColumnSpec, from_texts, listed, read, whole_days
 from hushtable.errors import ColumnError, InputError, check_columns, check_type, with_hint
 from hushtable.hierarchy import Hierarchy, to_exact
 from hushtable.io import Frame, frames
@@ -234,7 +234,7 @@ def _column_of(pair: tuple[str, str], parts: Sequence[_CellList], tables: Sequen
         if table.source is not None and name in table.source.columns:
             texts += Table.encode(table.source, [name], {name: ColumnSpec(spec.kind, spec.order)}).columns[0].texts()
         elif part.hierarchy is None:
-            spans = (span for cell in part.found if cell is not None for span in _spans_in(cell))
+            spans = (span for cell in part.found if cell is not None for span in _spans_in(cell, spec.kind))
             texts += [bound for span in spans for bound in (span.low, span.high) if bound is not None]
     return from_texts(pair[0], list(dict.fromkeys(texts)), spec.kind, spec.order)[0]
 
@@ -407,7 +407,7 @@ def _united(runs: Sequence[_Run]) -> list[_Run]:
 def _spans(part: _CellList, column: Column) -> tuple[list[list[_Span]], dict[int, str | None]]:
     """Return the spans of numbers that each cell stands for, and those that are labels, by their places."""
     labels = _labels_of(part.hierarchy, column)
-    spans = [[] if text is None else list(_spans_in(text)) for text in part.found]
+    spans = [[] if text is None else list(_spans_in(text, column.kind)) for text in part.found]
     bounds = {bound for cell in spans for span in cell for bound in (span.low, span.high) if bound is not None}
     number_of = _numbers(sorted(bounds), column)
     labelled: dict[int, str | None] = {}
@@ -435,18 +435,23 @@ def _spans(part: _CellList, column: Column) -> tuple[list[list[_Span]], dict[int
     ], labelled
 
 
-def _spans_in(text: str) -> Iterator[_Span]:
+def _spans_in(text: str, kind: str | None) -> Iterator[_Span]:
     cell = read(text)
     if cell.form == "any":
         yield _Span(None, None, is_closed=False, is_value=False)
     elif cell.ends is not None:
-        yield _Span(cell.ends.low, cell.ends.high, cell.ends.is_closed, is_value=False)
+        low, high = (None if end is None else _whole(end, kind) for end in cell.ends[:2])
+        yield _Span(low, high, cell.ends.is_closed, is_value=False)
     elif cell.form == "set":
         for member in cell.members:
             if member is not None:
-                yield from _spans_in(member)
+                yield from _spans_in(member, kind)
     else:
         yield _Span(text, text, is_closed=True, is_value=True)
+
+
+def _whole(end: str, kind: str | None) -> str:
+    return whole_days([end])[0] if kind in ("date", "datetime") else end
 
 
 def _numbers(texts: Sequence[str], column: Column) -> dict[str | None, Any]:

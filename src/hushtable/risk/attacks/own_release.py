@@ -319,8 +319,7 @@ def _attack(
     *,
     unit: str = "records",
     by_chance: bool = False,
-    hits: Mapping[int, int] | None = None,
-    sizes: CountArray | None = None,
+    witnesses: tuple[Witness, ...] = (),
 ) -> OwnAttack:
     """Put an attack together: every hit counts, or where one may come by chance, what is beyond the control."""
     n_targets, n_found, n_right = counts
@@ -328,12 +327,14 @@ def _attack(
     if by_chance and control is not None:
         value, error = excess_risk(wilson(n_found, n_targets), wilson(control * n_targets, n_targets))
         fell = clipped(value - error, value + error)[0] > 0
-    witnesses = []
-    for label, n in sorted((hits or {}).items(), key=lambda each: -each[1])[:_WITNESSES]:
-        n_records = 0 if sizes is None else int(sizes[label])
-        # A number that is the same in every run would join what several reports say.
-        witnesses.append(Witness(secrets.randbelow(9_000_000) + 1_000_000, n_records, n))
-    return OwnAttack(name, column, claim, unit, n_targets, n_found, n_right, control, fell, tuple(witnesses))
+    return OwnAttack(name, column, claim, unit, n_targets, n_found, n_right, control, fell, witnesses)
+
+
+def _witnesses(hits: Mapping[int, int], sizes: CountArray) -> tuple[Witness, ...]:
+    """Return the classes in which an attack hit most often."""
+    most = sorted(hits.items(), key=lambda each: -each[1])[:_WITNESSES]
+    # A number that is the same in every run would join what several reports say.
+    return tuple(Witness(secrets.randbelow(9_000_000) + 1_000_000, int(sizes[label]), n) for label, n in most)
 
 
 def _codes(side: _Publication, name: str) -> CountArray:
@@ -351,7 +352,7 @@ def _homogeneity(side: _Publication, name: str, rng: np.random.Generator) -> Ite
     n, n_found = len(labels), sum(hits.values())
     claim = f"everybody whom the class fits has the same value of {name}"
     control = float(np.mean(drawn)) / n
-    yield _attack("homogeneity", name, claim, (n, n_found, n_found), control, hits=hits, sizes=sizes)
+    yield _attack("homogeneity", name, claim, (n, n_found, n_found), control, witnesses=_witnesses(hits, sizes))
 
 
 def _agreeing(labels: CountArray, codes: CountArray, n_classes: int) -> BoolArray:
@@ -402,7 +403,9 @@ def _ends(side: _Publication, rng: np.random.Generator) -> Iterator[OwnAttack]:
         # By the grammar of cells somebody has both ends of a closed interval; others begin where a grid has it.
         by_chance = any(end is not None and end.is_open for end in (ends[cell] for cell in of_class.tolist()))
         control, sizes = sum(drawn) / max(1, len(drawn) - 1), side.grouped.records
-        yield _attack("ends", name, claim, counts, control, unit="ends", by_chance=by_chance, hits=hits, sizes=sizes)
+        yield _attack(
+            "ends", name, claim, counts, control, unit="ends", by_chance=by_chance, witnesses=_witnesses(hits, sizes)
+        )
 
 
 class _EndCodes(NamedTuple):
@@ -538,7 +541,7 @@ def _intersection(
     claim = f"one value of {name} is left of those that either release leaves"
     control = float(np.mean(shuffled)) / n_targets
     counts = (n_targets, sum(hits.values()), n_right)
-    yield _attack("intersection", name, claim, counts, control, hits=hits, sizes=ours.grouped.records)
+    yield _attack("intersection", name, claim, counts, control, witnesses=_witnesses(hits, ours.grouped.records))
 
 
 def _values(labels: CountArray, codes: CountArray) -> dict[int, frozenset[int]]:
@@ -632,4 +635,4 @@ def _subtracted(
     n_targets = int(larger.grouped.records[is_told].sum())
     counts = (n_targets, sum(hits.values()), n_right)
     claim = f"fewer than k records {verb}, within a class of the other release"
-    yield _attack(name, None, claim, counts, None, hits=hits, sizes=larger.grouped.records)
+    yield _attack(name, None, claim, counts, None, witnesses=_witnesses(hits, larger.grouped.records))

@@ -1,4 +1,7 @@
-"""What a sample says of its population: estimators over class sizes, codes and weights, none over frames."""
+"""What a sample says of its population: estimators of how many people are unique in it.
+
+In come class sizes, codes and sampling weights, never dataframes; out go estimates.
+"""
 
 from hushtable.risk.population.classes import Estimate, Point, SampleClasses
 from hushtable.risk.population.individual import benedetti_franconi, household

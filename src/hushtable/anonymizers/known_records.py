@@ -1,0 +1,290 @@
+"""Hide persons from whoever knows m of their records, by any method that divides records.
+
+The method divides the records into classes of k persons. Sets of m records that too few persons hold then lose a
+record each; where more would go than may be suppressed, the method divides again, into classes of more persons.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from hushtable._types import CodeArray, CountArray
+from hushtable.anonymizers.finishing import Searched, release_of
+from hushtable.anonymizers.judging import Judge
+from hushtable.anonymizers.preparation import Prepared
+from hushtable.anonymizers.request import Request
+from hushtable.claims import RareSets, count_sets, rare_sets
+from hushtable.errors import BudgetExceeded, InfeasibleError, InputError, with_hint
+from hushtable.models import KAnonymity, KMAnonymity
+from hushtable.release import Release
+from hushtable.search import Budget, Clock
+from hushtable.tables import Partition
+
+__all__ = ["hide_known", "is_hiding_known"]
+
+_MOST_SETS: Final = 3 * 10**7  # that are looked at anew whenever records are suppressed
+_REFINED: Final = 5  # searches around the best number of persons
+_OF_SUPPRESSION: Final = 0.5  # what the method itself may suppress
+_OF_TIME: Final = 0.3  # of what is left, for each search
+
+
+def is_hiding_known(asked: Request) -> bool:
+    """Tell whether m known records are to find k persons, and a method is asked that divides records."""
+    linked = [model for model in asked.models if model.needs.histories]
+    return (
+        bool(linked)
+        and all(isinstance(model, KMAnonymity) for model in linked)
+        and not asked.method.offers.finds_histories
+    )
+
+
+class _Attempt(NamedTuple):
+    """A release that hides persons, and the search that it came of."""
+
+    release: Release
+    raised: int
+
+
+def hide_known(prepared: Prepared, asked: Request, search: Callable[[Prepared, Request], Searched]) -> Release:
+    """Carry out a request for (k,m)-anonymity with a method that divides records.
+
+    Parameters
+    ----------
+    prepared : Prepared
+    asked : Request
+    search : callable
+        Carries out a request for classes.
+
+    Raises
+    ------
+    InputError
+        There are more sets of m records than can be looked at.
+    InfeasibleError
+        Even classes of everybody leave out more records than may be suppressed.
+
+    Notes
+    -----
+    The persons of a class are doubled until the release holds, and on as long as it loses less; then up to five numbers
+    around the best one are tried, and the release of least loss is taken. Sets count as held by who has records of
+    equal cells, without those whose cells are ``*``: so a release is never taken for safer than it is.
+    """
+    clock, persons = asked.clock.anew(), prepared.table.codes[prepared.table.index(str(asked.person))]
+    _check_sets(prepared, asked, persons)
+    found = _Search(prepared, asked, search, clock, persons)
+    n_persons = len(np.unique(persons[persons >= 0]))
+    raised, losses = found.least, dict[int, float]()
+    while True:
+        losses[raised] = found.attempted(raised)
+        clock.tell(len(losses) / (len(losses) + 2 * _REFINED))
+        # Larger classes lose more, and leave out fewer records.
+        if losses[raised] > min(losses.values()) or raised >= n_persons or found.is_done:
+            break
+        raised = min(2 * raised, n_persons)
+    for _ in range(_REFINED if len(losses) > 1 else 0):
+        middle = _between(losses)
+        if found.best is None or clock.left <= 0 or middle is None:
+            break
+        losses[middle] = found.attempted(middle)
+    if found.best is None:
+        msg = with_hint(
+            f"{asked.method.name} finds no classes that hide everybody from whoever knows so many records, even "
+            f"where each holds all of {n_persons:,} persons, and at most {found.most:,} records are suppressed.",
+            "allow more (`limits: {suppression: ...}`), ask for a smaller m or k, or take `method: histories`.",
+        )
+        raise InfeasibleError(msg)
+    return _told(found.best, found)
+
+
+def _between(losses: Mapping[int, float]) -> int | None:
+    """Return a number of persons beside the best one, in the middle of the wider gap; None where nothing is left."""
+    tried, best = sorted(losses), min(losses, key=lambda raised: losses[raised])
+    gaps = [(high / low, low, high) for low, high in pairwise(tried) if best in (low, high) and high > low + 1]
+    if not gaps:
+        return None
+    _, low, high = max(gaps)
+    return min(max(low + 1, math.isqrt(low * high)), high - 1)
+
+
+def _check_sets(prepared: Prepared, asked: Request, persons: CodeArray) -> None:
+    """Raise InputError where there are too many sets of records to look at them all."""
+    m = max(model.m for model in asked.models if isinstance(model, KMAnonymity))
+    # Were no two records alike, there would be as many sets as there can be.
+    n_sets = count_sets(np.arange(len(persons)), persons, prepared.table.counts, m)
+    if n_sets > _MOST_SETS:
+        msg = with_hint(
+            f"persons have {n_sets:,.0f} sets of {m} records together, and {asked.method.name} looks at no more than "
+            f"{_MOST_SETS:,}.",
+            "take `method: histories`, which holds for every m; or ask for a smaller m.",
+        )
+        raise InputError(msg)
+
+
+@dataclass(slots=True, eq=False)
+class _Search:
+    """What attempts share; it counts their nodes, and keeps the floor that the first one proved."""
+
+    prepared: Prepared
+    asked: Request
+    search: Callable[[Prepared, Request], Searched]
+    clock: Clock
+    persons: CodeArray
+    nodes: int = 0
+    complete: bool = True
+    bound: float | None = None
+    best: _Attempt | None = None
+
+    @property
+    def most(self) -> int:
+        """Records that may be suppressed."""
+        return int(self.asked.suppression_limit * self.prepared.table.n_records)
+
+    @property
+    def least(self) -> int:
+        """How many persons every class holds at least."""
+        return max(model.min_size for model in self.asked.models)
+
+    @property
+    def is_done(self) -> bool:
+        """Whether no other search can do better, or none has the time to."""
+        is_spared = self.best is not None and self.best.raised == self.least and not self.best.release.n_suppressed
+        return is_spared or (self.best is not None and self.clock.left <= 0)
+
+    def attempted(self, raised: int) -> float:
+        """Divide the records into classes of so many persons, and return the loss; inf where too many records go."""
+        asked = self.asked
+        others = tuple(model for model in asked.models if not isinstance(model, KMAnonymity))
+        within = replace(
+            asked,
+            models=(*others, KAnonymity(raised)),
+            suppression_limit=_OF_SUPPRESSION * asked.suppression_limit,
+            clock=_part(self.clock),
+        )
+        try:
+            searched = self.search(self.prepared, within)
+        except (InfeasibleError, BudgetExceeded):
+            # What the models of classes alone cannot be met with is told as it is.
+            if raised == self.least:
+                raise
+            return math.inf
+        self.nodes += searched.found.trace.nodes
+        self.complete &= searched.found.trace.complete
+        if raised == self.least and not self.most:
+            self.bound = searched.found.trace.bound
+        release = self._released(searched)
+        if release is None:
+            return math.inf
+        if self.best is None or release.loss < self.best.release.loss:
+            self.best = _Attempt(release, raised)
+        return release.loss
+
+    def _released(self, searched: Searched) -> Release | None:
+        asked, prepared = self.asked, searched.prepared
+        judge = replace(searched.whole, models=asked.asked_of_classes)
+        persons = prepared.table.codes[prepared.table.index(str(asked.person))]
+        labels_before = searched.partition.labels
+        # What is published of two classes alike is one class to readers; records of nobody are left out.
+        published = searched.found.recoding.combinations()[labels_before]
+        published = np.where((labels_before < 0) | (persons < 0), np.int32(-1), published)
+        hidden = _hidden(published, persons, judge, self.most)
+        if hidden is None:
+            return None
+        kept = np.flatnonzero(hidden >= 0)
+        used, first, labels = np.unique(hidden[kept], return_index=True, return_inverse=True)
+        if not len(used):
+            return None
+        hidden[kept] = labels
+        partition = Partition.from_labels(hidden.astype(np.int32), len(used), prepared.table.counts)
+        recoding = searched.found.recoding.take(labels_before[kept[first]].astype(np.int64))
+        found = replace(searched.found, recoding=recoding, placing=None, evidence=None, others=())
+        try:
+            return release_of(prepared, judge, asked, found, partition)
+        except InfeasibleError:
+            # The average risk; larger classes have a smaller one.
+            return None
+
+
+def _part(clock: Clock) -> Clock:
+    """Return the clock of one search, which tells nobody."""
+    if clock.budget.seconds is None:
+        return Clock(clock.budget)
+    return Clock(Budget(max(1e-3, _OF_TIME * clock.left), clock.budget.nodes))
+
+
+def _hidden(classes: CodeArray, persons: CodeArray, judge: Judge, most: int) -> CountArray | None:
+    """Suppress records until every set of known ones is held by k persons, and classes pass.
+
+    Return the classes, -1 where suppressed; None where more records would go than may.
+    """
+    table, hidden = judge.table, classes.astype(np.int64)
+    known = [model for model in judge.models if isinstance(model, KMAnonymity)]
+    while True:
+        left = most - int(table.counts[hidden < 0].sum())
+        kept = np.flatnonzero(hidden >= 0)
+        if left < 0:
+            return None
+        gone = np.concatenate(
+            [
+                _in_failing(hidden, kept, judge),
+                *(_in_rare(hidden, persons, kept, table.counts, model, left) for model in known),
+            ]
+        )
+        if not len(gone):
+            return hidden
+        hidden[gone] = -1
+
+
+def _in_failing(hidden: CountArray, kept: CountArray, judge: Judge) -> CountArray:
+    """Return the rows of classes that fail a model."""
+    part = judge.of(kept)
+    used, labels = np.unique(hidden[kept], return_inverse=True)
+    partition = Partition.from_labels(labels.astype(np.int32), len(used), part.table.counts)
+    stats = part.stats(partition)
+    fails = ~np.all([model.passes(stats) for model in part.models], axis=0)
+    return np.asarray(kept[fails[labels]])
+
+
+def _in_rare(
+    hidden: CountArray, persons: CodeArray, kept: CountArray, counts: CountArray, model: KMAnonymity, left: int
+) -> CountArray:
+    """Return rows without which no set of records that is rare now is left; any, where too many would go."""
+    rare = rare_sets(hidden[kept], persons[kept], counts[kept], model.k, model.m)
+    if len(np.unique(rare.persons)) > left:
+        return kept
+    width = int(hidden.max(initial=0)) + 1
+    gone = _hitting(rare, width)
+    return kept[np.isin(persons[kept].astype(np.int64) * width + hidden[kept], gone)]
+
+
+def _hitting(rare: RareSets, width: int) -> CountArray:
+    """Choose of each person the class in most of the rare sets, until none is left; person times width plus class."""
+    pairs = np.where(rare.classes < 0, -1, rare.persons[:, None] * width + rare.classes)
+    chosen = [np.empty(0, dtype=np.int64)]
+    while len(pairs):
+        # Sets are in order, so that a class that is in one twice stands beside itself.
+        again = np.column_stack([np.zeros(len(pairs), dtype=bool), pairs[:, 1:] == pairs[:, :-1]])
+        found, n_sets = np.unique(pairs[~again & (pairs >= 0)], return_counts=True)
+        order = np.lexsort((found, -n_sets, found // width))
+        first = np.flatnonzero(np.diff(found[order] // width, prepend=-1))
+        chosen.append(found[order][first])
+        pairs = pairs[~np.isin(pairs, chosen[-1]).any(axis=1)]
+    return np.concatenate(chosen)
+
+
+def _told(best: _Attempt, found: _Search) -> Release:
+    """Return the release with a trace of all searches: of the method's proofs, none but the floor is one of it."""
+    release = best.release
+    trace = found.clock.trace(
+        f"{release.trace.method}, in classes of {best.raised:,} persons",
+        found.nodes,
+        value=release.loss,
+        bound=None if found.bound is None else min(found.bound, release.loss),
+        complete=found.complete,
+        seed=release.trace.seed,
+    )
+    return replace(release, trace=trace)
