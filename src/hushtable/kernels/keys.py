@@ -15,7 +15,7 @@ Sets of columns are words of 64 bits, as many as it takes.
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,9 +23,10 @@ from numpy.typing import NDArray
 from hushtable._types import BoolArray, CodeArray, CountArray
 from hushtable.kernels._jit import inner, jit
 
-__all__ = ["KeyRows", "KeyRules", "figures", "first_evidence", "greedy", "search"]
+__all__ = ["KeyCodes", "KeyRows", "KeyRules", "figures", "first_evidence", "greedy", "search"]
 
 ColumnWords = NDArray[np.uint64]
+KeyCodes = NDArray[np.signedinteger[Any]]
 
 _FEW_PAIRS: Final = 400
 """So many pairs of rows all become evidence: then a set's whole subtree needs no other."""
@@ -37,14 +38,14 @@ _ONE: Final = np.uint64(1)
 
 
 class KeyRows(NamedTuple):
-    """Rows by column and by row, and the widest columns' codes.
+    """Rows by column and by row, and how many codes each column has.
 
-    codes : int32 (n_columns, n_rows), -1 is missing;  cells : int32 (n_rows, n_columns), the same
+    codes : int16 or int32 (n_columns, n_rows), -1 is missing;  cells : of the same type (n_rows, n_columns), the same
     widths : int64 (n_columns,), codes of each column, missing counted
     """
 
-    codes: CodeArray
-    cells: CodeArray
+    codes: KeyCodes
+    cells: KeyCodes
     widths: CountArray
 
 
@@ -100,7 +101,7 @@ def _more_codes(codes: CodeArray, needed: int) -> CodeArray:
 
 @inner
 def _split(
-    codes: CodeArray,
+    codes: KeyCodes,
     members: CodeArray,
     ends: CodeArray,
     at: tuple[int, int, int, int],
@@ -159,7 +160,7 @@ def _split(
 
 
 @inner
-def _difference(cells: CodeArray, a: int, b: int, out: ColumnWords, n: int) -> None:
+def _difference(cells: KeyCodes, a: int, b: int, out: ColumnWords, n: int) -> None:
     for w in range(out.shape[1]):
         word = np.uint64(0)
         for j in range(64 * w, min(64 * w + 64, cells.shape[1])):
@@ -184,7 +185,7 @@ def _n_drawn(pairs: int) -> int:
 
 @jit
 def _draw(
-    cells: CodeArray, members: CodeArray, ends: CodeArray, at: tuple[int, int, int, int], pairs: int, state: ColumnWords
+    cells: KeyCodes, members: CodeArray, ends: CodeArray, at: tuple[int, int, int, int], pairs: int, state: ColumnWords
 ) -> ColumnWords:
     """Return the minimal difference sets of some pairs of rows that share a class, or of all where they are few."""
     begin, _, first_end, last_end = at
@@ -675,7 +676,7 @@ def _with_room(agreeing: _Agreeing, needed: int) -> _Agreeing:
 
 
 @inner
-def _list(agreeing: _Agreeing, cells: CodeArray, level: int) -> None:
+def _list(agreeing: _Agreeing, cells: KeyCodes, level: int) -> None:
     """Write the pairs of rows of a level's classes as the columns in which they differ."""
     members, ends, differences = agreeing.members, agreeing.ends, agreeing.differences
     begin, n = agreeing.member_ends[level], 0
@@ -716,7 +717,7 @@ def _settle(agreeing: _Agreeing, level: int) -> None:
 
 
 @jit
-def _drawn_at(agreeing: _Agreeing, cells: CodeArray, level: int, state: ColumnWords) -> ColumnWords:
+def _drawn_at(agreeing: _Agreeing, cells: KeyCodes, level: int, state: ColumnWords) -> ColumnWords:
     """Return the minimal difference sets of some pairs of rows that agree on a level, or of all where they are few."""
     n_pairs = agreeing.pairs[level]
     if level < agreeing.known[1]:
