@@ -72,6 +72,7 @@ ALLOWED = {
         "cli/attack.py",
         "cli/batches.py",
         "cli/compare.py",
+        "cli/demo.py",
         "cli/discover.py",
         "cli/keys.py",
         "cli/limits.py",
@@ -87,7 +88,7 @@ ALLOWED = {
         "cli/warm_up.py",
     },
     "rich": {"cli/terminal.py"},
-    "matplotlib": {"plots/style.py"},
+    "matplotlib": {"cli/demo.py", "plots/style.py"},
     "sklearn": {"quality/prediction.py", "risk/attacks/attribution.py", "risk/attacks/guesses.py", "sklearn.py"},
 }
 

@@ -23,16 +23,16 @@ _NAMED = re.compile(r"`+[^`]*`+")
 _LINK = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")
 _PARAGRAPHS = re.compile(r"\n\s*\n|\n(?=\s*(?:[-*]|\d+\.) )")
 # The end of a sentence, not that of "e.g." or of a number; what follows a colon on the same line is one more.
-_ENDS = re.compile(r"(?<!\be\.g)(?<!\bi\.e)(?<!\bet al)(?<!\bvs)(?<!\bSec)(?<!\bNo)[.!?][\"')*_]*(?:\s+|$)|;\s|:\s")
+_ENDS = re.compile(r"(?<!\be\.g)(?<!\bi\.e)(?<!\bet al)(?<!\bvs)(?<!\bSec)(?<!\bNo)[.!?][\"')*_]*(?:\s+|$)|[;:]\n")
 _WORD = re.compile(r"[^\W\d_][\w'’-]*|\d[\d.,:/%-]*")
 
 
 def sentences(markdown: str) -> list[str]:
-    """Return the sentences of the prose of a text in Markdown.
+    r"""Return the sentences of the prose of a text in Markdown.
 
     Examples
     --------
-    >>> sentences("# Title\\n\\nUse `k = 5`. It holds, e.g. here.\\n\\n- one\\n- two words")
+    >>> sentences("# Title\n\nUse `k = 5`. It holds, e.g. here.\n\n- one\n- two words")
     ['Use name', 'It holds, e.g. here', 'one', 'two words']
     """
     prose = _NOT_PROSE.sub("\n\n", markdown)

@@ -1,7 +1,8 @@
 """Every fenced example of README and the docs runs as it stands, and prints what the page shows.
 
 The examples of a page run in their order, in one empty folder and one namespace. A shown output may leave out parts
-by ``...`` and fold spaces. What a page installs or writes by hand is said in the page, not here.
+by ``...`` and fold spaces. A block of YAML is saved under the name in its first line (``# policy.yaml``). What installs
+the package, and the demo, is run with the wheel (`scripts/test_wheel`).
 """
 
 import contextlib
@@ -16,14 +17,13 @@ from pathlib import Path
 import pytest
 
 from hushtable import cli
-from hushtable.pipeline import Pipeline
-from hushtable.policy import Policy
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("**/*.md"))]
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 CHECKER = doctest.OutputChecker()
 LENIENT = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+RUN_ELSEWHERE = ("make ", "pip install ", "hushtable demo", "hushtable warm-up", "scripts/", "docker ")
 
 
 def blocks(page):
@@ -38,74 +38,73 @@ def compared(where, shown, printed):
     assert CHECKER.check_output(shown, f"{printed}\n", LENIENT), f"{where}: printed\n{printed}\ninstead of\n{shown}"
 
 
-def run_python(where, text, names):
-    """Run lines of Python; return what they print."""
-    with contextlib.redirect_stdout(io.StringIO()) as printed:
-        exec(compile(text, where, "exec"), names)
-    return printed.getvalue()
-
-
-def run_command(where, line):
-    """Run a command in this process; return what it prints, and raise AssertionError where it ends otherwise."""
-    command, _, comment = line.partition("  #")
-    words = shlex.split(command)
-    expected = re.search(r"exit (?:code )?(\d+)", comment)
-    before = sys.argv
-    with contextlib.redirect_stdout(io.StringIO()) as printed, contextlib.redirect_stderr(printed):
-        sys.argv = words
-        try:
-            cli.main()
-            code = 0
-        except SystemExit as ended:
-            code = ended.code or 0
-        finally:
-            sys.argv = before
-    assert code == (int(expected[1]) if expected else 0), f"{where}: {line} ended with {code}:\n{printed.getvalue()}"
-    return printed.getvalue()
-
-
 def run_console(where, text):
-    """Run the commands of a console, each with what is shown below it."""
-    for part in re.split(r"^\$ ", text, flags=re.MULTILINE)[1:]:
-        joined = part.replace("\\\n", " ")
-        line, _, shown = joined.partition("\n")
-        if line.startswith("pip install"):
+    """Run the commands after each ``$``, each with the output shown below it; ``# exit N`` tells the expected code."""
+    for asked, shown in re.findall(r"^\$ (.*(?:\\\n.*)*)\n((?:(?!\$ ).*\n)*)", text, re.MULTILINE):
+        line = asked.replace("\\\n", " ")
+        if line.startswith(RUN_ELSEWHERE):
             continue
-        assert line.startswith("hushtable "), f"{where}: {line} is no command of hushtable"
-        printed = run_command(where, line)
+        command, _, comment = line.partition("  #")
+        expected = re.search(r"exit (?:code )?(\d+)", comment)
+        code, printed = run_shell(command)
+        assert code == (int(expected[1]) if expected else 0), f"{where}: {line} ended with {code}:\n{printed}"
         if shown.strip():
-            compared(where, shown, printed)
+            compared(f"{where}: {line}", shown, printed)
 
 
-def run_yaml(where, text):
-    """Read a policy or a pipeline, and save it under the name that its first line gives."""
-    named = re.match(r"# (\S+\.ya?ml)\b", text)
-    path = Path(named[1] if named else "example.yaml")
-    path.write_text(text, encoding="utf-8")
-    (Policy if re.search(r"^(columns|models):", text, re.MULTILINE) else Pipeline).read(path)
+def run_shell(command):
+    """Run a line of a shell, as far as the pages have one, and return its code and what it printed."""
+    program, *arguments = shlex.split(command)
+    if program == "python":
+        assert arguments[0] == "-c", command
+        return 0, run_python(arguments[1], {})
+    if program == "head":
+        _, number, name = arguments
+        return 0, "".join(Path(name).read_text(encoding="utf-8").splitlines(keepends=True)[: int(number)])
+    assert program == "hushtable", f"the test knows no {program}"
+    # Both streams in one, as a terminal shows them.
+    with contextlib.redirect_stdout(io.StringIO()) as printed, contextlib.redirect_stderr(printed):
+        try:
+            with pytest.MonkeyPatch.context() as given:
+                given.setattr(sys, "argv", [program, *arguments])
+                cli.main()
+        except SystemExit as ended:
+            return ended.code or 0, printed.getvalue()
+    return 0, printed.getvalue()
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def run_python(text, namespace):
+    with contextlib.redirect_stdout(io.StringIO()) as printed:
+        exec(compile(text, "example", "exec"), namespace)
+    return printed.getvalue()
+
+
+def run_doctest(where, text, namespace):
+    parsed = doctest.DocTestParser().get_doctest(text, namespace, where, where, 0)
+    report = io.StringIO()
+    runner = doctest.DocTestRunner(CHECKER, verbose=False, optionflags=LENIENT)
+    runner.run(parsed, out=report.write, clear_globs=False)
+    namespace.update(parsed.globs)
+    assert not runner.failures, report.getvalue()
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_the_examples_of_a_page_run(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    names = {"__name__": "__main__"}
-    printed = None
-    for line, language, text in blocks(page):
-        where = f"{page.name}:{line}"
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)
-            if language == "python":
-                printed = run_python(where, text, names)
-                continue
-            if language == "console":
+    namespace, printed = {"__name__": "example"}, ""
+    with warnings.catch_warnings():
+        # A page's subject is not what a call warns of: where it is, the page shows the text.
+        warnings.simplefilter("ignore")
+        for line, language, text in blocks(page):
+            where = f"{page.name}:{line}"
+            if language == "yaml" and (named := re.match(r"# (\S+\.ya?ml)\n", text)):
+                Path(named[1]).write_text(text, encoding="utf-8")
+            elif language == "console":
                 run_console(where, text)
-            elif language == "yaml":
-                run_yaml(where, text)
             elif language == "pycon":
-                found = doctest.DocTestParser().get_doctest(text, names, where, str(page), line)
-                ran = doctest.DocTestRunner(optionflags=LENIENT).run(found, clear_globs=False)
-                assert not ran.failed, where
-                names |= found.globs
-            elif language == "text" and printed is not None:
+                run_doctest(where, text, namespace)
+            elif language == "python":
+                printed = run_python(text, namespace)
+            elif language == "text" and printed:
                 compared(where, text, printed)
-        printed = None
+                printed = ""

@@ -1,7 +1,8 @@
-"""Columns of every type through every engine: the same published cells, kept cells as they were, a claim that holds."""
+"""Columns of every type through every door: the same published cells, kept cells as they were, a claim that holds."""
 
 from __future__ import annotations
 
+import csv
 import datetime as dt
 from collections import Counter
 from collections.abc import Iterator
@@ -12,9 +13,12 @@ from typing import Any
 
 import duckdb
 import polars as pl
+import pyarrow as pa
+import yaml
 
 import hushtable as ht
 from campaign.outcome import Outcome
+from command import run
 
 _DAYS = [dt.date(1582, 10, 15), dt.date(1969, 12, 31), dt.date(2000, 2, 29), dt.date(9999, 12, 31)]
 _MOMENTS = [dt.datetime(1969, 12, 31, 23, 59, 59, 999000), dt.datetime(2000, 2, 29), dt.datetime(2024, 10, 27, 1, 30)]
@@ -44,22 +48,28 @@ _PALETTES: dict[str, tuple[Any, list[Any]]] = {
     "list": (pl.List(pl.Int64()), [[], [1, 2]]),
     "null": (pl.Null(), [None]),
 }
+_PERSON = "whose"
 _NAMES = ["age", "*", "^a.*$", "a.b", 'q"`u', "two words", "sélect 1", "🦔", "_h"]
 
 
 def case(random: Random, folder: Path) -> Outcome:
-    """Run one case: a table, the release of every engine, and what they have in common."""
+    """Run one case: a table, the release of every engine and of the command, and what they have in common."""
     outcome = Outcome()
     table = _table(random)
     names = table.columns
     n_qi = random.randint(1, min(2, len(names)))
+    k, recoding, limit = random.randint(2, 4), random.choice(["tight", "readable"]), random.choice([0.0, 0.3])
     asked: dict[str, Any] = {
         "quasi_identifiers": names[:n_qi],
-        "models": [ht.KAnonymity(random.randint(2, 4))],
-        "method": ht.Mondrian(recoding=random.choice(["tight", "readable"])),
-        "suppression_limit": random.choice([0.0, 0.3]),
+        "models": [ht.KAnonymity(k)],
+        "method": ht.Mondrian(recoding=recoding),
+        "suppression_limit": limit,
         "roles": "trust",
     }
+    if random.random() < 0.3:
+        asked |= {"person": _PERSON, "identifiers": [_PERSON]}
+        whose = [random.randrange(max(2, len(table) // 2)) for _ in range(len(table))]
+        table = table.with_columns(pl.Series(_PERSON, whose, dtype=pl.Int64()))
     outcome.reproduction = (
         f"table = pl.DataFrame({table.to_dict(as_series=False)!r}, {table.schema!r})\nasked = {asked!r}"
     )
@@ -74,8 +84,16 @@ def case(random: Random, folder: Path) -> Outcome:
                 paths = sorted(out.glob("part-*")) if out.is_dir() else [out]
                 published[engine] = pl.concat([pl.read_parquet(path) for path in paths])
                 outcome.count(f"written: {engine}")
+    policy = _policy(names, n_qi, k, recoding, limit, asked.get("person"))
+    for door in ("parquet", "csv"):
+        if (frame := _commanded(outcome, door, table, policy, folder)) is not None:
+            if door == "csv":
+                # Its cells are read as texts are, so that they may be of other kinds.
+                _look(outcome, door, _as_text(table), frame, names, n_qi)
+            else:
+                published["command"] = frame
     for engine, frame in published.items():
-        _look(outcome, engine, table, frame, n_qi)
+        _look(outcome, engine, table, frame, names, n_qi)
     cells = {engine: _rows(frame, names[:n_qi]) for engine, frame in published.items()}
     first = next(iter(cells.values()), None)
     outcome.expect(all(each == first for each in cells.values()), "engines publish other cells", list(cells.items()))
@@ -92,11 +110,65 @@ def _table(random: Random) -> pl.DataFrame:
     return pl.DataFrame(columns)
 
 
+def _policy(names: list[str], n_qi: int, k: int, recoding: str, limit: float, person: str | None) -> dict[str, Any]:
+    kept = names[n_qi:]
+    rules: dict[str, Any] = {
+        "version": 1,
+        "columns": dict.fromkeys(names[:n_qi], "quasi-identifier") | dict.fromkeys(kept, "other"),
+        "models": [{"k-anonymity": k}],
+        "method": {"mondrian": {"recoding": recoding}},
+        "limits": {"suppression": limit},
+        "accept": dict.fromkeys(kept, "a campaign"),
+    }
+    if person is not None:
+        rules["columns"][person] = "identifier"
+        rules["person"] = person
+    return rules if kept else {name: each for name, each in rules.items() if name != "accept"}
+
+
+def _commanded(
+    outcome: Outcome, door: str, table: pl.DataFrame, policy: dict[str, Any], folder: Path
+) -> pl.DataFrame | None:
+    """Return what the command publishes of a file; None where a file cannot hold the table, or nothing is published."""
+    if any(dtype.is_nested() or isinstance(dtype, (pl.Binary, pl.Duration, pl.Null)) for dtype in table.dtypes):
+        return None
+    given, rules, out = folder / f"given.{door}", folder / f"{door}.yaml", folder / f"out by command.{door}"
+    if door == "csv":
+        _as_text(table).write_csv(given)
+    else:
+        table.write_parquet(given)
+    rules.write_text(yaml.safe_dump(policy, allow_unicode=True), encoding="utf-8")
+    made = run("anonymize", given, "-p", rules, "-o", out)
+    outcome.expect(made.code in (0, 1, 2, 3), "the command fails", made)
+    if made.code:
+        outcome.count(f"command, {door}: exit {made.code}")
+        return None
+    outcome.count(f"written: command, {door}")
+    original = ["--original", given] if "person" in policy else []
+    checked = run("verify", out, *original)
+    outcome.expect(checked.code == 0, "verify says no to a release of the command", checked)
+    return _read_csv(out) if door == "csv" else pl.read_parquet(out)
+
+
+def _read_csv(path: Path) -> pl.DataFrame:
+    # polars 2.1 does not take the quotes of a header back.
+    with path.open(encoding="utf-8", newline="") as file:
+        header, *rows = csv.reader(file)
+    # A line without a cell is a missing value of a table of one column.
+    return pl.DataFrame([row or [""] for row in rows], schema=dict.fromkeys(header, pl.String()), orient="row")
+
+
+def _as_text(table: pl.DataFrame) -> pl.DataFrame:
+    return table.with_columns(pl.all().cast(pl.String).fill_null(""))
+
+
 def _given(table: pl.DataFrame, folder: Path) -> Iterator[tuple[str, Any]]:
     """Give the same table as each engine takes it; what a library has no type for, it is not given."""
     yield "polars", table
     if not any(dtype == pl.Null or dtype.is_nested() for dtype in table.dtypes):
         yield "pyarrow", table.to_arrow()
+        if pl.Date() in table.dtypes:
+            yield "date64", _with_date64(table)
         # pandas has no dates, and no missing integers.
         if pl.from_pandas(table.to_pandas()).schema == table.schema:
             yield "pandas", table.to_pandas()
@@ -111,12 +183,21 @@ def _given(table: pl.DataFrame, folder: Path) -> Iterator[tuple[str, Any]]:
         yield "duckdb", duckdb.read_parquet(str(folder / "in" / "*.parquet"))
 
 
-def _look(outcome: Outcome, engine: str, table: pl.DataFrame, frame: pl.DataFrame, n_qi: int) -> None:
-    outcome.expect(set(frame.columns) == set(table.columns), "columns are lost", f"{engine}: {frame.columns}")
+def _with_date64(table: pl.DataFrame) -> pa.Table:
+    """Return a table whose dates are milliseconds, as some programs write them."""
+    given = table.to_arrow()
+    for place, field in enumerate(given.schema):
+        if field.type == pa.date32():
+            given = given.set_column(place, field.name, given[field.name].cast(pa.date64()))
+    return given
+
+
+def _look(outcome: Outcome, engine: str, table: pl.DataFrame, frame: pl.DataFrame, names: list[str], n_qi: int) -> None:
+    outcome.expect(set(frame.columns) == set(names), "columns are lost", f"{engine}: {frame.columns}")
     # Suppressed records publish no sensitive cell, and may be dropped.
-    if any(set(row) == {"*"} for row in _rows(frame, table.columns[:n_qi])) or len(frame) < len(table):
+    if any(set(row) == {"*"} for row in _rows(frame, names[:n_qi])) or len(frame) < len(table):
         return
-    for name in table.columns[n_qi:]:
+    for name in names[n_qi:]:
         before, after = table[name], frame[name]
         outcome.expect(
             Counter(map(_cell, before)) == Counter(map(_cell, after)),

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 from hushtable.cli.arguments import Force
+from hushtable.cli.summary import count_of
 from hushtable.cli.terminal import aligned, say
 from hushtable.errors import InputError, with_hint
 
@@ -88,7 +89,7 @@ def _prepare(folder: Path, force: bool) -> None:
         raise InputError(with_hint(f"{str(folder)!r} is a file.", "give the name of a new folder."))
     found = sorted(each.name for each in folder.iterdir()) if folder.exists() else []
     if foreign := [name for name in found if name not in _LEFT_BEHIND]:
-        msg = f"folder {str(folder)!r} holds {len(foreign)} files that are not of the demo."
+        msg = f"folder {str(folder)!r} holds {count_of(len(foreign), 'file')} that the demo did not write."
         raise InputError(with_hint(msg, "give the name of a new folder: hushtable demo NAME."))
     if found and not force:
         msg = f"folder {str(folder)!r} holds the files of an earlier demo."
@@ -129,7 +130,7 @@ def _draw(people: Any, compared: Comparison, path: Path) -> int:
 
     import hushtable as ht
     from hushtable.plots import charts, style
-    from hushtable.risk.bands import size_bands
+    from hushtable.risk import size_bands
 
     names = list(compared.quasi_identifiers)
     before = ht.assess(people, quasi_identifiers=names)

@@ -144,9 +144,11 @@ def release_facts(
 
 def release_notes(rules: Policy, verdict: Verdict, exposure: Exposure | None, further: Sequence[str]) -> list[str]:
     """Say what speaks against a release, and what somebody learns who knows more, the most dangerous first."""
-    against, told = ([], []) if exposure is None else (exposure.against(), exposure.told_lines())
-    notes = [*_homogeneity_lines(verdict), *_indented(against), *further, *_indented(told[:1]), *_margin_lines(rules)]
-    return [*notes, *_indented(told[1:])]
+    if exposure is None:
+        return [*_homogeneity_lines(verdict), *further, *_margin_lines(rules)]
+    told = exposure.told_lines()
+    first = [*_homogeneity_lines(verdict), *_indented([*exposure.against(), *told[:1]])]
+    return [*first, *further, *_margin_lines(rules), *_indented([*told[1:], *exposure.tested_lines()])]
 
 
 def release_details(rules: Policy, summary: Mapping[str, Any], exposure: Exposure | None) -> list[str]:

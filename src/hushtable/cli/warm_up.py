@@ -33,7 +33,7 @@ def warm_up(
     named = names_of(jobs) or [*DRILLS]
     unknown = [name for name in named if name not in DRILLS]
     if unknown:
-        msg = with_hint(f"--for {unknown[0]!r} is no job that is compiled for.", f"jobs are {listed(list(DRILLS))}.")
+        msg = with_hint(f"--for {unknown[0]!r} is no job that is compiled for.", f"jobs are {', '.join(DRILLS)}.")
         raise InputError(msg)
     with step("compiling"):
         compile_for(named)
@@ -42,14 +42,14 @@ def warm_up(
 
 def compile_for(jobs: Sequence[str]) -> None:
     """Run the drills of some jobs side by side, in processes of their own; what was compiled before is loaded."""
-    drills = [(job, number) for job in jobs for number in range(len(DRILLS[job]))]
+    drills = list(dict.fromkeys(drill for job in jobs for drill in DRILLS[job]))
     with multiprocessing.get_context("spawn").Pool(min(len(drills), os.cpu_count() or 1)) as pool:
-        pool.starmap(_drill, drills, chunksize=1)
+        pool.map(_carry_out, drills, chunksize=1)
 
 
-def _drill(job: str, number: int) -> None:
+def _carry_out(drill: Callable[[], None]) -> None:
     warnings.simplefilter("ignore")
-    DRILLS[job][number]()
+    drill()
 
 
 def _protect(n_rows: int, columns: slice, *models: PrivacyModel, k: int = 5, **options: Any) -> None:
@@ -159,8 +159,23 @@ def _attack() -> None:
     ht.minimal_uniques(people, columns=["birth_date", "sex"], tolerance={"birth_date": "30D"})
 
 
+def _look() -> None:
+    """Propose roles, and look for keys, as scan does; measure risk."""
+    import hushtable as ht
+
+    people = ht.datasets.people(n=300, seed=0)
+    ht.find_quasi_identifiers(people)
+    ht.minimal_keys(people, max_size=3)
+    ht.assess(people, quasi_identifiers=["birth_date", "sex", "postcode"], sensitive=["diagnosis"])
+
+
 DRILLS: Final[Mapping[str, tuple[Callable[[], None], ...]]] = {
+    "scan": (_look,),
+    "assess": (_look,),
     "anonymize": (_cut, _expose),
+    "verify": (_cut,),
+    "keys": (_look, _single_out),
+    "uniques": (_single_out,),
     "mondrian": (_cut, _cut_by_size, _cut_by_counts, _cut_otherwise),
     "mingen": (_generalize_minimally,),
     "local-recoding": (_recode_locally,),
@@ -168,5 +183,6 @@ DRILLS: Final[Mapping[str, tuple[Callable[[], None], ...]]] = {
     "attack": (_attack,),
     "mask-dependence": (_mask,),
     "scores": (_score,),
+    "select": (_score,),
 }
-"""What can be compiled for: small calls that make numba compile what the job needs."""
+"""What can be compiled for, commands and methods: small calls that make numba compile what the job needs."""

@@ -64,8 +64,8 @@ def mask_dependence(
 ) -> MaskedRelease:
     """Hide the correlation of A with B completely, with the fewest stars.
 
-    B is cut into clusters of equal size; A cells are masked until every vector of A is equally
-    frequent in every cluster; the masked table is released with the cluster's number
+    B is cut into clusters of equal size. A cells are masked until every vector of A is equally
+    frequent in every cluster. The masked table is released with the cluster's number
     instead of B, and the clusters' B values apart from it. This hides a correlation, not people:
     a record is as recognisable as its other cells make it.
 

@@ -260,25 +260,30 @@ class Exposure:
 
     def lines(self) -> list[str]:
         """Say what was measured, the most dangerous first: names, counts and the reasons given, no cell."""
-        return [*self.against(), *self.told_lines(), *self.accepted_lines()]
+        return [*self.against(), *self.told_lines(), *self.tested_lines(), *self.accepted_lines()]
 
     def against(self) -> list[str]:
         """Say what speaks against publishing: who is linked, named, or unique on kept columns, and what is undone."""
-        tested = [self.sentence] if self.columns else []
+        alone = [self.sentence] if self.n_unique else []
         if not self.complete:
-            tested.append(f"too many sets of columns to look at them all: complete up to {self.complete_to} columns")
+            alone.append(f"too many sets of columns to look at them all: complete up to {self.complete_to} columns")
         named = [
             f"{each.column} names people in {each.n_records:,} of {self.n_records:,} records ({each.what})"
             for each in self.named
         ]
         undone = [f"{each.sentence}: its exact cells take classes apart" for each in self.determined]
-        return [*(self.linkage.lines() if self.linkage else []), *named, *undone, *tested]
+        return [*(self.linkage.lines() if self.linkage else []), *named, *undone, *alone]
+
+    def tested_lines(self) -> list[str]:
+        """Say what was tested where it found nobody."""
+        return [self.sentence] if self.columns and not self.n_unique else []
 
     def told_lines(self) -> list[str]:
         """Say whom those find who know more."""
         most = [[each for each in self.told if len(each.columns) == size and each.n_records] for size in (1, 2)]
         return [
-            f"who also knows {' and '.join(each.columns)} finds {each.n_records:,} of {self.n_records:,}"
+            f"a reader who also knows {' and '.join(each.columns)} "
+            f"finds {each.n_records:,} of {self.n_records:,} records"
             for each in (*most[0][:3], *most[1][:1])
         ]
 

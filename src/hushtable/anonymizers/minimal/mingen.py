@@ -48,8 +48,8 @@ class MinGen:
 
     A cell publishes its value, an ancestor in its column's hierarchy, an interval between two
     values, or ``*``; which of them costs what, the loss says. Up to 16 rows are solved by a
-    shortest path over subsets, whatever the models; k-anonymity alone up to
-    ``proof_rows`` by set partitioning; more rows from Mondrian's blocks on, by exchange between
+    shortest path over subsets, whatever the models. k-anonymity alone is solved up to
+    ``proof_rows`` by set partitioning. More rows are solved from Mondrian's blocks on, by exchange between
     blocks and exact solutions within groups of them, with a lower bound.
 
     Parameters

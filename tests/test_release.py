@@ -1,0 +1,43 @@
+"""A version has one number, and the README stays short enough to be read."""
+
+import re
+import tomllib
+from pathlib import Path
+
+import yaml
+
+ROOT = Path(__file__).parents[1]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def test_project_changelog_and_citation_tell_the_same_version():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    newest = re.search(r"^## (\S+)", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE)
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    assert newest is not None
+    assert newest[1] in (project["version"], "Unreleased")
+    assert citation["version"] == project["version"]
+
+
+def test_the_readme_is_short_has_a_picture_and_no_wide_table():
+    lines = README.splitlines()
+    assert len(lines) <= 120
+    prose = [line for line in lines if not line.startswith(("|", "![", "http"))]
+    assert [line for line in prose if len(line) > 120] == []
+    assert max(line.count("|") - 1 for line in lines if line.startswith("|")) <= 3
+    picture = re.search(r"!\[[^\]]+\]\(([^)]+)\)", README)
+    assert picture is not None
+    assert (ROOT / picture[1]).is_file()
+    tasks = README.partition("## What do you want to do?")[2].partition("\n## ")[0]
+    assert tasks.count("\n| ") - 1 <= 10
+
+
+def test_every_link_of_the_docs_leads_somewhere():
+    pages = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("**/*.md")]
+    lost = [
+        f"{page.relative_to(ROOT)}: {target}"
+        for page in pages
+        for target in re.findall(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8"))
+        if not (page.parent / target).exists()
+    ]
+    assert lost == []
