@@ -263,7 +263,7 @@ def first_evidence(rows: KeyRows, seed: int) -> ColumnWords:
     return _minimal(evidence)
 
 
-class _Walk(NamedTuple):
+class _KeyWalk(NamedTuple):
     """Where the search is. Each row is a level: the column set on the way down that has so many columns.
 
     path : the column that each level adds;  chosen : words of the level's columns
@@ -412,14 +412,14 @@ def search(
 
 
 @jit
-def _start(n_columns: int) -> _Walk:
+def _start(n_columns: int) -> _KeyWalk:
     """Return a walk at its first level, no column, where all columns are free."""
     n_levels, n_words = n_columns + 2, (n_columns + 63) // 64
     free = np.zeros((n_levels, n_words), np.uint64)
     for j in range(n_columns):
         free[0, j >> 6] |= _bit(j)
     counts = np.zeros((3, n_levels), np.int64)
-    return _Walk(
+    return _KeyWalk(
         counts[0],
         np.zeros((n_levels, n_words), np.uint64),
         free,
@@ -483,7 +483,7 @@ def _more_keys(keys: ColumnWords, told: CountArray, n_keys: int) -> tuple[Column
 
 
 @inner
-def _note(alive: _Alive, walk: _Walk, level: int, e: int) -> None:
+def _note(alive: _Alive, walk: _KeyWalk, level: int, e: int) -> None:
     """Take evidence that a level does not hit into what it knows of all of it."""
     n_free = 0
     for w in range(alive.sets.shape[1]):
@@ -494,7 +494,7 @@ def _note(alive: _Alive, walk: _Walk, level: int, e: int) -> None:
 
 
 @inner
-def _fold(alive: _Alive, log: ColumnWords, n_log: int, walk: _Walk, level: int) -> None:
+def _fold(alive: _Alive, log: ColumnWords, n_log: int, walk: _KeyWalk, level: int) -> None:
     """Tell a level new evidence: of branches before, or of its own set."""
     filled = alive.ends[level + 1]
     for e in range(alive.folded[level], n_log):
@@ -527,7 +527,7 @@ def _more_alive(alive: _Alive, needed: int) -> _Alive:
 
 
 @inner
-def _open(walk: _Walk, alive: _Alive, level: int, is_last: bool) -> bool:
+def _open(walk: _KeyWalk, alive: _Alive, level: int, is_last: bool) -> bool:
     """Write which columns are added to a level's set in turn; return whether one was left out that may be of a key.
 
     One of the evidence that is not hit must be hit: its free columns, but for those that would leave a column of the
@@ -563,7 +563,7 @@ def _open(walk: _Walk, alive: _Alive, level: int, is_last: bool) -> bool:
 
 
 @inner
-def _descend(alive: _Alive, walk: _Walk, level: int, column: int) -> None:
+def _descend(alive: _Alive, walk: _KeyWalk, level: int, column: int) -> None:
     """Begin the level below, with one column more."""
     word, bit, below = column >> 6, _bit(column), level + 1
     walk.path[level] = column
@@ -603,7 +603,7 @@ def _refine(
     agreeing: _Agreeing,
     rows: KeyRows,
     rules: KeyRules,
-    walk: _Walk,
+    walk: _KeyWalk,
     level: int,
     bins: CodeArray,
     touched: CodeArray,
@@ -613,7 +613,8 @@ def _refine(
     while known[0] < level:
         last, column = known[0], walk.path[known[0]]
         if known[1] > last:
-            agreeing, at = _room(agreeing, last)
+            at = _place(agreeing, last)
+            agreeing = _more_members(agreeing, at)
             agreeing.member_ends[last + 2], agreeing.end_ends[last + 2], agreeing.pairs[last + 1] = _split(
                 rows.codes[column], agreeing.members, agreeing.ends, at, bins, touched
             )
@@ -622,26 +623,26 @@ def _refine(
                 _list(agreeing, rows.cells, last + 1)
         else:
             needed = 2 * agreeing.difference_ends[last + 1] - agreeing.difference_ends[last]
-            agreeing = _with_room(agreeing, needed)
+            agreeing = _more_differences(agreeing, needed)
             _sift(agreeing, last, column)
         known[0] += 1
     return agreeing
 
 
-@jit
-def _room(agreeing: _Agreeing, level: int) -> tuple[_Agreeing, tuple[int, int, int, int]]:
-    """Make room behind a level to split it; return where it is."""
-    at = (
+@inner
+def _place(agreeing: _Agreeing, level: int) -> tuple[int, int, int, int]:
+    """Return where a level's members begin and end, and where the ends of its classes begin and end."""
+    return (
         agreeing.member_ends[level],
         agreeing.member_ends[level + 1],
         agreeing.end_ends[level],
         agreeing.end_ends[level + 1],
     )
-    return _roomy(agreeing, at), at
 
 
 @jit
-def _roomy(agreeing: _Agreeing, at: tuple[int, int, int, int]) -> _Agreeing:
+def _more_members(agreeing: _Agreeing, at: tuple[int, int, int, int]) -> _Agreeing:
+    """Make room behind classes to split them."""
     size = at[1] - at[0]
     members = _more_codes(agreeing.members, at[1] + size)
     ends = _more_codes(agreeing.ends, at[3] + (at[3] - at[2]) + size // 2 + 1)
@@ -659,7 +660,7 @@ def _roomy(agreeing: _Agreeing, at: tuple[int, int, int, int]) -> _Agreeing:
 
 
 @jit
-def _with_room(agreeing: _Agreeing, needed: int) -> _Agreeing:
+def _more_differences(agreeing: _Agreeing, needed: int) -> _Agreeing:
     if needed <= len(agreeing.differences):
         return agreeing
     return _Agreeing(
@@ -721,13 +722,7 @@ def _drawn_at(agreeing: _Agreeing, cells: KeyCodes, level: int, state: ColumnWor
     """Return the minimal difference sets of some pairs of rows that agree on a level, or of all where they are few."""
     n_pairs = agreeing.pairs[level]
     if level < agreeing.known[1]:
-        at = (
-            agreeing.member_ends[level],
-            agreeing.member_ends[level + 1],
-            agreeing.end_ends[level],
-            agreeing.end_ends[level + 1],
-        )
-        return _draw(cells, agreeing.members, agreeing.ends, at, n_pairs, state)
+        return _draw(cells, agreeing.members, agreeing.ends, _place(agreeing, level), n_pairs, state)
     begin = agreeing.difference_ends[level]
     pairs = agreeing.differences[begin : begin + n_pairs]
     if n_pairs <= _FEW_PAIRS:
@@ -750,11 +745,11 @@ def _outside(
 ) -> tuple[ColumnWords, _Agreeing]:
     """Return the columns outside a largest set that holds a level's and is no key."""
     found = np.zeros((1, len(chosen)), np.uint64)
-    at = _room(agreeing, level)[1]
+    at = _place(agreeing, level)
     for j in range(len(rows.codes) - 1, -1, -1):
         if chosen[j >> 6] & _bit(j):
             continue
-        agreeing = _roomy(agreeing, at)
+        agreeing = _more_members(agreeing, at)
         to, n_ends, n_pairs = _split(rows.codes[j], agreeing.members, agreeing.ends, at, bins, touched)
         if (n_pairs if rules.by_pairs else to - at[1]) > rules.most:
             at = (at[1], to, at[3], n_ends)
