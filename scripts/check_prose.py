@@ -22,8 +22,8 @@ _NOT_PROSE = re.compile(r"^```.*?^```|^<!--.*?-->|^\s*[|#!].*?$|^---$", re.MULTI
 _NAMED = re.compile(r"`+[^`]*`+")
 _LINK = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")
 _PARAGRAPHS = re.compile(r"\n\s*\n|\n(?=\s*(?:[-*]|\d+\.) )")
-# The end of a sentence, not that of "e.g." or of a number; what follows a colon on the same line is one more.
-_ENDS = re.compile(r"(?<!\be\.g)(?<!\bi\.e)(?<!\bet al)(?<!\bvs)(?<!\bSec)(?<!\bNo)[.!?][\"')*_]*(?:\s+|$)|[;:]\n")
+# The end of a sentence, not that of "e.g." or of a number. A colon or a semicolon ends none, wherever the line breaks.
+_ENDS = re.compile(r"(?<!\be\.g)(?<!\bi\.e)(?<!\bet al)(?<!\bvs)(?<!\bSec)(?<!\bNo)[.!?][\"')*_]*(?:\s+|$)")
 _WORD = re.compile(r"[^\W\d_][\w'’-]*|\d[\d.,:/%-]*")
 
 
@@ -70,19 +70,26 @@ def _docstrings() -> Iterator[str]:
 
     for name in hushtable.__all__:
         found = getattr(hushtable, name)
-        if inspect.isclass(found) or inspect.isfunction(found):
-            # Parameters and references have a form of their own; the summary and what follows it are prose.
-            yield re.split(r"\n\w[\w ]*\n-{3,}\n", inspect.getdoc(found) or "")[0]
+        parts = [found]
+        if inspect.ismodule(found):
+            parts += [getattr(found, each) for each in getattr(found, "__all__", ())]
+        for part in parts:
+            methods = [each for own, each in vars(part).items() if own[0] != "_"] if inspect.isclass(part) else []
+            for each in (part, *methods):
+                each = each.fget if isinstance(each, property) else getattr(each, "__func__", each)
+                if inspect.isclass(each) or inspect.isfunction(each):
+                    # Parameters and references have a form of their own; the summary and what follows it are prose.
+                    yield re.split(r"\n\w[\w ]*\n-{3,}\n", inspect.getdoc(each) or "")[0]
 
 
 def complaints(name: str, text: str) -> list[str]:
     """Return what is wrong with a text."""
-    counts = {each: n_words(each) for each in sentences(text)}
+    counts = [(n_words(each), each) for each in sentences(text)]
     if not counts:
         return []
-    average = sum(counts.values()) / len(counts)
+    average = sum(n for n, _ in counts) / len(counts)
     told = [f"{name}: {average:.1f} words a sentence on average"] if average > MOST_ON_AVERAGE else []
-    return told + [f"{name}: {n} words: {each[:90]}..." for each, n in counts.items() if n > MOST]
+    return told + [f"{name}: {n} words: {each[:90]}..." for n, each in counts if n > MOST]
 
 
 def main() -> int:

@@ -1,12 +1,14 @@
 """Every fenced example of README and the docs runs as it stands, and prints what the page shows.
 
 The examples of a page run in their order, in one empty folder and one namespace. A shown output may leave out parts
-by ``...`` and fold spaces. A block of YAML is saved under the name in its first line (``# policy.yaml``). What installs
-the package, and the demo, is run with the wheel (`scripts/test_wheel`).
+by ``...`` and fold spaces. A block of YAML is saved under the name in its first line (``# policy.yaml``); one without a
+name holds entries of a policy, which are read beside the others that a policy needs. ``RUN_ELSEWHERE``, ``NOT_OURS``
+and ``SHOWN`` say what is not run here, and why.
 """
 
 import contextlib
 import doctest
+import importlib.util
 import io
 import re
 import shlex
@@ -15,15 +17,26 @@ import warnings
 from pathlib import Path
 
 import pytest
+import yaml
 
 from hushtable import cli
+from hushtable.policy import Policy
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("**/*.md"))]
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 CHECKER = doctest.OutputChecker()
 LENIENT = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
-RUN_ELSEWHERE = ("make ", "pip install ", "hushtable demo", "hushtable warm-up", "scripts/", "docker ")
+# What installs the package, and the demo, is run with the wheel (scripts/test_wheel); jq may not be installed.
+RUN_ELSEWHERE = ("make ", "pip install ", "hushtable demo", "hushtable warm-up", "scripts/", "docker ", "jq ")
+# YAML that GitHub Actions and pre-commit read.
+NOT_OURS = {"jobs", "repos"}
+# Blocks that only show something: trees and diagrams (no language), and an image that a daemon would build.
+SHOWN = {"", "docker", "text"}
+# Files that only a reader can bring along.
+BROUGHT = {"areas.csv": "10115;101**;*\n"}
+# Packages that a page needs and the tests may lack.
+PACKAGES = {"engines.md": ("duckdb",), "next_batch.md": ("sklearn",), "utility.md": ("sklearn",)}
 
 
 def blocks(page):
@@ -42,14 +55,52 @@ def run_console(where, text):
     """Run the commands after each ``$``, each with the output shown below it; ``# exit N`` tells the expected code."""
     for asked, shown in re.findall(r"^\$ (.*(?:\\\n.*)*)\n((?:(?!\$ ).*\n)*)", text, re.MULTILINE):
         line = asked.replace("\\\n", " ")
-        if line.startswith(RUN_ELSEWHERE):
-            continue
-        command, _, comment = line.partition("  #")
-        expected = re.search(r"exit (?:code )?(\d+)", comment)
-        code, printed = run_shell(command)
-        assert code == (int(expected[1]) if expected else 0), f"{where}: {line} ended with {code}:\n{printed}"
-        if shown.strip():
+        printed = run_line(where, line)
+        if shown.strip() and printed is not None:
             compared(f"{where}: {line}", shown, printed)
+
+
+def run_line(where, line):
+    """Run a line of a shell and return what it printed, or None if it is run elsewhere; check its code."""
+    if line.startswith(RUN_ELSEWHERE):
+        return None
+    command, _, comment = line.partition("  #")
+    command, _, forgiven = command.partition(" || ")
+    command, _, file = command.partition(" > ")
+    expected = re.search(r"exit (?:code )?(\d+)", comment)
+    code, printed = run_shell(command)
+    told = int(expected[1]) if expected else 0
+    assert forgiven or code == told, f"{where}: {line} ended with {code}:\n{printed}"
+    if file:
+        Path(file.strip()).write_text(printed, encoding="utf-8")
+    return printed
+
+
+def run_script(where, text):
+    for line in text.replace("\\\n", " ").splitlines():
+        if not line.startswith("set "):
+            run_line(where, line)
+
+
+def run_makefile(where, text):
+    """Run the recipes in their order: each target of the pages comes after what it needs."""
+    for line in text.splitlines():
+        if not line.startswith("\t"):
+            target = line.partition(":")[0]
+        else:
+            run_line(where, line.strip().replace("$@", target))
+
+
+def read_yaml(where, text):
+    """Save what has a name; read what has none, as entries of a policy."""
+    if named := re.match(r"# (\S+\.ya?ml)\n", text):
+        Path(named[1]).write_text(text, encoding="utf-8")
+        return
+    given = yaml.safe_load(text)
+    if not NOT_OURS & set(given):
+        columns = {"age": "quasi-identifier", **dict.fromkeys(given.get("accept", ()), "other")}
+        rest = {"models": [{"k-anonymity": 5}], **given, "columns": {**columns, **given.get("columns", {})}}
+        Policy.parse(yaml.safe_dump(rest), where, Path())
 
 
 def run_shell(command):
@@ -74,8 +125,13 @@ def run_shell(command):
 
 
 def run_python(text, namespace):
+    """Run lines of Python, and the tests that they define; return what they print."""
+    before = set(namespace)
     with contextlib.redirect_stdout(io.StringIO()) as printed:
         exec(compile(text, "example", "exec"), namespace)
+        for name in sorted(set(namespace) - before):
+            if name.startswith("test_"):
+                namespace[name]()
     return printed.getvalue()
 
 
@@ -90,21 +146,29 @@ def run_doctest(where, text, namespace):
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_the_examples_of_a_page_run(page, tmp_path, monkeypatch):
+    lacking = [each for each in PACKAGES.get(page.name, ()) if importlib.util.find_spec(each) is None]
+    if lacking:
+        pytest.skip(f"the page needs {', '.join(lacking)}")
     monkeypatch.chdir(tmp_path)
+    for name, text in BROUGHT.items():
+        Path(name).write_text(text, encoding="utf-8")
     namespace, printed = {"__name__": "example"}, ""
     with warnings.catch_warnings():
         # A page's subject is not what a call warns of: where it is, the page shows the text.
         warnings.simplefilter("ignore")
         for line, language, text in blocks(page):
             where = f"{page.name}:{line}"
-            if language == "yaml" and (named := re.match(r"# (\S+\.ya?ml)\n", text)):
-                Path(named[1]).write_text(text, encoding="utf-8")
-            elif language == "console":
-                run_console(where, text)
+            if language in RUNNERS:
+                RUNNERS[language](where, text)
             elif language == "pycon":
                 run_doctest(where, text, namespace)
             elif language == "python":
                 printed = run_python(text, namespace)
-            elif language == "text" and printed:
+            else:
+                assert language in SHOWN, f"{where}: the test knows no {language}"
+            if language == "text" and printed:
                 compared(where, text, printed)
                 printed = ""
+
+
+RUNNERS = {"console": run_console, "bash": run_script, "make": run_makefile, "yaml": read_yaml}

@@ -13,7 +13,6 @@ from typing import Any
 
 import duckdb
 import polars as pl
-import pyarrow as pa
 import yaml
 
 import hushtable as ht
@@ -167,8 +166,6 @@ def _given(table: pl.DataFrame, folder: Path) -> Iterator[tuple[str, Any]]:
     yield "polars", table
     if not any(dtype == pl.Null or dtype.is_nested() for dtype in table.dtypes):
         yield "pyarrow", table.to_arrow()
-        if pl.Date() in table.dtypes:
-            yield "date64", _with_date64(table)
         # pandas has no dates, and no missing integers.
         if pl.from_pandas(table.to_pandas()).schema == table.schema:
             yield "pandas", table.to_pandas()
@@ -181,15 +178,6 @@ def _given(table: pl.DataFrame, folder: Path) -> Iterator[tuple[str, Any]]:
     # DuckDB reads durations of Parquet as numbers, and orders of categories not at all.
     if half and not any(isinstance(dtype, (pl.Duration, pl.Enum)) for dtype in table.dtypes):
         yield "duckdb", duckdb.read_parquet(str(folder / "in" / "*.parquet"))
-
-
-def _with_date64(table: pl.DataFrame) -> pa.Table:
-    """Return a table whose dates are milliseconds, as some programs write them."""
-    given = table.to_arrow()
-    for place, field in enumerate(given.schema):
-        if field.type == pa.date32():
-            given = given.set_column(place, field.name, given[field.name].cast(pa.date64()))
-    return given
 
 
 def _look(outcome: Outcome, engine: str, table: pl.DataFrame, frame: pl.DataFrame, names: list[str], n_qi: int) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import hushtable as ht
 from command import run
 from hushtable.cli import scan
 from hushtable.cli.faults import fault_line
@@ -106,7 +107,12 @@ def test_help_tells_the_codes():
 
 @pytest.mark.parametrize(
     ("arguments", "code", "shown"),
-    [(["--version"], 0, "0.1"), (["verify", "nowhere.csv"], 2, ""), (["--nonsense"], 2, ""), (["scan", "-"], 0, "age")],
+    [
+        (["--version"], 0, ht.__version__),
+        (["verify", "nowhere.csv"], 2, ""),
+        (["--nonsense"], 2, ""),
+        (["scan", "-"], 0, "age"),
+    ],
 )
 def test_a_process_leaves_with_its_code_after_all_is_written(arguments, code, shown):
     ended = subprocess.run(

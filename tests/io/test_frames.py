@@ -496,13 +496,6 @@ def test_pyarrow_keeps_its_order_and_its_types():
     assert changed["a"].to_pylist() == ["x", None]
 
 
-def test_dates_of_pyarrow_in_milliseconds_are_dates_and_no_moments():
-    days = pa.array([dt.date(1969, 12, 31), None, dt.date(2000, 2, 29)], pa.date64())
-    frame = frames.read(pa.table({"n": [1, 2, 3], "day": days}))
-    assert frame.native.schema.field("day").type == pa.date32()
-    assert frame.column("day").to_list() == [dt.date(1969, 12, 31), None, dt.date(2000, 2, 29)]
-
-
 @pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame, pa.table], ids=["pandas", "polars", "pyarrow"])
 def test_a_new_frame_alike_has_whole_numbers_beside_missing_cells(make):
     columns = [pl.Series("a", [2**62 + 1, None]), pl.Series("b", [None, None], dtype=pl.Int64), pl.Series("c", [1, 2])]

@@ -69,13 +69,15 @@ PLAIN = ["in.csv", "--qi", "größe,born,sex", "--k", "2", "--identifier", "name
 
 
 def test_the_command_says_so(source):
-    made = done("anonymize", *PLAIN)
+    made = done("anonymize", *PLAIN, "--verbose")
     assert "(missing_values): job (NA 3, ? 3)\n" in made.out
     assert "careful: 1 values of sex differ from another only in case, spaces or width" in made.out
     assert "with a decimal point and ISO dates, other columns as they came: pay, seen\n" in made.out
     assert SECRET not in made.out
     assert "written as" not in made.out
-    made = done("anonymize", *PLAIN, "--force", "--set", "write.encoding=cp1252", "--set", "write.decimal=','")
+    made = done(
+        "anonymize", *PLAIN, "--force", "--verbose", "--set", "write.encoding=cp1252", "--set", "write.decimal=','"
+    )
     assert "  written as cp1252\n  quasi-identifiers are written with decimal commas\n" in made.out
     assert "other columns as they came: seen\n" in made.out
     told = json.loads(done("anonymize", *PLAIN, "--force", "--json").out)

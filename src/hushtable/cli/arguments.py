@@ -50,27 +50,34 @@ _STREAM: Final = Path("-")
 
 InFile = Annotated[
     Path,
-    typer.Argument(metavar="FILE", help="CSV (also .gz), Parquet or Excel; - is what comes in.", show_default=False),
+    typer.Argument(
+        metavar="FILE",
+        help="Table to read: CSV (also .gz), Parquet or Excel; - reads standard input.",
+        show_default=False,
+    ),
 ]
 PolicyFile = Annotated[Path | None, typer.Option("--policy", "-p", help="Policy file (YAML).", show_default=False)]
-Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Say all of it, not twelve lines.")]
+Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Print everything, not only twelve lines.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 PopulationOption = Annotated[
     Path | None,
-    typer.Option(help="The people among whom the records are, for k-map and delta-presence.", show_default=False),
+    typer.Option(help="Table of the population, for k-map and delta-presence.", show_default=False),
 ]
 Domains = Annotated[
-    Path | None, typer.Option(help="Hierarchies, a line `Column/node: value, value` each.", show_default=False)
+    Path | None, typer.Option(help="File of hierarchies, a line `Column/node: value, value` each.", show_default=False)
 ]
 KeepOrder = Annotated[bool, typer.Option("--keep-order", help="Do not shuffle the rows.")]
-External = Annotated[bool, typer.Option("--external", help="Write the manifest that may be published.")]
+External = Annotated[bool, typer.Option("--external", help="Write a manifest that may be published.")]
 WithCodebook = Annotated[
-    bool, typer.Option("--codebook/--no-codebook", help="Write beside it what its columns and labels mean.")
+    bool, typer.Option("--codebook/--no-codebook", help="Write a codebook: what the columns and labels mean.")
 ]
-KeyFile = Annotated[Path | None, typer.Option(help="Secret key for pseudonyms, 16 bytes or more.", show_default=False)]
+KeyFile = Annotated[
+    Path | None,
+    typer.Option(help="File that holds the secret key for pseudonyms, 16 bytes or more.", show_default=False),
+]
 Force = Annotated[bool, typer.Option("--force", help="Overwrite files that exist.")]
-Encoding = Annotated[str | None, typer.Option(help="Encoding of a CSV; found when not given.", show_default=False)]
-Delimiter = Annotated[str | None, typer.Option(help="Delimiter of a CSV; found when not given.", show_default=False)]
+Encoding = Annotated[str | None, typer.Option(help="Encoding of the CSV. Default: found.", show_default=False)]
+Delimiter = Annotated[str | None, typer.Option(help="Delimiter of the CSV. Default: found.", show_default=False)]
 
 
 Threads = Annotated[
@@ -79,7 +86,7 @@ Threads = Annotated[
         "--threads",
         metavar="N",
         min=1,
-        help="Threads to use; as many as there are cores, up to 8, when not given.",
+        help="Threads to use. Default: the number of cores, at most 8.",
         show_default=False,
     ),
 ]

@@ -40,24 +40,33 @@ _GROUNDS: Final = {"equal": "all alike", "ordered": "by their order"}
 
 
 QuasiIdentifiers = Annotated[
-    str, typer.Option(metavar="A,B", help="Quasi-identifiers, without a policy.", show_default=False)
+    str, typer.Option(metavar="A,B", help="Quasi-identifiers, if there is no policy.", show_default=False)
 ]
-SensitiveOption = Annotated[
-    str, typer.Option(metavar="A,B", help="Columns that are not to be learnt of anyone.", show_default=False)
-]
+SensitiveOption = Annotated[str, typer.Option(metavar="A,B", help="Sensitive columns.", show_default=False)]
 PeopleOption = Annotated[
-    Path | None, typer.Option(help="The people among whom those of the table are.", show_default=False)
+    Path | None, typer.Option(help="Table of the population that the people were sampled from.", show_default=False)
 ]
 PopulationSize = Annotated[
-    float | None, typer.Option(metavar="N", help="How many they are, where no file has them.", show_default=False)
+    float | None,
+    typer.Option(metavar="N", help="Size of that population, if you have no table of it.", show_default=False),
 ]
 Weights = Annotated[
-    str | None, typer.Option(metavar="COLUMN", help="How many people a record stands for.", show_default=False)
+    str | None,
+    typer.Option(
+        metavar="COLUMN", help="Column of survey weights: how many people a record stands for.", show_default=False
+    ),
 ]
 Person = Annotated[
-    str | None, typer.Option(metavar="COLUMN", help="Whose record a row is: count persons.", show_default=False)
+    str | None,
+    typer.Option(
+        metavar="COLUMN",
+        help="Column that says whose record a row is. Counts persons instead of records.",
+        show_default=False,
+    ),
 ]
-Household = Annotated[str | None, typer.Option(metavar="COLUMN", help="Who lives together.", show_default=False)]
+Household = Annotated[
+    str | None, typer.Option(metavar="COLUMN", help="Column that says who lives together.", show_default=False)
+]
 Tolerance = Annotated[
     str | None,
     typer.Option(
@@ -67,8 +76,8 @@ Tolerance = Annotated[
         show_default=False,
     ),
 ]
-Thresholds = Annotated[str, typer.Option(metavar="2,5", help="Count the records in classes smaller than each.")]
-MissingOption = Annotated[str, typer.Option(help="category, wildcard or worst.")]
+Thresholds = Annotated[str, typer.Option(metavar="2,5", help="Class sizes: count the records in smaller classes.")]
+MissingOption = Annotated[str, typer.Option(help="How missing values count: category, wildcard or worst.")]
 
 
 def assess(
@@ -87,7 +96,8 @@ def assess(
     known_within: Annotated[
         str,
         typer.Option(
-            metavar="A=14D,B=1", help="How far what is known of these columns may be from the truth; others are exact."
+            metavar="A=14D,B=1",
+            help="How far an attacker's knowledge of these columns may be off. Other columns are known exactly.",
         ),
     ] = "",
     fail: Annotated[list[str] | None, fail_above(_FIGURES)] = None,
@@ -98,9 +108,9 @@ def assess(
     delimiter: Delimiter = None,
     as_json: AsJson = False,
 ) -> None:
-    """Say how easily people can be found in a table: in it, and among those whom it is a sample of.
+    """Measure re-identification risk: within the table, and in the population that it was sampled from.
 
-    Exit 1 when a class is smaller than what is tolerated.
+    Exits with 1 if a class is smaller than --tolerance allows.
     """
     use_threads(threads)
     from hushtable.risk.assess import assess as assess_

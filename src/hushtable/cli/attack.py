@@ -22,26 +22,26 @@ _FIGURES: Final = ("singling-out", "linkability", "inference")
 
 def attack(
     original: InFile,
-    synthetic: Annotated[Path, typer.Argument(metavar="SYNTHETIC", help="The table that may give people away.")],
+    synthetic: Annotated[Path, typer.Argument(metavar="SYNTHETIC", help="Synthetic table.")],
     control: Annotated[
-        Path | None, typer.Option(help="People who were never used for the synthesis.", show_default=False)
+        Path | None, typer.Option(help="Table of people who were never used for the synthesis.", show_default=False)
     ] = None,
-    n_cols: Annotated[int, typer.Option("--n-cols", min=1, help="Columns of a query that singles out.")] = 3,
+    n_cols: Annotated[int, typer.Option("--n-cols", min=1, help="Number of columns of a query that singles out.")] = 3,
     aux: Annotated[
         list[str] | None,
         typer.Option(
             "--aux",
             metavar="A,B",
-            help="One half of what links people; give it twice. Every other column when not given.",
+            help="One of two sets of columns to link by; give it twice. Default: every other column.",
             show_default=False,
         ),
     ] = None,
-    neighbors: Annotated[int, typer.Option(min=1, help="Nearest records of each half.")] = 1,
+    neighbors: Annotated[int, typer.Option(min=1, help="Number of nearest records of each half.")] = 1,
     secret: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="A column to infer; each one when not given.", show_default=False),
+        typer.Option(metavar="NAME", help="Column to infer. Default: each one.", show_default=False),
     ] = None,
-    attacks: Annotated[int, typer.Option("--attacks", min=1, help="Attacks of each kind.")] = 500,
+    attacks: Annotated[int, typer.Option("--attacks", min=1, help="Number of attacks of each kind.")] = 500,
     seed: Annotated[int, typer.Option(min=0, help="Seed of everything that is drawn.")] = 0,
     report: ReportFile = None,
     force: Force = False,

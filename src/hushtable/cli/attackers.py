@@ -38,20 +38,24 @@ ToleranceOption = Annotated[
     typer.Option(
         "--tolerance",
         metavar="A=14D,B=1",
-        help="How far what is known of these columns may be from the truth: 14D, 2h, a number; 0 is exact.",
+        help="How far an attacker's knowledge of these columns may be off: 14D, 2h, a number; 0 is exact.",
     ),
 ]
 OnOption = Annotated[
     str,
-    typer.Option("--on", metavar="A,B=C", help="Columns to compare; B=C where the second table calls B another name."),
+    typer.Option(
+        "--on", metavar="A,B=C", help="Columns to compare; B=C if the second table calls column B by the name C."
+    ),
 ]
 TruthOption = Annotated[
     str | None,
     typer.Option(
-        metavar="COLUMN", help="Whose record a row is, in both tables: count right links.", show_default=False
+        metavar="COLUMN",
+        help="Column that says whose record a row is, in both tables. Counts right links.",
+        show_default=False,
     ),
 ]
-FewOption = Annotated[int, typer.Option(min=1, help="Count those who are among fewer than so many, too.")]
+FewOption = Annotated[int, typer.Option(min=1, help="Also count the persons who are among fewer than so many.")]
 
 _UNICITY_FIGURES: Final = ("rate", "count")
 _LINK_FIGURES: Final = ("rate", "excess", "count")
@@ -61,17 +65,25 @@ _ATTACK_FIGURES: Final = ("count",)
 
 def unicity(
     file: InFile,
-    person: Annotated[str, typer.Option(metavar="COLUMN", help="Whose record a row is.", show_default=False)],
-    item: Annotated[str, typer.Option(metavar="A,B", help="What is known exactly of a record.", show_default=False)],
-    known: Annotated[str, typer.Option(metavar="2,4,8", help="How many records of a person are known.")] = "2,4,8",
+    person: Annotated[
+        str, typer.Option(metavar="COLUMN", help="Column that says whose record a row is.", show_default=False)
+    ],
+    item: Annotated[
+        str, typer.Option(metavar="A,B", help="Column that is known exactly of a record.", show_default=False)
+    ],
+    known: Annotated[
+        str, typer.Option(metavar="2,4,8", help="Numbers of records of a person that are known.")
+    ] = "2,4,8",
     tolerance: ToleranceOption = "",
     original: Annotated[
         Path | None,
-        typer.Option(help="What a released file was made from: the records that are known.", show_default=False),
+        typer.Option(help="Original table of the release: the records that are known.", show_default=False),
     ] = None,
-    trials: Annotated[int, typer.Option(min=1, help="Persons to look for, for each number of records.")] = 1000,
+    trials: Annotated[
+        int, typer.Option(min=1, help="Number of persons to look for, for each number of records.")
+    ] = 1000,
     few: FewOption = 5,
-    seed: Annotated[int, typer.Option(help="Of the draws.")] = 0,
+    seed: Annotated[int, typer.Option(help="Seed of the draws.")] = 0,
     fail: Annotated[list[str] | None, fail_above(_UNICITY_FIGURES)] = None,
     report: ReportFile = None,
     force: Force = False,
@@ -79,7 +91,7 @@ def unicity(
     delimiter: Delimiter = None,
     as_json: AsJson = False,
 ) -> None:
-    """Count the persons who are found by a few of their records, known roughly."""
+    """Count the persons whom an attacker finds who roughly knows a few of their records."""
     from hushtable.risk import unicity as unicity_
 
     limits = limits_of(fail, _UNICITY_FIGURES)
@@ -108,14 +120,15 @@ def unicity(
 
 def link(
     release: Annotated[
-        Path, typer.Argument(metavar="RELEASE", help="The released table, its manifest beside it if there is one.")
+        Path, typer.Argument(metavar="RELEASE", help="Released table, with its manifest beside it if there is one.")
     ],
-    outside: Annotated[Path, typer.Argument(metavar="OUTSIDE", help="The table that somebody holds.")],
+    outside: Annotated[Path, typer.Argument(metavar="OUTSIDE", help="Table that somebody else holds.")],
     on: OnOption,
     tolerance: ToleranceOption = "",
     truth: TruthOption = None,
     control: Annotated[
-        Path | None, typer.Option(help="The same of people who are not in the release.", show_default=False)
+        Path | None,
+        typer.Option(help="Table like the second one, of people who are not in the release.", show_default=False),
     ] = None,
     few: FewOption = 5,
     fail: Annotated[list[str] | None, fail_above(_LINK_FIGURES)] = None,
@@ -125,7 +138,7 @@ def link(
     delimiter: Delimiter = None,
     as_json: AsJson = False,
 ) -> None:
-    """Count the records of another table that fit one released record, or one class, alone."""
+    """Count the records of an outside table that match exactly one released record or class."""
     from hushtable.risk import link as link_
 
     limits = limits_of(fail, _LINK_FIGURES)
@@ -156,8 +169,10 @@ def link(
 
 
 def join_risk(
-    first: Annotated[Path, typer.Argument(metavar="FIRST", help="A published table.")],
-    second: Annotated[Path, typer.Argument(metavar="SECOND", help="Another one of the same source or people.")],
+    first: Annotated[Path, typer.Argument(metavar="FIRST", help="Published table.")],
+    second: Annotated[
+        Path, typer.Argument(metavar="SECOND", help="Another published table of the same source or people.")
+    ],
     on: OnOption,
     truth: TruthOption = None,
     fail: Annotated[list[str] | None, fail_above(_JOIN_FIGURES)] = None,
@@ -167,7 +182,7 @@ def join_risk(
     delimiter: Delimiter = None,
     as_json: AsJson = False,
 ) -> None:
-    """Count the records that two published tables rebuild when they are joined."""
+    """Count the records that somebody rebuilds by joining two published tables."""
     from hushtable.risk import join_risk as join_risk_
 
     limits = limits_of(fail, _JOIN_FIGURES)
@@ -186,19 +201,20 @@ def join_risk(
 
 def attack_release(
     release: Annotated[
-        Path, typer.Argument(metavar="RELEASE", help="A written release, its manifest beside it.", show_default=False)
+        Path,
+        typer.Argument(metavar="RELEASE", help="Written release, with its manifest beside it.", show_default=False),
     ],
     earlier: Annotated[
         Path | None,
-        typer.Option(help="An earlier release of people of whom many are in both.", show_default=False),
+        typer.Option(help="Earlier release that many of the same people are in.", show_default=False),
     ] = None,
     original: Annotated[
-        Path | None, typer.Option(help="What the release was made from, for intersections.", show_default=False)
+        Path | None, typer.Option(help="Original table of the release, for intersections.", show_default=False)
     ] = None,
     external: Annotated[
-        bool, typer.Option("--external", help="With --json: no witness, and no count below k.")
+        bool, typer.Option("--external", help="With --json: leave out witnesses and counts below k.")
     ] = False,
-    seed: Annotated[int, typer.Option(help="Of the controls.")] = 0,
+    seed: Annotated[int, typer.Option(help="Seed of the controls.")] = 0,
     fail: Annotated[list[str] | None, fail_above(_ATTACK_FIGURES)] = None,
     report: ReportFile = None,
     force: Force = False,
@@ -206,7 +222,7 @@ def attack_release(
     delimiter: Delimiter = None,
     as_json: AsJson = False,
 ) -> None:
-    """Attack a release of your own: homogeneity, linked records, and what an earlier release adds."""
+    """Attack your own release: homogeneity, linked records, and what an earlier release adds."""
     from hushtable.claims import Classes
     from hushtable.release import manifest
     from hushtable.risk import attack_written

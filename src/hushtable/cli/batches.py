@@ -36,21 +36,24 @@ __all__ = ["apply"]
 
 def apply(
     recoding: Annotated[
-        Path, typer.Argument(metavar="RECODING", help="What anonymize --save-recoding wrote.", show_default=False)
+        Path, typer.Argument(metavar="RECODING", help="File that anonymize --save-recoding wrote.", show_default=False)
     ],
     file: InFile,
-    output: Annotated[Path, typer.Option("--output", "-o", help="CSV or Parquet to write.", show_default=False)],
+    output: Annotated[Path, typer.Option("--output", "-o", help="File to write: CSV or Parquet.", show_default=False)],
     together: Annotated[
         Path | None,
         typer.Option(
             metavar="EARLIER",
-            help="Publish these earlier rows too, in a release that replaces theirs: only where nobody has that.",
+            help="Earlier rows to publish too. The release then replaces theirs, which nobody may have.",
             show_default=False,
         ),
     ] = None,
     key_file: Annotated[
         Path | None,
-        typer.Option(help="Secret key for pseudonyms: a new one, or people can be linked.", show_default=False),
+        typer.Option(
+            help="File that holds the secret key for pseudonyms. Use a new key, or people can be linked.",
+            show_default=False,
+        ),
     ] = None,
     keep_order: KeepOrder = False,
     external: External = False,
@@ -62,7 +65,7 @@ def apply(
     verbose: Verbose = False,
     as_json: AsJson = False,
 ) -> None:
-    """Publish new rows by the cells of an earlier release, judged by themselves, verified from the written file."""
+    """Write a release of new rows that uses the cells of an earlier release, and verify the written file."""
     use_threads(threads)
     from hushtable.anonymizers import LearnedRecoding
     from hushtable.io import drafts

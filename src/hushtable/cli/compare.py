@@ -41,29 +41,29 @@ _FIGURES: Final = ("highest", "average", "classes", "loss", "longest", "bytes", 
 def compare(
     file: InFile,
     policy: Annotated[Path, typer.Option("--policy", "-p", help="Policy file (YAML).", show_default=False)],
-    k: Annotated[str, typer.Option("--k", metavar="2,3,5", help="Each k of k-anonymity.")] = "2,3,5,10,20",
+    k: Annotated[str, typer.Option("--k", metavar="2,3,5", help="Values of k to compare.")] = "2,3,5,10,20",
     suppression: Annotated[
-        str, typer.Option(metavar="0,0.01", help="Each share of the records that may be suppressed.")
+        str, typer.Option(metavar="0,0.01", help="Suppression limits to compare, as shares of the records.")
     ] = "0,0.01,0.05",
     recoding: Annotated[
         str | None,
-        typer.Option(metavar="readable,cut", help="Each recoding; the policy's when not given.", show_default=False),
+        typer.Option(metavar="readable,cut", help="Recodings to compare. Default: the policy's.", show_default=False),
     ] = None,
     method: Annotated[
         str | None,
-        typer.Option(metavar="mondrian,mingen", help="Each method; the policy's when not given.", show_default=False),
+        typer.Option(metavar="mondrian,mingen", help="Methods to compare. Default: the policy's.", show_default=False),
     ] = None,
     links: Annotated[
         str | None,
         typer.Option(
             metavar="remove,fresh,...",
-            help="Each way to publish whose records are whose: remove, fresh, linked-k-anonymity, km-anonymity.",
+            help="Ways to link a person's records to compare: remove, fresh, linked-k-anonymity, km-anonymity.",
             show_default=False,
         ),
     ] = None,
     plot: Annotated[
         Path | None,
-        typer.Option(metavar="FILE.png|svg", help="Where to draw risk against loss.", show_default=False),
+        typer.Option(metavar="FILE.png|svg", help="File to draw risk against loss in.", show_default=False),
     ] = None,
     ask: Ask = None,
     key_file: KeyFile = None,
@@ -75,9 +75,9 @@ def compare(
     delimiter: Delimiter = None,
     as_json: AsJson = False,
 ) -> None:
-    """Put risk and loss of every k, suppression, recoding and method side by side; writes no release. Internal.
+    """Compare risk and information loss for different settings. Writes no release; the output is internal.
 
-    Exit 3 when no combination is feasible.
+    Exits with 3 if no combination is feasible.
     """
     use_threads(threads)
     from hushtable.io import drafts

@@ -20,16 +20,18 @@ __all__ = ["scores", "select"]
 
 Target = Annotated[
     str | None,
-    typer.Option(metavar="C", help="Column that is predicted: for accuracy, gini and the like.", show_default=False),
+    typer.Option(metavar="C", help="Column to predict, for accuracy, gini and the like.", show_default=False),
 ]
 SensitiveColumn = Annotated[
     str | None,
-    typer.Option(metavar="C", help="Column nobody shall learn: for l_diversity, t_closeness.", show_default=False),
+    typer.Option(metavar="C", help="Sensitive column, for l_diversity and t_closeness.", show_default=False),
 ]
 Treatment = Annotated[
-    str | None, typer.Option(metavar="C", help="Column that says who was treated: for balance.", show_default=False)
+    str | None, typer.Option(metavar="C", help="Column that says who was treated, for balance.", show_default=False)
 ]
-Treated = Annotated[str | None, typer.Option(metavar="VALUE", help="Value of the treated.", show_default=False)]
+Treated = Annotated[
+    str | None, typer.Option(metavar="VALUE", help="Value of the treated in that column.", show_default=False)
+]
 
 # What is scored beside class sizes where --scores does not say, for each column that is named.
 _WITH: Final[Mapping[str, tuple[str, ...]]] = {
@@ -45,7 +47,9 @@ def scores(
     file: InFile,
     columns: Annotated[
         list[str],
-        typer.Option("--columns", metavar="A,B", help="A column set; once for each set.", show_default=False),
+        typer.Option(
+            "--columns", metavar="A,B", help="Column set to score; repeat it for each set.", show_default=False
+        ),
     ],
     scores: Annotated[
         str | None,
@@ -58,7 +62,7 @@ def scores(
     ] = None,
     truth: Annotated[
         str | None,
-        typer.Option(metavar="A,B", help="The set that should have been found, to judge each by.", show_default=False),
+        typer.Option(metavar="A,B", help="True column set, to compare each set with.", show_default=False),
     ] = None,
     target: Target = None,
     sensitive: SensitiveColumn = None,
@@ -68,7 +72,7 @@ def scores(
     delimiter: Delimiter = None,
     as_json: AsJson = False,
 ) -> None:
-    """Score column sets beside one another: how they tell people apart, what they give away, what they predict."""
+    """Score column sets: how well they tell people apart, what they give away, what they predict."""
     from hushtable.discover import DEFAULT_SCORES, compare_sets
     from hushtable.io import frames
 
@@ -98,7 +102,7 @@ def select(
         str,
         typer.Option(
             metavar="S=W,S:mean=W|paper",
-            help="Scores by name and their weights, above 0 for more; or paper, QIDLearningLib's.",
+            help="Scores by name with their weights (above 0: more is better), or paper, that of QIDLearningLib.",
         ),
     ] = "distinction=1,attribute_length_penalty=-0.5",
     columns: Annotated[
@@ -106,13 +110,14 @@ def select(
         typer.Option(
             "--columns",
             metavar="A,B",
-            help="Columns to choose from; when not given, all but the target, sensitive and treatment columns.",
+            help="Columns to choose from. Default: all but the target, sensitive and treatment columns.",
         ),
     ] = "",
     method: Annotated[
         str,
         typer.Option(
-            help="exhaustive (up to 20 columns), branch_and_bound, pareto, greedy, tabu, annealing or evolutionary."
+            help="How to search: exhaustive (up to 20 columns), branch_and_bound, pareto, greedy, tabu, annealing or "
+            "evolutionary."
         ),
     ] = "exhaustive",
     option: Annotated[
@@ -130,14 +135,16 @@ def select(
     treated: Treated = None,
     seconds: Annotated[
         float | None,
-        typer.Option("--seconds", min=0, help="Stop after so long, with the best so far.", show_default=False),
+        typer.Option(
+            "--seconds", min=0, help="Stop after so many seconds, with the best found so far.", show_default=False
+        ),
     ] = None,
-    seed: Annotated[int, typer.Option(help="Of the methods that draw.")] = 0,
+    seed: Annotated[int, typer.Option(help="Seed of methods that draw.")] = 0,
     encoding: Encoding = None,
     delimiter: Delimiter = None,
     as_json: AsJson = False,
 ) -> None:
-    """Search the column set of the highest objective, and say what each term and each column contributes."""
+    """Find the column set with the highest objective, and what each term and column contributes."""
     from hushtable.discover import select_columns
     from hushtable.io import frames
     from hushtable.search import Budget

@@ -34,14 +34,12 @@ _FIGURES: Final = ("count",)
 
 def keys(
     file: InFile,
-    columns: Annotated[
-        str, typer.Option("--columns", metavar="A,B", help="Columns to look at; all when not given.")
-    ] = "",
+    columns: Annotated[str, typer.Option("--columns", metavar="A,B", help="Columns to look at. Default: all.")] = "",
     max_size: Annotated[
-        int | None, typer.Option(min=1, help="The most columns of a key; all when not given.", show_default=False)
+        int | None, typer.Option(min=1, help="Maximum number of columns of a key. Default: all.", show_default=False)
     ] = None,
     error: Annotated[
-        float, typer.Option(help="What a key may leave, a share from 0 to below 1; 0 finds exact keys.")
+        float, typer.Option(help="Share that a key may leave undecided, from 0 to below 1; 0 finds exact keys.")
     ] = 0.0,
     measure: Annotated[
         str | None,
@@ -53,16 +51,20 @@ def keys(
     rows: Annotated[str, typer.Option(help="distinct: count equal rows once; all: count every record.")] = "distinct",
     sample: Annotated[
         int | None,
-        typer.Option(min=2, help="Find one key among so many rows, and count it on all.", show_default=False),
+        typer.Option(
+            min=2, help="Find one key in a sample of so many rows, and measure it on all rows.", show_default=False
+        ),
     ] = None,
-    seed: Annotated[int | None, typer.Option(min=0, help="Of --sample: 0 when not given.", show_default=False)] = None,
-    top: Annotated[int, typer.Option(min=1, help="Show so many keys, the most easily known first.")] = 20,
+    seed: Annotated[int | None, typer.Option(min=0, help="Seed of --sample. Default: 0.", show_default=False)] = None,
+    top: Annotated[
+        int, typer.Option(min=1, help="Number of keys to show. Keys that others know most easily come first.")
+    ] = 20,
     seconds: Annotated[
         float | None,
-        typer.Option("--seconds", min=0, help="Stop after so long, with what was found.", show_default=False),
+        typer.Option("--seconds", min=0, help="Stop after so many seconds, with what was found.", show_default=False),
     ] = None,
     details: Annotated[
-        Path | None, typer.Option("--details", metavar="OUT", help="Write all keys to a file.", show_default=False)
+        Path | None, typer.Option("--details", metavar="OUT", help="File to write all keys to.", show_default=False)
     ] = None,
     report: ReportFile = None,
     force: Force = False,

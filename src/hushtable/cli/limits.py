@@ -47,8 +47,8 @@ def fail_above(names: Sequence[str]) -> Any:
     return typer.Option(
         "--fail-above",
         metavar="NAME=LIMIT,...",
-        help=f"Exit 1 where {' or '.join(filter(None, (', '.join(names[:-1]), names[-1])))} is above a limit, or might "
-        "be.",
+        help=f"Exit 1 if {' or '.join(filter(None, (', '.join(names[:-1]), names[-1])))} is above its limit, or "
+        "may be.",
         show_default=False,
     )
 

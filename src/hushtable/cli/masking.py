@@ -22,43 +22,53 @@ __all__ = ["mask_dependence"]
 
 def mask_dependence(
     file: InFile,
-    output: Annotated[Path, typer.Option("--output", "-o", help="CSV or Parquet to write.", show_default=False)],
+    output: Annotated[Path, typer.Option("--output", "-o", help="File to write: CSV or Parquet.", show_default=False)],
     a: Annotated[str, typer.Option("--a", metavar="A,B", help="Columns to mask.", show_default=False)],
     b: Annotated[
-        str, typer.Option("--b", metavar="A,B", help="Columns they shall be independent of.", show_default=False)
+        str, typer.Option("--b", metavar="A,B", help="Columns that they shall be independent of.", show_default=False)
     ],
-    clusters: Annotated[int, typer.Option(help="Clusters of equal size that replace --b.", show_default=False)],
+    clusters: Annotated[
+        int, typer.Option(help="Number of clusters of equal size that replace --b.", show_default=False)
+    ],
     c: Annotated[
-        str | None, typer.Option("--c", metavar="A,B", help="Columns to keep; all others.", show_default=False)
+        str | None, typer.Option("--c", metavar="A,B", help="Columns to keep. Default: all others.", show_default=False)
     ] = None,
     values: Annotated[
         Path | None,
-        typer.Option(help="Where the clusters' values go; beside the output, as NAME.clusters.", show_default=False),
+        typer.Option(
+            help="File for the clusters' values. Default: beside the output, as NAME.clusters.", show_default=False
+        ),
     ] = None,
-    publish: Annotated[str, typer.Option(help="Of --b: tuples, columns or bins.")] = "tuples",
-    clustering: Annotated[str, typer.Option(help="auto, runs, median or kmeans.")] = "auto",
-    method: Annotated[str, typer.Option(help="auto, exact, greedy or pivot.")] = "auto",
+    publish: Annotated[str, typer.Option(help="What to publish of --b: tuples, columns or bins.")] = "tuples",
+    clustering: Annotated[str, typer.Option(help="How to cluster: auto, runs, median or kmeans.")] = "auto",
+    method: Annotated[str, typer.Option(help="How to search: auto, exact, greedy or pivot.")] = "auto",
     missing: Annotated[
-        str, typer.Option(help="A missing cell of --a: category, or worst (always masked).")
+        str, typer.Option(help="How missing cells of --a count: category, or worst (always masked).")
     ] = "category",
     optimise_ties: Annotated[
-        bool, typer.Option("--optimise-ties", help="Settle ties of --b for fewer stars; clusters then depend on --a.")
+        bool,
+        typer.Option(
+            "--optimise-ties", help="Settle ties of --b so that fewer cells are masked. Clusters then depend on --a."
+        ),
     ] = False,
     order: Annotated[
         list[str] | None,
-        typer.Option(metavar="COLUMN=LOW,...,HIGH", help="Values of an ordered column, once for each column."),
+        typer.Option(
+            metavar="COLUMN=LOW,...,HIGH",
+            help="Values of an ordered column, from low to high; repeat it for each column.",
+        ),
     ] = None,
-    label: Annotated[str, typer.Option(help="Name of the cluster's column.")] = "cluster",
+    label: Annotated[str, typer.Option(help="Name of the column of clusters.")] = "cluster",
     keep_order: KeepOrder = False,
-    seed: Annotated[int, typer.Option(help="Of what is removed, and of ties.")] = 0,
-    seconds: Annotated[float | None, typer.Option(help="Time for the search.", show_default=False)] = None,
+    seed: Annotated[int, typer.Option(help="Seed of ties and of what is removed.")] = 0,
+    seconds: Annotated[float | None, typer.Option(help="Seconds for the search.", show_default=False)] = None,
     report: ReportFile = None,
     force: Force = False,
     encoding: Encoding = None,
     delimiter: Delimiter = None,
     as_json: AsJson = False,
 ) -> None:
-    """Write a table in which some columns are exactly independent of others, and the others' values by cluster."""
+    """Write a table in which some columns are exactly independent of others."""
     from hushtable.discover import looks_identifying
     from hushtable.io import drafts, frames
     from hushtable.masking import mask_dependence as mask

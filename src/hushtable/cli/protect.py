@@ -63,51 +63,65 @@ _FLOOR_SECONDS: Final = 10.0
 
 Ask = Annotated[
     str | None,
-    typer.Option("--ask", metavar="ROLE", help="The role of all columns that the policy asks for.", show_default=False),
+    typer.Option(
+        "--ask", metavar="ROLE", help="Role for all columns whose role in the policy is ask.", show_default=False
+    ),
 ]
 
 
 def anonymize(
     file: InFile,
-    output: Annotated[Path, typer.Option("--output", "-o", help="CSV or Parquet to write.", show_default=False)],
+    output: Annotated[Path, typer.Option("--output", "-o", help="File to write: CSV or Parquet.", show_default=False)],
     policy: PolicyFile = None,
     qi: Annotated[
-        str, typer.Option(metavar="A,B", help="Quasi-identifiers, without a policy.", show_default=False)
+        str, typer.Option(metavar="A,B", help="Quasi-identifiers, if there is no policy.", show_default=False)
     ] = "",
-    k: Annotated[int | None, typer.Option(help="k-anonymity, without a policy.", show_default=False)] = None,
+    k: Annotated[int | None, typer.Option(help="k of k-anonymity, if there is no policy.", show_default=False)] = None,
     l: Annotated[  # noqa: E741 - the model's own letter
-        list[str] | None, typer.Option("--l", metavar="L:COLUMN", help="Distinct l-diversity.", show_default=False)
+        list[str] | None,
+        typer.Option("--l", metavar="L:COLUMN", help="Distinct l-diversity of a column.", show_default=False),
     ] = None,
     notion: Annotated[
         str | None,
-        typer.Option(help="k of rows instead of classes: k1, 1k, kk, global-k1, global-1k, mg-ga.", show_default=False),
+        typer.Option(
+            help="Matching notion instead of classes: k1, 1k, kk, global-k1, global-1k, mg-ga.", show_default=False
+        ),
     ] = None,
     identifier: Annotated[str, typer.Option(metavar="A,B", help="Columns to leave out.", show_default=False)] = "",
     other: Annotated[
-        str, typer.Option(metavar="A,B", help="Columns to keep although they look identifying.", show_default=False)
+        str, typer.Option(metavar="A,B", help="Columns to keep, although they look identifying.", show_default=False)
     ] = "",
     kind: Annotated[
         list[str] | None,
         typer.Option(
             metavar="COLUMN=KIND",
-            help="integer, decimal, date, datetime, ordered or category, where cells mislead.",
+            help="Kind of a column, if its cells mislead: integer, decimal, date, datetime, ordered or category.",
             show_default=False,
         ),
     ] = None,
     person: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="Whose record a row is: count persons.", show_default=False)
+        str | None,
+        typer.Option(
+            metavar="COLUMN",
+            help="Column that says whose record a row is. Counts persons instead of records.",
+            show_default=False,
+        ),
     ] = None,
     recoding: Annotated[
-        str | None, typer.Option(help="readable (default), cut, tight, label, set or central.", show_default=False)
+        str | None,
+        typer.Option(
+            help="How cells are written: readable (default), cut, tight, label, set or central.", show_default=False
+        ),
     ] = None,
     language: Annotated[
         str | None,
-        typer.Option(help="Of words in cells: en (default), de, fr, es, it or nl.", show_default=False),
+        typer.Option(help="Language of the words in cells: en (default), de, fr, es, it or nl.", show_default=False),
     ] = None,
     method: Annotated[
         str | None,
         typer.Option(
-            help="mondrian (default), full_domain, local_recoding, histories, mingen or genetic.", show_default=False
+            help="How to search: mondrian (default), full_domain, local_recoding, histories, mingen or genetic.",
+            show_default=False,
         ),
     ] = None,
     loss: Annotated[
@@ -119,20 +133,29 @@ def anonymize(
         ),
     ] = None,
     weights: Annotated[
-        str, typer.Option(metavar="A=20,B=0", help="How much the loss of a column counts.", show_default=False)
+        str, typer.Option(metavar="A=20,B=0", help="How much the loss of each column counts.", show_default=False)
     ] = "",
     ask: Ask = None,
     domains: Domains = None,
-    n_best: Annotated[int | None, typer.Option(help="mingen: tables of the least loss.", show_default=False)] = None,
-    iterations: Annotated[int | None, typer.Option(help="mingen: draw so many tables.", show_default=False)] = None,
-    generations: Annotated[int | None, typer.Option(help="genetic: at most.", show_default=False)] = None,
-    individuals: Annotated[int | None, typer.Option(help="genetic: of a generation.", show_default=False)] = None,
-    mutation_rate: Annotated[
-        float | None, typer.Option(help="genetic, variant mg-ga: m in m + 100.", show_default=False)
+    n_best: Annotated[
+        int | None, typer.Option(help="mingen: number of tables of least loss to find.", show_default=False)
     ] = None,
-    seed: Annotated[int | None, typer.Option(help="Of methods that draw.", show_default=False)] = None,
+    iterations: Annotated[
+        int | None, typer.Option(help="mingen: number of tables to draw.", show_default=False)
+    ] = None,
+    generations: Annotated[
+        int | None, typer.Option(help="genetic: maximum number of generations.", show_default=False)
+    ] = None,
+    individuals: Annotated[
+        int | None, typer.Option(help="genetic: number of individuals in a generation.", show_default=False)
+    ] = None,
+    mutation_rate: Annotated[
+        float | None, typer.Option(help="genetic, variant mg-ga: m in the rate m / (m + 100).", show_default=False)
+    ] = None,
+    seed: Annotated[int | None, typer.Option(help="Seed of methods that draw.", show_default=False)] = None,
     seconds: Annotated[
-        float | None, typer.Option(help="Stop searching then, with the best so far.", show_default=False)
+        float | None,
+        typer.Option(help="Stop the search after so many seconds, with the best found so far.", show_default=False),
     ] = None,
     population: PopulationOption = None,
     set_: Annotated[
@@ -140,7 +163,7 @@ def anonymize(
         typer.Option(
             "--set",
             metavar="PLACE=VALUE",
-            help="Any entry of a policy: method.mondrian.cut=median.",
+            help="Change an entry of the policy for once: method.mondrian.cut=median.",
             show_default=False,
         ),
     ] = None,
@@ -150,12 +173,15 @@ def anonymize(
     codebook: WithCodebook = True,
     save_recoding: Annotated[
         Path | None,
-        typer.Option(help="Write the cells too, for `hushtable apply` to publish new rows by.", show_default=False),
+        typer.Option(
+            help="Write the cells to a file, so that `hushtable apply` can publish new rows by them.",
+            show_default=False,
+        ),
     ] = None,
     certificate: Annotated[
         Path | None,
         typer.Option(
-            help="Write what proves how far the loss is from the least, for the owner of the input alone.",
+            help="Write a proof of how far the loss is from the lowest possible. It is internal.",
             show_default=False,
         ),
     ] = None,
@@ -163,14 +189,17 @@ def anonymize(
     force: Force = False,
     threads: Threads = None,
     engine: Annotated[
-        str, typer.Option(help="auto, memory, or stream: read batch by batch, write Parquet parts into a folder.")
+        str,
+        typer.Option(
+            help="auto, memory, or stream. stream reads batch by batch, and writes Parquet files into a folder."
+        ),
     ] = "auto",
     encoding: Encoding = None,
     delimiter: Delimiter = None,
     verbose: Verbose = False,
     as_json: AsJson = False,
 ) -> None:
-    """Write a release in which every person hides among k, with its manifest, verified from the written file."""
+    """Write a release that meets a privacy model, with its manifest, and verify the written file."""
     use_threads(threads)
     from hushtable.anonymizers import check_learnable, doubts_of_saving
     from hushtable.io import Snapshot, drafts
@@ -319,33 +348,40 @@ def _say_released(
 def verify(
     file: InFile,
     policy: PolicyFile = None,
-    missing: Annotated[str, typer.Option(help="category, wildcard or worst.")] = "category",
+    missing: Annotated[str, typer.Option(help="How missing values count: category, wildcard or worst.")] = "category",
     population: PopulationOption = None,
     original: Annotated[
         Path | None,
-        typer.Option(help="The input, where a condition compares with it.", show_default=False),
+        typer.Option(help="Original table, if a condition compares with it.", show_default=False),
     ] = None,
     ask: Ask = None,
     domains: Domains = None,
-    no_manifest: Annotated[bool, typer.Option("--no-manifest", help="Judge by the policy alone.")] = False,
+    no_manifest: Annotated[
+        bool, typer.Option("--no-manifest", help="Do not read the manifest; judge by the policy alone.")
+    ] = False,
     rows: Annotated[
         Path | None,
         typer.Option(
-            "--rows", metavar="FILE.csv", help="Write the numbers of the rows that fail. Internal.", show_default=False
+            "--rows",
+            metavar="FILE.csv",
+            help="Write the numbers of the rows that fail. They are internal.",
+            show_default=False,
         ),
     ] = None,
     force: Force = False,
     linked: Annotated[
         bool,
-        typer.Option("--linked", help="Count too whom several records of a person find; exit 1 if anybody is found."),
+        typer.Option(
+            "--linked", help="Also count the persons whom several of their records find. Exit 1 if anybody is found."
+        ),
     ] = False,
     encoding: Encoding = None,
     delimiter: Delimiter = None,
     as_json: AsJson = False,
 ) -> None:
-    """Judge a written release from its file or folder alone: by the claim in its manifest, and by a policy if given.
+    """Check that a release holds what its manifest claims, and what a policy asks, if one is given.
 
-    Exit 1 when it does not hold what it claims, or when something that it claims could not be judged.
+    Reads the written file or folder alone. Exits with 1 if a claim does not hold, or if it cannot be judged.
     """
     from hushtable.claims import linked_in, opened, seen, told
     from hushtable.release import manifest

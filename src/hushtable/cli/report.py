@@ -20,7 +20,7 @@ __all__ = ["ReportFile", "after_writing", "check_report", "report", "report_outp
 
 ReportFile = Annotated[
     Path | None,
-    typer.Option("--report", metavar="FILE.html", help="Write a page that tells of it, and its twin in JSON."),
+    typer.Option("--report", metavar="FILE.html", help="Write a report page (HTML), and the same as JSON."),
 ]
 
 
@@ -68,25 +68,26 @@ def after_writing(output: Path) -> Iterator[None]:
 
 def report(
     release: Annotated[
-        Path, typer.Argument(metavar="RELEASE", help="A written release, its manifest beside it.", show_default=False)
+        Path,
+        typer.Argument(metavar="RELEASE", help="Written release, with its manifest beside it.", show_default=False),
     ],
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", metavar="FILE.html", help="Where to write the page.", show_default=False),
+        typer.Option("--output", "-o", metavar="FILE.html", help="Page to write (HTML).", show_default=False),
     ] = None,
     external: Annotated[
-        bool, typer.Option("--external", help="For those who receive the release: nothing that its file does not show.")
+        bool, typer.Option("--external", help="Make the page for recipients. It shows only what the release shows.")
     ] = False,
     original: Annotated[
-        Path | None, typer.Option(help="What it was made from: risk before, and utility.", show_default=False)
+        Path | None, typer.Option(help="Original table. Adds the risk before, and utility.", show_default=False)
     ] = None,
     policy: PolicyFile = None,
     force: Force = False,
     as_json: AsJson = False,
 ) -> None:
-    """Tell a committee what was released, who could still be found and what it cost; a page that can be signed.
+    """Write a page for a committee: what was released, who could still be found, and what it cost.
 
-    Without an output it is printed. Exit 1 when the release does not hold what it claims.
+    Without --output the report is printed. Exits with 1 if the release does not hold what it claims.
     """
     from hushtable.io import drafts
     from hushtable.release import codebook_paths, manifest_path

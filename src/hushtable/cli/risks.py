@@ -37,13 +37,17 @@ if TYPE_CHECKING:
 
 __all__ = ["mpuccs", "uniques"]
 
-ColumnsOption = Annotated[str, typer.Option("--columns", metavar="A,B", help="Columns to look at; all when not given.")]
+ColumnsOption = Annotated[str, typer.Option("--columns", metavar="A,B", help="Columns to look at. Default: all.")]
 Seconds = Annotated[
-    float | None, typer.Option("--seconds", min=0, help="Stop after so long, with what was found.", show_default=False)
+    float | None,
+    typer.Option("--seconds", min=0, help="Stop after so many seconds, with what was found.", show_default=False),
 ]
-ShowValues = Annotated[bool, typer.Option("--show-values", help="Show the values of records too.")]
+ShowValues = Annotated[
+    bool, typer.Option("--show-values", help="Also show values of records. The output is then internal.")
+]
 Details = Annotated[
-    Path | None, typer.Option("--details", metavar="OUT", help="Write record by record.", show_default=False)
+    Path | None,
+    typer.Option("--details", metavar="OUT", help="File to write the result to, record by record.", show_default=False),
 ]
 
 _MPUCCS_FIGURES: Final = ("rate", "excess", "count")
@@ -68,67 +72,73 @@ def mpuccs(
     original: InFile,
     synthetic: Annotated[
         Path | None,
-        typer.Argument(metavar="[SYNTHETIC]", help="The table that may give people away.", show_default=False),
+        typer.Argument(metavar="[SYNTHETIC]", help="Synthetic table.", show_default=False),
     ] = None,
     control: Annotated[
-        Path | None, typer.Option(help="People who were never used for the synthesis.", show_default=False)
+        Path | None, typer.Option(help="Table of people who were never used for the synthesis.", show_default=False)
     ] = None,
-    sizes: Annotated[str, typer.Option(metavar="1,2,3", help='How many columns a set may have, or "all".')] = "1,2,3",
+    sizes: Annotated[str, typer.Option(metavar="1,2,3", help='Numbers of columns of a set, or "all".')] = "1,2,3",
     columns: ColumnsOption = "",
-    missing: Annotated[str, typer.Option(help="category, or never: matches nothing.")] = "category",
+    missing: Annotated[
+        str, typer.Option(help="How missing values count: category, or never (they match nothing).")
+    ] = "category",
     keep_duplicates: Annotated[
-        bool, typer.Option("--keep-duplicates", help="Do not count equal records of a table as one.")
+        bool, typer.Option("--keep-duplicates", help="Count equal records of a table one by one.")
     ] = False,
     decimals: Annotated[
         str,
         typer.Option(
             metavar="A=2,B=0|N|auto|exact",
-            help="To how many decimals numbers are compared; auto: as the coarser table writes the column.",
+            help="Decimals to which numbers are compared. auto: as the coarser table writes the column.",
         ),
     ] = "auto",
     datetime_unit: Annotated[
         str,
         typer.Option(
             metavar="A=D,B=h|UNIT|auto|exact",
-            help="To which unit moments are cut: D, h, m, s, ms or us; auto as for --decimals.",
+            help="Unit to which moments are cut: D, h, m, s, ms or us. auto: as for --decimals.",
         ),
     ] = "auto",
     decay: Annotated[
         float,
-        typer.Option(help="Weight of a set of c columns in the weighted rate: this to the power c - 1; in (0, 1]."),
+        typer.Option(help="Weight in the weighted rate: a set of c columns counts this to the power c - 1. In (0, 1]."),
     ] = 0.5,
     alpha: Annotated[
         float | None,
         typer.Option(
-            help="Order of the entropies of --tree and --entropy-delta: 2 when not given, 1 Shannon's, inf the "
-            "min-entropy.",
+            help="Order of the entropies of --tree and --entropy-delta: Default: 2; 1 is Shannon's, inf "
+            "the min-entropy.",
             show_default=False,
         ),
     ] = None,
     entropy_delta: Annotated[
         float | None,
-        typer.Option(help="Skip sets that add no more entropy than this. It loses records.", show_default=False),
+        typer.Option(
+            help="Skip column sets that add no more entropy than this. It misses records.", show_default=False
+        ),
     ] = None,
     all_minimal: Annotated[
-        bool, typer.Option("--all-minimal", help="All minimal sets of a record, not only its first smallest.")
+        bool, typer.Option("--all-minimal", help="List all minimal sets of a record, not only its first smallest one.")
     ] = False,
     compat: Annotated[
-        str | None, typer.Option(help="petsard-1.6: its order, pruning and entropies.", show_default=False)
+        str | None, typer.Option(help="petsard-1.6: repeat its order, pruning and entropies.", show_default=False)
     ] = None,
     draws: Annotated[
         int | None,
-        typer.Option(help="Draws of as many originals as --control has records: 5 when not given.", show_default=False),
+        typer.Option(
+            help="Number of draws of as many originals as --control has records. Default: 5.", show_default=False
+        ),
     ] = None,
     permutations: Annotated[
         int | None,
         typer.Option(
-            help="Exchanges of the labels original and control, for the interval, 20 or more: 199 when not given.",
+            help="Permutations of the labels original and control, 20 or more, for the interval. Default: 199.",
             show_default=False,
         ),
     ] = None,
     seed: Annotated[
         int | None,
-        typer.Option(help="Of the comparison with --control: 0 when not given.", show_default=False),
+        typer.Option(help="Seed of the comparison with --control. Default: 0.", show_default=False),
     ] = None,
     seconds: Seconds = None,
     threads: Threads = None,
@@ -137,7 +147,9 @@ def mpuccs(
     tree: Annotated[
         Path | None,
         typer.Option(
-            metavar="OUT", help="Write set by set: entropies, and how many it singles out.", show_default=False
+            metavar="OUT",
+            help="File to write the result to, set by set: entropies, and how many records it singles out.",
+            show_default=False,
         ),
     ] = None,
     force: Force = False,
@@ -147,7 +159,7 @@ def mpuccs(
     delimiter: Delimiter = None,
     as_json: AsJson = False,
 ) -> None:
-    """Count the records that are unique on a few columns and equal exactly one original there."""
+    """Count the synthetic records that single out exactly one original record."""
     limits = limits_of(fail, _MPUCCS_FIGURES)
     given = {
         "a synthetic table": synthetic is not None,
@@ -253,16 +265,19 @@ def uniques(
     file: InFile,
     columns: ColumnsOption = "",
     max_size: Annotated[
-        int | None, typer.Option(min=1, help="The most columns of a set; all when not given.", show_default=False)
+        int | None, typer.Option(min=1, help="Maximum number of columns of a set. Default: all.", show_default=False)
     ] = None,
-    missing: Annotated[str, typer.Option(help="category, or never: unique on nothing.")] = "category",
+    missing: Annotated[
+        str, typer.Option(help="How missing values count: category, or never (they make nothing unique).")
+    ] = "category",
     disclosure_fraction: Annotated[
-        float, typer.Option(help="Share of the population that the records are, as DIS assumes; in (0, 1).")
+        float, typer.Option(help="Share of the population that the table holds, as DIS assumes. In (0, 1).")
     ] = 0.01,
     tolerance: Annotated[
         str,
         typer.Option(
-            metavar="A=14D,B=1", help="How far what is known of these columns may be from the truth; others are exact."
+            metavar="A=14D,B=1",
+            help="How far an attacker's knowledge of these columns may be off. Other columns are known exactly.",
         ),
     ] = "",
     seconds: Seconds = None,
@@ -275,7 +290,7 @@ def uniques(
     delimiter: Delimiter = None,
     as_json: AsJson = False,
 ) -> None:
-    """Find the fewest columns on which each record is unique, and the SUDA scores made of them."""
+    """Find the smallest column sets on which each record is unique, and compute SUDA scores."""
     from hushtable.risk import minimal_uniques
     from hushtable.search import Budget
 

@@ -15,15 +15,22 @@ __all__ = ["run"]
 
 
 def run(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="Pipeline (YAML).", show_default=False)],
-    out: Annotated[Path, typer.Option(metavar="FOLDER", help="Where files are written; made if need be.")] = Path(),
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="Pipeline file (YAML).", show_default=False)],
+    out: Annotated[
+        Path, typer.Option(metavar="FOLDER", help="Folder to write files to. It is made if needed.")
+    ] = Path(),
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Show the steps, and which have results from before; do nothing.")
+        bool, typer.Option("--dry-run", help="Show the steps, and which have earlier results. Do nothing.")
     ] = False,
-    fresh: Annotated[bool, typer.Option("--fresh", help="Make anew what was kept from before.")] = False,
-    no_cache: Annotated[bool, typer.Option("--no-cache", help="Use and keep no results between runs.")] = False,
+    fresh: Annotated[
+        bool, typer.Option("--fresh", help="Do not use earlier results; compute everything again.")
+    ] = False,
+    no_cache: Annotated[bool, typer.Option("--no-cache", help="Neither use nor keep results between runs.")] = False,
     clean: Annotated[
-        bool, typer.Option("--clean", help="Remove what was kept between runs (people's data), and do nothing else.")
+        bool,
+        typer.Option(
+            "--clean", help="Remove the results kept between runs (they hold people's data). Do nothing else."
+        ),
     ] = False,
     report: ReportFile = None,
     allow_missing: Annotated[
@@ -31,11 +38,11 @@ def run(
         typer.Option(
             "--allow-missing",
             metavar="NAME",
-            help="Accept that this evaluator, which is not built, is left out; once for each. Else exit 1.",
+            help="Leave out this evaluator, which hushtable does not have; repeat it for each. Without it: exit 1.",
             show_default=False,
         ),
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Overwrite files that no earlier run wrote.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Also overwrite files that no earlier run wrote.")] = False,
     threads: Threads = None,
 ) -> None:
     """Carry out a pipeline: load, split, synthesize or protect, evaluate, report."""

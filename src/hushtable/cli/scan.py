@@ -34,18 +34,18 @@ def scan(
     k: Annotated[int, typer.Option(min=1, help="k of the written policy.")] = 5,
     words: Annotated[
         Path | None,
-        typer.Option(help="More words that name columns, a line `word<TAB>topic` each.", show_default=False),
+        typer.Option(help="File of further column names, a line `word<TAB>topic` each.", show_default=False),
     ] = None,
     persons: Annotated[
         bool | None,
-        typer.Option("--persons/--no-persons", help="Whether a row is of a person; found when not given."),
+        typer.Option("--persons/--no-persons", help="Say whether each row is about a person. Default: found."),
     ] = None,
     fail: Annotated[list[str] | None, fail_above(_SCAN_FIGURES)] = None,
     encoding: Encoding = None,
     delimiter: Delimiter = None,
     as_json: AsJson = False,
 ) -> None:
-    """List columns with proposed roles, measure the risk, and write a policy to start from."""
+    """Propose a role for every column, measure the risk, and write a policy to start from."""
     from hushtable.discover import find_quasi_identifiers
     from hushtable.io import drafts
     from hushtable.policy import proposed

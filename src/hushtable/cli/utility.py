@@ -24,21 +24,23 @@ _SHOWN_PAIRS: Final = 20
 
 def utility(
     original: Annotated[
-        Path, typer.Argument(metavar="ORIGINAL", help="The table that was anonymized.", show_default=False)
+        Path, typer.Argument(metavar="ORIGINAL", help="Table that was anonymized.", show_default=False)
     ],
-    release: Annotated[Path, typer.Argument(metavar="RELEASE", help="The file that was written.", show_default=False)],
+    release: Annotated[Path, typer.Argument(metavar="RELEASE", help="Release that was written.", show_default=False)],
     policy: PolicyFile = None,
     target: Annotated[
         str | None,
         typer.Option(
-            metavar="COLUMN", help="Predict it, trained on the release and on the original.", show_default=False
+            metavar="COLUMN",
+            help="Column to predict, by models trained on the release and on the original.",
+            show_default=False,
         ),
     ] = None,
     held_out: Annotated[
         Path | None,
-        typer.Option(help="Originals that are not in the release, to test both on.", show_default=False),
+        typer.Option(help="Further original records, not in the release, to test both models on.", show_default=False),
     ] = None,
-    seed: Annotated[int, typer.Option(help="Of the models.")] = 0,
+    seed: Annotated[int, typer.Option(help="Seed of the models.")] = 0,
     threads: Threads = None,
     encoding: Encoding = None,
     delimiter: Delimiter = None,

@@ -22,13 +22,16 @@ __all__ = ["DRILLS", "compile_for", "warm_up"]
 
 def warm_up(
     jobs: Annotated[
-        str, typer.Option("--for", metavar="A,B", help="What to compile for; all when not given.", show_default=False)
+        str,
+        typer.Option(
+            "--for", metavar="A,B", help="Commands and methods to compile for. Default: all.", show_default=False
+        ),
     ] = "",
 ) -> None:
-    """Compile what commands need, so that their first use on a machine does not wait for it.
+    """Compile before the first use, so that no command waits for it.
 
-    What is compiled lies beside the installed package, or in your cache folder where that cannot be written. It
-    serves any processor of the same kind, every user, and every later container of the same image.
+    The compiled code lies beside the installed package; if nothing can be written there, in your cache folder. It
+    serves every user, every processor of the same kind, and every container of the same image.
     """
     named = names_of(jobs) or [*DRILLS]
     unknown = [name for name in named if name not in DRILLS]

@@ -283,7 +283,7 @@ def read(
     if isinstance(data, (str, os.PathLike)):
         return _frame_of(*read_file(Path(data), dialect))
     try:
-        frame = Frame(nw.from_native(_with_days(data), eager_only=True), dialect=dialect.marks)
+        frame = Frame(nw.from_native(data, eager_only=True), dialect=dialect.marks)
         names = frame.columns
     except nw.exceptions.DuplicateError:
         msg = with_hint("the dataframe has columns of the same name.", "give every column its own name.")
@@ -299,20 +299,6 @@ def read(
         msg = with_hint("the dataframe has column names that are not text.", "rename them to text first.")
         raise ColumnError(msg)
     return frame
-
-
-def _with_days(data: Any) -> Any:
-    """Write pyarrow's dates in milliseconds as dates in days: other libraries take them for moments."""
-    for place, (name, kind) in enumerate(_arrow_types(data)):
-        if kind == "date64[ms]":
-            data = data.set_column(place, name, data.column(place).cast("date32"))
-    return data
-
-
-def _arrow_types(data: Any) -> list[tuple[str, str]]:
-    if not nw.dependencies.is_pyarrow_table(data):
-        return []
-    return [(field.name, str(field.type)) for field in data.schema]
 
 
 def counted(frame: Frame, name: str | None) -> Frame:
