@@ -443,8 +443,8 @@ def keys_lines(found: Keys, top: int) -> list[str]:
     what = "rows differ" if not found.error else f"rows differ but for an error of {found.error:g} ({found.measure})"
     counted = "distinct rows" if found.rows == "distinct" else "rows, equal ones included"
     lines = [
-        f"{len(found):,} minimal keys: sets of at most {found.max_size} of {len(found.columns)} columns on which "
-        f"{what}, and no column can go",
+        f"{len(found):,} minimal {'key' if len(found) == 1 else 'keys'}: sets of at most {found.max_size} of "
+        f"{len(found.columns)} columns on which {what}, and no column can go",
         f"  counted on {found.n_rows:,} {counted}, of {found.n_records:,} records",
     ]
     if not found.complete:
