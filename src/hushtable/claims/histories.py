@@ -24,10 +24,10 @@ from hushtable.errors import InputError, check_columns, listed, with_hint
 from hushtable.io import frames
 from hushtable.models import KMAnonymity, LinkedKAnonymity, PrivacyModel
 
-__all__ = ["HistoryClaim", "RareSets", "count_sets", "rare_sets"]
+__all__ = ["HistoryClaim", "RareSets", "count_sets", "each_rare", "rare_sets"]
 
 _ALL_SETS: Final = 10**8  # of known records that are looked at one and all
-_AT_ONCE: Final = 2**22
+_AT_ONCE: Final = 2**20
 _SETS: Final = 50_000  # of those that are looked at one by one
 _SEED: Final = 0
 
@@ -244,6 +244,11 @@ class RareSets(NamedTuple):
     classes: CountArray
     n_holding: CountArray
 
+    @classmethod
+    def joined(cls, parts: Sequence[RareSets]) -> RareSets:
+        """Join what was found part by part."""
+        return cls(*(np.concatenate(each) for each in zip(*parts, strict=True)))
+
 
 class _Ordered(NamedTuple):
     """Records by person and class; of each class as many as a set may hold.
@@ -300,35 +305,35 @@ def rare_sets(classes: CountArray | CodeArray, persons: CodeArray, counts: Count
 
     Notes
     -----
-    Every set of every person is looked at, 4 million at once, by the class of its first record; so its holders are
+    Every set of every person is looked at, 1 million at once, by the class of its first record; so its holders are
     counted exactly.
     """
+    return RareSets.joined(list(each_rare(classes, persons, counts, k, m)))
+
+
+def each_rare(
+    classes: CountArray | CodeArray, persons: CodeArray, counts: CountArray, k: int, m: int
+) -> Iterator[RareSets]:
+    """Yield what `rare_sets` finds, a part after the other; at least one part."""
     n_records = np.bincount(persons[persons >= 0], weights=counts[persons >= 0]).astype(np.int64)
-    found = [
-        _rare_of_size(_ordered(classes.astype(np.int64), persons, counts, size), n_records, k, m, size)
-        for size in range(1, m + 1)
-        if size == m or (n_records == size).any()
-    ]
-    return _joined(found)
+    for size in range(1, m + 1):
+        if size == m or (n_records == size).any():
+            yield from _rare_of_size(_ordered(classes.astype(np.int64), persons, counts, size), n_records, k, m, size)
 
 
-def _joined(found: Sequence[RareSets]) -> RareSets:
-    return RareSets(*(np.concatenate(each) for each in zip(*found, strict=True)))
-
-
-def _rare_of_size(records: _Ordered, n_records: CountArray, k: int, m: int, size: int) -> RareSets:
-    """Return the sets of so many records that fewer than k persons hold."""
+def _rare_of_size(records: _Ordered, n_records: CountArray, k: int, m: int, size: int) -> Iterator[RareSets]:
+    """Yield the sets of so many records that fewer than k persons hold."""
     n_sets = records.n_sets(size)
     begins = np.flatnonzero((n_sets > 0) & ~records.is_again)
     begins = begins[np.argsort(records.classes[begins], kind="stable")]
     before = np.append(0.0, np.cumsum(n_sets[begins]))
     of_class = np.append(np.flatnonzero(np.diff(records.classes[begins], prepend=-1)), len(begins))
-    found, start = [], 0
+    start = 0
     for begin, end in pairwise(of_class.tolist()):
         if before[end] - before[start] > _AT_ONCE and begin > start:
-            found.append(_rare_among(records, begins[start:begin], n_records, k, m, size))
+            yield _rare_among(records, begins[start:begin], n_records, k, m, size)
             start = begin
-    return _joined([*found, _rare_among(records, begins[start:], n_records, k, m, size)])
+    yield _rare_among(records, begins[start:], n_records, k, m, size)
 
 
 def _rare_among(records: _Ordered, begins: CountArray, n_records: CountArray, k: int, m: int, size: int) -> RareSets:
