@@ -59,9 +59,10 @@ def mutated(random):
     return records
 
 
-def test_mutated_files_are_judged_as_by_the_slow_judge():
+def test_mutated_files_are_judged_as_by_the_slow_judge(monkeypatch):
     random, n_held = Random(0), 0
     for _ in range(120):
+        monkeypatch.setattr(histories, "_AT_ONCE", random.choice((1, 4, 2**20)))
         records = mutated(random)
         rows, persons = [row for row, _ in records], [who for _, who in records]
         held = {
