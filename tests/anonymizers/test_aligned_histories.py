@@ -280,7 +280,8 @@ def test_reports_tell_the_claim(here, audience):
     release = ht.Policy.read("policy.yaml").protect("in.csv", key=KEY)
     told = json.dumps(ht.report(release, audience=audience).to_dict())
     assert "linked-k-anonymity" in told
-    assert "all records of a person and any 2 records of a person" in told
+    assert "all records of a person and any 2 records of a person, published or left out," in told
+    assert "Records that were left out find nobody either." in told
     assert "may find the person" not in told
     assert "may be right more often" not in told
 

@@ -45,6 +45,9 @@ class HistoryClaim(Classes):
     A row could be a known record if each of its cells is equal to that of the record's own row, or ``*``. Other cells
     that overlap are not taken for one another, so that never too many persons are counted. Every row has to say whose
     it is, suppressed ones too: they are part of a history.
+
+    The file does not tell which records were left out, and need not: whoever matches known records with rows of the
+    right person has matched published rows, and k persons have those.
     """
 
     kind: ClassVar[str] = "histories"
@@ -78,8 +81,18 @@ class HistoryClaim(Classes):
             if model.needs.histories
         )
         return (
-            f"{' and '.join(self.conditions)} on {columns}, for a reader who knows {known} and no other column of them"
+            f"{' and '.join(self.conditions)} on {columns}, for a reader who knows {known}, published or left out, "
+            "and no other column of them"
         )
+
+    @property
+    def of_left_out(self) -> str:
+        """What records find that were left out.
+
+        Who finds the person's own pseudonym by them has matched published rows, which k persons have.
+        """
+        wrong = "" if self._is_linked else ", but they may fit somebody else alone, who is then taken for the person"
+        return f"Records that were left out find nobody either{wrong}."
 
     def compares(self, columns: Any) -> bool:
         """Tell whether a table that publishes these columns is judged beside the input."""
