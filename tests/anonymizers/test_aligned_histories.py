@@ -266,6 +266,7 @@ def here(tmp_path, monkeypatch):
 def test_the_command_writes_and_checks_a_release_of_histories(here):
     wrote = done("anonymize", "in.csv", "-p", "policy.yaml", "-o", "out.csv", "--key-file", "key").out
     assert "linked-k-anonymity (k = 4), by persons" in wrote
+    assert "readers who know age, ward and day of any number of records, and nothing else of a person" in wrote
     manifest = json.loads((here / "out.csv.manifest.json").read_text())
     assert manifest["claim"]["kind"] == "histories"
     assert "holds: km-anonymity (k = 4, m = 2), by persons" in done("verify", "out.csv").out

@@ -161,7 +161,8 @@ def test_the_command_writes_and_checks_it(tmp_path, monkeypatch, method):
     visits(60, 0, 3).write_csv("in.csv")
     (tmp_path / "policy.yaml").write_text(RULES + f"method: {method}\n")
     (tmp_path / "key").write_bytes(KEY)
-    done("anonymize", "in.csv", "-p", "policy.yaml", "-o", "out.csv", "--key-file", "key")
+    wrote = done("anonymize", "in.csv", "-p", "policy.yaml", "-o", "out.csv", "--key-file", "key").out
+    assert "readers who know age, ward and day of 2 records or fewer, and nothing else of a person" in wrote
     manifest = json.loads((tmp_path / "out.csv.manifest.json").read_text())
     assert manifest["claim"]["kind"] == "histories"
     assert "holds: km-anonymity (k = 3, m = 2), by persons" in done("verify", "out.csv").out
