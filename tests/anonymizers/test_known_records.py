@@ -65,7 +65,7 @@ def test_who_knows_m_records_finds_k_persons(method, suppression):
 
 
 def test_records_that_were_left_out_find_nobody():
-    data = visits(30, 4, 5)
+    data = visits(18, 4, 4)
     for model, method in ((ht.KMAnonymity(3, 2), "mondrian"), (ht.LinkedKAnonymity(3), "histories")):
         release = protected(data, model, method=method, suppression=0.5)
         assert release.n_suppressed > 0
