@@ -266,6 +266,7 @@ def here(tmp_path, monkeypatch):
 def test_the_command_writes_and_checks_a_release_of_histories(here):
     wrote = done("anonymize", "in.csv", "-p", "policy.yaml", "-o", "out.csv", "--key-file", "key").out
     assert "linked-k-anonymity (k = 4), by persons" in wrote
+    assert "readers who know age, ward and day of any number of records, and nothing else of a person" in wrote
     manifest = json.loads((here / "out.csv.manifest.json").read_text())
     assert manifest["claim"]["kind"] == "histories"
     assert "holds: km-anonymity (k = 4, m = 2), by persons" in done("verify", "out.csv").out
@@ -280,7 +281,8 @@ def test_reports_tell_the_claim(here, audience):
     release = ht.Policy.read("policy.yaml").protect("in.csv", key=KEY)
     told = json.dumps(ht.report(release, audience=audience).to_dict())
     assert "linked-k-anonymity" in told
-    assert "all records of a person and any 2 records of a person" in told
+    assert "all records of a person and any 2 records of a person, published or left out," in told
+    assert "Records that were left out find nobody either." in told
     assert "may find the person" not in told
     assert "may be right more often" not in told
 

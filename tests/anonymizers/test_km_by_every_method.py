@@ -11,6 +11,7 @@ import hushtable as ht
 from anonymizers.test_aligned_histories import KEY, fits, visits
 from command import done, run
 from hushtable.anonymizers import known_records
+from hushtable.claims import histories, rare_sets
 from hushtable.datasets import ratings
 from hushtable.release import ExposureLimit
 
@@ -23,6 +24,16 @@ def protected(data, *models, suppression=0.0, **more):
     if more.get("method") == "full_domain":
         more["hierarchies"] = dict.fromkeys(NAMES, "auto")
     return ht.anonymize(data, models=models, suppression_limit=suppression, **{**asked, **more})
+
+
+def crowds(data, released, names, kinds, m):
+    """How many persons could hold any m true records, wherever somebody could."""
+    rows = [own.select(names).rows() for _, own in released.group_by("who")]
+    for _, records in data.group_by("who"):
+        for known in combinations(records.select(names).rows(), min(m, records.height)):
+            n = sum(fits(known, own, kinds) for own in rows)
+            if n:
+                yield n
 
 
 def found_by(data, released, names, kinds, k, m):
@@ -54,11 +65,13 @@ def test_who_knows_m_records_finds_k_persons(method, suppression):
 
 
 def test_records_that_were_left_out_find_nobody():
-    data = visits(30, 4, 5)
+    data = visits(18, 4, 4)
     for model, method in ((ht.KMAnonymity(3, 2), "mondrian"), (ht.LinkedKAnonymity(3), "histories")):
         release = protected(data, model, method=method, suppression=0.5)
         assert release.n_suppressed > 0
         assert not found_by(data, release.frame, NAMES, KINDS, 3, 2)
+        # Where (k,m)-anonymity alone is claimed, somebody else may be taken for a person.
+        assert min(crowds(data, release.frame, NAMES, KINDS, 2), default=3) >= (3 if method == "histories" else 1)
 
 
 def test_the_attacker_finds_people_where_only_records_are_protected():
@@ -148,7 +161,8 @@ def test_the_command_writes_and_checks_it(tmp_path, monkeypatch, method):
     visits(60, 0, 3).write_csv("in.csv")
     (tmp_path / "policy.yaml").write_text(RULES + f"method: {method}\n")
     (tmp_path / "key").write_bytes(KEY)
-    done("anonymize", "in.csv", "-p", "policy.yaml", "-o", "out.csv", "--key-file", "key")
+    wrote = done("anonymize", "in.csv", "-p", "policy.yaml", "-o", "out.csv", "--key-file", "key").out
+    assert "readers who know age, ward and day of 2 records or fewer, and nothing else of a person" in wrote
     manifest = json.loads((tmp_path / "out.csv.manifest.json").read_text())
     assert manifest["claim"]["kind"] == "histories"
     assert "holds: km-anonymity (k = 3, m = 2), by persons" in done("verify", "out.csv").out
@@ -176,3 +190,15 @@ def test_the_order_of_rows_changes_nothing():
     other = protected(data[order], ht.KMAnonymity(3, 2), suppression=0.1)
     assert one.loss == other.loss
     assert one.frame.sort(one.frame.columns).equals(other.frame.sort(one.frame.columns))
+
+
+def test_a_search_that_leaves_out_too_much_ends_early(monkeypatch):
+    """Parts of the rare sets are enough to see it; where all may go, parts change nothing."""
+    data = visits(40, 0, 4)
+    whole = protected(data, ht.KMAnonymity(3, 2), suppression=0.2)
+    monkeypatch.setattr(histories, "_AT_ONCE", 20)
+    by_parts = protected(data, ht.KMAnonymity(3, 2), suppression=0.2)
+    assert (by_parts.loss, by_parts.n_suppressed) == (whole.loss, whole.n_suppressed)
+    rare = rare_sets(np.arange(8), np.arange(8, dtype=np.int32), np.ones(8, dtype=np.int64), 2, 1)
+    assert len(known_records._hitting(rare, 8, 8)) == 8
+    assert known_records._hitting(rare, 8, 7) is None

@@ -59,11 +59,11 @@ def case(random: Random, folder: Path) -> Outcome:
     if not is_divided:
         outcome.expect(is_linked_k_anonymous(rows, persons, k), "a release is not linked-k-anonymous")
     outcome.expect(is_km_anonymous(rows, persons, k, m), "a release is not (k,m)-anonymous")
-    _judge_mutated(random, outcome, written, k, m)
+    _judge_mutated(random, outcome, written, k, m, folder)
     return outcome
 
 
-def _judge_mutated(random: Random, outcome: Outcome, written: pl.DataFrame, k: int, m: int) -> None:
+def _judge_mutated(random: Random, outcome: Outcome, written: pl.DataFrame, k: int, m: int, folder: Path) -> None:
     rows, persons = written.select(_NAMES).rows(), written["who"].to_list()
     for _ in range(random.randint(1, 2)):
         at, other = random.randrange(len(rows)), random.randrange(len(rows))
@@ -74,8 +74,23 @@ def _judge_mutated(random: Random, outcome: Outcome, written: pl.DataFrame, k: i
     frame = pl.DataFrame({"who": persons, **{name: [row[j] for row in rows] for j, name in enumerate(_NAMES)}})
     specs = dict.fromkeys(_NAMES, ht.ColumnSpec("category"))
     models = (ht.LinkedKAnonymity(k), ht.KMAnonymity(k, m))
-    held = ht.verify(frame, quasi_identifiers=_NAMES, models=models, person="who", specs=specs).held
+    given = _through(random.choice(("frame", "file", "folder")), frame, folder)
+    held = ht.verify(given, quasi_identifiers=_NAMES, models=models, person="who", specs=specs).held
     expected = [is_linked_k_anonymous(rows, persons, k), is_km_anonymous(rows, persons, k, m)]
     found = [any(each.startswith(model.name) for each in held) for model in models]
     outcome.count("mutated")
     outcome.expect(found == expected, "a mutated file is judged otherwise", f"{found}, expected {expected}")
+
+
+def _through(door: str, frame: pl.DataFrame, folder: Path) -> Any:
+    """Return the frame, or where it was written: a file, or a folder of two."""
+    if door == "frame":
+        return frame
+    if door == "file":
+        frame.write_parquet(folder / "mutated.parquet")
+        return folder / "mutated.parquet"
+    (folder / "parts").mkdir()
+    middle = (frame.height + 1) // 2
+    for number, part in enumerate((frame[:middle], frame[middle:])):
+        part.write_parquet(folder / "parts" / f"{number}.parquet")
+    return folder / "parts"

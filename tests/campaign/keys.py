@@ -10,6 +10,7 @@ import polars as pl
 
 import hushtable as ht
 from campaign.outcome import Outcome
+from command import run
 from twins import naive_keys as naive
 
 
@@ -54,4 +55,27 @@ def case(random: Random, folder: Path) -> Outcome:
         every = naive.minimal_keys(rows, n_columns, n_columns, measure, error, policy)
         outcome.expect(len(one) == min(1, len(every)), "a sample gives no key, or several", one.keys)
         outcome.expect(all(tuple(int(c[1:]) for c in key) in every for key in one.keys), "it is no key", one.keys)
+    if random.random() < 0.3:
+        _at_the_command(random, folder, table, asked, max_size, len(wanted), outcome)
     return outcome
+
+
+def _at_the_command(
+    random: Random,
+    folder: Path,
+    table: pl.DataFrame,
+    asked: dict[str, Any],
+    max_size: int,
+    n_keys: int,
+    outcome: Outcome,
+) -> None:
+    """Ask the command for as many keys as may be, and for one less: the second is exit 1."""
+    path = folder / "asked.parquet"
+    table.write_parquet(path)
+    options = ["--max-size", max_size, "--error", asked["error"], "--rows", asked["rows"]]
+    options += ["--measure", asked["measure"]] if asked["error"] else []
+    options += ["--report", folder / "keys.html"] if random.random() < 0.3 else []
+    for limit in (n_keys, n_keys - 1) if n_keys else (0,):
+        ended = run("keys", path, *options, "--fail-above", f"count={limit}", "--force")
+        outcome.count(f"command: exit {ended.code}")
+        outcome.expect(ended.code == (0 if n_keys <= limit else 1), "a limit is not judged", ended)

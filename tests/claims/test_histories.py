@@ -59,9 +59,10 @@ def mutated(random):
     return records
 
 
-def test_mutated_files_are_judged_as_by_the_slow_judge():
+def test_mutated_files_are_judged_as_by_the_slow_judge(monkeypatch):
     random, n_held = Random(0), 0
     for _ in range(120):
+        monkeypatch.setattr(histories, "_AT_ONCE", random.choice((1, 4, 2**20)))
         records = mutated(random)
         rows, persons = [row for row, _ in records], [who for _, who in records]
         held = {
@@ -154,7 +155,10 @@ def test_a_claim_is_read_as_it_is_written():
     again = claim_from_dict(told)
     assert (again.conditions, again.to_dict()) == (claim.conditions, told)
     assert again.verify(VISITS).passed
-    assert "all records of a person and any 2 records of a person" in claim.sentence
+    assert "all records of a person and any 2 records of a person, published or left out," in claim.sentence
+    assert claim.of_left_out == "Records that were left out find nobody either."
+    known = HistoryClaim(("age",), (ht.KMAnonymity(4, 2),), person="who")
+    assert "somebody else alone, who is then taken for the person" in known.of_left_out
 
 
 def test_what_no_claim_of_histories_can_be_is_refused():

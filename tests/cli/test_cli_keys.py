@@ -22,7 +22,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_keys_are_listed_with_what_was_counted() -> None:
     out = done("keys", "in.csv").out
-    assert "1 minimal keys" in out
+    assert "1 minimal key: " in out
     assert "counted on 4 distinct rows, of 5 records" in out
     assert "age, sex, city" in out
     assert "Aa" not in out
@@ -53,10 +53,28 @@ def test_a_sample_is_not_called_complete() -> None:
         ("--rows", "some"),
         ("--columns", "nope"),
         ("--max-size", "9"),
+        ("--fail-above", "rate=0.1"),
     ],
 )
 def test_what_is_refused(arguments: tuple[str, ...]) -> None:
     assert run("keys", "in.csv", *arguments).code == 2
+
+
+@pytest.mark.parametrize(
+    ("options", "because"),
+    [
+        (("--fail-above", "count=1"), ""),
+        (("--fail-above", "count=0"), "count is 1, above the limit of 0"),
+        (("--fail-above", "count=0", "--max-size", "2"), ""),
+        (("--fail-above", "count=0", "--max-size", "2", "--rows", "all"), ""),
+        (("--fail-above", "count=9", "--sample", "3"), "keys of more than 0 columns may be missing"),
+    ],
+)
+def test_a_key_of_few_columns_may_fail_a_job(options: tuple[str, ...], because: str) -> None:
+    ended = run("keys", "in.csv", "--json", *options)
+    assert ended.code == (1 if because else 0)
+    assert because in ended.err
+    assert bool(json.loads(ended.out)["failed_above"]) == bool(because)
 
 
 def test_scan_tells_columns_that_are_a_key_together() -> None:

@@ -67,6 +67,7 @@ def results(release: ht.Release) -> dict[str, object]:
         ),
         "mpuccs": ht.mpuccs(few, few.tail(60), control=few.head(40), n_cols=[1, 2], n_permutations=20),
         "uniques": ht.minimal_uniques(few),
+        "keys": ht.minimal_keys(few, error=0.01),
         "comparison": ht.compare(few, policy, k=[2, 3, 5], suppression=[0]),
     }
 
@@ -85,6 +86,7 @@ KINDS = [
     "assessment",
     "mpuccs",
     "uniques",
+    "keys",
     "comparison",
 ]
 

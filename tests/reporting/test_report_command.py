@@ -38,6 +38,7 @@ COMMANDS = {
     "compare": ["compare", "people.csv", "-p", "policy.yaml", "--k", "2,5", "--suppression", "0"],
     "mpuccs": ["mpuccs", "people.csv", "--columns", "sex,diagnosis", "--sizes", "1,2"],
     "uniques": ["uniques", "people.csv", "--columns", "sex,diagnosis"],
+    "keys": ["keys", "people.csv", "--max-size", "2"],
     "mask-dependence": [
         "mask-dependence",
         "people.csv",

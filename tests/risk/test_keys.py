@@ -73,14 +73,15 @@ def test_counts_of_rows_are_records():
     assert ht.minimal_keys(table, rows="all", error=0.1).keys == (("age", "sex", "city"),)
 
 
-@pytest.mark.parametrize("most", [0, 3])
-def test_sets_of_several_words(most):
+@pytest.mark.parametrize(("most", "width"), [(0, 30), (3, 30), (0, 2**15 + 1)])
+def test_sets_of_several_words(most, width):
     # Two columns far apart are needed, whichever way: all others say nothing.
     grid = np.array([(a, b) for a in range(9) for b in range(9)], dtype=np.int32).T
     codes = np.zeros((150, 81), dtype=np.int32)
     codes[3], codes[149] = grid
     codes[70] = codes[3] * 2 + (codes[149] > 4)
-    widths = np.full(150, 30)
+    # Codes of more than 15 bits are searched as they are.
+    widths = np.full(150, width)
     rule = lattice.KeyRule(True, most, 150)
     found = lattice.all_keys(codes, widths, rule)
     assert [np.flatnonzero(key).tolist() for key in found.members] == [[3, 149], [70, 149]]

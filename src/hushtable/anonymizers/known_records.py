@@ -19,7 +19,7 @@ from hushtable.anonymizers.finishing import Searched, release_of
 from hushtable.anonymizers.judging import Judge
 from hushtable.anonymizers.preparation import Prepared
 from hushtable.anonymizers.request import Request
-from hushtable.claims import RareSets, count_sets, rare_sets
+from hushtable.claims import RareSets, count_sets, each_rare
 from hushtable.errors import BudgetExceeded, InfeasibleError, InputError, with_hint
 from hushtable.models import KAnonymity, KMAnonymity
 from hushtable.release import Release
@@ -29,6 +29,7 @@ from hushtable.tables import Partition
 __all__ = ["hide_known", "is_hiding_known"]
 
 _MOST_SETS: Final = 3 * 10**7  # that are looked at anew whenever records are suppressed
+_FARTHER: Final = 4  # times as many persons, until a release holds and the next one loses more
 _REFINED: Final = 5  # searches around the best number of persons
 _OF_SUPPRESSION: Final = 0.5  # what the method itself may suppress
 _OF_TIME: Final = 0.3  # of what is left, for each search
@@ -70,9 +71,9 @@ def hide_known(prepared: Prepared, asked: Request, search: Callable[[Prepared, R
 
     Notes
     -----
-    The persons of a class are doubled until the release holds, and on as long as it loses less; then up to five numbers
-    around the best one are tried, and the release of least loss is taken. Sets count as held by who has records of
-    equal cells, without those whose cells are ``*``: so a release is never taken for safer than it is.
+    Each search asks for four times as many persons a class, until the release holds and the next one loses more; then
+    up to five numbers around the best one are tried, and the release of least loss is taken. Sets count as held by who
+    has records of equal cells, without those whose cells are ``*``: so a release is never taken for safer than it is.
     """
     clock, persons = asked.clock.anew(), prepared.table.codes[prepared.table.index(str(asked.person))]
     _check_sets(prepared, asked, persons)
@@ -85,7 +86,7 @@ def hide_known(prepared: Prepared, asked: Request, search: Callable[[Prepared, R
         # Larger classes lose more, and leave out fewer records.
         if losses[raised] > min(losses.values()) or raised >= n_persons or found.is_done:
             break
-        raised = min(2 * raised, n_persons)
+        raised = min(_FARTHER * raised, n_persons)
     for _ in range(_REFINED if len(losses) > 1 else 0):
         middle = _between(losses)
         if found.best is None or clock.left <= 0 or middle is None:
@@ -252,28 +253,44 @@ def _in_failing(hidden: CountArray, kept: CountArray, judge: Judge) -> CountArra
 def _in_rare(
     hidden: CountArray, persons: CodeArray, kept: CountArray, counts: CountArray, model: KMAnonymity, left: int
 ) -> CountArray:
-    """Return rows without which no set of records that is rare now is left; any, where too many would go."""
-    rare = rare_sets(hidden[kept], persons[kept], counts[kept], model.k, model.m)
-    if len(np.unique(rare.persons)) > left:
-        return kept
+    """Return rows without which no set of records that is rare now is left; all, where more would go than may."""
     width = int(hidden.max(initial=0)) + 1
-    gone = _hitting(rare, width)
+    parts: list[RareSets] = []
+    gone = np.empty(0, dtype=np.int64)
+    for part in each_rare(hidden[kept], persons[kept], counts[kept], model.k, model.m):
+        parts.append(part)
+        found = _hitting(RareSets.joined(parts), width, left)
+        if found is None:
+            return kept
+        gone = found
     return kept[np.isin(persons[kept].astype(np.int64) * width + hidden[kept], gone)]
 
 
-def _hitting(rare: RareSets, width: int) -> CountArray:
-    """Choose of each person the class in most of the rare sets, until none is left; person times width plus class."""
-    pairs = np.where(rare.classes < 0, -1, rare.persons[:, None] * width + rare.classes)
-    chosen = [np.empty(0, dtype=np.int64)]
-    while len(pairs):
-        # Sets are in order, so that a class that is in one twice stands beside itself.
-        again = np.column_stack([np.zeros(len(pairs), dtype=bool), pairs[:, 1:] == pairs[:, :-1]])
-        found, n_sets = np.unique(pairs[~again & (pairs >= 0)], return_counts=True)
-        order = np.lexsort((found, -n_sets, found // width))
-        first = np.flatnonzero(np.diff(found[order] // width, prepend=-1))
-        chosen.append(found[order][first])
-        pairs = pairs[~np.isin(pairs, chosen[-1]).any(axis=1)]
-    return np.concatenate(chosen)
+def _hitting(rare: RareSets, width: int, most: int) -> CountArray | None:
+    """Choose of each person the class in most of the rare sets, until none is left; None where more than `most` are.
+
+    Return person times width plus class.
+    """
+    is_record = rare.classes >= 0
+    # Sets are in order, so that a class that is in one twice stands beside itself.
+    is_record[:, 1:] &= rare.classes[:, 1:] != rare.classes[:, :-1]
+    pairs = rare.persons[:, None] * width + rare.classes
+    found, numbers = np.unique(pairs[is_record], return_inverse=True)
+    n_found = len(found)
+    held = np.full(pairs.shape, n_found)
+    held[is_record] = numbers
+    starts = np.flatnonzero(np.diff(found // width, prepend=-1))
+    # Of classes in as many sets the first.
+    backwards = n_found - 1 - np.arange(n_found)
+    is_chosen = np.zeros(n_found + 1, dtype=bool)
+    while len(held):
+        n_sets = np.bincount(held.ravel(), minlength=n_found + 1)[:n_found]
+        best = np.maximum.reduceat(n_sets * n_found + backwards, starts)
+        is_chosen[backwards[best[best >= n_found] % n_found]] = True
+        if is_chosen.sum() > most:
+            return None
+        held = held[~is_chosen[held].any(axis=1)]
+    return np.asarray(found[is_chosen[:-1]])
 
 
 def _told(best: _Attempt, found: _Search) -> Release:

@@ -23,6 +23,7 @@ from .histories import (
     HistoryClaim as HistoryClaim,
     RareSets as RareSets,
     count_sets as count_sets,
+    each_rare as each_rare,
     rare_sets as rare_sets,
 )
 from .independence import Independence as Independence

@@ -24,10 +24,10 @@ from hushtable.errors import InputError, check_columns, listed, with_hint
 from hushtable.io import frames
 from hushtable.models import KMAnonymity, LinkedKAnonymity, PrivacyModel
 
-__all__ = ["HistoryClaim", "RareSets", "count_sets", "rare_sets"]
+__all__ = ["HistoryClaim", "RareSets", "count_sets", "each_rare", "rare_sets"]
 
-_ALL_SETS: Final = 10**8  # of known records that are looked at one and all
-_AT_ONCE: Final = 2**22
+_ALL_SETS: Final = 10**9  # of known records that are looked at one and all
+_AT_ONCE: Final = 2**20
 _SETS: Final = 50_000  # of those that are looked at one by one
 _SEED: Final = 0
 
@@ -45,6 +45,9 @@ class HistoryClaim(Classes):
     A row could be a known record if each of its cells is equal to that of the record's own row, or ``*``. Other cells
     that overlap are not taken for one another, so that never too many persons are counted. Every row has to say whose
     it is, suppressed ones too: they are part of a history.
+
+    The file does not tell which records were left out, and need not: whoever matches known records with rows of the
+    right person has matched published rows, and k persons have those.
     """
 
     kind: ClassVar[str] = "histories"
@@ -78,8 +81,18 @@ class HistoryClaim(Classes):
             if model.needs.histories
         )
         return (
-            f"{' and '.join(self.conditions)} on {columns}, for a reader who knows {known} and no other column of them"
+            f"{' and '.join(self.conditions)} on {columns}, for a reader who knows {known}, published or left out, "
+            "and no other column of them"
         )
+
+    @property
+    def of_left_out(self) -> str:
+        """What records find that were left out.
+
+        Who finds the person's own pseudonym by them has matched published rows, which k persons have.
+        """
+        wrong = "" if self._is_linked else ", but they may fit somebody else alone, who is then taken for the person"
+        return f"Records that were left out find nobody either{wrong}."
 
     def compares(self, columns: Any) -> bool:
         """Tell whether a table that publishes these columns is judged beside the input."""
@@ -244,6 +257,11 @@ class RareSets(NamedTuple):
     classes: CountArray
     n_holding: CountArray
 
+    @classmethod
+    def joined(cls, parts: Sequence[RareSets]) -> RareSets:
+        """Join what was found part by part."""
+        return cls(*(np.concatenate(each) for each in zip(*parts, strict=True)))
+
 
 class _Ordered(NamedTuple):
     """Records by person and class; of each class as many as a set may hold.
@@ -300,47 +318,59 @@ def rare_sets(classes: CountArray | CodeArray, persons: CodeArray, counts: Count
 
     Notes
     -----
-    Every set of every person is looked at, 4 million at once, by the class of its first record; so its holders are
-    counted exactly.
+    Every set of every person is looked at, about 1 million at once, by the classes of its first records; so its holders
+    are counted exactly.
     """
+    return RareSets.joined(list(each_rare(classes, persons, counts, k, m)))
+
+
+def each_rare(
+    classes: CountArray | CodeArray, persons: CodeArray, counts: CountArray, k: int, m: int
+) -> Iterator[RareSets]:
+    """Yield what `rare_sets` finds, a part after the other; at least one part."""
     n_records = np.bincount(persons[persons >= 0], weights=counts[persons >= 0]).astype(np.int64)
-    found = [
-        _rare_of_size(_ordered(classes.astype(np.int64), persons, counts, size), n_records, k, m, size)
-        for size in range(1, m + 1)
-        if size == m or (n_records == size).any()
-    ]
-    return _joined(found)
+    for size in range(1, m + 1):
+        if size == m or (n_records == size).any():
+            yield from _rare_of_size(_ordered(classes.astype(np.int64), persons, counts, size), n_records, k, m, size)
 
 
-def _joined(found: Sequence[RareSets]) -> RareSets:
-    return RareSets(*(np.concatenate(each) for each in zip(*found, strict=True)))
+def _rare_of_size(records: _Ordered, n_records: CountArray, k: int, m: int, size: int) -> Iterator[RareSets]:
+    """Yield the sets of so many records that fewer than k persons hold."""
+    begins = np.flatnonzero((records.n_sets(size) > 0) & ~records.is_again)
+    for chosen in _parted(records, begins[None], size):
+        yield _rare_among(records, chosen, n_records, k, m, size)
 
 
-def _rare_of_size(records: _Ordered, n_records: CountArray, k: int, m: int, size: int) -> RareSets:
-    """Return the sets of so many records that fewer than k persons hold."""
-    n_sets = records.n_sets(size)
-    begins = np.flatnonzero((n_sets > 0) & ~records.is_again)
-    begins = begins[np.argsort(records.classes[begins], kind="stable")]
-    before = np.append(0.0, np.cumsum(n_sets[begins]))
-    of_class = np.append(np.flatnonzero(np.diff(records.classes[begins], prepend=-1)), len(begins))
-    found, start = [], 0
+def _parted(records: _Ordered, chosen: CountArray, size: int) -> Iterator[CountArray]:
+    """Part the beginnings of sets, so that equal sets stay together, and few are in one part."""
+    chosen = chosen[:, np.argsort(records.classes[chosen[-1]], kind="stable")]
+    before = np.append(0.0, np.cumsum(records.n_sets(size - len(chosen) + 1)[chosen[-1]]))
+    of_class = np.append(np.flatnonzero(np.diff(records.classes[chosen[-1]], prepend=-1)), chosen.shape[1])
+    start = 0
     for begin, end in pairwise(of_class.tolist()):
         if before[end] - before[start] > _AT_ONCE and begin > start:
-            found.append(_rare_among(records, begins[start:begin], n_records, k, m, size))
+            yield chosen[:, start:begin]
             start = begin
-    return _joined([*found, _rare_among(records, begins[start:], n_records, k, m, size)])
+        if before[end] - before[start] > _AT_ONCE and len(chosen) < size:
+            yield from _parted(records, _longer(records, chosen[:, start:end]), size)
+            start = end
+    yield chosen[:, start:]
 
 
-def _rare_among(records: _Ordered, begins: CountArray, n_records: CountArray, k: int, m: int, size: int) -> RareSets:
-    """Return the rare ones among all sets that begin with some records, whose classes begin no other set."""
-    chosen = begins[None]
-    for _ in range(size - 1):
-        n_after = records.n_after[chosen[-1]]
-        chosen = np.repeat(chosen, n_after, axis=1)
-        next_ = chosen[-1] + 1 + np.arange(chosen.shape[1]) - np.repeat(np.cumsum(n_after) - n_after, n_after)
-        # Of equal records the first ones are taken, so that nobody holds a set twice.
-        is_new = ~records.is_again[next_] | (next_ == chosen[-1] + 1)
-        chosen = np.vstack([chosen, next_])[:, is_new]
+def _longer(records: _Ordered, chosen: CountArray) -> CountArray:
+    """Add to every beginning each record behind it."""
+    n_after = records.n_after[chosen[-1]]
+    longer = np.repeat(chosen, n_after, axis=1)
+    next_ = longer[-1] + 1 + np.arange(longer.shape[1]) - np.repeat(np.cumsum(n_after) - n_after, n_after)
+    # Of equal records the first ones are taken, so that nobody holds a set twice.
+    is_new = ~records.is_again[next_] | (next_ == longer[-1] + 1)
+    return np.vstack([longer, next_])[:, is_new]
+
+
+def _rare_among(records: _Ordered, chosen: CountArray, n_records: CountArray, k: int, m: int, size: int) -> RareSets:
+    """Return the rare ones among all sets that begin with some records; no other set is equal to one of them."""
+    for _ in range(size - len(chosen)):
+        chosen = _longer(records, chosen)
     sets = records.classes[chosen]
     labels, _ = label_rows(sets)
     n_holding = np.bincount(labels)[labels]
@@ -381,27 +411,25 @@ def _look(
     if (n_persons >= model.k).all():
         return _Reidentified(is_few[history], model.k, 0, 0)
     n_sets = count_sets(classes, persons, counts, model.m)
-    rare = None if n_sets > _ALL_SETS else rare_sets(classes, persons, counts, model.k, model.m)
-    doubtful = None if rare is None else _doubtful(rare, covering)
-    if rare is None or doubtful is None:
+    if n_sets > _ALL_SETS:
         return _sampled(classes, persons, counts, covering, model)
-    n_fitting = rare.n_holding.copy()
-    rows, sets, of_set = doubtful
     index = indexed(classes, persons, counts, np.flatnonzero(persons >= 0), len(covering))
-    known = ([covering[each] for each in one if each >= 0] for one in sets.tolist())
-    fits = np.array([count_fitting(index, each, model.k) for each in known], dtype=np.int64)
-    n_fitting[rows] = fits[of_set]
-    is_found = n_fitting < model.k
-    is_few[history[rare.persons[is_found]]] = True
-    return _Reidentified(is_few[history], int(n_fitting.min(initial=model.k)), int(n_sets), 0)
-
-
-def _doubtful(rare: RareSets, covering: list[frozenset[int]]) -> tuple[CountArray, CountArray, CountArray] | None:
-    """Return which sets rows of other classes could hold, each distinct one once; None where that are too many."""
     is_wide = np.array([len(each) > 1 for each in covering], dtype=bool)
-    rows = np.flatnonzero((is_wide[rare.classes] & (rare.classes >= 0)).any(axis=1))
-    sets, of_set = np.unique(rare.classes[rows], axis=0, return_inverse=True)
-    return (rows, sets, of_set.ravel()) if len(sets) <= _SETS else None
+    fewest, n_doubtful = model.k, 0
+    for rare in each_rare(classes, persons, counts, model.k, model.m):
+        n_fitting = rare.n_holding.copy()
+        # Rows of other classes could hold these; each distinct one is looked at once.
+        rows = np.flatnonzero((is_wide[rare.classes] & (rare.classes >= 0)).any(axis=1))
+        sets, of_set = np.unique(rare.classes[rows], axis=0, return_inverse=True)
+        n_doubtful += len(sets)
+        if n_doubtful > _SETS:
+            return _sampled(classes, persons, counts, covering, model)
+        known = ([covering[each] for each in one if each >= 0] for one in sets.tolist())
+        fits = np.array([count_fitting(index, each, model.k) for each in known], dtype=np.int64)
+        n_fitting[rows] = fits[of_set.ravel()]
+        is_few[history[rare.persons[n_fitting < model.k]]] = True
+        fewest = min(fewest, int(n_fitting.min(initial=model.k)))
+    return _Reidentified(is_few[history], fewest, int(n_sets), 0)
 
 
 def _sampled(

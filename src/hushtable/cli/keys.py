@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
@@ -18,13 +18,18 @@ from hushtable.cli.arguments import (
     place_of,
     table_of,
 )
+from hushtable.cli.limits import fail_above, failing, limits_of
+from hushtable.cli.report import ReportFile, report_outputs, write_report
 from hushtable.cli.summary import keys_lines
 from hushtable.cli.terminal import print_json, say, sets_bar, step, tell
+from hushtable.policy import failures, keys_figures
 
 if TYPE_CHECKING:
     from hushtable.risk import Keys
 
 __all__ = ["keys"]
+
+_FIGURES: Final = ("count",)
 
 
 def keys(
@@ -61,7 +66,9 @@ def keys(
     details: Annotated[
         Path | None, typer.Option("--details", metavar="OUT", help="File to write all keys to.", show_default=False)
     ] = None,
+    report: ReportFile = None,
     force: Force = False,
+    fail: Annotated[list[str] | None, fail_above(_FIGURES)] = None,
     encoding: Encoding = None,
     delimiter: Delimiter = None,
     as_json: AsJson = False,
@@ -71,6 +78,7 @@ def keys(
     from hushtable.risk import minimal_keys
     from hushtable.search import Budget
 
+    limits = limits_of(fail, _FIGURES)
     given = {
         "--sample": sample is not None,
         "--seconds": seconds is not None,
@@ -81,7 +89,9 @@ def keys(
     check_effects(given, {"--seed": ("--sample",), "--measure": ("--error",)}, {"--sample": ("--seconds",)})
     if details is not None:
         frames.file_kind(details)
-        drafts.check_outputs((details,), drafts.paths_among(place_of(file)), overwrite=force)
+    drafts.check_outputs(
+        (*((details,) if details else ()), *report_outputs(report)), drafts.paths_among(place_of(file)), overwrite=force
+    )
     with step("reading"):
         table = table_of(file, encoding, delimiter)
     with sets_bar("columns") as progress:
@@ -99,10 +109,14 @@ def keys(
         )
     if details is not None:
         _write(found, details)
-    if as_json:
-        print_json({"file": file.name, **found.to_dict(), "keys": found.ranked_keys(top)})
-    else:
-        say(*keys_lines(found, top))
+    write_report(found, report, force=force)
+    failed = failures(keys_figures(found.summary()), limits)
+    with failing(failed):
+        if as_json:
+            judged = {"failed_above": failed} if limits else {}
+            print_json({"file": file.name, **found.to_dict(), "keys": found.ranked_keys(top), **judged})
+        else:
+            say(*keys_lines(found, top))
 
 
 def _write(found: Keys, path: Path) -> None:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from hushtable.discover import Roles
     from hushtable.hierarchy import Tails
     from hushtable.io import Frame, Writing
+    from hushtable.models import PrivacyModel
     from hushtable.policy import Policy
     from hushtable.release import Exposure, FarOut
     from hushtable.risk import Attack, Attacks, Keys, MinimalUniques, Mpuccs, PetsardMpuccs, PrivacyFigure
@@ -132,7 +133,8 @@ def release_facts(
     lines = [
         f"Wrote {output}{', its codebook' if codebook else ''} and its manifest.",
         f"Verified from the file{' and its original' if compared else ''}: {'; '.join(verdict.conditions)}.",
-        f"  This holds for readers who know {_and(verdict.quasi_identifiers)}, and nothing else of a person.",
+        f"  This holds for readers who know {_and(verdict.quasi_identifiers)}{_of_records(rules.models)}, "
+        "and nothing else of a person.",
         f"  {count_of(summary['n_records'], 'record')} in {count_of(summary['n_classes'], 'class')} of at least "
         f"{count_of(verdict.smallest_class, who)}; {gone}.",
         f"  {_span(summary['quality']['set_ncp'])} (set-NCP {summary['quality']['set_ncp']:.4f}){lost}.",
@@ -171,6 +173,17 @@ def count_of(n: int, noun: str) -> str:
     """Write a number of things."""
     plural = f"{noun}es" if noun.endswith("s") else f"{noun}s"
     return f"{n:,} {noun if n == 1 else plural}"
+
+
+def _of_records(models: Sequence[PrivacyModel]) -> str:
+    """Say of how many records of a person readers may know so much, where a model judges histories."""
+    from hushtable.models import KMAnonymity
+
+    linked = [model for model in models if model.needs.histories]
+    if not linked:
+        return ""
+    most = [model.m for model in linked if isinstance(model, KMAnonymity)]
+    return f" of {count_of(max(most), 'record')} or fewer" if len(most) == len(linked) else " of any number of records"
 
 
 def _were(n: int) -> str:
@@ -453,8 +466,8 @@ def keys_lines(found: Keys, top: int) -> list[str]:
     what = "rows differ" if not found.error else f"rows differ but for an error of {found.error:g} ({found.measure})"
     counted = "distinct rows" if found.rows == "distinct" else "rows, equal ones included"
     lines = [
-        f"{len(found):,} minimal keys: sets of at most {found.max_size} of {len(found.columns)} columns on which "
-        f"{what}, and no column can go",
+        f"{len(found):,} minimal {'key' if len(found) == 1 else 'keys'}: sets of at most {found.max_size} of "
+        f"{len(found.columns)} columns on which {what}, and no column can go",
         f"  counted on {found.n_rows:,} {counted}, of {found.n_records:,} records",
     ]
     if not found.complete:

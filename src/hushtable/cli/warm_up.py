@@ -130,6 +130,8 @@ def _single_out() -> None:
     ht.minimal_uniques(people[:60])
     ht.minimal_keys(people[:60], error=0.01)
     ht.minimal_keys(people[:60], sample=20)
+    # A column of many values has wider codes.
+    ht.minimal_keys(ht.datasets.people(n=40_000, seed=0), ["email"])
 
 
 def _mask() -> None:

@@ -15,34 +15,37 @@ Sets of columns are words of 64 bits, as many as it takes.
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hushtable._types import CodeArray, CountArray
-from hushtable.kernels._jit import jit
+from hushtable._types import BoolArray, CodeArray, CountArray
+from hushtable.kernels._jit import inner, jit
 
-__all__ = ["KeyRows", "KeyRules", "figures", "first_evidence", "greedy", "search"]
+__all__ = ["KeyCodes", "KeyRows", "KeyRules", "figures", "first_evidence", "greedy", "search"]
 
 ColumnWords = NDArray[np.uint64]
+KeyCodes = NDArray[np.signedinteger[Any]]
 
 _FEW_PAIRS: Final = 400
-"""So many pairs of rows are looked at one by one: then a set's whole subtree needs no other evidence."""
-_SAMPLED_ROWS: Final = 1 << 16
+"""So many pairs of rows all become evidence: then a set's whole subtree needs no other."""
+_LISTED_PAIRS: Final = 1 << 13
+"""So many pairs of rows are kept as the columns in which they differ: to sift them is faster than to split classes."""
+_SAMPLED_ROWS: Final = 1 << 13
 _EXPONENT: Final = 0.3  # of the pairs of a partition: how many of them are drawn (HPIValid)
 _ONE: Final = np.uint64(1)
 
 
 class KeyRows(NamedTuple):
-    """Rows by column and by row, and the widest columns' codes.
+    """Rows by column and by row, and how many codes each column has.
 
-    codes : int32 (n_columns, n_rows), -1 is missing;  cells : int32 (n_rows, n_columns), the same
+    codes : int16 or int32 (n_columns, n_rows), -1 is missing;  cells : of the same type (n_rows, n_columns), the same
     widths : int64 (n_columns,), codes of each column, missing counted
     """
 
-    codes: CodeArray
-    cells: CodeArray
+    codes: KeyCodes
+    cells: KeyCodes
     widths: CountArray
 
 
@@ -61,7 +64,7 @@ class KeyRules(NamedTuple):
     seed: int
 
 
-@jit
+@inner
 def _n_bits(word: np.uint64) -> int:
     word = word - ((word >> _ONE) & np.uint64(0x5555555555555555))
     word = (word & np.uint64(0x3333333333333333)) + ((word >> np.uint64(2)) & np.uint64(0x3333333333333333))
@@ -73,7 +76,7 @@ def _n_bits(word: np.uint64) -> int:
     return int(np.int64(word & np.uint64(127)))
 
 
-@jit
+@inner
 def _bit(column: int) -> np.uint64:
     return _ONE << np.uint64(column & 63)
 
@@ -96,9 +99,9 @@ def _more_codes(codes: CodeArray, needed: int) -> CodeArray:
     return grown
 
 
-@jit
+@inner
 def _split(
-    codes: CodeArray,
+    codes: KeyCodes,
     members: CodeArray,
     ends: CodeArray,
     at: tuple[int, int, int, int],
@@ -156,15 +159,16 @@ def _split(
     return filled, n_ends, pairs
 
 
-@jit
-def _difference(cells: CodeArray, a: int, b: int, out: ColumnWords) -> None:
-    out[:] = np.uint64(0)
-    for j in range(cells.shape[1]):
-        if cells[a, j] != cells[b, j]:
-            out[j >> 6] |= _bit(j)
+@inner
+def _difference(cells: KeyCodes, a: int, b: int, out: ColumnWords, n: int) -> None:
+    for w in range(out.shape[1]):
+        word = np.uint64(0)
+        for j in range(64 * w, min(64 * w + 64, cells.shape[1])):
+            word |= np.uint64(cells[a, j] != cells[b, j]) << np.uint64(j & 63)
+        out[n, w] = word
 
 
-@jit
+@inner
 def _random(state: ColumnWords, below: int) -> int:
     x = state[0]
     x ^= x << np.uint64(13)
@@ -175,8 +179,13 @@ def _random(state: ColumnWords, below: int) -> int:
 
 
 @jit
+def _n_drawn(pairs: int) -> int:
+    return int(np.float64(pairs) ** _EXPONENT) + 1
+
+
+@jit
 def _draw(
-    cells: CodeArray, members: CodeArray, ends: CodeArray, at: tuple[int, int, int, int], pairs: int, state: ColumnWords
+    cells: KeyCodes, members: CodeArray, ends: CodeArray, at: tuple[int, int, int, int], pairs: int, state: ColumnWords
 ) -> ColumnWords:
     """Return the minimal difference sets of some pairs of rows that share a class, or of all where they are few."""
     begin, _, first_end, last_end = at
@@ -187,21 +196,20 @@ def _draw(
         for c in range(first_end, last_end):
             for i in range(begin, ends[c]):
                 for k in range(i + 1, ends[c]):
-                    _difference(cells, members[i], members[k], drawn[n])
+                    _difference(cells, members[i], members[k], drawn, n)
                     n += 1
             begin = ends[c]
         return _minimal(drawn)
-    n_drawn = int(np.float64(pairs) ** _EXPONENT) + 1
-    drawn = np.zeros((n_drawn, n_words), np.uint64)
+    drawn = np.zeros((_n_drawn(pairs), n_words), np.uint64)
     n_classes = last_end - first_end
-    for n in range(n_drawn):
+    for n in range(len(drawn)):
         # A class of every size has its turn: large ones differ in few columns, small ones in others.
         c = first_end + _random(state, n_classes)
         start = begin if c == first_end else ends[c - 1]
         size = ends[c] - start
         i = _random(state, size)
         k = (i + 1 + _random(state, size - 1)) % size
-        _difference(cells, members[start + i], members[start + k], drawn[n])
+        _difference(cells, members[start + i], members[start + k], drawn, n)
     return _minimal(drawn)
 
 
@@ -255,6 +263,65 @@ def first_evidence(rows: KeyRows, seed: int) -> ColumnWords:
     return _minimal(evidence)
 
 
+class _KeyWalk(NamedTuple):
+    """Where the search is. Each row is a level: the column set on the way down that has so many columns.
+
+    path : the column that each level adds;  chosen : words of the level's columns
+    free : words of the columns that may still be added;  todo : those that are added in turn
+    n_todo, n_done : how many of them there are, and how many were begun;  is_open : whether they were counted
+    shared : words, by column of the set: the columns that are in all evidence that it alone hits
+    """
+
+    path: CountArray
+    chosen: ColumnWords
+    free: ColumnWords
+    todo: CountArray
+    n_todo: CountArray
+    n_done: CountArray
+    is_open: BoolArray
+    shared: ColumnWords
+
+
+class _Alive(NamedTuple):
+    """The evidence that a level hits once or not at all, level behind level.
+
+    sets : words;  owners : the column that hits it, or -1
+    ends : where each level begins, and the last one ends;  folded : how much of all evidence a level knows
+    common : words, by level: the columns that hit all evidence that the level does not hit
+    best : by level: which evidence it does not hit and has the fewest free columns, or -1;  fewest : how many
+    """
+
+    sets: ColumnWords
+    owners: CodeArray
+    ends: CountArray
+    folded: CountArray
+    common: ColumnWords
+    best: CountArray
+    fewest: CountArray
+
+
+class _Agreeing(NamedTuple):
+    """The rows that agree on a level's columns: as classes while they are many, then as pairs of rows.
+
+    members, ends : rows, and where their classes end, level behind level
+    member_ends, end_ends : where those of each level begin;  pairs : how many pairs of rows agree on a level
+    differences : words, pairs of rows as the columns in which they differ, level behind level
+    difference_ends : where those of each level begin
+    settling : words, by level: the columns in which all its pairs differ
+    known : int64 (2,), the last level that is known, and the first one that is known as pairs
+    """
+
+    members: CodeArray
+    ends: CodeArray
+    member_ends: CountArray
+    end_ends: CountArray
+    pairs: CountArray
+    differences: ColumnWords
+    difference_ends: CountArray
+    settling: ColumnWords
+    known: CountArray
+
+
 @jit
 def search(
     rows: KeyRows, rules: KeyRules, evidence: ColumnWords, pulse: CountArray
@@ -271,127 +338,38 @@ def search(
     n_columns, n_rows = rows.codes.shape
     n_words = (n_columns + 63) // 64
     log, n_log = evidence.copy(), len(evidence)
-    keys, n_keys = np.zeros((64, n_words), np.uint64), 0
-    told = np.zeros((64, 2), np.int64)
+    keys, told, n_keys = np.zeros((64, n_words), np.uint64), np.zeros((64, 2), np.int64), 0
     state = np.array([rules.seed * 2 + 0x2545F4914F6CDD1], dtype=np.uint64)
-    # The partitions on the way down: their rows and the ends of their classes, one behind the other.
     bins = np.zeros(rows.widths.max() + 1, np.int32)
     touched = np.empty(min(rows.widths.max(), n_rows) + 1, np.int32)
-    members, ends = np.empty(4 * n_rows + 4, np.int32), np.empty(2 * n_rows + 4, np.int32)
-    members[:n_rows] = np.arange(n_rows)
-    ends[0] = n_rows
-    n_levels = n_columns + 2
-    member_ends, end_ends, pairs = np.zeros((3, n_levels + 1), np.int64)
-    member_ends[1], end_ends[1], pairs[0] = n_rows, 1, n_rows * (n_rows - 1) // 2
-    split_to = 0
-    # The evidence that a set hits once, by the column that does, or not at all: -1.
-    alive, owners = np.zeros((max(64, 2 * n_log), n_words), np.uint64), np.zeros(max(64, 2 * n_log), np.int32)
-    alive_ends, folded = np.zeros((2, n_levels + 1), np.int64)
-    chosen = np.zeros((n_levels, n_words), np.uint64)
-    path = np.zeros(n_levels, np.int64)
-    free = np.zeros((n_levels, n_words), np.uint64)
-    todo, n_todo, n_done = (
-        np.zeros((n_levels, n_columns), np.int64),
-        np.zeros(n_levels, np.int64),
-        np.zeros(n_levels, np.int64),
-    )
-    is_open, is_settled = np.zeros((2, n_levels), np.bool_)
-    shared = np.zeros((n_columns, n_words), np.uint64)
-    common = np.zeros(n_words, np.uint64)
+    walk = _start(n_columns)
+    alive = _no_evidence(n_columns, n_log)
+    agreeing = _all_rows(rows, rules.most == 0)
     is_cut = False
-    for j in range(n_columns):
-        free[0, j >> 6] |= _bit(j)
     level = 0
     while level >= 0:
-        # New evidence: of branches before, or of this set itself.
-        filled = alive_ends[level + 1]
-        if folded[level] < n_log:
-            alive = _more_words(alive, filled + n_log - folded[level])
-            owners = _more_codes(owners, len(alive))
-            for e in range(folded[level], n_log):
-                n_hits = 0
-                for w in range(n_words):
-                    n_hits += _n_bits(log[e, w] & chosen[level, w])
-                if n_hits > 1:
-                    continue
-                owner = -1
-                if n_hits == 1:
-                    for i in range(level):
-                        if log[e, path[i] >> 6] & _bit(path[i]):
-                            owner = path[i]
-                alive[filled], owners[filled] = log[e], owner
-                filled += 1
-            folded[level], alive_ends[level + 1] = n_log, filled
-        if not is_open[level]:
+        if alive.folded[level] < n_log:
+            alive = _more_alive(alive, alive.ends[level + 1] + n_log - alive.folded[level])
+            _fold(alive, log, n_log, walk, level)
+        if not walk.is_open[level]:
             if pulse[0] >= pulse[1]:
                 return keys[:n_keys].copy(), told[:n_keys].copy(), log[:n_log].copy(), True, False
             pulse[0] += 1
-            # Which evidence is not hit, and what each column of the set alone hits.
-            for i in range(level):
-                shared[path[i]] = ~np.uint64(0)
-            common[:] = ~np.uint64(0)
-            best, fewest = -1, n_columns + 1
-            for e in range(alive_ends[level], filled):
-                owner = owners[e]
-                if owner >= 0:
-                    for w in range(n_words):
-                        shared[owner, w] &= alive[e, w]
-                else:
-                    n_free = 0
-                    for w in range(n_words):
-                        common[w] &= alive[e, w]
-                        n_free += _n_bits(alive[e, w] & free[level, w])
-                    if n_free < fewest:
-                        best, fewest = e, n_free
-            if best < 0:
-                if not is_settled[level]:
-                    while split_to < level:
-                        size = member_ends[split_to + 1] - member_ends[split_to]
-                        n_ends = end_ends[split_to + 1] - end_ends[split_to]
-                        members = _more_codes(members, member_ends[split_to + 1] + size)
-                        ends = _more_codes(ends, end_ends[split_to + 1] + n_ends + size // 2 + 1)
-                        at = (
-                            member_ends[split_to],
-                            member_ends[split_to + 1],
-                            end_ends[split_to],
-                            end_ends[split_to + 1],
-                        )
-                        split_to += 1
-                        member_ends[split_to + 1], end_ends[split_to + 1], pairs[split_to] = _split(
-                            rows.codes[path[split_to - 1]], members, ends, at, bins, touched
-                        )
-                n_pairs = 0 if is_settled[level] else pairs[level]
-                n_repeated = 0 if is_settled[level] else member_ends[level + 1] - member_ends[level]
+            if alive.best[level] < 0:
+                if agreeing.known[0] < level:
+                    agreeing = _refine(agreeing, rows, rules, walk, level, bins, touched)
+                n_pairs, n_repeated = _left(agreeing, level)
                 if (n_pairs if rules.by_pairs else n_repeated) <= rules.most:
-                    if n_keys == len(keys):
-                        keys = _more_words(keys, n_keys + 1)
-                        more = np.zeros((len(keys), 2), np.int64)
-                        more[:n_keys] = told
-                        told = more
-                    keys[n_keys] = chosen[level]
+                    keys, told = _more_keys(keys, told, n_keys)
+                    keys[n_keys] = walk.chosen[level]
                     told[n_keys, 0], told[n_keys, 1] = n_pairs, n_repeated
                     n_keys += 1
                     level -= 1
-                    split_to = min(split_to, level)
                     continue
-                at = (member_ends[level], member_ends[level + 1], end_ends[level], end_ends[level + 1])
                 if rules.most == 0:
-                    found = _draw(rows.cells, members, ends, at, n_pairs, state)
-                    is_settled[level] = n_pairs <= _FEW_PAIRS
+                    found = _drawn_at(agreeing, rows.cells, level, state)
                 else:
-                    # The columns outside a largest set that is no key.
-                    found = np.zeros((1, n_words), np.uint64)
-                    for j in range(n_columns - 1, -1, -1):
-                        if chosen[level, j >> 6] & _bit(j):
-                            continue
-                        size = at[1] - at[0]
-                        members = _more_codes(members, at[1] + size)
-                        ends = _more_codes(ends, at[3] + (at[3] - at[2]) + size // 2 + 1)
-                        to, n_ends, n_pairs = _split(rows.codes[j], members, ends, at, bins, touched)
-                        if (n_pairs if rules.by_pairs else to - at[1]) > rules.most:
-                            at = (at[1], to, at[3], n_ends)
-                        else:
-                            found[0, j >> 6] |= _bit(j)
+                    found, agreeing = _outside(agreeing, rows, rules, walk.chosen[level], level, bins, touched)
                     if not found.any():
                         # Not even all columns are a key.
                         return keys[:0].copy(), told[:0].copy(), log[:n_log].copy(), False, True
@@ -402,55 +380,382 @@ def search(
             if level >= rules.max_size:
                 is_cut = True
                 level -= 1
-                split_to = min(split_to, level)
                 continue
-            # Without columns that would leave one of the set with nothing to hit alone.
-            for i in range(level):
-                for w in range(n_words):
-                    free[level, w] &= ~shared[path[i], w]
-            is_last = level + 1 == rules.max_size
-            n_todo[level] = n_done[level] = 0
-            for j in range(n_columns):
-                word, bit = j >> 6, _bit(j)
-                if alive[best, word] & free[level, word] & bit:
-                    free[level, word] &= ~bit
-                    if is_last and not common[word] & bit:
-                        is_cut = True
-                    else:
-                        todo[level, n_todo[level]] = j
-                        n_todo[level] += 1
-            is_open[level] = True
-        if n_done[level] > 0:
-            column = todo[level, n_done[level] - 1]
-            free[level, column >> 6] |= _bit(column)
+            is_cut |= _open(walk, alive, level, level + 1 == rules.max_size)
+        if walk.n_done[level] > 0:
+            column = walk.todo[level, walk.n_done[level] - 1]
+            walk.free[level, column >> 6] |= _bit(column)
             if level == 0:
                 pulse[2] += 1
-        if n_done[level] == n_todo[level]:
+        agreeing.known[0] = min(agreeing.known[0], level)
+        if walk.n_done[level] == walk.n_todo[level]:
             level -= 1
-            split_to = min(split_to, level)
             continue
-        column = todo[level, n_done[level]]
-        n_done[level] += 1
+        column = walk.todo[level, walk.n_done[level]]
+        walk.n_done[level] += 1
         word, bit = column >> 6, _bit(column)
-        begin = alive_ends[level]
-        alive = _more_words(alive, 2 * filled - begin)
-        owners = _more_codes(owners, len(alive))
-        to = filled
-        for e in range(begin, filled):
-            if alive[e, word] & bit:
-                if owners[e] < 0:
-                    alive[to], owners[to] = alive[e], column
-                    to += 1
-            else:
-                alive[to], owners[to] = alive[e], owners[e]
-                to += 1
-        path[level] = column
-        chosen[level + 1], free[level + 1] = chosen[level], free[level]
-        chosen[level + 1, word] |= bit
-        is_settled[level + 1], is_open[level + 1] = is_settled[level], False
+        if rules.most == 0 and alive.common[level, word] & bit:
+            # With this column all evidence is hit. Where the pairs are known, they say at once whether it is a key.
+            if agreeing.known[0] < level:
+                agreeing = _refine(agreeing, rows, rules, walk, level, bins, touched)
+            if level >= agreeing.known[1] and agreeing.settling[level, word] & bit:
+                pulse[0] += 1
+                keys, told = _more_keys(keys, told, n_keys)
+                keys[n_keys] = walk.chosen[level]
+                keys[n_keys, word] |= bit
+                n_keys += 1
+                continue
+        alive = _more_alive(alive, 2 * alive.ends[level + 1] - alive.ends[level])
+        _descend(alive, walk, level, column)
         level += 1
-        folded[level], alive_ends[level], alive_ends[level + 1] = n_log, filled, to
     return keys[:n_keys].copy(), told[:n_keys].copy(), log[:n_log].copy(), is_cut, True
+
+
+@jit
+def _start(n_columns: int) -> _KeyWalk:
+    """Return a walk at its first level, no column, where all columns are free."""
+    n_levels, n_words = n_columns + 2, (n_columns + 63) // 64
+    free = np.zeros((n_levels, n_words), np.uint64)
+    for j in range(n_columns):
+        free[0, j >> 6] |= _bit(j)
+    counts = np.zeros((3, n_levels), np.int64)
+    return _KeyWalk(
+        counts[0],
+        np.zeros((n_levels, n_words), np.uint64),
+        free,
+        np.zeros((n_levels, n_columns), np.int64),
+        counts[1],
+        counts[2],
+        np.zeros(n_levels, np.bool_),
+        np.zeros((n_columns, n_words), np.uint64),
+    )
+
+
+@jit
+def _no_evidence(n_columns: int, n_log: int) -> _Alive:
+    n_levels, n_words = n_columns + 2, (n_columns + 63) // 64
+    room = max(64, 2 * n_log)
+    common = np.full((n_levels, n_words), ~np.uint64(0), np.uint64)
+    counts = np.zeros((3, n_levels + 1), np.int64)
+    best, fewest = np.full(n_levels, -1), np.full(n_levels, n_columns + 1)
+    return _Alive(
+        np.zeros((room, n_words), np.uint64), np.zeros(room, np.int32), counts[0], counts[1], common, best, fewest
+    )
+
+
+@jit
+def _all_rows(rows: KeyRows, as_pairs: bool) -> _Agreeing:
+    """Return the first level: on no column at all, all rows agree."""
+    n_columns, n_rows = rows.codes.shape
+    n_levels, n_words = n_columns + 2, (n_columns + 63) // 64
+    members, ends = np.empty(4 * n_rows + 4, np.int32), np.empty(2 * n_rows + 4, np.int32)
+    members[:n_rows] = np.arange(n_rows)
+    ends[0] = n_rows
+    counts = np.zeros((4, n_levels + 1), np.int64)
+    counts[0, 1], counts[1, 1], counts[2, 0] = n_rows, 1, n_rows * (n_rows - 1) // 2
+    known = np.array([0, n_levels])
+    settling = np.zeros((n_levels, n_words), np.uint64)
+    first = _Agreeing(
+        members,
+        ends,
+        counts[0],
+        counts[1],
+        counts[2],
+        np.zeros((_LISTED_PAIRS if as_pairs else 0, n_words), np.uint64),
+        counts[3],
+        settling,
+        known,
+    )
+    if as_pairs and counts[2, 0] <= _LISTED_PAIRS:
+        _list(first, rows.cells, 0)
+    return first
+
+
+@jit
+def _more_keys(keys: ColumnWords, told: CountArray, n_keys: int) -> tuple[ColumnWords, CountArray]:
+    """Make room for one more."""
+    if n_keys < len(keys):
+        return keys, told
+    keys = _more_words(keys, n_keys + 1)
+    more = np.zeros((len(keys), 2), np.int64)
+    more[:n_keys] = told
+    return keys, more
+
+
+@inner
+def _note(alive: _Alive, walk: _KeyWalk, level: int, e: int) -> None:
+    """Take evidence that a level does not hit into what it knows of all of it."""
+    n_free = 0
+    for w in range(alive.sets.shape[1]):
+        alive.common[level, w] &= alive.sets[e, w]
+        n_free += _n_bits(alive.sets[e, w] & walk.free[level, w])
+    if n_free < alive.fewest[level]:
+        alive.best[level], alive.fewest[level] = e, n_free
+
+
+@inner
+def _fold(alive: _Alive, log: ColumnWords, n_log: int, walk: _KeyWalk, level: int) -> None:
+    """Tell a level new evidence: of branches before, or of its own set."""
+    filled = alive.ends[level + 1]
+    for e in range(alive.folded[level], n_log):
+        n_hits = 0
+        for w in range(log.shape[1]):
+            n_hits += _n_bits(log[e, w] & walk.chosen[level, w])
+        if n_hits > 1:
+            continue
+        owner = -1
+        if n_hits == 1:
+            for i in range(level):
+                if log[e, walk.path[i] >> 6] & _bit(walk.path[i]):
+                    owner = walk.path[i]
+        for w in range(log.shape[1]):
+            alive.sets[filled, w] = log[e, w]
+        alive.owners[filled] = owner
+        if owner < 0:
+            _note(alive, walk, level, filled)
+        filled += 1
+    alive.folded[level], alive.ends[level + 1] = n_log, filled
+
+
+@jit
+def _more_alive(alive: _Alive, needed: int) -> _Alive:
+    if needed <= len(alive.sets):
+        return alive
+    sets = _more_words(alive.sets, needed)
+    owners = _more_codes(alive.owners, len(sets))
+    return _Alive(sets, owners, alive.ends, alive.folded, alive.common, alive.best, alive.fewest)
+
+
+@inner
+def _open(walk: _KeyWalk, alive: _Alive, level: int, is_last: bool) -> bool:
+    """Write which columns are added to a level's set in turn; return whether one was left out that may be of a key.
+
+    One of the evidence that is not hit must be hit: its free columns, but for those that would leave a column of the
+    set with nothing to hit alone.
+    """
+    free, shared = walk.free, walk.shared
+    n_words = free.shape[1]
+    for i in range(level):
+        for w in range(n_words):
+            shared[walk.path[i], w] = ~np.uint64(0)
+    for e in range(alive.ends[level], alive.ends[level + 1]):
+        owner = alive.owners[e]
+        if owner >= 0:
+            for w in range(n_words):
+                shared[owner, w] &= alive.sets[e, w]
+    for i in range(level):
+        for w in range(n_words):
+            free[level, w] &= ~shared[walk.path[i], w]
+    is_cut = False
+    walk.n_todo[level] = walk.n_done[level] = 0
+    # The most telling column last: most keys are in its branch, in which all others are free, and soon few rows agree.
+    for j in range(walk.todo.shape[1] - 1, -1, -1):
+        word, bit = j >> 6, _bit(j)
+        if alive.sets[alive.best[level], word] & free[level, word] & bit:
+            free[level, word] &= ~bit
+            if is_last and not alive.common[level, word] & bit:
+                is_cut = True
+            else:
+                walk.todo[level, walk.n_todo[level]] = j
+                walk.n_todo[level] += 1
+    walk.is_open[level] = True
+    return is_cut
+
+
+@inner
+def _descend(alive: _Alive, walk: _KeyWalk, level: int, column: int) -> None:
+    """Begin the level below, with one column more."""
+    word, bit, below = column >> 6, _bit(column), level + 1
+    walk.path[level] = column
+    for w in range(walk.free.shape[1]):
+        walk.chosen[below, w], walk.free[below, w] = walk.chosen[level, w], walk.free[level, w]
+        alive.common[below, w] = ~np.uint64(0)
+    walk.chosen[below, word] |= bit
+    walk.is_open[below] = False
+    begin, filled = alive.ends[level], alive.ends[below]
+    alive.best[below], alive.fewest[below] = -1, walk.todo.shape[1] + 1
+    to = filled
+    for e in range(begin, filled):
+        owner = alive.owners[e]
+        if alive.sets[e, word] & bit:
+            if owner >= 0:
+                continue
+            owner = column
+        for w in range(alive.sets.shape[1]):
+            alive.sets[to, w] = alive.sets[e, w]
+        alive.owners[to] = owner
+        if owner < 0:
+            _note(alive, walk, below, to)
+        to += 1
+    alive.folded[below], alive.ends[below + 1] = alive.folded[level], to
+
+
+@inner
+def _left(agreeing: _Agreeing, level: int) -> tuple[int, int]:
+    """Return how many pairs of rows agree on a level, and how many rows are not alone; of a key, where it is exact."""
+    if level >= agreeing.known[1]:
+        return agreeing.pairs[level], min(1, agreeing.pairs[level])
+    return agreeing.pairs[level], agreeing.member_ends[level + 1] - agreeing.member_ends[level]
+
+
+@jit
+def _refine(
+    agreeing: _Agreeing,
+    rows: KeyRows,
+    rules: KeyRules,
+    walk: _KeyWalk,
+    level: int,
+    bins: CodeArray,
+    touched: CodeArray,
+) -> _Agreeing:
+    """Find the rows that agree on a level, from those of the levels above it."""
+    known = agreeing.known
+    while known[0] < level:
+        last, column = known[0], walk.path[known[0]]
+        if known[1] > last:
+            at = _place(agreeing, last)
+            agreeing = _more_members(agreeing, at)
+            agreeing.member_ends[last + 2], agreeing.end_ends[last + 2], agreeing.pairs[last + 1] = _split(
+                rows.codes[column], agreeing.members, agreeing.ends, at, bins, touched
+            )
+            known[1] = len(agreeing.pairs)
+            if rules.most == 0 and agreeing.pairs[last + 1] <= _LISTED_PAIRS:
+                _list(agreeing, rows.cells, last + 1)
+        else:
+            needed = 2 * agreeing.difference_ends[last + 1] - agreeing.difference_ends[last]
+            agreeing = _more_differences(agreeing, needed)
+            _sift(agreeing, last, column)
+        known[0] += 1
+    return agreeing
+
+
+@inner
+def _place(agreeing: _Agreeing, level: int) -> tuple[int, int, int, int]:
+    """Return where a level's members begin and end, and where the ends of its classes begin and end."""
+    return (
+        agreeing.member_ends[level],
+        agreeing.member_ends[level + 1],
+        agreeing.end_ends[level],
+        agreeing.end_ends[level + 1],
+    )
+
+
+@jit
+def _more_members(agreeing: _Agreeing, at: tuple[int, int, int, int]) -> _Agreeing:
+    """Make room behind classes to split them."""
+    size = at[1] - at[0]
+    members = _more_codes(agreeing.members, at[1] + size)
+    ends = _more_codes(agreeing.ends, at[3] + (at[3] - at[2]) + size // 2 + 1)
+    return _Agreeing(
+        members,
+        ends,
+        agreeing.member_ends,
+        agreeing.end_ends,
+        agreeing.pairs,
+        agreeing.differences,
+        agreeing.difference_ends,
+        agreeing.settling,
+        agreeing.known,
+    )
+
+
+@jit
+def _more_differences(agreeing: _Agreeing, needed: int) -> _Agreeing:
+    if needed <= len(agreeing.differences):
+        return agreeing
+    return _Agreeing(
+        agreeing.members,
+        agreeing.ends,
+        agreeing.member_ends,
+        agreeing.end_ends,
+        agreeing.pairs,
+        _more_words(agreeing.differences, needed),
+        agreeing.difference_ends,
+        agreeing.settling,
+        agreeing.known,
+    )
+
+
+@inner
+def _list(agreeing: _Agreeing, cells: KeyCodes, level: int) -> None:
+    """Write the pairs of rows of a level's classes as the columns in which they differ."""
+    members, ends, differences = agreeing.members, agreeing.ends, agreeing.differences
+    begin, n = agreeing.member_ends[level], 0
+    for c in range(agreeing.end_ends[level], agreeing.end_ends[level + 1]):
+        for i in range(begin, ends[c]):
+            for k in range(i + 1, ends[c]):
+                _difference(cells, members[i], members[k], differences, n)
+                n += 1
+        begin = ends[c]
+    agreeing.difference_ends[level], agreeing.difference_ends[level + 1] = 0, n
+    agreeing.known[1] = level
+    _settle(agreeing, level)
+
+
+@inner
+def _sift(agreeing: _Agreeing, level: int, column: int) -> None:
+    """Write behind a level's pairs those that agree in a column too."""
+    begin, end = agreeing.difference_ends[level], agreeing.difference_ends[level + 1]
+    differences = agreeing.differences
+    word, place, to = column >> 6, np.uint64(column & 63), end
+    for i in range(begin, end):
+        # Written over where it differs: that is faster than to ask.
+        for w in range(differences.shape[1]):
+            differences[to, w] = differences[i, w]
+        to += 1 - np.int64((differences[i, word] >> place) & _ONE)
+    agreeing.difference_ends[level + 2] = to
+    agreeing.pairs[level + 1] = to - end
+    _settle(agreeing, level + 1)
+
+
+@inner
+def _settle(agreeing: _Agreeing, level: int) -> None:
+    for w in range(agreeing.settling.shape[1]):
+        common = ~np.uint64(0)
+        for i in range(agreeing.difference_ends[level], agreeing.difference_ends[level + 1]):
+            common &= agreeing.differences[i, w]
+        agreeing.settling[level, w] = common
+
+
+@jit
+def _drawn_at(agreeing: _Agreeing, cells: KeyCodes, level: int, state: ColumnWords) -> ColumnWords:
+    """Return the minimal difference sets of some pairs of rows that agree on a level, or of all where they are few."""
+    n_pairs = agreeing.pairs[level]
+    if level < agreeing.known[1]:
+        return _draw(cells, agreeing.members, agreeing.ends, _place(agreeing, level), n_pairs, state)
+    begin = agreeing.difference_ends[level]
+    pairs = agreeing.differences[begin : begin + n_pairs]
+    if n_pairs <= _FEW_PAIRS:
+        return _minimal(pairs)
+    drawn = np.empty((_n_drawn(n_pairs), pairs.shape[1]), np.uint64)
+    for n in range(len(drawn)):
+        drawn[n] = pairs[_random(state, n_pairs)]
+    return _minimal(drawn)
+
+
+@jit
+def _outside(
+    agreeing: _Agreeing,
+    rows: KeyRows,
+    rules: KeyRules,
+    chosen: ColumnWords,
+    level: int,
+    bins: CodeArray,
+    touched: CodeArray,
+) -> tuple[ColumnWords, _Agreeing]:
+    """Return the columns outside a largest set that holds a level's and is no key."""
+    found = np.zeros((1, len(chosen)), np.uint64)
+    at = _place(agreeing, level)
+    for j in range(len(rows.codes) - 1, -1, -1):
+        if chosen[j >> 6] & _bit(j):
+            continue
+        agreeing = _more_members(agreeing, at)
+        to, n_ends, n_pairs = _split(rows.codes[j], agreeing.members, agreeing.ends, at, bins, touched)
+        if (n_pairs if rules.by_pairs else to - at[1]) > rules.most:
+            at = (at[1], to, at[3], n_ends)
+        else:
+            found[0, j >> 6] |= _bit(j)
+    return found, agreeing
 
 
 @jit

@@ -23,11 +23,11 @@ from hushtable.pipeline.synthetic_attacks import (
     LinkabilityEvaluator,
     SinglingOutEvaluator,
 )
-from hushtable.policy import MisplacedError, Policy, failures, mpuccs_figures
+from hushtable.policy import MisplacedError, Policy, failures, keys_figures, mpuccs_figures
 from hushtable.quality import diagnosis
 from hushtable.quality.similarity import similarity
 from hushtable.release import manifest
-from hushtable.risk import PETSARD_UNITS, encoded, petsard_mpuccs
+from hushtable.risk import PETSARD_UNITS, encoded, minimal_keys, petsard_mpuccs
 from hushtable.risk.mpuccs import mpuccs
 from hushtable.tables import Table
 
@@ -194,6 +194,42 @@ class ScoresEvaluator(Evaluator):
         return Evaluation.of({"global": values, **reports} if len(sets) == 1 else reports)
 
 
+class KeysEvaluator(Evaluator):
+    """Which columns of the table as it is tell all rows apart: `hushtable.minimal_keys`."""
+
+    figures = ("n_keys",)
+
+    method: Literal["keys"]
+    columns: Names | None = None
+    max_size: int | None = Field(default=None, ge=1, strict=True)
+    error: float = Field(default=0.0, ge=0, lt=1, strict=True)
+    measure: Literal["g1", "unique_rate"] = "g1"
+    rows: Literal["distinct", "all"] = "distinct"
+
+    def evaluate(self, tables: Tables, files: NamedFiles, seed: int, wanted: Collection[str]) -> Evaluation:
+        """Find all minimal keys of at most so many columns."""
+        found = minimal_keys(
+            tables.current,
+            self.columns,
+            max_size=self.max_size,
+            error=self.error,
+            measure=self.measure,
+            rows=self.rows,
+        )
+        summary = found.summary()
+        totals = {name: [summary[name]] for name in ("n_records", "n_rows", "max_size", "n_keys", "complete")}
+        fewest: Columns = {"fewest_columns": [min(found.n_by_size, default=None)]}
+        reports: dict[str, Columns] = {"global": {**totals, **fewest}}
+        if "details" in wanted:
+            reports["details"] = _columns(found.to_frame())
+        return Evaluation.of(reports, summary)
+
+    def failures(self, found: Evaluation) -> list[str]:
+        """Say whether too many keys were found."""
+        limits = {} if not self.limit else {"count": self.limit["n_keys"]}
+        return [each["because"] for each in failures(keys_figures(found.judged), limits)]
+
+
 class VerifyEvaluator(Evaluator):
     """Whether a released table holds what it claims: its own manifest, or a policy. What fails makes the run fail."""
 
@@ -321,6 +357,7 @@ class LeftOut(Evaluator):
 EVALUATORS: Final[dict[str, type[Evaluator]]] = {
     "mpuccs": MpuccsEvaluator,
     "scores": ScoresEvaluator,
+    "keys": KeysEvaluator,
     "verify": VerifyEvaluator,
     "unicity": UnicityEvaluator,
     "link": LinkEvaluator,

@@ -6,7 +6,12 @@ from .comparing import (
     Comparison as Comparison,
     compare as compare,
 )
-from .limits import LimitedFigure as LimitedFigure, failures as failures, mpuccs_figures as mpuccs_figures
+from .limits import (
+    LimitedFigure as LimitedFigure,
+    failures as failures,
+    keys_figures as keys_figures,
+    mpuccs_figures as mpuccs_figures,
+)
 from .policy import Policy as Policy
 from .proposal import proposed as proposed
 from .protecting import anonymize as anonymize

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-__all__ = ["LimitedFigure", "failures", "mpuccs_figures"]
+__all__ = ["LimitedFigure", "failures", "keys_figures", "mpuccs_figures"]
 
 
 class LimitedFigure(NamedTuple):
@@ -32,6 +32,13 @@ def failures(figures: Mapping[str, LimitedFigure], limits: Mapping[str, float]) 
             {"figure": name, "value": None if math.isnan(value) else value, "limit": limit, "because": because}
         )
     return failed
+
+
+def keys_figures(summary: Mapping[str, Any]) -> dict[str, LimitedFigure]:
+    """Return what can be limited of `hushtable.minimal_keys`: how many keys there are."""
+    doubt = "" if summary["complete"] else f"keys of more than {summary['complete_to_size']} columns may be missing"
+    what = f"the number of minimal keys of at most {summary['max_size']} columns"
+    return {"count": LimitedFigure(summary["n_keys"], what, doubt)}
 
 
 def mpuccs_figures(summary: Mapping[str, Any], limits: Mapping[str, float]) -> dict[str, LimitedFigure]:

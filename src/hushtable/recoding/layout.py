@@ -363,8 +363,10 @@ def _n_persons(table: Table, codes: CodeArray, column: Column, person: str) -> C
     """Count the known persons who have each value."""
     persons = table.codes[table.index(person)]
     known = (codes >= 0) & (persons >= 0)
-    pairs = np.unique(np.stack((codes[known], persons[known])), axis=1)
-    return np.bincount(pairs[0], minlength=column.n_values)
+    width = int(persons.max(initial=0)) + 1
+    pairs = np.sort(codes[known].astype(np.int64) * width + persons[known])
+    is_new = np.diff(pairs, prepend=-1) > 0
+    return np.bincount(pairs[is_new] // width, minlength=column.n_values)
 
 
 def _listed(

@@ -21,6 +21,7 @@ from hushtable.risk import (
     Attack,
     Attacks,
     JoinRisk,
+    Keys,
     Linking,
     MinimalUniques,
     Mpuccs,
@@ -39,6 +40,7 @@ _INTERNAL: Final[Mapping[type, tuple[str, Callable[[Any], tuple[Section, ...]]]]
     Attacks: ("What attacks find", synthetic.of_attacks),
     PrivacyFigure: ("What a figure of privacy says", synthetic.of_figure),
     MinimalUniques: ("On how few columns people are unique", risk.of_uniques),
+    Keys: ("Which columns tell all rows apart", risk.of_keys),
     Unicity: ("Who is found by a few records", attacks.of_unicity),
     Linking: ("Who is found by another table", attacks.of_linking),
     JoinRisk: ("What two tables tell together", attacks.of_join),
@@ -66,7 +68,7 @@ def report(
     Parameters
     ----------
     result : Release, MaskedRelease, path of a written release, RiskAssessment, Mpuccs, Attack, MinimalUniques, \
-Unicity, Linking, JoinRisk, OwnAttacks, Comparison, MaskingTradeoff or PipelineRun
+Keys, Unicity, Linking, JoinRisk, OwnAttacks, Comparison, MaskingTradeoff or PipelineRun
     audience : {"internal", "external"}
         Who reads: those who make a release, or whoever receives it. Only a release has an external form, and only
         one that was verified. That holds nothing which the file does not show: no objective, trace or bound, no

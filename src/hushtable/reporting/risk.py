@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, Final
 
 from hushtable.reporting.sections import (
     Block,
@@ -15,12 +15,15 @@ from hushtable.reporting.sections import (
     Section,
     Table,
     blocks_of,
+    row_of,
     share_shown,
 )
 from hushtable.reporting.statements import and_
-from hushtable.risk import MinimalUniques, Mpuccs, RiskAssessment, record_bands, stair
+from hushtable.risk import Keys, MinimalUniques, Mpuccs, RiskAssessment, record_bands, stair
 
-__all__ = ["of_assessment", "of_mpuccs", "of_uniques", "share_below"]
+__all__ = ["of_assessment", "of_keys", "of_mpuccs", "of_uniques", "share_below"]
+
+_SHOWN_KEYS: Final = 20
 
 
 def of_assessment(risk: RiskAssessment) -> tuple[Section, ...]:
@@ -228,6 +231,46 @@ def of_uniques(found: MinimalUniques) -> tuple[Section, ...]:
     return (
         Section("summary", "In short", short),
         Section("sizes", "On how few columns", tuple(blocks), "8.2.2 Quantifying identifiability"),
+    )
+
+
+def of_keys(found: Keys) -> tuple[Section, ...]:
+    """Return the sections of the column sets that tell all rows apart."""
+    by_size = found.n_by_size
+    apart = "no two rows agree" if not found.error else f"few rows agree (at most {found.error:g} by {found.measure})"
+    counted = "distinct rows" if found.rows == "distinct" else "rows"
+    left = f"Keys of more than {found.complete_to_size} columns may be missing."
+    short = blocks_of(
+        Paragraph(
+            f"Minimal keys of at most {found.max_size} of {and_(list(found.columns))}: {len(found):,}. On each of "
+            f"these {apart}. They were counted on {found.n_rows:,} {counted} of {found.n_records:,} records."
+        ),
+        KeyFigures((
+            KeyFigure("keys", Quantity(len(found), "count"), "sets of which no column can go"),
+            KeyFigure("columns", Quantity(min(by_size, default=None), "count"), "of the smallest key"),
+        )),
+        *([] if found.complete else [Paragraph(left, "careful")]),
+    )  # fmt: skip
+    if not by_size:
+        return (Section("summary", "In short", short),)
+    ranked = found.ranked_keys(_SHOWN_KEYS)
+    keys = tuple(
+        row_of(and_(list(key["columns"])), Quantity(key["unique_rate"], "share"), Quantity(key["g1"])) for key in ranked
+    )
+    rows = tuple((str(size), Quantity(count, "count")) for size, count in by_size.items())
+    more = "" if len(ranked) == len(found) else f"And {len(found) - len(ranked):,} more."
+    return (
+        Section("summary", "In short", short),
+        Section(
+            "keys",
+            "Which columns tell all rows apart",
+            blocks_of(
+                Chart("by_size", _most(by_size, "keys"), _sized(by_size, "keys")),
+                Table("Keys by size", ("columns", "keys"), rows),
+                Table("The most easily known keys", ("key", "unique rows", "g1"), keys, more),
+            ),
+            "8.2.2 Quantifying identifiability",
+        ),
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from hushtable.claims import Claim, Classes, Matchings
+from hushtable.claims import Claim, Classes, HistoryClaim, Matchings
 from hushtable.reporting.released import Released
 from hushtable.reporting.sections import Form, Paragraph, Points, Section, Table
 
@@ -110,11 +110,11 @@ def _linked(released: Released, *, is_external: bool) -> str:
         return f"{one} No published column says which records are one person's."
     if linkage is None:
         return f"{one} Column {released.person} links the records of a person; nobody has several."
-    asked = [each.name for each in getattr(released.claim, "models", ()) if each.needs.histories]
-    if asked:
+    if isinstance(released.claim, HistoryClaim):
+        asked = [model.name for model in released.claim.models if model.needs.histories]
         return (
             f"{one} Column {released.person} links the records of a person; {and_(asked)} was judged from the "
-            f"published cells: {released.claim.sentence}."
+            f"published cells: {released.claim.sentence}. {released.claim.of_left_out}"
         )
     if is_external:
         return (

@@ -41,7 +41,7 @@ _PER_CELL: Final = 16.0
 DELIMITERS: Final = ",;\t|"
 _SNIFFED_RECORDS: Final = 50
 _HEAD: Final = 1_000_000  # bytes looked at for the delimiter
-_PIECE: Final = 1 << 22  # bytes that are laid out at a time: what is known of them stays in the cache
+_PIECE: Final = 1 << 18  # bytes that are laid out at a time: what is known of them stays in the cache
 _CONTROL: Final = re.compile(r"[\x00-\x08\x0e-\x1f\x7f]")
 _VALUE: Final = re.compile(r"[+-]?[0-9][0-9.,:/ -]*")
 """Numbers and dates, which are seldom names."""
@@ -326,20 +326,21 @@ def _find_delimiter(path: Path, text: str) -> str:
     if path.name.lower().removesuffix(".gz").endswith(".tsv") and "\t" in text.partition("\n")[0]:
         # Its name says so, whatever else would split it evenly.
         return "\t"
-    best, most = ",", (False, 1)
+    even: dict[str, int] = {}
     for candidate in DELIMITERS:
         with _records(text, candidate) as records:
             widths = {len(record) for record in itertools.islice(records, _SNIFFED_RECORDS) if record}
         if len(widths) == 1 and (width := widths.pop()) > 1:
-            # What is no delimiter of this file leaves quotes within cells.
-            is_clean = _lay_out(f"{text}\n".encode(), candidate, width).stray is None
-            if (is_clean, width) > most:
-                best, most = candidate, (is_clean, width)
-    if most == (False, 1):
-        # No candidate is even: the header alone decides, and the records are then reported as ragged.
+            even[candidate] = width
+    if not even:
+        # The header alone decides, and the records are then reported as ragged.
         first = text.partition("\n")[0]
-        best = max(DELIMITERS, key=first.count)
-    return best
+        return max(DELIMITERS, key=first.count)
+    if len(even) == 1:
+        return next(iter(even))
+    # What is no delimiter of this file leaves quotes within cells.
+    raw = f"{text}\n".encode()
+    return max(even, key=lambda each: (_lay_out(raw, each, even[each]).stray is None, even[each]))
 
 
 def _check_first_line(path: Path, text: str) -> None:

@@ -75,13 +75,14 @@ def all_keys(
     if n_rows * (n_columns + 1) >= _MOST_PLACES:
         msg = f"all keys of {n_rows:,} rows of {n_columns} columns are too many to look for."
         raise InputError(with_hint(msg, "give sample, which finds one key, or fewer columns."))
-    order = _most_telling_first(codes)
-    rows = _rows(codes[order], widths[order])
     if _is_key(n_rows * (n_rows - 1) // 2, n_rows if n_rows > 1 else 0, rule):
         # Even no column at all would be a key; a key has one.
         alone = kernel.KeyRules(rule.by_pairs, -1, 1, seed)
+        rows = _columns_only(codes, widths)
         singles = np.array([kernel.figures(rows, alone, np.array([j]))[1:] for j in range(n_columns)])
-        return _in_order(np.eye(n_columns, dtype=np.bool_), order, singles, n_columns, rule.max_size)
+        return _in_order(np.eye(n_columns, dtype=np.bool_), np.arange(n_columns), singles, n_columns, rule.max_size)
+    order = _most_telling_first(codes)
+    rows = _rows(codes[order], widths[order])
     say_if_first_run(kernel.search, 8)
     n_words = (n_columns + 63) // 64
     is_exact = rule.most == 0
@@ -125,7 +126,7 @@ def sampled_key(codes: CodeArray, widths: CountArray, rule: KeyRule, n_sampled: 
     sample = np.sort(np.random.default_rng(seed).choice(n_rows, min(n_sampled, n_rows), replace=False))
     say_if_first_run(kernel.greedy, 2)
     order = kernel.greedy(np.ascontiguousarray(codes[:, sample]), widths)
-    rows = kernel.KeyRows(codes, np.empty((0, n_columns), dtype=np.int32), widths)
+    rows = _columns_only(codes, widths)
     rules = kernel.KeyRules(rule.by_pairs, rule.most, rule.max_size, seed)
     n_used, pairs, repeated = kernel.figures(rows, rules, order)
     n_sets = n_used
@@ -145,7 +146,13 @@ def sampled_key(codes: CodeArray, widths: CountArray, rule: KeyRule, n_sampled: 
 
 
 def _rows(codes: CodeArray, widths: CountArray) -> kernel.KeyRows:
-    return kernel.KeyRows(np.ascontiguousarray(codes), np.ascontiguousarray(codes.T), np.ascontiguousarray(widths))
+    # Half as many bytes where codes are few: most of the search's time is spent on fetching them.
+    narrow: kernel.KeyCodes = codes.astype(np.int16) if widths.max() <= 2**15 else codes
+    return kernel.KeyRows(narrow, np.ascontiguousarray(narrow.T), widths)
+
+
+def _columns_only(codes: CodeArray, widths: CountArray) -> kernel.KeyRows:
+    return kernel.KeyRows(codes, np.empty((0, len(codes)), dtype=np.int32), widths)
 
 
 def _is_key(pairs: int, repeated: int, rule: KeyRule) -> bool:
