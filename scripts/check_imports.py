@@ -56,6 +56,7 @@ ALLOWED = {
         "pipeline/cleaning.py",
         "pipeline/evaluating.py",
         "pipeline/evaluators.py",
+        "pipeline/learning.py",
         "pipeline/modules.py",
         "pipeline/reading.py",
         "pipeline/synthetic_attacks.py",

@@ -65,7 +65,7 @@ class LearningEvaluator(Evaluator):
             msg = f"{self.method} needs people who were kept out, to test its models on."
             raise InputError(with_hint(msg, "add a Splitter, or name a table: control: FILE."))
         named = {"people": tables.people, "synthetic": tables.current, "control": control.drop(tables.removed)}
-        known = _Known.of(named, None if self.method == "mlutility-cluster" else self.target)
+        known = _LearningTables.of(named, None if self.method == "mlutility-cluster" else self.target)
         scores = [self._scores(known, taught) for taught in ("people", "synthetic")]
         mean = [float(np.mean(each)) if each else math.nan for each in scores]
         spread = [float(np.std(each)) if each else math.nan for each in scores]
@@ -79,7 +79,7 @@ class LearningEvaluator(Evaluator):
         figure = LimitedFigure(math.nan if loss is None else loss, "how much less the synthetic records teach")
         return [each["because"] for each in failures({"loss": figure}, self.limit)]
 
-    def _scores(self, known: _Known, taught: str) -> list[float]:
+    def _scores(self, known: _LearningTables, taught: str) -> list[float]:
         """Return what models that are taught by one table reach on the control; nothing where there is none."""
         cells, target = known.cells[taught], known.targets[taught]
         test, true = known.cells["control"], known.targets["control"]
@@ -102,7 +102,7 @@ class LearningEvaluator(Evaluator):
         return [float((each.fit(cells, target).predict(test) == true).mean()) for each in _classifiers()]
 
 
-class _Known:
+class _LearningTables:
     """Three tables as numbers, rows without a missing cell: cells of shape (n_rows, n_features), and the target."""
 
     def __init__(self, joint: Joint, rows: dict[str, JointRows], scales: list[FloatArray | None], target: int) -> None:
@@ -119,7 +119,7 @@ class _Known:
             self.targets[name] = np.empty(0) if target < 0 or values is None else values[codes[target]]
 
     @classmethod
-    def of(cls, named: dict[str, Frame], target: str | None) -> _Known:
+    def of(cls, named: dict[str, Frame], target: str | None) -> _LearningTables:
         tables = encoded(named, None, None)
         joint = code_together([table.one_by_one() for table in tables])
         if target is not None:
