@@ -209,3 +209,15 @@ def test_an_ordered_sensitive_column_without_a_value_is_released():
     frame = pl.DataFrame({"age": [1, 1, 2, 2], "pain": pain})
     release = ht.anonymize(frame, quasi_identifiers=["age"], sensitive=["pain"], models=[ht.KAnonymity(2)])
     assert release.verify().passed
+
+
+def test_codes_of_missing_values_are_named_before_the_search():
+    data = pl.DataFrame({"age": [*range(20, 70), 999, 999], "sex": ["f", "m"] * 26})
+    asked = {"quasi_identifiers": QUASI, "models": [ht.KAnonymity(60)]}
+    told = r"'age' holds 999 in 2 records.*missing_values=\('999',\)"
+    # No class of 60 can be found: what was told was told before.
+    with pytest.warns(UserWarning, match=told), pytest.raises(ht.InfeasibleError):
+        ht.anonymize(data, **asked)
+    said = {"age": ht.ColumnSpec(missing_values=("999",))}
+    release = ht.anonymize(data, **{**asked, "models": [ht.KAnonymity(2)]}, specs=said)
+    assert not any("999" in str(cell) for cell in release.frame["age"])

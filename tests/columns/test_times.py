@@ -1,6 +1,7 @@
 """Times of a day: read, ordered by the clock, published as intervals, read back by the grammar alone."""
 
 import datetime as dt
+from collections import Counter
 
 import numpy as np
 import polars as pl
@@ -8,9 +9,11 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 import hushtable as ht
+from command import done
 from hushtable.columns import ColumnSpec, from_texts
-from hushtable.errors import ColumnError, HierarchyError
+from hushtable.errors import ColumnError, HierarchyError, InputError
 from hushtable.hierarchy import Rounding
+from hushtable.risk.tolerances import amount_of
 from hushtable.tables import Table
 from reading import holds
 from strategies import draws
@@ -153,3 +156,42 @@ def test_the_next_batch_utility_and_attacks_take_times():
     assert 0 <= ht.inference(people[:200], people[200:], secret="at", n_attacks=20).risk.value <= 1
     found = ht.unicity(people.with_row_index("who"), person="who", item="ill", known=1, tolerance={"at": "30m"})
     assert found.known[0].rate < 0.1
+
+
+def visits_at(n=400, seed=0):
+    rng = np.random.default_rng(seed)
+    minutes = np.clip(rng.normal(640, 170, n), 0, 1_439).astype(int)
+    texts = [f"{each // 60:02d}:{each % 60:02d}" for each in minutes.tolist()]
+    return pl.DataFrame({"at": texts, "age": rng.integers(20, 60, n)})
+
+
+def test_times_of_lazy_frames_and_files_are_grouped_as_those_in_memory(tmp_path):
+    typed = visits_at().with_columns(pl.col("at").str.to_time("%H:%M"))
+    (tmp_path / "in").mkdir()
+    typed.write_parquet(tmp_path / "in" / "part.parquet")
+    asked = {"quasi_identifiers": ["at", "age"], "models": [ht.KAnonymity(5)]}
+    asked |= {"method": ht.Mondrian(recoding="readable")}
+    sources = typed, typed.lazy(), str(tmp_path / "in")
+    found = [ht.anonymize(each, **asked).frame.lazy().collect() for each in sources]
+    rows = [Counter(each.rows()) for each in found]
+    assert rows[0] == rows[1] == rows[2]
+
+
+def test_the_command_names_the_kind_in_the_codebook(tmp_path):
+    visits_at().write_csv(tmp_path / "in.csv")
+    policy, out = tmp_path / "policy.yaml", tmp_path / "out.csv"
+    policy.write_text(
+        "columns:\n  at: {role: quasi-identifier, kind: time}\n  age: quasi-identifier\nmodels: [k-anonymity: 5]\n"
+    )
+    done("anonymize", tmp_path / "in.csv", "-p", policy, "-o", out)
+    done("verify", out, "--original", tmp_path / "in.csv", "-p", policy)
+    assert "| time |" in (tmp_path / "out.csv.codebook.md").read_text(encoding="utf-8")
+    proposed = tmp_path / "proposed.yaml"
+    done("scan", tmp_path / "in.csv", "--persons", "-p", proposed)
+
+
+def test_a_tolerance_of_times_is_a_span():
+    column, _ = from_texts("at", ["08:15", "09:00"])
+    assert amount_of("45m", column) == (column.values[1] - column.values[0]).astype(int)
+    with pytest.raises(InputError, match="2h"):
+        amount_of(3, column)

@@ -16,7 +16,7 @@ from reading import holds
 from strategies import draws
 
 READABLE = ht.Mondrian(recoding="readable")
-PATTERNS = ("99999", "A99", "99-A", "9999 AA", "A99.9")
+PATTERNS = ("99999", "A99", "99-A", "9999 AA", "A99.9", "AA9A 9AA")
 SIGNS = {"9": string.digits, "A": "ACEX"}
 
 
@@ -26,6 +26,10 @@ def codes_of(draw, least=2):
     one = st.tuples(*(st.sampled_from(SIGNS.get(sign, sign)) for sign in pattern)).map("".join)
     if pattern == "A99.9":
         one = st.tuples(one, st.sampled_from((3, 5))).map(lambda pair: pair[0][: pair[1]])
+    if pattern == "AA9A 9AA":
+        # The first half of a British postcode: E1, E10, SW1A, EC2.
+        halves = st.from_regex(r"[ACEX]{1,2}[0-9][0-9AX]?", fullmatch=True)
+        one = st.tuples(halves, one).map(lambda pair: pair[0] + pair[1][4:])
     return sorted(draw(st.sets(one, min_size=least, max_size=40)))
 
 
@@ -63,6 +67,8 @@ def test_an_edge_parts_two_neighbours_and_is_the_shortest(texts):
         (["I10", "I10.9", "I10.90"], True),
         (["E11", "I10"], True),
         (["1012 AB", "3511 XZ"], True),
+        (["E1 6AN", "E10 5QJ", "SW1A 1AA"], True),
+        (["E1 6AN", "E10-5QJ"], False),
         (["A1", "A10"], False),
         (["A10", "10A"], False),
         (["red", "blue"], False),
@@ -164,3 +170,24 @@ def test_the_codebook_says_what_ranges_and_prefixes_are(tmp_path):
     text = (tmp_path / "out.csv.codebook.md").read_text()
     assert "codes, cut in their order" in text
     assert "codes in their order, from those that begin with 20" in text
+
+
+def test_british_postcodes_are_published_in_ranges():
+    rng = np.random.default_rng(4)
+    areas, n = np.array(["SW1A", "E1", "E10", "N1", "EC2V", "M14", "W9"]), 300
+    inward = [
+        f"{digit}{one}{two}"
+        for digit, one, two in zip(*(rng.choice(list(s), n) for s in ("123", "AB", "DE")), strict=True)
+    ]
+    codes = [f"{area} {rest}" for area, rest in zip(areas[rng.integers(0, 7, n)].tolist(), inward, strict=True)]
+    data = pl.DataFrame({"code": codes, "age": rng.integers(20, 60, n)})
+    release = ht.anonymize(data, quasi_identifiers=["code", "age"], models=[ht.KAnonymity(5)], method=READABLE)
+    assert release.verify().passed
+    published = release.frame["code"].to_list()
+    assert all(holds(cell, code, "category") for cell, code in zip(published, codes, strict=True))
+    assert all(cell.endswith("*") or cell in codes or cells.read(cell).form == "interval" for cell in published)
+
+
+def test_the_first_half_of_a_british_postcode_is_told_from_a_longer_one():
+    grid = CodeGrid.of(sorted(["E1 1AA", "E1 2AA", "E10 1AA", "E10 2AA", "N1 1AA", "N2 1AA"]))
+    assert [grid.text(*run) for run in ((0, 2), (2, 4), (0, 4), (0, 5))] == ["E1 *", "E10*", "E*", "[E1*, N1*]"]

@@ -23,6 +23,7 @@ from hushtable.kernels.shares import LETTER, price_prefixes, share_of
 from hushtable.recoding.layout import Lists, lay_out, pack, places
 from hushtable.tables.partition import Partition
 from hushtable.tables.table import Table
+from reading import holds
 from strategies import draws
 
 MOST = Lists(3, 30)
@@ -305,6 +306,20 @@ def test_groups_are_named_by_their_most_frequent_value_that_enough_people_have(t
             assert counts[most] < 5 or most in named or words_of(language).other[:3] in label
     again = groups_of(column, counts, counts >= 5, language=language)
     assert again.labels == groups.labels
+
+
+@settings(max_examples=draws(60))
+@given(st.sets(TEXTS, min_size=2, max_size=30), st.data())
+def test_a_group_reads_as_the_values_that_it_was_written_for(texts, data):
+    column, _ = from_texts("x", sorted(texts), "category")
+    counts = np.array(data.draw(st.lists(st.integers(0, 9), min_size=column.n_values, max_size=column.n_values)))
+    groups, known = groups_of(column, counts, counts >= 5), column.texts()
+    for codes, labels in zip(groups.level_codes[1:-1], groups.labels[1:-1], strict=True):
+        covers = covered_by(list(labels), known, column.spec, groups, "x")
+        written = [{known[i] for i in np.flatnonzero(codes == node)} for node in range(len(labels))]
+        assert [{known[i] for i in np.flatnonzero(row)} for row in covers] == written
+        meant = dict(zip(labels, written, strict=True))
+        assert [{text for text in known if holds(label, text, "category", meant)} for label in labels] == written
 
 
 def test_a_group_without_a_common_value_has_a_letter():

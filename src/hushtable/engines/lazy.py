@@ -38,7 +38,7 @@ _MOST_ROWS: Final = 20_000_000
 _BYTES_PER_ROW: Final = 250  # of a distinct row, in the search for classes
 _COUNT: Final = "n"
 
-_UNGROUPED: Final = (nw.List, nw.Struct, nw.Array, nw.Object, nw.Binary, nw.Time, nw.Duration)
+_UNGROUPED: Final = (nw.List, nw.Struct, nw.Array, nw.Object, nw.Binary, nw.Duration)
 _LAZY: Final = (
     nw.dependencies.is_polars_lazyframe,
     nw.dependencies.is_duckdb_relation,
@@ -381,7 +381,7 @@ def _groupable(data: nw.LazyFrame[Any], names: Sequence[str]) -> dict[str, nw.dt
     schema = {name: dtype for name, dtype in data.collect_schema().items() if name != MARK}
     odd = [name for name, dtype in zip(names, schema.values(), strict=True) if isinstance(dtype, _UNGROUPED)]
     if odd:
-        hint = "turn them into text, numbers, dates or datetimes, or leave them out."
+        hint = "turn them into text, numbers, dates, times or datetimes, or leave them out."
         raise ColumnError(with_hint(f"columns {listed(odd)} have types that cannot be grouped.", hint))
     return schema
 

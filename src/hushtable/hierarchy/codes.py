@@ -19,6 +19,8 @@ _FITS: Final = 5
 """Units that a range has at least whose ends are rounded to them."""
 
 _CODE: Final = re.compile(r"[0-9A-Za-z](?:[./ -]?[0-9A-Za-z])*", re.ASCII)
+_BRITISH: Final = re.compile(r"[A-Z]{1,2}[0-9][0-9A-Z]? [0-9][A-Z]{2}", re.ASCII)
+"""Postcodes of the United Kingdom, whose first half has two to four characters."""
 _KINDS: Final = (("[0-9]", "9"), ("[A-Z]", "A"), ("[a-z]", "a"))
 
 
@@ -26,7 +28,7 @@ def are_codes(texts: Sequence[str]) -> bool:
     """Tell whether all texts are codes of one pattern, so that their order is what a reader expects.
 
     Letters and digits stand at the same places in all. A text may be shorter than others where it ends before a mark,
-    or behind a point: ``I10``, ``I10.9``, ``I10.90``.
+    or behind a point: ``I10``, ``I10.9``, ``I10.90``. Postcodes of the United Kingdom are codes of several patterns.
 
     Examples
     --------
@@ -35,6 +37,8 @@ def are_codes(texts: Sequence[str]) -> bool:
     """
     if not texts or not all(map(_CODE.fullmatch, texts)):
         return False
+    if all(map(_BRITISH.fullmatch, texts)):
+        return True
     patterns = set(map(_pattern, texts))
     longest = max(patterns, key=len)
     return all("9" in each and longest.startswith(each) and _may_end(longest, len(each)) for each in patterns)
@@ -135,10 +139,14 @@ class CodeGrid:
 
 
 def _ends_well(texts: Sequence[str], length: int) -> bool:
-    return all(text[length - 1].isalnum() for text in texts if len(text) >= length)
+    # Behind the halves of different lengths a blank tells where one ends: `E1 *` are those that begin with E1, not E10.
+    return all(map(_BRITISH.fullmatch, texts)) or all(
+        text[length - 1].isalnum() for text in texts if len(text) >= length
+    )
 
 
 def _end(text: str, length: int) -> str:
     """Write one end of a range: a mark, or nothing, behind it needs no star."""
-    is_whole = len(text) <= length or not text[length].isalnum()
+    # E1 would hide that those of E10 begin with it too.
+    is_whole = len(text) <= length or not (text[length].isalnum() or _BRITISH.fullmatch(text))
     return text[:length] if is_whole and any(map(str.isdigit, text[:length])) else f"{text[:length]}*"

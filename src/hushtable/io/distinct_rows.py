@@ -76,10 +76,10 @@ class Values:
     """The distinct cells of a column so far: code 0 is missing, code i the i-th value."""
 
     def __init__(self, name: str, dtype: pl.DataType) -> None:
-        if dtype.is_nested() or isinstance(dtype, (pl.Binary, pl.Duration, pl.Time, pl.Object)):
+        if dtype.is_nested() or isinstance(dtype, (pl.Binary, pl.Duration, pl.Object)):
             msg = with_hint(
                 f"column {name!r} has the type {without_categories(dtype)}, which cannot be grouped.",
-                "turn it into text, a number, a date or a datetime, or leave the column out.",
+                "turn it into text, a number, a date, a time or a datetime, or leave the column out.",
             )
             raise ColumnError(msg)
         self.name, self.dtype = name, dtype

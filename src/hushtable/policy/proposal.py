@@ -241,6 +241,8 @@ def _column(frame: Frame, column: ProposedRole) -> Iterator[str]:
         entries["missing_values"] = json.dumps(list(codes), ensure_ascii=False)
     values = _values(frame, column)
     rule = proposed_rule(values, column.topic) if values else None
+    if values is not None and values.kind == "time":
+        entries["kind"] = "time"
     is_dated = isinstance(rule, Dates)
     if rule is not None and not is_dated:
         # Of numbers no text is the beginning of another.
