@@ -306,7 +306,7 @@ CELLS = {
     "periods": pd.DataFrame({"x": pd.period_range(DAY, periods=3, freq="D")}),
     "complex": pd.DataFrame({"x": [complex(NUMBER, 1)] * 3}),
     "timedeltas": pd.DataFrame({"x": pd.to_timedelta([NUMBER] * 3, unit="s")}),
-    "times": pl.DataFrame({"x": [dt.time(7, 13, 48)] * 3}),
+    "durations": pl.DataFrame({"x": [dt.timedelta(hours=7, minutes=13)] * 3}),
     "infinite": pl.DataFrame({"x": [float(NUMBER), float("inf"), 1.0]}),
     "past int64": pl.DataFrame({"x": pl.Series([2**63 + NUMBER] * 3, dtype=pl.UInt64)}),
     "star": pl.DataFrame({"x": [WORD, "*", WORD]}),

@@ -113,7 +113,7 @@ def warn_of_doubts(source: Frame | Table, table: Table, asked: Request) -> None:
                 stacklevel=4,
             )
     hidden = (*asked.identifiers, *(asked.pseudonyms.columns if asked.pseudonyms else ()))
-    names = source.names if isinstance(source, Table) else source.columns
+    names = source.names
     warn_of_missing_codes(source, [name for name in names if name not in hidden], stacklevel=5)
     doubt = doubt_of_persons(source, asked)
     if doubt is not None:

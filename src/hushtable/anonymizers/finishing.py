@@ -20,7 +20,7 @@ from hushtable.models import entries, model_to_dict
 from hushtable.quality import RowLoss
 from hushtable.recoding import Recoding
 from hushtable.release import Release
-from hushtable.tables import Partition, Table
+from hushtable.tables import Partition
 
 __all__ = ["Searched", "release_of"]
 
@@ -113,7 +113,7 @@ def _claim(
     if not any(model.needs.original for model in asked.models):
         people = prepared.population
         of_classes = {
-            "population": people.frame() if isinstance(people, Table) else people,
+            "population": None if people is None else people.frame(),
             "person": asked.person,
             "is_fresh": asked.pseudonyms is not None and asked.person in asked.pseudonyms.fresh,
             "limits": asked.limits,

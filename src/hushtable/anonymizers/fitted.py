@@ -27,13 +27,13 @@ from hushtable.claims import Limits, covered_by, covers_beside, pair_rows
 from hushtable.columns import SUPPRESSED, ColumnSpec, Kind
 from hushtable.errors import ColumnError, InfeasibleError, InputError, listed, with_hint
 from hushtable.hierarchy import Hierarchy, to_dict as rule_to_dict
-from hushtable.io import Frame, Writing, drafts, frames
+from hushtable.io import Frame, Writing, drafts
 from hushtable.models import entries, from_dict as model_from_dict, model_to_dict
 from hushtable.quality import SetNCP
 from hushtable.recoding import Written, recoding
 from hushtable.release import Batch, Edition, ExposureLimit, Pseudonyms, Release, Rewritten
 from hushtable.search import Clock
-from hushtable.tables import Partition, Table
+from hushtable.tables import Partition, Table, opened
 
 __all__ = ["LearnedRecoding", "Recoding", "parts_in", "read", "write"]
 
@@ -489,12 +489,12 @@ class LearnedRecoding:
 
     def _read(self, rows: Any, earlier: Any) -> Frame | Table:
         """Return the new rows, below the earlier ones where these are published again."""
-        data = rows if isinstance(rows, Table) else frames.read(rows).told(self.asked.specs)
-        self._check_columns(data.names if isinstance(data, Table) else data.columns)
+        data = opened(rows, self.asked.specs)
+        self._check_columns(data.names)
         if earlier is None:
             return data
-        before = earlier if isinstance(earlier, Table) else frames.read(earlier).told(self.asked.specs)
-        self._check_columns(before.names if isinstance(before, Table) else before.columns)
+        before = opened(earlier, self.asked.specs)
+        self._check_columns(before.names)
         return _with_rows(before, data)
 
     def _pseudonyms(self, key: bytes | None) -> Pseudonyms | None:
@@ -601,7 +601,7 @@ def _with_rows(earlier: Frame | Table, rows: Frame | Table) -> Frame | Table:
         coded = rows if isinstance(rows, Table) else Table.encode(rows, earlier.names)
         joined = earlier.with_population(coded)
         return replace(joined, counts=np.append(earlier.counts, coded.counts))
-    frame = rows.frame() if isinstance(rows, Table) else rows
+    frame = rows.frame()
     cells = [frame.column(name).cast(earlier.column(name).dtype).alias(name) for name in earlier.columns]
     return earlier.with_rows([replace(earlier.alike(cells), counts=frame.counts)])
 

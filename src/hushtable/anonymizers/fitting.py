@@ -60,7 +60,7 @@ class Learner:
                 loss=asked.loss if isinstance(asked.loss, SetNCP) else SetNCP(),
                 inputs=release.inputs,
             ),
-            columns=source.names if isinstance(source, Table) else source.columns,
+            columns=source.names,
             kinds={column.name: column.kind for column in release.recoding.columns},
             cells=cells,
             style=release.recoding.style,

@@ -14,7 +14,7 @@ from hushtable.errors import InputError, check_columns, listed, with_hint
 from hushtable.hierarchy import Dictionary, Hierarchy
 from hushtable.io import Frame, drafts, frames
 from hushtable.quality import SetNCP
-from hushtable.tables import Table, totals
+from hushtable.tables import Table, opened, totals
 
 __all__ = ["Prepared", "prepare"]
 
@@ -106,8 +106,8 @@ def prepare(data: Any, asked: Request) -> Prepared:
 
 def _read(data: Any, asked: Request) -> tuple[Frame | Table, Table]:
     """Return the source, and the columns that are judged as codes."""
-    source = data if isinstance(data, Table) else frames.read(data).told(asked.specs)
-    check_roles(source.names if isinstance(source, Table) else source.columns, asked)
+    source = opened(data, asked.specs)
+    check_roles(source.names, asked)
     judged = asked.judged
     persons = () if asked.person is None else (asked.person,)
     if not isinstance(source, Table):

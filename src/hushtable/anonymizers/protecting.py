@@ -86,7 +86,7 @@ def offending_rows(
 def _rank_by_content(source: Frame | Table, table: Table) -> CountArray:
     """Rank rows by their cells alone; equal rows share a rank, and lists and the like play no part."""
     codes = dict(zip(table.names, table.codes, strict=True))
-    for name in source.names if isinstance(source, Table) else source.columns:
+    for name in source.names:
         if name not in codes:
             with contextlib.suppress(ColumnError):
                 codes[name] = Table.encode(source.select([name])).codes[0]

@@ -18,7 +18,7 @@ from hushtable.discover.scores.base import Direction, Score
 from hushtable.errors import InputError, check_columns, names_in, with_hint
 from hushtable.io import frames
 from hushtable.search import Budget
-from hushtable.tables import Partition, Table
+from hushtable.tables import Partition, Table, opened
 
 __all__ = ["DEFAULT_SCORES", "ComparedScore", "ComparedSet", "SetComparison", "compare_sets"]
 
@@ -176,8 +176,8 @@ def compare_sets(
     age, sex 1.0 0.5
     """
     objective = scores if isinstance(scores, Objective) else Objective(_terms(scores))
-    frame = data if isinstance(data, Table) else frames.read(data)
-    available = tuple(frame.names if isinstance(frame, Table) else frame.columns)
+    frame = opened(data)
+    available = tuple(frame.names)
     named = _named(sets, available)
     sought = None if truth is None else names_in(truth, "truth")
     found, numbers = _scored(frame, objective, available, [columns for _, columns in named])

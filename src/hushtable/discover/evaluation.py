@@ -15,10 +15,9 @@ import numpy as np
 from hushtable._types import BoolArray, CountArray, FloatArray
 from hushtable.discover.objective import ClassFigures, Objective, Term
 from hushtable.errors import InputError, check_columns, listed, with_hint
-from hushtable.io import frames
 from hushtable.kernels import subsets
 from hushtable.search import Budget, check_memory, n_threads
-from hushtable.tables import Partition, Table
+from hushtable.tables import Partition, Table, opened
 
 __all__ = ["BudgetEnded", "ObjectiveEvaluator", "coded"]
 
@@ -32,8 +31,8 @@ class BudgetEnded(Exception):  # noqa: N818 - it stops a search, and is no error
 
 def coded(data: Any, columns: Sequence[str] | None, objective: Objective) -> tuple[Table, tuple[str, ...], int]:
     """Return the table of the candidates and of what the terms read, the candidates, and how many columns there are."""
-    frame = data if isinstance(data, Table) else frames.read(data)
-    available = frame.names if isinstance(frame, Table) else frame.columns
+    frame = opened(data)
+    available = frame.names
     names = tuple(available if columns is None else columns)
     check_columns(names, available, "columns")
     if not names:

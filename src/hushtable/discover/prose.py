@@ -265,7 +265,7 @@ def look_for_names(
     >>> look_for_names(frames.read(visits), ["note"], ["name"])
     (Named(column='note', n_records=2, n_identified=1, n_mails=0, n_phones=0, n_titles=1),)
     """
-    records = source.counts if isinstance(source, Table) else source.records
+    records = source.records
     if hidden is not None:
         records = np.where(hidden, 0, records)
     known = codes or {}

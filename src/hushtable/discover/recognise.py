@@ -25,7 +25,7 @@ from hushtable.discover.roles.names import Lexicon, lexicon
 from hushtable.discover.roles.records import Proposal, ProposedRole, Roles
 from hushtable.errors import ColumnError, check_type
 from hushtable.io import frames
-from hushtable.tables import FEWEST_RECORDS, Table
+from hushtable.tables import FEWEST_RECORDS, Table, opened
 
 __all__ = ["PROSE", "Proposal", "ProposedRole", "Roles", "find_quasi_identifiers", "looks_identifying"]
 
@@ -66,9 +66,9 @@ def find_quasi_identifiers(
     {'e-mail': 'identifier', 'age': 'quasi-identifier', 'note': 'other'}
     """
     check_type(of_persons, bool, "of_persons", "True or False")
-    source = data if isinstance(data, Table) else frames.read(data)
+    source = opened(data)
     words_known = lexicon(words)
-    names = source.names if isinstance(source, Table) else source.columns
+    names = source.names
     read = [_read(source, name, words_known) for name in names]
     findings = with_answers([each.found for each in read if each.found is not None])
     answered = {each.name: each for each in findings}
@@ -91,7 +91,7 @@ def looks_identifying(data: Any, names: Sequence[str]) -> tuple[tuple[str, str],
 
     Cheaper than all roles: what columns tell apart is not looked at.
     """
-    source = data if isinstance(data, Table) else frames.read(data)
+    source = opened(data)
     found = [each.found for each in (_read(source, name, lexicon(None)) for name in names) if each.proposed.n_distinct]
     return tuple(
         (each.name, each.reason)
@@ -211,7 +211,7 @@ def _person(columns: Sequence[ProposedRole], n_records: int) -> str | None:
 
 def repeating_person(data: Any, names: Sequence[str]) -> str | None:
     """Return which of some columns numbers persons of whom some have several records; cheaper than all roles."""
-    source = data if isinstance(data, Table) else frames.read(data)
+    source = opened(data)
     read = [_read(source, name, lexicon(None)) for name in names]
     numbering = [
         replace(each.proposed, role="identifier")

@@ -14,10 +14,9 @@ from hushtable.columns import escaped
 from hushtable.discover.evaluation import ObjectiveEvaluator
 from hushtable.discover.objective import Objective, Term
 from hushtable.errors import InputError, check_columns, with_hint
-from hushtable.io import frames
 from hushtable.plots import charts
 from hushtable.search import Budget
-from hushtable.tables import Table
+from hushtable.tables import Table, opened
 
 __all__ = ["Redundancy", "find_redundancy"]
 
@@ -172,8 +171,8 @@ def find_redundancy(
     terms = tuple(Term(score) if isinstance(score, str) else score for score in scores)
     _check(terms, n_sets, method, threshold)
     objective = Objective(terms)
-    frame = data if isinstance(data, Table) else frames.read(data)
-    available = frame.names if isinstance(frame, Table) else frame.columns
+    frame = opened(data)
+    available = frame.names
     names = tuple(available if columns is None else columns)
     check_columns(names, available, "columns")
     table = frame if isinstance(frame, Table) else Table.encode(frame)

@@ -86,6 +86,11 @@ class Frame:
         return tuple(self.data.columns)
 
     @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the columns, as a `Table` has them."""
+        return self.columns
+
+    @property
     def n_rows(self) -> int:
         """How many rows there are; a row may stand for several records."""
         return len(self.data)
@@ -99,6 +104,10 @@ class Frame:
     def records(self) -> CountArray:
         """How many records each row stands for, also where that is one each."""
         return np.ones(self.n_rows, dtype=np.int64) if self.counts is None else self.counts
+
+    def frame(self) -> Frame:
+        """Return the frame itself, as a `Table` returns what it was coded from."""
+        return self
 
     @property
     def native(self) -> Any:

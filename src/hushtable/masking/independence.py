@@ -20,7 +20,7 @@ from hushtable.errors import (
     names_in,
     with_hint,
 )
-from hushtable.io import Frame, drafts, frames
+from hushtable.io import Frame, drafts
 from hushtable.masking import kept as measures
 from hushtable.masking.clusters import CLUSTERINGS, Clustering, equal_clusters, given_clusters
 from hushtable.masking.dealing import STAR, Dealing, Types, patterns
@@ -36,7 +36,7 @@ from hushtable.masking.release import (
 from hushtable.masking.search import METHODS, Masking, MaskingMethod, mask, settle_ties
 from hushtable.quality import check_weights
 from hushtable.search import Budget, Trace, check_budget
-from hushtable.tables import Table
+from hushtable.tables import Table, opened
 
 __all__ = ["mask_dependence", "masking_tradeoff"]
 
@@ -165,8 +165,8 @@ def mask_dependence(
     check_type(label, str, "label", "the name of a column")
     check_type(optimise_ties, bool, "optimise_ties", "True or False")
     a, b = names_in(a, "a"), names_in(b, "b")
-    source = (data if isinstance(data, Table) else frames.read(data)).one_by_one()
-    names = source.names if isinstance(source, Table) else source.columns
+    source = opened(data).one_by_one()
+    names = source.names
     c = _checked_columns(a, b, c, names, label)
     _check_arguments(a, method, missing, publish, weights or {}, optimise_ties, clustering)
     table = Table.encode(source, (*a, *b), specs)
@@ -246,7 +246,7 @@ def masking_tradeoff(
     >>> [point.clusters for point in curve.points]
     [2, 4]
     """
-    source = data if isinstance(data, Table) else frames.read(data)
+    source = opened(data)
     points, notes = [], tuple[str, ...]()
     for n_clusters in clusters:
         release = mask_dependence(

@@ -280,7 +280,7 @@ class MaskedRelease:
     @property
     def edition(self) -> Edition:
         """What is published: B gone, the cluster as last column."""
-        names = self.source.names if isinstance(self.source, Table) else self.source.columns
+        names = self.source.names
         return Edition(
             self.source,
             columns=tuple(name for name in names if name in (*self.a, *self.c)),

@@ -43,7 +43,6 @@ from hushtable.plots import charts
 from hushtable.policy.policy import Policy
 from hushtable.release import Edition
 from hushtable.search import Clock, n_threads
-from hushtable.tables import Table
 
 __all__ = ["INTERNAL", "KNEE", "LINKS", "ComparedRun", "Comparison", "compare"]
 
@@ -559,7 +558,7 @@ def _figures(run: ComparedRun, prepared: Prepared, asked: Request) -> ComparedRu
     published, claim, source = release.edition, release.claim, release.source
     frame, original = published.frame(), None
     if claim.compares(published.columns):
-        original = source.frame() if isinstance(source, Table) else source
+        original = source.frame()
     verdict = claim.verify(frame, original=original)
     linkage = release.linkage()
     return replace(

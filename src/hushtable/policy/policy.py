@@ -270,7 +270,7 @@ class Policy(Record):
         """Open a table as the policy says that it is spelled; PolicyError where a column has no role."""
         self.check_decided()
         source = data if isinstance(data, Table) else frames.read(data, dialect=self.read_as.dialect)
-        self.check_covers(source.names if isinstance(source, Table) else source.columns)
+        self.check_covers(source.names)
         return source
 
     def request(self, data: Any, *, key: bytes | None = None, progress: Progress | None = None) -> Request:

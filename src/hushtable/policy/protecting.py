@@ -229,7 +229,7 @@ def _doubts(exposure: Exposure | None) -> Iterator[str]:
 
 def _check_identifiers(source: Frame | Table, asked: Request) -> None:
     """Refuse a column that looks like a direct identifier and was given no role."""
-    names = source.names if isinstance(source, Table) else source.columns
+    names = source.names
     check_roles(names, asked)
     _warn_of_persons(source, asked)
     n_records = source.n_records

@@ -373,7 +373,7 @@ class _Facts:
 
     @property
     def n_suppressed(self) -> int:
-        counts = self.source.counts if isinstance(self.source, Table) else self.source.records
+        counts = self.source.records
         return int(counts[self.suppressed].sum())
 
     @property

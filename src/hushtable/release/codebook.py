@@ -186,7 +186,7 @@ class Codebook:
     def _weights(self) -> CountArray:
         """The records of each row of the source, 0 where it is not published."""
         source = self.edition.source
-        counts = source.counts if isinstance(source, Table) else source.records
+        counts = source.records
         if self.edition.rows is None:
             return counts
         published = np.zeros_like(counts)

@@ -267,7 +267,7 @@ class Edition:
 
     def _rows_written(self) -> CountArray:
         """Return the row of the source that each row of `frame` is."""
-        counts = self.source.counts if isinstance(self.source, Table) else self.source.records
+        counts = self.source.records
         rows = np.arange(self.source.n_rows) if self.rows is None else self.rows
         # Of a population there are rows that nobody's record is.
         rows = rows[counts[rows] > 0]

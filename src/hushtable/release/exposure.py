@@ -391,7 +391,7 @@ def measure_exposure(
         codes=coded,
     )
     rows = np.flatnonzero(classes >= 0)
-    counts = frozen((source.counts if isinstance(source, Table) else source.records)[rows])
+    counts = frozen(source.records[rows])
     codes = {name: each[rows] for name, each in coded.items()}
     if starred is not None:
         for name in columns.sensitive:

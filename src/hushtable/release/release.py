@@ -150,7 +150,7 @@ class Release:
         """What is published of the source."""
         suppressed, names = (
             self.suppressed,
-            self.source.names if isinstance(self.source, Table) else self.source.columns,
+            self.source.names,
         )
         stars = self.sensitive if suppressed.any() and not self.drops_suppressed else ()
         return Edition(
@@ -257,7 +257,7 @@ class Release:
         is_enforced : bool
             Whether `write` refuses a release above the limit.
         """
-        names = self.source.names if isinstance(self.source, Table) else self.source.columns
+        names = self.source.names
         named = {*self.quasi_identifiers, *self.sensitive, *self.removed, *self._pseudonymized}
         suppressed = self.suppressed
         classes = self.recoding.combinations()[self.partition.labels]
@@ -642,7 +642,7 @@ class Release:
     @property
     def _records(self) -> CountArray:
         """How many records each row of the source stands for."""
-        return self.source.counts if isinstance(self.source, Table) else self.source.records
+        return self.source.records
 
     @property
     def _pseudonymized(self) -> tuple[str, ...]:
@@ -671,7 +671,7 @@ class Release:
 
     def _input(self) -> Frame:
         """Return the input as a frame, whose rows stand for as many records as they did."""
-        return self.source.frame() if isinstance(self.source, Table) else self.source
+        return self.source.frame()
 
 
 def check_before_writing(exposure: Exposure | None, recoding: Recoding) -> None:
@@ -706,7 +706,7 @@ def kept_columns_facts(
 
 
 def _names(source: Frame | Table) -> tuple[str, ...]:
-    return source.names if isinstance(source, Table) else source.columns
+    return source.names
 
 
 def _is_of_data(meaning: Any) -> bool:

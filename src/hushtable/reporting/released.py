@@ -254,7 +254,7 @@ def _check_facts(path: Path, facts: Mapping[str, Any]) -> None:
 
 
 def _frame(source: Frame | Table) -> Frame:
-    return (source.frame() if isinstance(source, Table) else source).one_by_one()
+    return source.frame().one_by_one()
 
 
 def _written(file: str | os.PathLike[str] | None) -> tuple[str | None, str | None]:

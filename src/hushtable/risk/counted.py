@@ -21,7 +21,7 @@ from hushtable.errors import InputError, check_columns, with_hint
 from hushtable.io import frames
 from hushtable.kernels import group
 from hushtable.models import ClassStats, DistinctLDiversity, EntropyLDiversity, Ground, Histogram, TCloseness
-from hushtable.tables import Partition, Table, code_together, partitions, totals
+from hushtable.tables import Partition, Table, code_together, opened, partitions, totals
 
 __all__ = [
     "READINGS",
@@ -206,8 +206,8 @@ def count_people(counted: Counted, population: Any, specs: Mapping[str, ColumnSp
     InputError
         Classes have fewer people in the population than in the table, which is then no part of it.
     """
-    everyone = population if isinstance(population, Table) else frames.read(population)
-    names = everyone.names if isinstance(everyone, Table) else everyone.columns
+    everyone = opened(population)
+    names = everyone.names
     check_columns(counted.columns, names, "quasi-identifiers of the population")
     persons = [name for name in names if name == counted.person and name not in counted.columns]
     people = Table.encode(everyone, (*counted.columns, *persons), specs)

@@ -19,7 +19,7 @@ from hushtable.columns import SUPPRESSED, read
 from hushtable.discover import ColumnCells, cells_of, finding, lexicon, look_of
 from hushtable.errors import ColumnError
 from hushtable.io import frames
-from hushtable.tables import Table
+from hushtable.tables import Table, opened
 
 __all__ = ["RULES", "SafeHarborFinding", "safe_harbor"]
 
@@ -92,8 +92,8 @@ def safe_harbor(data: Any, *, today: dt.date | None = None) -> tuple[SafeHarborF
     >>> safe_harbor(pl.DataFrame({"e-mail": ["a@b.org"], "age": [52], "zip": ["021"]}))
     (SafeHarborFinding(column='e-mail', rule='D, E, F: telephone and fax numbers, e-mail addresses'),)
     """
-    source = data if isinstance(data, Table) else frames.read(data)
-    names = source.names if isinstance(source, Table) else source.columns
+    source = opened(data)
+    names = source.names
     year = (today or dt.datetime.now().astimezone().date()).year
     rules = ((name, _broken(source, name, year)) for name in names)
     return tuple(SafeHarborFinding(name, rule) for name, rule in rules if rule)

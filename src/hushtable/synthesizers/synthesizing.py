@@ -113,7 +113,7 @@ def _check(source: Frame | Table, n: int, seed: int) -> None:
         msg = with_hint("the table has no records.", "a synthesizer needs some to learn from.")
         raise InputError(msg)
     check_whole("n", n, 1, _MOST_RECORDS)
-    n_columns = len(source.names if isinstance(source, Table) else source.columns)
+    n_columns = len(source.names)
     if not n_columns:
         raise InputError(with_hint("the table has no columns.", "a synthesizer needs some to learn from."))
     # Of each cell its place, its record, and a text.

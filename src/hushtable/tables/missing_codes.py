@@ -49,7 +49,7 @@ def find_missing_codes(data: Frame | Table, names: Sequence[str] | None = None) 
     """
     if data.n_records < FEWEST_RECORDS:
         return {}
-    all_names = data.names if isinstance(data, Table) else data.columns
+    all_names = data.names
     counted = ((name, _of_column(data, name)) for name in (all_names if names is None else names))
     return {name: codes for name, codes in counted if codes}
 

@@ -113,7 +113,7 @@ def split_rows(
 
 def persons_of(source: Frame | Table, person: str) -> CodeArray:
     """Return whose record each row is, told apart by the cells of a column; -1 where it is missing."""
-    check_columns([person], source.names if isinstance(source, Table) else source.columns, "person")
+    check_columns([person], source.names, "person")
     if isinstance(source, Table):
         return np.asarray(source.codes[source.index(person)])
     is_text = source.text(person) is not None

@@ -232,6 +232,11 @@ class Table:
         codes = np.repeat(self.codes, self.counts, axis=1)
         return Table(self.columns, codes, np.ones(codes.shape[1], dtype=np.int64))
 
+    @property
+    def records(self) -> CountArray:
+        """How many records each row stands for, as a `Frame` says it."""
+        return self.counts
+
     def frame(self) -> Frame:
         """Return the rows as a frame that says how many records each stands for; what stands for none is not in it."""
         if (self.counts == 1).all():
@@ -278,6 +283,23 @@ def _recoded(codes: CodeArray, column: Column, joint: Column) -> CodeArray:
     code_of = {value: code for code, value in enumerate(joint.values.tolist())}
     translated = np.array([*(code_of[value] for value in column.values.tolist()), -1], dtype=np.int32)
     return np.asarray(translated[codes])
+
+
+def opened(data: Any, specs: Mapping[str, ColumnSpec] | None = None) -> Table | Frame:
+    """Open a file or wrap a dataframe, and say what was said of its columns; a Table stays as it is.
+
+    What comes in becomes one of the two where it comes in: both have ``names``, ``n_rows``, ``n_records``, ``records``,
+    ``frame()`` and ``one_by_one()``.
+
+    Raises
+    ------
+    InputError, ColumnError
+        As `hushtable.io.frames.read`.
+    """
+    if isinstance(data, Table):
+        return data
+    frame = frames.read(data)
+    return frame if specs is None else frame.told(specs)
 
 
 def _typed(column: Column) -> pl.Series:

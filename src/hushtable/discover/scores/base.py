@@ -17,7 +17,7 @@ from hushtable.errors import ColumnError, InputError, check_columns, with_hint
 from hushtable.io import frames
 from hushtable.models import Histogram
 from hushtable.plots import charts
-from hushtable.tables import Partition, Table
+from hushtable.tables import Partition, Table, opened
 
 __all__ = [
     "Direction",
@@ -291,8 +291,8 @@ def view(
         if not isinstance(name, str):
             msg = with_hint(f"a column is named by an object of type {type(name).__name__}.", "name one column.")
             raise ColumnError(msg)
-    given = data if isinstance(data, Table) else frames.read(data)
-    names = given.names if isinstance(given, Table) else given.columns
+    given = opened(data)
+    names = given.names
     check_columns(wanted, names, "columns")
     check_columns(tuple(dict.fromkeys(besides)), names, "columns")
     table = given if isinstance(given, Table) else Table.encode(given, tuple(dict.fromkeys((*wanted, *besides))))

@@ -11,7 +11,7 @@ from hushtable.discover.scores import base
 from hushtable.discover.scores.base import Score, ScoreVariant
 from hushtable.errors import check_columns
 from hushtable.io import frames
-from hushtable.tables import Partition, Table
+from hushtable.tables import Partition, Table, opened
 
 __all__ = ["attribute_length_penalty", "distinction", "group_entropy", "k_anonymity", "separation"]
 
@@ -210,7 +210,7 @@ def attribute_length_penalty(data: Any, columns: Sequence[str], *, partition: Pa
     >>> attribute_length_penalty(people, ["age", "sex"]).value
     0.5
     """
-    given = data if isinstance(data, Table) else frames.read(data)
+    given = opened(data)
     names, n_records = (given.names, given.n_records) if isinstance(given, Table) else (given.columns, given.n_rows)
     wanted = base.column_set(columns)
     check_columns(wanted, names, "columns")

@@ -91,7 +91,7 @@ def published(
     if not isinstance(data, _Protected):
         return PublishedTable(_opened(data).one_by_one(), specs or {}, hierarchies or {})
     edition, claim = data.edition, data.claim
-    source = data.source.frame() if isinstance(data.source, Table) else data.source
+    source = data.source.frame()
     kept = np.arange(source.n_rows) if edition.rows is None else edition.rows
     first = np.cumsum(source.records) - source.records
     n_records = source.records[kept]
