@@ -50,8 +50,8 @@ class JointRows:
         """Return the rows with their columns in another order."""
         return JointRows(np.ascontiguousarray(self.codes[list(columns)]), self.counts, self.positions)
 
-    def distinct(self, widths: Sequence[int]) -> JointRows:
-        """Return every distinct row once, as one record, where it comes first."""
+    def merged(self, widths: Sequence[int]) -> JointRows:
+        """Return every distinct row once, where it comes first, for all the records that it stands for."""
         labels = np.zeros(len(self.counts), dtype=np.int32)
         n_classes = min(1, len(labels))
         for codes, width in zip(self.codes, widths, strict=True):
@@ -59,7 +59,13 @@ class JointRows:
             n_classes = group.refine(labels, n_classes, codes, width, refined)
             labels = refined
         kept = self.take(group.first_rows(labels, n_classes))
-        return JointRows(kept.codes, np.ones(n_classes, dtype=np.int64), kept.positions)
+        counts = np.bincount(labels, self.counts, n_classes).astype(np.int64)
+        return JointRows(kept.codes, counts, kept.positions)
+
+    def distinct(self, widths: Sequence[int]) -> JointRows:
+        """Return every distinct row once, as one record, where it comes first."""
+        merged = self.merged(widths)
+        return JointRows(merged.codes, np.ones_like(merged.counts), merged.positions)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
