@@ -12,7 +12,7 @@ from twins import naive_uniques as naive
 N_DRAWS, N_PERMUTATIONS = 3, 40
 
 
-def attacks(table, control, n_cols, missing, seed, skipped=()):
+def attacks(table, control, n_cols, missing, seed, *, deduplicate, skipped=()):
     """How many synthetic records are identified in each draw: of originals, of control records, of mixed halves."""
     rng = np.random.default_rng(seed)
     n_original, n_control = len(table.original.rows), len(control.rows)
@@ -23,7 +23,8 @@ def attacks(table, control, n_cols, missing, seed, skipped=()):
         return first + (np.arange(size) if size == n_each else np.sort(rng.choice(size, n_each, replace=False)))
 
     def attack(rows):
-        hit = table._replace(original=naive.Records([pool[row] for row in rows], list(range(len(rows)))))
+        records = naive.Records([pool[row] for row in rows], list(range(len(rows))))
+        hit = table._replace(original=naive.distinct(records) if deduplicate else records)
         return len({each for each, _, _ in naive.identified(hit, n_cols, missing, skipped=skipped)})
 
     on_original = [attack(drawn(0, n_original)) for _ in range(1 if n_original == n_each else N_DRAWS)]
@@ -80,14 +81,34 @@ def test_figures_are_those_of_one_attack_after_the_other(data, tables, missing, 
         **options,
     )
     exact = {"deduplicate": deduplicate, "numeric_precision": None, "datetime_precision": None}
-    table, beside = naive.pair(original, synthetic, **exact), naive.pair(control, synthetic, **exact)
+    table = naive.pair(original, synthetic, **exact)
     tree = naive.tree(table, n_cols, missing, min_entropy_delta=delta)
     assume(delta is None or all(row.gain is None or abs(row.gain - delta) > 1e-9 for row in tree))
     skipped = {row.combo for row in tree if delta is not None and row.is_pruned}
-    wanted = figures(*attacks(table, beside.original, n_cols, missing, 5, skipped), n_attacks=len(table.synthetic.rows))
+    # Equal records count as one in each draw, and not before it.
+    every = exact | {"deduplicate": False}
+    originals, controls = (naive.pair(each, synthetic, **every).original for each in (original, control))
+    drawn = attacks(
+        table._replace(original=originals), controls, n_cols, missing, 5, deduplicate=deduplicate, skipped=skipped
+    )
+    wanted = figures(*drawn, n_attacks=len(table.synthetic.rows))
     assert {name: found.summary["control"][name] for name in wanted} == {
         name: pytest.approx(value) for name, value in wanted.items()
     }
+
+
+def test_no_excess_where_all_are_drawn_alike():
+    """The distinct rows of many records have more of the rare ones than the distinct rows of few."""
+    rng = np.random.default_rng(3)
+    found = []
+    for _ in range(10):
+        original, control, made = (
+            pl.DataFrame({name: [f"v{each}" for each in rng.zipf(1.5, n)] for name in "ab"}) for n in (500, 200, 500)
+        )
+        compared = ht.mpuccs(original, made, control=control, n_cols=2, n_permutations=20).summary["control"]
+        assert compared["n_compared"] <= compared["n_control"] < 200
+        found.append(compared["excess_risk"])
+    assert abs(np.mean(found)) < 2 * np.std(found) / np.sqrt(10) + 0.005
 
 
 def test_rows_that_count_twice_are_never_the_only_one():

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import Any, Final, Literal
 
 import numpy as np
@@ -36,8 +37,8 @@ __all__ = ["Mpuccs", "against_control", "encoded", "in_order", "mpuccs", "sizes_
 
 
 def against_control(
-    original: JointRows,
-    control: JointRows,
+    original: CountArray,
+    control: CountArray,
     n_attacks: int,
     attack: Callable[[Iterable[CountArray]], CountArray | None],
     *,
@@ -49,12 +50,13 @@ def against_control(
 
     Parameters
     ----------
-    original, control : JointRows
+    original, control : ndarray of int64
+        For each record the row that stands for it; records of one row count once in a draw.
     n_attacks : int
         Records that attack.
     attack : callable
-        Given draws of rows, those of the control counted on after the originals: how many of the attacks on each
-        succeed. None where its budget ended; then so is the answer.
+        Given draws of rows: how many of the attacks on each succeed. None where its budget ended; then so is the
+        answer.
     n_draws : int
         Draws of as many originals as there are control records (or of as many control
         records as there are originals, where those are fewer); their mean is compared.
@@ -65,30 +67,34 @@ def against_control(
 
     Notes
     -----
-    More originals are hit more often, whoever they are: so the sizes must match. The
-    interval is normal, with the standard deviation of the permutations; unlike
-    Wilson's, it does not take records that hit the same person for independent trials.
+    More originals are hit more often, whoever they are: so the sizes must match. Records are
+    drawn and equal ones then count once, because of more records a larger share is equal to
+    another; ``n_compared`` is how many distinct ones each draw has at least. The interval is
+    normal, with the standard deviation of the permutations; unlike Wilson's, it does not take
+    records that hit the same person for independent trials.
     """
-    n_original, n_control = len(original.counts), len(control.counts)
-    n_each = min(n_original, n_control)
+    rng = np.random.default_rng(seed)
+    n_each = min(len(original), len(control))
     # The smaller table is drawn whole, every time the same.
-    n_of = [1 if size == n_each else n_draws for size in (n_original, n_control)]
-    counts = attack(_draws(n_original, n_control, n_of, n_permutations, np.random.default_rng(seed)))
+    n_of = [1 if len(records) == n_each else n_draws for records in (original, control)]
+    compared = [np.unique(_drawn(records, n_each, rng)) for records, n in zip((original, control), n_of, strict=True)
+                for _ in range(n)]  # fmt: skip
+    counts = attack(chain(compared, _exchanged(original, control, n_permutations, rng)))
     if counts is None:
         return None
 
     def excess(on_original: float, on_control: float) -> float:
         return excess_risk(wilson(on_original, n_attacks), wilson(on_control, n_attacks))[0]
 
-    n_compared = sum(n_of)
+    n_compared = len(compared)
     on_original, on_control = float(counts[: n_of[0]].mean()), float(counts[n_of[0] : n_compared].mean())
     observed = excess(on_original, on_control)
     halves = counts[n_compared : n_compared + 2 * n_permutations].reshape(-1, 2)
     by_chance = [excess(*half) for half in halves.tolist()]
     reach = standard_score() * float(np.std(by_chance, ddof=1))
     return {
-        "n_control": control.n_records,
-        "n_compared": n_each,
+        "n_control": len(np.unique(control)),
+        "n_compared": min(map(len, compared)),
         "n_draws": n_draws,
         "n_permutations": n_permutations,
         "train_rate": on_original / n_attacks,
@@ -99,24 +105,21 @@ def against_control(
     }
 
 
-def _draws(
-    n_original: int, n_control: int, n_of: list[int], n_permutations: int, rng: np.random.Generator
+def _drawn(records: CountArray, n_drawn: int, rng: np.random.Generator) -> CountArray:
+    whole = n_drawn == len(records)
+    return records if whole else records[np.sort(rng.choice(len(records), n_drawn, replace=False))]
+
+
+def _exchanged(
+    original: CountArray, control: CountArray, n_permutations: int, rng: np.random.Generator
 ) -> Iterator[CountArray]:
-    """Yield draws of originals, draws of control records, and for each permutation the two halves of one of both."""
-    n_each = min(n_original, n_control)
-
-    def drawn(first: int, size: int) -> CountArray:
-        return first + (np.arange(size) if size == n_each else np.sort(rng.choice(size, n_each, replace=False)))
-
-    for _ in range(n_of[0]):
-        yield drawn(0, n_original)
-    for _ in range(n_of[1]):
-        yield drawn(n_original, n_control)
+    """Yield for each permutation the two halves of a draw of originals and one of control records."""
+    n_each = min(len(original), len(control))
     for _ in range(n_permutations):
-        pool = np.concatenate([drawn(0, n_original), drawn(n_original, n_control)])
+        pool = np.concatenate([_drawn(records, n_each, rng) for records in (original, control)])
         order = rng.permutation(2 * n_each)
-        yield pool[order[:n_each]]
-        yield pool[order[n_each:]]
+        yield np.unique(pool[order[:n_each]])
+        yield np.unique(pool[order[n_each:]])
 
 
 _WITHOUT_CONTROL: Final = (
@@ -330,7 +333,8 @@ def mpuccs(
     decimals = numeric_precisions(tables[:2], numeric_precision)
     units = datetime_precisions(tables[:2], datetime_precision)
     merges = synthetic is not None if deduplicate is None else deduplicate
-    joint = in_order(code_together(tables, decimals, units), merges=merges)
+    read = code_together(tables, decimals, units)
+    joint = in_order(read, merges=merges)
     sizes = sizes_of(n_cols, len(joint.names))
     collisions = collide(joint, sizes, how, budget, progress)
     summary = {
@@ -345,7 +349,8 @@ def mpuccs(
     }
     if synthetic is not None and control is not None:
         n_of = {"n_draws": n_draws, "n_permutations": n_permutations, "seed": seed}
-        compared = _against_control(joint, sizes, how, collisions, budget, n_of)
+        records = _rows_of_records(read, joint, merges=merges)
+        compared = _against_control(joint, records, sizes, how, collisions, budget, n_of)
         summary |= {"note": _NO_TIME_FOR_CONTROL} if compared is None else {"control": compared}
     else:
         summary["note"] = _ONE_TABLE if synthetic is None else _WITHOUT_CONTROL
@@ -368,8 +373,32 @@ def _n_dropped(given: Mapping[str, Any], tables: Sequence[Table], joint: Joint) 
     }
 
 
+def _rows_of_records(read: Joint, joint: Joint, *, merges: bool) -> tuple[CountArray, CountArray]:
+    """Return the row that stands for each original, and for each control record, counted on after the originals.
+
+    Where ``merges``, a control record that equals an original is that one's row.
+    """
+    parts = joint.tables[0], joint.tables[2]
+    n_originals = len(parts[0].counts)
+    if not merges:
+        return np.arange(n_originals), n_originals + np.arange(len(parts[1].counts))
+    together = JointRows(
+        *(
+            np.concatenate(each, axis=-1)
+            for each in zip(*((each.codes, each.counts, each.positions) for each in parts), strict=True)
+        )
+    )
+    first = together.firsts(joint.widths)
+    own = [
+        np.repeat(np.unique(table.firsts(read.widths), return_inverse=True)[1], table.counts)
+        for table in (read.tables[0], read.tables[2])
+    ]
+    return first[own[0]], first[n_originals + own[1]]
+
+
 def _against_control(
     joint: Joint,
+    records: tuple[CountArray, CountArray],
     sizes: Sequence[int],
     how: Settings,
     collisions: Collisions,
@@ -384,8 +413,7 @@ def _against_control(
     def attack(draws: Iterable[CountArray]) -> CountArray | None:
         return count_by_draw(joint, sizes, how, collisions.pruned, draws, rest)
 
-    original, attacking, control = joint.tables
-    return against_control(original, control, attacking.n_records, attack, **n_of)
+    return against_control(records[0], records[1], joint.tables[1].n_records, attack, **n_of)
 
 
 def _rest(budget: Budget | None, trace: Trace) -> Budget | None:

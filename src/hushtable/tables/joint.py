@@ -50,16 +50,26 @@ class JointRows:
         """Return the rows with their columns in another order."""
         return JointRows(np.ascontiguousarray(self.codes[list(columns)]), self.counts, self.positions)
 
-    def distinct(self, widths: Sequence[int]) -> JointRows:
-        """Return every distinct row once, as one record, where it comes first."""
+    def firsts(self, widths: Sequence[int]) -> CountArray:
+        """Return for every row the first one that equals it."""
         labels = np.zeros(len(self.counts), dtype=np.int32)
         n_classes = min(1, len(labels))
         for codes, width in zip(self.codes, widths, strict=True):
             refined = np.empty_like(labels)
             n_classes = group.refine(labels, n_classes, codes, width, refined)
             labels = refined
-        kept = self.take(group.first_rows(labels, n_classes))
-        return JointRows(kept.codes, np.ones(n_classes, dtype=np.int64), kept.positions)
+        return np.asarray(group.first_rows(labels, n_classes)[labels], dtype=np.int64)
+
+    def merged(self, widths: Sequence[int]) -> JointRows:
+        """Return every distinct row once, where it comes first, for all the records that it stands for."""
+        n_records = np.bincount(self.firsts(widths), self.counts).astype(np.int64)
+        kept = np.flatnonzero(n_records)
+        return JointRows(np.ascontiguousarray(self.codes[:, kept]), n_records[kept], self.positions[kept])
+
+    def distinct(self, widths: Sequence[int]) -> JointRows:
+        """Return every distinct row once, as one record, where it comes first."""
+        merged = self.merged(widths)
+        return JointRows(merged.codes, np.ones_like(merged.counts), merged.positions)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -58,8 +58,8 @@ class Coded:
         return self.joint.names.index(name)
 
     def distinct(self, rows: JointRows) -> JointRows:
-        """Return every distinct row once."""
-        return rows.distinct(self.joint.widths)
+        """Return every distinct row once, with how many records it stands for."""
+        return rows.merged(self.joint.widths)
 
     def placed(self, codes: CodeArray, columns: Sequence[str]) -> tuple[FloatArray, int]:
         """Return rows of some columns as numbers, those on a scale first, and how many columns those are."""

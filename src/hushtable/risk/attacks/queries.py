@@ -105,7 +105,8 @@ def singling_out(
     Giomi et al., "A Unified Framework for Quantifying Privacy Risk in Synthetic Data", PETS 2023. Equal records of a
     table count as one. Of a number or date above the synthetic median a query asks for at least that value, else for
     at most that value; of other columns for the value itself. Of more people fewer or more queries select exactly
-    one: sizes are matched by the exact expectation over all draws, so no draw adds noise.
+    one: as many records are drawn as the smaller table has, by the exact expectation over all draws, so no draw adds
+    noise.
 
     Examples
     --------
@@ -135,15 +136,15 @@ def singling_out(
     compared, beside, most = None, None, 1.0
     if known.control is not None:
         others = known.distinct(known.control)
-        on_others = queries.matching(others)[0]
         if control_size == "anonymeter":
+            on_others = queries.matching(others)[0]
             beside = Tries(_scaled(on_others, len(others.counts), len(people.counts)), n_made)
         else:
-            n_each = min(len(people.counts), len(others.counts))
-            beside = Tries(_expected(on_others, len(others.counts), n_each), n_made)
-            if n_each < len(people.counts):
-                compared = Tries(_expected(on_people, len(people.counts), n_each), n_made)
-                most = n_each / len(people.counts)
+            n_each = min(people.n_records, others.n_records)
+            beside = Tries(_expected(queries, others, n_each), n_made)
+            if n_each < people.n_records:
+                compared = Tries(_expected(queries, people, n_each), n_made)
+                most = float(1 - _missed(people.n_records, n_each)[people.counts].mean())
     hits = on_people == 1
     return Attack(
         "singling out",
@@ -236,9 +237,28 @@ def _by_chance(known: Coded, made: JointRows, n_cols: int, n_queries: int, rng: 
     return _Queries(columns, lows, highs, asked == 1)
 
 
-def _expected(counts: CountArray, n_rows: int, n_drawn: int) -> float:
-    """Return how many queries select exactly one of as many rows drawn, on average over all draws."""
-    return float((counts == 1).sum()) if n_drawn == n_rows else float(_alone(counts, n_rows, n_drawn).sum())
+def _expected(queries: _Queries, rows: JointRows, n_drawn: int) -> float:
+    """Return how many queries select exactly one distinct row of some records drawn, on average over all draws.
+
+    Records are drawn, and then equal ones count as one: of more records a larger share is equal to another.
+    """
+    missed = _missed(rows.n_records, n_drawn)
+    sizes = np.unique(rows.counts)
+    selected = np.array([queries.matching(rows.take(np.flatnonzero(rows.counts == size)))[0] for size in sizes])
+    n_records = sizes @ selected
+    expected = 0.0
+    for size, n_rows in zip(sizes, selected, strict=True):
+        hit = n_rows > 0
+        # A row is drawn alone where none of the others is, and not none of all.
+        alone = missed[n_records[hit] - size] - missed[n_records[hit]]
+        expected += float((n_rows[hit] * alone).sum())
+    return expected
+
+
+def _missed(n_records: int, n_drawn: int) -> FloatArray:
+    """Return how often a draw holds none of 0, 1, 2 ... marked records."""
+    left = n_records - np.arange(n_records)
+    return np.append(1.0, np.cumprod(np.maximum(left - n_drawn, 0) / left))
 
 
 def _alone(counts: CountArray, n_rows: int, n_drawn: int) -> FloatArray:
