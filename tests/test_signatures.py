@@ -14,6 +14,7 @@ MOST = 8
 MANY_PARAMETERS = {
     *("masking/independence.py: mask_dependence", "masking/independence.py: masking_tradeoff"),
     *("claims/verifying.py: verify", "policy/protecting.py: anonymize", "release/release.py: Release.write"),
+    "policy/comparing.py: compare",
     *("risk/assess.py: assess", "risk/keys.py: minimal_keys", "risk/mpuccs.py: mpuccs"),
     *("risk/attacks/few_records.py: unicity", "risk/attacks/guesses.py: inference", "risk/attacks/linking.py: link"),
     *("risk/attacks/queries.py: singling_out", "risk/petsard.py: petsard_mpuccs", "risk/uniques.py: minimal_uniques"),
@@ -53,7 +54,7 @@ PARAMETERS = """
 a accept all_minimal audience aux_columns average_risk b budget by_rank c certificate clustering clusters
 columns control control_size counts data datetime_precision deduplicate disclosure_fraction engine error few
 field_decay_factor file first hierarchies highest_risk household identifiers inputs item k key keys known
-known_within label language linked loss max_attempts max_size measure method min_entropy_delta missing mode
+known_within label language linked links loss max_attempts max_size measure method min_entropy_delta missing mode
 model models n n_attacks n_cols n_draws n_neighbors n_permutations n_records n_trials numeric_precision
 objective of_persons on optimise_ties original outside person policy population population_size progress
 pseudonyms publish quasi_identifiers ratio recoding regression release renyi_alpha result roles rows sample

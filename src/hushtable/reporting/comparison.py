@@ -85,8 +85,8 @@ def _row(row: ComparedRun) -> tuple[CellContent, ...]:
     )
 
 
-def _linked(row: ComparedRun) -> tuple[Cell, ...]:
-    found: Cell = "no link" if row.persons_found is None else Quantity(row.persons_found, "share")
+def _linked(row: ComparedRun) -> tuple[CellContent, ...]:
+    found: CellContent = "no link" if row.persons_found is None else Quantity(row.persons_found, "share")
     return (Quantity(row.k, "count"), row.line, found, Quantity(row.loss), Quantity(row.n_suppressed, "count"))
 
 
