@@ -28,11 +28,11 @@ _WORD = re.compile(r"[^\W\d_][\w'’-]*|\d[\d.,:/%-]*")
 
 
 def sentences(markdown: str) -> list[str]:
-    """Return the sentences of the prose of a text in Markdown.
+    r"""Return the sentences of the prose of a text in Markdown.
 
     Examples
     --------
-    >>> sentences("# Title\\n\\nUse `k = 5`. It holds, e.g. here.\\n\\n- one\\n- two words")
+    >>> sentences("# Title\n\nUse `k = 5`. It holds, e.g. here.\n\n- one\n- two words")
     ['Use name', 'It holds, e.g. here', 'one', 'two words']
     """
     prose = _NOT_PROSE.sub("\n\n", markdown)
