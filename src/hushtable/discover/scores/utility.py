@@ -242,7 +242,7 @@ def completeness(
     >>> completeness(people, ["sex"], target="ill").values.tolist()
     [0.5, 1.0]
     """
-    seen, known, records = _known(data, columns, target, partition)
+    seen, _, records = _known(data, columns, target, partition)
     sizes = seen.partition.sizes
     return _about("completeness", seen, records / sizes, sizes, variant, "rate", "better")
 
