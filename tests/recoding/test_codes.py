@@ -51,6 +51,17 @@ def test_a_range_reads_as_the_codes_that_it_was_written_for(texts, data):
     assert cells.read(cell).form in ("interval", "value", "any")
 
 
+def test_a_range_that_ends_with_a_code_holds_the_longer_ones_that_begin_with_it():
+    texts = ["A00", "A00.0", "A00.1", "A01", "A01.0", "A02"]
+    grid = CodeGrid.of(texts)
+    (begin,), (end,) = grid.rounded(np.array([1], dtype=np.int32), np.array([3], dtype=np.int32))
+    assert texts[begin:end] == ["A00.0", "A00.1", "A01", "A01.0"]
+    cell = grid.text(int(begin), int(end))
+    assert [text for text in texts if holds(cell, text, "category")] == texts[begin:end]
+    (begin,), (end,) = grid.rounded(np.array([3], dtype=np.int32), np.array([3], dtype=np.int32))
+    assert grid.text(int(begin), int(end)) == "A01"
+
+
 @given(codes_of())
 def test_an_edge_parts_two_neighbours_and_is_the_shortest(texts):
     grid = CodeGrid.of(texts)

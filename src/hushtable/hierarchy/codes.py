@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import ceil
@@ -91,6 +92,8 @@ class CodeGrid:
         whole = max(map(len, texts))
         asked = lengths or [whole, *(length for length in range(whole - 1, 0, -1) if _ends_well(texts, length))]
         values = np.arange(len(texts))
+        # A01 as an end of a range stands for A01.0 too.
+        reach = [bisect_right(texts, f"{text}\U0010ffff") for text in texts]
         kept, starts, ends, least = [whole], [values], [values + 1], [1]
         for length in asked:
             first = np.unique([text[:length] for text in texts], return_index=True)[1]
@@ -104,7 +107,7 @@ class CodeGrid:
                 continue
             kept.append(length)
             starts.append(first[unit])
-            ends.append(np.append(first[1:], len(texts))[unit])
+            ends.append(np.maximum(np.append(first[1:], len(texts))[unit], reach))
             fits = 2 if len(kept) == 2 else ceil(_FITS * len(texts) / len(first))
             least.append(max(fits, least[-1] + 1))
         prefixes = tuple(lengths or range(max(1, whole - 1), 0, -1))
