@@ -61,7 +61,7 @@ def synthesize(
     every number that one person has. By default (``"interpolated"``) numbers, dates and moments lie between those
     of two records next to one another, as finely as the column has them: no extreme is kept as it is, but
     values near it are; where values lie close, rounding meets some. Categories are always observed, names too: leave
-    identifiers out. So is a column of text whose way of writing numbers or dates is not found (`cell_styles`).
+    identifiers out. So is a column of text whose way of writing numbers or dates is not found (`writing`).
 
     Examples
     --------
