@@ -17,10 +17,9 @@ import numpy as np
 
 from hushtable._types import BoolArray, CodeArray
 from hushtable.anonymizers.finishing import release_of
-from hushtable.anonymizers.going_on import with_own_units
 from hushtable.anonymizers.judging import Judge
 from hushtable.anonymizers.method import Found
-from hushtable.anonymizers.placement import Among, Below, Routes, Side
+from hushtable.anonymizers.placement import Among, Below, Routes, Side, with_own_units
 from hushtable.anonymizers.preparation import prepare
 from hushtable.anonymizers.request import Request
 from hushtable.claims import Limits, covered_by, covers_beside, pair_rows
