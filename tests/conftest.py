@@ -18,7 +18,7 @@ SHARED = (ROOT / os.environ.get("HUSHTABLE_SHARED", "../shared")).resolve()
 settings.register_profile(
     "house",
     deadline=None,
-    max_examples=min(EXAMPLES, 10) if numba.config.DISABLE_JIT else EXAMPLES,
+    max_examples=min(EXAMPLES, 5) if numba.config.DISABLE_JIT else EXAMPLES,
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("house")

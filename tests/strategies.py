@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from hushtable.tables.table import Table
 
 # Whoever changes something waits for these; `scripts/test --slow` draws 200.
-EXAMPLES = int(os.environ.get("HUSHTABLE_EXAMPLES", "15"))
+EXAMPLES = int(os.environ.get("HUSHTABLE_EXAMPLES", "10"))
 
 # Few values per type, so that random rows repeat; the last type makes constant columns.
 PALETTES: dict[str, tuple[pl.DataType, list[object]]] = {

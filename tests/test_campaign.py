@@ -9,8 +9,8 @@ from strategies import draws
 
 SEED = 11
 PARTS = {
-    "releases": 4,
-    "mutations": 4,
+    "releases": 3,
+    "mutations": 3,
     "masks": 1,
     "files": 1,
     "policies": 2,

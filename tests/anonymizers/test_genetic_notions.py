@@ -19,7 +19,7 @@ from hushtable.anonymizers.minimal.tables import Choices
 from hushtable.claims import verify
 from hushtable.models.base import ClassStats, Matching
 from hushtable.tables.table import Table
-from strategies import tables as small_tables
+from strategies import draws, tables as small_tables
 
 NOTIONS = [ht.Match1K, ht.MatchK1, ht.MatchKK, ht.Global1K, ht.GlobalK1]
 MG_GA = ht.Certainty(variant="mg-ga")
@@ -93,7 +93,7 @@ def test_every_release_verifies_and_is_no_better_than_the_best(notion: Any, fram
 
 @pytest.mark.parametrize("notion", NOTIONS)
 @given(frame=small_tables(max_rows=7, max_columns=2, min_rows=2), k=st.integers(1, 3), seed=st.integers(0, 9))
-@settings(max_examples=25)
+@settings(max_examples=draws(25))
 def test_drawn_tables_are_repaired_until_the_notion_holds(notion: Any, frame: pl.DataFrame, k: int, seed: int) -> None:
     assume(frame.height >= k)
     choices = Choices.of(lay_out(Table.encode(frame, frame.columns).one_by_one(), frame.columns, {}, ht.Certainty()))

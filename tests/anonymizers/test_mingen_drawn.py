@@ -15,7 +15,7 @@ import hushtable as ht
 from hushtable.anonymizers.minimal.candidates import lay_out
 from hushtable.anonymizers.minimal.tables import Choices
 from hushtable.tables.table import Table
-from strategies import tables
+from strategies import draws, tables
 
 MG_GA = ht.Certainty(variant="mg-ga")
 MODELS = [ht.KAnonymity, ht.Match1K, ht.MatchK1, ht.MatchKK, ht.Global1K, ht.GlobalK1]
@@ -48,7 +48,7 @@ def test_a_thousand_tables_stay_above_what_a_search_reaches(shared_file: Callabl
 @pytest.mark.parametrize("model", MODELS)
 @given(frame=tables(max_rows=5, max_columns=2, min_rows=1), k=st.integers(1, 3), seed=st.integers(0, 5))
 @example(frame=pl.DataFrame({"day": [None] * 3, "age": [-40] * 3}, schema_overrides={"day": pl.Date}), k=1, seed=4)
-@settings(max_examples=20)
+@settings(max_examples=draws(20))
 def test_what_is_kept_passes_and_more_tables_are_never_worse(
     model: Any, frame: pl.DataFrame, k: int, seed: int
 ) -> None:

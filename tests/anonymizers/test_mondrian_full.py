@@ -230,7 +230,7 @@ def test_a_table_keeps_its_other_columns(method, counts):
     assert sorted(release.frame.expand()["note"]) == sorted(table.expand()["note"])
 
 
-@settings(max_examples=20)
+@settings(max_examples=draws(20))
 @given(counted(), st.integers(1, 5))
 def test_relaxed_tables_keep_their_records(table, k):
     release = anonymize(table, k, RELAXED)
@@ -285,7 +285,7 @@ def test_population_models_hold_with_relaxed_cuts_and_exchange(method, model):
 @pytest.mark.parametrize(
     "method", [{}, {"cut": "median"}, {"cut": "median", "strict": False}, {"exchange": True}], ids=str
 )
-@settings(max_examples=25)
+@settings(max_examples=draws(25))
 @given(cities=ONE_CITY, k=st.integers(1, 4))
 @example(cities=["kiel", None, "husum"], k=2)
 @example(cities=[None, None], k=2)
@@ -396,7 +396,7 @@ def test_hierarchies_of_unknown_columns_are_refused():
 
 
 @pytest.mark.parametrize("ground", ["auto", "equal", "hierarchical"])
-@settings(max_examples=20)
+@settings(max_examples=draws(20))
 @given(frame=frames(missing=False), t=st.sampled_from([0.3, 0.5]))
 def test_a_sensitive_hierarchy_says_how_far_apart_values_are_and_verifies(ground, frame, t):
     tree = {"tree": {"short": ["flu"], "long": ["gout", "mumps"]}}
@@ -416,7 +416,7 @@ def test_a_column_with_a_hierarchy_has_no_grid():
 
 @pytest.mark.parametrize(("name", "width"), [("age", 5), ("age", 4), ("dose", 0.25), ("dose", 0.1)])
 @pytest.mark.parametrize("style", ["tight", "cut"])
-@settings(max_examples=25)
+@settings(max_examples=draws(25))
 @given(st.lists(st.integers(-60, 60) | st.none(), min_size=2, max_size=40), st.integers(1, 4))
 def test_grid_ends_are_multiples_of_the_width(style, name, width, given_, k):
     numbers = [None if n is None else n if name == "age" else n / 20 for n in given_]
@@ -474,7 +474,7 @@ def test_a_grid_that_makes_no_sense_is_refused(grid):
 @pytest.mark.parametrize(
     "options", [{}, {"cut": "median"}, {"cut": "median", "strict": False}, {"exchange": True}], ids=str
 )
-@settings(max_examples=25)
+@settings(max_examples=draws(25))
 @given(frame=frames(), k=st.integers(1, 4), margin=st.integers(0, 6))
 def test_a_margin_makes_classes_larger_but_not_the_claim(options, frame, k, margin):
     release = anonymize(frame, k, Mondrian(margin=margin, **options))
@@ -487,7 +487,7 @@ def test_a_margin_makes_classes_larger_but_not_the_claim(options, frame, k, marg
 
 
 @pytest.mark.parametrize("options", [{}, {"cut": "median"}, {"exchange": True}], ids=str)
-@settings(max_examples=30)
+@settings(max_examples=draws(30))
 @given(table=counted(), k=st.integers(1, 4), data=st.data())
 def test_the_weighted_loss_is_that_of_its_slow_twin(options, table, k, data):
     names = [name for name in table.names if name != "ill"]
@@ -624,7 +624,7 @@ def test_exchange_with_one_class_and_with_k_1():
     assert (single.partition.sizes.tolist(), single.loss) == ([1, 1, 1], 0.0)
 
 
-@settings(max_examples=30)
+@settings(max_examples=draws(30))
 @given(frames(), st.integers(1, 3), st.integers(1, 9))
 def test_a_budget_in_nodes_with_exchange_keeps_the_models(frame, k, nodes):
     models = [DistinctLDiversity(2, "ill")]

@@ -59,7 +59,7 @@ def test_every_model_is_cut_in_parts_here():
 @pytest.mark.parametrize("name", EVERY_MODEL)
 @pytest.mark.parametrize("recoding", ["tight", "readable"])
 @METHODS
-@settings(max_examples=25)
+@settings(max_examples=draws(25))
 @given(table=tables(max_rows=24), data=st.data())
 def test_a_side_of_a_cut_is_cut_as_it_is_in_the_whole(method, recoding, name, table, data):
     """As another machine cuts it, that has its rows alone and knows the whole: there may be no missing value in it."""

@@ -122,7 +122,7 @@ def test_parts_put_together_are_the_whole(style, rows, random):
 
 
 @pytest.mark.parametrize("style", publish.STYLES)
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=draws(30), deadline=None)
 @given(ROWS, st.randoms(use_true_random=False))
 def test_classes_are_taken_in_any_order_or_where_they_are_marked(style, rows, random):
     whole = drawn(rows, style, random)

@@ -383,7 +383,7 @@ def test_prefixes_of_a_class_are_priced_one_by_one(rows, by_rank):
             assert entries["right"][-n] == kernel_price(packed, j, each[-n:].tolist())
 
 
-@settings(max_examples=25)
+@settings(max_examples=draws(25))
 @given(ROWS, st.integers(2, 4))
 def test_exchange_loses_no_more_of_readable_cells(rows, k):
     frame = frame_of([*rows, *rows])

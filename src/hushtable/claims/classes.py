@@ -43,20 +43,14 @@ from hushtable.io import frames
 from hushtable.models import ClassStats, Histogram, PrivacyModel, describe, from_dict, model_to_dict
 
 __all__ = [
+    "ClaimOnColumns",
     "Classes",
     "Judgement",
     "Limits",
     "class_figures",
-    "joined",
-    "kinds_of",
-    "marks_of",
     "orderless",
-    "origins_in",
-    "rules_in",
     "rules_of",
-    "specs_in",
     "spelling_failures",
-    "spellings_of",
     "untold",
 ]
 
@@ -231,7 +225,67 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Classes:
+class ClaimOnColumns:
+    """What claims that judge quasi-identifiers share: what they know of the columns, told and read.
+
+    Attributes
+    ----------
+    columns : tuple of str
+        The quasi-identifiers.
+    models : tuple of PrivacyModel
+    sensitive : tuple of str
+        Columns whose diversity is reported.
+    specs : mapping of column to ColumnSpec
+        The kinds that columns had before they were published.
+    origins : mapping of column to ColumnSpec
+        How quasi-identifiers are spelled in the input, and in a population: published, they have one spelling.
+    hierarchies : mapping of column to Hierarchy, rule, path, "auto" or None
+        What labels mean; None where there is one that a manifest does not tell.
+    """
+
+    columns: tuple[str, ...]
+    models: tuple[PrivacyModel, ...]
+    sensitive: tuple[str, ...] = ()
+    specs: Mapping[str, ColumnSpec] = field(default_factory=dict, repr=False)
+    origins: Mapping[str, ColumnSpec] = field(default_factory=dict, repr=False)
+    hierarchies: Mapping[str, Any] = field(default_factory=dict, repr=False)
+
+    @property
+    def _told_of(self) -> tuple[str, ...]:
+        """The columns whose kinds a manifest tells."""
+        return (*self.columns, *self.sensitive)
+
+    def _entries(self) -> dict[str, Any]:
+        """Return the models, columns and kinds, and the hierarchies as far as they may be told."""
+        return {
+            "columns": list(self.columns),
+            "models": [model_to_dict(model) for model in self.models],
+            "sensitive": list(self.sensitive),
+            "kinds": kinds_of(self._told_of, self.specs),
+            "spellings": spellings_of(self._told_of, self.specs),
+            "origins": marks_of(self.origins),
+            "hierarchies": rules_of(self.hierarchies),
+        }
+
+    @staticmethod
+    def _read(entries: Mapping[str, Any]) -> dict[str, Any]:
+        """Read what `_entries` wrote."""
+        return {
+            "columns": tuple(entries["columns"]),
+            "models": tuple(from_dict(model) for model in entries["models"]),
+            "sensitive": tuple(entries["sensitive"]),
+            "specs": specs_in(entries["kinds"], entries["spellings"]),
+            "origins": origins_in(entries["origins"]),
+            "hierarchies": rules_in(entries["hierarchies"]),
+        }
+
+    def _known_with(self, asked: ClaimOnColumns) -> dict[str, Any]:
+        """Return the orders and spellings that this claim and another know together."""
+        return {"specs": joined(self.specs, asked.specs), "origins": {**asked.origins, **self.origins}}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Classes(ClaimOnColumns):
     """Every class of equal published cells satisfies models.
 
     Attributes
@@ -265,12 +319,6 @@ class Classes:
         for the input as what models compare with.
     """
 
-    columns: tuple[str, ...]
-    models: tuple[PrivacyModel, ...]
-    sensitive: tuple[str, ...] = ()
-    specs: Mapping[str, ColumnSpec] = field(default_factory=dict, repr=False)
-    origins: Mapping[str, ColumnSpec] = field(default_factory=dict, repr=False)
-    hierarchies: Mapping[str, Any] = field(default_factory=dict, repr=False)
     population: Any = field(default=None, repr=False)
     person: str | None = None
     is_fresh: bool = False
@@ -317,8 +365,7 @@ class Classes:
             return self
         return replace(
             self,
-            specs=joined(self.specs, asked.specs),
-            origins={**asked.origins, **self.origins},
+            **self._known_with(asked),
             hierarchies=_completed(self.hierarchies, asked.hierarchies),
             population=asked.population,
         )
@@ -422,13 +469,7 @@ class Classes:
         return {
             "kind": self.kind,
             "sentence": self.sentence,
-            "columns": list(self.columns),
-            "models": [model_to_dict(model) for model in self.models],
-            "sensitive": list(self.sensitive),
-            "kinds": kinds_of(self._told_of, self.specs),
-            "spellings": spellings_of(self._told_of, self.specs),
-            "origins": marks_of(self.origins),
-            "hierarchies": rules_of(self.hierarchies),
+            **self._entries(),
             "person": self.person,
             "is_fresh": self.is_fresh,
             "limits": {"highest_risk": self.limits.highest_risk, "average_risk": self.limits.average_risk},
@@ -446,12 +487,7 @@ class Classes:
             The entries are not those of a claim.
         """
         return cls(
-            columns=tuple(entries["columns"]),
-            models=tuple(from_dict(model) for model in entries["models"]),
-            sensitive=tuple(entries["sensitive"]),
-            specs=specs_in(entries["kinds"], entries["spellings"]),
-            origins=origins_in(entries["origins"]),
-            hierarchies=rules_in(entries["hierarchies"]),
+            **cls._read(entries),
             person=entries["person"],
             is_fresh=bool(entries.get("is_fresh", False)),
             limits=Limits(**entries["limits"]),

@@ -6,61 +6,35 @@ A matching notion is no model of classes: it judges rows, beside the original ta
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
 
 from hushtable._types import CountArray
-from hushtable.claims.classes import (
-    class_figures,
-    joined,
-    kinds_of,
-    marks_of,
-    orderless,
-    origins_in,
-    rules_in,
-    rules_of,
-    specs_in,
-    spelling_failures,
-    spellings_of,
-    untold,
-)
+from hushtable.claims.classes import ClaimOnColumns, class_figures, orderless, spelling_failures, untold
 from hushtable.claims.grouping import Grouped, count_values, cover, group, hold
 from hushtable.claims.verdict import Claim, Failure, Verdict
-from hushtable.columns import SUPPRESSED, ColumnSpec
+from hushtable.columns import SUPPRESSED
 from hushtable.errors import check_columns
 from hushtable.io import frames
-from hushtable.models import ClassStats, Matching, MatchingNotion, describe, from_dict, model_to_dict
+from hushtable.models import ClassStats, Matching, MatchingNotion, describe
 
 __all__ = ["Matchings"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Matchings:
+class Matchings(ClaimOnColumns):
     """Rows of one table have k matches in the other.
 
     Attributes
     ----------
-    columns : tuple of str
-        The quasi-identifiers.
     models : tuple of MatchingNotion
-    sensitive : tuple of str
-        Columns whose diversity in classes of equal cells is reported.
-    specs : mapping of column to ColumnSpec
-        The kinds that columns had before they were published.
-    origins : mapping of column to ColumnSpec
-        How quasi-identifiers are spelled in the input, and in a population: published, they have one spelling.
-    hierarchies : mapping of column to Hierarchy, rule, path, "auto" or None
-        What labels mean; None where a manifest does not tell.
+    columns, sensitive, specs, origins, hierarchies
+        As every claim on quasi-identifiers has them; diversity is reported in classes of equal cells.
     """
 
-    columns: tuple[str, ...]
     models: tuple[MatchingNotion, ...]
-    sensitive: tuple[str, ...] = ()
-    specs: Mapping[str, ColumnSpec] = field(default_factory=dict, repr=False)
-    origins: Mapping[str, ColumnSpec] = field(default_factory=dict, repr=False)
-    hierarchies: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
     kind: ClassVar[str] = "matchings"
 
@@ -83,8 +57,7 @@ class Matchings:
             return self
         return replace(
             self,
-            specs=joined(self.specs, asked.specs),
-            origins={**asked.origins, **self.origins},
+            **self._known_with(asked),
             hierarchies={**self.hierarchies, **asked.hierarchies},
         )
 
@@ -121,29 +94,12 @@ class Matchings:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the notions, columns and kinds, and the hierarchies as far as they may be told."""
-        return {
-            "kind": self.kind,
-            "sentence": self.sentence,
-            "columns": list(self.columns),
-            "models": [model_to_dict(model) for model in self.models],
-            "sensitive": list(self.sensitive),
-            "kinds": kinds_of((*self.columns, *self.sensitive), self.specs),
-            "spellings": spellings_of((*self.columns, *self.sensitive), self.specs),
-            "origins": marks_of(self.origins),
-            "hierarchies": rules_of(self.hierarchies),
-        }
+        return {"kind": self.kind, "sentence": self.sentence, **self._entries()}
 
     @classmethod
     def from_dict(cls, entries: Mapping[str, Any]) -> Matchings:
         """Read what `to_dict` wrote."""
-        return cls(
-            columns=tuple(entries["columns"]),
-            models=tuple(from_dict(model) for model in entries["models"]),  # type: ignore[misc]  # notions, by their names
-            sensitive=tuple(entries["sensitive"]),
-            specs=specs_in(entries["kinds"], entries["spellings"]),
-            origins=origins_in(entries["origins"]),
-            hierarchies=rules_in(entries["hierarchies"]),
-        )
+        return cls(**cls._read(entries))
 
     def _failures(self, grouped: Grouped, source: frames.Frame) -> list[Failure]:
         check_columns(self.columns, source.columns, "quasi_identifiers of the original")

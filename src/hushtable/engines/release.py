@@ -10,19 +10,18 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from hushtable.claims import Classes, Matchings, Verdict
-from hushtable.columns import ColumnSpec
 from hushtable.discover import MOST_ROWS, Determined, Named, added, has_room_for_names, look_for_names
 from hushtable.engines.lazy import Lazy
 from hushtable.engines.published_cells import PublishedCells, frame_of
 from hushtable.errors import ColumnError, ExposureError, InputError, TooManyRowsError, with_hint
 from hushtable.io import Dialect, frames
-from hushtable.models import PrivacyModel
 from hushtable.quality import Quality
 from hushtable.recoding import Recoding
 from hushtable.release import (
     Exposure,
     ExposureLimit,
     KeptColumns,
+    OfClaim,
     Pseudonyms,
     Release,
     check_before_writing,
@@ -43,7 +42,7 @@ _HELD: Final = 2**20  # distinct rows of kept columns past which they are counte
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class RemoteRelease:
+class RemoteRelease(OfClaim):
     """A protected table whose rows are not in memory: in files, or in an engine.
 
     What was found is told of its distinct rows, as a `Release` tells it.
@@ -76,26 +75,6 @@ class RemoteRelease:
     def claim(self) -> Classes | Matchings:
         """What the release promises."""
         return self.distinct.claim
-
-    @property
-    def quasi_identifiers(self) -> tuple[str, ...]:
-        """The generalized columns."""
-        return self.distinct.quasi_identifiers
-
-    @property
-    def sensitive(self) -> tuple[str, ...]:
-        """The sensitive columns."""
-        return self.distinct.sensitive
-
-    @property
-    def models(self) -> tuple[PrivacyModel, ...]:
-        """What the classes satisfy."""
-        return self.distinct.models
-
-    @property
-    def specs(self) -> Mapping[str, ColumnSpec]:
-        """How quasi-identifiers and sensitive columns were typed."""
-        return self.distinct.specs
 
     @property
     def partition(self) -> Partition:

@@ -19,6 +19,7 @@ from .manifest import external_facts as external_facts, manifest_path as manifes
 from .notes import FarOut as FarOut
 from .pseudonyms import Pseudonyms as Pseudonyms, pseudonymize as pseudonymize
 from .release import (
+    OfClaim as OfClaim,
     Release as Release,
     check_before_writing as check_before_writing,
     kept_columns_facts as kept_columns_facts,

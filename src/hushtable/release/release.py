@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -41,11 +41,42 @@ from hushtable.tables import Partition, Table
 if TYPE_CHECKING:
     from hushtable.risk import OwnAttacks
 
-__all__ = ["Release", "check_before_writing", "kept_columns_facts"]
+__all__ = ["OfClaim", "Release", "check_before_writing", "kept_columns_facts"]
+
+
+class _HasClaim(Protocol):
+    @property
+    def claim(self) -> Classes | Matchings: ...
+
+
+class OfClaim:
+    """What every release says of its columns: what its claim says, wherever its rows are."""
+
+    __slots__ = ()
+
+    @property
+    def quasi_identifiers(self: _HasClaim) -> tuple[str, ...]:
+        """The generalized columns."""
+        return self.claim.columns
+
+    @property
+    def models(self: _HasClaim) -> tuple[PrivacyModel, ...]:
+        """What the classes satisfy."""
+        return self.claim.models
+
+    @property
+    def sensitive(self: _HasClaim) -> tuple[str, ...]:
+        """The sensitive columns, those that a model judges among them."""
+        return self.claim.sensitive
+
+    @property
+    def specs(self: _HasClaim) -> Mapping[str, ColumnSpec]:
+        """How quasi-identifiers and sensitive columns were typed, those of the population included."""
+        return self.claim.specs
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Release:
+class Release(OfClaim):
     """A protected table and how it came about.
 
     Attributes
@@ -104,26 +135,6 @@ class Release:
     learner: Learns | None = field(default=None, repr=False)
     certificate: Certificate | None = field(default=None, repr=False)
     _made: dict[str, Any] = field(default_factory=dict, init=False, repr=False)
-
-    @property
-    def quasi_identifiers(self) -> tuple[str, ...]:
-        """The generalized columns."""
-        return self.claim.columns
-
-    @property
-    def models(self) -> tuple[PrivacyModel, ...]:
-        """What the classes satisfy."""
-        return self.claim.models
-
-    @property
-    def sensitive(self) -> tuple[str, ...]:
-        """The sensitive columns, those that a model judges among them."""
-        return self.claim.sensitive
-
-    @property
-    def specs(self) -> Mapping[str, ColumnSpec]:
-        """How quasi-identifiers and sensitive columns were typed, those of the population included."""
-        return self.claim.specs
 
     @property
     def hierarchies(self) -> Mapping[str, Any]:

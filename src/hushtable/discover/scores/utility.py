@@ -160,11 +160,9 @@ def value_range(
     >>> value_range(people, ["sex"], target="age").value
     0.375
     """
-    seen = base.view(data, columns, [target], partition)
-    known = seen.known(target)
+    seen, known, records = _known(data, columns, target, partition)
     numbers = _numbers(seen.column(target), "the range")[known.codes]
     widths = known.highest(numbers, -math.inf) + known.highest(-numbers, -math.inf)
-    records = known.summed(known.counts)
     widths = np.where(records > 0, widths, 0.0)
     span = float(np.ptp(numbers)) if len(numbers) else 0.0
     is_paper = base.is_of_paper(variant)
@@ -206,9 +204,8 @@ def distinct_values(
     >>> distinct_values(people, ["sex"], target="ill").value
     1.75
     """
-    seen = base.view(data, columns, [target], partition)
-    known = seen.known(target)
-    return _about("distinct values", seen, known.n_distinct(), known.summed(known.counts), variant, "values", "worse")
+    seen, known, records = _known(data, columns, target, partition)
+    return _about("distinct values", seen, known.n_distinct(), records, variant, "values", "worse")
 
 
 def completeness(
@@ -245,10 +242,9 @@ def completeness(
     >>> completeness(people, ["sex"], target="ill").values.tolist()
     [0.5, 1.0]
     """
-    seen = base.view(data, columns, [target], partition)
-    known = seen.known(target)
+    seen, _, records = _known(data, columns, target, partition)
     sizes = seen.partition.sizes
-    return _about("completeness", seen, known.summed(known.counts) / sizes, sizes, variant, "rate", "better")
+    return _about("completeness", seen, records / sizes, sizes, variant, "rate", "better")
 
 
 def information_gain(
