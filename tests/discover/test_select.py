@@ -12,8 +12,7 @@ from hypothesis import given
 import hushtable as ht
 from hushtable.discover import evaluation, optimizers
 from hushtable.discover.evaluation import ObjectiveEvaluator
-from hushtable.discover.optimizers import Annealing, Evolutionary, Exhaustive, Greedy, Pareto, Tabu
-from hushtable.discover.optimizers.exact import undominated
+from hushtable.discover.optimizers import Annealing, Evolutionary, Exhaustive, Greedy, Pareto, Tabu, undominated
 from hushtable.errors import BudgetExceeded, ColumnError, InputError
 from hushtable.tables.table import Table
 from strategies import counted_tables

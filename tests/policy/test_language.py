@@ -9,7 +9,7 @@ import yaml
 import hushtable as ht
 from hushtable.columns import LANGUAGES, fold, words_of
 from hushtable.hierarchy.rules import DICTIONARIES, _paths, _rows, translated
-from hushtable.policy.language import language_of
+from hushtable.policy.proposal import language_of
 
 ENGLISH_WORDS = ("Western", "Europe", "other", "more", "secondary", "degree", "values")
 JOBS = ["Ärztin", "Bäcker", "Dachdecker", "Erzieherin", "Fahrer", "Gärtner", "Koch", "Lehrerin", "Maurer", "Pfleger"]

@@ -10,7 +10,7 @@ import pytest
 from hushtable.columns.column import ColumnSpec
 from hushtable.columns.series import encode, settled
 from hushtable.errors import ColumnError
-from hushtable.synthesizers.cell_styles import cells_like, like, n_decimals
+from hushtable.synthesizers.writing import cells_like, like, n_decimals
 
 
 def written(cells, values, spec=None, dtype=None):

@@ -17,10 +17,9 @@ import numpy as np
 
 from hushtable._types import BoolArray, CodeArray
 from hushtable.anonymizers.finishing import release_of
-from hushtable.anonymizers.going_on import with_own_units
 from hushtable.anonymizers.judging import Judge
 from hushtable.anonymizers.method import Found
-from hushtable.anonymizers.placement import Among, Below, Routes, Side
+from hushtable.anonymizers.placement import Among, Below, Routes, Side, with_own_units
 from hushtable.anonymizers.preparation import prepare
 from hushtable.anonymizers.request import Request
 from hushtable.claims import Limits, covered_by, covers_beside, pair_rows
@@ -33,7 +32,7 @@ from hushtable.quality import SetNCP
 from hushtable.recoding import Written, recoding
 from hushtable.release import Batch, Edition, ExposureLimit, Pseudonyms, Release, Rewritten
 from hushtable.search import Clock
-from hushtable.tables import Partition, Table, opened
+from hushtable.tables import Partition, Table, encoded, opened
 
 __all__ = ["LearnedRecoding", "Recoding", "parts_in", "read", "write"]
 
@@ -598,7 +597,7 @@ def _judged(found: Placed, whole: Judge, *, replaces_earlier: bool) -> tuple[Cod
 def _with_rows(earlier: Frame | Table, rows: Frame | Table) -> Frame | Table:
     """Return the earlier rows with new ones below them, as the earlier table is."""
     if isinstance(earlier, Table):
-        coded = rows if isinstance(rows, Table) else Table.encode(rows, earlier.names)
+        coded = encoded(rows, earlier.names)
         joined = earlier.with_population(coded)
         return replace(joined, counts=np.append(earlier.counts, coded.counts))
     frame = rows.frame()

@@ -84,8 +84,8 @@ def prepare(data: Any, asked: Request) -> Prepared:
     """
     inputs = (*asked.inputs, *drafts.paths_among(data, asked.population, asked.hierarchies))
     population = asked.population
-    if population is not None and not isinstance(population, Table):
-        population = frames.read(population).told(asked.specs)
+    if population is not None:
+        population = opened(population, asked.specs)
     source, table = _read(data, asked)
     if isinstance(source, Frame) and isinstance(population, Frame):
         population = frames.read_alike((source, population))[1]

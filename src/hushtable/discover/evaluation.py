@@ -17,7 +17,7 @@ from hushtable.discover.objective import ClassFigures, Objective, Term
 from hushtable.errors import InputError, check_columns, listed, with_hint
 from hushtable.kernels import subsets
 from hushtable.search import Budget, check_memory, n_threads
-from hushtable.tables import Partition, Table, opened
+from hushtable.tables import Partition, Table, encoded, opened
 
 __all__ = ["BudgetEnded", "ObjectiveEvaluator", "coded"]
 
@@ -39,7 +39,7 @@ def coded(data: Any, columns: Sequence[str] | None, objective: Objective) -> tup
         msg = with_hint("there are no candidate columns.", "name at least one.")
         raise InputError(msg)
     read = available if any(not term.is_by_figures for term in objective.all_terms) else names
-    table = frame if isinstance(frame, Table) else Table.encode(frame, read)
+    table = encoded(frame, read)
     if table.n_records == 0:
         msg = with_hint("there are no records to score column sets by.", "pass a table with rows.")
         raise InputError(msg)

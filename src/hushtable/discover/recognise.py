@@ -82,7 +82,7 @@ def find_quasi_identifiers(
     columns = _with_determined(columns, read, source)
     person = _person(columns, n_records)
     columns = tuple(_warned(column, n_records) if column.name == person else column for column in columns)
-    library = "polars" if isinstance(source, Table) else frames.library(source)
+    library = frames.library(source)
     return Roles(columns, about_persons, reason, library, person)
 
 
@@ -136,7 +136,7 @@ def _decided(read: Sequence[_ReadColumn], source: Table | frames.Frame, n_record
     """Propose roles in a table of persons."""
     open_ones = [each for each in read if each.found is not None and each.proposed.n_distinct]
     found = {each.proposed.name: each.found for each in open_ones if each.found is not None}
-    counts = source.counts if isinstance(source, Table) else np.ones(n_records, dtype=np.int64)
+    counts = source.records
     codes = np.array([each.codes for each in open_ones], dtype=np.int32).reshape(len(open_ones), len(counts))
     decisions = decide(found, Table(tuple(each.cells.column for each in found.values()), codes, counts), len(read))
     return tuple(

@@ -16,7 +16,7 @@ from hushtable.discover.objective import Objective, Term
 from hushtable.errors import InputError, check_columns, with_hint
 from hushtable.plots import charts
 from hushtable.search import Budget
-from hushtable.tables import Table, opened
+from hushtable.tables import encoded, opened
 
 __all__ = ["Redundancy", "find_redundancy"]
 
@@ -175,7 +175,7 @@ def find_redundancy(
     available = frame.names
     names = tuple(available if columns is None else columns)
     check_columns(names, available, "columns")
-    table = frame if isinstance(frame, Table) else Table.encode(frame)
+    table = encoded(frame)
     masks = _sampled(len(names), n_sets, n_chosen, np.random.default_rng(seed))
     evaluator = ObjectiveEvaluator(table, names, len(available), objective, Budget())
     evaluator.values(masks)

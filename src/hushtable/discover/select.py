@@ -15,7 +15,7 @@ from hushtable.discover import optimizers
 from hushtable.discover.evaluation import BudgetEnded, ObjectiveEvaluator, coded
 from hushtable.discover.explain import Explanation, explain
 from hushtable.discover.objective import Objective, Term
-from hushtable.discover.optimizers.exact import undominated
+from hushtable.discover.optimizers import undominated
 from hushtable.errors import BudgetExceeded, InputError, check_whole, with_hint
 from hushtable.io import frames
 from hushtable.plots import charts

@@ -12,17 +12,19 @@ from hushtable.claims import Classes, Matchings, Verdict
 from hushtable.discover import DEFAULT_SCORES, compare_sets
 from hushtable.errors import InputError, with_hint
 from hushtable.io import frames
-from hushtable.pipeline.attackers import AttackEvaluator, JoinRiskEvaluator, LinkEvaluator, UnicityEvaluator
-from hushtable.pipeline.evaluating import Evaluator, read_beside
-from hushtable.pipeline.learning import LearningEvaluator
-from hushtable.pipeline.modules import Names
-from hushtable.pipeline.results import Columns, Evaluation, NamedFiles, Tables
-from hushtable.pipeline.synthetic_attacks import (
+from hushtable.pipeline.attackers import (
+    AttackEvaluator,
     FigureEvaluator,
     InferenceEvaluator,
+    JoinRiskEvaluator,
     LinkabilityEvaluator,
+    LinkEvaluator,
     SinglingOutEvaluator,
+    UnicityEvaluator,
 )
+from hushtable.pipeline.learning import LearningEvaluator
+from hushtable.pipeline.modules import Names
+from hushtable.pipeline.results import Columns, Evaluation, Evaluator, NamedFiles, Tables, read_beside
 from hushtable.policy import MisplacedError, Policy, failures, keys_figures, mpuccs_figures
 from hushtable.quality import diagnosis
 from hushtable.quality.similarity import similarity

@@ -13,8 +13,7 @@ from pydantic import Field, model_validator
 from hushtable._types import FloatArray
 from hushtable.errors import InputError, check_columns, with_hint
 from hushtable.io import Frame
-from hushtable.pipeline.evaluating import Evaluator, read_beside
-from hushtable.pipeline.results import Evaluation, NamedFiles, Tables
+from hushtable.pipeline.results import Evaluation, Evaluator, NamedFiles, Tables, read_beside
 from hushtable.policy import LimitedFigure, MisplacedError, failures
 from hushtable.risk import encoded
 from hushtable.tables import Joint, JointRows, code_together

@@ -1,19 +1,22 @@
-"""What the steps of a pipeline hand on: tables, and what was found in them."""
+"""What the steps of a pipeline hand on: tables, what evaluators find in them, and what every evaluator has."""
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Final, Protocol
+from typing import Annotated, Any, ClassVar, Final, Protocol
+
+from pydantic import Field, field_validator
 
 from hushtable.errors import InputError, with_hint
-from hushtable.io import Frame
+from hushtable.io import Frame, frames
+from hushtable.policy import Record
 
-__all__ = ["Columns", "Evaluation", "NamedFiles", "Tables"]
+__all__ = ["Columns", "Evaluation", "Evaluator", "Limit", "NamedFiles", "Tables", "read_beside"]
 
 Columns = Mapping[str, Sequence[Any]]
 """A table of results: columns of one length, of plain values."""
@@ -133,3 +136,50 @@ def _plain(cell: Any) -> Any:
     if isinstance(cell, Mapping):
         return json.dumps(cell, ensure_ascii=False)
     return cell
+
+
+# Above a NaN nothing is; and True is no number.
+Limit = Annotated[float, Field(allow_inf_nan=False, strict=True)]
+
+
+class Evaluator(Record):
+    """Parameters of an evaluator, and how it evaluates.
+
+    Attributes
+    ----------
+    limit : dict of figure to float
+        What figures of its global report may be at most; one that is above, or not known, makes the run fail.
+    """
+
+    figures: ClassVar[tuple[str, ...]] = ()
+    """Figures that a limit may name."""
+
+    method: str
+    limit: dict[str, Limit] = Field(default_factory=dict)
+
+    @field_validator("limit")
+    @classmethod
+    def _names_figures(cls, limit: dict[str, float]) -> dict[str, float]:
+        odd = [name for name in limit if name not in cls.figures]
+        if odd:
+            allowed = f"it may name {', '.join(cls.figures)}" if cls.figures else "this method has no figure to limit"
+            msg = f"limit names {odd[0]!r}; {allowed}"
+            raise ValueError(msg)
+        return limit
+
+    def inputs(self, files: NamedFiles) -> tuple[Path, ...]:
+        """Return the files that it reads."""
+        return ()
+
+    def evaluate(self, tables: Tables, files: NamedFiles, seed: int, wanted: Collection[str]) -> Evaluation:
+        """Look at tables; of what takes long, only the granularities that are wanted are made."""
+        raise NotImplementedError
+
+    def failures(self, found: Evaluation) -> list[str]:
+        """Say what makes the run fail."""
+        return []
+
+
+def read_beside(path: Path, original: Frame) -> Frame:
+    """Read a table of other people as the originals are read."""
+    return frames.read(path, dialect=original.dialect.marks).told(original.specs)

@@ -18,13 +18,13 @@ from hushtable.discover import looks_identifying, repeating_person
 from hushtable.engines import EngineChoice, RemoteRelease
 from hushtable.errors import ColumnError, ExposureWarning, InputError, check_type, listed, names_in, with_hint
 from hushtable.hierarchy import Hierarchy
-from hushtable.io import Frame, Snapshot, Writing, drafts, frames
+from hushtable.io import Frame, Snapshot, Writing, drafts
 from hushtable.models import PrivacyModel, entries, models_in
 from hushtable.policy.policy import Policy
 from hushtable.quality import LOSSES, Loss
 from hushtable.release import Exposure, ExposureLimit, Pseudonyms, Release
 from hushtable.search import Budget, Clock, check_budget
-from hushtable.tables import FEWEST_RECORDS, Table
+from hushtable.tables import FEWEST_RECORDS, Table, opened
 
 __all__ = ["anonymize"]
 
@@ -191,7 +191,7 @@ def anonymize(
     )
     before = Snapshot.of(drafts.paths_among(data, hierarchies, population))
     origin = engines.opened(data, engine=engine, session=session)
-    source = data if isinstance(data, Table) or origin is not None else frames.read(data)
+    source = opened(data) if origin is None else data
     request = replace(request, hierarchies=_hierarchies(hierarchies, request))
     if roles == "check":
         _check_identifiers(source if origin is None else origin.head(engines.LOOKED_AT), request)

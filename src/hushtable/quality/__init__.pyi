@@ -12,9 +12,9 @@ from .loss import (
     discernibility as discernibility,
     measure as measure,
 )
-from .losses import LOSSES as LOSSES
 from .measures import MEASURES as MEASURES, Measure as Measure, of as of
 from .objectives import (
+    LOSSES as LOSSES,
     ArxLoss as ArxLoss,
     AverageClassSize as AverageClassSize,
     Discernibility as Discernibility,

@@ -1,22 +1,23 @@
-"""Losses of full-domain recoding: what ARX makes small, and what is measured of classes."""
+"""Losses of full-domain recoding, as ARX makes them small or as classes are measured; and all losses by name."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar, Literal
+from types import MappingProxyType
+from typing import ClassVar, Final, Literal
 
 import numpy as np
 
 from hushtable._types import CodeArray, CountArray, FloatArray
 from hushtable.errors import InputError, with_hint
 from hushtable.quality import loss
-from hushtable.quality.loss import check_weights
+from hushtable.quality.loss import Certainty, Loss, MinimalDistortion, SetNCP, check_weights
 from hushtable.recoding import Cells, CodeRanges, Listed, Nodes, NodeSets, Recoding, Sets, relative
 from hushtable.tables import Table, totals
 
-__all__ = ["ArxLoss", "AverageClassSize", "Discernibility", "NonUniformEntropy", "Precision", "leaf_share"]
+__all__ = ["LOSSES", "ArxLoss", "AverageClassSize", "Discernibility", "NonUniformEntropy", "Precision", "leaf_share"]
 
 Mean = Literal["geometric", "arithmetic"]
 _DECIMALS = 1e10
@@ -277,3 +278,14 @@ def _covered(cells: Nodes, counts: CountArray) -> CountArray:
     is_star = (cells.level == ladder.n_levels - 1) | (cells.has_missing & (cells.level >= 0))
     covered[is_star] = counts.sum()
     return np.asarray(covered)
+
+
+LOSSES: Final[Mapping[str, type[Loss]]] = MappingProxyType(
+    {
+        each.name: each
+        for each in (
+            *(SetNCP, MinimalDistortion, Certainty),
+            *(ArxLoss, NonUniformEntropy, Precision, Discernibility, AverageClassSize),
+        )
+    }
+)

@@ -23,7 +23,7 @@ from hushtable.columns import Column, cells, zone_of
 from hushtable.hierarchy import Codes, Dates, Dictionary, Hierarchy, Intervals, Prefix, Tails, Times
 from hushtable.release.edition import Edition, Rewritten
 from hushtable.release.exposure import persons_of
-from hushtable.tables import Table
+from hushtable.tables import Table, encoded
 
 __all__ = ["Codebook", "codebook_paths", "renamed"]
 
@@ -254,7 +254,7 @@ class Codebook:
     def _counted(self, column: Column, at: BoolArray | None = None) -> CountArray:
         """Count who has every value of a quasi-identifier: published records, or the persons whose they are."""
         source, weights = self.edition.source, self._weights
-        table = source if isinstance(source, Table) else Table.encode(source, [column.name], self.claim.specs)
+        table = encoded(source, [column.name], self.claim.specs)
         codes = table.codes[table.index(column.name)]
         is_here = (codes >= 0) & (weights > 0) & (True if at is None else at)
         person = getattr(self.claim, "person", None)

@@ -431,11 +431,7 @@ def undoing(source: Frame | Table, columns: KeptColumns) -> tuple[Determined, ..
     if source.n_rows < FEWEST_RECORDS or not generalized or not (others or sensitive):
         return ()
     rows = enough_rows(source.n_rows)
-    some = (
-        source.take(rows)
-        if isinstance(source, Table)
-        else source.select([*generalized, *others, *sensitive]).take(rows)
-    )
+    some = source.select([*generalized, *others, *sensitive]).take(rows)
     read = {name: table for name in (*generalized, *others, *sensitive) if (table := _coded(some, name)) is not None}
     kept = [*others, *(name for name in sensitive if name in read and read[name].columns[0].is_measured)]
     names = [name for name in (*generalized, *kept) if name in read]
@@ -452,7 +448,7 @@ def undoing(source: Frame | Table, columns: KeptColumns) -> tuple[Determined, ..
 def _coded(some: Frame | Table, name: str) -> Table | None:
     """Code a column by its values; None where they cannot be compared."""
     try:
-        return some.select([name]) if isinstance(some, Table) else Table.encode(some, [name])
+        return Table.encode(some, [name])
     except ColumnError:
         return None
 

@@ -638,7 +638,7 @@ class Release(OfClaim):
         lost: FloatArray = self.recoding.shares().mean(axis=0)
         for name, figures_ in (("n_records", np.sort(sizes, kind="stable")), ("loss", lost[order])):
             columns[name if name not in columns else f"class_{name}"] = figures_.tolist()
-        return frames.assemble(columns, "polars" if isinstance(self.source, Table) else frames.library(self.source))
+        return frames.assemble(columns, frames.library(self.source))
 
     def _repr_html_(self) -> str:
         sizes, lost = self._published_sizes(), self.quality.by_column

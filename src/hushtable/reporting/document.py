@@ -1,21 +1,250 @@
-"""A report: sections that a page, a terminal and a file of JSON show alike."""
+"""A report: sections that a page, a terminal and a file of JSON show alike.
+
+The page is one file of HTML: no script, nothing fetched, everything escaped. Its charts are SVG that takes its colours
+from the page.
+"""
 
 from __future__ import annotations
 
 import json
 import os
+import re
+import warnings
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from importlib.metadata import version
+from importlib.resources import files
 from pathlib import Path
 from typing import Any, Final
 
-from hushtable.columns import escaped
+from hushtable.columns import escaped, escaped as escape
 from hushtable.errors import InputError, with_hint
 from hushtable.io import drafts
-from hushtable.reporting import page
-from hushtable.reporting.sections import Audience, Section
+from hushtable.plots import charts, style
+from hushtable.reporting.sections import (
+    Answers,
+    Audience,
+    Block,
+    CellContent,
+    Chart,
+    Code,
+    Form,
+    KeyFigures,
+    Paragraph,
+    Points,
+    Quantity,
+    Section,
+    Table,
+)
 
-__all__ = ["SCHEMA_VERSION", "Report", "report_paths"]
+__all__ = ["SCHEMA_VERSION", "Report", "draw", "render", "report_paths"]
+
+_COLOURS: Final = {
+    "#000000": "var(--ink)",
+    "#ffffff": "var(--paper)",
+    "#b0b0b0": "var(--line)",
+    **{colour: f"var(--series-{place})" for place, colour in enumerate(style.PALETTE, start=1)},
+}
+"""What matplotlib writes, and what stands for it on a page that may be light or dark."""
+
+
+def draw(chart: Chart, prefix: str) -> str:
+    """Return a chart as an ``svg`` element.
+
+    Parameters
+    ----------
+    chart : Chart
+    prefix : str
+        What its ids begin with: two pictures on one page share none.
+    """
+    with style.apart():
+        axes = getattr(charts, chart.draws)(**chart.data)
+    with warnings.catch_warnings():
+        # The reader's fonts write what matplotlib's have no sign for.
+        warnings.filterwarnings("ignore", message="Glyph .* missing from")
+        svg = style.as_svg(axes)
+    svg = svg[svg.index("<svg") :]
+    for colour, variable in _COLOURS.items():
+        svg = re.sub(colour, variable, svg, flags=re.IGNORECASE)
+    svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
+    return _with_own_ids(_opened(svg), prefix)
+
+
+def _opened(svg: str) -> str:
+    """Let the page say how large the picture is; what it shows stands beside it in words."""
+    opening, rest = svg.split(">", 1)
+    view = re.search(r'viewBox="[^"]*"', opening)
+    assert view is not None
+    return f'<svg {view[0]} aria-hidden="true" focusable="false">{rest}'
+
+
+def _with_own_ids(svg: str, prefix: str) -> str:
+    """Number the ids, which matplotlib draws at random, in the order in which they come."""
+    names: dict[str, str] = {}
+
+    def named(found: re.Match[str]) -> str:
+        return f"{found[1]}{names.setdefault(found[2], f'{prefix}{len(names)}')}{found[3]}"
+
+    svg = re.sub(r'(\bid=")([^"]+)(")', named, svg)
+    svg = re.sub(r'(xlink:href="#)([^"]+)(")', named, svg)
+    return re.sub(r"(url\(#)([^)]+)(\))", named, svg)
+
+
+_POLICY: Final = "default-src 'none'; style-src 'unsafe-inline'"
+"""What a browser may fetch: nothing; styles are in the page."""
+
+_SENTENCE: Final = 30  # characters
+
+_FOR: Final = {
+    "internal": "Internal: for those who make a release. It holds what helps to undo one: keep it from its recipients.",
+    "external": "External: for those who receive the release. It holds nothing that the file does not show.",
+}
+
+
+def render(title: str, audience: Audience, sections: Sequence[Section], version: str) -> str:
+    """Return a page.
+
+    Parameters
+    ----------
+    title : str
+    audience : {"internal", "external"}
+    sections : sequence of Section
+    version : str
+        Of the program that made it.
+    """
+    contents = "".join(f'<li><a href="#{escape(each.name)}">{escape(each.title)}</a></li>' for each in sections[1:])
+    # What everyone reads comes first, then the way to the rest.
+    first, *rest = map(_section, sections)
+    return (
+        "<!DOCTYPE html>\n"
+        '<html lang="en"><head><meta charset="utf-8">'
+        f'<meta http-equiv="Content-Security-Policy" content="{escape(_POLICY)}">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        '<meta name="color-scheme" content="light dark"><meta name="referrer" content="no-referrer">'
+        f"<title>{escape(title)}</title><style>{_style()}</style></head>\n<body>"
+        f'<header><h1>{escape(title)}</h1><p class="audience">{escape(_FOR[audience])}</p></header>\n'
+        f'<main>\n{first}<nav aria-label="Contents"><ol>{contents}</ol></nav>\n{"".join(rest)}</main>\n'
+        f"<footer><p>Written by hushtable {escape(version)}. The order of sections is that of ISO/IEC 27559:2022, "
+        "which is no claim of conformity.</p></footer></body></html>\n"
+    )
+
+
+@cache
+def _style() -> str:
+    return files("hushtable.reporting").joinpath("page.css").read_text(encoding="utf-8")
+
+
+def _section(section: Section) -> str:
+    clause = f'<p class="clause">ISO/IEC 27559: {escape(section.clause)}</p>' if section.clause else ""
+    blocks = "\n".join(_blocks(section))
+    name = escape(section.name)
+    return (
+        f'<section id="{name}" aria-labelledby="{name}-title"><h2 id="{name}-title">{escape(section.title)}</h2>'
+        f"{clause}\n{blocks}\n</section>\n"
+    )
+
+
+def _blocks(section: Section) -> Iterator[str]:
+    for place, block in enumerate(section.blocks):
+        if isinstance(block, Chart):
+            yield _chart(block, f"{section.name}-{place}-")
+        else:
+            yield _DRAWN[type(block)](block)
+
+
+def _paragraph(block: Paragraph) -> str:
+    return f'<p class="{block.tone}">{escape(block.text)}</p>'
+
+
+def _answers(block: Answers) -> str:
+    items = "".join(f"<dt>{escape(question)}</dt><dd>{escape(answer)}</dd>" for question, answer in block.items)
+    return f'<dl class="answers">{items}</dl>'
+
+
+def _points(block: Points) -> str:
+    return f"<ul>{''.join(f'<li>{escape(item)}</li>' for item in block.items)}</ul>" if block.items else ""
+
+
+def _key_figures(block: KeyFigures) -> str:
+    figures = "".join(
+        f"<div><dt>{escape(each.label)}</dt><dd><strong>{_quantity(each.quantity)}</strong> "
+        f"<span>{escape(each.meaning)}</span></dd></div>"
+        for each in block.figures
+    )
+    return f'<dl class="figures">{figures}</dl>'
+
+
+def _table(block: Table) -> str:
+    kinds = [_kind([row[place] for row in block.rows]) for place in range(len(block.titles))]
+    head = "".join(
+        f'<th scope="col"{kind}>{escape(title)}</th>' if title else "<td></td>"
+        for title, kind in zip(block.titles, kinds, strict=True)
+    )
+    body = "".join(f"<tr>{_cells(row, kinds)}</tr>" for row in block.rows)
+    note = f'<p class="note">{escape(block.note)}</p>' if block.note else ""
+    # Wide tables scroll by themselves; whoever has no mouse reaches them by the keyboard.
+    return (
+        f'<div class="table" tabindex="0" role="region" aria-label="{escape(block.caption)}"><table>'
+        f"<caption>{escape(block.caption)}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>{note}"
+    )
+
+
+def _kind(cells: Sequence[CellContent]) -> str:
+    """Return the class of a column's cells: numbers stand to the right, and sentences have room."""
+    if cells and all(isinstance(cell, Quantity) for cell in cells):
+        return ' class="number"'
+    return ' class="words"' if any(isinstance(cell, str) and len(cell) > _SENTENCE for cell in cells) else ""
+
+
+def _cells(row: Sequence[CellContent], kinds: Sequence[str]) -> str:
+    first, *rest = row
+    opened = f'<th scope="row"{kinds[0]}>{_cell(first)}</th>'
+    return opened + "".join(f"<td{kind}>{_cell(cell)}</td>" for cell, kind in zip(rest, kinds[1:], strict=True))
+
+
+def _cell(cell: CellContent) -> str:
+    return escape(cell) if isinstance(cell, str) else _quantity(cell)
+
+
+def _quantity(quantity: Quantity) -> str:
+    """Write a number for people, and beside it as it is."""
+    if quantity.value is None:
+        return ""
+    return f'<data value="{quantity.value!r}">{escape(quantity.shown)}</data>'
+
+
+def _chart(block: Chart, prefix: str) -> str:
+    return f"<figure>{draw(block, prefix)}<figcaption>{escape(block.title)}</figcaption></figure>"
+
+
+def _code(block: Code) -> str:
+    return (
+        f'<p class="note">{escape(block.caption)}</p>'
+        f'<pre tabindex="0" role="region" aria-label="{escape(block.caption)}"><code>{escape(block.text)}</code></pre>'
+    )
+
+
+def _form(block: Form) -> str:
+    head = "".join(f'<th scope="col">{escape(title)}</th>' for title in block.titles)
+    row = "<td>&nbsp;</td>" * (len(block.titles) - 1)
+    body = "".join(f'<tr><th scope="row">{escape(label)}</th>{row}</tr>' for label in block.labels)
+    return (
+        '<div class="table form" tabindex="0" role="region" aria-label="Decision"><table>'
+        f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
+    )
+
+
+_DRAWN: Final[dict[type[Block], Callable[[Any], str]]] = {
+    Paragraph: _paragraph,
+    Answers: _answers,
+    Points: _points,
+    KeyFigures: _key_figures,
+    Table: _table,
+    Code: _code,
+    Form: _form,
+}
+
 
 SCHEMA_VERSION: Final = 1
 """Of what `Report.to_dict` returns; it grows where something is renamed or goes."""
@@ -23,11 +252,11 @@ SCHEMA_VERSION: Final = 1
 
 def report_paths(path: str | os.PathLike[str]) -> tuple[Path, Path]:
     """Return where a report goes, as a page and beside it as JSON; InputError where the ending is no page's."""
-    page_ = Path(path)
-    if page_.suffix.lower() not in (".html", ".htm"):
-        msg = f"cannot write a report to {str(page_)!r}: its ending is {page_.suffix!r}."
+    page = Path(path)
+    if page.suffix.lower() not in (".html", ".htm"):
+        msg = f"cannot write a report to {str(page)!r}: its ending is {page.suffix!r}."
         raise InputError(with_hint(msg, "name it .html; its twin goes beside it as .json."))
-    return page_, page_.with_suffix(".json")
+    return page, page.with_suffix(".json")
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +301,7 @@ class Report:
 
     def to_html(self) -> str:
         """Return the report as one page: no script, nothing fetched, light or dark as its reader has it."""
-        return page.render(self.title, self.audience, self.sections, version("hushtable"))
+        return render(self.title, self.audience, self.sections, version("hushtable"))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the report as plain values: every text and number of the page, and the data of its charts."""

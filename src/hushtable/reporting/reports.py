@@ -14,9 +14,9 @@ from hushtable.masking import MaskedRelease, MaskingTradeoff
 from hushtable.pipeline import PipelineRun
 from hushtable.policy import Comparison, Policy
 from hushtable.release import Release, codebook_paths, manifest_path
-from hushtable.reporting import attacks, comparison, inside, masking, outside, released, risk, run, synthetic
+from hushtable.reporting import attacks, comparison, inside, masking, outside, released, risk, synthetic
 from hushtable.reporting.document import Report
-from hushtable.reporting.sections import Audience, Section
+from hushtable.reporting.sections import Audience, Block, CellContent, Paragraph, Points, Quantity, Section, Table
 from hushtable.risk import (
     Attack,
     Attacks,
@@ -31,7 +31,49 @@ from hushtable.risk import (
     Unicity,
 )
 
-__all__ = ["report"]
+__all__ = ["of_run", "report"]
+
+_MOST_ROWS: Final = 50
+_WHOLE: Final = ("[global]", ".global.", ".G.")
+"""What the names of reports on the whole of a table have in them."""
+
+
+def of_run(run: PipelineRun) -> tuple[Section, ...]:
+    """Return the sections of a pipeline: what was done, what failed, and the figures of the whole."""
+    verdicts: list[Block] = []
+    if run.failures:
+        verdicts.append(Paragraph(f"{len(run.failures)} limits or claims do not hold.", "careful"))
+    if run.missing:
+        verdicts.append(Paragraph(f"{len(run.missing)} evaluators that were asked for were left out.", "careful"))
+    if run.passed:
+        verdicts.append(Paragraph("Every limit holds, and every release what it claims.", "good"))
+    steps = tuple((each.step.name, Quantity(each.seconds), each.status) for each in run.timings)
+    blocks: list[Block] = [
+        *verdicts,
+        *([Points((*run.failures, *run.missing))] if not run.passed else []),
+        Table("Steps", ("step", "seconds", "status"), steps),
+        Points(tuple(path.name for path in run.files)),
+    ]
+    return Section("summary", "In short", tuple(blocks)), *_figures(run)
+
+
+def _figures(run: PipelineRun) -> tuple[Section, ...]:
+    """Show the figures of whole tables; those of columns may hold ends of ranges, which are somebody's values."""
+    found = []
+    for name, columns in run.columns.items():
+        if not any(mark in name for mark in _WHOLE):
+            continue
+        titles = tuple(columns)
+        rows = tuple(zip(*(columns[title] for title in titles), strict=True))[:_MOST_ROWS]
+        found.append(Table(name, titles, tuple(tuple(map(_cell, row)) for row in rows)))
+    return (Section("figures", "Figures of the whole", tuple(found)),) if found else ()
+
+
+def _cell(entry: object) -> CellContent:
+    if isinstance(entry, (int, float)) and not isinstance(entry, bool):
+        return Quantity(entry)
+    return "" if entry is None else str(entry)
+
 
 _INTERNAL: Final[Mapping[type, tuple[str, Callable[[Any], tuple[Section, ...]]]]] = {
     RiskAssessment: ("How easily people can be found", risk.of_assessment),
@@ -47,7 +89,7 @@ _INTERNAL: Final[Mapping[type, tuple[str, Callable[[Any], tuple[Section, ...]]]]
     OwnAttacks: ("Attacks on a release", attacks.of_attacks),
     Comparison: ("What every step of safety costs", comparison.of_comparison),
     MaskingTradeoff: ("Stars against kept correlation", masking.of_tradeoff),
-    PipelineRun: ("A pipeline's run", run.of_run),
+    PipelineRun: ("A pipeline's run", of_run),
 }
 """Results that are about an input: what each is called, and what its sections are. None has an external form."""
 

@@ -37,7 +37,7 @@ from hushtable.risk.counted import (
 from hushtable.risk.hipaa import SafeHarborFinding, safe_harbor
 from hushtable.risk.nearness import near_counts, reaches_of
 from hushtable.risk.presets import SAFE_HARBOR, smallest_class_of, thresholds_in
-from hushtable.tables import Table, warn_of_missing_codes
+from hushtable.tables import Table, opened, warn_of_missing_codes
 
 if TYPE_CHECKING:
     from hushtable.risk.population import Estimate, SampleClasses, TreeRisk
@@ -286,11 +286,11 @@ def assess(
     _check_choices(population, population_size, weights, person, household, missing)
     if population is not None:
         data, population = read_together(data, population)
-    elif not isinstance(data, Table):
-        data = frames.read(data)
+    else:
+        data = opened(data)
     named = (name for name in (*sensitive, person, household, weights) if name is not None and name not in columns)
     table = Table.encode(data, (*columns, *dict.fromkeys(named)), specs)
-    warn_of_missing_codes(_looked_at(data, specs), table.names)
+    warn_of_missing_codes(opened(data, specs), table.names)
     counted = count_classes(table, columns, person, missing)
     if known_within is not None:
         _check_rough(population, population_size, weights, person, missing)
@@ -300,7 +300,7 @@ def assess(
         counted = replace(counted, sizes=sizes, is_rough=True)
     known = _population(counted, population, population_size, weights, specs)
     households = None if household is None else _of_households(counted, known, household)
-    source = "polars" if isinstance(data, Table) else frames.library(data)
+    source = frames.library(data)
     found = safe_harbor(data) if tolerance == SAFE_HARBOR else None
     records = Records(
         counted.partition.labels,
@@ -324,10 +324,6 @@ def assess(
         source=source,
         known_within={name: str(amount) for name, amount in (known_within or {}).items()},
     )
-
-
-def _looked_at(data: Any, specs: Mapping[str, ColumnSpec] | None) -> Any:
-    return data if isinstance(data, Table) else frames.read(data).told(specs or {})
 
 
 def _population(

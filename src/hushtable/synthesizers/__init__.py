@@ -1,7 +1,7 @@
 """Synthesizing: new records that are alike in the aggregate. Never called protected; its measure is `mpuccs`.
 
 In comes a table, out goes one of the same kind with drawn records. Other packages add methods by the entry point group
-`hushtable.synthesizers`. Drawn values are written in the style of their column's own cells (`cell_styles`). Nothing
+`hushtable.synthesizers`. Drawn values are written in the style of their column's own cells (`writing`). Nothing
 here says how safe the result is.
 """
 

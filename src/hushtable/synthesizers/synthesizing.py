@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from hushtable.errors import InputError, check_whole, with_hint
-from hushtable.io import Frame, frames, without_remnants
+from hushtable.io import Frame, without_remnants
 from hushtable.models import entries
 from hushtable.search import check_memory
 from hushtable.synthesizers.methods import METHODS, Installed, Method, installed
 from hushtable.synthesizers.writing import frame_at, frame_like, table_at, table_like
-from hushtable.tables import Table
+from hushtable.tables import Table, opened
 
 __all__ = ["synthesize", "synthesize_frame"]
 
@@ -61,7 +61,7 @@ def synthesize(
     every number that one person has. By default (``"interpolated"``) numbers, dates and moments lie between those
     of two records next to one another, as finely as the column has them: no extreme is kept as it is, but
     values near it are; where values lie close, rounding meets some. Categories are always observed, names too: leave
-    identifiers out. So is a column of text whose way of writing numbers or dates is not found (`cell_styles`).
+    identifiers out. So is a column of text whose way of writing numbers or dates is not found (`writing`).
 
     Examples
     --------
@@ -72,11 +72,11 @@ def synthesize(
     ((1000, 2), True, True)
     """
     asked = _asked(method)
-    source = data if isinstance(data, Table) else frames.read(data).one_by_one()
+    source = opened(data)
     n = source.n_records if n is None else n
     if isinstance(source, Table):
         return _table(source, asked, n, seed)
-    return synthesize_frame(source, asked, n, seed).typed_by_looks().native
+    return synthesize_frame(source.one_by_one(), asked, n, seed).typed_by_looks().native
 
 
 def synthesize_frame(frame: Frame, method: str | Mapping[str, Any] | Method | Installed, n: int, seed: int) -> Frame:

@@ -17,7 +17,7 @@ from hushtable.io import Frame, frames
 from hushtable.kernels import group
 from hushtable.search import check_memory
 
-__all__ = ["Table"]
+__all__ = ["Table", "encoded", "opened"]
 
 _MOST_KEYS: Final = 2**63  # rows that kernels tell apart by one number
 
@@ -300,6 +300,11 @@ def opened(data: Any, specs: Mapping[str, ColumnSpec] | None = None) -> Table | 
         return data
     frame = frames.read(data)
     return frame if specs is None else frame.told(specs)
+
+
+def encoded(source: Any, columns: Sequence[str] | None = None, specs: Mapping[str, ColumnSpec] | None = None) -> Table:
+    """Code the columns of a frame or file; a Table stays as it is, with all its columns."""
+    return source if isinstance(source, Table) else Table.encode(source, columns, specs)
 
 
 def _typed(column: Column) -> pl.Series:

@@ -17,7 +17,7 @@ from hushtable.errors import ColumnError, InputError, check_columns, with_hint
 from hushtable.io import frames
 from hushtable.models import Histogram
 from hushtable.plots import charts
-from hushtable.tables import Partition, Table, opened
+from hushtable.tables import Partition, Table, encoded, opened
 
 __all__ = [
     "Direction",
@@ -295,7 +295,7 @@ def view(
     names = given.names
     check_columns(wanted, names, "columns")
     check_columns(tuple(dict.fromkeys(besides)), names, "columns")
-    table = given if isinstance(given, Table) else Table.encode(given, tuple(dict.fromkeys((*wanted, *besides))))
+    table = encoded(given, tuple(dict.fromkeys((*wanted, *besides))))
     source = frames.library(data)
     check_records(table.n_records)
     if partition is None:

@@ -15,7 +15,7 @@ from hushtable.columns import Column
 from hushtable.discover.scores import base
 from hushtable.discover.scores.base import Score
 from hushtable.errors import InputError, check_columns, with_hint
-from hushtable.tables import Partition, Table
+from hushtable.tables import Partition, encoded
 
 __all__ = ["CausalGraph", "causal_graph", "causal_importance"]
 
@@ -92,7 +92,7 @@ def causal_graph(
         },
     )
     search = base.extra(module)
-    table = (data if isinstance(data, Table) else Table.encode(data)).one_by_one()
+    table = encoded(data).one_by_one()
     coded = [_binned(column, codes, bins) for column, codes in zip(table.columns, table.codes, strict=True)]
     varied = [j for j, codes in enumerate(coded) if len(np.unique(codes)) > 1]
     adjacency = np.zeros((len(coded), len(coded)), dtype=bool)

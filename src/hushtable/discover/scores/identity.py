@@ -11,7 +11,7 @@ from hushtable.discover.scores import base
 from hushtable.discover.scores.base import Score, ScoreVariant
 from hushtable.errors import check_columns
 from hushtable.io import frames
-from hushtable.tables import Partition, Table, opened
+from hushtable.tables import Partition, opened
 
 __all__ = ["attribute_length_penalty", "distinction", "group_entropy", "k_anonymity", "separation"]
 
@@ -211,7 +211,7 @@ def attribute_length_penalty(data: Any, columns: Sequence[str], *, partition: Pa
     0.5
     """
     given = opened(data)
-    names, n_records = (given.names, given.n_records) if isinstance(given, Table) else (given.columns, given.n_rows)
+    names, n_records = given.names, given.n_records
     wanted = base.column_set(columns)
     check_columns(wanted, names, "columns")
     base.check_records(n_records)

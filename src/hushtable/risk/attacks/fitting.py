@@ -20,12 +20,12 @@ from hushtable.claims import covered_by, listed_cells, published_cells, rules_of
 from hushtable.columns import SUPPRESSED, Column, ColumnSpec, from_texts, listed, read, whole_days
 from hushtable.errors import ColumnError, InputError, check_columns, check_type, with_hint
 from hushtable.hierarchy import Hierarchy, to_exact
-from hushtable.io import Frame, frames
+from hushtable.io import Frame
 from hushtable.kernels.candidates import LookedUp, Sought, count_candidates
 from hushtable.kernels.rows import ByteArray
 from hushtable.risk.tolerances import LARGEST, Amount, amount_of, on_axis, reach
 from hushtable.search import check_memory
-from hushtable.tables import Table
+from hushtable.tables import Table, opened
 
 __all__ = [
     "MOST_FEW",
@@ -89,7 +89,7 @@ def published(
     """Open a published table: a release, which knows its source and its cells, or a file or frame."""
     check_type(hierarchies, Mapping, "hierarchies", 'a mapping, as {"age": hierarchy}')
     if not isinstance(data, _Protected):
-        return PublishedTable(_opened(data).one_by_one(), specs or {}, hierarchies or {})
+        return PublishedTable(opened(data).frame().one_by_one(), specs or {}, hierarchies or {})
     edition, claim = data.edition, data.claim
     source = data.source.frame()
     kept = np.arange(source.n_rows) if edition.rows is None else edition.rows
@@ -105,10 +105,6 @@ def published(
     frame = edition.frame().one_by_one()
     assert frame.n_rows == len(rows)
     return PublishedTable(frame, told, meanings, source.one_by_one(), rows)
-
-
-def _opened(data: Any) -> Frame:
-    return data.frame() if isinstance(data, Table) else frames.read(data)
 
 
 def _counters(lengths: CountArray) -> CountArray:

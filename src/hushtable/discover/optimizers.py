@@ -1,0 +1,508 @@
+"""Searches for the column set of the highest objective: exact ones, walks from set to set, and populations.
+
+Every one is a small record of options with one method, ``search``, that asks an
+`Evaluator` for values in an order of its own. The evaluator remembers the best set
+and everything else: a search cannot return the wrong one.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import ClassVar, Final, Literal, Protocol, runtime_checkable
+
+import numpy as np
+
+from hushtable._types import BoolArray, FloatArray
+from hushtable.discover.evaluation import BudgetEnded, ObjectiveEvaluator
+from hushtable.discover.objective import Term
+from hushtable.errors import InputError, listed, with_hint
+
+__all__ = [
+    "METHODS",
+    "Annealing",
+    "BranchAndBound",
+    "Evolutionary",
+    "Exhaustive",
+    "Greedy",
+    "Optimizer",
+    "Pareto",
+    "Tabu",
+    "of",
+]
+
+
+@runtime_checkable
+class Optimizer(Protocol):
+    """A search and its options."""
+
+    name: ClassVar[str]
+
+    def search(self, evaluator: ObjectiveEvaluator, rng: np.random.Generator) -> float | None:
+        """Evaluate column sets; return a proven upper bound of the objective, None where nothing is proven."""
+        ...  # pragma: no cover - a protocol's body
+
+
+def _random_mask(n_columns: int, rng: np.random.Generator) -> int:
+    """Draw each column with a chance of a half; again where none was drawn."""
+    while True:
+        mask = sum(1 << j for j in np.flatnonzero(rng.integers(0, 2, n_columns)).tolist())
+        if mask:
+            return mask
+
+
+def _flips(mask: int, n_columns: int) -> list[int]:
+    """Return the sets of one column more or less, the empty one left out."""
+    return [mask ^ 1 << j for j in range(n_columns) if mask ^ 1 << j]
+
+
+def _check_counts(method: str, counts: Mapping[str, int]) -> None:
+    """Raise InputError where an option is not a whole number of at least 1."""
+    for name, count in counts.items():
+        if isinstance(count, bool) or not isinstance(count, int) or count < 1:
+            msg = with_hint(f"{method} was given {name} = {count!r}.", "it is a whole number of at least 1.")
+            raise InputError(msg)
+
+
+def _check_rates(method: str, rates: Mapping[str, float]) -> None:
+    """Raise InputError where an option is not within [0, 1]."""
+    for name, rate in rates.items():
+        if not 0 <= rate <= 1:
+            msg = with_hint(f"{method} was given {name} = {rate!r}.", "it lies between 0 and 1.")
+            raise InputError(msg)
+
+
+@dataclass(frozen=True, slots=True)
+class _EveryColumnSet:
+    """A search that evaluates every column set, so that its best value is its own bound."""
+
+    max_columns: int = 20
+
+    name: ClassVar[str]
+
+    def __post_init__(self) -> None:
+        _check_counts(self.name, {"max_columns": self.max_columns})
+
+    def search(self, evaluator: ObjectiveEvaluator, rng: np.random.Generator) -> float | None:
+        """Evaluate everything; the best value is its own bound."""
+        _check_size(self.name, evaluator.n_candidates, self.max_columns)
+        evaluator.everything()
+        return evaluator.best_value
+
+
+@dataclass(frozen=True, slots=True)
+class Exhaustive(_EveryColumnSet):
+    """Evaluate every column set.
+
+    Parameters
+    ----------
+    max_columns : int
+        The most candidates: there are 2^n - 1 sets of n columns.
+
+    Notes
+    -----
+    Objectives made of class sizes are computed in one walk through the lattice of
+    subsets, on all cores; others partition by partition, each refined from its parent's.
+    """
+
+    name: ClassVar[str] = "exhaustive"
+
+
+@dataclass(frozen=True, slots=True)
+class Pareto(_EveryColumnSet):
+    """Evaluate every column set, and return those that no other betters in every term.
+
+    Parameters
+    ----------
+    max_columns : int
+        The most candidates: there are 2^n - 1 sets of n columns.
+
+    Notes
+    -----
+    The criteria are the terms of the objective, each in the direction of its weight,
+    and the number of columns, fewer being better; see ``Selection.front``. For weighted
+    sums of terms the best set of the objective is on the front.
+    """
+
+    name: ClassVar[str] = "pareto"
+
+
+@dataclass(frozen=True, slots=True)
+class BranchAndBound:
+    """Decide column by column, and drop the branches that cannot hold the best set.
+
+    Notes
+    -----
+    For terms that adding a column never lowers, or never raises (`Term.trend`), and
+    the length penalty. Between the columns decided to be in and those not decided to
+    be out, such a term lies between its values for those two sets; the length penalty
+    is known for each number of columns. The widest columns are decided first, in
+    before out, after a greedy walk to have something to beat.
+    """
+
+    name: ClassVar[str] = "branch_and_bound"
+
+    def search(self, evaluator: ObjectiveEvaluator, rng: np.random.Generator) -> float | None:
+        """Search depth first; return the best value when done, else the bound of what is left."""
+        _check_bounded(evaluator)
+        everything = (1 << evaluator.n_candidates) - 1
+        widths = [evaluator.table.column(name).n_values for name in evaluator.columns]
+        order = sorted(range(len(widths)), key=lambda j: -widths[j])
+        stack = [(0, everything, 0, np.inf)]
+        try:
+            _climb(evaluator)
+            while stack:
+                chosen, allowed, depth, bound = stack[-1]
+                branches = []
+                if bound > evaluator.best_value and depth < len(order):
+                    bit = 1 << order[depth]
+                    halves = ((chosen, allowed & ~bit), (chosen | bit, allowed))
+                    branches = [(low, high, depth + 1, _bound(evaluator, low, high)) for low, high in halves if high]
+                # Only now: a budget that ends while the halves are bounded leaves the whole open.
+                stack[-1:] = branches
+        except BudgetEnded:
+            return max([evaluator.best_value, *(bound for *_, bound in stack)])
+        return evaluator.best_value
+
+
+def undominated(points: FloatArray) -> list[int]:
+    """Return the rows that no other row equals or exceeds everywhere and exceeds somewhere; of equal rows the first.
+
+    Parameters
+    ----------
+    points : ndarray of float64, shape (n_points, n_criteria)
+        Higher is better.
+
+    Notes
+    -----
+    The lexicographically highest row is never dominated; it removes what it dominates,
+    and so on: O(n_points x n_front).
+    """
+    order = np.lexsort((np.arange(len(points)), *(-column for column in points.T[::-1])))
+    left = points[order]
+    front = []
+    while len(left):
+        front.append(int(order[0]))
+        kept = (left > left[0]).any(axis=1)
+        order, left = order[kept], left[kept]
+    return front
+
+
+def _climb(evaluator: ObjectiveEvaluator) -> None:
+    """Add the column that helps most, until none is left: something to beat."""
+    mask = 0
+    for _ in range(evaluator.n_candidates):
+        more = [mask | 1 << j for j in range(evaluator.n_candidates) if not mask >> j & 1]
+        values = evaluator.values(more)
+        mask = more[int(np.argmax(values))]
+        evaluator.step([max(values)])
+
+
+def _bound(evaluator: ObjectiveEvaluator, chosen: int, allowed: int) -> float:
+    """Return an upper bound of the objective over the sets that hold ``chosen`` and lie within ``allowed``.
+
+    Both sets are evaluated on the way, which may raise BudgetEnded.
+    """
+    objective = evaluator.objective
+    few, many = evaluator.terms(chosen), evaluator.terms(allowed)
+    terms = objective.all_terms
+    highest = -np.inf
+    for n_chosen in range(max(chosen.bit_count(), 1), allowed.bit_count() + 1):
+        ends = [_ends(term, few[j], many[j], evaluator, n_chosen) for j, term in enumerate(terms)]
+        total = sum(term.weight * ends[j][1 if term.weight > 0 else 0] for j, term in enumerate(objective.terms))
+        if objective.divisor is not None:
+            low, high = (objective.divisor.weight * end for end in ends[-1])
+            total = total / (low if total > 0 else high)
+        highest = max(highest, total)
+    return float(highest)
+
+
+def _ends(term: Term, few: float, many: float, evaluator: ObjectiveEvaluator, n_chosen: int) -> tuple[float, float]:
+    if term.is_by_length:
+        value = float(evaluator.length_term(term, n_chosen))
+        return value, value
+    return min(few, many), max(few, many)
+
+
+def _check_bounded(evaluator: ObjectiveEvaluator) -> None:
+    loose = [term.label for term in evaluator.objective.all_terms if not (term.trend or term.is_by_length)]
+    divisor = evaluator.objective.divisor
+    if loose or (divisor is not None and divisor.weight < 0):
+        msg = with_hint(
+            f"branch and bound has no bound for {', '.join(loose) or 'a divisor below 0'}.",
+            "choose method='exhaustive', or terms that adding a column never lowers or never raises.",
+        )
+        raise InputError(msg)
+
+
+def _check_size(method: str, n_columns: int, most: int) -> None:
+    if n_columns > most:
+        msg = with_hint(
+            f"{method} over {n_columns} columns would evaluate 2^{n_columns} - 1 sets; max_columns is {most}.",
+            "name fewer in columns=, or choose method='branch_and_bound' or 'evolutionary'.",
+        )
+        raise InputError(msg)
+
+
+@dataclass(frozen=True, slots=True)
+class Greedy:
+    """Go to the best set of one column more or less, as long as that is better.
+
+    Parameters
+    ----------
+    start : {"empty", "random"}
+        No column, or the source's random half of them.
+    max_steps : int
+
+    Notes
+    -----
+    For separation alone, from the empty set, (1 - 1/e) of the best set of each size is
+    guaranteed (it is submodular: Nemhauser, Wolsey, Fisher, 1978); in general nothing is.
+    """
+
+    start: Literal["empty", "random"] = "empty"
+    max_steps: int = 1000
+
+    name: ClassVar[str] = "greedy"
+
+    def __post_init__(self) -> None:
+        _check_counts(self.name, {"max_steps": self.max_steps})
+        if self.start not in ("empty", "random"):
+            msg = with_hint(f"greedy was given start = {self.start!r}.", "choose 'empty' or 'random'.")
+            raise InputError(msg)
+
+    def search(self, evaluator: ObjectiveEvaluator, rng: np.random.Generator) -> float | None:
+        """Climb to a set that no flip of one column betters."""
+        n = evaluator.n_candidates
+        mask = _random_mask(n, rng) if self.start == "random" else 0
+        value = evaluator.value(mask) if mask else -math.inf
+        for _ in range(self.max_steps):
+            around = _flips(mask, n)
+            values = evaluator.values(around) or [-math.inf]
+            best = int(np.argmax(values))
+            if not values[best] > value:
+                break
+            mask, value = around[best], values[best]
+            evaluator.step([value])
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class Tabu:
+    """Go to the best set of one column more or less that was not visited lately, better or not.
+
+    Parameters
+    ----------
+    max_steps : int
+    tenure : int
+        How many of the last sets may not be visited again.
+
+    Notes
+    -----
+    Glover, 1986; the source's options, from a random start.
+    """
+
+    max_steps: int = 100
+    tenure: int = 10
+
+    name: ClassVar[str] = "tabu"
+
+    def __post_init__(self) -> None:
+        _check_counts(self.name, {"max_steps": self.max_steps, "tenure": self.tenure})
+
+    def search(self, evaluator: ObjectiveEvaluator, rng: np.random.Generator) -> float | None:
+        """Walk until the steps are used up, or every set around was visited lately."""
+        mask = _random_mask(evaluator.n_candidates, rng)
+        evaluator.step([evaluator.value(mask)])
+        visited = deque([mask], maxlen=self.tenure)
+        for _ in range(self.max_steps):
+            around = [each for each in _flips(mask, evaluator.n_candidates) if each not in visited]
+            if not around:
+                break
+            values = evaluator.values(around)
+            best = int(np.argmax(values))
+            mask = around[best]
+            visited.append(mask)
+            evaluator.step([values[best]])
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class Annealing:
+    """Flip one column at random; accept what is worse by a chance that falls with the temperature.
+
+    Parameters
+    ----------
+    max_steps : int
+    temperature : float
+        Above 0, at the start, in the units of the objective.
+    cooling : float
+        In [0, 1]: the factor by which the temperature falls every step.
+
+    Notes
+    -----
+    Kirkpatrick, Gelatt, Vecchi, 1983. The source starts at 10 and takes 100 steps,
+    which for objectives that differ by about 1 is a random walk; here the walk is long
+    enough to cool down. The temperature belongs to a run, not to the options: a
+    second run is the same as the first.
+    """
+
+    max_steps: int = 2000
+    temperature: float = 1.0
+    cooling: float = 0.995
+
+    name: ClassVar[str] = "annealing"
+
+    def __post_init__(self) -> None:
+        _check_counts(self.name, {"max_steps": self.max_steps})
+        _check_rates(self.name, {"cooling": self.cooling})
+        if not self.temperature > 0:
+            msg = with_hint(f"annealing was given temperature = {self.temperature!r}.", "it is a number above 0.")
+            raise InputError(msg)
+
+    def search(self, evaluator: ObjectiveEvaluator, rng: np.random.Generator) -> float | None:
+        """Walk until the steps are used up."""
+        mask = _random_mask(evaluator.n_candidates, rng)
+        value = evaluator.value(mask)
+        temperature = self.temperature
+        for _ in range(self.max_steps):
+            evaluator.step([value])
+            other = mask ^ 1 << int(rng.integers(evaluator.n_candidates))
+            if other:
+                theirs = evaluator.value(other)
+                # A temperature that cooled down to 0 accepts nothing worse.
+                if theirs > value or rng.random() < math.exp((theirs - value) / max(temperature, 1e-300)):
+                    mask, value = other, theirs
+            temperature *= self.cooling
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class Evolutionary:
+    """Select by tournament, cross at one point, flip bits, keep the elite.
+
+    Parameters
+    ----------
+    population : int
+        Column sets of a generation, at least 2.
+    generations : int
+    mutation_rate : float
+        The chance of each column to be flipped.
+    crossover_rate : float
+        The chance of a pair to be crossed.
+    elite : int
+        How many of the best go into the next generation unchanged.
+    tournament : int
+        How many are drawn to find one parent.
+    adaptive : bool
+        After a generation that is better than the one before, mutate a hundredth less
+        and cross a hundredth more, else the reverse; both stay within [0.01, 1].
+
+    Notes
+    -----
+    Operators and options of Simões et al., section 5.2 and their listing 1. The gains
+    of a term over the previous best set, which their fitness also holds, are left out:
+    a set's value would depend on when it was found. A set without columns is replaced
+    by a random one.
+    """
+
+    population: int = 50
+    generations: int = 30
+    mutation_rate: float = 0.2
+    crossover_rate: float = 0.3
+    elite: int = 1
+    tournament: int = 5
+    adaptive: bool = True
+
+    name: ClassVar[str] = "evolutionary"
+
+    def __post_init__(self) -> None:
+        _check_counts(
+            self.name,
+            {"generations": self.generations, "population": self.population, "tournament": self.tournament},
+        )
+        _check_rates(self.name, {"mutation_rate": self.mutation_rate, "crossover_rate": self.crossover_rate})
+        if not 0 <= self.elite < self.population:
+            msg = with_hint(
+                f"evolutionary was given elite = {self.elite!r} of a population of {self.population}.",
+                "keep fewer than there are.",
+            )
+            raise InputError(msg)
+
+    def search(self, evaluator: ObjectiveEvaluator, rng: np.random.Generator) -> float | None:
+        """Breed generation by generation."""
+        n = evaluator.n_candidates
+        mutation, crossover = self.mutation_rate, self.crossover_rate
+        people = np.array([_unpacked(_random_mask(n, rng), n) for _ in range(self.population)])
+        values = self._judged(evaluator, people)
+        for _ in range(self.generations):
+            best_before = values.max()
+            children = self._bred(people, values, mutation, crossover, rng)
+            elite = np.argsort(-values, kind="stable")[: self.elite]
+            people = np.concatenate([people[elite], children[: self.population - self.elite]])
+            values = self._judged(evaluator, people)
+            if self.adaptive:
+                shift = 0.99 if values.max() > best_before else 1.01
+                mutation = float(np.clip(mutation * shift, 0.01, 1))
+                crossover = float(np.clip(crossover / shift, 0.01, 1))
+        return None
+
+    def _judged(self, evaluator: ObjectiveEvaluator, people: BoolArray) -> FloatArray:
+        """Return the objective of every member, in the members' order."""
+        values = evaluator.values([_packed(member) for member in people])
+        evaluator.step(values)
+        return np.array(values)
+
+    def _bred(
+        self, people: BoolArray, values: FloatArray, mutation: float, crossover: float, rng: np.random.Generator
+    ) -> BoolArray:
+        size, n = people.shape
+        drawn = rng.integers(0, size, (size + size % 2, self.tournament))
+        parents = people[drawn[np.arange(len(drawn)), values[drawn].argmax(axis=1)]]
+        children = parents.copy()
+        for i in range(0, len(children), 2):
+            if n > 1 and rng.random() < crossover:
+                point = int(rng.integers(1, n))
+                children[i, point:], children[i + 1, point:] = parents[i + 1, point:], parents[i, point:]
+        children ^= rng.random(children.shape) < mutation
+        for child in children:
+            if not child.any():
+                child[:] = _unpacked(_random_mask(n, rng), n)
+        return np.asarray(children)
+
+
+def _packed(member: BoolArray) -> int:
+    return sum(1 << j for j in np.flatnonzero(member).tolist())
+
+
+def _unpacked(mask: int, n_columns: int) -> BoolArray:
+    return np.array([mask >> j & 1 for j in range(n_columns)], dtype=bool)
+
+
+METHODS: Final[Mapping[str, type[Optimizer]]] = MappingProxyType(
+    {
+        "exhaustive": Exhaustive,
+        "branch_and_bound": BranchAndBound,
+        "pareto": Pareto,
+        "greedy": Greedy,
+        "tabu": Tabu,
+        "annealing": Annealing,
+        "evolutionary": Evolutionary,
+    }
+)
+
+
+def of(method: str | Optimizer) -> Optimizer:
+    """Return a search by its name, with its default options, or the one given."""
+    if isinstance(method, str):
+        if method not in METHODS:
+            msg = with_hint(f"unknown method {method!r}.", f"the methods are {listed(METHODS)}.")
+            raise InputError(msg)
+        return METHODS[method]()
+    if not isinstance(method, Optimizer):
+        msg = with_hint(f"a method of type {type(method).__name__}.", f"pass one of {listed(METHODS)}, or its options.")
+        raise InputError(msg)
+    return method
