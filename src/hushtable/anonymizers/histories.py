@@ -230,6 +230,9 @@ def _shares(crowd: _Crowd, held: FloatArray, is_set: BoolArray) -> FloatArray:
 def _starts(crowd: _Crowd, problem: Problem) -> list[_HistoryGroups]:
     """Return the groups to begin with that leave out no more than may be suppressed."""
     judge, k = problem.judge, problem.judge.min_size
+    if not any(map(len, crowd.rows)):
+        msg = f"none of {problem.table.n_records:,} records says whose it is, so that no person is there to group."
+        raise InfeasibleError(with_hint(msg, "name the column of the person, or leave the method out."))
     most = problem.most_suppressed - crowd.n_nobodys
     n_records = np.array([len(rows) for rows in crowd.rows])
     by_cuts = _cut(_features(crowd, n_records), n_records, k)
