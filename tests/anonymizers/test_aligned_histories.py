@@ -318,7 +318,14 @@ def test_a_record_of_nobody_that_is_left_out_is_not_published_with_stars():
 
 
 def test_records_that_are_all_nobodys_have_no_histories():
-    table = pl.DataFrame({"age": [1, 2], "who": [None, None]}, schema_overrides={"who": pl.Int64})
-    asked = {"quasi_identifiers": ["age"], "models": [ht.KAnonymity(1)], "person": "who", "identifiers": ["who"]}
+    table = pl.DataFrame(
+        {"age": [1, 2], "who": [None, None], "ill": ["flu", "gout"]}, schema_overrides={"who": pl.Int64}
+    )
+    asked = {
+        "quasi_identifiers": ["age"],
+        "models": [ht.TCloseness(0.9, "ill")],
+        "person": "who",
+        "identifiers": ["who"],
+    }
     with pytest.raises(ht.InfeasibleError, match="none of 2 records says whose it is"):
         ht.anonymize(table, **asked, method="histories", suppression_limit=1.0)
