@@ -59,7 +59,7 @@ class ExposureLimit:
         The most records that may name people in a kept column; see `hushtable.discover.prose`.
     linked : float
         In [0, 1]: the share of the persons looked at who may be found by several of their records, where a published
-        column links these; see `hushtable.claims.linked`.
+        column links these; see `hushtable.claims.histories`.
     """
 
     columns: int = 2

@@ -1,6 +1,4 @@
-from .document import Report as Report, report_paths as report_paths
-from .reports import report as report
-from .sections import (
+from .document import (
     Answers as Answers,
     Block as Block,
     Chart as Chart,
@@ -9,7 +7,10 @@ from .sections import (
     Paragraph as Paragraph,
     Points as Points,
     Quantity as Quantity,
+    Report as Report,
     Section as Section,
     Table as Table,
+    report_paths as report_paths,
     shown as shown,
 )
+from .reports import report as report

@@ -1,10 +1,20 @@
-from .assessment import RiskAssessment as RiskAssessment
-from .attacks.attack import Attack as Attack, Attacks as Attacks, Tries as Tries, beyond as beyond
-from .attacks.attribution import rapid as rapid, tcap as tcap
+from .assessment import (
+    RiskAssessment as RiskAssessment,
+    record_bands as record_bands,
+    size_bands as size_bands,
+    stair as stair,
+)
+from .attacks.attack import (
+    Attack as Attack,
+    Attacks as Attacks,
+    PrivacyFigure as PrivacyFigure,
+    Tries as Tries,
+    beyond as beyond,
+)
 from .attacks.distances import dcr as dcr, nndr as nndr
 from .attacks.few_records import Unicity as Unicity, unicity as unicity
-from .attacks.figure import PrivacyFigure as PrivacyFigure
-from .attacks.guesses import inference as inference
+from .attacks.inference import inference as inference, rapid as rapid, tcap as tcap
+from .attacks.linkability import linkability as linkability
 from .attacks.linking import (
     JoinRisk as JoinRisk,
     Linked as Linked,
@@ -12,15 +22,13 @@ from .attacks.linking import (
     join_risk as join_risk,
     link as link,
 )
-from .attacks.links import linkability as linkability
 from .attacks.own_release import (
     OwnAttack as OwnAttack,
     OwnAttacks as OwnAttacks,
     attack_release as attack_release,
     attack_written as attack_written,
 )
-from .attacks.queries import singling_out as singling_out
-from .bands import record_bands as record_bands, size_bands as size_bands, stair as stair
+from .attacks.singling_out import singling_out as singling_out
 from .keys import Keys as Keys, minimal_keys as minimal_keys
 from .mpuccs import Mpuccs as Mpuccs, encoded as encoded
 from .petsard import PETSARD_UNITS as PETSARD_UNITS, PetsardMpuccs as PetsardMpuccs, petsard_mpuccs as petsard_mpuccs
