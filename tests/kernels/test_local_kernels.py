@@ -10,7 +10,7 @@ import hushtable as ht
 from hushtable.anonymizers import Problem, local_pricing, local_recoding
 from hushtable.anonymizers.judging import Judge
 from hushtable.hierarchy import Hierarchy
-from hushtable.kernels import annealing as steps, class_costs, neighbours as rings, unplaced as levels
+from hushtable.kernels import annealing as steps, class_costs, neighbours as rings, rollup as levels
 from hushtable.search.budget import Clock
 from twins import naive_local as naive
 

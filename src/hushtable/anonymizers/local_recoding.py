@@ -21,7 +21,7 @@ from hushtable.anonymizers.method import Found, Offers, Problem
 from hushtable.anonymizers.mondrian import Mondrian
 from hushtable.errors import check_whole
 from hushtable.hierarchy import Hierarchy
-from hushtable.kernels import annealing, class_costs, unplaced
+from hushtable.kernels import annealing, class_costs, rollup
 from hushtable.kernels.annealing import run
 from hushtable.kernels.class_costs import CostedClasses
 from hushtable.kernels.regroup import Check
@@ -148,7 +148,7 @@ def _cheapest(
     n_slots = 1 << int(2 * len(rest.rows)).bit_length()
     keys, held = np.empty(n_slots, dtype=np.uint64), np.empty(n_slots, dtype=np.int64)
     first, slots, after = (np.empty(n, dtype=np.int32) for n in (n_slots, len(rest.rows), len(rest.rows)))
-    groups = unplaced.Groups(rest.rows, slots, held, asked.offsets, asked.records, first, after)
+    groups = rollup.Groups(rest.rows, slots, held, asked.offsets, asked.records, first, after)
     min_size = asked.check.min_size
     for number in np.argsort(costs, axis=None, kind="stable").tolist():
         levels = np.unravel_index(number, fails.shape)
@@ -157,9 +157,9 @@ def _cheapest(
         if clock.left <= 0:
             return None
         of_columns = starts + np.array(levels)
-        n_kept = unplaced.roll_up(rest.nodes, of_columns, rest.counts, min_size, keys, held, slots)
+        n_kept = rollup.roll_up(rest.nodes, of_columns, rest.counts, min_size, keys, held, slots)
         if n_kept >= least and asked.check.judged is not None:
-            n_kept = unplaced.judge_groups(groups, asked.check.judged, min_size)
+            n_kept = rollup.judge_groups(groups, asked.check.judged, min_size)
         if n_kept >= least:
             return np.where(held[slots] >= min_size, slots, -1).astype(np.int32)
         # Models that only wider classes may fail would not have it marked; what is found passes all the same.

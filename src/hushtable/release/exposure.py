@@ -26,7 +26,7 @@ from hushtable.discover import Determined, Named, enough_rows, find_determined, 
 from hushtable.errors import ColumnError, ExposureError, InputError, check_whole, listed, with_hint
 from hushtable.io import Frame
 from hushtable.kernels import group
-from hushtable.kernels.histogram import class_ranges
+from hushtable.kernels.class_profile import class_ranges
 from hushtable.search import Budget
 from hushtable.tables import FEWEST_RECORDS, Table, lattice, partitions
 

@@ -17,7 +17,7 @@ import numpy as np
 from hushtable._types import CodeArray, CountArray, FloatArray
 from hushtable.columns import ColumnSpec, escaped, finite
 from hushtable.errors import ColumnError, InputError, check_columns, check_whole, names_in, with_hint
-from hushtable.kernels.mixed_neighbours import nearest_rows
+from hushtable.kernels.neighbours import nearest_rows
 from hushtable.risk.assessment import percent
 from hushtable.risk.intervals import clipped, excess_risk, wilson
 from hushtable.risk.mpuccs import encoded

@@ -14,7 +14,7 @@ from scipy import optimize, stats
 from hushtable._types import CodeArray, CountArray, FloatArray
 from hushtable.columns import ColumnSpec
 from hushtable.errors import InputError, check_whole, with_hint
-from hushtable.kernels.predicates import count_matches
+from hushtable.kernels.candidates import count_matches
 from hushtable.risk.attacks.attack import Attack, Coded, Tries, coded, generator
 from hushtable.tables import JointRows
 
