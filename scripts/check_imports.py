@@ -84,7 +84,7 @@ ALLOWED = {
     },
     "rich": {"cli/terminal.py"},
     "matplotlib": {"cli/demo.py", "plots/style.py"},
-    "sklearn": {"quality/prediction.py", "risk/attacks/inference.py", "sklearn.py"},
+    "sklearn": {"quality/prediction.py", "risk/attacks/guesses.py", "sklearn.py"},
 }
 
 

@@ -16,9 +16,9 @@ MANY_PARAMETERS = {
     *("claims/verifying.py: verify", "policy/protecting.py: anonymize", "release/release.py: Release.write"),
     "policy/comparing.py: compare",
     *("risk/assess.py: assess", "risk/keys.py: minimal_keys", "risk/mpuccs.py: mpuccs"),
-    *("risk/attacks/few_records.py: unicity", "risk/attacks/inference.py: inference", "risk/attacks/linking.py: link"),
+    *("risk/attacks/few_records.py: unicity", "risk/attacks/guesses.py: inference", "risk/attacks/linking.py: link"),
     *(
-        "risk/attacks/singling_out.py: singling_out",
+        "risk/attacks/queries.py: singling_out",
         "risk/petsard.py: petsard_mpuccs",
         "risk/uniques.py: minimal_uniques",
     ),

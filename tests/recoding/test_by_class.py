@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from hushtable.anonymizers import Mondrian, protecting
+from hushtable.anonymizers import Mondrian, publish
 from hushtable.errors import InputError
 from hushtable.hierarchy import Hierarchy
 from hushtable.models import KAnonymity
@@ -62,7 +62,7 @@ def recoding_of(table, style, labels):
     partition = Partition.from_labels(labels, int(labels.max()) + 1, table.counts)
     readable = Lists(3, 30) if style == "readable" else None
     axes = lay_out(table, table.names, ladders, {} if readable else {"pay": 0.5}, readable)
-    return protecting.from_classes(table, partition, axes, style)
+    return publish.from_classes(table, partition, axes, style)
 
 
 def n_classes_of(recoding):
@@ -101,12 +101,12 @@ def drawn(rows, style, random):
 
 def test_the_styles_make_every_kind_of_cells():
     rng = np.random.default_rng(0)
-    made = [recoding_of(table_of(SOME), style, rng.integers(0, 8, len(SOME))) for style in protecting.STYLES]
+    made = [recoding_of(table_of(SOME), style, rng.integers(0, 8, len(SOME))) for style in publish.STYLES]
     # Cells that are written out are those of new rows, which no search makes.
     assert {type(cell) for recoding in made for cell in recoding.cells} == set(get_args(Cells)) - {Written}
 
 
-@pytest.mark.parametrize("style", protecting.STYLES)
+@pytest.mark.parametrize("style", publish.STYLES)
 @settings(max_examples=draws(60), deadline=None)
 @given(ROWS, st.randoms(use_true_random=False))
 def test_parts_put_together_are_the_whole(style, rows, random):
@@ -121,7 +121,7 @@ def test_parts_put_together_are_the_whole(style, rows, random):
     assert shares == pytest.approx(whole.shares(), abs=1e-12)
 
 
-@pytest.mark.parametrize("style", protecting.STYLES)
+@pytest.mark.parametrize("style", publish.STYLES)
 @settings(max_examples=draws(30), deadline=None)
 @given(ROWS, st.randoms(use_true_random=False))
 def test_classes_are_taken_in_any_order_or_where_they_are_marked(style, rows, random):
@@ -133,7 +133,7 @@ def test_classes_are_taken_in_any_order_or_where_they_are_marked(style, rows, ra
 
 
 @pytest.mark.parametrize("protocol", range(2, pickle.HIGHEST_PROTOCOL + 1))
-@pytest.mark.parametrize("style", protecting.STYLES)
+@pytest.mark.parametrize("style", publish.STYLES)
 def test_a_recoding_pickles(style, protocol):
     whole = recoding_of(table_of(SOME), style, np.arange(len(SOME)) // 3)
     again = pickle.loads(pickle.dumps(whole, protocol))

@@ -5,7 +5,7 @@ import itertools
 import pytest
 from hypothesis import given, strategies as st
 
-from hushtable.risk.assessment import record_bands, size_bands
+from hushtable.risk.bands import record_bands, size_bands
 
 SIZES = st.dictionaries(st.integers(1, 3000), st.integers(0, 50), max_size=12)
 

@@ -1,4 +1,11 @@
-"""What is no error of the package: which it is, and what to do, in one line."""
+"""The command: arguments to verbs to exit codes; no arithmetic.
+
+Exit codes: 0 done, 1 the answer is no, 2 wrong input or arguments, 3 infeasible, 70 a fault of ours or the end of
+memory or disk.
+Figures, names and positions are printed, never a cell of the data unless asked; of small releases by minimal
+generalization also the published table.
+What is no error of the package is told in one line: which it is, and what to do.
+"""
 
 from __future__ import annotations
 

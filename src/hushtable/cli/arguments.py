@@ -1,4 +1,7 @@
-"""--fail-above: figures against limits, for pipelines. A figure that is not known to be at most its limit fails."""
+"""Arguments that several commands take, and what becomes of them.
+
+--fail-above: figures against limits, for pipelines. A figure that is not known to be at most its limit fails.
+"""
 
 from __future__ import annotations
 

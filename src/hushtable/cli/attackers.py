@@ -1,4 +1,4 @@
-"""attack: what a synthetic table gives away, under WP29's three headings."""
+"""attack, unicity, link, join-risk, attack-release: whom others find by what they know roughly, or have besides."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""anonymize, where the rows of the input are not read into memory."""
+"""anonymize, verify: from a file to a release that holds what its policy asks; also where rows stay out of memory."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ def run(
 ) -> None:
     """Carry out a pipeline: load, split, synthesize or protect, evaluate, report."""
     use_threads(threads)
-    from hushtable.pipeline import Pipeline, results
+    from hushtable.pipeline import Pipeline, store
 
     if report is not None:
         check_report(report, [file], force=force)
@@ -71,7 +71,7 @@ def run(
     )
     if clean:
         # Whatever the file says: it may be broken by now.
-        say("Removed what was kept." if results.clean(file.parent / results.FOLDER) else "Nothing was kept.")
+        say("Removed what was kept." if store.clean(file.parent / store.FOLDER) else "Nothing was kept.")
         return
     pipeline = Pipeline.read(file)
     if report is not None:

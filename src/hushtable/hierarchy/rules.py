@@ -1,4 +1,15 @@
-"""Top and bottom coding: one group for all that lies beyond an end, and round steps between the ends."""
+"""Rules: ladders that follow from the values of a column, complete whatever the values are.
+
+A rule is a few numbers, so that it can be written in a policy and compared there.
+It becomes a hierarchy once it meets a column: see `hushtable.hierarchy.Hierarchy.build`.
+
+Dictionaries: hierarchies of values that everyone knows, such as countries; data files with their origin on top.
+
+A file has lines of values with commas between them, a tab, and their labels from fine to coarse. Case, accents and
+marks of values do not count.
+
+Top and bottom coding: one group for all that lies beyond an end, and round steps between the ends.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Evaluators that learn from the synthetic records and from the people, and compare on people who were kept out."""
+"""Evaluators: what is asked of a table that was synthesized or protected. An open registry: see `EVALUATORS`.
+
+Some learn from the synthetic records and from the people, and are compared on people who were kept out.
+"""
 
 from __future__ import annotations
 

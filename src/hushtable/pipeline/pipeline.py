@@ -34,13 +34,13 @@ from typing import Any, Final
 from hushtable.columns import escaped
 from hushtable.errors import HushError, InputError, PipelineError, listed, names_in, nearest, with_hint
 from hushtable.io import drafts, frames
-from hushtable.pipeline import reports, results, steps
+from hushtable.pipeline import reports, steps, store
 from hushtable.pipeline.cleaning import Cleaning
 from hushtable.pipeline.evaluators import Evaluator, LeftOut
 from hushtable.pipeline.modules import GRANULARITIES, Executor, Releasing, SaveData, SaveReport, SaveTiming
 from hushtable.pipeline.reading import STEPS, experiments_of
 from hushtable.pipeline.reports import ReportNaming, Timing
-from hushtable.pipeline.results import Columns, Evaluation, Store, Tables
+from hushtable.pipeline.results import Columns, Evaluation, Tables
 from hushtable.pipeline.steps import Branch, Doing, Step, key_of, looked_at, made, product, seed_of
 from hushtable.policy import Record, plain_yaml
 
@@ -117,7 +117,7 @@ class _Done:
 def carried_out(
     pipeline: Pipeline,
     out: Path,
-    kept: Store,
+    kept: store.Store,
     tell: Callable[[str], None],
     *,
     overwrite: bool,
@@ -496,13 +496,13 @@ class Pipeline:
     def plan(self, *, cache: bool = True) -> list[tuple[Step, bool]]:
         """Return every step, and whether a result is kept that a run would use again."""
         self._check()
-        kept = results.Store(self._store if cache else None)
+        kept = store.Store(self._store if cache else None)
         found = self.keys()
         return [(step, kept.find(found[step.path]) is not None) for step in self.steps]
 
     def clean(self) -> bool:
         """Remove what is kept between runs; say whether there was anything."""
-        return results.clean(self._store)
+        return store.clean(self._store)
 
     def run(
         self,
@@ -543,7 +543,7 @@ class Pipeline:
         """
         self._check()
         missing = self.missing(names_in(allow_missing, "allow_missing"))
-        with results.Store(self._store if cache else None, fresh=fresh) as kept:
+        with store.Store(self._store if cache else None, fresh=fresh) as kept:
             say = tell or (lambda line: None)
             return carried_out(self, Path(out), kept, say, overwrite=overwrite, missing=missing)
 
@@ -555,7 +555,7 @@ class Pipeline:
 
     @property
     def _store(self) -> Path:
-        return self.folder / results.FOLDER
+        return self.folder / store.FOLDER
 
     def wanted(self, step: Step) -> list[str]:
         """Return the granularities that reporters ask of a step."""

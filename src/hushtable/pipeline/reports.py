@@ -1,4 +1,7 @@
-"""The files of a run, written together at its end, or not at all; inside its output folder, or not at all."""
+"""What reporters write: tables, reports of every granularity, timings; and the names of the files.
+
+The files of a run are written together at its end, or not at all, and inside its output folder.
+"""
 
 from __future__ import annotations
 

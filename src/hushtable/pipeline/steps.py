@@ -1,4 +1,9 @@
-"""The product of experiments: every step with its path, its seed, and the key under which its result is kept."""
+"""What each module does: a function from the tables before it to the tables after it.
+
+Tables that a pipeline's file names: read once, with what the file says of their columns.
+
+The product of experiments: every step with its path, its seed, and the key under which its result is kept.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +39,8 @@ from hushtable.pipeline.modules import (
     Synthesis,
 )
 from hushtable.pipeline.reading import validated
-from hushtable.pipeline.results import Evaluation, NamedFiles, Store, Tables
+from hushtable.pipeline.results import Evaluation, NamedFiles, Tables
+from hushtable.pipeline.store import Store
 from hushtable.policy import Policy, Record, plain_yaml
 from hushtable.quality import describe
 from hushtable.release import codebook_paths, manifest, sha256

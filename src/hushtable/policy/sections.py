@@ -1,4 +1,7 @@
-"""Records that people write as YAML: frozen, strict, and every fault of one with its line and what is allowed."""
+"""The parts of a policy, and how its entries are read.
+
+Records that people write as YAML: frozen, strict, and every fault of one with its line and what is allowed.
+"""
 
 from __future__ import annotations
 

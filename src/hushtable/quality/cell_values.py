@@ -15,6 +15,11 @@ a missing cell                      the missing value
 
 Where open cells end, whoever has the release alone can tell as well. Columns that are kept as they are stand for
 themselves.
+
+A column whose cells stand for several values each, as arrays: how its mass lies, and how far two of them are apart.
+
+A column of numbers or dates lies on a line: whole numbers and days one by one, others without a gap. Of a category,
+the values' codes are its places. A cell is made of runs of places, and its records are spread evenly over each.
 """
 
 from __future__ import annotations

@@ -1,4 +1,8 @@
-"""What a report is made of: sections of plain data, which a page, a terminal and a file of JSON show alike."""
+"""A report: sections that a page, a terminal and a file of JSON show alike.
+
+The page is one file of HTML: no script, nothing fetched, everything escaped. Its charts are SVG that takes its colours
+from the page.
+"""
 
 from __future__ import annotations
 

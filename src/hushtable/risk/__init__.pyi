@@ -1,9 +1,4 @@
-from .assessment import (
-    RiskAssessment as RiskAssessment,
-    record_bands as record_bands,
-    size_bands as size_bands,
-    stair as stair,
-)
+from .assessment import RiskAssessment as RiskAssessment
 from .attacks.attack import (
     Attack as Attack,
     Attacks as Attacks,
@@ -13,8 +8,7 @@ from .attacks.attack import (
 )
 from .attacks.distances import dcr as dcr, nndr as nndr
 from .attacks.few_records import Unicity as Unicity, unicity as unicity
-from .attacks.inference import inference as inference, rapid as rapid, tcap as tcap
-from .attacks.linkability import linkability as linkability
+from .attacks.guesses import inference as inference, rapid as rapid, tcap as tcap
 from .attacks.linking import (
     JoinRisk as JoinRisk,
     Linked as Linked,
@@ -22,13 +16,15 @@ from .attacks.linking import (
     join_risk as join_risk,
     link as link,
 )
+from .attacks.links import linkability as linkability
 from .attacks.own_release import (
     OwnAttack as OwnAttack,
     OwnAttacks as OwnAttacks,
     attack_release as attack_release,
     attack_written as attack_written,
 )
-from .attacks.singling_out import singling_out as singling_out
+from .attacks.queries import singling_out as singling_out
+from .bands import record_bands as record_bands, size_bands as size_bands, stair as stair
 from .keys import Keys as Keys, minimal_keys as minimal_keys
 from .mpuccs import Mpuccs as Mpuccs, encoded as encoded
 from .petsard import PETSARD_UNITS as PETSARD_UNITS, PetsardMpuccs as PetsardMpuccs, petsard_mpuccs as petsard_mpuccs

@@ -1,14 +1,12 @@
 """What an assessment of risk holds: figures of a table, and what frames show of its records.
 
-Classes are shown by bands of their size: 1, 2, 3 to 4, 5 to 9, 10 to 19, 20 to 49, 50 to 99 and so on.
+A risk assessment in words: one sentence that does not take a unique record for a unique person, and what to mind.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field, fields, is_dataclass
-from itertools import accumulate, chain, count, pairwise
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 import numpy as np
@@ -18,115 +16,14 @@ from hushtable.columns import escaped
 from hushtable.errors import InputError, with_hint
 from hushtable.io import frames
 from hushtable.plots import charts
+from hushtable.risk.bands import record_bands, stair
 from hushtable.risk.counted import Homogeneity, HouseholdRisk
 from hushtable.risk.hipaa import SafeHarborFinding
 
 if TYPE_CHECKING:
     from hushtable.risk.population import Estimate
 
-__all__ = [
-    "AttackRisk",
-    "Records",
-    "RiskAssessment",
-    "headline",
-    "notes",
-    "percent",
-    "record_bands",
-    "size_bands",
-    "stair",
-]
-
-
-def size_bands(*sizes: Mapping[int, int]) -> tuple[tuple[str, ...], tuple[tuple[int, ...], ...]]:
-    """Return bands of class sizes, the same for all tables, and the records that each table has in them.
-
-    Parameters
-    ----------
-    *sizes : mapping of size to int
-        How many classes there are of every size, as ``RiskAssessment.class_sizes`` has it.
-
-    Returns
-    -------
-    tuple of str, tuple of tuple of int
-        The names of the bands, from 1 up to the largest class of any table, and for each table the records in each.
-        Classes of size 0 hold no record and have no band.
-
-    Examples
-    --------
-    >>> size_bands({1: 3, 4: 2}, {12: 1})
-    (('1', '2', '3 to 4', '5 to 9', '10 to 19'), ((3, 0, 8, 0, 0), (0, 0, 0, 0, 12)))
-    """
-    return record_bands(*({size: size * n for size, n in each.items() if size > 0} for each in sizes))
-
-
-def record_bands(*records: Mapping[int, int]) -> tuple[tuple[str, ...], tuple[tuple[int, ...], ...]]:
-    """Return the same of tables whose records are known by the size of their class, which may count something else.
-
-    Parameters
-    ----------
-    *records : mapping of size to int
-        How many records lie in classes of every size, from 0 on: a class may hold nobody that is counted.
-
-    Examples
-    --------
-    >>> record_bands({0: 2, 1: 3, 2: 5})
-    (('0', '1', '2'), ((2, 3, 5),))
-    """
-    found = [size for each in records for size, n in each.items() if n]
-    if not found:
-        return (), ((),) * len(records)
-    starts = list(_starts(max(found)))
-    if min(found) > 0:
-        del starts[0]
-    # The start of the band behind the last one ends the last.
-    names = tuple(_name(low, high - 1) for low, high in pairwise(starts))
-    filled = [[0] * len(names) for _ in records]
-    for counts, each in zip(filled, records, strict=True):
-        for size, n in each.items():
-            if n:
-                counts[bisect_right(starts, size) - 1] += n
-    return names, tuple(map(tuple, filled))
-
-
-def stair(*records: Mapping[int, int]) -> tuple[tuple[int, ...], tuple[tuple[float, ...], ...]]:
-    """Return the share of the records in classes smaller than k, for each of several tables: exact for every k.
-
-    Parameters
-    ----------
-    *records : mapping of size to int
-        How many records lie in classes of every size, from 0 on.
-
-    Returns
-    -------
-    tuple of int, tuple of tuple of float
-        Every k at which a share rises, from 1 on, and for each table the share in [0, 1] from that k up to the next.
-
-    Examples
-    --------
-    >>> stair({1: 3, 4: 9})
-    ((1, 2, 5), ((0.0, 0.25, 1.0),))
-    """
-    sizes = sorted({size for each in records for size, n in each.items() if n})
-    # Just above each size the records of that size are in classes smaller than k.
-    steps = sorted({1, *(size + 1 for size in sizes)})
-    shares = []
-    for each in records:
-        below = accumulate(each.get(k - 1, 0) for k in steps)
-        total = max(1, sum(each.values()))
-        shares.append(tuple(n / total for n in below))
-    return tuple(steps), tuple(shares)
-
-
-def _starts(largest: int) -> Iterator[int]:
-    """Yield where bands start, from 0, up to the first start past a size."""
-    for start in chain((0, 1, 2, 3), (step * 10**power for power in count() for step in (5, 10, 20))):
-        yield start
-        if start > largest:
-            return
-
-
-def _name(low: int, high: int) -> str:
-    return f"{low:,}" if low == high else f"{low:,} to {high:,}"
+__all__ = ["AttackRisk", "Records", "RiskAssessment", "headline", "notes", "percent"]
 
 
 def headline(risk: RiskAssessment) -> str:

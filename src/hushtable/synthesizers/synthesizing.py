@@ -1,4 +1,6 @@
-"""The synthesizers that are here, by name, and what one has to be.
+"""Synthesizing: new records that are alike in the aggregate. Never called protected; its measure is `mpuccs`.
+
+The synthesizers that are here, by name, and what one has to be.
 
 Synthesizers of other packages: the installed entry points of the group ``hushtable.synthesizers``.
 """
