@@ -367,7 +367,7 @@ class LocalRecoding:
     seed: int = 0
 
     name: ClassVar[str] = "local_recoding"
-    offers: ClassVar[Offers] = Offers(
+    offers = Offers(
         losses=("ncp", "arx_loss"), parts_equal_records=True, keeps_apart=False, merges_classes=True
     )
 
