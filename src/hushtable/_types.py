@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
-from typing import Any, Final, Literal, TypeVar
+from typing import Any, Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from typing_extensions import TypeVar
 
 __all__ = ["BoolArray", "CodeArray", "CountArray", "FloatArray", "Missing", "Progress", "ValueArray"]
 
@@ -22,6 +23,9 @@ Progress = Callable[[float], None]
 """Called now and then with the share of the work that is done, in [0, 1]; it never falls, and is 1 in the end."""
 
 ArrayT = TypeVar("ArrayT", bound=NDArray[Any])
+
+FrameT = TypeVar("FrameT", default=Any, covariant=True)
+"""What kind of table went in, and so comes out: of a library, a lazy frame, a `hushtable.Table`."""
 
 MISSING: Final = -1
 

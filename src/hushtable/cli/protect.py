@@ -51,7 +51,7 @@ from hushtable.errors import InputError, with_hint
 
 if TYPE_CHECKING:
     from hushtable.claims import Claim, Verdict
-    from hushtable.engines import Files, Lazy, RemoteRelease
+    from hushtable.engines import Files, Lazy
     from hushtable.io import Dialect, Frame
     from hushtable.policy import Policy
     from hushtable.release import Release
@@ -116,7 +116,7 @@ def anonymize_streamed(
         raise InputError(msg)
     writing.check_output(output, (*origin.inputs, *inputs, *rules.inputs), overwrite=force)
     with bar("searching") as progress:
-        release = cast("RemoteRelease", rules.protect(origin, key=key, progress=progress))
+        release = rules.protect(origin, key=key, progress=progress)
     with step("writing and verifying"):
         verdict = release.write(output, external=external, policy=rules.to_dict(), overwrite=force)
     summary, distinct = release.to_dict(), release.distinct

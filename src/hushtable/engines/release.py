@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Generic
 
 import numpy as np
 
+from hushtable._types import FrameT
 from hushtable.claims import Classes, Matchings, Verdict
 from hushtable.discover import MOST_ROWS, Determined, Named, added, has_room_for_names, look_for_names
 from hushtable.engines.lazy import Lazy
@@ -42,7 +43,7 @@ _HELD: Final = 2**20  # distinct rows of kept columns past which they are counte
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class RemoteRelease(OfClaim):
+class RemoteRelease(OfClaim, Generic[FrameT]):
     """A protected table whose rows are not in memory: in files, or in an engine.
 
     What was found is told of its distinct rows, as a `Release` tells it.
@@ -132,9 +133,10 @@ class RemoteRelease(OfClaim):
         )
 
     @property
-    def frame(self) -> Any:
+    def frame(self) -> FrameT:
         """The protected table as a lazy frame of the engine: same columns, nothing computed yet."""
-        return self.origin.published(self.cells)
+        lazy: FrameT = self.origin.published(self.cells)
+        return lazy
 
     def classes(self) -> Any:
         """Return the classes as they are published, with their sizes; see `Release.classes`."""
@@ -230,7 +232,7 @@ class RemoteRelease(OfClaim):
 
     def with_exposure(
         self, limit: ExposureLimit, *, accepted: Mapping[str, str] | None = None, is_enforced: bool = False
-    ) -> RemoteRelease:
+    ) -> RemoteRelease[FrameT]:
         """Return the release with the exposure of the columns that are kept as they are, alone.
 
         What they tell within the classes is not counted: it would take a pass over all columns together.

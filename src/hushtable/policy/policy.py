@@ -32,7 +32,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, overload
 
 from pydantic import BeforeValidator, Field, PlainSerializer, PrivateAttr, ValidationError, model_validator
 
@@ -71,6 +71,12 @@ from hushtable.policy.sections import (
 from hushtable.release import ExposureLimit, Pseudonyms, Release, manifest
 from hushtable.search import Budget, Clock
 from hushtable.tables import Table
+
+if TYPE_CHECKING:
+    import polars as pl
+    from narwhals.typing import IntoDataFrameT, IntoLazyFrameT
+
+    from hushtable.engines import Files, Lazy
 
 __all__ = ["Policy"]
 
@@ -231,6 +237,76 @@ class Policy(Record):
         """Return the columns of one role."""
         return tuple(name for name, column in self.columns.items() if column.role == role)
 
+    @overload
+    def protect(
+        self,
+        data: Table | Frame,
+        *,
+        key: bytes | None = ...,
+        progress: Progress | None = ...,
+        engine: EngineChoice = ...,
+        session: Any = ...,
+    ) -> Release: ...
+    @overload
+    def protect(
+        self,
+        data: Files | Lazy,
+        *,
+        key: bytes | None = ...,
+        progress: Progress | None = ...,
+        engine: EngineChoice = ...,
+        session: Any = ...,
+    ) -> RemoteRelease: ...
+    @overload
+    def protect(
+        self,
+        data: IntoLazyFrameT,
+        *,
+        key: bytes | None = ...,
+        progress: Progress | None = ...,
+        engine: EngineChoice = ...,
+        session: Any = ...,
+    ) -> RemoteRelease[IntoLazyFrameT]: ...
+    @overload
+    def protect(
+        self,
+        data: IntoDataFrameT,
+        *,
+        key: bytes | None = ...,
+        progress: Progress | None = ...,
+        engine: EngineChoice = ...,
+        session: Any = ...,
+    ) -> Release[IntoDataFrameT]: ...
+    @overload
+    def protect(
+        self,
+        data: str | os.PathLike[str],
+        *,
+        key: bytes | None = ...,
+        progress: Progress | None = ...,
+        engine: Literal["memory"],
+        session: Any = ...,
+    ) -> Release[pl.DataFrame]: ...
+    @overload
+    def protect(
+        self,
+        data: str | os.PathLike[str],
+        *,
+        key: bytes | None = ...,
+        progress: Progress | None = ...,
+        engine: Literal["stream"],
+        session: Any = ...,
+    ) -> RemoteRelease[pl.LazyFrame]: ...
+    @overload
+    def protect(
+        self,
+        data: str | os.PathLike[str],
+        *,
+        key: bytes | None = ...,
+        progress: Progress | None = ...,
+        engine: Literal["auto"] = ...,
+        session: Any = ...,
+    ) -> Release[pl.DataFrame] | Any: ...
     def protect(
         self,
         data: Any,
@@ -239,7 +315,7 @@ class Policy(Record):
         progress: Progress | None = None,
         engine: EngineChoice = "auto",
         session: Any = None,
-    ) -> Release | Any:
+    ) -> Release | RemoteRelease:
         """Carry out the policy.
 
         Parameters

@@ -7,7 +7,7 @@ import os
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal, TypedDict, overload
 
 from hushtable import engines
 from hushtable._types import Missing, Progress
@@ -26,9 +26,66 @@ from hushtable.release import Exposure, ExposureLimit, Pseudonyms, Release
 from hushtable.search import Budget, Clock, check_budget
 from hushtable.tables import FEWEST_RECORDS, Table, opened
 
+if TYPE_CHECKING:
+    import polars as pl
+    from narwhals.typing import IntoDataFrameT, IntoLazyFrameT
+    from typing_extensions import Unpack
+
 __all__ = ["anonymize"]
 
 
+class AnonymizeOptions(TypedDict, total=False):
+    """The arguments of `anonymize` besides the table and the engine, as an editor knows them."""
+
+    quasi_identifiers: Sequence[str]
+    models: Iterable[PrivacyModel]
+    sensitive: Sequence[str]
+    method: str | Mapping[str, Any] | Method
+    hierarchies: Mapping[str, Any] | str | os.PathLike[str] | None
+    unknown: Literal["error", "suppress"]
+    loss: str | Mapping[str, Any] | Loss
+    suppression_limit: float
+    missing: Missing
+    identifiers: Sequence[str]
+    pseudonyms: Pseudonyms | None
+    specs: Mapping[str, ColumnSpec] | None
+    population: Any
+    person: str | None
+    highest_risk: float | None
+    average_risk: float | None
+    roles: Literal["check", "trust"]
+    accept: Mapping[str, str] | None
+    policy: Policy | str | os.PathLike[str] | None
+    key: bytes | None
+    budget: Budget | None
+    progress: Progress | None
+    language: str
+    session: Any
+
+
+@overload
+def anonymize(data: Table, *, engine: EngineChoice = ..., **options: Unpack[AnonymizeOptions]) -> Release[Table]: ...
+@overload
+def anonymize(
+    data: IntoLazyFrameT, *, engine: EngineChoice = ..., **options: Unpack[AnonymizeOptions]
+) -> RemoteRelease[IntoLazyFrameT]: ...
+@overload
+def anonymize(
+    data: IntoDataFrameT, *, engine: EngineChoice = ..., **options: Unpack[AnonymizeOptions]
+) -> Release[IntoDataFrameT]: ...
+@overload
+def anonymize(
+    data: str | os.PathLike[str], *, engine: Literal["memory"], **options: Unpack[AnonymizeOptions]
+) -> Release[pl.DataFrame]: ...
+@overload
+def anonymize(
+    data: str | os.PathLike[str], *, engine: Literal["stream"], **options: Unpack[AnonymizeOptions]
+) -> RemoteRelease[pl.LazyFrame]: ...
+# A file in memory, or a folder in place: only the disk can tell which.
+@overload
+def anonymize(
+    data: str | os.PathLike[str], *, engine: Literal["auto"] = ..., **options: Unpack[AnonymizeOptions]
+) -> Release[pl.DataFrame] | Any: ...
 def anonymize(
     data: Any,
     *,
@@ -57,7 +114,7 @@ def anonymize(
     language: str = "en",
     engine: EngineChoice = "auto",
     session: Any = None,
-) -> Release | Any:
+) -> Release | RemoteRelease:
     """Generalize quasi-identifiers until every class satisfies the models, at little loss.
 
     Parameters
@@ -167,7 +224,9 @@ def anonymize(
             )
             raise InputError(msg)
         rules = policy if isinstance(policy, Policy) else Policy.read(policy)
-        return rules.protect(data, key=key, progress=progress, engine=engine, session=session)
+        carried_out: Release | RemoteRelease
+        carried_out = rules.protect(data, key=key, progress=progress, engine=engine, session=session)
+        return carried_out
     _check_plain(missing, key, specs, budget, pseudonyms, roles)
     check_type(accept, Mapping, "accept", 'a mapping, as {"note": "why it may be published"}')
     asked = models_in(models)

@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 import numpy as np
 
-from hushtable._types import TOLERANCE, BoolArray, CodeArray, CountArray, FloatArray, frozen
+from hushtable._types import TOLERANCE, BoolArray, CodeArray, CountArray, FloatArray, FrameT, frozen
 from hushtable.claims import Certificate, Classes, Linkage, Matchings, Verdict, count_linked, pair_rows
 from hushtable.columns import SUPPRESSED, ColumnSpec, escaped
 from hushtable.errors import InputError, with_hint
@@ -42,6 +42,9 @@ if TYPE_CHECKING:
     from hushtable.risk import OwnAttacks
 
 __all__ = ["OfClaim", "Release", "check_before_writing", "kept_columns_facts"]
+
+
+RowsT = TypeVar("RowsT")
 
 
 class _HasClaim(Protocol):
@@ -76,7 +79,7 @@ class OfClaim:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Release(OfClaim):
+class Release(OfClaim, Generic[FrameT]):
     """A protected table and how it came about.
 
     Attributes
@@ -176,11 +179,12 @@ class Release(OfClaim):
         )
 
     @property
-    def frame(self) -> Any:
+    def frame(self) -> FrameT:
         """The protected table, of the kind that went in: same columns, same row order, same index."""
         if "frame" not in self._made:
             self._made["frame"] = self.edition.native
-        return self._made["frame"]
+        made: FrameT = self._made["frame"]
+        return made
 
     @property
     def codebook(self) -> Codebook:
@@ -200,7 +204,7 @@ class Release(OfClaim):
         learned: NextBatch = self._made["learned"]
         return learned
 
-    def apply(self, rows: Any, *, together: bool = False, key: bytes | None = None) -> Release:
+    def apply(self, rows: RowsT, *, together: bool = False, key: bytes | None = None) -> Release[RowsT]:
         """Publish new rows by the cells of this release.
 
         Parameters
@@ -257,7 +261,7 @@ class Release(OfClaim):
 
     def with_exposure(
         self, limit: ExposureLimit, *, accepted: Mapping[str, str] | None = None, is_enforced: bool = False
-    ) -> Release:
+    ) -> Release[FrameT]:
         """Return the release and its alternatives with the exposure of the columns that are kept as they are.
 
         Parameters
@@ -340,7 +344,7 @@ class Release(OfClaim):
             return rows[:0], rows[:0]
         return used[found].astype(np.int64), rows[covered]
 
-    def with_bound(self, budget: Budget | None = None) -> Release:
+    def with_bound(self, budget: Budget | None = None) -> Release[FrameT]:
         """Return the release with a proven floor under its loss (``trace.bound``, ``trace.gap``) and its certificate.
 
         The floor is that of k-anonymity with the largest class that a model asks for, on the values themselves: every
