@@ -13,4 +13,5 @@ from .document import (
     report_paths as report_paths,
     shown as shown,
 )
+from .papers import references as references
 from .reports import report as report
