@@ -77,6 +77,7 @@ ALLOWED = {
         "cli/keys.py",
         "cli/limits.py",
         "cli/masking.py",
+        "cli/open.py",
         "cli/protect.py",
         "cli/report.py",
         "cli/requests.py",

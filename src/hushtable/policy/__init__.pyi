@@ -5,6 +5,7 @@ from .comparing import (
     ComparedRun as ComparedRun,
     Comparison as Comparison,
     compare as compare,
+    policy_of_run as policy_of_run,
 )
 from .limits import (
     LimitedFigure as LimitedFigure,
@@ -23,4 +24,4 @@ from .records import (
     faults_of as faults_of,
     no_such as no_such,
 )
-from .sections import ColumnPolicy as ColumnPolicy, PolicyLimits as PolicyLimits
+from .sections import MEANINGS as MEANINGS, ColumnPolicy as ColumnPolicy, PolicyLimits as PolicyLimits

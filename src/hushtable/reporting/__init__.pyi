@@ -1,4 +1,9 @@
-from .document import Report as Report, report_paths as report_paths
+from .document import (
+    Report as Report,
+    page_style as page_style,
+    report_paths as report_paths,
+    section_html as section_html,
+)
 from .reports import report as report
 from .sections import (
     Answers as Answers,
@@ -13,3 +18,4 @@ from .sections import (
     Table as Table,
     shown as shown,
 )
+from .shared import SharedText as SharedText, persons_of_rows as persons_of_rows, shared_texts as shared_texts
