@@ -108,7 +108,12 @@ def _role(desk: Desk, fields: FormFields) -> str:
 
 def _format(desk: Desk, fields: FormFields) -> str:
     name = desk.column_at(fields.whole("column"))
-    desk.change(desk.rules().changed({("columns", name, "format"): fields.text("format")}))
+    asked, (known, _) = fields.text("format"), desk.table().learned.doubts(name)
+    if asked not in known:
+        raise InputError(
+            with_hint(f"{asked!r} is none of the formats that its cells fit.", "choose one of those shown.")
+        )
+    desk.change(desk.rules().changed({("columns", name, "format"): asked}))
     return "/columns"
 
 

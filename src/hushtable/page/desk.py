@@ -15,8 +15,8 @@ import numpy as np
 from hushtable import engines
 from hushtable._types import CodeArray
 from hushtable.claims import Verdict
-from hushtable.columns import Column
-from hushtable.discover import Roles, find_quasi_identifiers
+from hushtable.columns import Column, ColumnSpec
+from hushtable.discover import ProposedRole, Roles, find_quasi_identifiers
 from hushtable.errors import ColumnError, HushError, InputError, PolicyError, with_hint
 from hushtable.hierarchy import Hierarchy
 from hushtable.io import Frame, Snapshot, drafts, frames
@@ -405,13 +405,10 @@ class Desk:
         key = (name, repr(spec))
         if key not in self._coded:
             proposal = next(each for each in looked.roles.columns if each.name == name)
-            if proposal.n_distinct > _MOST_VALUES:
+            cells = _coded(looked.learned, proposal, spec)
+            if cells is None:
                 return None
-            try:
-                table = Table.encode(looked.learned.told({name: spec}), [name])
-            except ColumnError:
-                return None
-            self._coded[key] = CodedCells(table.columns[0], table.codes[0])
+            self._coded[key] = cells
         return self._coded[key]
 
     def shared(self, name: str) -> tuple[list[SharedText], int] | None:
@@ -528,13 +525,14 @@ class Desk:
         text = proposed(learned, roles, k=_K, source=path.name, run=None)
         first = Policy.parse(text).to_dict()["columns"]
         proposal = {name: entry if isinstance(entry, dict) else {"role": entry} for name, entry in first.items()}
-        coded = {}
-        policy = known or Policy.parse(text)
+        policy, coded = known or Policy.parse(text), {}
         for each in roles.columns:
-            spec = policy.columns[each.name].spec if each.name in policy.columns else None
-            if spec is not None and 0 < each.n_distinct <= _MOST_VALUES and each.role != "identifier":
-                table = Table.encode(learned.told({each.name: spec}), [each.name])
-                coded[each.name, repr(spec)] = CodedCells(table.columns[0], table.codes[0])
+            if each.name not in policy.columns or each.role == "identifier":
+                continue
+            spec = policy.columns[each.name].spec
+            cells = _coded(learned, each, spec)
+            if cells is not None:
+                coded[each.name, repr(spec)] = cells
         looked = FirstLook(path, frame, learned, roles, risk, snapshot)
         return looked, file, None if known is not None else text, proposal, coded
 
@@ -614,6 +612,17 @@ class Desk:
                 self._ended(job)
 
         return done
+
+
+def _coded(frame: Frame, proposal: ProposedRole, spec: ColumnSpec) -> CodedCells | None:
+    """Return the values of a column; None where they are too many to be shown, or no such values."""
+    if not 0 < proposal.n_distinct <= _MOST_VALUES:
+        return None
+    try:
+        table = Table.encode(frame.told({proposal.name: spec}), [proposal.name])
+    except ColumnError:
+        return None
+    return CodedCells(table.columns[0], table.codes[0])
 
 
 def _without(entry: Any, part: str, option: str, name: str) -> dict[Any, Any]:

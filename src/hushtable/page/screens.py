@@ -485,8 +485,10 @@ def _ladder(desk: Desk, place: int, name: str, words: PageWords) -> Html:
     if ladder is None:
         shared = desk.shared(name)
         assert shared is not None
+        published = None if desk.outcome is None else desk.outcome.labels.get(name)
         return joined(
             tag("p", words("It is cut wherever a cut serves best.")),
+            None if published is None else _bars(published, words("published now"), words),
             _bars(shared, words("cells"), words),
         )
     parts = [
@@ -580,7 +582,7 @@ def _choose(desk: Desk, words: PageWords, _: Mapping[str, str]) -> Html:
     limits = policy.limits
     values = [
         _labelled(
-            words("values of {name} in a group", name=name),
+            words("different values of {name} in each group, at least", name=name),
             tag(
                 "input",
                 type="number",
@@ -616,7 +618,8 @@ def _choose(desk: Desk, words: PageWords, _: Mapping[str, str]) -> Html:
                 ),
             ),
             _labelled(
-                words("method"), _select("method", [(each, each) for each in methods], policy.method.name, id="method")
+                words("method"),
+                _select("method", [(each, _method(each, words)) for each in methods], policy.method.name, id="method"),
             ),
             _labelled(words("how cells are written"), _select("recoding", styles, style, id="recoding")),
             _labelled(
@@ -639,7 +642,7 @@ def _choose(desk: Desk, words: PageWords, _: Mapping[str, str]) -> Html:
         tag(
             "label",
             tag("input", type="checkbox", name="method", value=each, checked=each == policy.method.name),
-            tag("span", each),
+            tag("span", _method(each, words)),
             class_="box",
         )
         for each in methods
@@ -657,13 +660,17 @@ def _choose(desk: Desk, words: PageWords, _: Mapping[str, str]) -> Html:
         _submit(words("Compare")),
     )
     return joined(
-        tag("h3", words("Move")),
+        tag("h3", words("Set k and what else is asked")),
         move,
         tag("h3", words("Compare risk and loss")),
         ask,
         _runs(desk, words),
         _next("look", words),
     )
+
+
+def _method(name: str, words: PageWords) -> str:
+    return words(f"method {name}") if name in _METHODS else name
 
 
 def _least_values(desk: Desk, name: str) -> int:
@@ -800,6 +807,7 @@ def _sign(desk: Desk, words: PageWords, _: Mapping[str, str]) -> Html:
     )
     return joined(
         files,
+        _conditions(desk, words),
         _obstacles(desk, words),
         tag("h3", words("Write")),
         tag("p", words("The release is written with its manifest, codebook and report, and verified.")),
@@ -807,6 +815,17 @@ def _sign(desk: Desk, words: PageWords, _: Mapping[str, str]) -> Html:
         tag("h3", words("The report for the committee")),
         tag("div", *outcome.sections.values(), lang="en", class_="report"),
     )
+
+
+def _conditions(desk: Desk, words: PageWords) -> Html:
+    """Say of every condition whether it is met."""
+    assert desk.outcome is not None
+    verdict = desk.outcome.verdict
+    failed = {each.condition for each in verdict.failures}
+    said = [f"{words('not met')}: {each}" for each in verdict.failures]
+    said += [f"{words('not judged')}: {condition} ({needs})" for condition, needs in verdict.unchecked.items()]
+    said += [f"{words('met')}: {each}" for each in verdict.held if each not in failed]
+    return joined(tag("h3", words("What was asked")), tag("ul", *(tag("li", each) for each in said)))
 
 
 def _obstacles(desk: Desk, words: PageWords) -> Html | None:
