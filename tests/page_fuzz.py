@@ -110,10 +110,10 @@ def folder_of(folder: Path, rows: int = 60) -> Path:
     (home / "sub").mkdir(parents=True)
     (folder / "secret.csv").write_text(f"age,town\n1,{SECRET}\n", encoding="utf-8")
     (home / "link.csv").symlink_to(folder / "secret.csv")
-    lines = ["name,age,zip,job,born,ill,note"]
+    lines = ["name,age,zip,job,born,diagnosis,note"]
     jobs, ills = ("clerk", "cook", "nurse"), ("flu", "gout", "mumps")
     lines += [
-        f"n{i},{20 + i % 30},{10115 + i % 4},{jobs[i % 3]},19{50 + i % 40}-0{1 + i % 9}-11,{ills[i % 3 * i % 3]},x{i % 2}"
+        f"n{i},{20 + i % 30},{10115 + i % 4},{jobs[i % 3]},19{50 + i % 40}-0{1 + i % 9}-11,{ills[i * i % 3]},x{i % 2}"
         for i in range(rows)
     ]
     (home / "people.csv").write_text("\n".join([*lines, ""]), encoding="utf-8")
@@ -137,7 +137,9 @@ def complaints(visitor: Visitor, random: randoms.Random, n: int) -> list[str]:
             found.append(f"told what nobody may see: {request}")
         if "<script>alert" in text:
             found.append(f"not escaped: {request}")
-        if said.get("Cache-Control") != "no-store" or "default-src 'none'" not in said.get("Content-Security-Policy", ""):
+        if said.get("Cache-Control") != "no-store" or "default-src 'none'" not in said.get(
+            "Content-Security-Policy", ""
+        ):
             found.append(f"without its headers: {request}")
     job = visitor.server.desk.jobs.job
     if job is not None and "a fault of hushtable" in job.error:

@@ -15,7 +15,7 @@ import numpy as np
 from hushtable import engines
 from hushtable._types import CodeArray
 from hushtable.claims import Verdict
-from hushtable.columns import Column, ColumnSpec
+from hushtable.columns import Column, ColumnSpec, cells
 from hushtable.discover import ProposedRole, Roles, find_quasi_identifiers
 from hushtable.errors import ColumnError, HushError, InputError, PolicyError, with_hint
 from hushtable.hierarchy import Hierarchy
@@ -341,8 +341,9 @@ class Desk:
 
     def write(self, typed: str, *, overwrite: bool) -> None:
         """Write the release, its manifest, codebook and report, and verify the file, as a job."""
-        outcome, looked = self.current(), self.table()
+        looked = self.table()
         path = self.inside(typed, looked.path.parent)
+        outcome = self.current()
         frames.file_kind(path)
         page = path.with_name(f"{path.name}.report.html")
         outputs = (path, manifest_path(path), *codebook_paths(path), *report_paths(page))
@@ -405,10 +406,10 @@ class Desk:
         key = (name, repr(spec))
         if key not in self._coded:
             proposal = next(each for each in looked.roles.columns if each.name == name)
-            cells = _coded(looked.learned, proposal, spec)
-            if cells is None:
+            found = _coded(looked.learned, proposal, spec)
+            if found is None:
                 return None
-            self._coded[key] = cells
+            self._coded[key] = found
         return self._coded[key]
 
     def shared(self, name: str) -> tuple[list[SharedText], int] | None:
@@ -434,10 +435,20 @@ class Desk:
 
     def groups(self, name: str, ladder: Hierarchy, level: int) -> tuple[list[SharedText], int]:
         """Return the groups of a level that enough people share, and the records of all others."""
-        coded = self.coded(name)
+        coded, records = self.coded(name), self.table().learned.records
         assert coded is not None
         codes = np.append(ladder.level_codes[level], np.int32(-1))[coded.codes].astype(np.int32)
-        return shared_texts(codes, ladder.labels[level], self.table().learned.records, self._people(), least=self.least)
+        found, others = shared_texts(codes, ladder.labels[level], records, self._people(), least=self.least)
+        if level == 0:
+            return found, others
+        ends = getattr(ladder.rule, "name", "") in ("frequency", "runs")
+        sizes = np.bincount(ladder.level_codes[level])
+        few = self._few(name)
+        # A label that lists values, or ends at some that the data chose, would show what few people share.
+        return [
+            each._replace(text=f"… ({sizes[each.place]})") if few & _told_by(each.text, ends=ends) else each
+            for each in found
+        ], others
 
     def with_role(self, name: str, role: str, action: str | None = None) -> Policy:
         """Return the policy with another role of a column, without what says nothing beside it."""
@@ -470,6 +481,24 @@ class Desk:
         if policy.person == name and role not in ("identifier", "other"):
             given["person",] = None
         return policy.changed(given)
+
+    def _few(self, name: str) -> set[str | None]:
+        """Return the values of a column that too few people share."""
+        coded = self.coded(name)
+        if coded is None:
+            return set()
+        texts = coded.column.texts()
+        found, _ = shared_texts(coded.codes, texts, self.table().learned.records, self._people(), least=self.least)
+        few: set[str | None] = set(texts)
+        return few - {each.text for each in found}
+
+    def published(self, name: str) -> tuple[list[SharedText], int] | None:
+        """Return what the last outcome publishes of a column, without labels that list what few people share."""
+        known = None if self.outcome is None else self.outcome.labels.get(name)
+        if known is None:
+            return None
+        few = self._few(name)
+        return [each._replace(text="…") if few & _told_by(each.text) else each for each in known[0]], known[1]
 
     def _people(self) -> CodeArray | None:
         """Return whose record each row is."""
@@ -530,9 +559,9 @@ class Desk:
             if each.name not in policy.columns or each.role == "identifier":
                 continue
             spec = policy.columns[each.name].spec
-            cells = _coded(learned, each, spec)
-            if cells is not None:
-                coded[each.name, repr(spec)] = cells
+            found = _coded(learned, each, spec)
+            if found is not None:
+                coded[each.name, repr(spec)] = found
         looked = FirstLook(path, frame, learned, roles, risk, snapshot)
         return looked, file, None if known is not None else text, proposal, coded
 
@@ -623,6 +652,14 @@ def _coded(frame: Frame, proposal: ProposedRole, spec: ColumnSpec) -> CodedCells
     except ColumnError:
         return None
     return CodedCells(table.columns[0], table.codes[0])
+
+
+def _told_by(label: str, *, ends: bool = False) -> set[str | None]:
+    """Return the values that a label names, with the ends of an interval or without."""
+    cell = cells.read(label)
+    if cell.form == "set":
+        return set(cell.members)
+    return {cell.ends.low, cell.ends.high} if ends and cell.ends is not None else set()
 
 
 def _without(entry: Any, part: str, option: str, name: str) -> dict[Any, Any]:

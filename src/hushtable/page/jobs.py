@@ -81,8 +81,10 @@ class Jobs:
             before = self._thread
             self.stop()
             job = self.job = PageJob(name)
-            self._thread = Thread(target=self._run, args=(job, work, done, before), daemon=True)
-            self._thread.start()
+            thread = Thread(target=self._run, args=(job, work, done, before), daemon=True)
+            thread.start()
+            # Only what has begun can be waited for.
+            self._thread = thread
         return job
 
     def stop(self) -> None:

@@ -485,7 +485,7 @@ def _ladder(desk: Desk, place: int, name: str, words: PageWords) -> Html:
     if ladder is None:
         shared = desk.shared(name)
         assert shared is not None
-        published = None if desk.outcome is None else desk.outcome.labels.get(name)
+        published = desk.published(name)
         return joined(
             tag("p", words("It is cut wherever a cut serves best.")),
             None if published is None else _bars(published, words("published now"), words),
@@ -736,7 +736,8 @@ def _look(desk: Desk, words: PageWords, _: Mapping[str, str]) -> Html:
     )
     labels = [
         tag("details", tag("summary", name), _bars(each, words("published"), words), open=place == 0)
-        for place, (name, each) in enumerate(outcome.labels.items())
+        for place, name in enumerate(outcome.labels)
+        if (each := desk.published(name)) is not None
     ]
     return joined(
         tag("div", *(outcome.sections[each] for each in ("done", "utility") if each in outcome.sections), lang="en"),
