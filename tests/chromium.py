@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import itertools
 import json
 import os
@@ -18,7 +19,11 @@ FLAGS = (
     *("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync"),
     *("--disable-background-networking", "--disable-component-update", "--disable-dev-shm-usage", "--mute-audio"),
 )
-PATIENCE = 60.0
+PATIENCE = 30.0
+
+
+class AnswerError(Exception):
+    """Chromium could not do what it was asked."""
 
 
 class Browser:
@@ -27,7 +32,7 @@ class Browser:
     def __init__(self, folder: Path, *flags: str) -> None:
         ours, theirs = os.pipe(), os.pipe()
         command = [str(PROGRAM), *FLAGS, *flags, f"--user-data-dir={folder}", "--remote-debugging-pipe", "about:blank"]
-        redirected = ["sh", "-c", f'exec "$@" 3<&{ours[0]} 4>&{theirs[1]}', "sh", *command]
+        redirected = ["bash", "-c", f'exec "$@" 3<&{ours[0]} 4>&{theirs[1]}', "bash", *command]
         self._process = subprocess.Popen(
             redirected, pass_fds=(ours[0], theirs[1]), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
         )
@@ -73,7 +78,8 @@ class Browser:
         while True:
             found = self._message(deadline)
             if found.get("id") == number:
-                assert "error" not in found, (method, found["error"])
+                if "error" in found:
+                    raise AnswerError(method, found["error"])
                 return found["result"]
             self.events.append(found)
 
@@ -92,9 +98,11 @@ class Browser:
         """Wait until an expression is true."""
         deadline = time.monotonic() + PATIENCE
         while True:
-            found = self.call("Runtime.evaluate", expression=expression, returnByValue=True)
-            if found["result"].get("value"):
-                return
+            # A page that is left meanwhile has no answer.
+            with contextlib.suppress(AnswerError):
+                found = self.call("Runtime.evaluate", expression=f"Boolean({expression})", returnByValue=True)
+                if found["result"].get("value"):
+                    return
             assert time.monotonic() < deadline, (expression, self.js("document.body.innerText")[:2000])
             time.sleep(0.05)
 

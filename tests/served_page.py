@@ -21,17 +21,16 @@ def hospital(path: Path, n: int = 400) -> Path:
     """Write a made-up German hospital's file as they come: cp1252, semicolons, decimal commas."""
     draw = random.Random(4)
     towns = ["München", "Köln", "Düren", "Görlitz"]
-    lines = ["Patientennr;Name;Geburtsdatum;Geschlecht;PLZ;Wohnort;Aufnahme;Station;Kreatinin;Diagnose"]
+    lines = ["Patientennr;Name;Geburtsdatum;Geschlecht;PLZ;Wohnort;Aufnahme;Station;Kreatinin;Diagnose;Merkmal;Schicht"]
     for number in range(n):
         born = f"{draw.randint(1, 28):02}.{draw.randint(1, 12):02}.{draw.randint(1930, 2005)}"
         came = f"{draw.randint(1, 28):02}.{draw.randint(1, 12):02}.2024"
         lines.append(
             f"{100_000 + number};Müller {number};{born};{draw.choice(['männlich', 'weiblich'])};"
             f"{draw.choice(['80331', '80333', '50667', '52349', '02826'])};{draw.choice(towns)};{came};"
-            f"{draw.choice(['Innere', 'Chirurgie', 'Geriatrie'])};{draw.randint(5, 40) / 10:.1f}".replace(".", ",", 0)
-            + f";{draw.choice(['J18', 'I10', 'E11', 'K80', 'M54'])}"
+            f"{draw.choice(['Innere', 'Chirurgie', 'Geriatrie'])};{draw.randint(0, 3)},{draw.randint(0, 9)};"
+            f"{draw.choice(['J18', 'I10', 'E11', 'K80', 'M54'])};{draw.choice('ABC')};{draw.choice(['früh', 'spät'])}"
         )
-    lines = [lines[0], *(re.sub(r";(\d)\.(\d);", r";\1,\2;", line) for line in lines[1:])]
     path.write_bytes("\r\n".join([*lines, ""]).encode("cp1252"))
     return path
 

@@ -169,7 +169,7 @@ class Desk:
         self.language = ""
         self._policy_file = policy
         self._proposal: Mapping[str, Any] = {}
-        self._settled = ""
+        self._settled = self._sought = ""
         self._coded: dict[tuple[str, str], CodedCells] = {}
         self._ladders: dict[tuple[str, str], Hierarchy] = {}
         self._persons: tuple[str | None, CodeArray | None] | None = None
@@ -256,7 +256,7 @@ class Desk:
         """Write a changed policy, and find out what it leads to."""
         self._check_inputs(policy)
         assert self.versions is not None
-        text = policy.to_yaml()
+        self.fault, text = "", policy.to_yaml()
         if text != self.versions.text:
             self.versions.put(text)
         self.refresh()
@@ -266,6 +266,7 @@ class Desk:
         """Go back or forth in the policy's history."""
         self.table()
         assert self.versions is not None
+        self.fault = ""
         self.versions.go(self.versions.at + by)
         self.refresh()
         self.follow()
@@ -291,8 +292,11 @@ class Desk:
             return
         if self._settled == self.policy_text:
             return
-        policy, text = self.rules(), self.policy_text
-        self.fault = ""
+        policy, text, job = self.rules(), self.policy_text, self.jobs.job
+        # Of what goes on, only a search for an earlier policy is of no use any more; the others end first.
+        if self.jobs.is_busy and job is not None and (job.name != "protecting" or self._sought == text):
+            return
+        self._sought = text
         self.jobs.start("protecting", lambda job: self._protected(job, policy, text), self._has_protected(text))
 
     def compare(self, ks: Sequence[int], shares: Sequence[float], methods: Sequence[str]) -> None:
@@ -313,7 +317,6 @@ class Desk:
                 if made is not None:
                     self.comparison, self.curve = made
                 self._ended(job)
-                self.follow()
 
         self.jobs.start("comparing", work, done)
 
@@ -372,7 +375,8 @@ class Desk:
 
     def stop(self) -> None:
         """Stop what goes on; the search is not begun again until the policy changes."""
-        self._settled = self.policy_text
+        if self.jobs.job is not None and self.jobs.job.name == "protecting":
+            self._settled = self.policy_text
         self.jobs.stop()
 
     def again(self) -> None:
@@ -514,8 +518,12 @@ class Desk:
         return looked.frame if dialect == looked.frame.dialect else frames.read(looked.path, dialect=dialect)
 
     def _ended(self, job: PageJob) -> None:
+        """Note that a job is over, and begin what waited for its end."""
+        job.is_over = True
         self.fault = job.error
         self.version += 1
+        if self.jobs.job is job:
+            self.follow()
 
     def _adopted(self, text: str) -> Policy:
         """Read a policy that fits the table and names no file outside."""
@@ -605,7 +613,6 @@ class Desk:
                 if self.policy is None and self.looked is not None:
                     job.error, self.looked, self.versions = self.policy_fault, None, None
             self._ended(job)
-            self.follow()
 
     def _protected(self, job: PageJob, policy: Policy, text: str) -> Outcome:
         frame = self._frame(policy)

@@ -76,7 +76,10 @@ class Jobs:
         return self.job is not None and not self.job.is_over
 
     def start(self, name: str, work: Callable[[PageJob], Any], done: Callable[[PageJob, Any], None]) -> PageJob:
-        """Begin some work; what it returns goes to ``done``, None where nothing came of it."""
+        """Begin some work; what it returns goes to ``done``, None where nothing came of it.
+
+        What must not be seen between its end and what came of it, ``done`` says itself: it may set ``is_over``.
+        """
         with self._lock:
             before = self._thread
             self.stop()
@@ -128,5 +131,5 @@ class Jobs:
         # Some libraries' panics are no Exception; a thread's end is told, not a traceback, which may hold cells.
         except BaseException as error:
             job.error = self._of_fault(error)
-        job.is_over = True
         done(job, made)
+        job.is_over = True
