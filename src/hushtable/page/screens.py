@@ -529,7 +529,8 @@ def _level(desk: Desk, place: int, name: str, ladder: Hierarchy, level: int, wor
     found, others = desk.groups(name, ladder, level)
     if level == 0 and ladder.n_values > _MOST_BARS:
         found = found[:10]
-    bars = _bars((found, others), words("groups") if level else words("cells"), words)
+    titled = f"{words('groups') if level else words('cells')}, {words('Level {n}', n=level)}"
+    bars = _bars((found, others), titled, words)
     if ladder.lowest is not None:
         return bars
     shown = found[:_MOST_BARS]
@@ -648,12 +649,15 @@ def _choose(desk: Desk, words: PageWords, _: Mapping[str, str]) -> Html:
         for each in methods
         if each in METHODS
     ]
+    rows = () if desk.comparison is None else desk.comparison.rows
+    ks = ", ".join(dict.fromkeys(str(row.k) for row in rows)) or "2, 3, 5, 10, 20"
+    shares = ", ".join(dict.fromkeys(f"{100 * (row.suppression or 0):g}" for row in rows)) or "0, 1, 5"
     ask = _form(
         "compare",
         tag(
             "div",
-            _labelled(words("values of k"), tag("input", name="ks", value="2, 3, 5, 10, 20", id="ks")),
-            _labelled(words("left out, in %"), tag("input", name="suppressions", value="0, 1, 5", id="suppressions")),
+            _labelled(words("values of k"), tag("input", name="ks", value=ks, id="ks")),
+            _labelled(words("left out, in %"), tag("input", name="suppressions", value=shares, id="suppressions")),
             tag("fieldset", tag("legend", words("methods")), tag("div", *boxes, class_="boxes")),
             class_="fields",
         ),
