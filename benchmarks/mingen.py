@@ -17,7 +17,7 @@ import numpy as np
 import polars as pl
 
 import hushtable as ht
-from hushtable.anonymizers.minimal import candidates
+from hushtable.anonymizers import cell_candidates
 from hushtable.tables.table import Table
 
 SHARED = Path(os.environ.get("HUSHTABLE_SHARED", Path(__file__).resolve().parents[2] / "shared"))
@@ -39,7 +39,7 @@ class Counted:
     costs: dict[Any, float] = field(default_factory=dict)
 
 
-def try_tables(space: candidates.CandidateSpace, k: int, *, by_loss: bool, by_k: bool, cached: bool) -> Counted:
+def try_tables(space: cell_candidates.CandidateSpace, k: int, *, by_loss: bool, by_k: bool, cached: bool) -> Counted:
     """Try tables column by column; leave out what is dearer than the best, or tells rows apart already."""
     counted, began = Counted(), time.perf_counter()
     listed = [space.candidates(j) for j in range(len(space.columns))]
@@ -81,7 +81,7 @@ def explosion() -> Iterator[Sequence[str]]:
     names, ladders = data.columns[:-1], ht.Hierarchy.from_domains(EXAMPLES / "domains.txt")
     table = Table.encode(data, names)
     given = {name: ladders[name].align(table.column(name)) for name in names if name in ladders}
-    space = candidates.lay_out(table, names, given, ht.Certainty(variant="mg-ga"))
+    space = cell_candidates.lay_out(table, names, given, ht.Certainty(variant="mg-ga"))
     yield "all tables", f"{10 ** space.size():,.0f}", "-", "not tried", "-"
     for title, options in (
         ("pruned by k", {"by_loss": False, "by_k": True, "cached": False}),
@@ -172,7 +172,7 @@ def _released(
 def _mondrian(data: pl.DataFrame, names: Sequence[str], k: int, loss: Any) -> float:
     """Cost Mondrian's classes in the candidate space: what each can publish most cheaply."""
     release = ht.anonymize(data, quasi_identifiers=names, models=[ht.KAnonymity(k)], hierarchies=_ladders())
-    space = candidates.lay_out(Table.encode(data, names), names, release.hierarchies, loss)
+    space = cell_candidates.lay_out(Table.encode(data, names), names, release.hierarchies, loss)
     return float(loss.of(space.recode(release.partition.labels, release.partition.n_classes), release.partition.sizes))
 
 

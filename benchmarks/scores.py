@@ -23,7 +23,7 @@ import polars as pl
 
 import hushtable as ht
 from hushtable.discover import scores
-from hushtable.discover.evaluation import ObjectiveEvaluator
+from hushtable.discover.objective import ObjectiveEvaluator
 
 SHARED = Path(os.environ.get("HUSHTABLE_SHARED", Path(__file__).parents[1] / "../shared")) / "data"
 OBJECTIVE = ht.Objective.paper()

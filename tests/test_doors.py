@@ -111,7 +111,7 @@ except SystemExit as ended:
     assert not ended.code, ended.code
 print()
 print(sum(name.startswith("hushtable") for name in sys.modules))
-for other in ("scipy.stats", "matplotlib", "pandas", "pyarrow", "sklearn", "hushtable.anonymizers.minimal"):
+for other in ("scipy.stats", "matplotlib", "pandas", "pyarrow", "sklearn", "hushtable.anonymizers.mingen"):
     assert other not in sys.modules, other
 """
     shown = subprocess.run([sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, check=False)

@@ -19,6 +19,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+import hushtable as ht
 from hushtable import cli
 from hushtable.policy import Policy
 
@@ -36,7 +37,12 @@ SHOWN = {"", "docker", "text"}
 # Files that only a reader can bring along.
 BROUGHT = {"areas.csv": "10115;101**;*\n"}
 # Packages that a page needs and the tests may lack.
-PACKAGES = {"engines.md": ("duckdb",), "next_batch.md": ("sklearn",), "utility.md": ("sklearn",)}
+PACKAGES = {
+    "engines.md": ("duckdb",),
+    "next_batch.md": ("sklearn",),
+    "utility.md": ("sklearn",),
+    "names.md": ("sklearn",),
+}
 
 
 def blocks(page):
@@ -172,3 +178,8 @@ def test_the_examples_of_a_page_run(page, tmp_path, monkeypatch):
 
 
 RUNNERS = {"console": run_console, "bash": run_script, "make": run_makefile, "yaml": read_yaml}
+
+
+def test_every_public_name_has_an_example():
+    shown = "".join(page.read_text(encoding="utf-8") for page in PAGES)
+    assert [name for name in ht.__all__ if not re.search(rf"\bht\.{name}\b", shown)] == []

@@ -17,7 +17,11 @@ MANY_PARAMETERS = {
     "policy/comparing.py: compare",
     *("risk/assess.py: assess", "risk/keys.py: minimal_keys", "risk/mpuccs.py: mpuccs"),
     *("risk/attacks/few_records.py: unicity", "risk/attacks/guesses.py: inference", "risk/attacks/linking.py: link"),
-    *("risk/attacks/queries.py: singling_out", "risk/petsard.py: petsard_mpuccs", "risk/uniques.py: minimal_uniques"),
+    *(
+        "risk/attacks/queries.py: singling_out",
+        "risk/petsard.py: petsard_mpuccs",
+        "risk/uniques.py: minimal_uniques",
+    ),
     "sklearn.py: Anonymizer.__init__",
 }
 

@@ -11,8 +11,7 @@ import pytest
 
 import hushtable as ht
 from anonymizers.test_mingen import adult_like, laid_out
-from hushtable.anonymizers import mondrian, parallel
-from hushtable.anonymizers.minimal import regroup, smallest
+from hushtable.anonymizers import mondrian, parallel, partition_search
 from hushtable.kernels import cost, exchange as exchange_kernels, regroup as regroup_kernels
 from hushtable.search import budget
 from hushtable.search.budget import Budget, Clock
@@ -108,10 +107,10 @@ def test_drawn_tables_end_in_time(ticking: Ticking) -> None:
 
 def test_the_nearest_rows_are_found_in_slices_and_are_the_same(monkeypatch: Any) -> None:
     space, _ = laid_out(adult_like(50), 3)
-    whole = regroup.nearest(space, 7, Clock())
+    whole = partition_search.nearest(space, 7, Clock())
     calls = counted(monkeypatch, cost, "nearest")
-    monkeypatch.setattr(regroup, "_SLICE", 4 * 50 * len(NAMES))
-    sliced = regroup.nearest(space, 7, Clock())
+    monkeypatch.setattr(partition_search, "_SLICE", 4 * 50 * len(NAMES))
+    sliced = partition_search.nearest(space, 7, Clock())
     assert len(calls) == 13
     assert np.array_equal(sliced.rows, whole.rows)
     assert np.array_equal(sliced.costs, whole.costs)
@@ -120,9 +119,9 @@ def test_the_nearest_rows_are_found_in_slices_and_are_the_same(monkeypatch: Any)
 def test_rows_whose_turn_does_not_come_have_neighbours_and_no_cost(monkeypatch: Any, ticking: Ticking) -> None:
     space, _ = laid_out(adult_like(50), 3)
     labels = np.repeat(np.arange(10, dtype=np.int32), 5)[np.random.default_rng(0).permutation(50)]
-    whole = regroup.nearest(space, 7, Clock())
-    monkeypatch.setattr(regroup, "_SLICE", 4 * 50 * len(NAMES))
-    found = regroup.nearest(space, 7, Clock(Budget(seconds=3.5)), labels)
+    whole = partition_search.nearest(space, 7, Clock())
+    monkeypatch.setattr(partition_search, "_SLICE", 4 * 50 * len(NAMES))
+    found = partition_search.nearest(space, 7, Clock(Budget(seconds=3.5)), labels)
     n_done = int((found.costs == whole.costs).all(axis=1).argmin())
     assert 0 < n_done < 50
     assert (found.costs[n_done:] == 0).all()
@@ -137,27 +136,27 @@ def test_rows_whose_turn_does_not_come_have_neighbours_and_no_cost(monkeypatch: 
 
 def test_annealing_takes_all_its_steps_in_slices(monkeypatch: Any) -> None:
     space, judge = laid_out(adult_like(60), 3)
-    near = regroup.nearest(space, 8, Clock())
+    near = partition_search.nearest(space, 8, Clock())
     labels = np.repeat(np.arange(20, dtype=np.int32), 3)
     calls = counted(monkeypatch, regroup_kernels, "anneal")
-    monkeypatch.setattr(regroup, "_SLICE", 500 * len(NAMES))
+    monkeypatch.setattr(partition_search, "_SLICE", 500 * len(NAMES))
     state = np.array([7], dtype=np.int64)
-    found, value = regroup.anneal(space, near, labels, judge.check(9), state, (4_000, 0.3, 0.01), Clock())
+    found, value = partition_search.anneal(space, near, labels, judge.check(9), state, (4_000, 0.3, 0.01), Clock())
     assert len(calls) > 100
     assert sum(draws.n_steps for *_, draws in calls[:1]) == 200
-    assert value < regroup.partition_value(space, labels)
+    assert value < partition_search.partition_value(space, labels)
     assert np.bincount(found).min() >= 3
 
 
 def test_a_block_of_nearly_everyone_is_left_as_it_is(monkeypatch: Any) -> None:
     space, judge = laid_out(adult_like(60), 3)
-    monkeypatch.setattr(regroup, "_MOST_PLACES", 100)
+    monkeypatch.setattr(partition_search, "_MOST_PLACES", 100)
     labels = np.append(np.zeros(57, dtype=np.int32), np.ones(3, dtype=np.int32))
-    near = regroup.nearest(space, 8, Clock())
+    near = partition_search.nearest(space, 8, Clock())
     state = np.array([7], dtype=np.int64)
-    found, value = regroup.anneal(space, near, labels, judge.check(60), state, (4_000, 0.3, 0.01), Clock())
+    found, value = partition_search.anneal(space, near, labels, judge.check(60), state, (4_000, 0.3, 0.01), Clock())
     assert found is labels
-    assert value == regroup.partition_value(space, labels)
+    assert value == partition_search.partition_value(space, labels)
 
 
 def test_mondrian_is_grown_in_slices_and_is_the_same(monkeypatch: Any) -> None:
@@ -196,7 +195,7 @@ def test_exchange_ends_with_the_clock_and_keeps_what_it_gained(monkeypatch: Any)
 
 def test_listing_tables_ends_where_the_clock_does(ticking: Ticking) -> None:
     space, judge = laid_out(adult_like(10).with_columns(age=pl.lit(30), sex=pl.lit("f"), job=pl.lit("a")), 2)
-    found = smallest.solve(space, judge)
-    listed = list(itertools.islice(smallest.tables(space, found, 2, Clock(Budget(seconds=9))), 5))
+    found = partition_search.over_subsets(space, judge)
+    listed = list(itertools.islice(partition_search.best_tables(space, found, 2, Clock(Budget(seconds=9))), 5))
     assert len(listed) == 1
     assert ticking.n_looks < 15

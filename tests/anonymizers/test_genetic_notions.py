@@ -12,10 +12,10 @@ import pytest
 from hypothesis import assume, given, settings, strategies as st
 
 import hushtable as ht
-from hushtable.anonymizers.minimal import matchings, tables
-from hushtable.anonymizers.minimal.candidates import lay_out
-from hushtable.anonymizers.minimal.mgga import Matched
-from hushtable.anonymizers.minimal.tables import Choices
+from hushtable.anonymizers import minimal_matchings
+from hushtable.anonymizers.cell_candidates import lay_out
+from hushtable.anonymizers.genetic import Matched
+from hushtable.anonymizers.minimal_matchings import Choices
 from hushtable.claims import verify
 from hushtable.models.base import ClassStats, Matching
 from hushtable.tables.table import Table
@@ -70,7 +70,7 @@ def test_mg_gas_notion_reaches_its_optima(
 def test_they_are_reached_without_an_assignment_to_begin_with(
     shared_file: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch, table: str, optimum: float
 ) -> None:
-    monkeypatch.setattr(matchings, "MOST_PAIRED", 0)
+    monkeypatch.setattr(minimal_matchings, "MOST_PAIRED", 0)
     release, _ = evolved(shared_file, table, 2, ht.Genetic("mg-ga"))
     assert round(release.loss, 4) == optimum
     assert len(release.trace.effort.history) > 1  # type: ignore[union-attr]
@@ -100,7 +100,9 @@ def test_drawn_tables_are_repaired_until_the_notion_holds(notion: Any, frame: pl
     rng = np.random.default_rng(seed)
     drawn = choices.draw(6, rng)
     found = [passes(notion(k), covers) for covers in choices.covers(drawn)]
-    asked = tables.wanted(notion(k), tables.matches(choices.covers(drawn), is_global=notion.is_global))
+    asked = minimal_matchings.wanted(
+        notion(k), minimal_matchings.matches(choices.covers(drawn), is_global=notion.is_global)
+    )
     assert [not each.any() for each in asked] == found
     repaired = Matched(choices, notion(k)).settled(drawn, rng)
     covers = choices.covers(repaired)

@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 import hushtable as ht
-from hushtable.anonymizers.local import annealing, leftover, neighbours, pricing, recode
+from hushtable.anonymizers import local_pricing, local_recoding
 from hushtable.hierarchy import Hierarchy
 from hushtable.kernels.regroup import Check
 from hushtable.search import budget
@@ -23,27 +23,27 @@ from twins import naive_local as naive
 @pytest.mark.parametrize("models", [(), (ht.DistinctLDiversity(2, "ill"),), (ht.TCloseness(0.6, "ill"),)])
 def test_classes_of_levels_pass(models):
     asked = problem(5, n_rows=200, ladders=NAMES, models=models)
-    priced = pricing.priced(asked)
-    labels = leftover.by_levels(priced, Clock())
+    priced = local_pricing.priced(asked)
+    labels = local_recoding.by_levels(priced, Clock())
     order = np.argsort(labels, kind="stable").astype(np.int32)[(labels < 0).sum() :]
     sizes = np.bincount(labels[order])
     assert asked.judge.passes(np.append(0, np.cumsum(sizes)), order).all()
-    whole = annealing.adopted(priced, labels, asked.judge.check(200))
+    whole = local_recoding.adopted(priced, labels, asked.judge.check(200))
     assert whole is not None
     assert whole.min() == 0
     assert (whole[order] == labels[order]).all()
 
 
 def test_there_are_no_levels_without_hierarchies():
-    assert leftover.by_levels(pricing.priced(problem(5)), Clock()) is None
+    assert local_recoding.by_levels(local_pricing.priced(problem(5)), Clock()) is None
 
 
 def test_pairs_of_few_rows_cost_little_more_than_the_best():
     for seed in range(5):
         asked = problem(seed, n_rows=8, k=2)
-        priced = pricing.priced(asked)
-        found = neighbours.find(priced.space, np.zeros(8, np.int32), 8, Clock())
-        labels = neighbours.pairs(priced.space, found)
+        priced = local_pricing.priced(asked)
+        found = local_pricing.find(priced.space, np.zeros(8, np.int32), 8, Clock())
+        labels = local_pricing.pairs(priced.space, found)
         assert set(np.bincount(labels).tolist()) <= {2, 3}
         rows = rows_of(asked)
         best = min(
@@ -119,7 +119,7 @@ def test_a_budget_in_seconds_ends_it():
 def test_compiling_is_apart_from_the_seconds_of_a_budget(monkeypatch):
     now = [0.0]
     monkeypatch.setattr(budget, "perf_counter", lambda: now[0])
-    monkeypatch.setattr(recode, "_compile", lambda problem: now.append(now.pop() + 1_000))
+    monkeypatch.setattr(local_recoding, "_compile", lambda problem: now.append(now.pop() + 1_000))
     release = release_of(budget=ht.Budget(seconds=5))
     assert release.trace.complete
     assert release.trace.seconds == 0
@@ -129,12 +129,12 @@ ALL_COMPILED = """
 import importlib, pkgutil
 import hushtable as ht
 from hushtable import kernels
-from hushtable.anonymizers.local import recode
+from hushtable.anonymizers import local_recoding
 
 names = [each.name for each in pkgutil.iter_modules(kernels.__path__)]
 modules = [importlib.import_module(f"{kernels.__name__}.{name}") for name in names]
 all_kernels = {kernel for module in modules for kernel in vars(module).values() if hasattr(kernel, "signatures")}
-warm_up, compiled = recode._compile, {}
+warm_up, compiled = local_recoding._compile, {}
 
 
 def watched(problem):
@@ -150,7 +150,7 @@ class Watched(ht.LocalRecoding):
         return found
 
 
-recode._compile = watched
+local_recoding._compile = watched
 people = ht.datasets.people(n=120, seed=0).select("sex", "postcode", "education", "diagnosis")
 ladders = {"sex": ht.Hierarchy.suppression(), "postcode": "auto", "education": "auto"}
 for k, models in ((2, []), (5, [ht.DistinctLDiversity(2, "diagnosis")])):
@@ -188,10 +188,10 @@ def test_a_seed_is_a_whole_number():
 
 def test_rows_that_no_class_may_have_are_told():
     asked = problem(3, n_rows=6, k=2)
-    priced = pricing.priced(asked)
+    priced = local_pricing.priced(asked)
     labels = np.array([0, 0, 0, 1, 1, -1], dtype=np.int32)
-    assert annealing.adopted(priced, labels, Check(2, 2**40, None)) is not None
-    assert annealing.adopted(priced, np.full(6, -1, dtype=np.int32), Check(2, 2**40, None)) is None
+    assert local_recoding.adopted(priced, labels, Check(2, 2**40, None)) is not None
+    assert local_recoding.adopted(priced, np.full(6, -1, dtype=np.int32), Check(2, 2**40, None)) is None
 
 
 def test_adult_along_the_hierarchies_of_arx(shared_file: Callable[[str], Path]):

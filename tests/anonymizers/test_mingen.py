@@ -13,8 +13,8 @@ import pytest
 from hypothesis import assume, given, settings, strategies as st
 
 import hushtable as ht
+from hushtable.anonymizers import cell_candidates, partition_search
 from hushtable.anonymizers.judging import Judge
-from hushtable.anonymizers.minimal import candidates, regroup, setpartition, smallest
 from hushtable.search.budget import Clock
 from hushtable.tables.table import Table
 from strategies import counted_tables, draws
@@ -248,7 +248,7 @@ def test_counted_rows_of_any_kind_verify_and_lose_no_more_than_one_class(table: 
     options: dict[str, Any] = {"quasi_identifiers": table.names, "models": [ht.KAnonymity(k)], "loss": "certainty"}
     release = ht.anonymize(table, method="mingen", **options)
     assert release.verify().passed
-    assert release.trace.optimal or table.n_records > smallest.MOST_ROWS
+    assert release.trace.optimal or table.n_records > partition_search.MOST_ROWS
     # A frame of texts has lost the order that was declared for them.
     orders = {
         each.name: ht.ColumnSpec("ordered", tuple(each.texts()))
@@ -288,9 +288,9 @@ def adult_like(n_rows: int, seed: int = 0) -> pl.DataFrame:
     )
 
 
-def laid_out(frame: pl.DataFrame, k: int) -> tuple[candidates.CandidateSpace, Judge]:
+def laid_out(frame: pl.DataFrame, k: int) -> tuple[cell_candidates.CandidateSpace, Judge]:
     table = Table.encode(frame, ["age", "sex", "job"])
-    space = candidates.lay_out(
+    space = cell_candidates.lay_out(
         table, ["age", "sex", "job"], {"job": hierarchy().align(table.column("job"))}, ht.Certainty()
     )
     return space, Judge(table, (ht.KAnonymity(k),))
@@ -300,17 +300,17 @@ def laid_out(frame: pl.DataFrame, k: int) -> tuple[candidates.CandidateSpace, Ju
 @pytest.mark.parametrize("seed", range(4))
 def test_set_partitioning_agrees_with_the_shortest_path(k: int, seed: int) -> None:
     space, judge = laid_out(adult_like(13, seed), k)
-    exact = smallest.solve(space, judge)
+    exact = partition_search.over_subsets(space, judge)
     labels = np.zeros(13, dtype=np.int32)
-    near = regroup.nearest(space, 12, Clock())
-    known = setpartition.Partitioning(labels, regroup.partition_value(space, labels), 0.0)
+    near = partition_search.nearest(space, 12, Clock())
+    known = partition_search.Partitioning(labels, partition_search.partition_value(space, labels), 0.0)
     start = np.repeat(np.arange(13 // k, dtype=np.int32), k)
     start = np.append(start, np.full(13 - len(start), start[-1])).astype(np.int32)
-    known = setpartition.Partitioning(start, regroup.partition_value(space, start), 0.0)
-    setpartition.solve(space, k, known, [], near.costs[:, k - 2].copy(), Clock(), lambda each: None)
+    known = partition_search.Partitioning(start, partition_search.partition_value(space, start), 0.0)
+    partition_search.by_columns(space, k, known, [], near.costs[:, k - 2].copy(), Clock(), lambda each: None)
     assert known.value == pytest.approx(exact.value)
     assert known.bound == pytest.approx(exact.value, abs=1e-6)
-    assert regroup.partition_value(space, known.labels) == pytest.approx(known.value)
+    assert partition_search.partition_value(space, known.labels) == pytest.approx(known.value)
 
 
 @pytest.mark.parametrize("k", [2, 3])
@@ -454,13 +454,13 @@ def test_equal_rows_that_fill_whole_blocks_are_solved() -> None:
 def test_parted_blocks_hold_k_rows_or_more_and_equal_ones_together() -> None:
     space, _ = laid_out(adult_like(200), 3)
     labels = np.repeat(np.arange(4, dtype=np.int32), [3, 5, 92, 100])
-    parts = regroup.parted(space, labels, 3)
+    parts = partition_search.parted(space, labels, 3)
     sizes = np.bincount(parts)
     assert sizes.min() == 3
     assert sizes.max() < 6
     assert (labels[:, None] == labels)[parts[:, None] == parts].all()
     assert (parts[:3] == 0).all()
-    assert regroup.partition_value(space, parts) < regroup.partition_value(space, labels)
+    assert partition_search.partition_value(space, parts) < partition_search.partition_value(space, labels)
 
 
 @pytest.mark.parametrize("loss", [ht.SetNCP, ht.MinimalDistortion, ht.Certainty])
@@ -517,15 +517,15 @@ def test_weights_whose_sums_are_no_numbers_are_refused(loss: Any, weight: float)
 
 def test_a_budget_in_nodes_ends_the_look_for_tables_that_differ(monkeypatch: pytest.MonkeyPatch) -> None:
     # Equal rows: four million partitions, all of one table.
-    looked, partitions = [], smallest._partitions
+    looked, partitions = [], partition_search._partitions
 
-    def counted(found: smallest.Smallest, free: int) -> Iterator[tuple[int, ...]]:
+    def counted(found: partition_search.Smallest, free: int) -> Iterator[tuple[int, ...]]:
         for partition in partitions(found, free):
             if free == 2**9 - 1:
                 looked.append(partition)
             yield partition
 
-    monkeypatch.setattr(smallest, "_partitions", counted)
+    monkeypatch.setattr(partition_search, "_partitions", counted)
     rows = pl.DataFrame({"a": [1] * 9})
     method, budget = ht.MinGen(n_best=3), ht.Budget(nodes=7)
     release = ht.anonymize(rows, quasi_identifiers=["a"], models=[ht.KAnonymity(2)], method=method, budget=budget)

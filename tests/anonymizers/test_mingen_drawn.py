@@ -12,8 +12,8 @@ import pytest
 from hypothesis import assume, example, given, settings, strategies as st
 
 import hushtable as ht
-from hushtable.anonymizers.minimal.candidates import lay_out
-from hushtable.anonymizers.minimal.tables import Choices
+from hushtable.anonymizers.cell_candidates import lay_out
+from hushtable.anonymizers.minimal_matchings import Choices
 from hushtable.tables.table import Table
 from strategies import draws, tables
 

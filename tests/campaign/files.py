@@ -13,7 +13,7 @@ import pyarrow.csv
 import hushtable as ht
 from campaign.outcome import Outcome
 from hushtable.io import frames
-from hushtable.io.csv.dialect import Dialect
+from hushtable.io.csv import Dialect
 
 _PIECES = (
     b'"', b'""', b"\n", b"\r\n", b"\r", b",", b";", b"\t", b"|", b" ", b"a", b"1", b"1.0", b"NA", b"", b"\x00",

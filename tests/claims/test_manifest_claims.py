@@ -396,3 +396,13 @@ def _lists(entries: Any) -> Iterator[list[Any]]:
         yield entries
     for entry in entries.values() if isinstance(entries, dict) else entries if isinstance(entries, list) else ():
         yield from _lists(entry)
+
+
+@pytest.mark.parametrize(("claim", "model"), [(Classes, ht.KAnonymity(2)), (Matchings, ht.GlobalK1(2))])
+def test_a_policy_never_replaces_ranges_of_codes_that_a_claim_tells(claim: Any, model: Any) -> None:
+    told = {"dictionary": {"file": "europe"}}
+    made, asked = (
+        claim(("zip", "land"), (model,), hierarchies=given)
+        for given in ({"land": told, "zip": None}, dict.fromkeys(("land", "zip"), "auto"))
+    )
+    assert made.completed(asked).hierarchies == {"land": told, "zip": "auto"}

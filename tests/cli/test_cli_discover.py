@@ -9,7 +9,7 @@ import pytest
 
 import hushtable as ht
 from command import done, run
-from hushtable.discover import compare_sets, evaluation, optimizers
+from hushtable.discover import compare_sets, objective, optimizers
 
 PEOPLE = pl.DataFrame(
     {
@@ -143,7 +143,7 @@ def test_a_search_takes_its_options(file):
 
 def test_a_budget_that_ends_a_search_is_told(file, monkeypatch):
     # A clock that goes on by a second whenever it is looked at.
-    monkeypatch.setattr(evaluation, "time", SimpleNamespace(perf_counter=itertools.count().__next__))
+    monkeypatch.setattr(objective, "time", SimpleNamespace(perf_counter=itertools.count().__next__))
     slow = ["--objective", "group_entropy=1,gini=-1", "--target", "ill"]
     assert "NOT complete: the budget ended" in done("select", file, *slow, "--seconds", "3").out
 

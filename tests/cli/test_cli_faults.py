@@ -13,7 +13,7 @@ import pytest
 import hushtable as ht
 from command import run
 from hushtable.cli import scan
-from hushtable.cli.faults import fault_line
+from hushtable.cli.__init__ import fault_line
 
 SECRET = "canary-7319"
 FULL = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))

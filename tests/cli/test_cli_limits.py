@@ -11,7 +11,7 @@ import pytest
 
 import hushtable as ht
 from command import done, run
-from hushtable.cli.limits import scan_figures
+from hushtable.cli.arguments import scan_figures
 from hushtable.policy.limits import LimitedFigure, failures
 
 # 3 of 4 synthetic records are identified; all 4 originals are unique on both columns, 2 of them on age alone.

@@ -22,7 +22,7 @@ from hushtable.columns.spellings import (
 )
 from hushtable.errors import ColumnError, InputError
 from hushtable.io import frames
-from hushtable.io.csv.dialect import Dialect
+from hushtable.io.csv import Dialect
 from hushtable.tables.table import Table
 
 MARKS = [(",", None), (",", "."), (",", " "), (",", "'"), (".", ","), (".", " "), (".", "'"), (".", None)]

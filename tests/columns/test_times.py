@@ -13,7 +13,7 @@ from command import done
 from hushtable.columns import ColumnSpec, from_texts
 from hushtable.errors import ColumnError, HierarchyError, InputError
 from hushtable.hierarchy import Rounding
-from hushtable.risk.tolerances import amount_of
+from hushtable.risk.nearness import amount_of
 from hushtable.tables import Table
 from reading import holds
 from strategies import draws

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 
 import hushtable as ht
-from hushtable.discover import evaluation, optimizers
-from hushtable.discover.evaluation import ObjectiveEvaluator
+from hushtable.discover import objective, optimizers
+from hushtable.discover.objective import ObjectiveEvaluator
 from hushtable.discover.optimizers import Annealing, Evolutionary, Exhaustive, Greedy, Pareto, Tabu, undominated
 from hushtable.errors import BudgetExceeded, ColumnError, InputError
 from hushtable.tables.table import Table
@@ -163,7 +163,7 @@ def test_a_budget_returns_the_best_so_far(people, method):
 
 def test_a_budget_in_seconds_ends_a_search(people, monkeypatch):
     # A clock that goes on by a second whenever it is looked at.
-    monkeypatch.setattr(evaluation, "time", SimpleNamespace(perf_counter=itertools.count().__next__))
+    monkeypatch.setattr(objective, "time", SimpleNamespace(perf_counter=itertools.count().__next__))
     slow = ht.Objective((ht.Term("group_entropy"), ht.Term("accuracy", -1, options={"target": "diagnosis"})))
     found = ht.select_columns(people, objective=slow, budget=ht.Budget(seconds=5))
     assert not found.complete

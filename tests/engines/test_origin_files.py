@@ -19,7 +19,7 @@ from hushtable.engines.published_cells import PublishedCells
 from hushtable.engines.writing import Batches, write_file, write_parts
 from hushtable.errors import ColumnError, InputError
 from hushtable.io import batches, frames
-from hushtable.io.csv.dialect import Dialect
+from hushtable.io.csv import Dialect
 from hushtable.release.pseudonyms import Pseudonyms, pseudonymize
 from typed_frames import CELLS, rows_of, tables, written
 

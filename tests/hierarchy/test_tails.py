@@ -16,7 +16,7 @@ from hushtable.claims.classes import rules_of
 from hushtable.columns.column import Column, ColumnSpec, from_texts
 from hushtable.hierarchy import rules
 from hushtable.hierarchy.proposal import propose_tails
-from hushtable.hierarchy.tails import Tails
+from hushtable.hierarchy.rules import Tails
 from hushtable.io import frames
 from hushtable.release import manifest, notes
 

@@ -11,10 +11,9 @@ from hypothesis import given, strategies as st
 
 from hushtable.engines.files import Files
 from hushtable.errors import ColumnError, InputError
-from hushtable.io import frames
+from hushtable.io import csv, encoding, frames
 from hushtable.io.batches import scan
-from hushtable.io.csv import encoding, parsing
-from hushtable.io.csv.dialect import Dialect
+from hushtable.io.csv import Dialect
 from hushtable.io.distinct_rows import collapse
 
 SECRET = "canary-7319"
@@ -23,7 +22,7 @@ CELL = st.sampled_from(["", " ", "x", "é", "漢", '"q"', "a,b", "1;2", "two\nli
 
 @pytest.fixture
 def _small_pieces(monkeypatch):
-    monkeypatch.setattr("hushtable.io.csv.encoding._PIECE", 7)
+    monkeypatch.setattr("hushtable.io.encoding._PIECE", 7)
 
 
 def quoted(cell, delimiter):
@@ -57,7 +56,7 @@ def test_a_csv_in_pieces_is_the_csv_read_whole(
     dialect = Dialect(delimiter=delimiter)
     whole = frames.read(path, dialect=dialect)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("hushtable.io.csv.encoding._PIECE", piece)
+        patch.setattr("hushtable.io.encoding._PIECE", piece)
         cells, source = pieces_of(path, dialect)
         assert cells.equals(whole.native.cast(pl.String))
         assert source.columns == whole.columns
@@ -70,12 +69,12 @@ def test_a_csv_in_pieces_is_the_csv_read_whole(
 @given(raw=st.text('a"\n', max_size=30))
 def test_a_piece_ends_where_the_last_line_outside_quotes_does(raw):
     ends = [at for at, sign in enumerate(raw) if sign == "\n" and raw.count('"', 0, at) % 2 == 0]
-    assert parsing._last_end(raw.encode()) == max(ends, default=-1)
+    assert csv._last_end(raw.encode()) == max(ends, default=-1)
 
 
 def test_a_record_that_never_ends_is_not_gathered(tmp_path, monkeypatch):
     monkeypatch.setattr(encoding, "_PIECE", 64)
-    monkeypatch.setattr(parsing, "_LONGEST_RECORD", 500)
+    monkeypatch.setattr(csv, "_LONGEST_RECORD", 500)
     (tmp_path / "t.csv").write_text('a,b\n1,2\n1,"2\n' + "1,2\n" * 300)
     with pytest.raises(InputError, match=r"a record of .* has more than 500 bytes: a quote is never closed"):
         collapse(scan(tmp_path / "t.csv", Dialect(delimiter=",")))

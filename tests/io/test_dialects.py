@@ -7,7 +7,7 @@ import pytest
 
 from hushtable.columns.column import ColumnSpec
 from hushtable.io import frames
-from hushtable.io.csv.dialect import Dialect
+from hushtable.io.csv import Dialect
 from hushtable.tables.table import Table
 
 DELIMITERS = [",", ";", "\t", "|"]

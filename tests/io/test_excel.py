@@ -10,7 +10,7 @@ import xlsxwriter
 
 from hushtable.errors import ColumnError, InputError
 from hushtable.io import frames
-from hushtable.io.csv.dialect import Dialect
+from hushtable.io.csv import Dialect
 from hushtable.tables.table import Table
 
 ROWS = [

@@ -13,7 +13,7 @@ import pytest
 from command import done, run
 from hushtable.errors import ColumnError, InputError
 from hushtable.io import frames
-from hushtable.io.csv.dialect import Dialect
+from hushtable.io.csv import Dialect
 
 TEXT = "age;job\n31;clerk\n34;cook\n"
 CELLS = [("31", "clerk"), ("34", "cook")]

@@ -13,9 +13,8 @@ from hypothesis import example, given, strategies as st
 
 import hushtable as ht
 from command import done, run
-from hushtable.io import frames
-from hushtable.io.csv import formulas
-from hushtable.io.csv.dialect import Dialect, Writing
+from hushtable.io import csv, frames
+from hushtable.io.csv import Dialect, Writing
 from hushtable.policy import Policy
 from hushtable.release import manifest
 
@@ -44,15 +43,15 @@ def is_formula(text: str) -> bool:
 @example(["\x1f=0", "\x00=0", "-1\x1f", "\x1e-1"])
 def test_formulas_are_those_of_the_slow_twin(texts: list[str]) -> None:
     series = pl.Series(texts, dtype=pl.String)
-    assert formulas.are_formulas(series).to_list() == [is_formula(text) for text in texts]
+    assert csv.are_formulas(series).to_list() == [is_formula(text) for text in texts]
 
 
 @given(st.lists(st.none() | TEXTS, max_size=8))
 def test_hiding_is_undone_and_leaves_no_formula(texts: list[str | None]) -> None:
     series = pl.Series(texts, dtype=pl.String)
-    hidden = formulas.hidden(series)
-    assert not formulas.are_formulas(hidden).any()
-    assert formulas.shown(hidden).to_list() == texts
+    hidden = csv.hidden(series)
+    assert not csv.are_formulas(hidden).any()
+    assert csv.shown(hidden).to_list() == texts
     assert hidden.drop_nulls().n_unique() == series.drop_nulls().n_unique()
 
 
@@ -60,12 +59,12 @@ def test_hiding_is_undone_and_leaves_no_formula(texts: list[str | None]) -> None
     "text", ["-5", "+1.5", "-1,5", "-1.234,56", "-.5", "+49 30 1234", "1E-5", "-", "--", "-3 %", "", "a=b"]
 )
 def test_numbers_and_marks_are_none(text: str) -> None:
-    assert not formulas.are_formulas(pl.Series([text])).any()
+    assert not csv.are_formulas(pl.Series([text])).any()
 
 
 @pytest.mark.parametrize("text", ["=cmd|' /C calc'!A0", "@SUM(A1)", "+1+1", "-A1", " =1+1", "\t=1", "＝1+1", "-1+2"])
 def test_what_a_spreadsheet_runs(text: str) -> None:
-    assert formulas.are_formulas(pl.Series([text])).all()
+    assert csv.are_formulas(pl.Series([text])).all()
 
 
 def odd() -> pl.DataFrame:
@@ -103,7 +102,7 @@ def test_escaped_cells_are_hidden_verified_and_read_back(tmp_path: Path, kind: A
     raw = pl.read_csv(io.BytesIO(path.read_bytes()), infer_schema=False)
     assert raw.columns == ["age", "'=job", "note", "'@n", "''=b"]
     assert raw["note"].to_list() == ["'=cmd|' /C calc'!A0", "-5", "x", "''=y"]
-    assert not any(formulas.count({name: raw[name] for name in raw.columns}).values())
+    assert not any(csv.count({name: raw[name] for name in raw.columns}).values())
     dialect = manifest.dialect_of(path)
     assert dialect.formulas == "escape"
     back = frames.read(path, dialect=dialect)

@@ -19,9 +19,8 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 import hushtable as ht
 from hushtable.columns import ColumnSpec
 from hushtable.errors import ColumnError, InputError
-from hushtable.io import frames
-from hushtable.io.csv import parsing
-from hushtable.io.csv.dialect import Dialect
+from hushtable.io import csv as csv_files, frames
+from hushtable.io.csv import Dialect
 
 SECRET = "canary-7319"
 ODD_TEXTS = ["01234", "1E10", "NA", "null", "None", "nan", " x ", "1.0", "1.50", "+7", "-0", "true", "#x", "ü🏔", "'q'"]
@@ -400,7 +399,7 @@ CELLS = st.text(st.characters(codec="utf-8", exclude_characters="\0\r"), max_siz
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(
     st.integers(1, 3).flatmap(lambda width: st.lists(st.lists(CELLS, min_size=width, max_size=width), max_size=6)),
-    st.sampled_from(parsing.DELIMITERS),
+    st.sampled_from(csv_files.DELIMITERS),
     st.sampled_from(["\n", "\r\n"]),
     st.sampled_from([csv.QUOTE_ALL, csv.QUOTE_MINIMAL]),
 )
@@ -565,8 +564,8 @@ def test_stray_quotes_and_carriage_returns_are_placed(write_csv, content, messag
 
 
 def test_a_record_that_one_reader_loses_is_an_error(write_csv, monkeypatch):
-    parse = parsing._parse
-    monkeypatch.setattr(parsing, "_parse", lambda *arguments: parse(*arguments)[:-1])
+    parse = csv_files._parse
+    monkeypatch.setattr(csv_files, "_parse", lambda *arguments: parse(*arguments)[:-1])
     with pytest.raises(InputError, match="only 2 of the 3 records"):
         frames.read(write_csv("a,b\n1,2\n3,4\n"))
 
@@ -689,10 +688,10 @@ def test_the_size_of_a_csv_is_that_of_the_file(encoding, delimiter, tmp_path):
 @given(st.text('a,;"\n\r', max_size=40), st.integers(1, 9))
 def test_a_csv_is_laid_out_in_pieces_as_at_once(text, size):
     raw = f"{text}\n".encode()
-    whole = parsing._lay_out(raw, ",", None)
+    whole = csv_files._lay_out(raw, ",", None)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(parsing, "_PIECE", size)
-        parts = parsing._lay_out(raw, ",", None)
+        patch.setattr(csv_files, "_PIECE", size)
+        parts = csv_files._lay_out(raw, ",", None)
     assert (parts.stray, parts.width) == (whole.stray, whole.width)
     if whole.stray is None:
         for name in ("starts", "ends", "n_fields", "is_blank"):

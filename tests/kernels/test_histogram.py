@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import example, given, strategies as st
 
 from hushtable.kernels import group
-from hushtable.kernels.histogram import class_codes, class_ranges, class_values, known_ranges
+from hushtable.kernels.class_profile import class_codes, class_ranges, class_values, known_ranges
 from twins import naive
 
 N_CLASSES, N_CODES = 4, 5

@@ -7,11 +7,10 @@ import polars as pl
 import pytest
 
 import hushtable as ht
-from hushtable.anonymizers import Problem
+from hushtable.anonymizers import Problem, local_pricing, local_recoding
 from hushtable.anonymizers.judging import Judge
-from hushtable.anonymizers.local import annealing, neighbours, pricing
 from hushtable.hierarchy import Hierarchy
-from hushtable.kernels import annealing as steps, class_costs, neighbours as rings, unplaced as levels
+from hushtable.kernels import annealing as steps, class_costs, neighbours as rings, rollup as levels
 from hushtable.search.budget import Clock
 from twins import naive_local as naive
 
@@ -50,7 +49,7 @@ def labels_of(seed: int, n_rows: int, k: int) -> np.ndarray:
     return labels.astype(np.int32)
 
 
-def costs_by_class(asked: Problem, priced: pricing.Pricing, labels: np.ndarray) -> list[float]:
+def costs_by_class(asked: Problem, priced: local_pricing.Pricing, labels: np.ndarray) -> list[float]:
     rows = rows_of(asked)
     return [
         naive.class_cost(asked.loss, priced.axes, [rows[i] for i in np.flatnonzero(labels == label)])
@@ -62,11 +61,11 @@ def costs_by_class(asked: Problem, priced: pricing.Pricing, labels: np.ndarray) 
 @pytest.mark.parametrize("most_places", [1_024, 2])
 @pytest.mark.parametrize("seed", range(4))
 def test_classes_cost_what_the_slow_twin_says_and_what_is_published(seed, most_places, loss, monkeypatch):
-    monkeypatch.setattr(pricing, "_MOST_PLACES", most_places)
+    monkeypatch.setattr(local_pricing, "_MOST_PLACES", most_places)
     asked = problem(seed, loss=loss)
-    priced = pricing.priced(asked)
+    priced = local_pricing.priced(asked)
     labels = labels_of(seed, 40, 3)
-    classes = annealing._classes(priced, labels, 3)
+    classes = local_recoding._classes(priced, labels, 3)
     total = class_costs.settle_all(priced.space, classes)
     assert classes.of["share"][: labels.max() + 1] == pytest.approx(costs_by_class(asked, priced, labels), rel=1e-5)
     assert total / (40 * len(NAMES)) == pytest.approx(priced.loss_of(labels), rel=1e-5)
@@ -76,20 +75,22 @@ def test_classes_cost_what_the_slow_twin_says_and_what_is_published(seed, most_p
 @pytest.mark.parametrize("seed", range(4))
 def test_annealing_keeps_its_books(seed, most_places, monkeypatch):
     # So hot that nearly everything is taken: moves, swaps, splits and dissolves.
-    monkeypatch.setattr(pricing, "_MOST_PLACES", most_places)
-    monkeypatch.setattr(annealing, "_SHARE_BIG", 0.3)
+    monkeypatch.setattr(local_pricing, "_MOST_PLACES", most_places)
+    monkeypatch.setattr(local_recoding, "_SHARE_BIG", 0.3)
     asked = problem(seed, models=(ht.DistinctLDiversity(2, "ill"),) * (seed % 2))
-    priced = pricing.priced(asked)
+    priced = local_pricing.priced(asked)
     labels = np.zeros(40, dtype=np.int32)
-    found = neighbours.find(priced.space, labels, 8, Clock())
+    found = local_pricing.find(priced.space, labels, 8, Clock())
     check = asked.judge.check(9 if seed % 2 == 0 else 40)
     if check.judged is not None:
         check = check._replace(
             judged=check.judged._replace(sensitive=np.ascontiguousarray(check.judged.sensitive[:, found.order]))
         )
     made = []
-    monkeypatch.setattr(annealing, "_unordered", lambda *told: made.append(told[0]) or unordered(*told))
-    after, n_steps = annealing.anneal(priced, labels, found, check, annealing.Course(800, 9.0, 5.0), 1, Clock())
+    monkeypatch.setattr(local_recoding, "_unordered", lambda *told: made.append(told[0]) or unordered(*told))
+    after, n_steps = local_recoding.anneal(
+        priced, labels, found, check, local_recoding.Course(800, 9.0, 5.0), 1, Clock()
+    )
     classes = made[-1]
     assert n_steps == 800
     assert after.max() > 1
@@ -121,10 +122,10 @@ def unordered(classes: class_costs.CostedClasses, order: np.ndarray) -> np.ndarr
 @pytest.mark.parametrize("n_block", [1, 5, 32])
 @pytest.mark.parametrize("loss", LOSSES)
 def test_the_nearest_rows_are_those_of_the_slow_twin(loss, n_block, monkeypatch):
-    monkeypatch.setattr(neighbours, "_BLOCK", n_block)
+    monkeypatch.setattr(local_pricing, "_BLOCK", n_block)
     asked = problem(1, n_rows=120, loss=loss)
-    priced = pricing.priced(asked)
-    found = neighbours.find(priced.space, labels_of(2, 120, 3), 7, Clock())
+    priced = local_pricing.priced(asked)
+    found = local_pricing.find(priced.space, labels_of(2, 120, 3), 7, Clock())
     # By content, as the slow twin has them.
     rows = rows_of(asked)
     first = [rows[found.order[i]] for i in found.near.offsets[:-1]]
@@ -151,7 +152,7 @@ def test_groups_of_levels_hold_what_the_slow_twin_counts(k):
 def test_a_ring_is_taken_apart_at_the_least_cost(n_rows):
     for seed in range(6):
         asked = problem(seed, n_rows=n_rows)
-        priced = pricing.priced(asked)
+        priced = local_pricing.priced(asked)
         ring = np.random.default_rng(seed).permutation(n_rows)
         following = np.empty(n_rows, dtype=np.int32)
         following[ring] = np.roll(ring, -1)
@@ -198,13 +199,13 @@ def test_groups_that_fail_a_model_are_emptied(k):
 @pytest.mark.parametrize("seed", range(2))
 def test_a_step_that_only_goes_down_never_costs_more(seed, most_places, monkeypatch):
     # What a change is said to cost decides whether it is made: were it wrong, some step would cost more.
-    monkeypatch.setattr(pricing, "_MOST_PLACES", most_places)
+    monkeypatch.setattr(local_pricing, "_MOST_PLACES", most_places)
     asked = problem(seed)
-    priced = pricing.priced(asked)
-    found = neighbours.find(priced.space, np.zeros(40, dtype=np.int32), 8, Clock())
+    priced = local_pricing.priced(asked)
+    found = local_pricing.find(priced.space, np.zeros(40, dtype=np.int32), 8, Clock())
     labels, check = labels_of(seed, 40, 4)[found.order], asked.judge.check(9)
     space = priced.space._replace(codes=np.ascontiguousarray(priced.space.codes[found.order]))
-    classes = annealing._classes(priced, labels, 3)
+    classes = local_recoding._classes(priced, labels, 3)
     class_costs.settle_all(space, classes)
     rows = [rows_of(asked)[i] for i in found.order]
     state, costs, made = np.array([7 + seed]), [total_cost(asked, priced, rows, labels)], np.zeros(5, dtype=np.int64)
@@ -218,7 +219,7 @@ def test_a_step_that_only_goes_down_never_costs_more(seed, most_places, monkeypa
     assert made[2] + made[3] > 0
 
 
-def total_cost(asked: Problem, priced: pricing.Pricing, rows: list[tuple[int, ...]], labels: np.ndarray) -> float:
+def total_cost(asked: Problem, priced: local_pricing.Pricing, rows: list[tuple[int, ...]], labels: np.ndarray) -> float:
     members = [[rows[i] for i in np.flatnonzero(labels == label)] for label in set(labels.tolist())]
     return sum(len(each) * naive.class_cost(asked.loss, priced.axes, each) for each in members)
 
@@ -226,11 +227,11 @@ def total_cost(asked: Problem, priced: pricing.Pricing, rows: list[tuple[int, ..
 @pytest.mark.parametrize("seed", range(3))
 def test_rows_left_over_join_the_class_that_grows_least(seed):
     asked = problem(seed)
-    priced, rows = pricing.priced(asked), rows_of(asked)
+    priced, rows = local_pricing.priced(asked), rows_of(asked)
     labels = labels_of(seed, 40, 4)
     labels[::9] = -1
     room = int(np.bincount(labels[labels >= 0]).max()) + 1
-    after = annealing.adopted(priced, labels, asked.judge.check(room))
+    after = local_recoding.adopted(priced, labels, asked.judge.check(room))
     members = {label: np.flatnonzero(labels == label).tolist() for label in range(labels.max() + 1)}
 
     def grown(label: int, row: int) -> float:

@@ -9,7 +9,7 @@ from hypothesis import example, given, settings, strategies as st
 
 from hushtable._types import RULE_DISTINCT, RULE_SIZE
 from hushtable.anonymizers import parallel
-from hushtable.kernels import judge, shares, split
+from hushtable.kernels import class_profile, judge, split
 from twins import naive
 
 
@@ -82,18 +82,18 @@ def expected(made, cut, n_rescored):
 def axes_of(made):
     """Lay out columns that have no hierarchy, no list and no round units."""
     sizes = [n + 1 for n in made.n_values]
-    columns = np.zeros(len(sizes), dtype=shares.AXIS)
+    columns = np.zeros(len(sizes), dtype=class_profile.AXIS)
     columns["begin"] = np.cumsum([0, *sizes[:-1]])
     columns["is_ordered"] = [column.kind == "ordered" for column in made.columns]
     columns["is_plain"], columns["weight"] = True, 1.0
     columns["domain"] = [column.domain for column in made.columns]
     columns["most_units"] = np.where(columns["is_ordered"], 0, sizes)
-    places = np.zeros(sum(sizes), dtype=shares.PLACE)
+    places = np.zeros(sum(sizes), dtype=class_profile.PLACE)
     places["position"] = np.concatenate(
         [[0.0, *(column.positions or [0.0] * n)] for column, n in zip(made.columns, made.n_values, strict=True)]
     )
     places["unit"] = np.concatenate([np.arange(size) for size in sizes])
-    return split.Axes(columns, places, np.zeros((0, len(places)), dtype=shares.LEVEL))
+    return split.Axes(columns, places, np.zeros((0, len(places)), dtype=class_profile.LEVEL))
 
 
 def searched(made, cut="gain", n_rescored=4, chunk=10_000, room=None, n_chunks=None):

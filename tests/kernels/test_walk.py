@@ -9,7 +9,6 @@ from hypothesis import given, strategies as st
 import hushtable as ht
 from hushtable.kernels import uniques
 from hushtable.tables import lattice
-from hushtable.tables.lattice import column_sets
 from strategies import coded_rows
 
 
@@ -89,7 +88,7 @@ def test_every_set_is_walked_or_left(drawn, n_parts):
             np.full(len(probes), -1, dtype=np.int32),
         )
         pulse = np.array([0, 1 << 60, 0, 0])
-        uniques.walk(rows, found, pulse, seen[part], column_sets._n_below(len(codes), largest), part, n_parts)
+        uniques.walk(rows, found, pulse, seen[part], lattice._n_below(len(codes), largest), part, n_parts)
         assert pulse[3] == len(codes)
     walked = (seen[:1] if largest == 1 else seen)[:, :, largest].sum()
     assert walked + seen[:, :, 0].sum() == math.comb(len(codes), largest)
@@ -166,10 +165,10 @@ def test_parts_that_stop_apart_claim_no_set_that_is_not_settled(drawn, nodes):
     pulses = np.array([[0, limit, 0, 0] for limit in nodes])
     seen = np.zeros((len(nodes), len(codes), largest + 1))
     for part in range(len(nodes)):
-        below = column_sets._n_below(len(codes), largest)
+        below = lattice._n_below(len(codes), largest)
         uniques.walk(rows, found[part], pulses[part], seen[part], below, part, len(nodes))
-    column_sets._keep_first(found[0], found[1])
-    coverage = column_sets._interrupted(seen, int(pulses[:, 3].min()), largest)
+    lattice._keep_first(found[0], found[1])
+    coverage = lattice._interrupted(seen, int(pulses[:, 3].min()), largest)
     assert min(coverage) >= 0
     assert sum(coverage) == math.comb(len(codes), largest)
     missed = {columns for row, sets in twin.items() if found[0].sizes[row] > largest for columns, _ in sets}

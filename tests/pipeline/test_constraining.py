@@ -13,7 +13,7 @@ from hypothesis import given, strategies as st
 from hushtable.columns.column import ColumnSpec
 from hushtable.errors import ColumnError, InputError, PipelineError
 from hushtable.io import frames
-from hushtable.io.csv.dialect import Dialect
+from hushtable.io.csv import Dialect
 from hushtable.io.frames import Frame
 from hushtable.pipeline.constraining import Constraints, Demand, check_named, constrained, rules_of
 from hushtable.pipeline.expressions import (

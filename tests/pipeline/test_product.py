@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import hushtable as ht
-from hushtable.synthesizers.methods import GROUP
+from hushtable.synthesizers.synthesizing import GROUP
 
 OURS = """
 Loader: {people: {filepath: people.csv}}

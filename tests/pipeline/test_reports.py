@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given, strategies as st
 
 from hushtable.pipeline.evaluators import LeftOut
-from hushtable.pipeline.experiments import Step, key_of, product, seed_of
 from hushtable.pipeline.modules import Describing, SaveReport
 from hushtable.pipeline.reports import ReportNaming, report, report_name
 from hushtable.pipeline.results import Evaluation, Tables
+from hushtable.pipeline.steps import Step, key_of, product, seed_of
 
 LOADER, MADE = ("Loader", "data"), ("Synthesizer", "demo")
 INDEX = {"global": (), "columnwise": ("column",), "pairwise": ("column1", "column2"), "details": ("index",)}

@@ -18,7 +18,7 @@ import hushtable as ht
 from command import run, tree
 from hushtable.io import drafts
 from hushtable.pipeline import evaluators, pipeline as runs, steps
-from hushtable.pipeline.writing import RECORD
+from hushtable.pipeline.reports import RECORD
 
 REPORTS = """
 Reporter:

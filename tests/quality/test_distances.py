@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, strategies as st
 from scipy import stats
 
-from hushtable.quality import distances as spreads
-from hushtable.quality.distances import Spread
+from hushtable.quality import cell_values as spreads
+from hushtable.quality.cell_values import Spread
 
 
 @st.composite

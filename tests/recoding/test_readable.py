@@ -18,8 +18,7 @@ from hushtable.columns.column import from_texts
 from hushtable.hierarchy.grid import UNITS, Dates
 from hushtable.hierarchy.hierarchy import groups_of
 from hushtable.hierarchy.proposal import Rounding, finest_grid
-from hushtable.kernels.class_profile import ENTRY
-from hushtable.kernels.shares import LETTER, price_prefixes, share_of
+from hushtable.kernels.class_profile import ENTRY, LETTER, price_prefixes, share_of
 from hushtable.recoding.layout import Lists, lay_out, pack, places
 from hushtable.tables.partition import Partition
 from hushtable.tables.table import Table

@@ -16,7 +16,7 @@ from command import done, run
 from hushtable.io import frames
 from hushtable.release.exposure import ExposureLimit
 from hushtable.reporting import inside, outside, released
-from hushtable.reporting.sections import Quantity, share_shown
+from hushtable.reporting.document import Quantity, share_shown
 
 PEOPLE = ht.datasets.people(600, seed=0)
 COLUMNS = ["sex", "birth_date", "nationality"]

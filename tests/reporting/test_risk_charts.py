@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 import hushtable as ht
-from hushtable.reporting.sections import Chart
+from hushtable.reporting.document import Chart
 
 # Classes of 1, 6, 7 and 9 records; every person has two records.
 TOWNS = ["a", *["b"] * 6, *["c"] * 7, *["d"] * 9, "e"]

@@ -2,8 +2,8 @@
 
 from hypothesis import given, strategies as st
 
+from hushtable.reporting.document import Quantity
 from hushtable.reporting.outside import merged
-from hushtable.reporting.sections import Quantity
 
 BANDS = ["1", "2", "3 to 4", "5 to 9", "10 to 19", "20 to 49"]
 

@@ -9,8 +9,8 @@ import polars as pl
 import pytest
 
 import hushtable as ht
-from hushtable.kernels.mixed_neighbours import nearest_rows
-from hushtable.kernels.predicates import count_matches
+from hushtable.kernels.candidates import count_matches
+from hushtable.kernels.neighbours import nearest_rows
 from hushtable.risk import Tries, beyond
 from twins import naive_synthetic as naive
 

@@ -5,7 +5,7 @@ import pytest
 from drawing import even, lognormal, lumpy, sample
 from hypothesis import given, settings, strategies as st
 
-from hushtable.risk.population import SampleClasses, bounds, mixtures, npmle
+from hushtable.risk.population import SampleClasses, bounds, npmle, uniqueness
 from strategies import draws
 from twins import naive_population as naive
 
@@ -18,7 +18,7 @@ PEOPLE = 29  # every size has a place of its own on the grid
 def test_the_mixture_is_that_of_the_slow_twin(sizes):
     few = naive.mixture(sizes, PEOPLE, steps=12)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(mixtures, "_STEPS", 12)
+        patch.setattr(uniqueness, "_STEPS", 12)
         found = npmle(SampleClasses.of(sizes, PEOPLE))
     assert (found.uniqueness, found.tau1, found.tau2, found.theta) == pytest.approx(few, rel=1e-9)
 
@@ -66,8 +66,8 @@ def test_the_mixture_comes_near_the_truth_in_large_samples():
 
 def test_the_sample_that_is_the_population():
     classes = SampleClasses.of([1, 1, 2, 5], 9)
-    assert npmle(classes) == mixtures.Mixture(2 / 9, 2.0, 2.0, 1.0)
-    assert bounds(classes) == mixtures.Bounds(2 / 9, 2 / 9, (2.0, 2.0), (2.0, 2.0))
+    assert npmle(classes) == uniqueness.Mixture(2 / 9, 2.0, 2.0, 1.0)
+    assert bounds(classes) == uniqueness.Bounds(2 / 9, 2 / 9, (2.0, 2.0), (2.0, 2.0))
 
 
 def test_without_uniques_there_is_no_mixture():

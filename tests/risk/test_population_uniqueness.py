@@ -10,7 +10,7 @@ from hypothesis import given, settings, strategies as st
 
 import hushtable as ht
 from hushtable.risk.population import SampleClasses, TreeRisk, dankar, pitman, population_uniqueness, snb, zayatz
-from hushtable.risk.population.superpopulation import fit_pitman, fit_snb
+from hushtable.risk.population.uniqueness import fit_pitman, fit_snb
 from strategies import draws
 from twins import naive_population as naive
 

@@ -18,9 +18,8 @@ from anonymizers.test_mingen import adult_like
 from command import run
 from hushtable.engines import choosing
 from hushtable.engines.files import Files
-from hushtable.io import files, frames
-from hushtable.io.csv import parsing
-from hushtable.io.csv.dialect import Dialect
+from hushtable.io import csv, files, frames
+from hushtable.io.csv import Dialect
 from hushtable.search import budget
 from hushtable.tables.table import Table
 
@@ -150,7 +149,7 @@ def test_a_text_is_refused_by_its_lines_and_cells_before_they_are_read(
 ) -> None:
     (tmp_path / "in.csv").write_text(text)
     monkeypatch.setattr(files, "_AS_TABLE", 1)
-    monkeypatch.setattr(parsing, "_parse", lambda *_: pytest.fail("read"))
+    monkeypatch.setattr(csv, "_parse", lambda *_: pytest.fail("read"))
     monkeypatch.setattr(budget, "free_memory", lambda: least * len(text))
     with pytest.raises(ht.InputError, match=r"reading the [0-9,]+ lines of '.*in.csv' would need"):
         frames.read(tmp_path / "in.csv")
@@ -158,7 +157,7 @@ def test_a_text_is_refused_by_its_lines_and_cells_before_they_are_read(
 
 def test_a_text_of_two_bytes_a_letter_takes_less_for_each_of_its_bytes(tmp_path: Path, monkeypatch: Any) -> None:
     (tmp_path / "in.csv").write_text("age,sex\n" + "34,f\n" * 20, encoding="utf-16")
-    monkeypatch.setattr(parsing, "_check_room", lambda *_: None)
+    monkeypatch.setattr(csv, "_check_room", lambda *_: None)
     monkeypatch.setattr(budget, "free_memory", lambda: 4 * (tmp_path / "in.csv").stat().st_size)
     assert frames.read(tmp_path / "in.csv").n_rows == 20
 

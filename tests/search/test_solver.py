@@ -16,7 +16,7 @@ import scipy.optimize
 
 import hushtable
 from cli.test_cli_mingen import PLAIN, here  # noqa: F401 - a fixture
-from hushtable.anonymizers.minimal import mingen
+from hushtable.anonymizers import partition_search
 from hushtable.search import solver
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="the C library has another name")
@@ -102,7 +102,7 @@ def test_json_is_alone_on_the_commands_output(monkeypatch: Any, capfd: Any) -> N
 
     calls: list[Any] = []
     monkeypatch.setattr(scipy.optimize, "linprog", lambda *given, **options: calls.append(given) or chatty())
-    monkeypatch.setattr(mingen.smallest, "MOST_ROWS", 1)
+    monkeypatch.setattr(partition_search, "MOST_ROWS", 1)
     outcome = done("anonymize", "in.csv", "-o", "out.csv", *PLAIN, "--method", "mingen", "--json")
     assert outcome.out.startswith("{")
     assert calls

@@ -17,7 +17,7 @@ from scipy.stats import spearmanr
 import hushtable as ht
 from hushtable.io import frames
 from hushtable.synthesizers import METHODS, register, synthesize_frame
-from hushtable.synthesizers.methods import GROUP
+from hushtable.synthesizers.synthesizing import GROUP
 from hushtable.synthesizers.writing import draw, ends_of, table_at
 from strategies import counted_tables, tables
 

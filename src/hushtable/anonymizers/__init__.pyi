@@ -1,9 +1,9 @@
-from .checks import check_roles as check_roles, doubt_of_persons as doubt_of_persons, warn_of_doubts as warn_of_doubts
 from .fitted import LearnedRecoding as LearnedRecoding, Recoding as Recoding
 from .fitting import check_learnable as check_learnable, doubts_of_saving as doubts_of_saving
-from .fulldomain import FullDomain as FullDomain
+from .full_domain import FullDomain as FullDomain
+from .genetic import Genetic as Genetic
 from .histories import Histories as Histories
-from .local.recode import LocalRecoding as LocalRecoding
+from .local_recoding import LocalRecoding as LocalRecoding
 from .method import (
     METHODS as METHODS,
     Found as Found,
@@ -12,10 +12,15 @@ from .method import (
     Problem as Problem,
     register as register,
 )
-from .minimal.genetic import Genetic as Genetic
-from .minimal.mingen import MinGen as MinGen
+from .mingen import MinGen as MinGen
 from .mondrian import Mondrian as Mondrian
-from .preparation import Prepared as Prepared, prepare as prepare
+from .preparation import (
+    Prepared as Prepared,
+    Request as Request,
+    check_roles as check_roles,
+    doubt_of_persons as doubt_of_persons,
+    prepare as prepare,
+    warn_of_doubts as warn_of_doubts,
+)
 from .protecting import carry_out as carry_out, protect as protect
 from .publish import STYLES as STYLES
-from .request import Request as Request

@@ -11,8 +11,7 @@ import numpy as np
 
 from hushtable.anonymizers.judging import Judge
 from hushtable.anonymizers.method import Found
-from hushtable.anonymizers.preparation import Prepared
-from hushtable.anonymizers.request import Request
+from hushtable.anonymizers.preparation import Prepared, Request
 from hushtable.claims import Certificate, Classes, Matchings, of_models
 from hushtable.columns import SUPPRESSED, ColumnSpec
 from hushtable.errors import InfeasibleError, InputError, with_hint

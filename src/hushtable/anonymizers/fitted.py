@@ -20,8 +20,7 @@ from hushtable.anonymizers.finishing import release_of
 from hushtable.anonymizers.judging import Judge
 from hushtable.anonymizers.method import Found
 from hushtable.anonymizers.placement import Among, Below, Routes, Side, with_own_units
-from hushtable.anonymizers.preparation import prepare
-from hushtable.anonymizers.request import Request
+from hushtable.anonymizers.preparation import Request, prepare
 from hushtable.claims import Limits, covered_by, covers_beside, pair_rows
 from hushtable.columns import SUPPRESSED, ColumnSpec, Kind
 from hushtable.errors import ColumnError, InfeasibleError, InputError, listed, with_hint

@@ -11,7 +11,7 @@ import numpy as np
 from hushtable._types import CodeArray
 from hushtable.anonymizers.fitted import LearnedRecoding
 from hushtable.anonymizers.placement import Routes
-from hushtable.anonymizers.request import Request
+from hushtable.anonymizers.preparation import Request
 from hushtable.columns import SUPPRESSED, ColumnSpec, read, value
 from hushtable.errors import InputError, listed, with_hint
 from hushtable.hierarchy import Dates, Dictionary, Frequency, Hierarchy, Prefix, Rule, Runs

@@ -17,8 +17,7 @@ import numpy as np
 from hushtable._types import CodeArray, CountArray
 from hushtable.anonymizers.finishing import Searched, release_of
 from hushtable.anonymizers.judging import Judge
-from hushtable.anonymizers.preparation import Prepared
-from hushtable.anonymizers.request import Request
+from hushtable.anonymizers.preparation import Prepared, Request
 from hushtable.claims import RareSets, count_sets, each_rare
 from hushtable.errors import BudgetExceeded, InfeasibleError, InputError, with_hint
 from hushtable.models import KAnonymity, KMAnonymity

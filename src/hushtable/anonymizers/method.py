@@ -182,10 +182,10 @@ class Method(Protocol):
 
 METHODS: Final[entries.Registry[type[Method]]] = entries.Registry(
     {
-        "full_domain": "hushtable.anonymizers.fulldomain.FullDomain",
-        "local_recoding": "hushtable.anonymizers.local.recode.LocalRecoding",
-        "genetic": "hushtable.anonymizers.minimal.genetic.Genetic",
-        "mingen": "hushtable.anonymizers.minimal.mingen.MinGen",
+        "full_domain": "hushtable.anonymizers.full_domain.FullDomain",
+        "local_recoding": "hushtable.anonymizers.local_recoding.LocalRecoding",
+        "genetic": "hushtable.anonymizers.genetic.Genetic",
+        "mingen": "hushtable.anonymizers.mingen.MinGen",
         "mondrian": "hushtable.anonymizers.mondrian.Mondrian",
         "histories": "hushtable.anonymizers.histories.Histories",
     }

@@ -31,7 +31,7 @@ from hushtable.anonymizers.publish import STYLES, Style
 from hushtable.claims import count_covered, fewest_persons, pair_rows
 from hushtable.columns import ColumnSpec
 from hushtable.errors import InputError, check_whole, listed, with_hint
-from hushtable.kernels import exchange as exchanging, judge, replay, shares, split
+from hushtable.kernels import class_profile, exchange as exchanging, judge, replay, split
 from hushtable.models import ClassStats, PrivacyModel
 from hushtable.recoding import (
     Axis,
@@ -62,7 +62,7 @@ def improve(
     partition: Partition,
     rows: CodeArray,
     points: exchanging.RowPoints,
-    axes: shares.Axes,
+    axes: class_profile.Axes,
     rules: judge.Rules,
     min_size: int,
     clock: Clock,

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hushtable._types import CodeArray, CountArray
-from hushtable.kernels import choose, class_profile, judge, split
+from hushtable.kernels import class_profile, judge, split
 from hushtable.kernels.rows import BLOCK
 from hushtable.search import Budget, Clock, n_threads
 
@@ -243,8 +243,8 @@ def _work(search: CutSearch, rows: split.Rows, most: int) -> split.Work:
             bins=np.zeros(n_codes, dtype=np.int64),
             counted=np.empty((2, n_columns), dtype=np.uint64),
         ),
-        choice=choose.Choice(
-            cuts=np.zeros(search.n_rescored, dtype=choose.CUT),
+        choice=split.Choice(
+            cuts=np.zeros(search.n_rescored, dtype=split.CUT),
             spans=np.empty((n_columns, 5, 8), dtype=np.int64),
             marks=np.zeros(n_codes, dtype=np.uint8),
             sides=np.zeros(n_codes, dtype=np.uint8),

@@ -14,14 +14,12 @@ from typing import Any, Final
 import numpy as np
 
 from hushtable._types import BoolArray, CodeArray, CountArray
-from hushtable.anonymizers.checks import warn_of_doubts
 from hushtable.anonymizers.finishing import Searched, release_of
 from hushtable.anonymizers.fitting import Learner
 from hushtable.anonymizers.judging import Judge
 from hushtable.anonymizers.known_records import hide_known, is_hiding_known
 from hushtable.anonymizers.method import Found, Problem, check_asked
-from hushtable.anonymizers.preparation import Prepared, prepare
-from hushtable.anonymizers.request import Request
+from hushtable.anonymizers.preparation import Prepared, Request, prepare, warn_of_doubts
 from hushtable.errors import ColumnError, InputError
 from hushtable.io import Frame
 from hushtable.models import ClassStats, Ground, Histogram, MatchingNotion, PrivacyModel

@@ -13,7 +13,7 @@ import numpy as np
 from hushtable._types import BoolArray, CodeArray, CountArray
 from hushtable.columns import cells
 from hushtable.hierarchy import Hierarchy
-from hushtable.kernels import histogram
+from hushtable.kernels import class_profile
 from hushtable.recoding import (
     Axis,
     Cells,
@@ -122,8 +122,8 @@ def _short_list(table: Table, partition: Partition, axis: Axis) -> Cells:
 def _class_members(table: Table, partition: Partition, codes: CodeArray, n_codes: int) -> tuple[CountArray, CodeArray]:
     """List the distinct codes of every class, those of the population's people, whose rows count 0, included."""
     if n_codes < _WORD:
-        return histogram.class_codes(partition.labels, codes, n_codes, partition.n_classes)
-    offsets, members, _ = histogram.class_values(
+        return class_profile.class_codes(partition.labels, codes, n_codes, partition.n_classes)
+    offsets, members, _ = class_profile.class_values(
         partition.offsets, partition.rows, codes, np.ones_like(table.counts), n_codes
     )
     return offsets, members
@@ -155,7 +155,7 @@ def _node_set(table: Table, partition: Partition, axis: Axis) -> Cells:
 def _centre(table: Table, partition: Partition, axis: Axis) -> Cells:
     """Publish the median of an ordered column, the mode of another."""
     codes = table.codes[table.index(axis.column.name)]
-    offsets, values, counts = histogram.class_values(
+    offsets, values, counts = class_profile.class_values(
         partition.offsets, partition.rows, codes, table.counts, axis.column.n_values
     )
     label = np.repeat(np.arange(partition.n_classes), np.diff(offsets))
@@ -176,7 +176,7 @@ def known_ranges(table: Table, partition: Partition, axis: Axis) -> tuple[CodeAr
     codes = table.codes[table.index(axis.column.name)]
     low, high = np.empty((2, partition.n_classes), dtype=np.int32)
     has_missing = np.empty(partition.n_classes, dtype=np.bool_)
-    histogram.known_ranges(partition.labels, codes, axis.place, low, high, has_missing)
+    class_profile.known_ranges(partition.labels, codes, axis.place, low, high, has_missing)
     return low, high, has_missing
 
 

@@ -21,13 +21,16 @@ from .grouping import (
 )
 from .histories import (
     HistoryClaim as HistoryClaim,
+    Known as Known,
+    Linkage as Linkage,
     RareSets as RareSets,
+    count_linked as count_linked,
     count_sets as count_sets,
     each_rare as each_rare,
+    linked_in as linked_in,
     rare_sets as rare_sets,
 )
 from .independence import Independence as Independence
-from .linked import Known as Known, Linkage as Linkage, count_linked as count_linked, linked_in as linked_in
 from .matchings import Matchings as Matchings
 from .verdict import Claim as Claim, Failure as Failure, Stated as Stated, Verdict as Verdict, told as told
 from .verifying import (

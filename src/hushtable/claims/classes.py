@@ -280,8 +280,12 @@ class ClaimOnColumns:
         }
 
     def _known_with(self, asked: ClaimOnColumns) -> dict[str, Any]:
-        """Return the orders and spellings that this claim and another know together."""
-        return {"specs": joined(self.specs, asked.specs), "origins": {**asked.origins, **self.origins}}
+        """Return the orders, spellings and hierarchies that this claim and another know together."""
+        return {
+            "specs": joined(self.specs, asked.specs),
+            "origins": {**asked.origins, **self.origins},
+            "hierarchies": _completed(self.hierarchies, asked.hierarchies),
+        }
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -366,7 +370,6 @@ class Classes(ClaimOnColumns):
         return replace(
             self,
             **self._known_with(asked),
-            hierarchies=_completed(self.hierarchies, asked.hierarchies),
             population=asked.population,
         )
 

@@ -55,11 +55,7 @@ class Matchings(ClaimOnColumns):
         """Return the claim with what another of its kind knows besides: orders and hierarchies."""
         if not isinstance(asked, Matchings):
             return self
-        return replace(
-            self,
-            **self._known_with(asked),
-            hierarchies={**self.hierarchies, **asked.hierarchies},
-        )
+        return replace(self, **self._known_with(asked))
 
     def compares(self, columns: Sequence[str]) -> bool:
         """Tell whether a table that publishes these columns is judged beside the input: always."""

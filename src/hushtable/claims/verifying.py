@@ -15,9 +15,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from hushtable._types import Missing
 from hushtable.claims.classes import Classes, Limits
-from hushtable.claims.histories import HistoryClaim
+from hushtable.claims.histories import HistoryClaim, linked_in
 from hushtable.claims.independence import Independence
-from hushtable.claims.linked import linked_in
 from hushtable.claims.matchings import Matchings
 from hushtable.claims.verdict import Claim, Stated, Verdict
 from hushtable.columns import SUPPRESSED, ColumnSpec, check_specs

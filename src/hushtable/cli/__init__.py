@@ -4,11 +4,13 @@ Exit codes: 0 done, 1 the answer is no, 2 wrong input or arguments, 3 infeasible
 memory or disk.
 Figures, names and positions are printed, never a cell of the data unless asked; of small releases by minimal
 generalization also the published table.
+What is no error of the package is told in one line: which it is, and what to do.
 """
 
 from __future__ import annotations
 
 import atexit
+import errno
 import os
 import signal
 import sys
@@ -17,19 +19,18 @@ import traceback
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import Annotated, Final, NoReturn
 
 import typer
 
 from hushtable.cli import (
     assess,
-    attack,
     attackers,
     batches,
     compare,
     demo,
     discover,
-    faults,
     keys,
     masking,
     open as open_page,
@@ -43,8 +44,59 @@ from hushtable.cli import (
 )
 from hushtable.cli.terminal import complain, print_json, tell
 from hushtable.errors import HushError
+from hushtable.io import is_full
 
-__all__ = ["app", "command", "main"]
+__all__ = ["FAULT", "app", "command", "fault_line", "main"]
+
+
+FAULT: Final = 70
+"""The exit code of a fault of ours, and of the end of memory or disk: `EX_SOFTWARE` of sysexits."""
+
+_PACKAGE: Final = Path(__file__).resolve().parent.parent
+_FULL: Final = ("(os error 28)", "(os error 122)", "No space left on device")
+_NO_MEMORY: Final = ("(os error 12)", "Cannot allocate memory", "memory allocation", "Out of Memory", "out of memory")
+
+
+def fault_line(error: BaseException) -> str:
+    """Say in one line what ended the command, and what to do.
+
+    An error's own text may hold a cell of the data: only its type and its place are told.
+    """
+    whole = [error]
+    while (before := whole[-1].__cause__ or whole[-1].__context__) is not None and before not in whole:
+        whole.append(before)
+    if any(_is_memory(each) for each in whole):
+        return (
+            "memory came to its end; give it fewer rows or columns, a folder or --engine stream (anonymize), "
+            "or a machine with more."
+        )
+    if any(_is_disk(each) for each in whole):
+        return "the disk came to its end; make room where files are written and in the folder of temporary files."
+    return (
+        f"a fault of hushtable: {type(error).__name__} at {_place(error)}; run it again with --traceback, and report "
+        "what that shows, without values of your data."
+    )
+
+
+def _is_memory(error: BaseException) -> bool:
+    if isinstance(error, MemoryError) or (isinstance(error, OSError) and error.errno == errno.ENOMEM):
+        return True
+    return any(sign in str(error) for sign in _NO_MEMORY)
+
+
+def _is_disk(error: BaseException) -> bool:
+    return (isinstance(error, OSError) and is_full(error)) or any(sign in str(error) for sign in _FULL)
+
+
+def _place(error: BaseException) -> str:
+    """Return the last line of the package that an error came through."""
+    places = [
+        f"{path.relative_to(_PACKAGE)}:{frame.lineno}"
+        for frame in traceback.extract_tb(error.__traceback__)
+        if (path := Path(frame.filename)).is_relative_to(_PACKAGE)
+    ]
+    return places[-1] if places else "an unknown place"
+
 
 app = typer.Typer(
     name="hushtable",
@@ -70,7 +122,7 @@ _EXAMPLES: Final[Mapping[Callable[..., None], str]] = {
     utility.utility: "hushtable utility people.csv release.parquet",
     report.report: "hushtable report release.csv --original people.csv -p policy.yaml -o report.html",
     risks.mpuccs: "hushtable mpuccs original.csv synthetic.csv --sizes 1,2,3 --control control.csv",
-    attack.attack: "hushtable attack original.csv synthetic.csv --control control.csv --fail-above singling-out=0.1",
+    attackers.attack: "hushtable attack original.csv synthetic.csv --control control.csv --fail-above singling-out=0.1",
     risks.uniques: "hushtable uniques people.csv --columns age,sex,postcode",
     attackers.attack_release: "hushtable attack-release release.csv --earlier last_year.csv --original people.csv",
     attackers.unicity: "hushtable unicity ratings.csv --person user --item movie --tolerance date=14D --known 2,4,8",
@@ -138,8 +190,8 @@ def main() -> None:
                     print_json({"passed": False, "error": type(error).__name__, "message": str(error)})
             complain(error)
             sys.exit(error.exit_code)
-        complain(faults.fault_line(error))
-        sys.exit(faults.FAULT)
+        complain(fault_line(error))
+        sys.exit(FAULT)
 
 
 def _without_traceback(arguments: Sequence[str]) -> tuple[list[str], bool]:

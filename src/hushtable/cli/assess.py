@@ -17,13 +17,16 @@ from hushtable.cli.arguments import (
     PolicyFile,
     Threads,
     amounts_of,
+    assess_figures,
+    fail_above,
+    failing,
     frame_of,
+    limits_of,
     names_of,
     place_of,
     table_of,
     use_threads,
 )
-from hushtable.cli.limits import assess_figures, fail_above, failing, limits_of
 from hushtable.cli.report import ReportFile, check_report, write_report
 from hushtable.cli.terminal import aligned, print_json, say, step
 from hushtable.errors import InputError, with_hint

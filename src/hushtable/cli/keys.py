@@ -14,11 +14,13 @@ from hushtable.cli.arguments import (
     Force,
     InFile,
     check_effects,
+    fail_above,
+    failing,
+    limits_of,
     names_of,
     place_of,
     table_of,
 )
-from hushtable.cli.limits import fail_above, failing, limits_of
 from hushtable.cli.report import ReportFile, report_outputs, write_report
 from hushtable.cli.summary import keys_lines
 from hushtable.cli.terminal import print_json, say, sets_bar, step, tell

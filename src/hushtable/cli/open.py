@@ -40,7 +40,7 @@ def open_(
     The first line that is printed holds the address with its token. Ends with Ctrl+C, or after 30 idle minutes.
     """
     use_threads(threads)
-    from hushtable.cli.faults import fault_line
+    from hushtable.cli import fault_line
     from hushtable.cli.requests import key_in
     from hushtable.page import Desk, PageServer
 

@@ -1,10 +1,10 @@
-"""anonymize, verify: from a file to a release that holds what its policy asks."""
+"""anonymize, verify: from a file to a release that holds what its policy asks; also where rows stay out of memory."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final, cast
 
 import typer
 
@@ -33,7 +33,6 @@ from hushtable.cli.arguments import (
 )
 from hushtable.cli.report import ReportFile, after_writing, report_outputs, write_report
 from hushtable.cli.requests import changed, decided, key_of, policy_of_options
-from hushtable.cli.streaming import anonymize_streamed, head_of, origin_of
 from hushtable.cli.summary import (
     abridged,
     effort_lines,
@@ -52,11 +51,95 @@ from hushtable.errors import InputError, with_hint
 
 if TYPE_CHECKING:
     from hushtable.claims import Claim, Verdict
-    from hushtable.io import Frame
+    from hushtable.engines import Files, Lazy, RemoteRelease
+    from hushtable.io import Dialect, Frame
     from hushtable.policy import Policy
     from hushtable.release import Release
 
-__all__ = ["anonymize", "verify"]
+__all__ = ["anonymize", "anonymize_streamed", "head_of", "origin_of", "verify"]
+
+
+def origin_of(file: Path, engine: str, dialect: Dialect) -> Files | Lazy | None:
+    """Return where the rows are, if they are not to be read into memory."""
+    from hushtable import engines
+
+    return (
+        None if str(file) == "-" else engines.opened(file, engine=cast("engines.EngineChoice", engine), dialect=dialect)
+    )
+
+
+def head_of(origin: Files | Lazy) -> Frame:
+    """Return some rows to look for roles in, where not all are read."""
+    from hushtable import engines
+
+    return origin.head(engines.LOOKED_AT)
+
+
+def anonymize_streamed(
+    origin: Files | Lazy,
+    output: Path,
+    rules: Policy,
+    key: bytes | None,
+    inputs: Sequence[Path],
+    unsupported: Sequence[str],
+    *,
+    external: bool,
+    force: bool,
+    verbose: bool,
+    as_json: bool,
+) -> None:
+    """Write a release batch by batch, as Parquet, and say what it is.
+
+    Parameters
+    ----------
+    origin : Files
+    output : path
+        Of a folder of Parquet parts, or of one Parquet file.
+    rules : Policy
+    key : bytes, optional
+        Of pseudonyms.
+    inputs : sequence of path
+        What else was read, none of which is overwritten.
+    unsupported : sequence of str
+        Options that were given, and need the whole table in memory.
+    external, force, verbose, as_json : bool
+        As the command takes them.
+    """
+    from hushtable.engines import writing
+    from hushtable.release import notes
+
+    if unsupported:
+        msg = with_hint(
+            f"{', '.join(unsupported)} with an input that is read batch by batch.",
+            "leave it out, or take --engine memory.",
+        )
+        raise InputError(msg)
+    writing.check_output(output, (*origin.inputs, *inputs, *rules.inputs), overwrite=force)
+    with bar("searching") as progress:
+        release = cast("RemoteRelease", rules.protect(origin, key=key, progress=progress))
+    with step("writing and verifying"):
+        verdict = release.write(output, external=external, policy=rules.to_dict(), overwrite=force)
+    summary, distinct = release.to_dict(), release.distinct
+    listed, lacking, far_out = notes.listed_values(distinct), notes.lacking_values(distinct), notes.far_out(distinct)
+    if as_json:
+        looks = {
+            "listed_values": listed,
+            "lacking_values": lacking,
+            "far_out": {name: each.to_dict() for name, each in far_out.items()},
+        }
+        print_json({"file": str(output), "verified": verdict.to_dict(), **summary, **looks})
+        return
+    lists = [*listed_lines(listed, lacking), *far_out_lines(far_out)]
+    say(
+        "Read batch by batch, never as a whole (--engine memory reads it into memory).",
+        *abridged(
+            release_facts(output, rules, verdict, summary, codebook=False),
+            release_notes(rules, verdict, release.exposure, lists),
+            release_details(rules, summary, release.exposure),
+            verbose=verbose,
+        ),
+    )
+
 
 _FLOOR_SECONDS: Final = 10.0
 

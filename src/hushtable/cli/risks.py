@@ -17,14 +17,17 @@ from hushtable.cli.arguments import (
     Threads,
     amounts_of,
     check_effects,
+    fail_above,
+    failing,
     frame_of,
+    limits_of,
     names_of,
     place_of,
     precision_of,
     table_of,
+    uniques_figures,
     use_threads,
 )
-from hushtable.cli.limits import fail_above, failing, limits_of, uniques_figures
 from hushtable.cli.report import ReportFile, report_outputs, write_report
 from hushtable.cli.summary import mpuccs_lines, uniques_lines
 from hushtable.cli.terminal import print_json, say, sets_bar, step, tell

@@ -8,9 +8,20 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from hushtable.cli.arguments import AsJson, Delimiter, Encoding, InFile, dialect_of, place_of, table_of
-from hushtable.cli.limits import fail_above, failing, limits_of, scan_figures
-from hushtable.cli.streaming import head_of, origin_of
+from hushtable.cli.arguments import (
+    AsJson,
+    Delimiter,
+    Encoding,
+    InFile,
+    dialect_of,
+    fail_above,
+    failing,
+    limits_of,
+    place_of,
+    scan_figures,
+    table_of,
+)
+from hushtable.cli.protect import head_of, origin_of
 from hushtable.cli.summary import joint_key_lines, risk_lines, role_table
 from hushtable.cli.terminal import print_json, say, step, tell
 from hushtable.errors import InputError, listed, with_hint

@@ -1,15 +1,20 @@
 from . import cells as cells, column as column, series as series
 from .cells import (
+    ENGLISH as ENGLISH,
+    LANGUAGES as LANGUAGES,
     SUPPRESSED as SUPPRESSED,
     Cell as Cell,
+    CellWords as CellWords,
     Ends as Ends,
     between as between,
+    check_language as check_language,
     read as read,
     value as value,
     whole_days as whole_days,
     with_comma as with_comma,
     with_point as with_point,
     without_first_days as without_first_days,
+    words_of as words_of,
 )
 from .column import (
     KINDS as KINDS,
@@ -58,11 +63,4 @@ from .spellings import (
     ends_with_codes as ends_with_codes,
     fold as fold,
     found as found,
-)
-from .words import (
-    ENGLISH as ENGLISH,
-    LANGUAGES as LANGUAGES,
-    CellWords as CellWords,
-    check_language as check_language,
-    words_of as words_of,
 )

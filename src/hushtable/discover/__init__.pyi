@@ -21,9 +21,8 @@ from .recognise import (
     repeating_person as repeating_person,
 )
 from .redundancy import find_redundancy as find_redundancy
-from .roles.cells import ColumnCells as ColumnCells, cells_of as cells_of
+from .roles.decision import ProposedRole as ProposedRole, Roles as Roles
 from .roles.evidence import PROSE as PROSE, finding as finding
 from .roles.names import lexicon as lexicon
-from .roles.patterns import look_of as look_of
-from .roles.records import ProposedRole as ProposedRole, Roles as Roles
+from .roles.patterns import ColumnCells as ColumnCells, cells_of as cells_of, look_of as look_of
 from .select import Selection as Selection, select_columns as select_columns

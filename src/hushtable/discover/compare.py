@@ -11,8 +11,7 @@ import numpy as np
 
 from hushtable._types import FloatArray
 from hushtable.columns import escaped
-from hushtable.discover.evaluation import ObjectiveEvaluator, coded
-from hushtable.discover.objective import Objective, Term
+from hushtable.discover.objective import Objective, ObjectiveEvaluator, Term, coded
 from hushtable.discover.scores import truth as truths
 from hushtable.discover.scores.base import Direction, Score
 from hushtable.errors import InputError, check_columns, names_in, with_hint

@@ -10,7 +10,7 @@ import numpy as np
 
 from hushtable._types import BoolArray, FloatArray
 from hushtable.columns import escaped
-from hushtable.discover.evaluation import ObjectiveEvaluator, coded
+from hushtable.discover.objective import ObjectiveEvaluator, coded
 from hushtable.errors import InputError, with_hint
 from hushtable.io import frames
 from hushtable.search import Budget

@@ -17,8 +17,7 @@ from typing import ClassVar, Final, Literal, Protocol, runtime_checkable
 import numpy as np
 
 from hushtable._types import BoolArray, FloatArray
-from hushtable.discover.evaluation import BudgetEnded, ObjectiveEvaluator
-from hushtable.discover.objective import Term
+from hushtable.discover.objective import BudgetEnded, ObjectiveEvaluator, Term
 from hushtable.errors import InputError, listed, with_hint
 
 __all__ = [

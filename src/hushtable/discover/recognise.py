@@ -18,11 +18,10 @@ from hushtable._types import CodeArray
 from hushtable.columns import Column, count_near_duplicates
 from hushtable.discover.determined import enough_rows, find_determined
 from hushtable.discover.prose import look_for_names
-from hushtable.discover.roles.cells import cells_of
-from hushtable.discover.roles.decision import decide
+from hushtable.discover.roles.decision import Proposal, ProposedRole, Roles, decide
 from hushtable.discover.roles.evidence import PROSE, Finding, finding, persons, with_answers
 from hushtable.discover.roles.names import Lexicon, lexicon
-from hushtable.discover.roles.records import Proposal, ProposedRole, Roles
+from hushtable.discover.roles.patterns import cells_of
 from hushtable.errors import ColumnError, check_type
 from hushtable.io import frames
 from hushtable.tables import FEWEST_RECORDS, Table, opened

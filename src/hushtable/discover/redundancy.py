@@ -11,8 +11,7 @@ import numpy as np
 
 from hushtable._types import BoolArray, FloatArray, frozen
 from hushtable.columns import escaped
-from hushtable.discover.evaluation import ObjectiveEvaluator
-from hushtable.discover.objective import Objective, Term
+from hushtable.discover.objective import Objective, ObjectiveEvaluator, Term
 from hushtable.errors import InputError, check_columns, with_hint
 from hushtable.plots import charts
 from hushtable.search import Budget

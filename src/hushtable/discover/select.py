@@ -12,9 +12,8 @@ import numpy as np
 from hushtable._types import BoolArray, FloatArray, frozen
 from hushtable.columns import escaped
 from hushtable.discover import optimizers
-from hushtable.discover.evaluation import BudgetEnded, ObjectiveEvaluator, coded
 from hushtable.discover.explain import Explanation, explain
-from hushtable.discover.objective import Objective, Term
+from hushtable.discover.objective import BudgetEnded, Objective, ObjectiveEvaluator, Term, coded
 from hushtable.discover.optimizers import undominated
 from hushtable.errors import BudgetExceeded, InputError, check_whole, with_hint
 from hushtable.io import frames

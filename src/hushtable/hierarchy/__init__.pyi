@@ -17,13 +17,14 @@ from .proposal import (
     propose_tails as propose_tails,
 )
 from .rules import (
+    LEAST as LEAST,
     Codes as Codes,
     Dictionary as Dictionary,
     Frequency as Frequency,
     Prefix as Prefix,
     Runs as Runs,
     Suppression as Suppression,
+    Tails as Tails,
     known_rate as known_rate,
     to_dict as to_dict,
 )
-from .tails import LEAST as LEAST, Tails as Tails

@@ -26,8 +26,7 @@ from hushtable.hierarchy import files, rules
 from hushtable.hierarchy.grid import Intervals, Number, plain, to_exact
 from hushtable.hierarchy.ladder import Ladder, Level, Rule
 from hushtable.hierarchy.proposal import propose
-from hushtable.hierarchy.rules import Dates, Dictionary, Frequency, Prefix, Runs, Suppression, Times
-from hushtable.hierarchy.tails import LEAST, Tails
+from hushtable.hierarchy.rules import LEAST, Dates, Dictionary, Frequency, Prefix, Runs, Suppression, Tails, Times
 
 __all__ = ["Hierarchy", "check_labels", "groups_of", "name_of"]
 
@@ -448,7 +447,7 @@ class Hierarchy:
 
     @staticmethod
     def tails(low: Number | dt.date | None = None, high: Number | dt.date | None = None, least: int = LEAST) -> Tails:
-        """Return the rule of top and bottom coding; see `hushtable.hierarchy.tails.Tails`."""
+        """Return the rule of top and bottom coding; see `hushtable.hierarchy.rules.Tails`."""
         return Tails(low, high, least)
 
     @staticmethod

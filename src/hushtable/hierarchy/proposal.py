@@ -28,8 +28,18 @@ from hushtable.hierarchy.grid import (
     unit_of,
 )
 from hushtable.hierarchy.ladder import Rule
-from hushtable.hierarchy.rules import Dates, Frequency, Prefix, Runs, Suppression, Times
-from hushtable.hierarchy.tails import LEAST, Tails, is_calendar, places_of
+from hushtable.hierarchy.rules import (
+    LEAST,
+    Dates,
+    Frequency,
+    Prefix,
+    Runs,
+    Suppression,
+    Tails,
+    Times,
+    is_calendar,
+    places_of,
+)
 
 __all__ = ["Rounding", "code_lengths", "finest_grid", "prefix_lengths", "prefix_lengths_of", "propose", "propose_tails"]
 

@@ -1,7 +1,12 @@
 from . import distinct_rows as distinct_rows, drafts as drafts, frames as frames
 from .batches import Parts as Parts, Scan as Scan, ahead as ahead, scan as scan, to_arrow as to_arrow
-from .csv.dialect import Dialect as Dialect, Formulas as Formulas, Writing as Writing
-from .csv.parsing import DELIMITERS as DELIMITERS, header_line as header_line
+from .csv import (
+    DELIMITERS as DELIMITERS,
+    Dialect as Dialect,
+    Formulas as Formulas,
+    Writing as Writing,
+    header_line as header_line,
+)
 from .distinct_rows import RowKeys as RowKeys, Values as Values, changed as changed, collapse as collapse
 from .drafts import is_full as is_full
 from .files import (

@@ -16,8 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from hushtable.errors import ColumnError, InputError, listed, with_hint
-from hushtable.io.csv.dialect import Dialect
-from hushtable.io.csv.parsing import scan_csv
+from hushtable.io.csv import Dialect, scan_csv
 from hushtable.io.files import FILE_KINDS, Snapshot
 
 __all__ = ["Lines", "Parts", "Scan", "ahead", "scan", "to_arrow"]

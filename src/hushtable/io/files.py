@@ -19,8 +19,7 @@ from typing import IO, Any, Final
 import polars as pl
 
 from hushtable.errors import InputError, with_hint
-from hushtable.io.csv.dialect import Dialect
-from hushtable.io.csv.parsing import PER_LINE, ROOM, check_header, header_line, read_csv
+from hushtable.io.csv import PER_LINE, ROOM, Dialect, check_header, header_line, read_csv
 from hushtable.search import check_memory
 
 __all__ = [

@@ -21,7 +21,7 @@ import polars as pl
 from hushtable._types import CodeArray, CountArray, frozen
 from hushtable.columns import ColumnSpec, canonical, doubts, settled, to_polars, typed, without_categories
 from hushtable.errors import ColumnError, InputError, check_columns, listed, with_hint
-from hushtable.io.csv.dialect import Dialect
+from hushtable.io.csv import Dialect
 from hushtable.io.files import file_kind, read_bytes, read_file, write_csv
 
 __all__ = [

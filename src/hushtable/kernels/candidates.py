@@ -1,7 +1,6 @@
-"""Persons whose published rows could be some known records, looked up through an index; rows that lie near one another.
+"""Persons whose published rows could be some known records, looked up through an index; rows that lie near one.
 
-What a published cell may stand for, and what is known of a value, are runs of places on one axis for each column. A
-cell of several runs has its places as bytes besides.
+Also how many rows satisfy each of many queries: conjunctions of ranges of codes.
 """
 
 from __future__ import annotations
@@ -9,12 +8,53 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hushtable._types import CodeArray, CountArray
-from hushtable.kernels._jit import inner, jit
+from hushtable.kernels._jit import bare, inner, jit
 from hushtable.kernels.rows import ByteArray
 
-__all__ = ["LookedUp", "RoughRows", "Sought", "count_candidates", "count_near"]
+__all__ = ["LookedUp", "RoughRows", "Sought", "count_candidates", "count_matches", "count_near"]
+
+
+@bare
+def count_matches(
+    codes: CodeArray,
+    columns: CodeArray,
+    lows: CodeArray,
+    highs: CodeArray,
+    negated: NDArray[np.bool_],
+    limit: int,
+    counts: CountArray,
+    last: CountArray,
+) -> None:
+    """Count the rows that each query selects, up to one more than a limit.
+
+    codes : int32 (n_columns, n_rows), -1 is missing
+    columns, lows, highs : int32 (n_queries, n_conditions), a column, and the first and last code that it may have
+    negated : bool (n_queries, n_conditions), the column must have another code
+    counts : int64 (n_queries,), out
+    last : int64 (n_queries,), out, the last row that was counted; -1 where there is none
+    """
+    n_queries, n_conditions = columns.shape
+    for query in range(n_queries):
+        n_found = 0
+        place = -1
+        for row in range(codes.shape[1]):
+            holds = True
+            for c in range(n_conditions):
+                code = codes[columns[query, c], row]
+                inside = lows[query, c] <= code <= highs[query, c]
+                if inside == negated[query, c]:
+                    holds = False
+                    break
+            if holds:
+                n_found += 1
+                place = row
+                if n_found > limit:
+                    break
+        counts[query] = n_found
+        last[query] = place
 
 
 class LookedUp(NamedTuple):

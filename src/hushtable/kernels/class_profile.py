@@ -1,12 +1,4 @@
-"""What a class holds of every column: its distinct codes, their records, and the share they publish.
-
-The *profile* of a column lists its distinct codes in the order in which cuts take
-them from the right side to the left: by code where the column is ordered, by
-falling frequency where it is not. Where a class publishes a node of a tree they come
-child by child, the most frequent child first: those of a hierarchy are only cut apart
-between children. Codes are shifted by one here: 0 is missing, and comes first where
-a column is ordered.
-"""
+"""What a class holds of every column: its distinct codes, their records, and the share they publish."""
 
 from __future__ import annotations
 
@@ -16,12 +8,341 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hushtable._types import CountArray
-from hushtable.kernels._jit import inner, record
+from hushtable._types import BoolArray, CodeArray, CountArray
+from hushtable.kernels._jit import bare, inlined, inner, jit, record
 from hushtable.kernels.rows import Rows, tally
-from hushtable.kernels.shares import Axes, cut_level, price_prefixes
 
-__all__ = ["COLUMN", "ENTRY", "ROUNDER", "Profile", "foresee", "may_cut", "preference", "profile", "sort_profile"]
+__all__ = [
+    "AXIS",
+    "COLUMN",
+    "ENTRY",
+    "HALF",
+    "LETTER",
+    "LEVEL",
+    "N_EXPONENTS",
+    "PLACE",
+    "ROUNDER",
+    "WHOLE",
+    "Axes",
+    "Profile",
+    "add_up",
+    "class_codes",
+    "class_ranges",
+    "class_values",
+    "cut_level",
+    "foresee",
+    "known_ranges",
+    "may_cut",
+    "preference",
+    "price_prefixes",
+    "profile",
+    "settle",
+    "share_of",
+    "sort_profile",
+]
+
+
+@jit
+def class_ranges(labels: CodeArray, codes: CodeArray, n_classes: int) -> tuple[CodeArray, CodeArray]:
+    """Return the lowest and the highest code of every class (-1, missing, is the lowest of all)."""
+    low = np.full(n_classes, np.iinfo(np.int32).max, np.int32)
+    high = np.full(n_classes, np.int32(-2), np.int32)
+    for row in range(labels.size):
+        label = labels[row]
+        if label >= 0:
+            low[label] = min(low[label], codes[row])
+            high[label] = max(high[label], codes[row])
+    return low, high
+
+
+@bare
+def known_ranges(
+    labels: CodeArray, codes: CodeArray, place: CodeArray, low: CodeArray, high: CodeArray, has_missing: BoolArray
+) -> None:
+    """Set the first and the last known place of every class, from 0 (-1 for none), and whether it misses some.
+
+    place : int32 (n_codes + 1,), the place of the missing value, always 0, and of every code
+    """
+    low[:], high[:], has_missing[:] = 2**31 - 1, -1, False
+    for row in range(labels.size):
+        label, at = labels[row], place[codes[row] + 1] - 1
+        if label < 0:
+            continue
+        if at < 0:
+            has_missing[label] = True
+        else:
+            low[label] = min(low[label], at)
+            high[label] = max(high[label], at)
+    for label in range(low.size):
+        low[label] = min(low[label], high[label])
+
+
+@jit
+def class_codes(labels: CodeArray, codes: CodeArray, n_codes: int, n_classes: int) -> tuple[CountArray, CodeArray]:
+    """Return the distinct codes of every class: c has ``codes[offsets[c]:offsets[c + 1]]``, ascending.
+
+    n_codes : at most 63, so that a word tells with the missing value which ones there are
+    """
+    held = np.zeros(n_classes, np.uint64)
+    for row in range(labels.size):
+        if labels[row] >= 0:
+            held[labels[row]] |= np.uint64(1) << np.uint64(codes[row] + 1)
+    offsets, n_found = np.zeros(n_classes + 1, np.int64), 0
+    for label in range(n_classes):
+        word = held[label]
+        while word:
+            word &= word - np.uint64(1)
+            n_found += 1
+        offsets[label + 1] = n_found
+    found = np.empty(n_found, np.int32)
+    for label in range(n_classes):
+        place = offsets[label]
+        for code in range(-1, n_codes):
+            if held[label] >> np.uint64(code + 1) & np.uint64(1):
+                found[place] = code
+                place += 1
+    return offsets, found
+
+
+@jit
+def class_values(
+    offsets: CountArray, rows: CodeArray, codes: CodeArray, counts: CountArray, n_codes: int
+) -> tuple[CountArray, CodeArray, CountArray]:
+    """Return the sparse class-by-value histogram of a column.
+
+    Class c holds ``codes[offsets[c]:offsets[c + 1]]``, ascending, that many records each;
+    rows that count 0 hold nothing.
+    """
+    n_classes = offsets.size - 1
+    found_offsets = np.zeros(n_classes + 1, np.int64)
+    found_codes = np.empty(rows.size, np.int32)
+    found_counts = np.empty(rows.size, np.int64)
+    records = np.zeros(n_codes + 1, np.int64)
+    n_found = 0
+    for label in range(n_classes):
+        begin = n_found
+        for i in range(offsets[label], offsets[label + 1]):
+            if counts[rows[i]] == 0:
+                continue
+            code = codes[rows[i]]
+            if records[code + 1] == 0:
+                found_codes[n_found] = code
+                n_found += 1
+            records[code + 1] += counts[rows[i]]
+        settle(records, found_codes[begin:n_found], found_counts[begin:n_found])
+        found_offsets[label + 1] = n_found
+    return found_offsets, found_codes[:n_found].copy(), found_counts[:n_found].copy()
+
+
+@inner
+def settle(records: CountArray, codes: CodeArray, counts: CountArray) -> None:
+    """Put the codes of a class in order, and set how many records each has.
+
+    records : int64 (n_codes + 1,), of the missing value and every code; 0 everywhere afterwards
+
+    Where a class holds many of all codes these are looked through, else its own are sorted: by Shell's sort, which few
+    codes suit, and which compiles in a tenth of the time of numpy's.
+    """
+    n_held, place = codes.size, 0
+    if _MANY * n_held > records.size:
+        for entry in range(records.size):
+            if records[entry] > 0:
+                codes[place], counts[place], records[entry] = entry - 1, records[entry], 0
+                place += 1
+        return
+    gap = 1
+    while gap < n_held // 9:
+        gap = 3 * gap + 1
+    while gap > 0:
+        for i in range(gap, n_held):
+            code, place = codes[i], i
+            while place >= gap and codes[place - gap] > code:
+                codes[place] = codes[place - gap]
+                place -= gap
+            codes[place] = code
+        gap //= 3
+    for place in range(n_held):
+        counts[place] = records[codes[place] + 1]
+        records[codes[place] + 1] = 0
+
+
+_MANY = 16  # times the codes of a class
+
+N_EXPONENTS = 2**11
+HALF = 26  # bits of the lower part of a mantissa of 53, so that 2^36 of either part add up without overflow
+
+
+@bare
+def add_up(bits: NDArray[np.uint64], sums: CountArray) -> None:
+    """Add the mantissas of finite floats, given as bits, to the sums of their exponents.
+
+    sums : int64 (N_EXPONENTS, 2), of the lower and upper part of the mantissas
+    """
+    for i in range(bits.size):
+        exponent = np.int64(bits[i] >> np.uint64(52)) & (N_EXPONENTS - 1)
+        mantissa = np.int64(bits[i] & np.uint64(2**52 - 1))
+        if exponent > 0:
+            mantissa += 2**52
+        sign = -1 if bits[i] >> np.uint64(63) else 1
+        sums[exponent, 0] += sign * (mantissa & (2**HALF - 1))
+        sums[exponent, 1] += sign * (mantissa >> HALF)
+
+
+LETTER = 0.006  # of the domain: what a character of a list costs, so that of equal cuts the shorter text wins
+WHOLE = 2**40  # what shares of a domain are counted in
+
+AXIS: Final = record(
+    ("begin", np.int64),  # its entries follow from here on, one a shifted code
+    ("is_ordered", np.bool_),  # whether the lowest and highest code tell what is published
+    ("is_plain", np.bool_),  # an interval of positions or a set of values: no tree, no list, no round units
+    ("domain", np.float64),  # how many values the whole column has, missing included
+    ("weight", np.float64),
+    ("depth", np.int64),  # levels of its tree, 0 without one
+    ("most_units", np.int64),  # how many units a list holds, 0 where nothing is listed
+    ("most_chars", np.int64),  # and characters
+    ("n_rounds", np.int64),  # levels of round units that intervals are widened to, 0 without them
+    ("keeps_labels", np.bool_),  # whether what lies in one round unit publishes that, however narrow it is
+)
+
+PLACE: Final = record(
+    ("position", np.float64),  # in [0, 1] (ordered columns)
+    ("chars", np.int64),  # what a unit adds to the length of a list
+    ("listed", np.int64),  # the share of a unit of a hierarchy, times `WHOLE`: sums of it are exact
+    ("unit", np.int32),  # the code that stands for what a list writes of this one: itself, or the first one of
+    # the node below the top of a hierarchy
+)
+
+LEVEL: Final = record(
+    ("step", np.float64),  # how wide a class of the column is at least that is widened to round units of a level
+    ("start", np.float64),  # where the round unit over a code begins
+    ("end", np.float64),  # and ends
+    ("share", np.float64),  # of the domain, under the node
+    ("node", np.int32),  # of the tree, over a code; -1 for missing
+)
+
+
+class Axes(NamedTuple):
+    """What the codes of each column are worth.
+
+    columns : AXIS (n_columns,)
+    places : PLACE (n_entries,), entry ``begin`` + shifted code of a column
+    levels : LEVEL (n_levels, n_entries), of trees and of round units
+    """
+
+    columns: NDArray[Any]
+    places: NDArray[Any]
+    levels: NDArray[Any]
+
+
+@inlined
+def _start(axes: Axes, level: int, entry: int) -> float:
+    """Return where the round unit over an entry begins."""
+    return float(axes.levels[level, entry].start)
+
+
+@inlined
+def share_of(axes: Axes, j: int, low: int, high: int, n_units: int, n_chars: int, listed: int) -> float:
+    """Return what a class costs, from its lowest and highest code, and from what a list of it would hold.
+
+    That is the share of the column that it publishes, and something for the length of a list. Without units
+    it is not listed.
+    """
+    axis = axes.columns[j]
+    is_short = 0 < n_units <= axis.most_units and n_chars <= axis.most_chars
+    if not axis.is_ordered:
+        if n_units == 1:
+            return 0.0
+        if is_short:
+            return float(n_units / axis.domain + LETTER * n_chars)
+    elif low == high and (axis.n_rounds == 0 or low == 0):
+        return 0.0
+    elif is_short and n_units > 1:
+        return float(min(1.0, listed / WHOLE) + LETTER * n_chars)
+    if low == 0:
+        # Neither an interval nor a node but the top holds the missing value beside others: the cell becomes "*".
+        return 1.0
+    low, high = axis.begin + low, axis.begin + high
+    if axis.depth > 0:
+        return float(axes.levels[cut_level(axes, low, high) + 1, low].share)
+    width = axes.places[high].position - axes.places[low].position
+    if axis.n_rounds > 0:
+        level = axis.n_rounds - 1
+        if axis.keeps_labels:
+            unit = 0
+            while unit < axis.n_rounds and _start(axes, unit, low) != _start(axes, unit, high):
+                unit += 1
+            if unit < axis.n_rounds:
+                return float(axes.levels[unit, high].end - axes.levels[unit, low].start)
+        while level > 0 and width < axes.levels[level, low].step:
+            level -= 1
+        return float(axes.levels[level, high].end - axes.levels[level, low].start)
+    return float(width)
+
+
+@bare
+def price_prefixes(axes: Axes, j: int, entries: NDArray[Any], from_end: bool) -> None:
+    """Set what the first entry of a column's profile costs, the first two, and so on; or the last, the last two.
+
+    entries : `hushtable.kernels.class_profile.ENTRY`, of the column alone; those of a unit come together
+
+    This is `share_of`, written out: here levels and units are found by going on from the prefix before.
+    """
+    axis = axes.columns[j]
+    begin = axis.begin
+    place, step = (entries.size - 1, -1) if from_end else (0, 1)
+    low, high, last, level, unit = entries[place].code, entries[place].code, -1, 0, 0
+    n_units, n_chars, listed = 0, 0, 0
+    for _ in range(entries.size):
+        code = entries[place].code
+        low, high = min(low, code), max(high, code)
+        if axis.most_units > 0:
+            unit = axes.places[begin + code].unit
+            if unit != last:
+                n_units, last = n_units + 1, unit
+                n_chars += axes.places[begin + unit].chars
+                listed += axes.places[begin + unit].listed
+        is_short = 0 < n_units <= axis.most_units and n_chars <= axis.most_chars
+        if not axis.is_ordered and n_units == 1:
+            price = 0.0
+        elif not axis.is_ordered and is_short:
+            price = n_units / axis.domain + LETTER * n_chars
+        elif axis.is_ordered and low == high and (axis.n_rounds == 0 or low == 0):
+            price = 0.0
+        elif axis.is_ordered and is_short and n_units > 1:
+            price = min(1.0, listed / WHOLE) + LETTER * n_chars
+        elif low == 0:
+            price = 1.0
+        elif axis.depth > 0:
+            # A run that grows never finds its node lower, nor its round unit.
+            while axes.levels[level + 1, begin + low].node != axes.levels[level + 1, begin + high].node:
+                level += 1
+            price = axes.levels[level + 1, begin + low].share
+        else:
+            price = axes.places[begin + high].position - axes.places[begin + low].position
+            if axis.n_rounds > 0:
+                while level + 1 < axis.n_rounds and price >= axes.levels[level + 1, begin].step:
+                    level += 1
+                chosen = level
+                if axis.keeps_labels:
+                    while unit < axis.n_rounds and _start(axes, unit, begin + low) != _start(axes, unit, begin + high):
+                        unit += 1
+                    chosen = level if unit == axis.n_rounds else unit
+                price = axes.levels[chosen, begin + high].end - axes.levels[chosen, begin + low].start
+        if from_end:
+            entries[place].right = price
+        else:
+            entries[place].left = price
+        place += step
+
+
+@inlined
+def cut_level(axes: Axes, low: int, high: int) -> int:
+    """Return the level below the lowest node that covers entries low to high of a hierarchy: where it is cut."""
+    level = 0
+    while axes.levels[level + 1, low].node != axes.levels[level + 1, high].node:
+        level += 1
+    return level
+
 
 ROUNDER = 0.01  # of its gain: by how much a cut may fall short that falls between wider units, level by level
 

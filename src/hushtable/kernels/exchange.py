@@ -15,8 +15,8 @@ import numpy as np
 
 from hushtable._types import CodeArray, CountArray, FloatArray
 from hushtable.kernels._jit import bare, inner
+from hushtable.kernels.class_profile import Axes, cut_level
 from hushtable.kernels.judge import Rules, passes
-from hushtable.kernels.shares import Axes, cut_level
 
 __all__ = ["ClassScratch", "ExchangedClasses", "RowPoints", "span_all", "sweep"]
 

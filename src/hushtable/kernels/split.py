@@ -1,34 +1,498 @@
 """Strict Mondrian: cut a class in two where that pays most, until no cut is allowable.
 
-One class after the other is taken from a stack, its columns are profiled, a cut is chosen, and its rows are moved
-apart. A finished class never moves again. The loop can be left after any cut and entered again: everything it
-knows is in its records.
+Which cut pays most is chosen from profiles; which of two best cuts, from what they leave on either side.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import math
+from typing import Any, Final, NamedTuple
 
-from hushtable._types import CodeArray, CountArray
-from hushtable.kernels._jit import bare
-from hushtable.kernels.choose import Choice, CutNode, JudgedCut, Options, best_by_gain, best_by_median
-from hushtable.kernels.class_profile import Profile, profile
-from hushtable.kernels.rows import Rows, part
-from hushtable.kernels.shares import Axes
+import numpy as np
+from numpy.typing import NDArray
+
+from hushtable._types import CodeArray, CountArray, FloatArray
+from hushtable.kernels._jit import bare, inner, record
+from hushtable.kernels.class_profile import (
+    ROUNDER,
+    Axes,
+    Profile,
+    foresee,
+    may_cut,
+    preference,
+    profile,
+    share_of,
+    sort_profile,
+)
+from hushtable.kernels.judge import Rules, passes
+from hushtable.kernels.rows import ByteArray, Rows, mark, part
 
 __all__ = [
+    "CUT",
     "DONE",
     "NEEDS_ROOM",
     "PAUSED",
     "Axes",
+    "Choice",
+    "CutNode",
     "JudgedCut",
     "Options",
     "Rows",
     "SplitTree",
     "Work",
+    "best_by_gain",
+    "best_by_median",
+    "both_pass",
+    "end_sweep",
     "finish",
     "grow",
 ]
+
+
+class JudgedCut(NamedTuple):
+    """What rules look at besides the number of records, and scratch for it.
+
+    rules : Rules
+    sensitive : int32 (n_sensitive, n_table_rows), shifted by one, in the table's order
+    population : int64 (n_table_rows,), records of the population, in the table's order; empty where no rule asks
+    held : int64 (2, n_sensitive, widest), records of each sensitive value, left and right
+    n_held : int64 (2, n_sensitive), distinct known values, left and right
+    people : int64 (2,), records of the population, left and right
+    order : int32 (n_rows,), rows of a class by the profile of a column
+    places : int32 (widest column,), the place of a code in that profile
+    moved : int64 (1,), how many of those rows are on the left; -1 between columns
+    nodes : float64 (widest table of a rule,), as `hushtable.kernels.judge.passes` takes it
+    """
+
+    rules: Rules
+    sensitive: CodeArray
+    population: CountArray
+    held: CountArray
+    n_held: CountArray
+    people: CountArray
+    order: CodeArray
+    places: CodeArray
+    moved: CountArray
+    nodes: FloatArray
+
+
+class CutNode(NamedTuple):
+    """A class under the knife: a run of rows and the records in it."""
+
+    start: int
+    end: int
+    size: int
+
+
+@inner
+def both_pass(
+    rows: Rows,
+    judged: JudgedCut,
+    entries: NDArray[Any],
+    node: CutNode,
+    j: int,
+    length: int,
+    n_whole: int,
+    n_left: int,
+) -> bool:
+    """Tell whether both sides of a cut of column j satisfy every rule; of a column, shorter cuts come first.
+
+    entries : the profile of the column
+    length, n_whole : how many of them go left, and their records
+    n_left : records that go left, the first rows of the next entry included
+    """
+    if judged.moved[0] < 0:
+        _begin(rows, judged, entries, node, j)
+    until = n_left - n_whole
+    if length > 0:
+        until += entries[length - 1].key
+    for i in range(judged.moved[0], until):
+        _move(rows, judged, judged.order[i], 1, -1)
+        _move(rows, judged, judged.order[i], 0, 1)
+    judged.moved[0] = until
+    for side in range(2):
+        size = node.size - n_left if side else n_left
+        if not passes(judged.rules, size, judged.people[side], judged.held[side], judged.n_held[side], judged.nodes):
+            return False
+    return True
+
+
+@inner
+def _begin(rows: Rows, judged: JudgedCut, entries: NDArray[Any], node: CutNode, j: int) -> None:
+    """Put all rows on the right side, in the order in which cuts take them; a key is how many come up to its entry."""
+    for place in range(entries.size):
+        entries[place].key = 0
+        judged.places[entries[place].code] = place
+    for i in range(node.start, node.end):
+        place = judged.places[rows.codes[i, j]]
+        if place + 1 < entries.size:
+            entries[place + 1].key += 1
+        _move(rows, judged, i, 1, 1)
+    for place in range(1, entries.size):
+        entries[place].key += entries[place - 1].key
+    for i in range(node.start, node.end):
+        place = judged.places[rows.codes[i, j]]
+        judged.order[entries[place].key] = i
+        # In the end every start has moved to the end of its run.
+        entries[place].key += 1
+    judged.moved[0] = 0
+
+
+@inner
+def end_sweep(rows: Rows, judged: JudgedCut, node: CutNode) -> None:
+    """Forget the sensitive counts of a column's cuts, touching only values that the class holds."""
+    if judged.moved[0] < 0:
+        return
+    for i in range(node.start, node.end):
+        for s in range(judged.n_held.shape[1]):
+            value = judged.sensitive[s, rows.order[i]]
+            judged.held[0, s, value] = 0
+            judged.held[1, s, value] = 0
+    judged.n_held[:] = 0
+    judged.people[:] = 0
+    judged.moved[0] = -1
+
+
+@inner
+def _move(rows: Rows, judged: JudgedCut, i: int, side: int, sign: int) -> None:
+    """Add a row's sensitive values and population to one side, or take them away."""
+    row = rows.order[i]
+    count = rows.words[i, rows.words.shape[1] - 1] if rows.is_weighted else 1
+    if judged.population.size > 0:
+        judged.people[side] += sign * judged.population[row]
+    for s in range(judged.n_held.shape[1]):
+        value = judged.sensitive[s, row]
+        before = judged.held[side, s, value]
+        after = before + sign * count
+        judged.held[side, s, value] = after
+        if value > 0:
+            judged.n_held[side, s] += int(after > 0) - int(before > 0)
+
+
+_MANY = 2**31 - 1
+_N_TOGETHER = 4  # cuts whose sides are marked together: two bits of a byte each
+
+CUT: Final = record(
+    ("score", np.float64),
+    ("column", np.int64),
+    ("length", np.int64),  # of the prefix of the profile that goes left
+    ("n_dealt", np.int64),  # rows of the next entry that go left too
+    ("n_left", np.int64),  # records
+    ("left", np.float64),  # the share of its column that the left side publishes
+    ("right", np.float64),
+)
+
+
+class Choice(NamedTuple):
+    """The best cuts so far, and what is looked at to compare them.
+
+    cuts : CUT (n_rescored,), falling
+    spans : int64 (n_columns, 5, 8), lowest and highest code, units, characters and shares listed, on both sides of
+        four cuts
+    marks, sides : uint8 (all codes,), zero between uses
+    block : uint8 (BLOCK,)
+    cut_columns : uint64 (2, 4), columns that are cut, and where they begin
+    """
+
+    cuts: NDArray[Any]
+    spans: CountArray
+    marks: ByteArray
+    sides: ByteArray
+    block: ByteArray
+    cut_columns: CountArray
+
+
+class Options(NamedTuple):
+    """What to look for, and for how long.
+
+    min_size : records that every class needs
+    n_nodes, n_rows : after so many classes, or classes of so many rows, a search pauses
+    """
+
+    min_size: int
+    n_nodes: int = 2**62
+    n_rows: int = 2**62
+
+
+@inner
+def best_by_gain(
+    rows: Rows, axes: Axes, judged: JudgedCut | None, options: Options, held: Profile, choice: Choice, node: CutNode
+) -> int:
+    """Find the allowable cut that lowers the loss most; return its place in ``choice.cuts``, or -1."""
+    size, min_size, cuts = node.size, options.min_size, choice.cuts
+    last = cuts.size - 1
+    for i in range(cuts.size):
+        cuts[i].score = -1.0
+    for j in range(axes.columns.size):
+        n_codes = held.columns[j].n_codes
+        if n_codes == 1:
+            continue
+        axis, share, begin = axes.columns[j], held.columns[j].share, axes.columns[j].begin
+        is_tree = axis.is_ordered and axis.depth > 0
+        most_preferred = 1.0 + ROUNDER * axis.n_rounds
+        sort_profile(axes, held, j)
+        if is_tree:
+            foresee(axes, held, j, min_size)
+        entries = held.entries[begin : begin + n_codes]
+        lowest = axes.places[begin + entries[0].code].position
+        highest = axes.places[begin + entries[n_codes - 1].code].position
+        n_left = 0
+        for length in range(1, n_codes):
+            n_left += entries[length - 1].records
+            n_right = size - n_left
+            if n_left < min_size:
+                continue
+            if n_right < min_size:
+                break
+            if not axis.is_plain:
+                left, right = entries[length - 1].left, entries[length].right
+            elif axis.is_ordered:
+                left = axes.places[begin + entries[length - 1].code].position - lowest
+                right = highest - axes.places[begin + entries[length].code].position
+                if entries[0].code == 0:
+                    # Missing beside others: the cell becomes "*".
+                    left = 1.0 if length > 1 else 0.0
+            else:
+                left = length / axis.domain if length > 1 else 0.0
+                right = (n_codes - length) / axis.domain if n_codes - length > 1 else 0.0
+            score = axis.weight * (size * share - n_left * left - n_right * right)
+            if score >= 0 and score * most_preferred <= cuts[last].score:
+                continue
+            if axis.depth == 0:
+                score *= math.sqrt(math.sqrt(min(n_left, n_right) / size))
+            if axis.n_rounds > 0:
+                score *= preference(axes, j, entries, length)
+            if score <= cuts[last].score or (is_tree and not may_cut(axes, j, held.columns[j].level, entries, length)):
+                continue
+            if judged is not None and not both_pass(rows, judged, entries, node, j, length, n_left, n_left):
+                continue
+            _enter(cuts, score, j, length, n_left, left, right)
+        if judged is not None:
+            end_sweep(rows, judged, node)
+    if cuts[0].score < 0:
+        return -1
+    if last == 0 or cuts[1].score < 0:
+        return 0
+    return _best_of_all(rows, axes, held, choice, node)
+
+
+@inner
+def _enter(cuts: NDArray[Any], score: float, j: int, length: int, n_left: int, left: float, right: float) -> None:
+    """Insert a cut among the best; an earlier one keeps its place in a tie."""
+    place = cuts.size - 1
+    while place > 0 and cuts[place - 1].score < score:
+        cut, other = cuts[place], cuts[place - 1]
+        cut.score, cut.column, cut.length = other.score, other.column, other.length
+        cut.n_left, cut.left, cut.right = other.n_left, other.left, other.right
+        place -= 1
+    cut = cuts[place]
+    cut.score, cut.column, cut.length, cut.n_dealt = score, j, length, 0
+    cut.n_left, cut.left, cut.right = n_left, left, right
+
+
+@inner
+def _best_of_all(rows: Rows, axes: Axes, held: Profile, choice: Choice, node: CutNode) -> int:
+    """Return the one of the best cuts that gains most in all columns."""
+    cuts, n_varying = choice.cuts, 0
+    for j in range(axes.columns.size):
+        if held.columns[j].n_codes > 1:
+            held.counted[0, n_varying], held.counted[1, n_varying] = j, axes.columns[j].begin
+            n_varying += 1
+    varying = held.counted[:, :n_varying]
+    best, most = 0, -1.0
+    for first in range(0, cuts.size, _N_TOGETHER):
+        last = first
+        while last < min(first + _N_TOGETHER, cuts.size) and cuts[last].score >= 0:
+            last += 1
+        if last == first:
+            break
+        n_cut = _send(axes, held, choice, first, last)
+        columns, n_sides = (choice.cut_columns[:, :n_cut], varying), 2 * (last - first)
+        mark(rows, node.start, node.end, columns, choice.sides, (1 << n_sides) - 1, choice.block, choice.marks)
+        for i in range(first, last):
+            begin = axes.columns[cuts[i].column].begin
+            for place in range(begin, begin + cuts[i].length):
+                choice.sides[begin + held.entries[place].code] = 0
+        for c in range(n_varying):
+            j, begin = int(varying[0, c]), int(varying[1, c])
+            entries = held.entries[begin : begin + held.columns[j].n_codes]
+            _span_sides(axes, j, entries, choice.marks[begin:], choice.spans[j], n_sides)
+        for i in range(first, last):
+            score = _gain_of_all(axes, held, choice.spans, cuts[i], i - first, node.size)
+            j, begin = cuts[i].column, axes.columns[cuts[i].column].begin
+            score *= preference(axes, j, held.entries[begin:], cuts[i].length)
+            if score > most:
+                best, most = i, score
+    return best
+
+
+@inner
+def _send(axes: Axes, held: Profile, choice: Choice, first: int, last: int) -> int:
+    """Say of the codes that some cuts send left that they do; return how many columns are cut."""
+    n_cut, cut_columns = 0, choice.cut_columns
+    for i in range(first, last):
+        j, left = choice.cuts[i].column, 1 << 2 * (i - first)
+        begin = axes.columns[j].begin
+        for place in range(begin, begin + choice.cuts[i].length):
+            choice.sides[begin + held.entries[place].code] |= left
+        is_new = True
+        for c in range(n_cut):
+            is_new &= int(cut_columns[0, c]) != j
+        if is_new:
+            cut_columns[0, n_cut], cut_columns[1, n_cut] = j, begin
+            n_cut += 1
+    return n_cut
+
+
+@inner
+def _span_sides(axes: Axes, j: int, entries: NDArray[Any], marks: ByteArray, spans: CountArray, n_sides: int) -> None:
+    """Set what a column spans on each side, from its marks, and forget those.
+
+    entries, marks, spans : the column's
+
+    All eight bits are looked at, whether or not so many sides are asked: loops of eight without a branch.
+    """
+    axis, n_codes, all_sides = axes.columns[j], entries.size, (1 << n_sides) - 1
+    places = axes.places[axis.begin :]
+    low, high, n_units, n_chars, listed = spans[0], spans[1], spans[2], spans[3], spans[4]
+    low[:] = high[:] = n_units[:] = n_chars[:] = listed[:] = 0
+    if axis.is_plain and axis.is_ordered:
+        # By code: from either end until all sides are seen.
+        seen, i = 0, 0
+        while seen != all_sides and i < n_codes:
+            code = entries[i].code
+            held = int(marks[code])
+            fresh = held & ~seen
+            for side in range(8):
+                low[side] += (fresh >> side & 1) * code
+            seen |= held
+            i += 1
+        seen, i = 0, n_codes - 1
+        while seen != all_sides and i >= 0:
+            code = entries[i].code
+            held = int(marks[code])
+            fresh = held & ~seen
+            for side in range(8):
+                high[side] += (fresh >> side & 1) * code
+            seen |= held
+            i -= 1
+    elif axis.is_plain:
+        for i in range(n_codes):
+            held = int(marks[entries[i].code])
+            for side in range(8):
+                n_units[side] += held >> side & 1
+    else:
+        low[:] = _MANY
+        seen, last = 0, -1
+        for i in range(n_codes):
+            code = entries[i].code
+            held = int(marks[code])
+            unit = places[code].unit
+            if unit != last:
+                seen, last = 0, unit
+            fresh = held & ~seen if axis.most_units > 0 else 0
+            seen |= held
+            chars, share = places[unit].chars, places[unit].listed
+            for side in range(8):
+                is_held, is_fresh = held >> side & 1, fresh >> side & 1
+                low[side] = min(low[side], code + (1 - is_held) * _MANY)
+                high[side] = max(high[side], is_held * code)
+                n_units[side] += is_fresh
+                n_chars[side] += is_fresh * chars
+                listed[side] += is_fresh * share
+    for i in range(n_codes):
+        marks[entries[i].code] = 0
+
+
+@inner
+def _gain_of_all(axes: Axes, held: Profile, spans: CountArray, cut: Any, together: int, size: int) -> float:
+    """Return what a cut gains in all columns, not only in its own; per bit where its own has a hierarchy.
+
+    together : which of the cuts whose sides were marked together it is
+    """
+    n_left = cut.n_left
+    n_right = size - n_left
+    total = 0.0
+    for j in range(axes.columns.size):
+        if held.columns[j].n_codes == 1:
+            continue
+        gain = size * held.columns[j].share
+        for side in range(2):
+            bit = 2 * together + side
+            if j == cut.column:
+                share = cut.right if side else cut.left
+            else:
+                of = spans[j]
+                share = share_of(axes, j, of[0, bit], of[1, bit], of[2, bit], of[3, bit], of[4, bit])
+            gain -= (n_right if side else n_left) * share
+        total += axes.columns[j].weight * gain
+    if axes.columns[cut.column].is_ordered and axes.columns[cut.column].depth > 0 and n_left > 0 and n_right > 0:
+        total /= (n_left * math.log2(size / n_left) + n_right * math.log2(size / n_right)) / size
+    return total
+
+
+@inner
+def best_by_median(
+    rows: Rows,
+    axes: Axes,
+    judged: JudgedCut | None,
+    options: Options,
+    held: Profile,
+    choice: Choice,
+    node: CutNode,
+    deals_ties: bool,
+) -> int:
+    """Take the widest column that has an allowable cut, and of its cuts the one nearest the median.
+
+    deals_ties : relaxed Mondrian, which cuts exactly in two halves and deals the records that hold the median to
+        both sides; rows count 1
+    """
+    size, cut = node.size, choice.cuts[0]
+    tried_width, tried = math.inf, -1
+    for _ in range(axes.columns.size):
+        # The next in falling width, of equal ones the first.
+        width, j = -1.0, -1
+        for other in range(axes.columns.size):
+            wide = axes.columns[other].weight * held.columns[other].share
+            is_next = wide < tried_width or (wide == tried_width and other > tried)
+            if is_next and wide > width:
+                width, j = wide, other
+        tried_width, tried = width, j
+        axis = axes.columns[j]
+        begin, n_codes = axis.begin, held.columns[j].n_codes
+        sort_profile(axes, held, j)
+        entries = held.entries[begin : begin + n_codes]
+        is_tree, halves = axis.is_ordered and axis.depth > 0, deals_ties and axis.depth == 0
+        n_left, nearest = 0, 2 * size
+        if halves and n_codes > 1 and size // 2 >= options.min_size:
+            n_short, length = 0, 0
+            while n_short + entries[length].records <= size // 2:
+                n_short += entries[length].records
+                length += 1
+            passes = True
+            if judged is not None:
+                passes = both_pass(rows, judged, entries, node, j, length, n_short, size // 2)
+                end_sweep(rows, judged, node)
+            if passes:
+                cut.column, cut.length, cut.n_dealt, cut.n_left = j, length, size // 2 - n_short, size // 2
+                return 0
+        for length in range(1, n_codes):
+            n_left += entries[length - 1].records
+            off = abs(2 * n_left - size)
+            if n_left < options.min_size or size - n_left < options.min_size or off >= nearest:
+                continue
+            if is_tree and not may_cut(axes, j, held.columns[j].level, entries, length):
+                continue
+            if judged is not None and not both_pass(rows, judged, entries, node, j, length, n_left, n_left):
+                continue
+            nearest = off
+            cut.column, cut.length, cut.n_dealt, cut.n_left = j, length, 0, n_left
+        if judged is not None:
+            end_sweep(rows, judged, node)
+        if nearest < 2 * size:
+            return 0
+    return -1
+
 
 DONE, PAUSED, NEEDS_ROOM = 0, 1, 2
 

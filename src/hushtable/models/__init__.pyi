@@ -1,8 +1,12 @@
 from . import entries as entries
 from .attribute import (
+    BetaLikeness as BetaLikeness,
+    DeltaDisclosure as DeltaDisclosure,
     DistinctLDiversity as DistinctLDiversity,
     EntropyLDiversity as EntropyLDiversity,
+    GroundName as GroundName,
     RecursiveCLDiversity as RecursiveCLDiversity,
+    TCloseness as TCloseness,
 )
 from .base import (
     ClassStats as ClassStats,
@@ -14,12 +18,6 @@ from .base import (
     Rule as Rule,
     describe as describe,
     model_to_dict as model_to_dict,
-)
-from .closeness import (
-    BetaLikeness as BetaLikeness,
-    DeltaDisclosure as DeltaDisclosure,
-    GroundName as GroundName,
-    TCloseness as TCloseness,
 )
 from .histories import HistoryModel as HistoryModel, KMAnonymity as KMAnonymity, LinkedKAnonymity as LinkedKAnonymity
 from .identity import (

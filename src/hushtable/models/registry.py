@@ -8,9 +8,15 @@ from typing import Any, Final
 
 from hushtable.errors import InputError, ModelError, with_hint
 from hushtable.models import entries
-from hushtable.models.attribute import DistinctLDiversity, EntropyLDiversity, RecursiveCLDiversity
+from hushtable.models.attribute import (
+    BetaLikeness,
+    DeltaDisclosure,
+    DistinctLDiversity,
+    EntropyLDiversity,
+    RecursiveCLDiversity,
+    TCloseness,
+)
 from hushtable.models.base import PrivacyModel
-from hushtable.models.closeness import BetaLikeness, DeltaDisclosure, TCloseness
 from hushtable.models.histories import KMAnonymity, LinkedKAnonymity
 from hushtable.models.identity import AlphaKAnonymity, DeltaPresence, KAnonymity, KMap
 from hushtable.models.matching import Global1K, GlobalK1, Match1K, MatchK1, MatchKK

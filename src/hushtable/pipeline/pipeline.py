@@ -34,16 +34,14 @@ from typing import Any, Final
 from hushtable.columns import escaped
 from hushtable.errors import HushError, InputError, PipelineError, listed, names_in, nearest, with_hint
 from hushtable.io import drafts, frames
-from hushtable.pipeline import reports, steps, store, writing
+from hushtable.pipeline import reports, steps, store
 from hushtable.pipeline.cleaning import Cleaning
 from hushtable.pipeline.evaluators import Evaluator, LeftOut
-from hushtable.pipeline.experiments import Branch, Step, key_of, product, seed_of
 from hushtable.pipeline.modules import GRANULARITIES, Executor, Releasing, SaveData, SaveReport, SaveTiming
 from hushtable.pipeline.reading import STEPS, experiments_of
 from hushtable.pipeline.reports import ReportNaming, Timing
 from hushtable.pipeline.results import Columns, Evaluation, Tables
-from hushtable.pipeline.steps import Doing, looked_at, made
-from hushtable.pipeline.store import Store
+from hushtable.pipeline.steps import Branch, Doing, Step, key_of, looked_at, made, product, seed_of
 from hushtable.policy import Record, plain_yaml
 
 __all__ = ["Pipeline", "PipelineRun", "carried_out"]
@@ -119,7 +117,7 @@ class _Done:
 def carried_out(
     pipeline: Pipeline,
     out: Path,
-    kept: Store,
+    kept: store.Store,
     tell: Callable[[str], None],
     *,
     overwrite: bool,
@@ -153,7 +151,7 @@ def carried_out(
         for line in _lines(done, step):
             say(line)
     found, files = _reported(pipeline, out, log, naming, done)
-    written = writing.write(files, inputs, out, overwrite=overwrite)
+    written = reports.write(files, inputs, out, overwrite=overwrite)
     return PipelineRun(written, _failures(done), tuple(done.timings), found, missing)
 
 
@@ -259,7 +257,7 @@ def _check_outputs(
     if log is not None:
         _make_folder(log.parent, "name another as log_dir.")
         files.append(log)
-    writing.check(files, inputs, out, overwrite=overwrite)
+    reports.check(files, inputs, out, overwrite=overwrite)
 
 
 def _make_folder(folder: Path, hint: str) -> None:
@@ -282,9 +280,9 @@ def _names_of(reporter: Record, pipeline: Pipeline, naming: ReportNaming) -> lis
 
 def _reported(
     pipeline: Pipeline, out: Path, log: Path | None, naming: ReportNaming, done: _Done
-) -> tuple[dict[str, Columns], writing.WrittenFiles]:
+) -> tuple[dict[str, Columns], reports.WrittenFiles]:
     """Return the reports, by the names of their files, and all files."""
-    files: dict[Path, writing.File] = {}
+    files: dict[Path, reports.File] = {}
     found: dict[str, Columns] = {}
     for reporter in pipeline.reporters.values():
         if isinstance(reporter, SaveData):
@@ -294,9 +292,9 @@ def _reported(
             told, internal = _tables_of(reporter, naming, done)
             found |= told
             for name, columns in told.items():
-                files |= writing.of_columns(out / name, columns, is_internal=name in internal)
+                files |= reports.of_columns(out / name, columns, is_internal=name in internal)
     if log is not None:
-        files |= writing.of_text(log, "\n".join(done.lines) + "\n")
+        files |= reports.of_text(log, "\n".join(done.lines) + "\n")
     return found, files
 
 
@@ -326,14 +324,14 @@ def _tables_of(reporter: Record, naming: ReportNaming, done: _Done) -> tuple[dic
     return {name: columns for name, columns in told.items() if columns is not None}, internal
 
 
-def _table(path: Path, tables: Tables, step: Step, what: str) -> writing.WrittenFiles:
+def _table(path: Path, tables: Tables, step: Step, what: str) -> reports.WrittenFiles:
     """Write a table of a step; a release as it was verified."""
     if what == "control":
         assert tables.control is not None, "a Splitter makes one"
-        return writing.of_frame(path, tables.control, is_internal=True)
+        return reports.of_frame(path, tables.control, is_internal=True)
     if isinstance(step.parameters, Releasing) and tables.release is not None:
-        return writing.of_release(path, tables.release, is_external=step.parameters.external)
-    return writing.of_frame(path, tables.current, is_internal=not tables.is_made)
+        return reports.of_release(path, tables.release, is_external=step.parameters.external)
+    return reports.of_frame(path, tables.current, is_internal=not tables.is_made)
 
 
 Tell = Callable[[str], None]

@@ -68,7 +68,7 @@ def class_sizes(
     Parameters
     ----------
     bands : sequence of str
-        Sizes of classes, as `hushtable.risk.bands` names them.
+        Sizes of classes, as `hushtable.risk.assessment` names them.
     shares : mapping of str to sequence of float
         For every series ("before", "after") the share of the records in each band, in [0, 1].
     people : str

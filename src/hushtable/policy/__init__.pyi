@@ -16,12 +16,14 @@ from .limits import (
 from .policy import Policy as Policy
 from .proposal import proposed as proposed
 from .protecting import anonymize as anonymize
-from .records import (
+from .sections import (
+    MEANINGS as MEANINGS,
+    ColumnPolicy as ColumnPolicy,
     MisplacedError as MisplacedError,
     Place as Place,
+    PolicyLimits as PolicyLimits,
     Record as Record,
     fault_line as fault_line,
     faults_of as faults_of,
     no_such as no_such,
 )
-from .sections import MEANINGS as MEANINGS, ColumnPolicy as ColumnPolicy, PolicyLimits as PolicyLimits

@@ -47,17 +47,19 @@ from hushtable.hierarchy import Hierarchy
 from hushtable.io import Frame, Snapshot, drafts, frames
 from hushtable.models import entries, model_to_dict
 from hushtable.policy import plain_yaml
-from hushtable.policy.records import MisplacedError, Record, faults_of
 from hushtable.policy.sections import (
     ASK,
     MEANINGS,
     ColumnPolicy,
+    MisplacedError,
     PolicyBudget,
     PolicyLimits,
     PolicyReading,
     PolicyUnknown,
     PolicyWriting,
+    Record,
     existing,
+    faults_of,
     method_to_dict,
     read_loss,
     read_method,

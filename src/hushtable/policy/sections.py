@@ -1,20 +1,24 @@
-"""The parts of a policy, and how its entries are read."""
+"""The parts of a policy, and how its entries are read.
+
+Records that people write as YAML: frozen, strict, and every fault of one with its line and what is allowed.
+"""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
-from typing import Annotated, Any, Final, Literal
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Annotated, Any, Final, Literal, get_args
 
-from pydantic import BeforeValidator, Field, ValidationInfo, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, ValidationInfo, model_validator
 
 from hushtable.anonymizers import METHODS, Method
 from hushtable.columns import ColumnSpec, Kind, Role as Decided
-from hushtable.errors import HushError, PolicyError
+from hushtable.errors import HushError, PolicyError, nearest
 from hushtable.hierarchy import Hierarchy, to_dict as rule_to_dict
 from hushtable.io import Dialect, Formulas, Writing
 from hushtable.models import PrivacyModel, entries, from_dict
-from hushtable.policy.records import MisplacedError, Record
+from hushtable.policy import plain_yaml
 from hushtable.quality import LOSSES, Loss
 from hushtable.release import ExposureLimit
 
@@ -23,14 +27,20 @@ __all__ = [
     "MEANINGS",
     "Action",
     "ColumnPolicy",
+    "MisplacedError",
+    "Place",
     "PolicyBudget",
     "PolicyExposure",
     "PolicyLimits",
     "PolicyReading",
     "PolicyUnknown",
     "PolicyWriting",
+    "Record",
     "existing",
+    "fault_line",
+    "faults_of",
     "method_to_dict",
+    "no_such",
     "read_loss",
     "read_method",
     "read_model",
@@ -38,6 +48,124 @@ __all__ = [
     "reasons",
     "some_models",
 ]
+
+
+Place = tuple[Any, ...]
+"""Where something stands in a file: names of entries, and positions in lists."""
+
+
+class Record(BaseModel):
+    """A frozen record, in which unknown entries are errors."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
+
+
+class MisplacedError(ValueError):
+    """A fault between two entries of a record, and where in it the one to look at is."""
+
+    def __init__(self, message: str, location: Place) -> None:
+        super().__init__(message)
+        self.location = location
+
+
+def faults_of(
+    error: ValidationError,
+    kind: type[Record],
+    given: Any,
+    name: str,
+    tree: plain_yaml.YamlNode | None,
+    above: Place = (),
+) -> list[str]:
+    """Write what is wrong in the entries of a record, a line each.
+
+    Parameters
+    ----------
+    error : ValidationError
+    kind : type of Record
+        What was to be made.
+    given : plain values
+        What it was to be made of.
+    name : str
+        The file.
+    tree : Node, optional
+        Of the whole file: with it, faults have lines.
+    above : tuple
+        Where the record stands in the file.
+    """
+    found = [(_place(fault, given), fault) for fault in error.errors(include_url=False)]
+    # Where an entry may be of several types, what is wrong inside one says more than that it is none of the others.
+    outer = {place[:depth] for place, _ in found for depth in range(len(place))}
+    return [
+        fault_line(name, tree, (*above, *place), _told(fault, kind, place))
+        for place, fault in found
+        if place not in outer
+    ]
+
+
+def fault_line(name: str, tree: plain_yaml.YamlNode | None, place: Place, told: str) -> str:
+    """Write a fault with its place in a file, and with its line where the tree of the file is known."""
+    where = name if tree is None else f"{name} line {plain_yaml.line_of(tree, place)}"
+    return f"{where}: {'.'.join(map(str, place))}: {told}"
+
+
+def no_such(what: str, word: Any, known: Iterable[str]) -> str:
+    """Say that a word is none of those that are known, and which of them may be meant."""
+    known = list(known)
+    return f"{what}.{_meant(word, known)} Known: {', '.join(known)}."
+
+
+def _meant(word: Any, known: Iterable[str]) -> str:
+    near = nearest(word, known)
+    return "" if near is None else f" Did you mean {near!r}?"
+
+
+def _place(fault: Mapping[str, Any], given: Any) -> Place:
+    """Return where in a record a fault is: without the types that pydantic tried there, which it puts between."""
+    place: list[Any] = []
+    for step in fault["loc"]:
+        if _has(given, step):
+            place.append(step)
+            given = given[step]
+        elif not _is_type(step):
+            place.append(step)
+            given = None
+    cause = fault.get("ctx", {}).get("error")
+    return (*place, *cause.location) if isinstance(cause, MisplacedError) else tuple(place)
+
+
+def _has(given: Any, step: int | str) -> bool:
+    if isinstance(given, (list, tuple)):
+        return isinstance(step, int) and step < len(given)
+    return isinstance(given, Mapping) and step in given
+
+
+def _is_type(step: int | str) -> bool:
+    # Entries of records are written small, without brackets.
+    return isinstance(step, str) and (step in ("int", "float", "str", "bool") or step[:1].isupper() or "[" in step)
+
+
+def _told(fault: Mapping[str, Any], kind: type[BaseModel], place: Place) -> str:
+    if fault["type"] == "extra_forbidden":
+        return no_such("no such entry", place[-1], _entries(kind, place[:-1]))
+    words = re.findall("'([^']*)'", fault["ctx"]["expected"]) if fault["type"] == "literal_error" else ()
+    return f"{fault['msg'].removeprefix('Value error, ')}.{_meant(fault['input'], words)}"
+
+
+def _entries(kind: type[BaseModel], place: Place) -> list[str]:
+    """Return the entries that a record may have, or one of its parts."""
+    for step in place:
+        field = next((each for name, each in kind.model_fields.items() if step in (name, each.alias)), None)
+        if field is not None:
+            kind = next(_records_in(field.annotation), kind)
+    return [field.alias or name for name, field in kind.model_fields.items()]
+
+
+def _records_in(annotation: Any) -> Iterator[type[BaseModel]]:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        yield annotation
+    for part in get_args(annotation):
+        yield from _records_in(part)
+
 
 ASK: Final = "ask"
 """What a role, or a format of dates, is until someone has decided."""
@@ -220,7 +348,7 @@ class ColumnPolicy(Record):
 
 
 class PolicyReading(Record):
-    """How the input spells its table, where it is a file of text: see `hushtable.io.csv.dialect.Dialect`."""
+    """How the input spells its table, where it is a file of text: see `hushtable.io.csv.Dialect`."""
 
     encoding: str | None = None
     delimiter: str | None = None
@@ -275,7 +403,7 @@ class PolicyLimits(Record):
 
 
 class PolicyWriting(Record):
-    """How a CSV is written: see `hushtable.io.csv.dialect.Writing`."""
+    """How a CSV is written: see `hushtable.io.csv.Writing`."""
 
     encoding: str = "utf-8"
     decimal: str = "."

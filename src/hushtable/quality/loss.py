@@ -17,7 +17,7 @@ from hushtable._types import CodeArray, CountArray, FloatArray
 from hushtable.columns import Column
 from hushtable.errors import InputError, with_hint
 from hushtable.hierarchy import Hierarchy
-from hushtable.kernels import histogram
+from hushtable.kernels import class_profile
 from hushtable.recoding import Cells, Nodes, PublishedIntervals, Recoding, relative
 from hushtable.tables import Table
 
@@ -243,13 +243,13 @@ def _ncp_by_column(recoding: Recoding, sizes: CountArray, n_suppressed: int) -> 
 
 def _exact_sum(values: FloatArray) -> float:
     """Return the sum of finite floats, rounded once: what `math.fsum` returns, in a tenth of its time."""
-    sums = np.zeros((histogram.N_EXPONENTS, 2), dtype=np.int64)
-    histogram.add_up(np.ascontiguousarray(values).view(np.uint64), sums)
+    sums = np.zeros((class_profile.N_EXPONENTS, 2), dtype=np.int64)
+    class_profile.add_up(np.ascontiguousarray(values).view(np.uint64), sums)
     total = 0
     for exponent in np.flatnonzero(sums.any(axis=1)).tolist():
         low, high = sums[exponent].tolist()
         # Exponents 0 and 1 have the same scale, 2^-1074.
-        total += ((high << histogram.HALF) + low) << max(0, exponent - 1)
+        total += ((high << class_profile.HALF) + low) << max(0, exponent - 1)
     return float(Fraction(total, 1 << 1074))
 
 

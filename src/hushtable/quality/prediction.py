@@ -24,8 +24,7 @@ import numpy as np
 from hushtable._types import BoolArray, CountArray, FloatArray
 from hushtable.errors import InputError, check_columns, with_hint
 from hushtable.io import Frame
-from hushtable.quality.cell_values import Standing, read_alike
-from hushtable.quality.distances import Spread, by_value, middles
+from hushtable.quality.cell_values import Spread, Standing, by_value, middles, read_alike
 from hushtable.search import n_threads
 from hushtable.tables import split_rows
 

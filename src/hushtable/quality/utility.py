@@ -19,9 +19,8 @@ from hushtable.claims import Classes, Matchings
 from hushtable.columns import Column, escaped, finite, value_text
 from hushtable.errors import InputError, check_columns, with_hint
 from hushtable.io import Frame, frames
-from hushtable.quality import distances as spreads
-from hushtable.quality.cell_values import Standing, read_column, told
-from hushtable.quality.distances import Spread
+from hushtable.quality import cell_values as spreads
+from hushtable.quality.cell_values import Spread, Standing, read_column, told
 from hushtable.quality.prediction import Prediction, of_files, of_rows
 
 if TYPE_CHECKING:

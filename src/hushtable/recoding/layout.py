@@ -22,8 +22,8 @@ from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray
 from hushtable.columns import Column, cells
 from hushtable.errors import InputError, check_columns, listed, with_hint
 from hushtable.hierarchy import CodeGrid, Hierarchy, Prefix, Rounding, Suppression, are_codes, groups_of, plain
-from hushtable.kernels import group, rows, shares
-from hushtable.kernels.shares import WHOLE, Axes
+from hushtable.kernels import class_profile, group, rows
+from hushtable.kernels.class_profile import WHOLE, Axes
 from hushtable.recoding.readable import length_in_list
 from hushtable.search import in_runs
 from hushtable.tables import Table
@@ -247,8 +247,8 @@ def pack(axes: Sequence[Axis], weights: Mapping[str, float]) -> Axes:
     """Put axes into arrays for the kernels."""
     begins = np.cumsum([0, *(axis.n_places for axis in axes)])
     n_levels = max((max(_n_rounds(axis), _depth(axis)) for axis in axes), default=0)
-    columns, places = np.zeros(len(axes), dtype=shares.AXIS), np.zeros(begins[-1], dtype=shares.PLACE)
-    levels = np.zeros((n_levels, begins[-1]), dtype=shares.LEVEL)
+    columns, places = np.zeros(len(axes), dtype=class_profile.AXIS), np.zeros(begins[-1], dtype=class_profile.PLACE)
+    levels = np.zeros((n_levels, begins[-1]), dtype=class_profile.LEVEL)
     for j, axis in enumerate(axes):
         run = slice(begins[j], begins[j + 1])
         columns[j] = _header(axis, begins[j])
@@ -281,7 +281,7 @@ def _n_rounds(axis: Axis) -> int:
 
 
 def _header(axis: Axis, begin: int) -> NDArray[Any]:
-    header = np.zeros((), dtype=shares.AXIS)
+    header = np.zeros((), dtype=class_profile.AXIS)
     header["begin"], header["is_ordered"], header["domain"] = begin, axis.is_ordered, axis.domain
     header["depth"], header["n_rounds"] = _depth(axis), _n_rounds(axis)
     header["is_plain"] = not header["depth"] and not header["n_rounds"]

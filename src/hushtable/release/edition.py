@@ -32,8 +32,7 @@ from hushtable.columns import (
     with_point,
 )
 from hushtable.errors import ColumnError, InputError, VerificationError, listed, with_hint
-from hushtable.io import Dialect, Formulas, Frame, Writing, drafts, frames, without_remnants
-from hushtable.io.csv import formulas
+from hushtable.io import Dialect, Formulas, Frame, Writing, csv, drafts, frames, without_remnants
 from hushtable.release import manifest, pseudonyms
 from hushtable.release.pseudonyms import Pseudonyms
 from hushtable.search import check_memory
@@ -371,7 +370,7 @@ def _without_formulas(frame: Frame, given: Formulas) -> Frame:
     """Hide what a spreadsheet would run in the cells and names of a table, or refuse it."""
     columns = {name: frame.column(name) for name in frame.columns}
     if given == "refuse":
-        found = formulas.count(columns, frame.counts)
+        found = csv.count(columns, frame.counts)
         if found:
             msg = with_hint(
                 f"columns {listed(found)} hold {sum(found.values()):,} cells or names that a spreadsheet would run: "
@@ -380,8 +379,8 @@ def _without_formulas(frame: Frame, given: Formulas) -> Frame:
             )
             raise InputError(msg)
         return frame
-    frame = frame.with_columns({name: formulas.hidden(each) for name, each in columns.items()})
-    names = formulas.hidden(strings("", frame.columns)).to_list()
+    frame = frame.with_columns({name: csv.hidden(each) for name, each in columns.items()})
+    names = csv.hidden(strings("", frame.columns)).to_list()
     return replace(frame, data=frame.data.rename(dict(zip(frame.columns, names, strict=True))))
 
 

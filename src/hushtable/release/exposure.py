@@ -26,7 +26,7 @@ from hushtable.discover import Determined, Named, enough_rows, find_determined, 
 from hushtable.errors import ColumnError, ExposureError, InputError, check_whole, listed, with_hint
 from hushtable.io import Frame
 from hushtable.kernels import group
-from hushtable.kernels.histogram import class_ranges
+from hushtable.kernels.class_profile import class_ranges
 from hushtable.search import Budget
 from hushtable.tables import FEWEST_RECORDS, Table, lattice, partitions
 
@@ -59,7 +59,7 @@ class ExposureLimit:
         The most records that may name people in a kept column; see `hushtable.discover.prose`.
     linked : float
         In [0, 1]: the share of the persons looked at who may be found by several of their records, where a published
-        column links these; see `hushtable.claims.linked`.
+        column links these; see `hushtable.claims.histories`.
     """
 
     columns: int = 2

@@ -9,8 +9,7 @@ import numpy as np
 
 from hushtable.columns import cells, count_missing_codes, count_near_duplicates, gather
 from hushtable.hierarchy import LEAST, Tails, propose_tails
-from hushtable.io import Frame
-from hushtable.io.csv import formulas
+from hushtable.io import Frame, csv
 from hushtable.models import entries
 from hushtable.recoding import Nodes, NodeSets
 from hushtable.release.release import Release
@@ -78,7 +77,7 @@ def formula_cells(release: Release) -> dict[str, int]:
     hidden = release.pseudonyms.columns if release.pseudonyms else ()
     kept = {name: source.column(name) for name in edition.columns if name not in (*edition.rewritten, *hidden)}
     rewritten = {name: gather(each.texts, each.codes) for name, each in edition.rewritten.items()}
-    return formulas.count({**kept, **rewritten}, source.counts)
+    return csv.count({**kept, **rewritten}, source.counts)
 
 
 def listed_values(release: Release) -> dict[str, int]:

@@ -1,11 +1,4 @@
 from .document import (
-    Report as Report,
-    page_style as page_style,
-    report_paths as report_paths,
-    section_html as section_html,
-)
-from .reports import report as report
-from .sections import (
     Answers as Answers,
     Block as Block,
     Chart as Chart,
@@ -14,8 +7,13 @@ from .sections import (
     Paragraph as Paragraph,
     Points as Points,
     Quantity as Quantity,
+    Report as Report,
     Section as Section,
     Table as Table,
+    page_style as page_style,
+    report_paths as report_paths,
+    section_html as section_html,
     shown as shown,
 )
+from .reports import report as report
 from .shared import SharedText as SharedText, persons_of_rows as persons_of_rows, shared_texts as shared_texts

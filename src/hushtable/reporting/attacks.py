@@ -5,8 +5,7 @@ from __future__ import annotations
 from hushtable.claims import Classes
 from hushtable.errors import HushError
 from hushtable.release import Release
-from hushtable.reporting.released import Released
-from hushtable.reporting.sections import (
+from hushtable.reporting.document import (
     Block,
     CellContent,
     KeyFigure,
@@ -19,7 +18,7 @@ from hushtable.reporting.sections import (
     blocks_of,
     row_of,
 )
-from hushtable.reporting.statements import and_
+from hushtable.reporting.released import Released, and_
 from hushtable.risk import JoinRisk, Linked, Linking, OwnAttack, OwnAttacks, Unicity, attack_written
 
 __all__ = ["of_attacks", "of_join", "of_linking", "of_release", "of_unicity"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from hushtable.policy import INTERNAL, KNEE, ComparedRun, Comparison
-from hushtable.reporting.sections import (
+from hushtable.reporting.document import (
     Block,
     CellContent,
     Chart,
@@ -18,7 +18,7 @@ from hushtable.reporting.sections import (
     Table,
     row_of,
 )
-from hushtable.reporting.statements import and_
+from hushtable.reporting.released import and_
 
 __all__ = ["of_comparison"]
 

@@ -20,9 +20,7 @@ from hushtable.io import Frame
 from hushtable.policy import plain_yaml
 from hushtable.quality import Utility, measure_utility
 from hushtable.release import manifest
-from hushtable.reporting.released import Released
-from hushtable.reporting.risk import fewer_than, people_of, share_below
-from hushtable.reporting.sections import (
+from hushtable.reporting.document import (
     Answers,
     Block,
     Chart,
@@ -37,7 +35,17 @@ from hushtable.reporting.sections import (
     row_of,
     share_shown,
 )
-from hushtable.reporting.statements import CLAUSES, and_, beside, conditions_of, decision, three_tests, unprotected
+from hushtable.reporting.released import (
+    CLAUSES,
+    Released,
+    and_,
+    beside,
+    conditions_of,
+    decision,
+    three_tests,
+    unprotected,
+)
+from hushtable.reporting.risk import fewer_than, people_of, share_below
 from hushtable.risk import RiskAssessment, record_bands, stair
 from hushtable.risk.assess import assess
 from hushtable.search import n_threads

@@ -6,9 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from hushtable.masking import MaskedRelease, MaskingTradeoff
-from hushtable.reporting.inside import reproduce
-from hushtable.reporting.released import Released
-from hushtable.reporting.sections import (
+from hushtable.reporting.document import (
     Block,
     Chart,
     KeyFigure,
@@ -20,7 +18,8 @@ from hushtable.reporting.sections import (
     blocks_of,
     share_shown,
 )
-from hushtable.reporting.statements import CLAUSES, and_, conditions_of, decision, three_tests, unprotected
+from hushtable.reporting.inside import reproduce
+from hushtable.reporting.released import CLAUSES, Released, and_, conditions_of, decision, three_tests, unprotected
 
 __all__ = ["of_tradeoff", "sections"]
 

@@ -20,8 +20,7 @@ import numpy as np
 from hushtable.claims import Classes, Matchings
 from hushtable.models import KAnonymity
 from hushtable.release import external_facts
-from hushtable.reporting.released import Released
-from hushtable.reporting.sections import (
+from hushtable.reporting.document import (
     Answers,
     Block,
     CellContent,
@@ -33,7 +32,7 @@ from hushtable.reporting.sections import (
     Section,
     Table,
 )
-from hushtable.reporting.statements import CLAUSES, and_, beside, decision, three_tests, unprotected
+from hushtable.reporting.released import CLAUSES, Released, and_, beside, decision, three_tests, unprotected
 from hushtable.risk import size_bands
 
 __all__ = ["LEAST", "merged", "sections"]

@@ -15,8 +15,17 @@ from hushtable.pipeline import PipelineRun
 from hushtable.policy import Comparison, Policy
 from hushtable.release import Release, codebook_paths, manifest_path
 from hushtable.reporting import attacks, comparison, inside, masking, outside, released, risk, synthetic
-from hushtable.reporting.document import Report
-from hushtable.reporting.sections import Audience, Block, CellContent, Paragraph, Points, Quantity, Section, Table
+from hushtable.reporting.document import (
+    Audience,
+    Block,
+    CellContent,
+    Paragraph,
+    Points,
+    Quantity,
+    Report,
+    Section,
+    Table,
+)
 from hushtable.risk import (
     Attack,
     Attacks,

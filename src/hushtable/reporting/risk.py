@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from hushtable.reporting.sections import (
+from hushtable.reporting.document import (
     Block,
     Chart,
     KeyFigure,
@@ -18,7 +18,7 @@ from hushtable.reporting.sections import (
     row_of,
     share_shown,
 )
-from hushtable.reporting.statements import and_
+from hushtable.reporting.released import and_
 from hushtable.risk import Keys, MinimalUniques, Mpuccs, RiskAssessment, record_bands, stair
 
 __all__ = ["of_assessment", "of_keys", "of_mpuccs", "of_uniques", "share_below"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from hushtable.columns import finite
-from hushtable.reporting.sections import Block, Paragraph, Quantity, Section, Table
+from hushtable.reporting.document import Block, Paragraph, Quantity, Section, Table
 from hushtable.risk import Attack, Attacks, PrivacyFigure
 
 __all__ = ["of_attack", "of_attacks", "of_figure"]

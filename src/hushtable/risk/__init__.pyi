@@ -1,10 +1,14 @@
 from .assessment import RiskAssessment as RiskAssessment
-from .attacks.attack import Attack as Attack, Attacks as Attacks, Tries as Tries, beyond as beyond
-from .attacks.attribution import rapid as rapid, tcap as tcap
+from .attacks.attack import (
+    Attack as Attack,
+    Attacks as Attacks,
+    PrivacyFigure as PrivacyFigure,
+    Tries as Tries,
+    beyond as beyond,
+)
 from .attacks.distances import dcr as dcr, nndr as nndr
 from .attacks.few_records import Unicity as Unicity, unicity as unicity
-from .attacks.figure import PrivacyFigure as PrivacyFigure
-from .attacks.guesses import inference as inference
+from .attacks.guesses import inference as inference, rapid as rapid, tcap as tcap
 from .attacks.linking import (
     JoinRisk as JoinRisk,
     Linked as Linked,

@@ -1,4 +1,4 @@
-from .methods import (
+from .synthesizing import (
     METHODS as METHODS,
     Bootstrap as Bootstrap,
     Copula as Copula,
@@ -6,5 +6,6 @@ from .methods import (
     Method as Method,
     installed as installed,
     register as register,
+    synthesize as synthesize,
+    synthesize_frame as synthesize_frame,
 )
-from .synthesizing import synthesize as synthesize, synthesize_frame as synthesize_frame

@@ -1,6 +1,6 @@
 from . import lattice as lattice
 from .joint import Joint as Joint, JointRows as JointRows, code_together as code_together, to_decimals as to_decimals
-from .lattice.column_sets import (
+from .lattice import (
     Coverage as Coverage,
     WalkProgress as WalkProgress,
     lone_rows as lone_rows,

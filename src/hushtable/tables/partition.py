@@ -12,7 +12,7 @@ import numpy as np
 from hushtable._types import CodeArray, CountArray, frozen
 from hushtable.errors import InputError, with_hint
 from hushtable.kernels import group
-from hushtable.kernels.histogram import class_values
+from hushtable.kernels.class_profile import class_values
 from hushtable.models import ClassStats, Ground, Histogram, PrivacyModel
 from hushtable.tables.table import Table
 

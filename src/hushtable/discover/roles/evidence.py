@@ -12,9 +12,8 @@ import numpy as np
 
 from hushtable.columns import fold
 from hushtable.discover.prose import is_prose
-from hushtable.discover.roles.cells import ColumnCells
 from hushtable.discover.roles.names import Lexicon, Said, Topic, says, topics
-from hushtable.discover.roles.patterns import CellLook, fits, is_paced, look_of
+from hushtable.discover.roles.patterns import CellLook, ColumnCells, fits, is_paced, look_of
 from hushtable.errors import listed
 
 __all__ = ["PROSE", "Finding", "finding", "persons", "with_answers"]

@@ -10,9 +10,7 @@ import numpy as np
 from hushtable._types import FloatArray
 from hushtable.columns import ColumnSpec
 from hushtable.errors import check_whole
-from hushtable.risk.attacks.attack import Tries, rate_of
-from hushtable.risk.attacks.coding import Coded, coded, generator, nearest, sampled
-from hushtable.risk.attacks.figure import PrivacyFigure
+from hushtable.risk.attacks.attack import Coded, PrivacyFigure, Tries, coded, generator, nearest, rate_of, sampled
 from hushtable.tables import JointRows
 
 __all__ = ["dcr", "nndr"]

@@ -15,7 +15,7 @@ from hushtable.io import Frame
 from hushtable.risk.assessment import percent
 from hushtable.risk.attacks.fitting import MOST_FEW, PlaceAxis, PublishedTable, axes_of, fit, own_axis, published
 from hushtable.risk.intervals import clipped, wilson
-from hushtable.risk.tolerances import check_tolerance
+from hushtable.risk.nearness import check_tolerance
 from hushtable.tables import Table, persons_of
 
 __all__ = ["Trials", "Unicity", "unicity"]

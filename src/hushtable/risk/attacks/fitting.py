@@ -23,7 +23,7 @@ from hushtable.hierarchy import Hierarchy, to_exact
 from hushtable.io import Frame
 from hushtable.kernels.candidates import LookedUp, Sought, count_candidates
 from hushtable.kernels.rows import ByteArray
-from hushtable.risk.tolerances import LARGEST, Amount, amount_of, on_axis, reach
+from hushtable.risk.nearness import LARGEST, Amount, amount_of, on_axis, reach
 from hushtable.search import check_memory
 from hushtable.tables import Table, opened
 

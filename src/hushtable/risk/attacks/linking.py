@@ -24,7 +24,7 @@ from hushtable.risk.attacks.fitting import (
     shared_axes,
 )
 from hushtable.risk.intervals import clipped, excess_risk, wilson
-from hushtable.risk.tolerances import check_tolerance
+from hushtable.risk.nearness import check_tolerance
 from hushtable.tables import Table
 
 __all__ = ["JoinRisk", "Linked", "Linking", "join_risk", "link"]

@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from hushtable._types import CountArray
 from hushtable.columns import ColumnSpec
 from hushtable.errors import InputError, check_whole, with_hint
-from hushtable.risk.attacks.attack import Attack, Tries
-from hushtable.risk.attacks.coding import Coded, coded, generator, named, nearest, sampled
+from hushtable.risk.attacks.attack import Attack, Coded, Tries, coded, generator, named, nearest, sampled
 from hushtable.tables import JointRows
 
 __all__ = ["linkability"]

@@ -19,7 +19,7 @@ from hushtable.io import Frame
 from hushtable.risk.assessment import percent
 from hushtable.risk.attacks.fitting import PlaceAxis, PublishedTable, numbered, published, shared_axes
 from hushtable.risk.intervals import clipped, excess_risk, wilson
-from hushtable.risk.tolerances import on_axis
+from hushtable.risk.nearness import on_axis
 from hushtable.search import check_memory
 from hushtable.tables import Table
 

@@ -14,12 +14,12 @@ from scipy import optimize, stats
 from hushtable._types import CodeArray, CountArray, FloatArray
 from hushtable.columns import ColumnSpec
 from hushtable.errors import InputError, check_whole, with_hint
-from hushtable.kernels.predicates import count_matches
-from hushtable.risk.attacks.attack import Attack, Tries
-from hushtable.risk.attacks.coding import Coded, coded, generator
+from hushtable.kernels.candidates import count_matches
+from hushtable.risk.attacks.attack import Attack, Coded, Tries, coded, generator
 from hushtable.tables import JointRows
 
 __all__ = ["singling_out"]
+
 
 _BATCH: Final = 20_000
 # So many tries for each query that there can be find nearly all of them.

@@ -4,12 +4,19 @@ In come class sizes, codes and sampling weights, never dataframes; out go estima
 """
 
 from hushtable.risk.population.classes import Estimate, Point, SampleClasses
-from hushtable.risk.population.individual import benedetti_franconi, household
-from hushtable.risk.population.intrusion import data_intrusion
-from hushtable.risk.population.mixtures import Bounds, Mixture, bounds, npmle
-from hushtable.risk.population.superpopulation import pitman, snb
+from hushtable.risk.population.individual import benedetti_franconi, data_intrusion, household
 from hushtable.risk.population.tree import Tree, TreeRisk, chow_liu, expected
-from hushtable.risk.population.uniqueness import dankar, population_uniqueness, zayatz
+from hushtable.risk.population.uniqueness import (
+    Bounds,
+    Mixture,
+    bounds,
+    dankar,
+    npmle,
+    pitman,
+    population_uniqueness,
+    snb,
+    zayatz,
+)
 
 __all__ = [
     "Bounds",

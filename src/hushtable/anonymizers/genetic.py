@@ -10,13 +10,13 @@ from typing import ClassVar, Final, Literal
 import numpy as np
 
 from hushtable._types import CodeArray, CountArray
+from hushtable.anonymizers import cell_candidates, evolution, minimal_matchings, partition_search
+from hushtable.anonymizers.cell_candidates import CandidateSpace, infeasible, merged, published
+from hushtable.anonymizers.evolution import Breeder, Equal, Matched, TableCondition
 from hushtable.anonymizers.judging import Judge
 from hushtable.anonymizers.method import Found, Offers, Problem
-from hushtable.anonymizers.minimal import candidates, evolve, matchings, regroup
-from hushtable.anonymizers.minimal.candidates import CandidateSpace, infeasible, merged, published
-from hushtable.anonymizers.minimal.mgga import Breeder, Equal, Matched, TableCondition
-from hushtable.anonymizers.minimal.mingen import start, temperatures
-from hushtable.anonymizers.minimal.tables import Choices
+from hushtable.anonymizers.mingen import start, temperatures
+from hushtable.anonymizers.minimal_matchings import Choices
 from hushtable.errors import InputError, check_whole, with_hint
 from hushtable.models import KAnonymity, MatchingNotion
 from hushtable.recoding import Recoding
@@ -127,7 +127,7 @@ class Genetic:
             # Rows that are equal are matches of one another, so that blocks of k are where to begin.
             problem = replace(problem, judge=replace(problem.judge, models=(KAnonymity(notion.k),)), notion=None)
         judge = problem.judge
-        space = candidates.lay_out(problem.table, problem.columns, problem.ladders, problem.loss)
+        space = cell_candidates.lay_out(problem.table, problem.columns, problem.ladders, problem.loss)
         if space.n_rows < judge.min_size:
             raise infeasible(judge.models if notion is None else [notion], space.n_rows)
         variant = self.variant or ("partitions" if notion is None else "mg-ga")
@@ -137,7 +137,7 @@ class Genetic:
                 'it goes with variant="mg-ga" and with matching notions.',
             )
             raise InputError(msg)
-        generations = evolve.Generations(*self._sizes(variant), clock, space.scale)
+        generations = evolution.Generations(*self._sizes(variant), clock, space.scale)
         first, near = start(space, problem, clock)
         nursery = _Nursery(space, judge, near, first, self.seed, generations)
         if variant == "mg-ga":
@@ -189,13 +189,13 @@ class Genetic:
         if nursery.can_improve:
             _, labels = nursery.improved(labels, 1.0)
         first = [choices.of_labels(labels)]
-        if notion.k == 2 and nursery.space.n_rows <= matchings.MOST_PAIRED:
-            first.append(choices.covering(*matchings.paired(nursery.space)))
+        if notion.k == 2 and nursery.space.n_rows <= minimal_matchings.MOST_PAIRED:
+            first.append(choices.covering(*minimal_matchings.paired(nursery.space)))
         return first
 
     def _partitions(self, nursery: _Nursery, first: CodeArray) -> CodeArray:
         """Evolve partitions from a first one; return the labels of the best."""
-        best, least, generations = first, regroup.partition_value(nursery.space, first), nursery.generations
+        best, least, generations = first, partition_search.partition_value(nursery.space, first), nursery.generations
         generations.tick(least)
         if not nursery.can_improve:
             return best
@@ -228,10 +228,10 @@ class _Nursery:
         self,
         space: CandidateSpace,
         judge: Judge,
-        near: regroup.CheapestMates,
+        near: partition_search.CheapestMates,
         first: CodeArray,
         seed: int,
-        generations: evolve.Generations,
+        generations: evolution.Generations,
     ) -> None:
         self.space, self.judge, self.near = space, judge, near
         self.check = judge.check(max(3 * judge.min_size, int(np.bincount(first).max())))
@@ -239,7 +239,7 @@ class _Nursery:
         self.state = self.rng.integers(1, 2_147_483_646, 1)
         n_steps = int(min(max(_STEPS_PER_ROW * space.n_rows, _LEAST_STEPS), _MOST_STEPS))
         self.generations, self.clock = generations, generations.clock
-        self.n_steps = regroup.steps_within(n_steps, self.clock.budget.seconds, 2 * generations.individuals)
+        self.n_steps = partition_search.steps_within(n_steps, self.clock.budget.seconds, 2 * generations.individuals)
 
     @property
     def can_improve(self) -> bool:
@@ -250,7 +250,9 @@ class _Nursery:
         """Anneal a partition, from a share of the usual heat on."""
         hot, cold = temperatures(self.space)
         schedule = (self.n_steps, max(hot * heat, cold), cold)
-        better, value = regroup.anneal(self.space, self.near, labels, self.check, self.state, schedule, self.clock)
+        better, value = partition_search.anneal(
+            self.space, self.near, labels, self.check, self.state, schedule, self.clock
+        )
         return value, better
 
     def heat(self, heats: Sequence[float], place: int) -> float:
@@ -265,7 +267,7 @@ class _Nursery:
 
     def child(self, mother: CodeArray, father: CodeArray) -> _Individual:
         """Cross two partitions and improve the result; where that fails the models, warm up the mother."""
-        crossed = evolve.cross(self.space, self.near, (mother, father), self.check, self.rng)
+        crossed = evolution.cross(self.space, self.near, (mother, father), self.check, self.rng)
         order = np.argsort(crossed, kind="stable").astype(np.int32)
         offsets = np.append(0, np.cumsum(np.bincount(crossed)))
         if self.judge.passes(offsets, order).all():

@@ -1,33 +1,214 @@
-"""CSV as text: every record checked, no cell ever shown.
+"""CSV as text: how a file spells its table, every record checked, no cell ever shown.
 
-Polars reads the header and the rows, and only from files of which it cannot lose a record: the bytes are
-checked first (it fills short records, passes over an empty field too many, drops what follows a stray quote),
-and what it read is counted. The standard library's reader serves to find the delimiter.
+Also cells that a spreadsheet would run: texts that begin with ``=``, ``+``, ``-`` or ``@`` and are no numbers.
 """
 
 from __future__ import annotations
 
+import codecs
 import contextlib
 import csv
 import io
 import itertools
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import Final
+from typing import Any, Final, Literal, get_args
 
 import numpy as np
 import polars as pl
 
 from hushtable._types import BoolArray, CountArray
+from hushtable.columns import ENGLISH, ColumnSpec, check_language, check_marks
 from hushtable.errors import ColumnError, InputError, listed, with_hint
-from hushtable.io.csv.dialect import Dialect
-from hushtable.io.csv.encoding import as_utf8, decoded, encoding_of
-from hushtable.io.csv.formulas import shown
+from hushtable.io.encoding import as_utf8, decoded, encoding_of
 from hushtable.search import check_memory
 
-__all__ = ["DELIMITERS", "PER_LINE", "ROOM", "check_header", "header_line", "read_csv", "scan_csv"]
+__all__ = [
+    "DELIMITERS",
+    "PER_LINE",
+    "ROOM",
+    "Dialect",
+    "Formulas",
+    "Writing",
+    "are_formulas",
+    "check_header",
+    "count",
+    "header_line",
+    "hidden",
+    "read_csv",
+    "scan_csv",
+    "shown",
+]
+
+
+Formulas = Literal["keep", "escape", "refuse"]
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """How a file of text spells a table; None where it is found from the file.
+
+    Attributes
+    ----------
+    encoding : str, optional
+        Of the text. A byte order mark says it; else UTF-8, and where that does not fit a guess.
+    delimiter : str, optional
+        One character; found among ``, ; tab |``.
+    decimal, thousands : str, optional
+        The marks of numbers, in every column that says nothing else; see `ColumnSpec`.
+    missing_values : tuple of str
+        Texts that mean a missing value in every column, besides blank ones.
+    index : bool, optional
+        Whether the first column, which then has no name, is an index that is left out.
+    formulas : {"escape"}, optional
+        Apostrophes before cells that a spreadsheet would run are none of the cells; see `hushtable.io.csv`.
+    """
+
+    encoding: str | None = None
+    delimiter: str | None = None
+    decimal: str | None = None
+    thousands: str | None = None
+    missing_values: tuple[str, ...] = ()
+    index: bool | None = None
+    formulas: Literal["escape"] | None = None
+
+    def __post_init__(self) -> None:
+        check_marks(self.decimal, self.thousands, self.missing_values)
+        one = self.delimiter
+        if one is not None and (len(one) != 1 or not one.isascii() or one in '"\r\n'):
+            msg = with_hint(f"the delimiter {one!r} is not one character.", "use one of , ; | or a tab.")
+            raise InputError(msg)
+
+    @property
+    def spec(self) -> ColumnSpec:
+        """What it says of every column."""
+        return ColumnSpec(
+            decimal=self.decimal, thousands=self.thousands, missing_values=tuple(self.missing_values) or None
+        )
+
+    @property
+    def marks(self) -> Dialect:
+        """What it says of cells, in whatever file or frame they are."""
+        return Dialect(decimal=self.decimal, thousands=self.thousands, missing_values=self.missing_values)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what it says as plain values."""
+        said = {each.name: getattr(self, each.name) for each in fields(self)}
+        said["missing_values"] = list(self.missing_values) or None
+        return {name: value for name, value in said.items() if value is not None}
+
+
+@dataclass(frozen=True, slots=True)
+class Writing:
+    """How a file of text is written, besides the delimiter of its input.
+
+    Attributes
+    ----------
+    encoding : str
+    decimal : {".", ","}
+        The mark of numbers that are not written as they came: quasi-identifiers, and what a dataframe holds as floats.
+    formulas : {"keep", "escape", "refuse"}
+        What becomes of cells and names that a spreadsheet would run: they are written as they are, with an
+        apostrophe in front, or nothing is written.
+    language : {"en", "de", "fr", "es", "it", "nl"}
+        Of the words that are written into cells: names of groups, and labels of dictionaries.
+    """
+
+    encoding: str = "utf-8"
+    decimal: str = "."
+    formulas: Formulas = "keep"
+    language: str = ENGLISH
+
+    def __post_init__(self) -> None:
+        check_language(self.language)
+        check_marks(self.decimal, None, None)
+        if self.formulas not in get_args(Formulas):
+            msg = with_hint(f"formulas = {self.formulas!r}.", f"choose among {', '.join(get_args(Formulas))}.")
+            raise InputError(msg)
+        try:
+            name = codecs.lookup(self.encoding).name
+            "".encode(name)
+        except (LookupError, ValueError, TypeError):
+            msg = with_hint(
+                f"unknown encoding {self.encoding!r}.", "use a name such as utf-8, latin-1, cp1252 or utf-16."
+            )
+            raise InputError(msg) from None
+        if name == "utf-8":
+            object.__setattr__(self, "encoding", name)
+
+
+_TEXTS: Final = (pl.String, pl.Categorical, pl.Enum)
+
+# What a spreadsheet may pass over; control characters are no blanks to everyone.
+_BLANK: Final = r"[\s\x00-\x1f]"
+_SIGNED: Final = rf"^{_BLANK}*[=+\-@＝＋－＠]"
+_NUMBER: Final = rf"^{_BLANK}*[+\-＋－]?(?:[0-9](?:[0-9.,']|{_BLANK})*|[.,][0-9]+)(?:[eE][+\-]?[0-9]+)?{_BLANK}*%?$"
+_SIGNS: Final = r"^[\s\x00-\x1f\p{S}[\p{P}--_]]*$"
+"""Nothing to run: ``-`` and ``--`` often stand for a missing value."""
+
+
+def are_formulas(texts: pl.Series) -> pl.Series:
+    """Tell which texts a spreadsheet would run; a missing one is none.
+
+    Examples
+    --------
+    >>> are_formulas(pl.Series(["=1+1", "-5", "+49 30", "@x", "-", "-a", None])).to_list()
+    [True, False, False, True, False, True, False]
+    """
+    signed = texts.str.contains(_SIGNED).fill_null(False)
+    if not signed.any():
+        return signed
+    return signed & ~(texts.str.contains(_NUMBER) | texts.str.contains(_SIGNS)).fill_null(True)
+
+
+def count(columns: Mapping[str, pl.Series], counts: CountArray | None = None) -> dict[str, int]:
+    """Count by column the cells that a spreadsheet would run, its name among them; columns without one are left out.
+
+    A cell counts once, or as often as its row does.
+
+    Examples
+    --------
+    >>> count({"a": pl.Series(["=1+1", "n"]), "@b": pl.Series([-1, -2]), "c": pl.Series(["n"])})
+    {'a': 1, '@b': 1}
+    """
+    names = are_formulas(pl.Series(list(columns), dtype=pl.String)).to_list()
+    found = {
+        name: is_one + (_n_formulas(each.cast(pl.String), counts) if isinstance(each.dtype, _TEXTS) else 0)
+        for (name, each), is_one in zip(columns.items(), names, strict=True)
+    }
+    return {name: n for name, n in found.items() if n}
+
+
+def _n_formulas(texts: pl.Series, counts: CountArray | None) -> int:
+    is_formula = are_formulas(texts)
+    return int(is_formula.sum() if counts is None else counts[is_formula.to_numpy()].sum())
+
+
+def hidden(texts: pl.Series) -> pl.Series:
+    """Put an apostrophe before formulas, and before those behind apostrophes; what is no text stays as it is.
+
+    Examples
+    --------
+    >>> hidden(pl.Series(["=1+1", "'=1+1", "'n"])).to_list()
+    ["'=1+1", "''=1+1", "'n"]
+    """
+    if not isinstance(texts.dtype, _TEXTS):
+        return texts
+    texts = texts.cast(pl.String)
+    return texts.zip_with(~_stand_behind_apostrophes(texts), "'" + texts)
+
+
+def shown(texts: pl.Series) -> pl.Series:
+    """Take away the apostrophes that `hidden` put there."""
+    is_hidden = texts.str.starts_with("'").fill_null(False) & _stand_behind_apostrophes(texts)
+    return texts.zip_with(~is_hidden, texts.str.slice(1))
+
+
+def _stand_behind_apostrophes(texts: pl.Series) -> pl.Series:
+    return are_formulas(texts.str.strip_chars_start("'"))
+
 
 ROOM: Final = "anonymize takes engine='stream' (--engine stream); else give it fewer rows or columns, or more memory."
 """What to do where a table does not fit into memory."""

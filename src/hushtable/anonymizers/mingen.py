@@ -12,14 +12,23 @@ from typing import ClassVar
 import numpy as np
 
 from hushtable._types import CodeArray, CountArray
+from hushtable.anonymizers import cell_candidates, minimal_matchings, partition_search
+from hushtable.anonymizers.cell_candidates import CandidateSpace, infeasible, merged, published, row_texts
+from hushtable.anonymizers.evolution import Equal, Matched
 from hushtable.anonymizers.judging import Judge
 from hushtable.anonymizers.method import Found, Offers, Problem
-from hushtable.anonymizers.minimal import candidates, matchings, regroup, setpartition, smallest
-from hushtable.anonymizers.minimal.candidates import CandidateSpace, infeasible, merged, published, row_texts
-from hushtable.anonymizers.minimal.mgga import Equal, Matched
-from hushtable.anonymizers.minimal.setpartition import Partitioning
-from hushtable.anonymizers.minimal.tables import Choices
+from hushtable.anonymizers.minimal_matchings import Choices
 from hushtable.anonymizers.mondrian import Mondrian
+from hushtable.anonymizers.partition_search import (
+    CheapestMates,
+    Partitioning,
+    anneal,
+    nearest,
+    parted,
+    partition_value,
+    polish,
+    steps_within,
+)
 from hushtable.errors import InputError, check_whole, with_hint
 from hushtable.kernels.cost import TIES
 from hushtable.models import KAnonymity, MatchingNotion
@@ -29,6 +38,7 @@ from hushtable.search import Clock, Effort
 from hushtable.tables import Partition
 
 __all__ = ["MinGen", "start", "temperatures"]
+
 
 _SECONDS = 60.0
 _STEPS_PER_ROW = 2_000
@@ -121,12 +131,12 @@ class MinGen:
 
     def search(self, problem: Problem) -> Found:
         """Find the cheapest table whose classes pass; a budget's nodes are steps of the exchange, or blocks."""
-        space = candidates.lay_out(problem.table, problem.columns, problem.ladders, problem.loss, self.tie_break)
+        space = cell_candidates.lay_out(problem.table, problem.columns, problem.ladders, problem.loss, self.tie_break)
         if self.iterations is not None:
             return self._draw(space, problem, self.iterations)
         if problem.notion is not None:
             return self._match(space, problem, problem.notion)
-        if space.n_rows <= smallest.MOST_ROWS:
+        if space.n_rows <= partition_search.MOST_ROWS:
             return self._solve(space, problem)
         self._refuse_ties(space.n_rows)
         return self._improve(space, problem)
@@ -134,14 +144,14 @@ class MinGen:
     def _match(self, space: CandidateSpace, problem: Problem, notion: MatchingNotion) -> Found:
         """Search under a matching notion; many rows are paired, or made k-anonymous, which is more than asked."""
         clock = problem.clock.ending(_SECONDS)
-        if space.n_rows <= matchings.MOST_ROWS:
-            found = matchings.search(repr(self), space, notion, self.n_best, self.tie_break, clock)
+        if space.n_rows <= minimal_matchings.MOST_ROWS:
+            found = minimal_matchings.search(repr(self), space, notion, self.n_best, self.tie_break, clock)
             if found is not None:
                 return found
         else:
             self._refuse_ties(space.n_rows)
-        if notion.k == 2 and space.n_rows <= matchings.MOST_PAIRED:
-            recoding = space.recode_runs(*matchings.paired(space))
+        if notion.k == 2 and space.n_rows <= minimal_matchings.MOST_PAIRED:
+            recoding = space.recode_runs(*minimal_matchings.paired(space))
             table = merged(recoding, np.arange(space.n_rows, dtype=np.int32))
             n_nodes, complete = space.n_rows, True
         else:
@@ -151,20 +161,20 @@ class MinGen:
         value = problem.loss.of(table[1], table[0].sizes)
         # A published row that covers k rows costs as much as the farthest of them; nothing is known of the other side.
         is_published = "published" in notion.sides
-        bound = regroup.nearest(space, notion.k - 1, clock).bound(notion.k) * space.scale if is_published else 0.0
+        bound = nearest(space, notion.k - 1, clock).bound(notion.k) * space.scale if is_published else 0.0
         return Found(*table, clock.trace(repr(self), n_nodes, value=value, bound=bound, complete=complete))
 
     def _refuse_ties(self, n_rows: int) -> None:
         if self.n_best > 1 or self.tie_break is not None:
             msg = with_hint(
                 f"ties of {n_rows} rows were asked for.",
-                f"n_best and tie_break are for up to {smallest.MOST_ROWS} rows.",
+                f"n_best and tie_break are for up to {partition_search.MOST_ROWS} rows.",
             )
             raise InputError(msg)
 
     def _solve(self, space: CandidateSpace, problem: Problem) -> Found:
         """Solve a few rows exactly, with their ties."""
-        solved = smallest.solve(space, problem.judge)
+        solved = partition_search.over_subsets(space, problem.judge)
         if not math.isfinite(solved.value):
             raise infeasible(problem.judge.models, space.n_rows)
         best = merged(space.recode(solved.labels, int(solved.labels.max()) + 1), solved.labels)
@@ -181,12 +191,14 @@ class MinGen:
         return Found(*best, trace, others=tuple(Found(*other, trace) for other in others))
 
     def _others(
-        self, space: CandidateSpace, solved: smallest.Smallest, best: tuple[Partition, Recoding], clock: Clock
+        self, space: CandidateSpace, solved: partition_search.Smallest, best: tuple[Partition, Recoding], clock: Clock
     ) -> tuple[tuple[Partition, Recoding], ...]:
         """List other tables of the least loss, the best by the second cost first."""
         if self.n_best == 1:
             return ()
-        listed = smallest.tables(space, solved, self.n_best if self.tie_break is None else _MOST_TABLES, clock)
+        listed = partition_search.best_tables(
+            space, solved, self.n_best if self.tie_break is None else _MOST_TABLES, clock
+        )
         made = [published(space, picks) for picks in listed]
         if self.tie_break is not None:
             tie_break = self.tie_break
@@ -238,20 +250,20 @@ class MinGen:
         """Improve Mondrian's blocks; prove what can be proven in the time there is."""
         judge, budget, clock = problem.judge, problem.clock.budget, problem.clock.ending(_SECONDS)
         labels, near = start(space, problem, clock)
-        known = Partitioning(labels, regroup.partition_value(space, labels), near.bound(judge.min_size))
+        known = Partitioning(labels, partition_value(space, labels), near.bound(judge.min_size))
         record = partial(_record, space.scale, clock)
         record(known)
         n_steps = min(_STEPS_PER_ROW * space.n_rows, _MOST_STEPS, (budget.nodes or math.inf) // _N_STARTS)
         is_provable = judge.is_by_size and judge.min_size > 1 and space.n_rows <= self.proof_rows
         # Half of the time is for the proof, or a part of it for the polish.
         n_parts = 2 * _N_STARTS if is_provable else _N_STARTS + 1
-        n_steps = regroup.steps_within(int(n_steps), budget.seconds, n_parts)
+        n_steps = steps_within(int(n_steps), budget.seconds, n_parts)
         starts = self._anneal(space, judge, near, known, n_steps, clock, record)
         if is_provable:
             least = near.costs[:, judge.min_size - 2].copy()
-            setpartition.solve(space, judge.min_size, known, starts, least, clock, record)
+            partition_search.by_columns(space, judge.min_size, known, starts, least, clock, record)
         else:
-            better, value = regroup.polish(space, near, known.labels, judge, clock)
+            better, value = polish(space, near, known.labels, judge, clock)
             if value < known.value:
                 known.labels, known.value = better, value
                 record(known)
@@ -271,7 +283,7 @@ class MinGen:
         self,
         space: CandidateSpace,
         judge: Judge,
-        near: regroup.CheapestMates,
+        near: CheapestMates,
         known: Partitioning,
         n_steps: int,
         clock: Clock,
@@ -283,7 +295,7 @@ class MinGen:
         check = judge.check(max(3 * judge.min_size, int(np.bincount(first).max())))
         hot, cold = temperatures(space)
         for _ in range(_N_STARTS):
-            labels, value = regroup.anneal(space, near, first, check, state, (n_steps, hot, cold), clock)
+            labels, value = anneal(space, near, first, check, state, (n_steps, hot, cold), clock)
             labelings.append(labels)
             if value < known.value:
                 known.labels, known.value = labels.copy(), value
@@ -299,7 +311,7 @@ def temperatures(space: CandidateSpace) -> tuple[float, float]:
     return _TEMPERATURES[0] * whole, _TEMPERATURES[1] * whole
 
 
-def start(space: CandidateSpace, problem: Problem, clock: Clock) -> tuple[CodeArray, regroup.CheapestMates]:
+def start(space: CandidateSpace, problem: Problem, clock: Clock) -> tuple[CodeArray, CheapestMates]:
     """Return Mondrian's blocks in the same candidate space, and the rows nearest to each."""
     judge, names = problem.judge, problem.columns
     laddered = {name: ladder for name, ladder in zip(names, space.hierarchies, strict=True) if ladder is not None}
@@ -307,11 +319,9 @@ def start(space: CandidateSpace, problem: Problem, clock: Clock) -> tuple[CodeAr
     by_mondrian = Mondrian().search(asked).partition
     if not judge.passes(by_mondrian.offsets, by_mondrian.rows).all():
         raise infeasible(judge.models, space.n_rows)
-    labels = (
-        regroup.parted(space, by_mondrian.labels, judge.min_size) if judge.is_by_size else by_mondrian.labels.copy()
-    )
+    labels = parted(space, by_mondrian.labels, judge.min_size) if judge.is_by_size else by_mondrian.labels.copy()
     n_near = max(judge.min_size - 1, _N_NEAR)
-    return labels, regroup.nearest(space, n_near, clock.part(_SHARE_OF_NEAREST), labels)
+    return labels, nearest(space, n_near, clock.part(_SHARE_OF_NEAREST), labels)
 
 
 def _passes(picks: CountArray, judge: Judge) -> bool:

@@ -1,1 +1,0 @@
-"""Local recoding: classes of many rows, made better from several starts."""

@@ -1,0 +1,510 @@
+"""Local recoding of large tables: the best of several starts, annealed.
+
+One start goes along the hierarchies: the cheapest levels that put a hundredth of all records into classes are taken,
+those are classes, and the rows left go on. Levels that kept too few records once keep no more of fewer rows, so every
+node of the lattice is looked at once.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import ClassVar, Final
+
+import numpy as np
+
+from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray
+from hushtable.anonymizers import local_pricing
+from hushtable.anonymizers.local_pricing import Neighbours, Pricing, node_costs, priced
+from hushtable.anonymizers.method import Found, Offers, Problem
+from hushtable.anonymizers.mondrian import Mondrian
+from hushtable.errors import check_whole
+from hushtable.hierarchy import Hierarchy
+from hushtable.kernels import annealing, class_costs, rollup
+from hushtable.kernels.annealing import run
+from hushtable.kernels.class_costs import CostedClasses
+from hushtable.kernels.regroup import Check
+from hushtable.quality import SetNCP
+from hushtable.recoding import Recoding
+from hushtable.search import Budget, Clock, Effort, check_memory, say_if_first_run
+from hushtable.tables import Partition, Table
+
+__all__ = ["MOST_NODES", "Course", "LocalRecoding", "adopted", "anneal", "by_levels", "n_nodes", "parted"]
+
+
+MOST_NODES: Final = 100_000  # of the lattice
+_SHARE_KEPT: Final = 0.01
+
+
+def n_nodes(pricing: Pricing) -> int:
+    """Return how many combinations of levels there are; 0 where a column has no hierarchy."""
+    ladders = [axis.hierarchy for axis in pricing.axes]
+    if any(ladder is None for ladder in ladders):
+        return 0
+    return int(np.prod([float(ladder.n_levels) for ladder in ladders if ladder is not None]))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Rest:
+    """The distinct rows left over.
+
+    Attributes
+    ----------
+    rows : ndarray of int64
+        Which.
+    counts : ndarray of int64
+    nodes : ndarray of int32, shape (n_levels of all columns, n_rows)
+        Theirs at every level of the first column, then of the next.
+    costs : ndarray of float64, shape (n_levels of all columns, n_rows)
+        Of a record that publishes them.
+    """
+
+    rows: CountArray
+    counts: CountArray
+    nodes: CodeArray = field(repr=False)
+    costs: FloatArray = field(repr=False)
+
+    def of(self, kept: BoolArray) -> _Rest:
+        nodes, costs = np.ascontiguousarray(self.nodes[:, kept]), np.ascontiguousarray(self.costs[:, kept])
+        return _Rest(self.rows[kept], self.counts[kept], nodes, costs)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Asked:
+    """What classes satisfy, and the records of every distinct row: ``records[offsets[i]:offsets[i + 1]]``."""
+
+    check: Check
+    offsets: CountArray
+    records: CodeArray
+
+
+def by_levels(pricing: Pricing, clock: Clock) -> CodeArray | None:
+    """Return the class of every row, -1 where it is left over; None where there is no lattice, or no time."""
+    if not 0 < n_nodes(pricing) <= MOST_NODES:
+        return None
+    problem = pricing.problem
+    ladders = [axis.hierarchy for axis in pricing.axes if axis.hierarchy is not None]
+    distinct, inverse = problem.table.select(problem.columns).collapse()
+    shape = tuple(ladder.n_levels for ladder in ladders)
+    starts = np.append(0, np.cumsum(shape))[:-1]
+    rest = _all(pricing, ladders, distinct)
+    offsets = np.append(0, np.cumsum(np.bincount(inverse, minlength=distinct.n_rows)))
+    asked = _Asked(problem.judge.check(len(inverse)), offsets, np.argsort(inverse, kind="stable").astype(np.int32))
+    labels, n_classes = np.full(distinct.n_rows, -1, dtype=np.int32), 0
+    fails, before = np.zeros(shape, dtype=bool), distinct.n_records
+    while clock.left > 0:
+        least = max(problem.judge.min_size, min(int(_SHARE_KEPT * distinct.n_records), int(rest.counts.sum()) // 2))
+        if least < before:
+            # Where less is asked, what failed may do.
+            fails[...] = False
+        before = least
+        group = _cheapest(rest, starts, fails, least, asked, clock)
+        if group is None:
+            break
+        kept = group >= 0
+        labels[rest.rows[kept]] = n_classes + np.unique(group[kept], return_inverse=True)[1]
+        n_classes = int(labels.max()) + 1
+        rest = rest.of(~kept)
+    return labels[inverse] if n_classes and clock.left > 0 else None
+
+
+def _all(pricing: Pricing, ladders: Sequence[Hierarchy], distinct: Table) -> _Rest:
+    """Lay out all rows."""
+    nodes, costs = [], []
+    loss, columns = pricing.problem.loss, pricing.space.columns
+    for j, ladder in enumerate(ladders):
+        # The missing value is a leaf of its own below the top.
+        levels, codes = ladder.levels_with_missing(), distinct.codes[j] + 1
+        for level, of_level in enumerate(node_costs(loss, ladder, pricing.axes[j].domain)):
+            is_top = level == ladder.n_levels - 1
+            of_missing = 1.0 if is_top else 0.0
+            of_code = np.append(of_missing, of_level[ladder.level_codes[level]])
+            nodes.append(levels[level, codes])
+            costs.append(columns["star"][j] * of_code[codes])
+    return _Rest(np.arange(distinct.n_rows), distinct.counts, np.array(nodes, dtype=np.int32), np.array(costs))
+
+
+def _cheapest(
+    rest: _Rest,
+    starts: CountArray,
+    fails: BoolArray,
+    least: int,
+    asked: _Asked,
+    clock: Clock,
+) -> CodeArray | None:
+    """Return the groups of the cheapest levels that keep enough records, -1 for rows in none; None where none do.
+
+    What fails is marked, and all that lies below.
+    """
+    n_records = int(rest.counts.sum())
+    if n_records < least:
+        return None
+    by_level = rest.costs @ rest.counts
+    costs = np.zeros(fails.shape)
+    for j, start in enumerate(starts.tolist()):
+        width = fails.shape[j]
+        costs += by_level[start : start + width].reshape([-1 if i == j else 1 for i in range(fails.ndim)])
+    n_slots = 1 << int(2 * len(rest.rows)).bit_length()
+    keys, held = np.empty(n_slots, dtype=np.uint64), np.empty(n_slots, dtype=np.int64)
+    first, slots, after = (np.empty(n, dtype=np.int32) for n in (n_slots, len(rest.rows), len(rest.rows)))
+    groups = rollup.Groups(rest.rows, slots, held, asked.offsets, asked.records, first, after)
+    min_size = asked.check.min_size
+    for number in np.argsort(costs, axis=None, kind="stable").tolist():
+        levels = np.unravel_index(number, fails.shape)
+        if fails[levels]:
+            continue
+        if clock.left <= 0:
+            return None
+        of_columns = starts + np.array(levels)
+        n_kept = rollup.roll_up(rest.nodes, of_columns, rest.counts, min_size, keys, held, slots)
+        if n_kept >= least and asked.check.judged is not None:
+            n_kept = rollup.judge_groups(groups, asked.check.judged, min_size)
+        if n_kept >= least:
+            return np.where(held[slots] >= min_size, slots, -1).astype(np.int32)
+        # Models that only wider classes may fail would not have it marked; what is found passes all the same.
+        fails[tuple(slice(level + 1) for level in levels)] = True
+    return None
+
+
+_SHARE_BIG: Final = 0.01  # of the steps that split or dissolve
+_SLICE: Final = 100_000  # steps between two looks at the clock
+_N_STAGES: Final = 20  # after each of which columns are weighted anew
+_STEPS_TO_HEAL: Final = 90  # of a row; with fewer, what the first heat spoils is not made good again
+_SHARE_COLD: Final = 0.05  # of the steps, the last ones, that only go down
+_SPARE: Final = 64  # classes more than sizes allow, for splits of those that are then dissolved
+
+
+@dataclass(frozen=True, slots=True)
+class Course:
+    """How long an annealing goes on, and how hot.
+
+    Attributes
+    ----------
+    n_steps : int
+        At most.
+    hot, cold : float
+        The first and the last temperature, in cells, of an annealing that is long enough for them.
+    """
+
+    n_steps: int
+    hot: float
+    cold: float
+
+
+def anneal(
+    pricing: Pricing, labels: CodeArray, found: Neighbours, check: Check, course: Course, seed: int, clock: Clock
+) -> tuple[CodeArray, int]:
+    """Anneal classes that pass; return them as they are in the end, and the steps taken.
+
+    Parameters
+    ----------
+    labels : ndarray of int32, shape (n_rows,)
+        A class for every row.
+    check : Check
+        What every class keeps satisfying, of the rows in the order of the neighbours.
+    clock : Clock
+        Where it has an end, the temperature falls with the time that is left, so that it ends cold.
+    """
+    order = found.order
+    space = pricing.space._replace(codes=np.ascontiguousarray(pricing.space.codes[order]))
+    classes = _classes(pricing, labels[order], check.min_size)
+    state = np.array([1 + (seed * 48_271 + 11) % 2_147_483_646], dtype=np.int64)
+    begun, whole = clock.spent, clock.left
+    class_costs.settle_all(space, classes)
+    n_done, stage, done = 0, 0, 0.0 if whole > 0 else 1.0
+    # How many steps there will be; with an end in time, the first of them tell.
+    n_all = course.n_steps if math.isinf(whole) else 0.0
+    while done < 1 and n_done < course.n_steps:
+        if int(done * _N_STAGES) > stage:
+            stage = int(done * _N_STAGES)
+            space = pricing.near(_unordered(classes, order)).space._replace(codes=space.codes)
+            class_costs.settle_all(space, classes)
+        n_steps = min(_SLICE, -(-course.n_steps // _N_STAGES), course.n_steps - n_done)
+        share = min(1.0, done / (1 - _SHARE_COLD))
+        hot = max(course.cold / 100, course.hot * min(1.0, n_all / (_STEPS_TO_HEAL * len(order))))
+        heat = hot * (min(hot, course.cold) / hot) ** share if share < 1 else course.cold / 100
+        annealing.anneal(space, classes, found.near, check, annealing.Schedule(state, n_steps, heat, heat, _SHARE_BIG))
+        n_done += n_steps
+        done = max(n_done / course.n_steps, (clock.spent - begun) / whole)
+        n_all = n_done / done
+        clock.tell(min(0.99, done))
+    return _unordered(classes, order), n_done
+
+
+def _unordered(classes: CostedClasses, order: CountArray) -> CodeArray:
+    """Return the class of every row, numbered from 0, rows in their first order."""
+    labels = np.empty(len(order), dtype=np.int32)
+    labels[order] = np.unique(classes.rows["label"], return_inverse=True)[1]
+    return labels
+
+
+def _classes(pricing: Pricing, labels: CodeArray, min_size: int) -> CostedClasses:
+    """Put labelled rows into rings; those labelled -1 are in no class."""
+    n_rows, n_columns = pricing.space.codes.shape
+    n_slots = max(n_rows // min_size, int(labels.max()) + 1) + _SPARE
+    check_memory(
+        n_slots * (16.0 * n_columns + 16.0 * pricing.n_words + 24) + 20.0 * n_rows,
+        f"annealing classes of {n_rows} records",
+        'take method="mondrian", or give columns of many values a hierarchy.',
+    )
+    of, rows = np.zeros(n_slots, dtype=class_costs.CLASS), np.empty(n_rows, dtype=class_costs.ROW)
+    members = np.argsort(labels, kind="stable")[int((labels < 0).sum()) :]
+    sizes = np.bincount(labels[members], minlength=n_slots)
+    begins = np.cumsum(sizes) - sizes
+    of["n_rows"] = sizes
+    used = sizes > 0
+    of["first"][used] = members[begins[used]]
+    place = np.arange(len(members)) - begins[labels[members]]
+    following = begins[labels[members]] + (place + 1) % sizes[labels[members]]
+    rows["label"] = labels
+    rows["after"][members] = members[following]
+    rows["before"][members[following]] = members
+    spare = np.flatnonzero(~used)[::-1]
+    free = np.zeros(n_slots + 1, dtype=np.int64)
+    free[0], free[1 : len(spare) + 1] = len(spare), spare
+    return CostedClasses(
+        of,
+        rows,
+        np.zeros((n_slots, n_columns, 4), dtype=np.int32),
+        np.zeros((n_slots, pricing.n_words, 2), dtype=np.uint64),
+        free,
+        np.empty((1, n_rows), dtype=np.int32),
+    )
+
+
+def adopted(pricing: Pricing, labels: CodeArray, check: Check) -> CodeArray | None:
+    """Give every row labelled -1 to the class that grows least; None where no class may have one."""
+    rows = np.flatnonzero(labels < 0)
+    if not len(rows):
+        return labels
+    classes = _classes(pricing, labels, check.min_size)
+    class_costs.settle_all(pricing.space, classes)
+    if annealing.adopt(pricing.space, classes, check, rows) < len(rows):
+        return None
+    return np.ascontiguousarray(classes.rows["label"])
+
+
+def parted(pricing: Pricing, labels: CodeArray, min_size: int) -> CodeArray:
+    """Part classes of twice the least size or more, equal rows together; that costs no more."""
+    order = np.lexsort((*pricing.space.codes.T, labels))
+    sizes = np.bincount(labels)
+    n_parts = np.maximum(1, sizes // min_size)
+    place = np.empty(len(labels), dtype=np.int64)
+    place[order] = np.arange(len(labels)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    return np.asarray((np.cumsum(n_parts) - n_parts)[labels] + place * n_parts[labels] // sizes[labels], dtype=np.int32)
+
+
+_SECONDS: Final = 10.0
+_STEPS_PER_ROW: Final = 300
+_MOST_PER_ROW: Final = 5_000
+_AT_ONCE: Final = 1_000_000  # steps that take about a second
+_N_NEAR: Final = 32
+_FEW: Final = 100  # rows to compile kernels with
+_SHARE_OF_FLOOR: Final = 0.1  # of the seconds
+_SHARE_OF_START: Final = 0.5  # of the others
+_MOST_IN_A_PASS: Final = 20_000
+_WIDEST: Final = 3  # times the least size, where that alone decides
+_HEAT: Final = (0.2, 0.015)  # first and last temperature for classes of some mean size, in cells
+_HEATED: Final = 7.0
+_HEAT_OF_PAIRS: Final = (0.04, 0.003)
+_MONDRIAN_HOTTER: Final = 1.5
+_NEGLIGIBLE: Final = 1e-12
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Start:
+    """Classes that pass, and how hot annealing may begin without wasting them."""
+
+    labels: CodeArray
+    loss: float
+    hot: float
+    cold: float
+
+
+@dataclass(frozen=True, slots=True)
+class LocalRecoding:
+    """Generalize cells and not columns, in tables of any size: records move between classes while that loses less.
+
+    A class publishes in every column the lowest hierarchy node over its records, or without a
+    hierarchy their interval or set. Equal records may publish different cells.
+
+    Parameters
+    ----------
+    seed : int
+
+    Notes
+    -----
+    The start is the best of three, by what is published: Mondrian's classes with
+    ``exchange=True``; where every quasi-identifier has a hierarchy, the cheapest full-domain recoding that puts a
+    hundredth of the records into classes, another one for the rows that it leaves over, and so on; for k = 2 the
+    cheapest fractional matching, taken apart into pairs and triples. From there a simulated annealing: a record
+    moves to the class of one of its 32 nearest rows, or changes places with a record of it, and now and then a class is
+    split or dissolved. The release is never worse than its start, and no record is suppressed for a lower loss.
+
+    Every class satisfies the models after every step, so that only moves are made after which it does.
+
+    At most 300 steps a record are taken, and on a table where that may be long, at most 10 seconds, which are not
+    reproducible; ``Budget(nodes=)`` counts steps, which are; ``Budget(seconds=)`` may take 5,000 a record. Seconds are
+    those of the search: kernels, which a machine compiles once, are compiled before they begin.
+    ``release.trace.effort.history`` holds the losses of the start and of the end, with the steps between them.
+
+    The passes over rows left over are the idea of ARX's local transformation: Prasser, Kohlmayer, Kuhn, "A benchmark of
+    globally-optimal anonymization methods for biomedical data", CBMS 2014, has the tool. We depart in that a class
+    publishes the lowest node over its records, and in all that follows.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> import hushtable as ht
+    >>> people = pl.DataFrame({"age": [21, 25, 30, 21], "sex": ["f", "m", "m", "f"]})
+    >>> release = ht.anonymize(people, quasi_identifiers=["age", "sex"], models=[ht.KAnonymity(2)],
+    ...                        method=ht.LocalRecoding(seed=3))
+    >>> release.frame.rows()
+    [('21', 'f'), ('[25, 30]', 'm'), ('[25, 30]', 'm'), ('21', 'f')]
+    """
+
+    seed: int = 0
+
+    name: ClassVar[str] = "local_recoding"
+    offers: ClassVar[Offers] = Offers(
+        losses=("ncp", "arx_loss"), parts_equal_records=True, keeps_apart=False, merges_classes=True
+    )
+
+    def __post_init__(self) -> None:
+        check_whole("LocalRecoding was given seed", self.seed, 0)
+
+    def search(self, problem: Problem) -> Found:
+        """Find a start and anneal it; a budget's nodes are steps."""
+        say_if_first_run(run, 40)
+        _compile(problem)
+        problem = replace(problem, clock=problem.clock.anew())
+        n_steps, clock = _within(problem)
+        spared, clock = _spared(problem, clock)
+        pricing = priced(problem)
+        start, found = _start(pricing, clock.part(_SHARE_OF_START) if clock.budget.seconds else Clock())
+        labels, loss, n_done = start.labels, start.loss, 0
+        clock.note(loss, at=0)
+        if loss > _NEGLIGIBLE:
+            check = _ordered(_check(pricing), found)
+            course = Course(n_steps, start.hot, start.cold)
+            labels, n_done = anneal(pricing, labels, found, check, course, self.seed, clock)
+            loss = pricing.loss_of(labels)
+            # The loss itself may not be a sum over cells, and rows that a wave of heat has moved may not come back.
+            labels, loss = (labels, loss) if loss < start.loss else (start.labels, start.loss)
+        clock.note(loss, at=n_done)
+        is_ended = loss > _NEGLIGIBLE and n_done < min(n_steps, _STEPS_PER_ROW * len(labels))
+        is_short = problem.clock.budget.nodes is not None and n_steps < _STEPS_PER_ROW * len(labels)
+        effort = Effort(n_done, 0, 0, 0.0, history=tuple(clock.history))
+        trace = clock.trace(repr(self), n_done, complete=not (is_ended or is_short), seed=self.seed, effort=effort)
+        return Found(*_merged(pricing, labels), trace, spared=spared)
+
+
+def _compile(problem: Problem) -> None:
+    """Have every kernel run once on a few of the rows, whatever comes of it.
+
+    On a machine's first run they are compiled, which takes far longer than a short search, and cannot be interrupted.
+    """
+    judge, n_rows = problem.judge, problem.table.n_rows
+    rows = np.linspace(0, n_rows - 1, min(n_rows, max(_FEW, 2 * judge.min_size))).astype(np.int64)
+    pricing = priced(replace(problem, judge=judge.of(rows), clock=Clock()))
+    _by_mondrian(pricing.problem, Clock())
+    labels, check = np.zeros(len(rows), dtype=np.int32), _check(pricing)
+    found = local_pricing.find(pricing.space, labels, _N_NEAR, Clock())
+    by_levels(pricing, Clock())
+    local_pricing.pairs(pricing.space, found)
+    # Two steps are two stages, between which columns are weighted anew.
+    anneal(pricing, labels, found, _ordered(check, found), Course(2, 1.0, 1.0), 0, Clock())
+    adopted(pricing, np.where(np.arange(len(rows)) == 1, np.int32(-1), labels), check)
+    _passes(pricing, labels)
+    _merged(pricing, labels)
+    pricing.loss_of(labels)
+
+
+def _within(problem: Problem) -> tuple[int, Clock]:
+    """Return how many steps there may be, and the clock that ends them."""
+    clock, n_rows = problem.clock, problem.table.n_rows
+    if clock.budget.nodes is not None:
+        return clock.budget.nodes, clock
+    if clock.budget.seconds is not None:
+        return _MOST_PER_ROW * n_rows, clock
+    n_steps = _STEPS_PER_ROW * n_rows
+    return n_steps, clock if n_steps <= _AT_ONCE else clock.ending(_SECONDS)
+
+
+def _spared(problem: Problem, clock: Clock) -> tuple[Budget | None, Clock]:
+    """Return what a floor under the loss may take, and the clock of the search; None where no floor is known."""
+    if problem.ladders or not isinstance(problem.loss, SetNCP) or problem.loss != SetNCP():
+        return None, clock
+    seconds = clock.budget.seconds
+    if seconds is None:
+        # A floor without a budget is reproducible, and takes long where there are many rows.
+        return Budget() if problem.table.n_rows <= _MOST_IN_A_PASS else None, clock
+    return Budget(_SHARE_OF_FLOOR * seconds), replace(clock, budget=Budget((1 - _SHARE_OF_FLOOR) * seconds))
+
+
+def _check(pricing: Pricing) -> Check:
+    """Return what every class satisfies, of the problem's rows."""
+    judge = pricing.problem.judge
+    return judge.check(_WIDEST * judge.min_size if judge.is_by_size else pricing.problem.table.n_rows)
+
+
+def _ordered(check: Check, found: Neighbours) -> Check:
+    """Return the same of rows in the order of the neighbours."""
+    if check.judged is None:
+        return check
+    sensitive = np.ascontiguousarray(check.judged.sensitive[:, found.order])
+    return check._replace(judged=check.judged._replace(sensitive=sensitive))
+
+
+def _start(pricing: Pricing, clock: Clock) -> tuple[_Start, Neighbours]:
+    """Return the best start, and the nearest rows."""
+    by_mondrian = _by_mondrian(pricing.problem, clock)
+    found = local_pricing.find(pricing.space, by_mondrian, _N_NEAR, clock)
+    return min(_starts(pricing, by_mondrian, found, clock), key=lambda start: start.loss), found
+
+
+def _starts(pricing: Pricing, by_mondrian: CodeArray, found: Neighbours, clock: Clock) -> Iterator[_Start]:
+    """Find starts."""
+    judge = pricing.problem.judge
+    by_size, k = judge.is_by_size, judge.min_size
+    yield _started(pricing, by_mondrian, _MONDRIAN_HOTTER)
+    if by_size:
+        yield _started(pricing, parted(pricing, by_mondrian, k), _MONDRIAN_HOTTER)
+    along_levels = by_levels(pricing, clock)
+    if along_levels is not None:
+        whole = adopted(pricing, along_levels, judge.check(pricing.problem.table.n_rows))
+        if whole is not None and (by_size or _passes(pricing, whole)):
+            yield _started(pricing, parted(pricing, whole, k) if by_size else whole, 1.0)
+    if by_size and k == 2 and clock.left > 0:
+        pairs = local_pricing.pairs(pricing.space, found)
+        if pairs is not None:
+            yield _Start(pairs, pricing.loss_of(pairs), *_HEAT_OF_PAIRS)
+
+
+def _started(pricing: Pricing, labels: CodeArray, hotter: float) -> _Start:
+    """Return a start; the larger its classes are, the hotter annealing begins and ends."""
+    size = len(labels) / (int(labels.max()) + 1) / _HEATED
+    return _Start(labels, pricing.loss_of(labels), hotter * _HEAT[0] * size**0.4, hotter * _HEAT[1] * size**0.7)
+
+
+def _by_mondrian(problem: Problem, clock: Clock) -> CodeArray:
+    """Return the class of every row that Mondrian gives it, equal rows together."""
+    distinct, inverse = problem.table.collapse()
+    judge = replace(problem.judge, table=distinct, reference=problem.judge.whole, outline=problem.judge.laid_out)
+    loss = problem.loss if isinstance(problem.loss, SetNCP) else SetNCP()
+    asked = replace(problem, judge=judge, loss=loss, clock=clock, most_suppressed=0)
+    return np.asarray(Mondrian(exchange=True).search(asked).partition.labels[inverse])
+
+
+def _passes(pricing: Pricing, labels: CodeArray) -> bool:
+    partition = Partition.from_labels(labels, int(labels.max()) + 1, pricing.problem.table.counts)
+    return bool(pricing.problem.judge.passes(partition.offsets, partition.rows).all())
+
+
+def _merged(pricing: Pricing, labels: CodeArray) -> tuple[Partition, Recoding]:
+    """Make one class of those that publish the same cells, as readers see them."""
+    _, recoding = pricing.publish(labels)
+    _, first, class_of = np.unique(recoding.combinations()[:-1], return_index=True, return_inverse=True)
+    merged = class_of.reshape(-1)[labels].astype(np.int32)
+    return Partition.from_labels(merged, len(first), pricing.problem.table.counts), recoding.take(first)

@@ -1,1 +1,0 @@
-"""Minimal generalization: cells recoded at the least loss, exactly or by a genetic search."""

@@ -1,0 +1,589 @@
+"""Partitions of the least loss whose blocks publish candidates of cells: exactly, or better than a given one.
+
+A partition is an array of labels: the block (the future equivalence class) of every row. Its cost is the sum of
+weighted cells of the candidates that its blocks publish. A few rows are solved over all their subsets, more by set
+partitioning with column generation. Simulated annealing, with small groups of blocks solved exactly, changes blocks as
+long as a `Check` allows their sizes and the model holds.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray
+from hushtable.anonymizers.cell_candidates import Candidates, CandidateSpace
+from hushtable.anonymizers.judging import Judge
+from hushtable.kernels import cost, pricing, regroup
+from hushtable.kernels.cost import TIES
+from hushtable.search import Clock, check_memory, say_if_first_run, solver
+
+__all__ = [
+    "MOST_ROWS",
+    "CheapestMates",
+    "Cooling",
+    "Partitioning",
+    "Smallest",
+    "anneal",
+    "best_tables",
+    "by_columns",
+    "nearest",
+    "over_subsets",
+    "partition_value",
+    "polish",
+    "steps_within",
+]
+
+
+MOST_ROWS = 16
+"""Above this many rows there are too many subsets: the time grows threefold with every row."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Smallest:
+    """The cheapest partitions of a few rows.
+
+    Attributes
+    ----------
+    labels : ndarray of int32, shape (n_rows,)
+        One of them, the best by the cost that breaks ties.
+    value : float
+        Its cost, a sum of weighted cells; inf where no partition satisfies the models.
+    ties : int
+        Partitions into blocks of that cost.
+    n_settled, n_pruned, n_looked_up : int
+        Subsets with a partition, blocks that were too expensive alone, and costs of blocks looked up.
+    first : ndarray of float64, shape (2^n_rows,)
+        What each subset costs as one block.
+    is_block : ndarray of bool, shape (2^n_rows,)
+    values : ndarray of float64, shape (2^n_rows,)
+        What each subset costs at least.
+    """
+
+    labels: CodeArray
+    value: float
+    ties: int
+    n_settled: int
+    n_pruned: int
+    n_looked_up: int
+    first: FloatArray
+    is_block: BoolArray
+    values: FloatArray
+
+
+def over_subsets(space: CandidateSpace, judge: Judge) -> Smallest:
+    """Find the cheapest partition of at most `MOST_ROWS` rows."""
+    say_if_first_run(cost.cheapest_partitions, 5)
+    n_subsets = 1 << space.n_rows
+    first = cost.subset_costs(space.places, space.costs)
+    second = first if space.seconds is space.costs else cost.subset_costs(space.places, space.seconds)
+    is_block = _blocks_of_subsets(space.n_rows, judge)
+    value, again, ways = np.empty(n_subsets), np.empty(n_subsets), np.zeros(n_subsets)
+    blocks, n_settled, n_pruned, n_looked_up = cost.cheapest_partitions(first, second, is_block, value, again, ways)
+    labels = np.zeros(space.n_rows, dtype=np.int32)
+    free, label = n_subsets - 1, 0
+    while free and np.isfinite(value[-1]):
+        labels[_members(int(blocks[free]), space.n_rows)] = label
+        free, label = free ^ int(blocks[free]), label + 1
+    counted = (n_settled, n_pruned, n_looked_up)
+    return Smallest(labels, float(value[-1]), int(ways[-1]), *counted, first, is_block, value)
+
+
+def _blocks_of_subsets(n_rows: int, judge: Judge) -> BoolArray:
+    """Tell which subsets may be blocks; with only a size to reach, none that could be parted in two."""
+    bits = (np.arange(1 << n_rows)[:, None] >> np.arange(n_rows)) & 1
+    sizes = bits.sum(axis=1)
+    fits = sizes >= judge.min_size
+    if judge.is_by_size:
+        return np.asarray(fits & (sizes < 2 * judge.min_size))
+    asked = np.flatnonzero(fits)
+    _, rows = np.nonzero(bits[asked])
+    fits[asked] = judge.passes(np.append(0, np.cumsum(sizes[asked])), rows.astype(np.int32))
+    return np.asarray(fits)
+
+
+def _members(subset: int, n_rows: int) -> CountArray:
+    return np.flatnonzero((subset >> np.arange(n_rows)) & 1)
+
+
+def best_tables(space: CandidateSpace, found: Smallest, most: int, clock: Clock) -> Iterator[CountArray]:
+    """Yield distinct tables of the least cost: the candidate that each row publishes in each column.
+
+    Parameters
+    ----------
+    most : int
+        Partitions are looked at until there are so many tables.
+    clock : Clock
+        Or until it is over: very many partitions may make the same table. Its nodes are partitions.
+    """
+    most_looked = clock.budget.nodes or math.inf
+    listed = [space.candidates(j) for j in range(len(space.columns))]
+    seen: set[bytes] = set()
+    for n_looked, partition in enumerate(_partitions(found, (1 << space.n_rows) - 1), start=1):
+        choices = [_ties(space, listed, _members(block, space.n_rows)) for block in partition]
+        for picked in itertools.product(*(itertools.product(*each) for each in choices)):
+            picks = np.empty(space.places.shape, dtype=np.int64)
+            for block, each in zip(partition, picked, strict=True):
+                picks[_members(block, space.n_rows)] = each
+            if picks.tobytes() not in seen:
+                seen.add(picks.tobytes())
+                yield picks
+            if len(seen) >= most or clock.left <= 0:
+                return
+        if n_looked >= most_looked:
+            return
+
+
+def _partitions(found: Smallest, free: int) -> Iterator[tuple[int, ...]]:
+    """Yield the cheapest partitions of the free rows, each as its blocks."""
+    if not free:
+        yield ()
+        return
+    for block in cost.optimal_blocks(free, found.first, found.is_block, found.values).tolist():
+        for others in _partitions(found, free ^ block):
+            yield (block, *others)
+
+
+def _ties(space: CandidateSpace, listed: list[Candidates], rows: CountArray) -> list[list[int]]:
+    """Return, for every column, the common candidates of some rows that cost the least."""
+    ties = []
+    for j, candidates in enumerate(listed):
+        at = space.places[rows, j]
+        common = np.flatnonzero((candidates.first <= at.min()) & (at.max() <= candidates.last))
+        costs = candidates.costs[common]
+        ties.append(common[costs <= costs.min() + cost.TIES].tolist())
+    return ties
+
+
+_ROWS_AT_ONCE = 10_000_000  # rows that the search for blocks looks at between two looks at the clock, at most
+_ROOM = 20_000  # blocks that one search may give back
+_MOST_COLUMNS = 200_000  # integer programs of more are not tried
+_NEGLIGIBLE = 1e-7
+_SMOOTHING = 0.6
+_INFEASIBLE = 2  # as scipy reports it: no partition into those blocks
+_SHORTEST = 0.01  # seconds that a solver is given at least
+_SETTLED = 1e-6  # the share of the linear program's value that its bound may lie below
+_SHARES = (0.1, 0.25, 0.5, 1.0)  # of the distance between bound and value, that reduced costs may reach
+
+
+@dataclass(slots=True, eq=False)
+class Partitioning:
+    """What is known of the cheapest partition; it only becomes better.
+
+    Attributes
+    ----------
+    labels : ndarray of int32, shape (n_rows,)
+    value : float
+        A sum of weighted cells.
+    bound : float
+        Proven.
+    n_nodes, n_pruned, n_columns : int
+        Of the search for columns.
+    """
+
+    labels: CodeArray
+    value: float
+    bound: float
+    n_nodes: int = 0
+    n_pruned: int = 0
+    n_columns: int = 0
+
+    @property
+    def is_proven(self) -> bool:
+        """Whether nothing better can exist."""
+        return self.bound >= self.value - _NEGLIGIBLE * max(1.0, self.value)
+
+
+def by_columns(
+    space: CandidateSpace,
+    k: int,
+    known: Partitioning,
+    starts: list[CodeArray],
+    least: FloatArray,
+    clock: Clock,
+    report: Callable[[Partitioning], None],
+) -> None:
+    """Improve what is known until it is proven, or the time is over.
+
+    Parameters
+    ----------
+    space : CandidateSpace
+    k : int
+        Blocks hold k to 2 k - 1 rows, which is enough: a larger one can be parted.
+    known : Partitioning
+        Changed in place.
+    starts : list of ndarray of int32, shape (n_rows,)
+        Partitions whose blocks are the first columns.
+    least : ndarray of float64, shape (n_rows,)
+        What a row costs at least in any block.
+    clock : Clock
+        Nodes are those of the search for blocks.
+    report : callable
+        Called when the bound or the value became better.
+
+    Notes
+    -----
+    The linear program chooses blocks so that every row lies in one. Blocks that lower it are
+    found by depth-first search; when there are none, its value is a bound, and only blocks
+    whose reduced cost is below the distance to the best partition can be part of a better
+    one: all of them go into an integer program.
+    """
+    # Rows far from all others are rooted first, while the lists of the rest are still long.
+    order = np.argsort(-least, kind="stable")
+    master = _Master(space, k, order, least[order])
+    for labels in (known.labels, *starts):
+        master.add(_blocks_of(parted(space, labels, k), order))
+    found = master.generate(known, clock, report)
+    if found is not None:
+        master.close(known, *found, clock, report)
+    known.n_nodes, known.n_pruned = master.n_nodes, master.n_pruned
+    known.n_columns = len(master.costs)
+
+
+def _blocks_of(labels: CodeArray, order: CountArray) -> list[tuple[int, ...]]:
+    place = np.empty(len(order), dtype=np.int64)
+    place[order] = np.arange(len(order))
+    ranked = np.argsort(labels, kind="stable")
+    return [tuple(sorted(place[rows].tolist())) for rows in np.split(ranked, np.cumsum(np.bincount(labels))[:-1])]
+
+
+class _Master:
+    """The linear program over the blocks found so far; rows are numbered in the order of their roots."""
+
+    def __init__(self, space: CandidateSpace, k: int, order: CountArray, least: FloatArray) -> None:
+        self.places = np.ascontiguousarray(space.places[order])
+        self.space, self.k, self.order, self.least = space, k, order, least
+        self.blocks: list[tuple[int, ...]] = []
+        self.seen: set[tuple[int, ...]] = set()
+        self.costs: list[float] = []
+        self.n_nodes = self.n_pruned = 0
+        n_rows = len(order)
+        check_memory(
+            (2 * k - 1) * (4.0 * _ROOM + 12.0 * n_rows),
+            f"the proof for {n_rows} rows in blocks of {k}",
+            "ask for no proof: proof_rows=0.",
+        )
+        self.found = pricing.FoundBlocks(
+            np.empty((_ROOM, 2 * k - 1), dtype=np.int32), np.empty(_ROOM), np.zeros(n_rows), np.zeros(3, dtype=np.int64)
+        )
+
+    def add(self, blocks: list[tuple[int, ...]]) -> int:
+        """Add blocks that are not there yet; return how many."""
+        new = [each for each in dict.fromkeys(blocks) if each not in self.seen]
+        if new:
+            offsets = np.cumsum([0, *map(len, new)])
+            out = np.empty(len(new))
+            rows = np.array([row for each in new for row in each], dtype=np.int32)
+            cost.block_costs(self.places, self.space.costs, offsets, rows, out)
+            self.costs.extend((out * np.diff(offsets)).tolist())
+            self.blocks.extend(new)
+            self.seen.update(new)
+        return len(new)
+
+    def _matrix(self, picks: CountArray | None = None) -> Any:
+        from scipy import sparse
+
+        blocks = self.blocks if picks is None else [self.blocks[i] for i in picks.tolist()]
+        columns = np.repeat(np.arange(len(blocks)), [len(each) for each in blocks])
+        rows = np.concatenate([np.array(each) for each in blocks])
+        return sparse.csc_matrix((np.ones(len(rows)), (rows, columns)), shape=(len(self.order), len(blocks)))
+
+    def _relax(self, clock: Clock) -> tuple[float, FloatArray] | None:
+        """Solve the linear program; return its value and duals, or None where the time ended first."""
+        solved = solver.linprog(
+            self.costs,
+            A_eq=self._matrix(),
+            b_eq=np.ones(len(self.order)),
+            method="highs",
+            options={"time_limit": max(_SHORTEST, clock.left)},
+        )
+        return None if solved.status != 0 else (float(solved.fun), np.asarray(solved.eqlin.marginals))
+
+    def _price(self, duals: FloatArray, below: float, is_all: bool, clock: Clock) -> tuple[int, bool]:
+        """Look for blocks of a reduced cost below; return how many are new, and whether none was missed."""
+        n_rows, n_columns = self.places.shape
+        stack = pricing.new_stack(n_rows, n_columns, self.k)
+        wanted = pricing.Wanted(self.k, duals, self.least, below, is_all, _ROWS_AT_ONCE // n_rows)
+        self.found.best[:] = 0.0
+        n_new, is_complete = 0, False
+        while not is_complete:
+            self.found.counts[:] = 0
+            is_complete = bool(pricing.price(self.places, self.space.costs, wanted, stack, self.found))
+            n_found, n_nodes, n_pruned = self.found.counts.tolist()
+            self.n_nodes += n_nodes
+            self.n_pruned += n_pruned
+            rows = self.found.rows[:n_found].tolist()
+            n_new += self.add([tuple(sorted(row for row in each if row >= 0)) for each in rows])
+            if clock.is_over(self.n_nodes) or len(self.costs) > 2 * _MOST_COLUMNS:
+                break
+        return n_new, is_complete
+
+    def generate(
+        self, known: Partitioning, clock: Clock, report: Callable[[Partitioning], None]
+    ) -> tuple[FloatArray, float] | None:
+        """Add blocks until none lowers the linear program; return duals and their bound, or None where time is over."""
+        n_rows = len(self.order)
+        centre: FloatArray | None = None
+        highest = -np.inf
+        while not clock.is_over(self.n_nodes):
+            relaxed = self._relax(clock)
+            if relaxed is None:
+                return None
+            value, duals = relaxed
+            asked = duals if centre is None else _SMOOTHING * centre + (1 - _SMOOTHING) * duals
+            n_new, is_complete = self._price(asked, -_NEGLIGIBLE, False, clock)
+            reached = -np.inf
+            if is_complete:
+                reduced = self.found.best
+                # Every block has one first row; and there are at most n / k blocks.
+                missing = max(float(reduced.sum()), float(reduced.min()) * n_rows / self.k)
+                reached = float(asked.sum()) + missing
+                if reached > highest:
+                    highest, centre = reached, asked
+                if highest > known.bound:
+                    known.bound = highest
+                    report(known)
+            if centre is not None and (value - highest < _SETTLED * abs(value) or known.is_proven):
+                return centre, highest
+            if n_new == 0 and is_complete:
+                if np.array_equal(asked, duals):
+                    return asked, reached
+                centre = None
+        return None
+
+    def close(
+        self,
+        known: Partitioning,
+        duals: FloatArray,
+        bound: float,
+        clock: Clock,
+        report: Callable[[Partitioning], None],
+    ) -> None:
+        """Solve integer programs over ever more blocks, until all are in that may be part of a better partition."""
+        for share in _SHARES:
+            gap = known.value - bound + _NEGLIGIBLE
+            if known.is_proven or clock.is_over(self.n_nodes):
+                return
+            _, is_complete = self._price(duals, share * gap, True, clock)
+            sums = np.array([duals[list(each)].sum() for each in self.blocks])
+            picks = np.flatnonzero(np.array(self.costs) - sums <= share * gap)
+            if not is_complete or len(picks) > _MOST_COLUMNS:
+                return
+            inside = self._choose(known, picks, clock)
+            # A partition that takes another block costs that block's reduced cost more than the bound.
+            known.bound = max(known.bound, min(inside, known.value, bound + share * gap))
+            report(known)
+
+    def _choose(self, known: Partitioning, picks: CountArray, clock: Clock) -> float:
+        """Find the best partition into some of the blocks; return a bound of all of those."""
+        from scipy.optimize import Bounds, LinearConstraint
+
+        solved = solver.milp(
+            np.array(self.costs)[picks],
+            integrality=np.ones(len(picks), dtype=np.int64),
+            bounds=Bounds(0, 1),
+            constraints=LinearConstraint(self._matrix(picks), 1, 1),
+            # Presolve takes longer than it saves on these, and some versions of HiGHS then write to stdout.
+            options={"mip_rel_gap": 0.0, "time_limit": max(_SHORTEST, clock.left), "presolve": False},
+        )
+        if solved.x is not None and solved.fun < known.value - _NEGLIGIBLE:
+            chosen = picks[solved.x > 0.5]
+            for label, block in enumerate(chosen.tolist()):
+                known.labels[self.order[list(self.blocks[block])]] = label
+            known.value = float(solved.fun)
+        if solved.status == _INFEASIBLE:
+            return np.inf
+        return -np.inf if solved.mip_dual_bound is None else float(solved.mip_dual_bound)
+
+
+Cooling = tuple[int, float, float]
+
+_SHARE_BIG = 0.1  # of the steps that merge or split
+_STEPS_PER_SECOND = 300_000  # on a slow machine
+_N_STAGES = 20
+_SLICE = 20_000_000  # cells that a kernel looks at between two looks at the clock
+_MOST_PLACES = 2**28  # of rows in blocks: those of a gigabyte
+_MOST_TOGETHER = 12
+_HINT = "ask for a smaller k, use method='mondrian', or anonymize parts of the table."
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CheapestMates:
+    """The rows that each row is made equal to most cheaply.
+
+    Attributes
+    ----------
+    rows : ndarray of int32, shape (n_rows, n_near)
+    costs : ndarray of float64, shape (n_rows, n_near)
+        What one of the two then costs.
+    """
+
+    rows: CodeArray
+    costs: FloatArray
+
+    def bound(self, k: int) -> float:
+        """Return a lower bound of the sum of weighted cells over all partitions into blocks of at least k rows.
+
+        A block holds k - 1 rows besides a given one. The farthest of them is at least as far as its (k - 1)-th nearest.
+        """
+        return float(self.costs[:, k - 2].sum()) if k > 1 else 0.0
+
+
+def nearest(space: CandidateSpace, n_near: int, clock: Clock, labels: CodeArray | None = None) -> CheapestMates:
+    """Find the nearest rows; all others where there are fewer. O(n^2) cells.
+
+    If the time is over before a row's turn, its mates are the rows that follow in the order of the partition's
+    blocks, at a cost of 0. A cost of 0 keeps the lower bound true.
+    """
+    say_if_first_run(cost.nearest, 15)
+    n_rows, n_columns = space.places.shape
+    n_near = min(n_near, n_rows - 1)
+    check_memory(28.0 * n_rows * n_near, f"finding the {n_near} nearest of {n_rows} rows", _HINT)
+    order = np.arange(n_rows) if labels is None else np.argsort(labels, kind="stable")
+    place = np.argsort(order)
+    rows = order.astype(np.int32)[(place[:, None] + np.arange(1, n_near + 1)) % n_rows]
+    costs = np.zeros((n_rows, n_near))
+    n_together = max(1, _SLICE // max(1, n_rows * n_columns))
+    for begin in range(0, n_rows if n_near else 0, n_together):
+        if clock.left <= 0:
+            break
+        cost.nearest(space.places, space.costs, n_near, rows, costs, begin, begin + n_together)
+    return CheapestMates(rows, costs)
+
+
+def partition_value(space: CandidateSpace, labels: CodeArray) -> float:
+    """Cost a partition as a sum of weighted cells."""
+    sizes = np.bincount(labels)
+    out = np.empty(len(sizes))
+    offsets = np.append(0, np.cumsum(sizes))
+    cost.block_costs(space.places, space.costs, offsets, np.argsort(labels, kind="stable").astype(np.int32), out)
+    return float(out @ sizes)
+
+
+def parted(space: CandidateSpace, labels: CodeArray, k: int) -> CodeArray:
+    """Split blocks of 2 k rows or more and keep equal rows together, which never costs more.
+
+    Mondrian cannot cut a block in which many rows are equal, and leaves it large.
+    """
+    order = np.lexsort((*space.places.T, labels))
+    sizes = np.bincount(labels)
+    n_parts = np.maximum(1, sizes // k)
+    place = np.empty(len(labels), dtype=np.int64)
+    place[order] = np.arange(len(labels)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    return np.asarray((np.cumsum(n_parts) - n_parts)[labels] + place * n_parts[labels] // sizes[labels], dtype=np.int32)
+
+
+def anneal(
+    space: CandidateSpace,
+    near: CheapestMates,
+    labels: CodeArray,
+    check: regroup.Check,
+    state: CountArray,
+    schedule: Cooling,
+    clock: Clock,
+) -> tuple[CodeArray, float]:
+    """Anneal a partition; never return a worse one.
+
+    Parameters
+    ----------
+    state : ndarray of int64, shape (1,)
+        Random, 1 to 2^31 - 2; moves on.
+    schedule : tuple of (int, float, float)
+        Steps, and the first and last temperature in weighted cells.
+    clock : Clock
+        Skips what is left of the schedule when its seconds are over.
+    """
+    least = partition_value(space, labels)
+    # A model that keeps nearly all rows in one block leaves nothing to change.
+    if (int(labels.max()) + 1) * max(check.room, int(np.bincount(labels).max())) > _MOST_PLACES:
+        return labels, least
+    blocks = _blocks(space, labels, check)
+    n_steps, hot, cold = schedule
+    heats = hot * (cold / hot) ** (np.arange(_N_STAGES + 1) / _N_STAGES)
+    stages = [(n_steps // _N_STAGES, *pair) for pair in itertools.pairwise(heats.tolist())]
+    # Once more without any rise, so that the last word is a local optimum.
+    for stage in (*stages, (n_steps // 10, cold / 100, cold / 200)):
+        _anneal_stage(space, near, blocks, check, state, stage, clock)
+    best = np.unique(blocks.rows["block"], return_inverse=True)[1].astype(np.int32)
+    value = partition_value(space, best)
+    return (best, value) if value < least - TIES else (labels, least)
+
+
+def _anneal_stage(
+    space: CandidateSpace,
+    near: CheapestMates,
+    blocks: regroup.Blocks,
+    check: regroup.Check,
+    state: CountArray,
+    stage: Cooling,
+    clock: Clock,
+) -> None:
+    """Take the steps of a stage, slice by slice."""
+    n_steps, hot, cold = stage
+    done = 0
+    while done < n_steps and clock.left > 0:
+        now = hot * (cold / hot) ** (done / n_steps)
+        draws = regroup.DrawSchedule(state, n_steps - done, now, cold, _SHARE_BIG, _SLICE // space.places.shape[1])
+        done += int(regroup.anneal(space.places, space.costs, near.rows, blocks, check, draws)[0])
+
+
+def steps_within(n_steps: int, seconds: float | None, n_runs: int) -> int:
+    """Return how many steps each of some runs may take so that they end in time."""
+    if seconds is None:
+        return n_steps
+    return max(1_000, min(n_steps, int(_STEPS_PER_SECOND * seconds / n_runs)))
+
+
+def polish(
+    space: CandidateSpace, near: CheapestMates, labels: CodeArray, judge: Judge, clock: Clock
+) -> tuple[CodeArray, float]:
+    """Solve groups of neighbouring blocks exactly, one after another; never return a worse partition."""
+    labels = labels.copy()
+    for row in range(space.n_rows):
+        if clock.left <= 0:
+            break
+        # Every block has one turn, at its first row.
+        if np.flatnonzero(labels == labels[row])[0] != row:
+            continue
+        rows = _group(near, labels, row)
+        if not len(rows):
+            continue
+        some = replace(space, places=np.ascontiguousarray(space.places[rows]))
+        exact = over_subsets(some, judge.of(rows))
+        was = _value_of(some, labels[rows])
+        if was - exact.value > TIES:
+            labels[rows] = labels.max() + 1 + exact.labels
+            labels = np.unique(labels, return_inverse=True)[1].astype(np.int32)
+    return labels, partition_value(space, labels)
+
+
+def _value_of(space: CandidateSpace, labels: CodeArray) -> float:
+    return partition_value(space, np.unique(labels, return_inverse=True)[1].astype(np.int32))
+
+
+def _group(near: CheapestMates, labels: CodeArray, row: int) -> CountArray:
+    """Return the rows of a row's block and of as many blocks near it as can be solved together."""
+    picked, n_rows = [], 0
+    for label in dict.fromkeys(labels[[row, *near.rows[row].tolist()]].tolist()):
+        rows = np.flatnonzero(labels == label)
+        if n_rows + len(rows) <= _MOST_TOGETHER:
+            picked.append(rows)
+            n_rows += len(rows)
+    return np.sort(np.concatenate(picked)) if len(picked) > 1 else np.empty(0, dtype=np.int64)
+
+
+def _blocks(space: CandidateSpace, labels: CodeArray, check: regroup.Check) -> regroup.Blocks:
+    room = max(check.room, int(np.bincount(labels).max()))
+    n_blocks = max(min(len(labels) // check.min_size, _MOST_PLACES // room), int(labels.max()) + 1)
+    sizes = np.bincount(labels, minlength=n_blocks)
+    used = np.flatnonzero(sizes)
+    per_row, values = np.empty(len(used)), np.zeros(n_blocks)
+    order, offsets = np.argsort(labels, kind="stable").astype(np.int32), np.append(0, np.cumsum(sizes[used]))
+    cost.block_costs(space.places, space.costs, offsets, order, per_row)
+    values[used] = per_row * sizes[used]
+    return regroup.new_blocks(labels, values, room)
