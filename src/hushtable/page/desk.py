@@ -37,7 +37,7 @@ from hushtable.reporting import (
 from hushtable.risk.assess import assess
 from hushtable.tables import Table
 
-__all__ = ["FEWEST_PEOPLE", "CodedCells", "Desk", "FirstLook", "Outcome", "Written"]
+__all__ = ["FEWEST_PEOPLE", "CodedCells", "Desk", "FirstLook", "PolicyOutcome", "SignedRelease"]
 
 FEWEST_PEOPLE: Final = 5
 """How many people must share a cell that is shown, where the policy asks for fewer."""
@@ -83,7 +83,7 @@ class FirstLook:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Outcome:
+class PolicyOutcome:
     """What a policy leads to.
 
     Attributes
@@ -111,7 +111,7 @@ class Outcome:
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class SignedRelease:
     """What was written, and whether it was verified from the file alone."""
 
     text: str
@@ -159,11 +159,11 @@ class Desk:
         self.policy: Policy | None = None
         self.policy_text = ""
         self.policy_fault = ""
-        self.outcome: Outcome | None = None
+        self.outcome: PolicyOutcome | None = None
         self.comparison: Comparison | None = None
         self.curve = Html()
         self.target = ""
-        self.written: Written | None = None
+        self.written: SignedRelease | None = None
         self.fault = ""
         self.version = 0
         self.language = ""
@@ -335,7 +335,7 @@ class Desk:
 
         self.jobs.start("predicting", work, done)
 
-    def current(self) -> Outcome:
+    def current(self) -> PolicyOutcome:
         """Return what the policy leads to; InputError where that is not known."""
         if self.outcome is None or self.is_stale:
             msg = "it is not known yet what the policy leads to."
@@ -355,18 +355,19 @@ class Desk:
         drafts.check_outputs(outputs, inputs, overwrite=overwrite)
         self.fault = ""
 
-        def work(job: PageJob) -> Written:
+        def work(job: PageJob) -> SignedRelease:
             looked.snapshot.check()
             policy, release = outcome.policy, outcome.release
             verdict = release.write(path, policy=policy.to_dict(), overwrite=overwrite)
             job.tell(0.5)
             told = report(release, file=path, policy=policy, verdict=verdict, inputs=inputs)
             told.write(page, overwrite=overwrite)
-            compares = any(model.needs.original for model in policy.models)
+            # As the command `verify` needs it: where a model, or who a person is, is judged beside the original.
+            compares = release.claim.compares(release.edition.columns)
             again = policy.verify(path, original=looked.path if compares else None)
-            return Written(outcome.text, outputs, again.passed and again.complete)
+            return SignedRelease(outcome.text, outputs, again.passed and again.complete)
 
-        def done(job: PageJob, made: Written | None) -> None:
+        def done(job: PageJob, made: SignedRelease | None) -> None:
             with self.lock:
                 self.written = made or self.written
                 self._ended(job)
@@ -614,7 +615,7 @@ class Desk:
                     job.error, self.looked, self.versions = self.policy_fault, None, None
             self._ended(job)
 
-    def _protected(self, job: PageJob, policy: Policy, text: str) -> Outcome:
+    def _protected(self, job: PageJob, policy: Policy, text: str) -> PolicyOutcome:
         frame = self._frame(policy)
         key = self.key if policy.pseudonymized else None
         release = policy.protect(frame, key=key, progress=job.part(0.0, 0.6), engine="memory")
@@ -624,7 +625,7 @@ class Desk:
         job.tell(0.8)
         sections = {each.name: without_styles(section_html(each)) for each in told.sections}
         job.tell(0.9)
-        return Outcome(text, policy, release, verdict, told, sections, self._labels(release, policy))
+        return PolicyOutcome(text, policy, release, verdict, told, sections, self._labels(release, policy))
 
     def _labels(self, release: Release, policy: Policy) -> Mapping[str, tuple[list[SharedText], int]]:
         """Count what is published of every quasi-identifier."""
@@ -638,8 +639,8 @@ class Desk:
             for name, each in edition.rewritten.items()
         }
 
-    def _has_protected(self, text: str) -> Callable[[PageJob, Outcome | None], None]:
-        def done(job: PageJob, made: Outcome | None) -> None:
+    def _has_protected(self, text: str) -> Callable[[PageJob, PolicyOutcome | None], None]:
+        def done(job: PageJob, made: PolicyOutcome | None) -> None:
             with self.lock:
                 if made is not None:
                     self.outcome, self.target = made, ""
