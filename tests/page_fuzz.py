@@ -125,7 +125,7 @@ def complaints(visitor: Visitor, random: randoms.Random, n: int) -> list[str]:
     """Send requests, and return what must not be: a fault of the server, or a word from outside the folder."""
     found = []
     for _ in range(n):
-        if random.random() < 0.1:
+        if random.random() < 0.03:
             # Else hardly a search comes to its end.
             visitor.settle()
         method, path, headers, body = sent(random)

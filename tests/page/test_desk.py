@@ -46,7 +46,7 @@ def test_a_release_from_the_first_screen_to_the_last(ward, monkeypatch):
     ward.settle()
     assert desk.written is not None
     assert desk.written.holds
-    assert "verified from the file alone" in ward.get("/sign")
+    assert "read back and verified" in ward.get("/sign")
 
     monkeypatch.chdir(desk.folder)
     command = desk.command(desk.folder / "wieder.csv").split()

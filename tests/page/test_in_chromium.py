@@ -20,6 +20,7 @@ from served_page import SEARCHING, hospital, served
 AXE = Path(os.environ.get("HUSHTABLE_AXE", Path(__file__).parents[2] / ".node/node_modules/axe-core/axe.min.js"))
 SHOTS = os.environ.get("HUSHTABLE_SHOTS")
 pytestmark = pytest.mark.skipif(PROGRAM is None, reason="no Chromium here: apt-get install chromium")
+SHOWN = ("columns", "groups?column=4", "choose", "look", "sign")
 QUIET = "JSON.parse(document.body.dataset.state).busy === false && !document.body.hasAttribute('aria-busy')"
 
 
@@ -30,6 +31,18 @@ def browser(tmp_path_factory):
     with Browser(folder, "--host-resolver-rules=MAP evil.example 127.0.0.1") as found:
         found.size(1280, 960)
         yield found
+
+
+@pytest.fixture(scope="module")
+def ward(tmp_path_factory):
+    """A page on which all is decided and something was compared."""
+    folder = tmp_path_factory.mktemp("ward")
+    hospital(folder / "aufnahmen.csv", 60)
+    with served(folder) as visitor:
+        visitor.open("aufnahmen.csv")
+        visitor.do("compare", ks="2,3", suppressions="0")
+        visitor.settle()
+        yield visitor
 
 
 def shoot(browser, name):
@@ -65,7 +78,7 @@ def complaints(browser):
 
 
 def test_from_a_file_to_a_verified_release(browser, tmp_path, monkeypatch):
-    hospital(tmp_path / "aufnahmen.csv", 400)
+    hospital(tmp_path / "aufnahmen.csv", 300)
     with served(tmp_path) as visitor:
         desk = visitor.server.desk
         browser.goto(visitor.server.url)
@@ -119,31 +132,26 @@ def test_from_a_file_to_a_verified_release(browser, tmp_path, monkeypatch):
     assert done("verify", "aufnahmen.release.csv").code == 0
 
 
-def test_the_keyboard_alone_is_enough(browser, tmp_path):
-    hospital(tmp_path / "aufnahmen.csv", 60)
-    with served(tmp_path) as visitor:
-        visitor.open("aufnahmen.csv")
-        browser.goto(visitor.server.url)
-        browser.wait(QUIET)
+def test_the_keyboard_alone_is_enough(browser, ward):
+    browser.goto(ward.server.url)
+    browser.press("Tab")
+    assert browser.js("document.activeElement.className") == "skip"
+    for _ in range(10):
         browser.press("Tab")
-        assert browser.js("document.activeElement.className") == "skip"
-        for _ in range(40):
-            browser.press("Tab")
-            if browser.js("document.activeElement.getAttribute('href') === '/choose'"):
-                break
-        browser.press("Enter")
-        browser.wait("location.pathname === '/choose' && document.getElementById('k')")
-        browser.js("document.getElementById('k').focus()")
-        put(browser, "k", "7")
-        browser.press("Enter")
-        browser.wait(f"{QUIET} && document.querySelector('aside pre').innerText.includes('k: 7')")
-        # What had the focus has it again.
-        assert browser.js("document.activeElement.id") == "k"
+        if browser.js("document.activeElement.getAttribute('href') === '/choose'"):
+            break
+    browser.press("Enter")
+    browser.wait("location.pathname === '/choose' && document.getElementById('k')")
+    browser.js("document.getElementById('k').focus()")
+    put(browser, "k", "7")
+    browser.press("Enter")
+    browser.wait(f"{QUIET} && document.querySelector('aside pre').innerText.includes('k: 7')")
+    # What had the focus has it again.
+    assert browser.js("document.activeElement.id") == "k"
 
 
-def test_other_sites_get_nothing(browser, tmp_path):
+def test_other_sites_get_nothing(browser, ward):
     """Rebinding, forged forms, fetches, frames and links from a site that the same browser shows."""
-    hospital(tmp_path / "aufnahmen.csv", 60)
 
     class Site(BaseHTTPRequestHandler):
         def do_GET(self):
@@ -155,16 +163,16 @@ def test_other_sites_get_nothing(browser, tmp_path):
         def log_message(self, *_):
             pass
 
-    with served(tmp_path) as visitor, HTTPServer(("127.0.0.1", 0), Site) as evil:
+    with HTTPServer(("127.0.0.1", 0), Site) as evil:
         threading.Thread(target=evil.serve_forever, args=(0.02,), daemon=True).start()
-        desk, port = visitor.open("aufnahmen.csv"), visitor.server.server_address[1]
-        origin, text = visitor.server.origin, desk.policy_text
-        browser.goto(visitor.server.url)
+        desk, server = ward.server.desk, ward.server
+        port, origin, text = server.server_address[1], server.origin, desk.policy_text
+        browser.goto(server.url)
         browser.wait(QUIET)
         # Rebound: the name of another site leads here.
         browser.goto(f"http://evil.example:{port}/columns")
         assert "421" in browser.js("document.body.innerText")
-        browser.goto(f"http://evil.example:{port}/enter?{visitor.server.url.partition('?')[2]}")
+        browser.goto(f"http://evil.example:{port}/enter?{server.url.partition('?')[2]}")
         assert "421" in browser.js("document.body.innerText")
         for host in ("evil.example", "127.0.0.1"):
             browser.goto(f"http://{host}:{evil.server_address[1]}/")
@@ -186,7 +194,7 @@ def test_other_sites_get_nothing(browser, tmp_path):
             browser.wait("document.title !== 'evil' || document.readyState === 'complete'")
             browser.wait("document.body.innerText.includes('403')")
             browser.goto(f"http://{host}:{evil.server_address[1]}/")
-            browser.js(f"location.href = '{visitor.server.url}'")
+            browser.js(f"location.href = '{server.url}'")
             browser.wait("document.body.innerText.includes('403')")
         evil.shutdown()
         assert desk.jobs.wait(SEARCHING)
@@ -195,42 +203,40 @@ def test_other_sites_get_nothing(browser, tmp_path):
 
 
 @pytest.mark.parametrize("width", [360, 1600])
-def test_the_page_is_no_wider_than_its_window(browser, tmp_path, width):
-    hospital(tmp_path / "aufnahmen.csv", 100)
-    with served(tmp_path) as visitor:
-        visitor.open("aufnahmen.csv")
-        browser.goto(visitor.server.url)
-        browser.size(width, 800)
-        try:
-            for screen in ("columns", "groups?column=4", "choose", "look", "sign"):
-                browser.goto(f"{visitor.server.origin}/{screen}")
-                assert browser.js("document.documentElement.scrollWidth") <= width, screen
-        finally:
-            browser.size(1280, 960)
+def test_the_page_is_no_wider_than_its_window(browser, ward, width):
+    browser.goto(ward.server.url)
+    browser.size(width, 800)
+    for screen in SHOWN:
+        browser.goto(f"{ward.server.origin}/{screen}")
+        assert browser.js("document.documentElement.scrollWidth") <= width, screen
+    browser.size(1280, 960)
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_no_fault_of_accessibility(browser, tmp_path, scheme):
+def test_no_fault_of_accessibility(browser, ward, tmp_path, scheme):
     if not AXE.is_file():
         pytest.skip("no axe-core here: make axe")
-    hospital(tmp_path / "aufnahmen.csv", 100)
+    browser.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
+    browser.goto(ward.server.url)
+    for screen in SHOWN:
+        browser.goto(f"{ward.server.origin}/{screen}")
+        assert violations(browser) == [], screen
+    hospital(tmp_path / "aufnahmen.csv", 60)
+    # Before a table is open, and with a question.
     with served(tmp_path) as visitor:
+        browser.goto(visitor.server.url)
+        assert violations(browser) == []
         visitor.do("open", path="aufnahmen.csv")
         visitor.settle()
-        features = [{"name": "prefers-color-scheme", "value": scheme}]
-        browser.call("Emulation.setEmulatedMedia", features=features)
-        browser.goto(visitor.server.url)
-        for screen in ("columns", "decided", "groups?column=4", "choose", "look", "sign"):
-            if screen == "decided":
-                visitor.open("aufnahmen.csv")
-                visitor.do("compare", ks="2,3", suppressions="0")
-                visitor.settle()
-            browser.goto(f"{visitor.server.origin}/{screen.replace('decided', 'columns')}")
-            browser.js(AXE.read_text(encoding="utf-8") + "; 0")
-            told = browser.js(
-                "axe.run({runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa']})"
-                ".then(found => found.violations.map(each => [each.id, each.nodes.map(node => node.html)]))"
-            )
-            assert told == [], screen
-        browser.call("Emulation.setEmulatedMedia", features=[])
+        browser.goto(f"{visitor.server.origin}/columns")
+        assert violations(browser) == []
+    browser.call("Emulation.setEmulatedMedia", features=[])
     browser.events.clear()
+
+
+def violations(browser):
+    browser.js(AXE.read_text(encoding="utf-8") + "; 0")
+    return browser.js(
+        "axe.run({runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa']})"
+        ".then(found => found.violations.map(each => [each.id, each.nodes.map(node => node.html)]))"
+    )

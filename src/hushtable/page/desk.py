@@ -97,6 +97,9 @@ class PolicyOutcome:
     report : Report
     sections : mapping of str to Html
         Of the report, by name.
+    lost : float
+        The set-NCP, in [0, 1].
+    n_suppressed : int
     labels : mapping of column to (list of SharedText, int)
         What it publishes of each quasi-identifier, as far as enough people share it, and the records of all else.
     """
@@ -107,6 +110,8 @@ class PolicyOutcome:
     verdict: Verdict = field(repr=False)
     report: Report = field(repr=False)
     sections: Mapping[str, Html] = field(repr=False)
+    lost: float
+    n_suppressed: int
     labels: Mapping[str, tuple[list[SharedText], int]] = field(repr=False)
 
 
@@ -172,6 +177,7 @@ class Desk:
         self._settled = self._sought = ""
         self._coded: dict[tuple[str, str], CodedCells] = {}
         self._ladders: dict[tuple[str, str], Hierarchy] = {}
+        self._shared: dict[tuple[Any, ...], tuple[list[SharedText], int]] = {}
         self._persons: tuple[str | None, CodeArray | None] | None = None
 
     @property
@@ -284,7 +290,10 @@ class Desk:
             self.policy_fault = str(error)
             return
         if self.versions.step(self.versions.at) != text:
-            self.versions.keep(text)
+            try:
+                self.versions.keep(text)
+            except OSError as error:
+                self.policy_fault = f"the history of the policy cannot be written: {error.strerror}."
 
     def follow(self) -> None:
         """Begin to find out what the policy leads to, where that is not known."""
@@ -422,8 +431,16 @@ class Desk:
         coded = self.coded(name)
         if coded is None or self.rules().columns[name].role == "identifier":
             return None
-        texts = coded.column.texts()
-        return shared_texts(coded.codes, texts, self.table().learned.records, self._people(), least=self.least)
+        return self._shared_cells(name, coded)
+
+    def _shared_cells(self, name: str, coded: CodedCells) -> tuple[list[SharedText], int]:
+        """Return the cells of a column that enough people share, counted once."""
+        policy = self.rules()
+        key = (name, repr(policy.columns[name].spec), policy.person, self.least)
+        if key not in self._shared:
+            texts, records = coded.column.texts(), self.table().learned.records
+            self._shared[key] = shared_texts(coded.codes, texts, records, self._people(), least=self.least)
+        return self._shared[key]
 
     def ladder(self, name: str) -> Hierarchy | None:
         """Return what generalizes a column; None where nothing was chosen, or its values are too many to be shown."""
@@ -492,9 +509,8 @@ class Desk:
         coded = self.coded(name)
         if coded is None:
             return set()
-        texts = coded.column.texts()
-        found, _ = shared_texts(coded.codes, texts, self.table().learned.records, self._people(), least=self.least)
-        few: set[str | None] = set(texts)
+        found, _ = self._shared_cells(name, coded)
+        few: set[str | None] = set(coded.column.texts())
         return few - {each.text for each in found}
 
     def published(self, name: str) -> tuple[list[SharedText], int] | None:
@@ -599,7 +615,7 @@ class Desk:
         with self.lock:
             if made is not None:
                 self.looked, file, text, self._proposal, self._coded = made
-                self._ladders, self._persons, self._settled = {}, None, ""
+                self._ladders, self._shared, self._persons, self._settled = {}, {}, None, ""
                 self.outcome = self.comparison = self.written = self.policy = None
                 self.policy_text = self.policy_fault = self.target = ""
                 self.curve = Html()
@@ -613,6 +629,10 @@ class Desk:
                 self.refresh()
                 if self.policy is None and self.looked is not None:
                     job.error, self.looked, self.versions = self.policy_fault, None, None
+                if self.looked is not None:
+                    # While it is still a job: what the first screen shows.
+                    for name in self.looked.learned.columns:
+                        self.shared(name)
             self._ended(job)
 
     def _protected(self, job: PageJob, policy: Policy, text: str) -> PolicyOutcome:
@@ -625,7 +645,8 @@ class Desk:
         job.tell(0.8)
         sections = {each.name: without_styles(section_html(each)) for each in told.sections}
         job.tell(0.9)
-        return PolicyOutcome(text, policy, release, verdict, told, sections, self._labels(release, policy))
+        labels, lost = self._labels(release, policy), release.quality.set_ncp
+        return PolicyOutcome(text, policy, release, verdict, told, sections, lost, release.n_suppressed, labels)
 
     def _labels(self, release: Release, policy: Policy) -> Mapping[str, tuple[list[SharedText], int]]:
         """Count what is published of every quasi-identifier."""

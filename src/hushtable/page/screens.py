@@ -186,18 +186,19 @@ def _figures(desk: Desk, words: PageWords) -> Html:
     outcome = desk.outcome
     if outcome is None:
         return tag("p", words("Not known yet." if desk.is_decided else "Answer what is asked first."), class_="note")
-    verdict, release = outcome.verdict, outcome.release
+    verdict = outcome.verdict
     n = verdict.smallest_class
     holds = verdict.passed and verdict.complete
     figures = (
         (words("k reached"), f"{n:,}"),
         (words("highest risk"), Quantity(1 / n if n else None, "share").shown),
-        (words("detail lost"), Quantity(release.quality.set_ncp, "share").shown),
-        (words("records left out"), f"{release.n_suppressed:,}"),
+        (words("detail lost"), Quantity(outcome.lost, "share").shown),
+        (words("records left out"), f"{outcome.n_suppressed:,}"),
     )
+    earlier = words("Of an earlier policy; the new figures come." if desk.jobs.is_busy else "Of an earlier policy.")
     tone = words("Every condition holds.") if holds else words("Not every condition holds.")
     return joined(
-        tag("p", words("Of an earlier policy; the new figures come."), class_="careful") if desk.is_stale else None,
+        tag("p", earlier, class_="careful") if desk.is_stale else None,
         tag(
             "dl",
             *(tag("div", tag("dt", each), tag("dd", tag("strong", said))) for each, said in figures),
@@ -772,7 +773,7 @@ def _sign(desk: Desk, words: PageWords, _: Mapping[str, str]) -> Html:
     files = None
     if written is not None:
         items = [tag("li", desk.shown(path)) for path in written.files]
-        tone = words("Written, and verified from the file alone: it holds what it claims.")
+        tone = words("Written, read back and verified: the file holds what it claims.")
         tone = tone if written.holds else words("Written, but not all that it claims was verified.")
         old = None if written.text == desk.policy_text else tag("p", words("The policy has changed since."))
         files = tag(

@@ -168,6 +168,8 @@ class _Handler(BaseHTTPRequestHandler):
     server_version = "hushtable"
     sys_version = ""
     timeout = _PATIENCE
+    # Head and body leave together: a second small packet would wait for the answer to the first.
+    wbufsize = -1
 
     def do_GET(self) -> None:
         """Answer with a screen."""
