@@ -63,6 +63,16 @@ def test_a_release_from_the_first_screen_to_the_last(ward, monkeypatch):
     assert done("verify", "daten.csv").code == 0
 
 
+def test_a_model_of_a_target_is_trained_on_both(ward):
+    pytest.importorskip("sklearn")
+    desk = ward.server.desk
+    ward.do("target", column=place(desk, "Geschlecht"))
+    ward.settle()
+    assert desk.fault == ""
+    assert "Geschlecht" in desk.target
+    assert desk.target.split(":")[0] in ward.get("/look").replace("&#x27;", "'")
+
+
 def test_a_second_tab_sees_the_same_and_a_new_start_loses_nothing(ward):
     desk = ward.server.desk
     text = desk.policy_text

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import webbrowser
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 
@@ -14,6 +14,8 @@ from hushtable.cli.terminal import say, tell
 from hushtable.errors import InputError, with_hint
 
 __all__ = ["open_"]
+
+_PATIENCE: Final = 10.0  # seconds
 
 
 def open_(
@@ -64,3 +66,5 @@ def open_(
     with server, contextlib.suppress(KeyboardInterrupt):
         server.serve_forever()
     desk.jobs.stop()
+    # What is being written is finished, or its drafts removed.
+    desk.jobs.wait(_PATIENCE)

@@ -258,7 +258,7 @@ def _opening(desk: Desk, words: PageWords) -> Html:
         tag("p", words("Nothing is uploaded: a file is read where it lies.")),
         tag("h3", words("Tables in this folder")) if rows else None,
         tag("ul", *rows, class_="files") if rows else tag("p", words("There is no table in this folder.")),
-        _form("open", _labelled(words("Or type a path"), field), _submit(words("Open"))),
+        _form("open", tag("div", _labelled(words("Or type a path"), field), _submit(words("Open")), class_="fields")),
     )
 
 
