@@ -16,7 +16,7 @@ PATHS = [
     *("claims", "claims.certificates", "datasets", "discover", "discover.compare", "discover.explain"),
     *("discover.objective", "discover.optimizers", "discover.redundancy", "discover.scores", "errors", "hierarchy"),
     *("masking", "models", "quality", "quality.bound", "quality.measures", "quality.similarity", "risk", "risk.bands"),
-    *("risk.population", "risk.presets", "sklearn", "synthesizers"),
+    *("models.plugins", "risk.population", "risk.presets", "sklearn", "synthesizers", "testing"),
 ]
 
 

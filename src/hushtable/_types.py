@@ -37,6 +37,7 @@ RULE_LEVELS: Final = 7
 RULE_ORDERED: Final = 8
 RULE_GAIN: Final = 9
 RULE_RATIO: Final = 10
+RULE_OWN: Final = 11
 
 TOLERANCE: Final = 1e-9
 """How close a computed number may come to a bound and still count as the bound itself.

@@ -287,7 +287,7 @@ def test_a_method_whose_classes_fail_is_told_that_it_is_its_fault(everything, mo
         return Found(partition, Recoding(columns, (), "everything"), problem.clock.trace("everything", 1))
 
     monkeypatch.setattr(METHODS["everything"], "search", search)
-    with pytest.raises(AssertionError, match=r"k-anonymity .*; this is a fault of the method"):
+    with pytest.raises(ht.InputError, match=r"k-anonymity .*; this is a fault of the method 'every.*not of hush"):
         release_of("everything", people())
 
 

@@ -3,6 +3,7 @@ from .fitting import check_learnable as check_learnable, doubts_of_saving as dou
 from .full_domain import FullDomain as FullDomain
 from .genetic import Genetic as Genetic
 from .histories import Histories as Histories
+from .judging import Judge as Judge
 from .local_recoding import LocalRecoding as LocalRecoding
 from .method import (
     METHODS as METHODS,
@@ -23,4 +24,4 @@ from .preparation import (
     warn_of_doubts as warn_of_doubts,
 )
 from .protecting import carry_out as carry_out, protect as protect
-from .publish import STYLES as STYLES
+from .publish import STYLES as STYLES, publish_classes as publish_classes

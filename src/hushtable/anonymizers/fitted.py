@@ -26,7 +26,7 @@ from hushtable.columns import SUPPRESSED, ColumnSpec, Kind
 from hushtable.errors import ColumnError, InfeasibleError, InputError, listed, with_hint
 from hushtable.hierarchy import Hierarchy, to_dict as rule_to_dict
 from hushtable.io import Frame, Writing, drafts
-from hushtable.models import entries, from_dict as model_from_dict, model_to_dict
+from hushtable.models import claimed, entries, model_to_dict, plugins
 from hushtable.quality import SetNCP
 from hushtable.recoding import Written, recoding
 from hushtable.release import Batch, Edition, ExposureLimit, Pseudonyms, Release, Rewritten
@@ -113,6 +113,8 @@ def _to_dict(parts: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
+# A file that somebody sent may not decide which code runs.
+@plugins.only(())
 def parts_in(found: Mapping[str, Any]) -> dict[str, Any]:
     """Return the attributes of the learned recoding that a file holds.
 
@@ -152,7 +154,7 @@ def parts_in(found: Mapping[str, Any]) -> dict[str, Any]:
 def _request_in(found: Mapping[str, Any]) -> Request:
     return Request(
         quasi_identifiers=tuple(found["quasi_identifiers"]),
-        models=tuple(model_from_dict(model) for model in found["models"]),
+        models=claimed(found["models"]),
         sensitive=tuple(found["sensitive"]),
         hierarchies={name: Hierarchy.from_dict(each, name) for name, each in found["hierarchies"].items()},
         unknown="suppress",

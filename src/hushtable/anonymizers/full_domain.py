@@ -25,7 +25,7 @@ from hushtable.anonymizers.full_domain_lattice import (
     levels_of,
     objective_of,
 )
-from hushtable.anonymizers.method import Found, Offers, Problem
+from hushtable.anonymizers.method import Found, Offers, Problem, is_own
 from hushtable.errors import BudgetExceeded, InfeasibleError, check_whole, listed, with_hint
 from hushtable.kernels import rollup
 from hushtable.models import (
@@ -185,7 +185,7 @@ def _failing(models: Sequence[PrivacyModel], stats: ClassStats) -> BoolArray:
 
 def _closed_part(model: PrivacyModel, reference: ClassStats, *, by_person: bool) -> list[PrivacyModel]:
     """Return models that every class which passes satisfies, and every class that holds such a one."""
-    if isinstance(model, _CLOSED):
+    if isinstance(model, _CLOSED) and not is_own(model):
         return [model]
     if isinstance(model, AlphaKAnonymity):
         return [KAnonymity(model.k)]
@@ -576,7 +576,9 @@ class FullDomain:
             *("ncp", "arx_loss", "non_uniform_entropy", "precision"),
             *("discernibility", "average_class_size"),
         )
-        return Offers(losses, counts_population=True, suppresses=True, needs_ladders=True, finds_failing=True)
+        return Offers(
+            losses, counts_population=True, suppresses=True, needs_ladders=True, finds_failing=True, takes_any_loss=True
+        )
 
     def search(self, problem: Problem) -> Found:
         """Find the levels of least loss; a budget's nodes are roll-ups."""
@@ -586,8 +588,10 @@ class FullDomain:
         most = 0 if judge.population is not None else problem.most_suppressed
         roller = Roller(judge, problem.columns, columns)
         tags = Tags.of(judge.models, judge.reference_stats(), most, by_person=judge.person is not None)
-        objective = objective_of(
-            problem.loss, problem.table, problem.columns, columns, roller.codes, most, judge.min_size
+        objective: NodeObjective = (
+            _OwnObjective(problem, roller)
+            if is_own(problem.loss)
+            else objective_of(problem.loss, problem.table, problem.columns, columns, roller.codes, most, judge.min_size)
         )
         solved = NodeSearch(roller, tags, objective, problem.clock).run()
         if solved.node is None:
@@ -595,7 +599,8 @@ class FullDomain:
         trace = _trace(repr(self), problem.clock, solved, columns)
         others = tuple(_found(problem, roller, tags, levels, trace) for levels in self._others(solved))
         found = _found(problem, roller, tags, solved.node, trace)
-        is_proven = solved.is_complete and judge.population is None
+        # A checker knows the losses of hushtable alone.
+        is_proven = solved.is_complete and judge.population is None and not is_own(problem.loss)
         evidence = _evidence(problem, found, solved, columns, most) if is_proven else None
         return replace(found, others=others, evidence=evidence)
 
@@ -611,6 +616,31 @@ class FullDomain:
         return list(dict.fromkeys(chosen))[: self.alternatives]
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _OwnObjective:
+    """A loss of somebody else, asked of the whole release of every node; at least 0, or ``loss.least``."""
+
+    problem: Problem
+    roller: Roller
+
+    by_class = False
+
+    def least(self, levels: Vector) -> float:
+        """Return what nothing is below, whatever the levels."""
+        del levels
+        return float(getattr(self.problem.loss, "least", 0.0))
+
+    def value(self, node: NodeSnapshot, failing: BoolArray) -> float:
+        """Return what a node costs whose failing classes are suppressed."""
+        recoding = _recoding(self.problem, self.roller, node.levels, node.rows[~failing])
+        return float(self.problem.loss.of(recoding, node.sizes[~failing], int(node.sizes[failing].sum())))
+
+    def bound(self, levels: Vector, source: NodeSnapshot, tagged: BoolArray) -> float:
+        """Return what nothing is below."""
+        del source, tagged
+        return self.least(levels)
+
+
 def _found(problem: Problem, roller: Roller, tags: Tags, levels: Vector, trace: Trace) -> Found:
     """Return the release of a node: its classes that pass, and what they publish."""
     node, _ = roller.up(roller.base, levels)
@@ -620,13 +650,17 @@ def _found(problem: Problem, roller: Roller, tags: Tags, levels: Vector, trace: 
     table = problem.table
     labels, _ = roller.group(np.arange(table.n_rows, dtype=np.int32), table.counts, levels)
     partition = Partition.from_labels(place[labels], int((~failing).sum()), table.counts)
-    kept = node.rows[~failing]
+    return Found(partition, _recoding(problem, roller, levels, node.rows[~failing]), trace)
+
+
+def _recoding(problem: Problem, roller: Roller, levels: Vector, kept: CodeArray) -> Recoding:
+    """Return what classes publish at a node, of which ``kept`` holds a row each."""
     codes = roller.codes[kept] - 1
     cells = tuple(
         _cells(column, level, codes[:, j]) for j, (column, level) in enumerate(zip(roller.columns, levels, strict=True))
     )
-    names = tuple(table.column(name) for name in problem.columns)
-    return Found(partition, Recoding(names, cells, "full_domain"), trace)
+    names = tuple(problem.table.column(name) for name in problem.columns)
+    return Recoding(names, cells, "full_domain")
 
 
 def _cells(column: PublishedLevels, level: int, codes: CodeArray) -> Nodes:

@@ -14,7 +14,7 @@ from hushtable.anonymizers import publish
 from hushtable.anonymizers.judging import Judge
 from hushtable.anonymizers.method import Found, Offers, Problem
 from hushtable.errors import InfeasibleError, InputError, check_whole, listed, with_hint
-from hushtable.models import LinkedKAnonymity
+from hushtable.models import KAnonymity, LinkedKAnonymity
 from hushtable.recoding import Axis, Recoding, lay_out, relative
 from hushtable.search import Clock
 from hushtable.tables import Partition
@@ -324,7 +324,7 @@ def _repaired(crowd: _Crowd, groups: list[CountArray], judge: Judge) -> list[Cou
 
 
 def _is_by_size(judge: Judge) -> bool:
-    return all(model.needs.histories or model.name == "k-anonymity" for model in judge.models)
+    return all(model.needs.histories or type(model) is KAnonymity for model in judge.models)
 
 
 def _passes(crowd: _Crowd, group: CountArray, judge: Judge) -> bool:

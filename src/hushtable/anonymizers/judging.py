@@ -5,12 +5,22 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
-from hushtable._types import RULE_DISTINCT, RULE_SHARE, RULE_SIZE, BoolArray, CodeArray, CountArray, FloatArray
-from hushtable.errors import InfeasibleError, with_hint
+from hushtable._types import (
+    RULE_DISTINCT,
+    RULE_OWN,
+    RULE_SHARE,
+    RULE_SIZE,
+    BoolArray,
+    CodeArray,
+    CountArray,
+    FloatArray,
+)
+from hushtable.anonymizers.own_models import OwnModels, has_rule
+from hushtable.errors import InfeasibleError, InputError, with_hint
 from hushtable.hierarchy import Hierarchy
 from hushtable.kernels import judge, regroup
 from hushtable.models import ClassStats, KAnonymity, PrivacyModel, Rule, describe
@@ -44,6 +54,8 @@ class Judge:
     person : str, optional
         The column that says whose record a row is: classes then count distinct persons.
         A missing person is nobody.
+    own : OwnModels
+        Those without a rule for kernels.
     """
 
     table: Table
@@ -53,6 +65,7 @@ class Judge:
     population: CountArray | None = None
     person: str | None = None
     outline: Table | None = None
+    own: OwnModels = field(default_factory=OwnModels, repr=False)
 
     @property
     def whole(self) -> Table:
@@ -74,7 +87,12 @@ class Judge:
     @property
     def is_by_size(self) -> bool:
         """Whether the size of a class decides, so that classes of 2 k records are never needed."""
-        return self.person is None and all(isinstance(model, KAnonymity) for model in self.models)
+        return self.person is None and all(type(model) is KAnonymity for model in self.models)
+
+    @property
+    def without_rule(self) -> list[PrivacyModel]:
+        """The models that kernels have to ask, class by class."""
+        return [model for model in self.models if not has_rule(model)]
 
     @property
     def counted(self) -> list[str]:
@@ -122,12 +140,15 @@ class Judge:
         return persons is None or bool((persons >= self.min_size).all())
 
     def check_feasible(self) -> None:
-        """Raise InfeasibleError where even the coarsest release there is, one class, fails a model."""
+        """Raise InfeasibleError where even the coarsest release there is, one class, fails a model.
+
+        Of a model that merging can break it says nothing: smaller classes may pass.
+        """
         if self.table.n_records == 0:
             msg = with_hint("the models fail as long as any record is published.", "ask for less.")
             raise InfeasibleError(msg)
         whole = Partition.of(self.table, ())
-        failed = self.failed(whole)
+        failed = [model for model in self.failed(whole) if model.monotone_coarsening]
         if failed:
             stats = self.stats(whole)
             reached = "; ".join(
@@ -141,10 +162,31 @@ class Judge:
             )
             raise InfeasibleError(msg)
 
-    def check_classes(self, partition: Partition) -> None:
-        """Judge the classes that a search found."""
+    def check_classes(self, partition: Partition, method: Any) -> None:
+        """Judge the classes that a search found.
+
+        Raises
+        ------
+        ModelError
+            A model could not judge a class.
+        InfeasibleError
+            Some class fails a model that merging classes can break.
+        InputError
+            Some class fails, and the method is of another package.
+        """
+        self.own.raise_faults()
         for model in self.failed(partition):
+            if not model.monotone_coarsening:
+                msg = with_hint(
+                    f"the search found no classes that satisfy {describe(model)}, which merging classes can break.",
+                    "use method='full_domain', ask for less, or add records.",
+                )
+                raise InfeasibleError(msg)
+            home = type(method).__module__
             msg = f"the search left classes that fail {describe(model)}; this is a fault of the method"
+            if not home.startswith("hushtable."):
+                hint = "ask its authors; `hushtable.testing.check_method` finds such faults."
+                raise InputError(with_hint(f"{msg} {method.name!r} ({home}), not of hushtable.", hint))
             raise AssertionError(msg)
 
     def codes(self) -> CodeArray:
@@ -162,9 +204,12 @@ class Judge:
     def rules(self) -> judge.Rules:
         """Return the same judgement for the kernels."""
         names, reference, known = self.counted, self.whole, self.reference_stats()
-        rules = [rule for model in self.models for rule in self._by_person(model.rule(known.totals, known.grounds))]
+        ready, slow = [model for model in self.models if has_rule(model)], self.without_rule
+        rules = [rule for model in ready for rule in self._by_person(model.rule(known.totals, known.grounds))]
+        rules += [Rule(RULE_OWN, None, i) for i in range(len(slow))]
         by_numbers = judge.BY_NUMBERS.issuperset(rule.kind for rule in rules)
         return judge.Rules(
+            own=self.own.address(slow, names, known, self.person) if slow else None,
             kinds=np.array([rule.kind for rule in rules], dtype=np.int64),
             columns=np.array([names.index(rule.sensitive) if rule.sensitive else 0 for rule in rules], dtype=np.int64),
             thresholds=np.array([rule.threshold for rule in rules]),
@@ -176,10 +221,10 @@ class Judge:
     def check(self, room: int) -> regroup.Check:
         """Return the judgement of blocks of at most ``room`` rows for the kernels that regroup them."""
         room = max(room, self.min_size)
-        if self.is_by_size or not self.counted:
+        if self.is_by_size or not (self.counted or self.without_rule):
             return regroup.Check(self.min_size, room, None)
         codes, rules = self.codes(), self.rules()
-        widest = max(self.table.column(name).n_values + 1 for name in self.counted)
+        widest = max((self.table.column(name).n_values + 1 for name in self.counted), default=0)
         held, n_held = np.zeros((len(codes), widest), dtype=np.int64), np.zeros(len(codes), dtype=np.int64)
         judged = regroup.JudgedBlock(codes, rules, held, n_held, rules.scratch())
         return regroup.Check(self.min_size, room, judged)

@@ -5,6 +5,7 @@ A method joins by `register`; nothing else has to know it.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Final, Protocol, TypeVar, runtime_checkable
@@ -16,12 +17,24 @@ from hushtable.anonymizers.judging import Judge
 from hushtable.errors import InputError, listed, with_hint
 from hushtable.hierarchy import Hierarchy
 from hushtable.models import DeltaPresence, MatchingNotion, PrivacyModel, entries
-from hushtable.quality import Loss
+from hushtable.quality import Loss, SetNCP
 from hushtable.recoding import Recoding
 from hushtable.search import Budget, Clock, Trace
 from hushtable.tables import Partition, Table
 
-__all__ = ["METHODS", "Found", "Method", "Offers", "Placing", "Problem", "check_asked", "is_bounded_below", "register"]
+__all__ = [
+    "METHODS",
+    "Found",
+    "Method",
+    "Offers",
+    "Placing",
+    "Problem",
+    "check_asked",
+    "is_bounded_below",
+    "is_own",
+    "minimised",
+    "register",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +66,8 @@ class Offers:
         Whether it finds itself, among all records, those with which the models cannot be met.
     finds_histories : bool
         Whether it takes models of all the records of a person.
+    takes_any_loss : bool
+        Whether it compares whole releases, by any loss.
     """
 
     losses: tuple[str, ...] = ("ncp",)
@@ -66,6 +81,7 @@ class Offers:
     needs_ladders: bool = False
     finds_failing: bool = False
     finds_histories: bool = False
+    takes_any_loss: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -188,7 +204,9 @@ METHODS: Final[entries.Registry[type[Method]]] = entries.Registry(
         "mingen": "hushtable.anonymizers.mingen.MinGen",
         "mondrian": "hushtable.anonymizers.mondrian.Mondrian",
         "histories": "hushtable.anonymizers.histories.Histories",
-    }
+    },
+    "methods",
+    ("name", "offers", "search"),
 )
 """Every method by the name that a policy writes it by; imported when it is asked for."""
 
@@ -210,7 +228,7 @@ def register(method: type[MethodT]) -> type[MethodT]:
 def check_asked(method: Method, problem: Problem) -> None:
     """Raise InputError where a problem asks of a method what it does not offer."""
     offers, name = method.offers, type(method).__name__
-    if problem.loss.name not in offers.losses:
+    if problem.loss.name not in offers.losses and not (offers.takes_any_loss and is_own(problem.loss)):
         able = [other for other, each in METHODS.items() if problem.loss.name in each().offers.losses]
         hint = f"methods that do: {listed(able)}." if able else f"no method does; {name} takes {listed(offers.losses)}."
         msg = with_hint(f"{name} does not search by loss={problem.loss.name!r}.", hint)
@@ -223,6 +241,28 @@ def check_asked(method: Method, problem: Problem) -> None:
         )
         raise InputError(msg)
     _check_models(name, offers, problem.judge.models)
+
+
+def is_own(given: object) -> bool:
+    """Tell whether a model, a loss or a method is of somebody else than hushtable."""
+    return not type(given).__module__.startswith("hushtable.")
+
+
+def minimised(method: Method, loss: Loss) -> Loss:
+    """Return what a method makes small where it is asked for a loss: another one where it cannot compare by that.
+
+    A loss of somebody else is reported by every method, and made small by those that compare whole releases.
+    """
+    offers = method.offers
+    if not is_own(loss) or loss.name in offers.losses or offers.takes_any_loss or "ncp" not in offers.losses:
+        return loss
+    able = [other for other, each in METHODS.items() if each().offers.takes_any_loss]
+    msg = with_hint(
+        f"{type(method).__name__} makes the set-NCP small; the loss {loss.name!r} is reported only.",
+        f"methods that make it small: {listed(able)}.",
+    )
+    warnings.warn(msg, stacklevel=2)
+    return SetNCP(weights=loss.weights)
 
 
 def is_bounded_below(model: PrivacyModel) -> bool:

@@ -80,7 +80,7 @@ class CutSearch:
     @property
     def looks_at_sizes(self) -> bool:
         """Whether the records of a class say all."""
-        return len(self.sensitive) == 0 and len(self.population) == 0
+        return len(self.sensitive) == 0 and len(self.population) == 0 and self.rules.own is None
 
 
 def side_by_side(codes: NDArray[Any], counts: CountArray, order: CountArray | None = None) -> split.Rows:

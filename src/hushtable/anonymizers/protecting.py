@@ -18,7 +18,7 @@ from hushtable.anonymizers.finishing import Searched, release_of
 from hushtable.anonymizers.fitting import Learner
 from hushtable.anonymizers.judging import Judge
 from hushtable.anonymizers.known_records import hide_known, is_hiding_known
-from hushtable.anonymizers.method import Found, Problem, check_asked
+from hushtable.anonymizers.method import Found, Problem, check_asked, minimised
 from hushtable.anonymizers.preparation import Prepared, Request, prepare, warn_of_doubts
 from hushtable.errors import ColumnError, InputError
 from hushtable.io import Frame
@@ -198,7 +198,7 @@ def _searched(prepared: Prepared, asked: Request) -> Searched:
         names,
         judge,
         prepared.ladders,
-        asked.loss,
+        minimised(asked.method, asked.loss),
         asked.clock,
         left,
         notion,
@@ -211,7 +211,13 @@ def _searched(prepared: Prepared, asked: Request) -> Searched:
     if notion is None and not (most and finds_failing):
         judge.check_feasible()
     found = asked.method.search(problem)
-    judge.check_classes(found.partition)
+    judge.check_classes(found.partition, asked.method)
+    if problem.loss is not asked.loss:
+        # What was proven is proven of another loss.
+        trace = replace(found.trace, optimal=False, bound=None, gap=None)
+        found = replace(found, trace=trace, evidence=None, spared=None)
+    if judge.without_rule:
+        found = replace(found, trace=replace(found.trace, asked_models=tuple(each.name for each in judge.without_rule)))
 
     def spread(partition: Partition) -> Partition:
         if inverse is None and not n_gone:

@@ -11,6 +11,7 @@ from typing import Final, Literal
 import numpy as np
 
 from hushtable._types import BoolArray, CodeArray, CountArray
+from hushtable.anonymizers.method import Problem
 from hushtable.columns import cells
 from hushtable.hierarchy import Hierarchy
 from hushtable.kernels import class_profile
@@ -24,17 +25,39 @@ from hushtable.recoding import (
     Rounded,
     SetNames,
     frequencies,
+    lay_out,
     recoding as recodings,
 )
 from hushtable.search import n_threads
 from hushtable.tables import Partition, Table
 
-__all__ = ["STYLES", "Style", "covering", "from_cells", "from_classes", "run"]
+__all__ = ["STYLES", "Style", "covering", "from_cells", "from_classes", "publish_classes", "run"]
 
 _WORD: Final = 64
 
 Style = Literal["tight", "readable", "cut", "label", "set", "central"]
 STYLES: Final[tuple[Style, ...]] = ("tight", "readable", "cut", "label", "set", "central")
+
+
+def publish_classes(problem: Problem, partition: Partition) -> Recoding:
+    """Say what the classes that an own method found publish: intervals and sets that hold no more than they have to.
+
+    A column with a hierarchy publishes the lowest node over the records of a class.
+
+    Parameters
+    ----------
+    problem : Problem
+        What the method was asked.
+    partition : Partition
+        Of the problem's rows; label -1: suppressed.
+
+    Returns
+    -------
+    Recoding
+        Of the quasi-identifiers, as `Found` holds it.
+    """
+    axes = lay_out(problem.judge.laid_out, problem.columns, problem.ladders, {})
+    return from_classes(problem.table, partition, axes, "tight")
 
 
 def from_classes(table: Table, partition: Partition, axes: Sequence[Axis], style: Style) -> Recoding:

@@ -38,9 +38,9 @@ from hushtable.claims.grouping import (
 from hushtable.claims.verdict import Claim, Failure, Verdict
 from hushtable.columns import KINDS, SUPPRESSED, ColumnSpec, canonical, missing_texts, text_codes
 from hushtable.errors import InputError, check_columns, listed, with_hint
-from hushtable.hierarchy import Codes, Dictionary, Hierarchy, NamedSets, to_dict as rule_to_dict
+from hushtable.hierarchy import Codes, Dictionary, Hierarchy, NamedSets, is_known, to_dict as rule_to_dict
 from hushtable.io import frames
-from hushtable.models import ClassStats, Histogram, PrivacyModel, describe, from_dict, model_to_dict
+from hushtable.models import ClassStats, Histogram, PrivacyModel, claimed, describe, model_to_dict
 
 __all__ = [
     "ClaimOnColumns",
@@ -124,7 +124,8 @@ def rules_in(rules: Any) -> dict[str, Any]:
     if not isinstance(rules, dict) or not all(rule is None or isinstance(rule, dict) for rule in rules.values()):
         msg = with_hint("the manifest holds hierarchies that are no rules.", "it is written by anonymize, not by hand.")
         raise InputError(msg)
-    return dict(rules)
+    # A rule of somebody else is not read because a file names it: its labels then need the policy.
+    return {name: rule if rule is None or is_known(rule) else None for name, rule in rules.items()}
 
 
 def _completed(own: Mapping[str, Any], asked: Mapping[str, Any]) -> dict[str, Any]:
@@ -272,7 +273,7 @@ class ClaimOnColumns:
         """Read what `_entries` wrote."""
         return {
             "columns": tuple(entries["columns"]),
-            "models": tuple(from_dict(model) for model in entries["models"]),
+            "models": claimed(entries["models"]),
             "sensitive": tuple(entries["sensitive"]),
             "specs": specs_in(entries["kinds"], entries["spellings"]),
             "origins": origins_in(entries["origins"]),

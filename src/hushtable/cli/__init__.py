@@ -229,6 +229,9 @@ def _leave(number: int, _: object) -> NoReturn:
 @app.callback(invoke_without_command=True)
 def _root(
     version: Annotated[bool, typer.Option("--version", help="Print the version and leave.")] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="With --version: list the plug-ins of other packages too, as JSON.")
+    ] = False,
     traceback: Annotated[
         bool, typer.Option(_TRACEBACK, help="Show where an error comes from. It may hold values of the data.")
     ] = False,
@@ -236,5 +239,10 @@ def _root(
     if version:
         from importlib import metadata
 
-        typer.echo(metadata.version("hushtable"))
+        if as_json:
+            from hushtable.models import plugins
+
+            print_json({"hushtable": metadata.version("hushtable"), "plugins": plugins.listing()})
+        else:
+            typer.echo(metadata.version("hushtable"))
         raise typer.Exit

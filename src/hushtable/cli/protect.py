@@ -452,6 +452,15 @@ def verify(
         ),
     ] = None,
     force: Force = False,
+    plugins_: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--plugins",
+            metavar="NAME",
+            help="Import this model of another package, if the manifest names it. Give the option once for each.",
+            show_default=False,
+        ),
+    ] = None,
     linked: Annotated[
         bool,
         typer.Option(
@@ -467,6 +476,7 @@ def verify(
     Reads the written file or folder alone. Exits with 1 if a claim does not hold, or if it cannot be judged.
     """
     from hushtable.claims import linked_in, opened, seen, told
+    from hushtable.models import plugins
     from hushtable.release import manifest
 
     if rows is not None:
@@ -480,7 +490,8 @@ def verify(
     if not no_manifest:
         # Without a manifest this says so.
         manifest.read(file)
-    claimed = None if no_manifest else manifest.claim_of(file)
+    with plugins.only(plugins_ or ()):
+        claimed = None if no_manifest else manifest.claim_of(file)
     with step("reading and judging"):
         known = None if no_manifest else manifest.dialect_of(file)
         table = opened(file) if file.is_dir() else table_of(file, encoding, delimiter, known)

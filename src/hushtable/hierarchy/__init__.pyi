@@ -8,7 +8,7 @@ from .grid import (
     to_exact as to_exact,
 )
 from .hierarchy import Hierarchy as Hierarchy, groups_of as groups_of, name_of as name_of
-from .ladder import NamedSets as NamedSets, Rule as Rule
+from .ladder import Ladder as Ladder, NamedSets as NamedSets, Rule as Rule, by_label as by_label
 from .proposal import (
     Rounding as Rounding,
     code_lengths as code_lengths,
@@ -25,6 +25,8 @@ from .rules import (
     Runs as Runs,
     Suppression as Suppression,
     Tails as Tails,
+    is_known as is_known,
     known_rate as known_rate,
+    register as register,
     to_dict as to_dict,
 )

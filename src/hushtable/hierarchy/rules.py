@@ -22,7 +22,7 @@ from fractions import Fraction
 from functools import cache, partial
 from importlib import resources
 from types import MappingProxyType
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar, Final, TypeVar
 
 import numpy as np
 
@@ -558,12 +558,34 @@ def _grouped(column: Column, rank: CountArray, fanout: int) -> Ladder:
     return Ladder(levels)
 
 
-RULES: Final[Mapping[str, Callable[..., Rule]]] = MappingProxyType(
+RULES: Final[entries.Registry[Callable[..., Rule]]] = entries.Registry(
     {
         rule.name: rule
         for rule in (Intervals, Tails, Prefix, Codes, Dates, Times, Dictionary, Frequency, Runs, Suppression)
-    }
+    },
+    "hierarchies",
+    ("name", "ladder", "titles"),
 )
+"""Every rule by the name that a policy writes it by."""
+
+RuleT = TypeVar("RuleT")
+
+
+def register(rule: type[RuleT]) -> type[RuleT]:
+    """Make a hierarchy rule known by its name to policies and `hushtable.anonymize`; usable as a decorator.
+
+    Raises
+    ------
+    InputError
+        Another rule has that name.
+    """
+    entries.register(rule, RULES, "hierarchy rule")
+    return rule
+
+
+def is_known(written: Mapping[str, Any]) -> bool:
+    """Tell whether a rule that a manifest tells may be used: one of hushtable, or one that somebody has named."""
+    return RULES.find_allowed(str(next(iter(written), "")))
 
 
 def from_dict(entry: Mapping[str, Any]) -> Rule:

@@ -10,6 +10,7 @@ Arrays of records: one argument of a kernel instead of many, and what is looked 
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Callable
 from typing import Any, Final, TypeVar, cast
 
@@ -18,10 +19,11 @@ import numpy as np
 
 from hushtable.kernels._cache import cached
 
-__all__ = ["bare", "inlined", "inner", "jit", "record"]
+__all__ = ["QUESTION", "asked", "bare", "inlined", "inner", "jit", "record"]
 
 # The option has an underscore, and numba's own kernels use it; its authors name it for this purpose (issue 2345).
 _BARE: Final = {"nogil": True, "_nrt": False, "error_model": "numpy"}
+config: Any = numba.config
 _njit: Any = numba.njit  # whose types do not know all of its options
 
 KernelT = TypeVar("KernelT", bound=Callable[..., Any])
@@ -49,6 +51,39 @@ def inner(kernel: KernelT) -> KernelT:
 def inlined(kernel: KernelT) -> KernelT:
     """Write a kernel out wherever it is called: a call hands over all arrays of a record, which may take longer."""
     return cast("KernelT", _njit(inline="always", **_BARE)(kernel))
+
+
+_COUNTS: Final = ctypes.POINTER(ctypes.c_int64)
+QUESTION: Final = ctypes.CFUNCTYPE(ctypes.c_bool, *[ctypes.c_int64] * 4, _COUNTS)
+"""What a kernel may ask of Python. In: the number of a model; of a class the size and the population; how many counts
+there are for each column, and those counts in one piece. Out: whether the class passes."""
+
+if config.DISABLE_JIT:
+
+    def asked(address: int, model: int, size: int, population: int, held: Any) -> bool:
+        """Ask the function at an address; ``held`` has a row for each column, and lies in one piece."""
+        question = QUESTION(int(address))
+        return bool(question(model, size, population, held.shape[1], held.ctypes.data_as(_COUNTS)))
+
+else:
+
+    @numba.extending.intrinsic
+    def asked(_context: Any, address: Any, model: Any, size: Any, population: Any, held: Any) -> Any:
+        """Ask the function at an address; ``held`` has a row for each column, and lies in one piece."""
+        number = numba.types.int64
+
+        def code(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+            from llvmlite import ir
+
+            array = context.make_array(signature.args[4])(context, builder, values[4])
+            whole, flag = ir.IntType(64), ir.IntType(8)
+            kind = ir.FunctionType(flag, [whole] * 4 + [whole.as_pointer()])
+            function = builder.inttoptr(values[0], kind.as_pointer())
+            width = builder.extract_value(array.shape, 1)
+            data = builder.bitcast(array.data, whole.as_pointer())
+            return builder.trunc(builder.call(function, [*values[1:4], width, data]), ir.IntType(1))
+
+        return numba.types.boolean(number, number, number, number, held), code
 
 
 def record(*fields: tuple[str, type]) -> np.dtype[Any]:

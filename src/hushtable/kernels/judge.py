@@ -17,6 +17,7 @@ from hushtable._types import (
     RULE_GAIN,
     RULE_LEVELS,
     RULE_ORDERED,
+    RULE_OWN,
     RULE_POPULATION,
     RULE_PRESENCE,
     RULE_RATIO,
@@ -27,12 +28,12 @@ from hushtable._types import (
     CountArray,
     FloatArray,
 )
-from hushtable.kernels._jit import bare, inner
+from hushtable.kernels._jit import asked, bare, inner
 
 __all__ = ["BY_NUMBERS", "Rules", "passes"]
 
-BY_NUMBERS: Final = frozenset({RULE_SIZE, RULE_DISTINCT, RULE_POPULATION, RULE_PRESENCE})
-"""Rules that ask how many records or values a class holds, and not how many records of each value."""
+BY_NUMBERS: Final = frozenset({RULE_SIZE, RULE_DISTINCT, RULE_POPULATION, RULE_PRESENCE, RULE_OWN})
+"""Rules that need no code of their own for how many records of each value a class holds."""
 
 
 class Rules(NamedTuple):
@@ -44,6 +45,7 @@ class Rules(NamedTuple):
     seconds : float64 (n_rules,), the other parameter
     n_values : int64 (n_rules,), no value from this entry on occurs in the whole
     tables : float64 (n_rules, n_table_rows, widest), None where no rule looks at single counts: those are not compiled
+    own : int64 (1,), the address of a function that judges by models without a rule; None where every model has one
     """
 
     kinds: CountArray
@@ -52,6 +54,7 @@ class Rules(NamedTuple):
     seconds: FloatArray = np.empty(0)
     n_values: CountArray = np.empty(0, dtype=np.int64)
     tables: FloatArray | None = None
+    own: CountArray | None = None
 
     def scratch(self) -> FloatArray:
         """Return room for the nodes of a level."""
@@ -84,9 +87,17 @@ def passes(rules: Rules, size: int, population: int, held: CountArray, n_held: C
             share = size / population
             if share < threshold - TOLERANCE or share > rules.seconds[i] + TOLERANCE:
                 return False
+        elif kind == RULE_OWN:
+            if not _passes_own(rules.own, int(threshold), size, population, held):
+                return False
         elif not _holds(rules, rules.tables, i, size, held[rules.columns[i]], n_held[rules.columns[i]], nodes):
             return False
     return True
+
+
+@inner
+def _passes_own(own: CountArray | None, model: int, size: int, population: int, held: CountArray) -> bool:
+    return own is not None and asked(own[0], model, size, population, held)
 
 
 @inner

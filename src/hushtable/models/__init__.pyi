@@ -1,4 +1,4 @@
-from . import entries as entries
+from . import entries as entries, plugins as plugins
 from .attribute import (
     BetaLikeness as BetaLikeness,
     DeltaDisclosure as DeltaDisclosure,
@@ -16,6 +16,7 @@ from .base import (
     Needs as Needs,
     PrivacyModel as PrivacyModel,
     Rule as Rule,
+    RuledModel as RuledModel,
     describe as describe,
     model_to_dict as model_to_dict,
 )
@@ -34,4 +35,10 @@ from .matching import (
     MatchK1 as MatchK1,
     MatchKK as MatchKK,
 )
-from .registry import MODELS as MODELS, from_dict as from_dict, models_in as models_in
+from .registry import (
+    MODELS as MODELS,
+    claimed as claimed,
+    from_dict as from_dict,
+    models_in as models_in,
+    register as register,
+)

@@ -23,6 +23,7 @@ __all__ = [
     "OneSensitive",
     "PrivacyModel",
     "Rule",
+    "RuledModel",
     "describe",
     "model_to_dict",
 ]
@@ -240,6 +241,11 @@ class PrivacyModel(Protocol):
     def passes(self, stats: ClassStats) -> BoolArray:
         """Tell for every class whether it satisfies the model."""
         ...
+
+
+@runtime_checkable
+class RuledModel(PrivacyModel, Protocol):
+    """A model that kernels judge by themselves; others are asked class by class, which takes longer."""
 
     def rule(self, totals: Mapping[str, CountArray], grounds: Mapping[str, Ground] = NO_GROUNDS) -> Rule:
         """Return the same judgement as numbers and arrays, for a kernel; the arguments as in ClassStats."""

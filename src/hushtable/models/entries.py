@@ -15,12 +15,13 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
-from collections.abc import Callable, Iterator, Mapping, MutableMapping
+from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
 from decimal import Decimal
 from importlib import import_module
 from typing import Any, Final, TypeVar
 
 from hushtable.errors import InputError, listed, nearest, with_hint
+from hushtable.models import plugins
 
 __all__ = ["Registry", "given", "read", "register", "write"]
 
@@ -34,8 +35,12 @@ class Registry(MutableMapping[str, KindT]):
 
     Parameters
     ----------
-    places : mapping of name to str
+    places : mapping of name to str or class
         ``"package.module.Class"``.
+    group : str, optional
+        Of the entry points where other packages have more: see `hushtable.models.plugins`.
+    needs : sequence of str
+        What a class of another package has to have.
 
     Examples
     --------
@@ -44,8 +49,9 @@ class Registry(MutableMapping[str, KindT]):
     Fraction(1, 2)
     """
 
-    def __init__(self, places: Mapping[str, str]) -> None:
+    def __init__(self, places: Mapping[str, Any], group: str = "", needs: Sequence[str] = ("name",)) -> None:
         self._kinds: dict[str, Any] = dict(places)
+        self._group, self._needs = group, needs
 
     def __getitem__(self, name: str) -> KindT:
         kind = self._kinds[name]
@@ -65,6 +71,22 @@ class Registry(MutableMapping[str, KindT]):
 
     def __len__(self) -> int:
         return len(self._kinds)
+
+    def find(self, name: str) -> bool:
+        """Tell whether there is something of that name; what another package has is imported, and stays.
+
+        Raises
+        ------
+        InputError
+            It may not be imported here, or it is not what it has to be.
+        """
+        if name not in self._kinds and self._group and name in plugins.installed(self._group):
+            self._kinds[name] = plugins.load(self._group, name, self._needs)
+        return name in self._kinds
+
+    def find_allowed(self, name: str) -> bool:
+        """Tell whether there is something of that name that may be used where a file names it."""
+        return name in self._kinds or (plugins.named(name) and self.find(name))
 
 
 def read(
@@ -191,7 +213,7 @@ def _parts(entry: Any, kinds: Mapping[str, Any], what: str, error: type[InputErr
         n_names = f" holds {len(entry)} names" if isinstance(entry, Mapping) else f" is a {type(entry).__name__}"
         msg = with_hint(f"a {what} entry{n_names}.", f"write one, as `{_example(kinds)}`.")
         raise error(msg)
-    if name not in kinds:
+    if not (kinds.find(name) if isinstance(kinds, Registry) else name in kinds):
         raise error(_misnamed(f"unknown {what} {name!r}", str(name), kinds))
     return name, _NOTHING if options is None else options
 

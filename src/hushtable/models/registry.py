@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from types import MappingProxyType
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
-from hushtable.errors import InputError, ModelError, with_hint
-from hushtable.models import entries
+from hushtable.errors import InputError, ModelError, VerificationError, with_hint
+from hushtable.models import entries, plugins
 from hushtable.models.attribute import (
     BetaLikeness,
     DeltaDisclosure,
@@ -21,9 +20,9 @@ from hushtable.models.histories import KMAnonymity, LinkedKAnonymity
 from hushtable.models.identity import AlphaKAnonymity, DeltaPresence, KAnonymity, KMap
 from hushtable.models.matching import Global1K, GlobalK1, Match1K, MatchK1, MatchKK
 
-__all__ = ["MODELS", "from_dict", "models_in"]
+__all__ = ["MODELS", "claimed", "from_dict", "models_in", "register"]
 
-MODELS: Final[Mapping[str, type[Any]]] = MappingProxyType(
+MODELS: Final[entries.Registry[type[Any]]] = entries.Registry(
     {
         model.name: model
         for model in (
@@ -45,8 +44,25 @@ MODELS: Final[Mapping[str, type[Any]]] = MappingProxyType(
             LinkedKAnonymity,
             KMAnonymity,
         )
-    }
+    },
+    "models",
+    [name for name in dir(PrivacyModel) if not name.startswith("_")] + ["name", *PrivacyModel.__annotations__],
 )
+"""Every model by the name that a policy writes it by."""
+
+ModelT = TypeVar("ModelT")
+
+
+def register(model: type[ModelT]) -> type[ModelT]:
+    """Make a model known by its name to `hushtable.anonymize`, policies and `verify`; usable as a decorator.
+
+    Raises
+    ------
+    InputError
+        Another model has that name.
+    """
+    entries.register(model, MODELS, "privacy model")
+    return model
 
 
 def from_dict(entry: str | Mapping[str, Any]) -> PrivacyModel:
@@ -63,6 +79,30 @@ def from_dict(entry: str | Mapping[str, Any]) -> PrivacyModel:
     """
     made: PrivacyModel = entries.read(entry, MODELS, "privacy model", error=ModelError)
     return made
+
+
+def claimed(names: Iterable[Any]) -> tuple[PrivacyModel, ...]:
+    """Make the models that a manifest names: those of hushtable, and those that somebody has registered or named.
+
+    Raises
+    ------
+    VerificationError
+        One is known to nobody here, so that the claim cannot be judged.
+    """
+    found = []
+    for entry in names:
+        name = next(iter(entry), None) if isinstance(entry, Mapping) else entry
+        if isinstance(name, str) and not MODELS.find_allowed(name):
+            package = plugins.listing().get("models", {}).get(name)
+            hint = (
+                f"it is installed ({package}), and nothing is imported because a file names it: pass --plugins {name}."
+                if package
+                else "install the package that has it, and pass --plugins with its name."
+            )
+            msg = with_hint(f"the claim could not be judged: it names the model {name!r}, which is unknown here.", hint)
+            raise VerificationError(msg)
+        found.append(from_dict(entry))
+    return tuple(found)
 
 
 def models_in(given: Any) -> tuple[PrivacyModel, ...]:

@@ -10,7 +10,8 @@ from typing import Any, Final
 
 from pydantic import ValidationError
 
-from hushtable.errors import HushError, PipelineError, with_hint
+from hushtable.errors import HushError, InputError, PipelineError, with_hint
+from hushtable.models import plugins
 from hushtable.pipeline.cleaning import Cleaning
 from hushtable.pipeline.constraining import rules_of
 from hushtable.pipeline.evaluators import EVALUATORS
@@ -159,6 +160,12 @@ def _parameters(faults: _Faults, module: str, given: Mapping[str, Any], location
         return _checked(faults, faults.record(by_method, given, location), location)
     method = given.get("method")
     kind = by_method.get("" if method is None else str(method))
+    if kind is None and module == "Evaluator" and str(method) in plugins.installed("evaluators"):
+        try:
+            kind = EVALUATORS[str(method)] = plugins.load("evaluators", str(method), ("model_fields", "evaluate"))
+        except InputError as error:
+            faults.add((*location, "method"), str(error).replace(".\n\nHint: ", "; "))
+            return None
     if kind is None:
         words = [word for word in by_method if word]
         what = "method is not given" if method is None else "no such method"

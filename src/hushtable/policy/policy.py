@@ -45,7 +45,7 @@ from hushtable.engines import EngineChoice, RemoteRelease
 from hushtable.errors import PolicyError, check_columns, listed, with_hint
 from hushtable.hierarchy import Hierarchy
 from hushtable.io import Frame, Snapshot, drafts, frames
-from hushtable.models import entries, model_to_dict
+from hushtable.models import entries, model_to_dict, plugins
 from hushtable.policy import plain_yaml
 from hushtable.policy.sections import (
     ASK,
@@ -106,6 +106,9 @@ class Policy(Record):
     writing : PolicyWriting
         Named ``write`` in YAML: how a CSV is written.
     budget : PolicyBudget, optional
+    plugins : "none" or tuple of str, optional
+        Which entry points of other packages the policy may use: none, or those of these names; by default those that it
+        names.
 
     Examples
     --------
@@ -136,6 +139,7 @@ class Policy(Record):
     accept: Annotated[dict[str, str], BeforeValidator(reasons)] = Field(default_factory=dict)
     writing: PolicyWriting = Field(default=PolicyWriting(), alias="write")
     budget: PolicyBudget | None = None
+    plugins: Literal["none"] | tuple[str, ...] | None = None
 
     _folder: Path | None = PrivateAttr(default=None)
 
@@ -420,8 +424,10 @@ class Policy(Record):
         folder: Path | None = None,
     ) -> Policy:
         """Make a policy from plain values; with the YAML tree they came from, errors name the line."""
+        allowed = given.get("plugins")
         try:
-            policy = cls.model_validate(given, context={"folder": folder})
+            with plugins.only(allowed if allowed is None or isinstance(allowed, (list, tuple)) else ()):
+                policy = cls.model_validate(given, context={"folder": folder})
         except ValidationError as error:
             faults = faults_of(error, cls, given, name, tree)
             msg = with_hint(

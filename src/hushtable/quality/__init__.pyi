@@ -20,6 +20,7 @@ from .objectives import (
     Discernibility as Discernibility,
     NonUniformEntropy as NonUniformEntropy,
     Precision as Precision,
+    register as register,
     weighted_mean as weighted_mean,
 )
 from .similarity import describe as describe, diagnosis as diagnosis

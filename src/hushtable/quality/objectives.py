@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from types import MappingProxyType
-from typing import ClassVar, Final, Literal
+from typing import ClassVar, Final, Literal, TypeVar
 
 import numpy as np
 
 from hushtable._types import CodeArray, CountArray, FloatArray
 from hushtable.errors import InputError, with_hint
+from hushtable.models import entries
 from hushtable.quality import loss
 from hushtable.quality.loss import Certainty, Loss, MinimalDistortion, SetNCP, check_weights
 from hushtable.recoding import Cells, CodeRanges, Listed, Nodes, NodeSets, Recoding, Sets, relative
@@ -280,12 +280,29 @@ def _covered(cells: Nodes, counts: CountArray) -> CountArray:
     return np.asarray(covered)
 
 
-LOSSES: Final[Mapping[str, type[Loss]]] = MappingProxyType(
+LOSSES: Final[entries.Registry[type[Loss]]] = entries.Registry(
     {
         each.name: each
         for each in (
             *(SetNCP, MinimalDistortion, Certainty),
             *(ArxLoss, NonUniformEntropy, Precision, Discernibility, AverageClassSize),
         )
-    }
+    },
+    "losses",
+    ("name", "of"),
 )
+"""Every loss by the name that a policy writes it by."""
+
+LossT = TypeVar("LossT")
+
+
+def register(loss: type[LossT]) -> type[LossT]:
+    """Make a loss known by its name to `hushtable.anonymize` and policies; usable as a decorator.
+
+    Raises
+    ------
+    InputError
+        Another loss has that name.
+    """
+    entries.register(loss, LOSSES, "loss")
+    return loss

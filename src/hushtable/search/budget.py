@@ -166,6 +166,8 @@ class Trace:
         Of methods that prove what they find, and of those that draw lots.
     trade : Trade or None
         Of a method that was allowed to suppress records.
+    asked_models : tuple of str
+        Models without a rule for kernels: they were asked class by class, which takes longer.
     """
 
     method: str
@@ -178,11 +180,13 @@ class Trace:
     seed: int | None = None
     effort: Effort | None = None
     trade: Trade | None = None
+    asked_models: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the trace as plain values; no effort and no trade where none was recorded."""
+        """Return the trace as plain values; no effort, trade and asked models where there were none."""
         entries = dataclasses.asdict(self)
-        return {name: entry for name, entry in entries.items() if entry is not None or name not in ("effort", "trade")}
+        rare = ("effort", "trade", "asked_models")
+        return {name: entry for name, entry in entries.items() if entry or name not in rare}
 
 
 Moment = tuple[float, float | None, float]

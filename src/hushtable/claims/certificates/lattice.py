@@ -34,8 +34,8 @@ from hushtable.models import (
     PrivacyModel,
     RecursiveCLDiversity,
     TCloseness,
+    claimed,
     describe,
-    from_dict,
 )
 
 __all__ = ["CellCosts", "ClassCosts", "PublishedLadder", "check", "costs_of"]
@@ -316,7 +316,7 @@ class _NodeClasses:
 def _asked(figures: Mapping[str, Any]) -> str:
     """Say what is best of which: nothing of it follows from the input."""
     read = ", ".join(f"{name!r} as {kind}" for name, kind in figures["readings"].items())
-    models = ", ".join(describe(from_dict(each)) for each in figures["models"])
+    models = ", ".join(describe(each) for each in claimed(figures["models"]))
     limit, own = figures["suppression_limit"], figures["hierarchies_of_certificate"]
     along = f", along the certificate's hierarchies of {listed(own)}" if own else ""
     (loss,) = figures["loss"]
@@ -339,7 +339,7 @@ class _ReadColumns:
     @classmethod
     def of(cls, data: Any, entries: Mapping[str, Any], reading: Reading) -> _ReadColumns:
         columns = tuple(entries["columns"])
-        models = tuple(from_dict(model) for model in entries["models"])
+        models = claimed(entries["models"])
         person = entries["person"]
         sensitive = tuple(dict.fromkeys(name for model in models for name in model.needs.sensitive))
         judged = (*sensitive, *(() if person is None else (person,)))

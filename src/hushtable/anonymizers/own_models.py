@@ -1,0 +1,96 @@
+"""Models without a rule for kernels: kernels ask their `passes`, one class at a time.
+
+That takes some microseconds for every class that a search tries. What a model raises is kept, the class fails, and the
+search ends in an error that names the model.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import weakref
+from collections.abc import Sequence
+from typing import Any, Final, TypeGuard
+
+import numpy as np
+
+from hushtable._types import CountArray
+from hushtable.errors import ModelError, with_hint
+from hushtable.kernels._jit import QUESTION
+from hushtable.models import ClassStats, Histogram, PrivacyModel, RuledModel
+
+__all__ = ["OwnModels", "has_rule"]
+
+_ALIVE: Final[dict[int, Any]] = {}
+
+
+def has_rule(model: PrivacyModel) -> TypeGuard[RuledModel]:
+    """Tell whether kernels can judge by a model without asking it."""
+    return callable(getattr(model, "rule", None))
+
+
+class OwnModels:
+    """Models that are asked class by class, and what went wrong in them."""
+
+    def __init__(self) -> None:
+        self._faults: list[tuple[PrivacyModel, Exception]] = []
+
+    def raise_faults(self) -> None:
+        """Raise ModelError if a model raised something while a search went on."""
+        if self._faults:
+            model, fault = self._faults[0]
+            who = f"the model {model.name!r} ({type(model).__module__})"
+            msg = with_hint(
+                f"{who} raised {type(fault).__name__} when it judged a class.",
+                "`passes` has to judge every class of one record or more; mend it, or ask its authors.",
+            )
+            raise ModelError(msg) from fault
+
+    def address(
+        self, models: Sequence[PrivacyModel], counted: Sequence[str], known: ClassStats, person: str | None
+    ) -> CountArray:
+        """Return where kernels ask, shape (1,); it holds for as long as the array lives.
+
+        Parameters
+        ----------
+        models : sequence of PrivacyModel
+        counted : sequence of str
+            The columns whose values kernels count.
+        known : ClassStats
+            Totals and grounds.
+        person : str, optional
+            The counted column that says whose record a row is.
+        """
+        names = [name for name in counted if name in {each for model in models for each in model.needs.sensitive}]
+
+        def passes(model: int, size: int, population: int, width: int, held: Any) -> bool:
+            by_name = dict(
+                zip(counted, np.ctypeslib.as_array(held, (len(counted), width)) if counted else (), strict=True)
+            )
+            stats = ClassStats(
+                np.array([size]),
+                {name: _of_one_class(by_name[name]) for name in names},
+                known.totals,
+                population=np.array([population]),
+                grounds=known.grounds,
+                persons=None if person is None else np.array([np.count_nonzero(by_name[person][1:])]),
+            )
+            try:
+                return bool(models[model].passes(stats)[0])
+            except Exception as fault:
+                self._faults.append((models[model], fault))
+                return False
+
+        return _kept_alive(QUESTION(passes))
+
+
+def _kept_alive(question: Any) -> CountArray:
+    where = np.array([ctypes.cast(question, ctypes.c_void_p).value], dtype=np.int64)
+    _ALIVE[id(question)] = question
+    weakref.finalize(where, _ALIVE.pop, id(question))
+    return where
+
+
+def _of_one_class(values: CountArray) -> Histogram:
+    """Return the counts of one class, entry code + 1, as models see them."""
+    present = np.flatnonzero(values)
+    return Histogram(np.array([0, len(present)]), (present - 1).astype(np.int32), values[present].astype(np.int64))
