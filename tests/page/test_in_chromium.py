@@ -183,9 +183,9 @@ def test_other_sites_get_nothing(browser, ward):
             blind = "{method: 'POST', mode: 'no-cors', credentials: 'include', body: new URLSearchParams({k: 1})}"
             browser.js(f"fetch('{origin}/do/move', {blind}).then(() => 0, () => 0)")
             browser.js(
-                f"document.body.innerHTML = \"<iframe name=f src='{origin}/columns'></iframe>"
-                f"<form method=post action='{origin}/do/undo'></form>\";"
-                "new Promise(done => { document.querySelector('iframe').onload = () => done(); })"
+                f"document.body.innerHTML = \"<form method=post action='{origin}/do/undo'></form>\";"
+                "new Promise(done => { const frame = document.createElement('iframe'); frame.onload = () => done();"
+                f"frame.src = '{origin}/columns'; document.body.append(frame); setTimeout(done, 5000); }})"
             )
             frame = "document.querySelector('iframe').contentDocument"
             assert browser.js(f"(() => {{ try {{ return {frame} }} catch {{ return null }} }})()") is None
