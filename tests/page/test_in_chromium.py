@@ -8,7 +8,7 @@ import json
 import os
 import threading
 import time
-from http.server import BaseHTTPRequestHandler, HTTPServer
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -163,7 +163,8 @@ def test_other_sites_get_nothing(browser, ward):
         def log_message(self, *_):
             pass
 
-    with HTTPServer(("127.0.0.1", 0), Site) as evil:
+    # A browser opens connections ahead of need: one thread would wait for the first of them.
+    with ThreadingHTTPServer(("127.0.0.1", 0), Site) as evil:
         threading.Thread(target=evil.serve_forever, args=(0.02,), daemon=True).start()
         desk, server = ward.server.desk, ward.server
         port, origin, text = server.server_address[1], server.origin, desk.policy_text
