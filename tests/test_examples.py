@@ -42,8 +42,8 @@ RUN_ELSEWHERE = (
 )
 # YAML that GitHub Actions and pre-commit read.
 NOT_OURS = {"jobs", "repos"}
-# Blocks that only show something: trees and diagrams (no language), entry points (tests/test_extending.py), and an
-# image that a daemon would build.
+# Blocks that only show something: trees and diagrams (no language), an image that a daemon would build, and
+# entry points, which tests/test_extending.py installs.
 SHOWN = {"", "docker", "text", "toml"}
 # Files that only a reader can bring along.
 BROUGHT = {"areas.csv": "10115;101**;*\n"}

@@ -266,18 +266,9 @@ def test_a_new_method_goes_through_every_door(everything, tmp_path):
     assert done("verify", tmp_path / "out.csv", "-p", tmp_path / "policy.yaml").out
 
 
-@dataclass(frozen=True)
-class OwnLoss:
-    name: ClassVar[str] = "square-ncp"
-    weights: ClassVar[dict[str, float]] = {}
-
-    def of(self, recoding, sizes):
-        return 0.0
-
-
-def test_a_loss_that_no_method_searches_by_is_refused_with_those_that_the_method_takes():
-    with pytest.raises(ht.InputError, match="no method does; Mondrian takes 'ncp'"):
-        release_of("mondrian", people(), loss=OwnLoss())
+def test_a_loss_that_a_method_does_not_search_by_is_refused_with_those_that_do():
+    with pytest.raises(ht.InputError, match=r"search by loss='precision'\.\s*Hint: methods that do: 'full_domain'"):
+        release_of("mondrian", people(), loss="precision")
 
 
 def test_a_method_whose_classes_fail_is_told_that_it_is_its_fault(everything, monkeypatch):

@@ -90,9 +90,9 @@ def test_describe(model, words):
     assert describe(model) == words
 
 
-def test_models_are_not_to_be_changed():
-    with pytest.raises(TypeError):
-        MODELS["other"] = KAnonymity
+def test_a_name_stands_for_one_model():
+    with pytest.raises(TypeError, match="'k-map' is the name of another one"):
+        MODELS["k-map"] = KAnonymity
 
 
 @given(st.lists(st.dictionaries(st.integers(-1, 4), st.integers(1, 3), max_size=5), max_size=6))

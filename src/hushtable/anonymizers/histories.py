@@ -75,7 +75,7 @@ class Histories:
     seed: int = 0
 
     name: ClassVar[str] = "histories"
-    offers: ClassVar[Offers] = Offers(
+    offers = Offers(
         parts_equal_records=True, suppresses=True, keeps_apart=False, merges_classes=True, finds_histories=True
     )
 

@@ -367,9 +367,7 @@ class LocalRecoding:
     seed: int = 0
 
     name: ClassVar[str] = "local_recoding"
-    offers: ClassVar[Offers] = Offers(
-        losses=("ncp", "arx_loss"), parts_equal_records=True, keeps_apart=False, merges_classes=True
-    )
+    offers = Offers(losses=("ncp", "arx_loss"), parts_equal_records=True, keeps_apart=False, merges_classes=True)
 
     def __post_init__(self) -> None:
         check_whole("LocalRecoding was given seed", self.seed, 0)

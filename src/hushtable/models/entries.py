@@ -61,6 +61,9 @@ class Registry(MutableMapping[str, KindT]):
         return kind  # type: ignore[no-any-return]
 
     def __setitem__(self, name: str, kind: KindT) -> None:
+        if self._kinds.get(name, kind) is not kind:
+            msg = f"{name!r} is the name of another one"
+            raise TypeError(msg)
         self._kinds[name] = kind
 
     def __delitem__(self, name: str) -> None:

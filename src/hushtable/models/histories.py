@@ -35,7 +35,7 @@ class HistoryModel:
     monotone_coarsening: ClassVar[bool] = True
     monotone_suppression: ClassVar[bool] = False
     higher_is_safer: ClassVar[bool] = True
-    needs: ClassVar[Needs] = Needs(histories=True)
+    needs = Needs(histories=True)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "k", check_whole(self.name, "k", self.k))

@@ -54,7 +54,7 @@ class KAnonymity:
     monotone_coarsening: ClassVar[bool] = True
     monotone_suppression: ClassVar[bool] = True
     higher_is_safer: ClassVar[bool] = True
-    needs: ClassVar[Needs] = Needs()
+    needs = Needs()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "k", check_whole("k-anonymity", "k", self.k))
@@ -176,7 +176,7 @@ class KMap:
     monotone_coarsening: ClassVar[bool] = True
     monotone_suppression: ClassVar[bool] = True
     higher_is_safer: ClassVar[bool] = True
-    needs: ClassVar[Needs] = Needs(population=True)
+    needs = Needs(population=True)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "k", check_whole("k-map", "k", self.k))
@@ -234,7 +234,7 @@ class DeltaPresence:
     monotone_coarsening: ClassVar[bool] = True
     monotone_suppression: ClassVar[bool] = False
     higher_is_safer: ClassVar[bool] = False
-    needs: ClassVar[Needs] = Needs(population=True)
+    needs = Needs(population=True)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "low", check_number("delta-presence", "low", self.low, least=0.0, most=1.0))

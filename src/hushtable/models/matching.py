@@ -42,7 +42,7 @@ class MatchingNotion:
     monotone_coarsening: ClassVar[bool] = True
     monotone_suppression: ClassVar[bool] = False
     higher_is_safer: ClassVar[bool] = True
-    needs: ClassVar[Needs] = Needs(original=True)
+    needs = Needs(original=True)
     is_global: ClassVar[bool] = False
     sides: ClassVar[tuple[str, ...]] = ()
 

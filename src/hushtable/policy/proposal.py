@@ -170,6 +170,8 @@ _OPTIONS: Final = """\
 # accept: {COLUMN: "a reason"}
 #   the best release found until then
 # budget: {seconds: 60}
+#   what other packages bring: what this policy names (as now), or none
+# plugins: none
 #
 # Of a column,
 # {role: quasi-identifier, kind: category, hierarchy: {prefix: [4, 3]}}

@@ -15,5 +15,6 @@ from .document import (
     section_html as section_html,
     shown as shown,
 )
+from .papers import references as references
 from .reports import report as report
 from .shared import SharedText as SharedText, persons_of_rows as persons_of_rows, shared_texts as shared_texts

@@ -146,7 +146,11 @@ class Bootstrap:
     """
 
     name: ClassVar[str] = "bootstrap"
-    values: ClassVar[ValueSource] = "observed"
+
+    @property
+    def values(self) -> ValueSource:
+        """Whole records are drawn: their values are those of people."""
+        return "observed"
 
     def places(self, table: Table, n: int, rng: np.random.Generator) -> FloatArray:
         """Draw records, and return where each stands in the line of every column."""
