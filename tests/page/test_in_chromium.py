@@ -8,7 +8,7 @@ import json
 import os
 import threading
 import time
-from http.server import BaseHTTPRequestHandler, HTTPServer
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -163,7 +163,8 @@ def test_other_sites_get_nothing(browser, ward):
         def log_message(self, *_):
             pass
 
-    with HTTPServer(("127.0.0.1", 0), Site) as evil:
+    # A browser opens connections ahead of need: one thread would wait for the first of them.
+    with ThreadingHTTPServer(("127.0.0.1", 0), Site) as evil:
         threading.Thread(target=evil.serve_forever, args=(0.02,), daemon=True).start()
         desk, server = ward.server.desk, ward.server
         port, origin, text = server.server_address[1], server.origin, desk.policy_text
@@ -183,9 +184,9 @@ def test_other_sites_get_nothing(browser, ward):
             blind = "{method: 'POST', mode: 'no-cors', credentials: 'include', body: new URLSearchParams({k: 1})}"
             browser.js(f"fetch('{origin}/do/move', {blind}).then(() => 0, () => 0)")
             browser.js(
-                f"document.body.innerHTML = \"<iframe name=f src='{origin}/columns'></iframe>"
-                f"<form method=post action='{origin}/do/undo'></form>\";"
-                "new Promise(done => { document.querySelector('iframe').onload = () => done(); })"
+                f"document.body.innerHTML = \"<form method=post action='{origin}/do/undo'></form>\";"
+                "new Promise(done => { const frame = document.createElement('iframe'); frame.onload = () => done();"
+                f"frame.src = '{origin}/columns'; document.body.append(frame); setTimeout(done, 5000); }})"
             )
             frame = "document.querySelector('iframe').contentDocument"
             assert browser.js(f"(() => {{ try {{ return {frame} }} catch {{ return null }} }})()") is None
