@@ -73,6 +73,7 @@ ALLOWED = {
         "cli/discover.py",
         "cli/keys.py",
         "cli/masking.py",
+        "cli/open.py",
         "cli/protect.py",
         "cli/report.py",
         "cli/requests.py",

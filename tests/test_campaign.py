@@ -27,6 +27,7 @@ PARTS = {
     "attackers": 1,
     "attacks": 1,
     "keys": 1,
+    "pages": 1,
 }
 CASES = {
     "releases": 80,
@@ -47,6 +48,7 @@ CASES = {
     "attackers": 40,
     "attacks": 20,
     "keys": 60,
+    "pages": 3,
 }
 
 

@@ -199,6 +199,7 @@ CALLS: dict[str, Callable[[Any], Any]] = {
         data, data, aux_columns=(names_of(data)[:1], names_of(data)[1:]), n_attacks=2
     ),
     "minimal_keys": ht.minimal_keys,
+    "references": ht.references,
     "nndr": lambda data: ht.nndr(data, data),
     "rapid": lambda data: ht.rapid(data, data, target=names_of(data)[0], keys=names_of(data)[1:]),
     "singling_out": lambda data: ht.singling_out(data, data, n_attacks=2, n_cols=1),
@@ -309,7 +310,7 @@ def test_no_error_of_another_package_leaves_what_is_given_an_odd_argument(name, 
     monkeypatch.chdir(tmp_path)
     function, right = getattr(ht, name), RIGHT.get(name, {})
     data = FRAMES["plain"]()
-    if name == "report":
+    if name in ("references", "report"):
         data = ht.anonymize(data, **RIGHT["anonymize"])
     elif name == "collapse":
         data = data.lazy()
@@ -412,5 +413,6 @@ def test_json_that_is_too_deep_is_wrong_input(sidecar, tmp_path, monkeypatch):
 
 
 def test_every_command_is_called():
-    takes_no_file = {"warm-up", "demo"}
+    # What serves a page goes on until somebody ends it: tests/cli/test_cli_open.py.
+    takes_no_file = {"warm-up", "demo", "open"}
     assert set(COMMANDS) == {each.name for each in cli.app.registered_commands} - takes_no_file

@@ -103,7 +103,7 @@ def test_functions_document_every_parameter(name: str) -> None:
     n_tables = 2 if parameters[:2] in pairs else 1
     n_plain = {"split": 3, "collapse": 2, "minimal_keys": 2, "compare": 2, "check_certificate": 3}.get(name, n_tables)
     assert all(kind is inspect.Parameter.KEYWORD_ONLY for kind in kinds[n_plain:])
-    assert n_tables == 2 or parameters[0] == ("result" if name == "report" else "data")
+    assert n_tables == 2 or parameters[0] == ("result" if name in ("references", "report") else "data")
 
 
 @pytest.mark.parametrize("name", [name for name in RECORDS if name not in ("PrivacyModel",)])

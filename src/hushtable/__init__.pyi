@@ -79,7 +79,7 @@ from .quality import (
     Utility as Utility,
 )
 from .release import Pseudonyms as Pseudonyms, Release as Release
-from .reporting import Report as Report, report as report
+from .reporting import Report as Report, references as references, report as report
 from .risk import (
     Attack as Attack,
     JoinRisk as JoinRisk,

@@ -35,6 +35,7 @@ KINDS = {
     "attackers": 6,
     "attacks": 6,
     "keys": 6,
+    "pages": 4,
 }
 """Every kind of case and its share of the cases; a kind is a module here with a function `case(random, folder)`."""
 

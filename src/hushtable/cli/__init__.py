@@ -33,6 +33,7 @@ from hushtable.cli import (
     discover,
     keys,
     masking,
+    open as open_page,
     protect,
     report,
     risks,
@@ -111,6 +112,7 @@ _EXIT_CODES: Final = (
 _TRACEBACK: Final = "--traceback"
 _EXAMPLES: Final[Mapping[Callable[..., None], str]] = {
     demo.demo: "hushtable demo",
+    open_page.open_: "hushtable open people.csv",
     scan.scan: "hushtable scan people.csv -p policy.yaml",
     assess.assess: "hushtable assess people.csv --qi age,sex,postcode --population-size 500000 --tolerance ema-0070",
     protect.anonymize: "hushtable anonymize people.csv -p policy.yaml -o release.parquet",
@@ -135,7 +137,7 @@ _EXAMPLES: Final[Mapping[Callable[..., None], str]] = {
 }
 for verb, example in _EXAMPLES.items():
     # A line of its own for each: the help joins what is not a paragraph.
-    app.command(verb.__name__.replace("_", "-"), epilog=f"Example: {example}\n\n{_EXIT_CODES}")(verb)
+    app.command(verb.__name__.strip("_").replace("_", "-"), epilog=f"Example: {example}\n\n{_EXIT_CODES}")(verb)
 
 
 def command() -> NoReturn:

@@ -5,6 +5,7 @@ from .comparing import (
     ComparedRun as ComparedRun,
     Comparison as Comparison,
     compare as compare,
+    policy_of_run as policy_of_run,
 )
 from .limits import (
     LimitedFigure as LimitedFigure,
@@ -16,6 +17,7 @@ from .policy import Policy as Policy
 from .proposal import proposed as proposed
 from .protecting import anonymize as anonymize
 from .sections import (
+    MEANINGS as MEANINGS,
     ColumnPolicy as ColumnPolicy,
     MisplacedError as MisplacedError,
     Place as Place,

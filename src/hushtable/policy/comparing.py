@@ -44,7 +44,7 @@ from hushtable.policy.policy import Policy
 from hushtable.release import Edition
 from hushtable.search import Clock, n_threads
 
-__all__ = ["INTERNAL", "KNEE", "LINKS", "ComparedRun", "Comparison", "compare"]
+__all__ = ["INTERNAL", "KNEE", "LINKS", "ComparedRun", "Comparison", "compare", "policy_of_run"]
 
 INTERNAL: Final = "internal: what every k costs helps to undo a release; keep it away from whoever receives one"
 KNEE: Final = "where highest risk against loss bends most; the choice is yours"
@@ -349,7 +349,7 @@ def compare(
     ways = _words(links, LINKS, "links")
     if ways is not None:
         runs = _by_links(rules, runs, ways)
-    changed = [_changed(rules, run) for run in runs]
+    changed = [policy_of_run(rules, run) for run in runs]
     source = rules.opened(data)
     # No pseudonym leaves this function, and all are of one length: any key measures the same.
     asked = rules.request(data, key=_A_KEY if key is None and rules.pseudonymized else key)
@@ -470,8 +470,8 @@ def _with_method(rules: Policy, name: str) -> Policy:
     return rules if name == rules.method.name else rules.changed({("method",): name})
 
 
-def _changed(rules: Policy, run: ComparedRun) -> Policy:
-    """Return the policy of one run."""
+def policy_of_run(rules: Policy, run: ComparedRun) -> Policy:
+    """Return the policy of one run: what `compare` varies is as the run has it, all else as the policy says."""
     places: dict[tuple[str, ...], Any] = {
         ("models",): _with_k(rules.models, run.k),
         ("limits", "suppression"): run.suppression or 0.0,

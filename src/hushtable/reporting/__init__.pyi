@@ -10,7 +10,11 @@ from .document import (
     Report as Report,
     Section as Section,
     Table as Table,
+    page_style as page_style,
     report_paths as report_paths,
+    section_html as section_html,
     shown as shown,
 )
+from .papers import references as references
 from .reports import report as report
+from .shared import SharedText as SharedText, persons_of_rows as persons_of_rows, shared_texts as shared_texts

@@ -45,9 +45,11 @@ __all__ = [
     "Unit",
     "blocks_of",
     "draw",
+    "page_style",
     "render",
     "report_paths",
     "row_of",
+    "section_html",
     "share_shown",
     "shown",
 ]
@@ -354,14 +356,14 @@ def render(title: str, audience: Audience, sections: Sequence[Section], version:
     """
     contents = "".join(f'<li><a href="#{escape(each.name)}">{escape(each.title)}</a></li>' for each in sections[1:])
     # What everyone reads comes first, then the way to the rest.
-    first, *rest = map(_section, sections)
+    first, *rest = map(section_html, sections)
     return (
         "<!DOCTYPE html>\n"
         '<html lang="en"><head><meta charset="utf-8">'
         f'<meta http-equiv="Content-Security-Policy" content="{escape(_POLICY)}">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         '<meta name="color-scheme" content="light dark"><meta name="referrer" content="no-referrer">'
-        f"<title>{escape(title)}</title><style>{_style()}</style></head>\n<body>"
+        f"<title>{escape(title)}</title><style>{page_style()}</style></head>\n<body>"
         f'<header><h1>{escape(title)}</h1><p class="audience">{escape(_FOR[audience])}</p></header>\n'
         f'<main>\n{first}<nav aria-label="Contents"><ol>{contents}</ol></nav>\n{"".join(rest)}</main>\n'
         f"<footer><p>Written by hushtable {escape(version)}. The order of sections is that of ISO/IEC 27559:2022, "
@@ -370,11 +372,13 @@ def render(title: str, audience: Audience, sections: Sequence[Section], version:
 
 
 @cache
-def _style() -> str:
+def page_style() -> str:
+    """Return the style sheet of pages."""
     return files("hushtable.reporting").joinpath("page.css").read_text(encoding="utf-8")
 
 
-def _section(section: Section) -> str:
+def section_html(section: Section) -> str:
+    """Return a section as HTML, everything in it escaped."""
     clause = f'<p class="clause">ISO/IEC 27559: {escape(section.clause)}</p>' if section.clause else ""
     blocks = "\n".join(_blocks(section))
     name = escape(section.name)

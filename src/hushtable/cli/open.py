@@ -1,0 +1,70 @@
+"""open: a local page, on which a person who writes no YAML sees risk against loss, and decides."""
+
+from __future__ import annotations
+
+import contextlib
+import webbrowser
+from pathlib import Path
+from typing import Annotated, Final
+
+import typer
+
+from hushtable.cli.arguments import KeyFile, Threads, use_threads
+from hushtable.cli.terminal import say, tell
+from hushtable.errors import InputError, with_hint
+
+__all__ = ["open_"]
+
+_PATIENCE: Final = 10.0  # seconds
+
+
+def open_(
+    file: Annotated[
+        Path | None,
+        typer.Argument(metavar="[FILE]", help="Table to open: CSV (also .gz), Parquet or Excel.", show_default=False),
+    ] = None,
+    policy: Annotated[
+        Path | None,
+        typer.Option(
+            "--policy", "-p", help="Policy file to work on. Default: policy.yaml beside the table.", show_default=False
+        ),
+    ] = None,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port to listen on; 0 takes any free port.")] = 0,
+    no_browser: Annotated[bool, typer.Option("--no-browser", help="Do not open a browser; print the address.")] = False,
+    anywhere: Annotated[
+        bool, typer.Option("--anywhere", help="Also open and write files outside the current folder.")
+    ] = False,
+    key_file: KeyFile = None,
+    threads: Threads = None,
+) -> None:
+    """Open a page in your browser: see who can be found, choose, look, sign. It never leaves this computer.
+
+    The first line that is printed holds the address with its token. Ends with Ctrl+C, or after 30 idle minutes.
+    """
+    use_threads(threads)
+    from hushtable.cli import fault_line
+    from hushtable.cli.requests import key_in
+    from hushtable.page import Desk, PageServer
+
+    key = None if key_file is None else key_in(key_file)
+    desk = Desk(Path(), anywhere=anywhere, policy=policy, key=key, key_file=key_file, of_fault=fault_line)
+    if policy is not None:
+        desk.inside(policy)
+    if file is not None:
+        desk.open(file)
+    try:
+        server = PageServer(desk, port)
+    except OSError:
+        msg = with_hint(f"port {port} cannot be listened on.", "another program may use it: take --port 0.")
+        raise InputError(msg) from None
+    say(server.url)
+    tell("Keep this address to yourself. Ctrl+C ends the page; the policy and its history are files.")
+    if not no_browser:
+        # Where there is none, the address is printed.
+        with contextlib.suppress(webbrowser.Error):
+            webbrowser.open(server.launch_url())
+    with server, contextlib.suppress(KeyboardInterrupt):
+        server.serve_forever()
+    desk.jobs.stop()
+    # What is being written is finished, or its drafts removed.
+    desk.jobs.wait(_PATIENCE)

@@ -1,0 +1,2 @@
+from .desk import Desk as Desk
+from .server import PageServer as PageServer

@@ -1,0 +1,703 @@
+"""What one person works at: a table, its policy with a history, and what came of it."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from threading import RLock
+from typing import Any, Final
+
+import numpy as np
+
+from hushtable import engines
+from hushtable._types import CodeArray
+from hushtable.claims import Verdict
+from hushtable.columns import Column, ColumnSpec, cells
+from hushtable.discover import ProposedRole, Roles, find_quasi_identifiers
+from hushtable.errors import ColumnError, HushError, InputError, PolicyError, with_hint
+from hushtable.hierarchy import Hierarchy
+from hushtable.io import Frame, Snapshot, drafts, frames
+from hushtable.page.jobs import Jobs, PageJob
+from hushtable.page.markup import Html, without_styles
+from hushtable.page.versions import PolicyVersions
+from hushtable.policy import Comparison, Policy, compare, proposed
+from hushtable.release import Release, codebook_paths, manifest_path
+from hushtable.reporting import (
+    Report,
+    SharedText,
+    persons_of_rows,
+    report,
+    report_paths,
+    section_html,
+    shared_texts,
+)
+from hushtable.risk.assess import assess
+from hushtable.tables import Table
+
+__all__ = ["FEWEST_PEOPLE", "CodedCells", "Desk", "FirstLook", "PolicyOutcome", "SignedRelease"]
+
+FEWEST_PEOPLE: Final = 5
+"""How many people must share a cell that is shown, where the policy asks for fewer."""
+
+_K: Final = 5
+_MOST_VALUES: Final = 20_000  # of a column that is shown: of more, hardly one is shared
+_POLICY: Final = "policy.yaml"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CodedCells:
+    """A column's values and the code of every row."""
+
+    column: Column
+    codes: CodeArray = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FirstLook:
+    """A table as it was read.
+
+    Attributes
+    ----------
+    path : path
+    frame : Frame
+        As the command reads it.
+    learned : Frame
+        The same with the kinds that its texts tell.
+    roles : Roles
+        What was proposed.
+    risk : str
+        The first section of the risk's report, as HTML.
+    snapshot : Snapshot
+        Of the file, when it was read.
+    """
+
+    path: Path
+    frame: Frame = field(repr=False)
+    learned: Frame = field(repr=False)
+    roles: Roles = field(repr=False)
+    risk: Html = field(repr=False)
+    snapshot: Snapshot = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PolicyOutcome:
+    """What a policy leads to.
+
+    Attributes
+    ----------
+    text : str
+        The policy.
+    policy : Policy
+    release : Release
+    verdict : Verdict
+        Judged from the published cells.
+    report : Report
+    sections : mapping of str to Html
+        Of the report, by name.
+    lost : float
+        The set-NCP, in [0, 1].
+    n_suppressed : int
+    labels : mapping of column to (list of SharedText, int)
+        What it publishes of each quasi-identifier, as far as enough people share it, and the records of all else.
+    """
+
+    text: str
+    policy: Policy
+    release: Release = field(repr=False)
+    verdict: Verdict = field(repr=False)
+    report: Report = field(repr=False)
+    sections: Mapping[str, Html] = field(repr=False)
+    lost: float
+    n_suppressed: int
+    labels: Mapping[str, tuple[list[SharedText], int]] = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class SignedRelease:
+    """What was written, and whether it was verified from the file alone."""
+
+    text: str
+    files: tuple[Path, ...]
+    holds: bool
+
+
+class Desk:
+    """The state of the page: whoever opens it, in however many tabs, sees the same.
+
+    Parameters
+    ----------
+    folder : path
+        Nothing outside is opened or written.
+    anywhere : bool
+        Other folders may be typed.
+    policy : path, optional
+        The file of the policy; else ``policy.yaml`` beside the table.
+    key : bytes, optional
+        The secret of keyed pseudonyms.
+    key_file : path, optional
+        Where it stands, for the command that is shown.
+    of_fault : callable, optional
+        Says in words what an error is that is none of ours.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        anywhere: bool = False,
+        policy: Path | None = None,
+        key: bytes | None = None,
+        key_file: Path | None = None,
+        of_fault: Callable[[BaseException], str] = lambda error: f"a fault of hushtable: {type(error).__name__}",
+    ) -> None:
+        self.folder = Path(os.path.realpath(folder))
+        self.anywhere = anywhere
+        self.key = key
+        self.key_file = key_file
+        self.lock = RLock()
+        self.jobs = Jobs(of_fault)
+        self.looked: FirstLook | None = None
+        self.versions: PolicyVersions | None = None
+        self.policy: Policy | None = None
+        self.policy_text = ""
+        self.policy_fault = ""
+        self.outcome: PolicyOutcome | None = None
+        self.comparison: Comparison | None = None
+        self.curve = Html()
+        self.target = ""
+        self.written: SignedRelease | None = None
+        self.fault = ""
+        self.version = 0
+        self.language = ""
+        self._policy_file = policy
+        self._proposal: Mapping[str, Any] = {}
+        self._settled = self._sought = ""
+        self._coded: dict[tuple[str, str], CodedCells] = {}
+        self._ladders: dict[tuple[str, str], Hierarchy] = {}
+        self._shared: dict[tuple[Any, ...], tuple[list[SharedText], int]] = {}
+        self._persons: tuple[str | None, CodeArray | None] | None = None
+
+    @property
+    def k(self) -> int:
+        """The largest k that the policy asks for."""
+        models = () if self.policy is None else self.policy.models
+        return max((int(getattr(model, "k", 1)) for model in models), default=1)
+
+    @property
+    def least(self) -> int:
+        """How many people must share a cell that is shown."""
+        return max(self.k, FEWEST_PEOPLE)
+
+    @property
+    def is_decided(self) -> bool:
+        """Whether nothing is left to be asked."""
+        if self.policy is None:
+            return False
+        try:
+            self.policy.check_decided()
+        except PolicyError:
+            return False
+        return True
+
+    @property
+    def is_stale(self) -> bool:
+        """Whether the last outcome is of an earlier policy."""
+        return self.outcome is None or self.outcome.text != self.policy_text
+
+    def table(self) -> FirstLook:
+        """Return the table; InputError where none is open."""
+        if self.looked is None:
+            raise InputError(with_hint("no table is open.", "open one first."))
+        return self.looked
+
+    def rules(self) -> Policy:
+        """Return the policy; InputError where there is none."""
+        self.table()
+        if self.policy is None:
+            raise InputError(with_hint("there is no policy.", "open a table first."))
+        return self.policy
+
+    def column_at(self, place: int) -> str:
+        """Return the name of a column by its place; forms hold no names, which may hold anything."""
+        names = self.table().learned.columns
+        if not 0 <= place < len(names):
+            raise InputError(with_hint(f"no column {place}.", f"the table has {len(names)}."))
+        return names[place]
+
+    def inside(self, typed: str | Path, base: Path | None = None) -> Path:
+        """Return the place of a typed path; InputError where it is outside the folder.
+
+        Raises
+        ------
+        InputError
+            The path is empty or outside, links followed.
+        """
+        if not str(typed).strip() or "\0" in str(typed):
+            raise InputError(with_hint("no file was named.", "type its name."))
+        path = Path(os.path.normpath((base or self.folder) / typed))
+        if not self.anywhere:
+            home = self.folder
+            place = Path(os.path.realpath(path))
+            if home not in (place, *place.parents):
+                msg = f"{str(typed)!r} is outside the folder that hushtable was started in."
+                raise InputError(with_hint(msg, "start it there, or with --anywhere."))
+        return path
+
+    def open(self, typed: str | Path) -> None:
+        """Read a table, as a job."""
+        path = self.inside(typed)
+        try:
+            is_there = path.is_file()
+        except (OSError, ValueError):
+            is_there = False
+        if not is_there:
+            raise InputError(with_hint(f"there is no file {str(typed)!r}.", "look at the name."))
+        self.fault = ""
+        self.jobs.start("reading", lambda job: self._read(job, path), self._has_read)
+
+    def change(self, policy: Policy) -> None:
+        """Write a changed policy, and find out what it leads to."""
+        self._check_inputs(policy)
+        assert self.versions is not None
+        self.fault, text = "", policy.to_yaml()
+        if text != self.versions.text:
+            self.versions.put(text)
+        self.refresh()
+        self.follow()
+
+    def step(self, by: int) -> None:
+        """Go back or forth in the policy's history."""
+        self.table()
+        assert self.versions is not None
+        self.fault = ""
+        self.versions.go(self.versions.at + by)
+        self.refresh()
+        self.follow()
+
+    def refresh(self) -> None:
+        """Look at the policy's file, which may have been changed by hand."""
+        if self.versions is None or (text := self.versions.text) is None or text == self.policy_text:
+            return
+        self.policy_text, self.policy_fault = text, ""
+        self.version += 1
+        self._persons = None
+        try:
+            self.policy = self._adopted(text)
+        except HushError as error:
+            self.policy_fault = str(error)
+            return
+        if self.versions.step(self.versions.at) != text:
+            try:
+                self.versions.keep(text)
+            except OSError as error:
+                self.policy_fault = f"the history of the policy cannot be written: {error.strerror}."
+
+    def follow(self) -> None:
+        """Begin to find out what the policy leads to, where that is not known."""
+        if self.looked is None or not self.is_decided or self.policy_fault or not self.is_stale:
+            return
+        if self._settled == self.policy_text:
+            return
+        policy, text, job = self.rules(), self.policy_text, self.jobs.job
+        # Of what goes on, only a search for an earlier policy is of no use any more; the others end first.
+        if self.jobs.is_busy and job is not None and (job.name != "protecting" or self._sought == text):
+            return
+        self._sought = text
+        self.jobs.start("protecting", lambda job: self._protected(job, policy, text), self._has_protected(text))
+
+    def compare(self, ks: Sequence[int], shares: Sequence[float], methods: Sequence[str]) -> None:
+        """Carry out the policy with other figures, as a job."""
+        policy = self.rules()
+        policy.check_decided()
+        self.fault = ""
+
+        def work(job: PageJob) -> tuple[Comparison, Html]:
+            frame = self._frame(policy)
+            key = self.key if policy.pseudonymized else None
+            progress = job.part(0.0, 0.95)
+            found = compare(frame, policy, k=ks, suppression=shares, method=methods or None, key=key, progress=progress)
+            return found, without_styles(section_html(report(found).section("runs")))
+
+        def done(job: PageJob, made: tuple[Comparison, Html] | None) -> None:
+            with self.lock:
+                if made is not None:
+                    self.comparison, self.curve = made
+                self._ended(job)
+
+        self.jobs.start("comparing", work, done)
+
+    def predict(self, name: str) -> None:
+        """Train models of a target on the release and on the original, as a job."""
+        outcome = self.current()
+
+        def done(job: PageJob, made: str | None) -> None:
+            with self.lock:
+                self.target = made or self.target
+                self._ended(job)
+
+        def work(_: PageJob) -> str:
+            found = outcome.release.utility(name).target
+            return "" if found is None else f"{found.sentence}."
+
+        self.jobs.start("predicting", work, done)
+
+    def current(self) -> PolicyOutcome:
+        """Return what the policy leads to; InputError where that is not known."""
+        if self.outcome is None or self.is_stale:
+            msg = "it is not known yet what the policy leads to."
+            raise InputError(with_hint(msg, "wait for the end of the search, or change the policy."))
+        return self.outcome
+
+    def write(self, typed: str, *, overwrite: bool) -> None:
+        """Write the release, its manifest, codebook and report, and verify the file, as a job."""
+        looked = self.table()
+        path = self.inside(typed, looked.path.parent)
+        outcome = self.current()
+        frames.file_kind(path)
+        page = path.with_name(f"{path.name}.report.html")
+        outputs = (path, manifest_path(path), *codebook_paths(path), *report_paths(page))
+        assert self.versions is not None
+        inputs = (looked.path, self.versions.file, *outcome.policy.inputs)
+        drafts.check_outputs(outputs, inputs, overwrite=overwrite)
+        self.fault = ""
+
+        def work(job: PageJob) -> SignedRelease:
+            looked.snapshot.check()
+            policy, release = outcome.policy, outcome.release
+            verdict = release.write(path, policy=policy.to_dict(), overwrite=overwrite)
+            job.tell(0.5)
+            told = report(release, file=path, policy=policy, verdict=verdict, inputs=inputs)
+            told.write(page, overwrite=overwrite)
+            # As the command `verify` needs it: where a model, or who a person is, is judged beside the original.
+            compares = release.claim.compares(release.edition.columns)
+            again = policy.verify(path, original=looked.path if compares else None)
+            return SignedRelease(outcome.text, outputs, again.passed and again.complete)
+
+        def done(job: PageJob, made: SignedRelease | None) -> None:
+            with self.lock:
+                self.written = made or self.written
+                self._ended(job)
+
+        self.jobs.start("writing", work, done)
+
+    def stop(self) -> None:
+        """Stop what goes on; the search is not begun again until the policy changes."""
+        if self.jobs.job is not None and self.jobs.job.name == "protecting":
+            self._settled = self.policy_text
+        self.jobs.stop()
+
+    def again(self) -> None:
+        """Search again what was stopped or failed."""
+        self._settled = ""
+        self.follow()
+
+    def release_name(self) -> str:
+        """Return how the release is called where nobody says."""
+        path = self.table().path
+        ending = ".parquet" if path.suffix.lower() in (".parquet", ".pq") else ".csv"
+        return f"{path.name.partition('.')[0] or 'table'}.release{ending}"
+
+    def command(self, output: Path | None = None) -> str:
+        """Return the command that repeats what was clicked, for the folder that hushtable was started in."""
+        assert self.versions is not None
+        path = self.table().path
+        output = output or path.with_name(self.release_name())
+        parts = ["anonymize", self.shown(path), "-p", self.shown(self.versions.file), "-o", self.shown(output)]
+        key = ["--key-file", self.shown(self.key_file)] if self.key_file and self.rules().pseudonymized else []
+        return shlex.join(["hushtable", *parts, *key])
+
+    def shown(self, path: Path) -> str:
+        """Return a path as seen from the folder that hushtable was started in."""
+        return str(path.relative_to(self.folder)) if path.is_relative_to(self.folder) else str(path)
+
+    def coded(self, name: str) -> CodedCells | None:
+        """Return the values of a column as the policy reads it; None where they are too many to be shown."""
+        looked = self.table()
+        spec = self.rules().columns[name].spec
+        key = (name, repr(spec))
+        if key not in self._coded:
+            proposal = next(each for each in looked.roles.columns if each.name == name)
+            found = _coded(looked.learned, proposal, spec)
+            if found is None:
+                return None
+            self._coded[key] = found
+        return self._coded[key]
+
+    def shared(self, name: str) -> tuple[list[SharedText], int] | None:
+        """Return the cells of a column that enough people share; None where none is to be shown."""
+        coded = self.coded(name)
+        if coded is None or self.rules().columns[name].role == "identifier":
+            return None
+        return self._shared_cells(name, coded)
+
+    def _shared_cells(self, name: str, coded: CodedCells) -> tuple[list[SharedText], int]:
+        """Return the cells of a column that enough people share, counted once."""
+        policy = self.rules()
+        key = (name, repr(policy.columns[name].spec), policy.person, self.least)
+        if key not in self._shared:
+            texts, records = coded.column.texts(), self.table().learned.records
+            self._shared[key] = shared_texts(coded.codes, texts, records, self._people(), least=self.least)
+        return self._shared[key]
+
+    def ladder(self, name: str) -> Hierarchy | None:
+        """Return what generalizes a column; None where nothing was chosen, or its values are too many to be shown."""
+        entry, coded = self.rules().hierarchies().get(name), self.coded(name)
+        if entry is None or coded is None:
+            return None
+        state = str(os.stat(entry).st_mtime_ns) if isinstance(entry, Path) and entry.is_file() else ""
+        key = (name, f"{entry!r} {state} {coded.column.kind}")
+        if key not in self._ladders:
+            counts = np.bincount(coded.codes[coded.codes >= 0], minlength=coded.column.n_values)
+            unknown = self.rules().unknown
+            self._ladders[key] = Hierarchy.build(entry, coded.column, counts.astype(np.int64), unknown=unknown)
+        return self._ladders[key]
+
+    def groups(self, name: str, ladder: Hierarchy, level: int) -> tuple[list[SharedText], int]:
+        """Return the groups of a level that enough people share, and the records of all others."""
+        coded, records = self.coded(name), self.table().learned.records
+        assert coded is not None
+        codes = np.append(ladder.level_codes[level], np.int32(-1))[coded.codes].astype(np.int32)
+        found, others = shared_texts(codes, ladder.labels[level], records, self._people(), least=self.least)
+        if level == 0:
+            return found, others
+        ends = getattr(ladder.rule, "name", "") in ("frequency", "runs")
+        sizes = np.bincount(ladder.level_codes[level])
+        few = self._few(name)
+        # A label that lists values, or ends at some that the data chose, would show what few people share.
+        return [
+            each._replace(text=f"… ({sizes[each.place]})") if few & _told_by(each.text, ends=ends) else each
+            for each in found
+        ], others
+
+    def with_role(self, name: str, role: str, action: str | None = None) -> Policy:
+        """Return the policy with another role of a column, without what says nothing beside it."""
+        policy = self.rules()
+        entries = {
+            each: column if isinstance(column, dict) else {"role": column}
+            for each, column in policy.to_dict()["columns"].items()
+        }
+        before, first = entries[name], self._proposal.get(name, {})
+        judged = ("quasi-identifier", "sensitive", "ask")
+        kept = first if role in judged and before["role"] not in judged and first.get("role") in judged else before
+        useless = {"identifier": ("hierarchy", "kind", "order"), "other": ("hierarchy", "order")}.get(role, ())
+        entries[name] = {key: each for key, each in kept.items() if key not in (*useless, "action")} | {"role": role}
+        if role == "identifier" and action in ("pseudonym", "fresh"):
+            entries[name]["action"] = action
+        models = [model for model in policy.models if role == "sensitive" or name not in model.needs.sensitive]
+        proposal = next(each for each in self.table().roles.columns if each.name == name)
+        # Of numbers and dates hardly two records share one: a model would say nothing.
+        is_judged = proposal.n_distinct > 1 and proposal.kind in ("category", "ordered")
+        if role == "sensitive" and before["role"] != role and is_judged:
+            models.append({"distinct-l-diversity": {"l": 2, "sensitive": name}})
+        given: dict[Any, Any] = {("columns",): entries, ("models",): models or [{"k-anonymity": _K}]}
+        if role != "quasi-identifier":
+            plain = policy.to_dict()
+            for part, option in (("loss", "weights"), ("method", "grid")):
+                given |= _without(plain.get(part), part, option, name)
+        hidden = role == "identifier" and action != "pseudonym"
+        if name in policy.accept and (hidden or role not in ("other", "sensitive", "identifier")):
+            given["accept",] = {each: why for each, why in policy.accept.items() if each != name}
+        if policy.person == name and role not in ("identifier", "other"):
+            given["person",] = None
+        return policy.changed(given)
+
+    def _few(self, name: str) -> set[str | None]:
+        """Return the values of a column that too few people share."""
+        coded = self.coded(name)
+        if coded is None:
+            return set()
+        found, _ = self._shared_cells(name, coded)
+        few: set[str | None] = set(coded.column.texts())
+        return few - {each.text for each in found}
+
+    def published(self, name: str) -> tuple[list[SharedText], int] | None:
+        """Return what the last outcome publishes of a column, without labels that list what few people share."""
+        known = None if self.outcome is None else self.outcome.labels.get(name)
+        if known is None:
+            return None
+        few = self._few(name)
+        return [each._replace(text="…") if few & _told_by(each.text) else each for each in known[0]], known[1]
+
+    def _people(self) -> CodeArray | None:
+        """Return whose record each row is."""
+        person = self.rules().person
+        if self._persons is None or self._persons[0] != person:
+            self._persons = person, persons_of_rows(self.table().learned, person)
+        return self._persons[1]
+
+    def _frame(self, policy: Policy) -> Frame:
+        """Return the table as the command reads it with a policy."""
+        looked = self.table()
+        dialect = policy.read_as.dialect
+        return looked.frame if dialect == looked.frame.dialect else frames.read(looked.path, dialect=dialect)
+
+    def _ended(self, job: PageJob) -> None:
+        """Note that a job is over, and begin what waited for its end."""
+        job.is_over = True
+        self.fault = job.error
+        self.version += 1
+        if self.jobs.job is job:
+            self.follow()
+
+    def _adopted(self, text: str) -> Policy:
+        """Read a policy that fits the table and names no file outside."""
+        assert self.versions is not None
+        policy = Policy.parse(text, self.versions.file.name, self.versions.file.parent)
+        self._check_inputs(policy)
+        if self.looked is not None:
+            policy.check_covers(self.looked.learned.columns)
+        return policy
+
+    def _check_inputs(self, policy: Policy) -> None:
+        for path in policy.inputs:
+            self.inside(path)
+
+    def _read(self, job: PageJob, path: Path) -> tuple[FirstLook, Path, str | None, Mapping[str, Any], dict[Any, Any]]:
+        if engines.opened(path) is not None:
+            msg = f"{path.name!r} is too large for the memory of this page."
+            raise InputError(with_hint(msg, "the command reads it batch by batch: hushtable anonymize."))
+        file, known = self._known_policy(path)
+        snapshot = Snapshot.of([path])
+        frame = frames.read(path) if known is None else frames.read(path, dialect=known.read_as.dialect)
+        if known is not None and self._policy_file is None and set(known.columns) != set(frame.columns):
+            # Of another table: it keeps its name, and this one gets a policy of its own.
+            file, known = path.with_name(f"{path.stem}.{_POLICY}"), None
+            known = self._policy_in(file)
+        learned = frame.learned()
+        job.tell(0.3)
+        roles = find_quasi_identifiers(learned)
+        job.tell(0.6)
+        risk = self._risk(learned, roles)
+        job.tell(0.8)
+        if not any(each.role in ("quasi-identifier", "ask") for each in roles.columns):
+            # Where nothing is found, everything is asked: a policy needs a column that someone may know.
+            asked = (replace(each, role="ask") if each.role == "other" else each for each in roles.columns)
+            roles = replace(roles, columns=tuple(asked))
+        text = proposed(learned, roles, k=_K, source=path.name, run=None)
+        first = Policy.parse(text).to_dict()["columns"]
+        proposal = {name: entry if isinstance(entry, dict) else {"role": entry} for name, entry in first.items()}
+        policy, coded = known or Policy.parse(text), {}
+        for each in roles.columns:
+            if each.name not in policy.columns or each.role == "identifier":
+                continue
+            spec = policy.columns[each.name].spec
+            found = _coded(learned, each, spec)
+            if found is not None:
+                coded[each.name, repr(spec)] = found
+        looked = FirstLook(path, frame, learned, roles, risk, snapshot)
+        return looked, file, None if known is not None else text, proposal, coded
+
+    def _known_policy(self, path: Path) -> tuple[Path, Policy | None]:
+        file = path.with_name(_POLICY) if self._policy_file is None else self.inside(self._policy_file)
+        return file, self._policy_in(file)
+
+    def _policy_in(self, file: Path) -> Policy | None:
+        if not file.is_file():
+            return None
+        policy = Policy.read(file)
+        self._check_inputs(policy)
+        return policy
+
+    def _risk(self, learned: Frame, roles: Roles) -> Html:
+        """Say what the command ``scan`` says of the risk."""
+        known = [name for name, role in roles.roles.items() if role in ("quasi-identifier", "ask")]
+        known = [name for name in known if name not in roles.prose] or known
+        if not known or not learned.n_rows:
+            return Html()
+        sensitive = [name for name, role in roles.roles.items() if role == "sensitive"]
+        risk = assess(learned, quasi_identifiers=known, sensitive=sensitive)
+        return without_styles(section_html(report(risk).sections[0]))
+
+    def _has_read(self, job: PageJob, made: Any) -> None:
+        with self.lock:
+            if made is not None:
+                self.looked, file, text, self._proposal, self._coded = made
+                self._ladders, self._shared, self._persons, self._settled = {}, {}, None, ""
+                self.outcome = self.comparison = self.written = self.policy = None
+                self.policy_text = self.policy_fault = self.target = ""
+                self.curve = Html()
+                try:
+                    self.versions = PolicyVersions(file)
+                    if text is not None:
+                        self.versions.put(text)
+                except (HushError, OSError) as error:
+                    self.looked = self.versions = None
+                    job.error = str(error)
+                self.refresh()
+                if self.policy is None and self.looked is not None:
+                    job.error, self.looked, self.versions = self.policy_fault, None, None
+                if self.looked is not None:
+                    # While it is still a job: what the first screen shows.
+                    for name in self.looked.learned.columns:
+                        self.shared(name)
+            self._ended(job)
+
+    def _protected(self, job: PageJob, policy: Policy, text: str) -> PolicyOutcome:
+        frame = self._frame(policy)
+        key = self.key if policy.pseudonymized else None
+        release = policy.protect(frame, key=key, progress=job.part(0.0, 0.6), engine="memory")
+        verdict = release.verify()
+        job.tell(0.7)
+        told = report(release, policy=policy, verdict=verdict)
+        job.tell(0.8)
+        sections = {each.name: without_styles(section_html(each)) for each in told.sections}
+        job.tell(0.9)
+        labels, lost = self._labels(release, policy), release.quality.set_ncp
+        return PolicyOutcome(text, policy, release, verdict, told, sections, lost, release.n_suppressed, labels)
+
+    def _labels(self, release: Release, policy: Policy) -> Mapping[str, tuple[list[SharedText], int]]:
+        """Count what is published of every quasi-identifier."""
+        edition, records = release.edition, release.source.records
+        rows: Any = slice(None) if edition.rows is None else edition.rows
+        persons = persons_of_rows(release.source.frame(), policy.person)
+        whose = None if persons is None else persons[rows]
+        k = max((int(getattr(model, "k", 1)) for model in policy.models), default=1)
+        return {
+            name: shared_texts(each.codes[rows], each.texts, records[rows], whose, least=max(k, FEWEST_PEOPLE))
+            for name, each in edition.rewritten.items()
+        }
+
+    def _has_protected(self, text: str) -> Callable[[PageJob, PolicyOutcome | None], None]:
+        def done(job: PageJob, made: PolicyOutcome | None) -> None:
+            with self.lock:
+                if made is not None:
+                    self.outcome, self.target = made, ""
+                elif job.error:
+                    self._settled = text
+                self._ended(job)
+
+        return done
+
+
+def _coded(frame: Frame, proposal: ProposedRole, spec: ColumnSpec) -> CodedCells | None:
+    """Return the values of a column; None where they are too many to be shown, or no such values."""
+    if not 0 < proposal.n_distinct <= _MOST_VALUES:
+        return None
+    try:
+        table = Table.encode(frame.told({proposal.name: spec}), [proposal.name])
+    except ColumnError:
+        return None
+    return CodedCells(table.columns[0], table.codes[0])
+
+
+def _told_by(label: str, *, ends: bool = False) -> set[str | None]:
+    """Return the values that a label names, with the ends of an interval or without."""
+    cell = cells.read(label)
+    if cell.form == "set":
+        return set(cell.members)
+    return {cell.ends.low, cell.ends.high} if ends and cell.ends is not None else set()
+
+
+def _without(entry: Any, part: str, option: str, name: str) -> dict[Any, Any]:
+    """Return the entry of a loss or method without what it says of one column; nothing where it says nothing."""
+    if not isinstance(entry, Mapping):
+        return {}
+    changed = {
+        kind: {**options, option: {each: said for each, said in options[option].items() if each != name}}
+        for kind, options in entry.items()
+        if isinstance(options, Mapping) and name in options.get(option, {})
+    }
+    return {(part,): changed} if changed else {}

@@ -1,0 +1,135 @@
+"""Long work in a thread of its own: how far it is, a way to stop it, and what came of it."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from threading import Event, Lock, Thread
+from time import monotonic
+from typing import Any
+
+from hushtable._types import Progress
+from hushtable.errors import HushError
+
+__all__ = ["Jobs", "PageJob", "StoppedError"]
+
+
+class StoppedError(Exception):
+    """Somebody stopped the job."""
+
+
+@dataclass(slots=True, eq=False)
+class PageJob:
+    """One piece of work.
+
+    Attributes
+    ----------
+    name : str
+    share : float
+        In [0, 1]: how much is done, as far as the work tells.
+    error : str
+        Why nothing came of it; empty where something did, or it goes on.
+    cautions : tuple of str
+        What it warned of.
+    is_over, is_stopped : bool
+    """
+
+    name: str
+    share: float = 0.0
+    error: str = ""
+    cautions: tuple[str, ...] = ()
+    is_over: bool = False
+    is_stopped: bool = False
+    began: float = field(default_factory=monotonic)
+    asked_to_stop: Event = field(default_factory=Event, repr=False)
+
+    def tell(self, share: float) -> None:
+        """Note the share that is done; where the job should stop, it ends here."""
+        self.share = max(self.share, min(1.0, share))
+        if self.asked_to_stop.is_set():
+            raise StoppedError
+
+    def part(self, begin: float, end: float) -> Progress:
+        """Return what tells of a part of the job, which is that much of the whole."""
+        return lambda share: self.tell(begin + (end - begin) * share)
+
+
+class Jobs:
+    """One job at a time: a new one stops the one before it and waits for its end.
+
+    Parameters
+    ----------
+    of_fault : callable
+        Says in words what an error is that is none of ours.
+    """
+
+    def __init__(self, of_fault: Callable[[BaseException], str]) -> None:
+        self.job: PageJob | None = None
+        self._thread: Thread | None = None
+        self._of_fault = of_fault
+        self._lock = Lock()
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether some work goes on."""
+        return self.job is not None and not self.job.is_over
+
+    def start(self, name: str, work: Callable[[PageJob], Any], done: Callable[[PageJob, Any], None]) -> PageJob:
+        """Begin some work; what it returns goes to ``done``, None where nothing came of it.
+
+        What must not be seen between its end and what came of it, ``done`` says itself: it may set ``is_over``.
+        """
+        with self._lock:
+            before = self._thread
+            self.stop()
+            job = self.job = PageJob(name)
+            thread = Thread(target=self._run, args=(job, work, done, before), daemon=True)
+            thread.start()
+            # Only what has begun can be waited for.
+            self._thread = thread
+        return job
+
+    def stop(self) -> None:
+        """Ask the job to end; it does so the next time it tells how far it is."""
+        if self.job is not None:
+            self.job.asked_to_stop.set()
+
+    def wait(self, seconds: float | None = None) -> bool:
+        """Wait for the end of what goes on; False where the time was not enough."""
+        while True:
+            thread = self._thread
+            if thread is None:
+                return True
+            thread.join(seconds)
+            if thread.is_alive():
+                return False
+            if thread is self._thread:
+                return True
+
+    def _run(
+        self,
+        job: PageJob,
+        work: Callable[[PageJob], Any],
+        done: Callable[[PageJob, Any], None],
+        before: Thread | None,
+    ) -> None:
+        if before is not None:
+            before.join()
+        made = None
+        try:
+            with warnings.catch_warnings(record=True) as told:
+                warnings.simplefilter("always", UserWarning)
+                job.tell(0.0)
+                made = work(job)
+                job.tell(1.0)
+            job.cautions = tuple(dict.fromkeys(str(each.message) for each in told))
+        except StoppedError:
+            made, job.is_stopped = None, True
+        except HushError as error:
+            job.error = str(error)
+        # Some libraries' panics are no Exception; a thread's end is told, not a traceback, which may hold cells.
+        except BaseException as error:
+            job.error = self._of_fault(error)
+        done(job, made)
+        job.is_over = True

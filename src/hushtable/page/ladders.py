@@ -1,0 +1,85 @@
+"""Groups of values as people change them: names, and levels of their own, in a file beside the policy."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Collection
+from pathlib import Path
+from typing import Final
+
+from hushtable.errors import InputError, with_hint
+from hushtable.hierarchy import Hierarchy
+from hushtable.io import drafts
+
+__all__ = ["FOLDER", "with_group", "with_name", "write_ladder"]
+
+FOLDER: Final = "hierarchies"
+_UNSAFE: Final = re.compile(r"[^A-Za-z0-9]+")
+_LONGEST: Final = 200  # characters of a label
+
+
+def with_name(ladder: Hierarchy, level: int, node: int, name: str) -> list[list[str]]:
+    """Return the lines of a hierarchy in which one group has another name."""
+    _check_place(ladder, level, [node])
+    rows = _rows(ladder)
+    for row, code in zip(rows, ladder.level_codes[level].tolist(), strict=True):
+        row[level] = _label(name) if code == node else row[level]
+    return rows
+
+
+def with_group(ladder: Hierarchy, level: int, nodes: Collection[int], name: str) -> list[list[str]]:
+    """Return the lines of a hierarchy with a level more, in which some groups are one; all others stay as they are."""
+    _check_place(ladder, level, nodes)
+    if len(nodes) < 2:
+        raise InputError(with_hint("fewer than two groups were chosen.", "choose those that become one group."))
+    if level + 1 < ladder.n_levels - 1:
+        above = {int(ladder.parent(level)[node]) for node in nodes}
+        if len(above) > 1:
+            msg = "the chosen groups belong to several groups of the next level."
+            raise InputError(with_hint(msg, "choose groups of one, or begin at the highest level."))
+    rows = _rows(ladder)
+    for row, code in zip(rows, ladder.level_codes[level].tolist(), strict=True):
+        row.insert(level + 1, _label(name) if code in nodes else row[level])
+    return rows
+
+
+def write_ladder(rows: list[list[str]], column: str, folder: Path) -> str:
+    """Write the lines of a hierarchy to a new file, check them, and return its path from the policy's folder.
+
+    Every change is a file of its own, so that a step back in the policy's history finds what it names.
+    """
+    home = folder / FOLDER
+    home.mkdir(mode=0o700, exist_ok=True)
+    stem = _UNSAFE.sub("-", column).strip("-")[:40] or "column"
+    number = 1
+    while (path := home / f"{stem}-{number}.csv").exists():
+        number += 1
+    with drafts.replacing(path, internal=(path,)) as (draft,):
+        with draft.open("w", encoding="utf-8", newline="") as file:
+            csv.writer(file, delimiter=";", lineterminator="\n").writerows(rows)
+        Hierarchy.from_csv(draft, column, delimiter=";")
+    return f"{FOLDER}/{path.name}"
+
+
+def _rows(ladder: Hierarchy) -> list[list[str]]:
+    """Return a line for every value, from the value to the level below ``*``."""
+    levels = range(1, ladder.n_levels - 1)
+    return [
+        [value, *(ladder.labels[level][ladder.level_codes[level, place]] for level in levels)]
+        for place, value in enumerate(ladder.values)
+    ]
+
+
+def _label(name: str) -> str:
+    name = name.strip()
+    if not name or len(name) > _LONGEST or not name.isprintable():
+        raise InputError(with_hint("a group needs a name.", f"up to {_LONGEST} printable characters."))
+    return name
+
+
+def _check_place(ladder: Hierarchy, level: int, nodes: Collection[int]) -> None:
+    if not 0 <= level < ladder.n_levels - 1 or not all(0 <= node < ladder.n_nodes(level) for node in nodes):
+        raise InputError(with_hint("there is no such group.", "look at the groups again: they have changed."))
+    if ladder.lowest is not None:
+        raise InputError(with_hint("groups beyond tails cannot be named here.", "change the policy's file."))

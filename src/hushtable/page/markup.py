@@ -1,0 +1,68 @@
+"""HTML made of parts: a text is escaped where it is put in, so that nothing on a page can act."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from hushtable.columns import escaped
+
+__all__ = ["Html", "joined", "tag", "without_styles"]
+
+_VOID: Final = frozenset({"br", "hr", "input", "link", "meta", "rect"})
+
+
+class Html(str):
+    """Text that is HTML already."""
+
+    __slots__ = ()
+
+
+def tag(name: str, /, *children: str | None, **attributes: str | int | bool | None) -> Html:
+    """Return an element: texts in it are escaped, attributes of None or False left out, those of True stand alone.
+
+    An underscore at the end of an attribute is dropped, others become hyphens.
+
+    Examples
+    --------
+    >>> print(tag("p", "a < b", tag("b", "c"), class_="note", hidden=False))
+    <p class="note">a &lt; b<b>c</b></p>
+    """
+    parts = [f"<{name}"]
+    for key, entry in attributes.items():
+        if entry is not None and entry is not False:
+            word = key.rstrip("_").replace("_", "-")
+            parts.append(f" {word}" if entry is True else f' {word}="{escaped(str(entry))}"')
+    opened = f"{''.join(parts)}>"
+    return Html(opened if name in _VOID else f"{opened}{joined(*children)}</{name}>")
+
+
+def joined(*children: str | None) -> Html:
+    """Return parts one after the other, texts escaped."""
+    return Html("".join(each if isinstance(each, Html) else escaped(each) for each in children if each is not None))
+
+
+_STYLE: Final = re.compile(r' style="([^"]*)"')
+_RULES: Final = re.compile(r"<style[^>]*>.*?</style>", re.DOTALL)
+_SIZE: Final = re.compile(r"([\d.]+)px")
+
+
+def without_styles(html: str) -> Html:
+    """Return HTML that holds pictures with what styles them as attributes: the page allows no style in an element.
+
+    Every text in it is escaped already, so that a quote ends an attribute.
+    """
+    return Html(_STYLE.sub(lambda found: _attributes(found[1]), _RULES.sub("", html)))
+
+
+def _attributes(style: str) -> str:
+    made = []
+    for entry in style.split(";"):
+        name, is_one, what = entry.partition(":")
+        name, what = name.strip(), what.strip()
+        if name == "font":
+            size = _SIZE.search(what)
+            made.append(f' font-size="{size[1]}"' if size else "")
+        elif is_one and not name.startswith("-"):
+            made.append(f' {name}="{what}"')
+    return "".join(made)

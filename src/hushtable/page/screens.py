@@ -1,0 +1,884 @@
+"""The five screens, and what stands at the side of each."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+from hushtable.anonymizers import METHODS, STYLES
+from hushtable.columns import ROLES
+from hushtable.errors import HushError
+from hushtable.hierarchy import Hierarchy
+from hushtable.io import FILE_KINDS
+from hushtable.page.actions import OWN_CUTS, RULES
+from hushtable.page.desk import Desk
+from hushtable.page.markup import Html, joined, tag
+from hushtable.page.words import LANGUAGES, PageWords
+from hushtable.policy import MEANINGS, ComparedRun
+from hushtable.reporting import Quantity, SharedText
+
+__all__ = ["SCREENS", "page"]
+
+SCREENS: Final[Mapping[str, str]] = {
+    "columns": "Columns",
+    "groups": "Groups",
+    "choose": "Choose",
+    "look": "Look",
+    "sign": "Sign",
+}
+"""The screens in their order."""
+
+_SHOWN: Final = 3  # cells of a column
+_MOST_BARS: Final = 40
+_METHODS: Final = ("mondrian", "full_domain", "local_recoding")
+_TABLES: Final = (*FILE_KINDS, ".gz", ".xlsx", ".pq")
+_MOST_FILES: Final = 200
+
+
+def page(
+    desk: Desk, screen: str, query: Mapping[str, str], words: PageWords, *, style: str, script: str, fault: str = ""
+) -> Html:
+    """Return a whole page.
+
+    Parameters
+    ----------
+    desk : Desk
+    screen : str
+        A name in `SCREENS`.
+    query : mapping
+        What the address says besides.
+    words : PageWords
+    style, script : str
+        What the page looks like and does.
+    fault : str
+        Why what was just asked for was not done.
+    """
+    is_open = desk.looked is not None
+    main = _SCREENS[screen](desk, words, query) if is_open else _opening(desk, words)
+    titles = words(SCREENS[screen]) if is_open else words("Open a table")
+    name = desk.looked.path.name if desk.looked is not None else "hushtable"
+    job = desk.jobs.job
+    is_busy = desk.jobs.is_busy
+    head = joined(
+        tag("meta", charset="utf-8"),
+        tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        tag("meta", name="color-scheme", content="light dark"),
+        # Whoever has no script sees how far a job is by loading again.
+        tag("noscript", tag("meta", http_equiv="refresh", content="3")) if is_busy else None,
+        tag("title", f"{titles} · {name} · hushtable"),
+        tag("style", Html(style)),
+    )
+    body = joined(
+        tag("a", words("Skip to the content"), href="#main", class_="skip"),
+        _header(desk, screen, words, name, is_open=is_open),
+        tag("div", *_notices(desk, words, screen, fault), id="notices"),
+        tag(
+            "div",
+            tag("main", tag("h2", titles, id="main-title", tabindex="-1"), main, id="main"),
+            _side(desk, words, screen) if is_open else None,
+            class_="columns" if is_open else None,
+        ),
+        _footer(words, screen),
+        tag("script", Html(script)),
+    )
+    state = json.dumps({"version": desk.version, "busy": is_busy, "job": "" if job is None else job.name})
+    return Html(
+        "<!DOCTYPE html>\n"
+        + tag(
+            "html",
+            tag("head", head),
+            "\n",
+            tag("body", body, data_state=state, data_ended=words(_ENDED)),
+            lang=words.language,
+        )
+    )
+
+
+_ENDED: Final = "hushtable has ended. Nothing is lost: the policy and its history are files. Start it again."
+_JOBS: Final[Mapping[str, str]] = {
+    "reading": "Reading the table and looking at its columns",
+    "protecting": "Finding out what this policy leads to",
+    "comparing": "Comparing",
+    "predicting": "Training models",
+    "writing": "Writing and verifying",
+}
+
+
+def _header(desk: Desk, screen: str, words: PageWords, name: str, *, is_open: bool) -> Html:
+    links = [
+        tag("li", tag("a", f"{place} {words(title)}", href=f"/{each}", aria_current="page" if each == screen else None))
+        for place, (each, title) in enumerate(SCREENS.items(), start=1)
+    ]
+    nav = tag("nav", tag("ol", *links), aria_label=words("Steps")) if is_open else None
+    size = None
+    if desk.looked is not None:
+        n_rows, n_columns = desk.looked.learned.n_rows, len(desk.looked.learned.columns)
+        size = tag("p", words("{n} records, {m} columns", n=f"{n_rows:,}", m=f"{n_columns:,}"), class_="note")
+    return tag("header", tag("h1", name), size, nav)
+
+
+def _footer(words: PageWords, screen: str) -> Html:
+    buttons = [
+        tag("button", title, type="submit", name="language", value=code, lang=code, class_="quiet")
+        for code, title in LANGUAGES.items()
+        if code != words.language
+    ]
+    said = words("Nothing leaves this computer: the page is served by hushtable on this machine, to this browser only.")
+    return tag("footer", tag("p", said), _form("language", *buttons, screen=screen))
+
+
+def _notices(desk: Desk, words: PageWords, screen: str, fault: str) -> list[Html]:
+    job = desk.jobs.job
+    found = []
+    for each in dict.fromkeys((fault, desk.fault, desk.policy_fault)):
+        if each:
+            message, _, hint = each.partition("\n\nHint: ")
+            lines = [tag("p", message, lang="en"), tag("p", hint, lang="en") if hint else None]
+            found.append(tag("div", *lines, role="alert", class_="careful"))
+    if job is not None and not job.is_over:
+        title = words(_JOBS[job.name])
+        bar = tag("progress", f"{job.share:.0%}", max="1", value=f"{job.share:.3f}", id="progress", aria_label=title)
+        stop = _form("stop", tag("button", words("Stop"), type="submit"), screen=screen)
+        found.append(tag("div", tag("p", f"{title} …"), bar, stop, class_="job", role="status"))
+    elif job is not None and job.is_stopped:
+        text = tag("p", words("It was stopped."))
+        again = _form("again", tag("button", words("Go on"), type="submit"), screen=screen)
+        found.append(tag("div", text, again, role="status", class_="job"))
+    if job is not None and job.cautions:
+        items = [tag("li", each.partition("\n\nHint: ")[0]) for each in job.cautions]
+        found.append(tag("ul", *items, class_="careful", lang="en"))
+    return found
+
+
+def _side(desk: Desk, words: PageWords, screen: str) -> Html:
+    """Return what is always visible: what the policy leads to, and the policy itself."""
+    assert desk.versions is not None
+    versions = desk.versions
+    steps = tag(
+        "div",
+        _form("undo", tag("button", words("Undo"), type="submit", disabled=versions.at <= 1, id="undo"), screen=screen),
+        _form(
+            "redo",
+            tag("button", words("Redo"), type="submit", disabled=versions.at >= versions.last, id="redo"),
+            screen=screen,
+        ),
+        class_="buttons",
+    )
+    state = words("step {at} of {last}", at=versions.at, last=versions.last)
+    label = f"{versions.file.name} · {state}"
+    yaml = tag("pre", tag("code", desk.policy_text), tabindex="0", role="region", aria_label=versions.file.name)
+    return tag(
+        "aside",
+        tag("h2", words("What it leads to")),
+        _figures(desk, words),
+        tag("h2", words("The policy")),
+        tag("p", label, class_="note"),
+        steps,
+        yaml,
+        tag("p", words("The same by the command:"), class_="note"),
+        tag("pre", tag("code", desk.command()), tabindex="0", role="region", aria_label=words("Command")),
+        aria_label=words("What it leads to"),
+    )
+
+
+def _figures(desk: Desk, words: PageWords) -> Html:
+    outcome = desk.outcome
+    if outcome is None:
+        return tag("p", words("Not known yet." if desk.is_decided else "Answer what is asked first."), class_="note")
+    verdict = outcome.verdict
+    n = verdict.smallest_class
+    holds = verdict.passed and verdict.complete
+    figures = (
+        (words("k reached"), f"{n:,}"),
+        (words("highest risk"), Quantity(1 / n if n else None, "share").shown),
+        (words("detail lost"), Quantity(outcome.lost, "share").shown),
+        (words("records left out"), f"{outcome.n_suppressed:,}"),
+    )
+    earlier = words("Of an earlier policy; the new figures come." if desk.jobs.is_busy else "Of an earlier policy.")
+    tone = words("Every condition holds.") if holds else words("Not every condition holds.")
+    return joined(
+        tag("p", earlier, class_="careful") if desk.is_stale else None,
+        tag(
+            "dl",
+            *(tag("div", tag("dt", each), tag("dd", tag("strong", said))) for each, said in figures),
+            class_="figures",
+        ),
+        tag("p", tone, class_="good" if holds else "careful"),
+    )
+
+
+def _form(action: str, *children: Html | None, screen: str = "", auto: bool = False, **hidden: str | int) -> Html:
+    """Return a form; those that are ``auto`` are sent when a field changes."""
+    if screen:
+        hidden["screen"] = screen
+    fields = [tag("input", type="hidden", name=name, value=str(each)) for name, each in hidden.items()]
+    return tag("form", *fields, *children, method="post", action=f"/do/{action}", data_auto=auto)
+
+
+def _labelled(title: str, field: Html, note: str = "") -> Html:
+    return tag("label", tag("span", title), field, tag("small", note) if note else None)
+
+
+def _select(name: str, options: Iterable[tuple[str, str]], chosen: str, **attributes: str) -> Html:
+    made = [tag("option", title, value=value, selected=value == chosen) for value, title in options]
+    return tag("select", *made, name=name, **attributes)
+
+
+def _submit(title: str, **attributes: str | bool) -> Html:
+    return tag("button", title, type="submit", **attributes)
+
+
+def _table(caption: str, titles: Iterable[str], rows: Iterable[Html]) -> Html:
+    head = tag("tr", *(tag("th", title, scope="col") if title else tag("td") for title in titles))
+    table = tag("table", tag("caption", caption), tag("thead", head), tag("tbody", *rows))
+    return tag("div", table, class_="table", tabindex="0", role="region", aria_label=caption)
+
+
+def _bar(share: float) -> Html:
+    rect = tag("rect", width=f"{max(0.5, 100 * share):.2f}", height="10")
+    return tag("svg", rect, class_="bar", viewBox="0 0 100 10", preserveAspectRatio="none", aria_hidden="true")
+
+
+# Before a table is open.
+
+
+def _opening(desk: Desk, words: PageWords) -> Html:
+    found = [
+        each
+        for each in sorted(desk.folder.iterdir())
+        if each.suffix.lower() in _TABLES and not each.name.startswith(".") and each.is_file()
+    ]
+    rows = [
+        tag("li", _form("open", tag("button", each.name, type="submit", class_="link"), path=each.name))
+        for each in found[:_MOST_FILES]
+    ]
+    field = tag("input", name="path", required=True, autocomplete="off", spellcheck="false")
+    return joined(
+        tag("p", words("Nothing is uploaded: a file is read where it lies.")),
+        tag("h3", words("Tables in this folder")) if rows else None,
+        tag("ul", *rows, class_="files") if rows else tag("p", words("There is no table in this folder.")),
+        _form("open", tag("div", _labelled(words("Or type a path"), field), _submit(words("Open")), class_="fields")),
+    )
+
+
+# 1. Columns.
+
+
+def _columns(desk: Desk, words: PageWords, _: Mapping[str, str]) -> Html:
+    looked, policy = desk.table(), desk.rules()
+    proposals = {each.name: each for each in looked.roles.columns}
+    names = looked.learned.columns
+    asked = [name for name in names if policy.columns[name].role == "ask"]
+    unformatted = [name for name in names if policy.columns[name].format == "ask" and name not in asked]
+    least = desk.least
+    rows = []
+    for place, name in enumerate(names):
+        each = proposals[name]
+        reason = tag(
+            "td", each.reason, tag("br") if each.warning else None, each.warning or None, lang="en", class_="words"
+        )
+        rows.append(
+            tag(
+                "tr",
+                tag("th", name, scope="row"),
+                tag("td", _role_form(desk, place, name, words)),
+                reason,
+                tag("td", f"{each.n_distinct:,}", class_="number"),
+                tag("td", f"{each.n_missing:,}", class_="number"),
+                tag("td", _samples(desk.shared(name), words), class_="words"),
+            )
+        )
+    question = None
+    if asked:
+        question = _question(desk, asked, words)
+    elif unformatted:
+        question = _format_question(desk, unformatted[0], words)
+    titles = [words(each) for each in ("column", "role", "what tells", "distinct", "missing", "frequent cells")]
+    note = words("Shown are cells that at least {n} people share; identifiers are never shown.", n=least)
+    return joined(
+        question,
+        tag("p", words("Check every role: you know the data.")) if not asked else None,
+        _meanings(words),
+        _table(words("Columns and their roles"), titles, rows),
+        tag("p", note, class_="note"),
+        _person_form(desk, words),
+        tag("div", looked.risk, lang="en") if looked.risk else None,
+        _next("groups", words) if not asked and not unformatted else None,
+    )
+
+
+def _meanings(words: PageWords) -> Html:
+    items = joined(*(joined(tag("dt", words(role)), tag("dd", words(MEANINGS[role]))) for role in MEANINGS))
+    return tag("details", tag("summary", words("What the roles mean")), tag("dl", items, class_="answers"))
+
+
+def _role_form(desk: Desk, place: int, name: str, words: PageWords) -> Html:
+    column = desk.rules().columns[name]
+    roles = [(role, words(role)) for role in ROLES]
+    place_of = [each for each, _ in roles].index("identifier") + 1
+    hidden = [("identifier:fresh", words("identifier, a new pseudonym each"))]
+    if desk.key is not None or column.action == "pseudonym":
+        hidden.append(("identifier:pseudonym", words("identifier, a keyed pseudonym")))
+    roles[place_of:place_of] = hidden
+    chosen = column.role if column.action in (None, "remove") else f"{column.role}:{column.action}"
+    if column.role == "ask":
+        roles.insert(0, ("", words("to be decided")))
+        chosen = ""
+    label = f"{words('role of')} {name}"
+    field = _select("role", roles, chosen, id=f"role-{place}", aria_label=label)
+    button = _submit(words("Change"), class_="script-less", aria_label=f"{words('Change')} {label}")
+    return _form("role", field, button, column=place, auto=True)
+
+
+def _samples(shared: tuple[list[SharedText], int] | None, words: PageWords) -> Html | str:
+    if shared is None:
+        return ""
+    found, _ = shared
+    if not found:
+        return tag("span", words("none is shared by enough"), class_="note")
+    return ", ".join(f"{_short(each.text)} ({each.n_records:,})" for each in found[:_SHOWN])
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 40 else f"{text[:40]}…"
+
+
+def _question(desk: Desk, asked: list[str], words: PageWords) -> Html:
+    looked = desk.table()
+    name = asked[0]
+    each = next(each for each in looked.roles.columns if each.name == name)
+    place = looked.learned.columns.index(name)
+    choices = [
+        tag(
+            "button",
+            tag("strong", words(role)),
+            tag("span", words(MEANINGS[role])),
+            type="submit",
+            name="role",
+            value=role,
+            class_="choice",
+        )
+        for role in ROLES
+    ]
+    left = words("question 1 of {n}", n=len(asked))
+    return tag(
+        "section",
+        tag("h3", words("What is column {name}?", name=name), id="question"),
+        tag("p", left, class_="note"),
+        tag("p", each.reason, lang="en"),
+        tag("p", words("Frequent cells: "), _samples(desk.shared(name), words)) if desk.shared(name) else None,
+        _form("role", tag("div", *choices, class_="choices"), column=place),
+        class_="question",
+        aria_labelledby="question",
+    )
+
+
+def _format_question(desk: Desk, name: str, words: PageWords) -> Html:
+    looked = desk.table()
+    formats, _ = looked.learned.doubts(name)
+    place = looked.learned.columns.index(name)
+    choices = [
+        tag("button", tag("strong", each), type="submit", name="format", value=each, class_="choice")
+        for each in formats
+    ]
+    return tag(
+        "section",
+        tag("h3", words("How are the dates of {name} written?", name=name), id="question"),
+        tag("p", words("Their cells fit several formats: %d is the day, %m the month, %Y the year.")),
+        _form("format", tag("div", *choices, class_="choices"), column=place),
+        class_="question",
+        aria_labelledby="question",
+    )
+
+
+def _person_form(desk: Desk, words: PageWords) -> Html:
+    policy, names = desk.rules(), desk.table().learned.columns
+    able = [name for name in names if policy.columns[name].role in ("identifier", "other")]
+    options = [("", words("every row is another person"))]
+    options += [(str(names.index(name)), name) for name in able]
+    chosen = str(names.index(policy.person)) if policy.person in names else ""
+    field = _select("column", options, chosen, id="person")
+    return _form(
+        "person",
+        _labelled(words("Whose record is a row?"), field),
+        _submit(words("Change"), class_="script-less"),
+        auto=True,
+    )
+
+
+def _next(screen: str, words: PageWords) -> Html:
+    return tag("p", tag("a", f"{words('Next')}: {words(SCREENS[screen])}", href=f"/{screen}", class_="next"))
+
+
+# 2. Groups.
+
+
+def _groups(desk: Desk, words: PageWords, query: Mapping[str, str]) -> Html:
+    policy, names = desk.rules(), desk.table().learned.columns
+    # What is asked may become one.
+    judged = [name for name in names if policy.columns[name].role in ("quasi-identifier", "ask")]
+    if not judged:
+        return tag("p", words("No column is a quasi-identifier yet."))
+    asked = query.get("column", "")
+    name = names[int(asked)] if asked.isdecimal() and len(asked) < 6 and int(asked) < len(names) else judged[0]
+    name = name if name in judged else judged[0]
+    place = names.index(name)
+    tabs = [
+        tag(
+            "li",
+            tag("a", each, href=f"/groups?column={names.index(each)}", aria_current="true" if each == name else None),
+        )
+        for each in judged
+    ]
+    return joined(
+        tag(
+            "p",
+            words(
+                "How may the cells of a column become coarser? Its own cuts lose least; groups of your own read best."
+            ),
+        ),
+        tag("nav", tag("ul", *tabs, class_="tabs"), aria_label=words("Quasi-identifiers")),
+        tag("h3", name),
+        _rule_form(desk, place, name, words),
+        _ladder(desk, place, name, words),
+        _next("choose", words),
+    )
+
+
+def _rule_form(desk: Desk, place: int, name: str, words: PageWords) -> Html:
+    entry = desk.rules().columns[name].hierarchy
+    rule, options = OWN_CUTS, ""
+    if isinstance(entry, str):
+        rule, options = ("auto", "") if entry == "auto" else ("file", entry)
+    elif isinstance(entry, Mapping):
+        rule = next(iter(entry))
+        said = entry[rule]
+        said = next(iter(said.values()), "") if isinstance(said, Mapping) else said
+        options = ", ".join(map(str, said)) if isinstance(said, (list, tuple)) else str(said)
+    named = [(each, words(f"rule {each}")) for each in RULES]
+    if rule not in RULES:
+        named.append((rule, rule))
+        options = ""
+    field = tag("input", name="options", value=options, id="options", autocomplete="off", spellcheck="false")
+    examples = "; ".join(f"{words(f'rule {each}')}: {example}" for each, example in RULES.items() if example)
+    return _form(
+        "hierarchy",
+        tag(
+            "div",
+            _labelled(words("Rule"), _select("rule", named, rule, id="rule")),
+            _labelled(words("Its options"), field),
+            _submit(words("Use it")),
+            class_="fields",
+        ),
+        tag("details", tag("summary", words("Examples of options")), tag("p", examples, class_="note")),
+        column=place,
+    )
+
+
+def _ladder(desk: Desk, place: int, name: str, words: PageWords) -> Html:
+    if desk.coded(name) is None:
+        return tag("p", words("The column has too many distinct cells to be shown."), class_="note")
+    try:
+        ladder = desk.ladder(name)
+    except HushError as error:
+        return tag("p", str(error).partition("\n\nHint: ")[0], class_="careful", lang="en")
+    if ladder is None:
+        shared = desk.shared(name)
+        assert shared is not None
+        published = desk.published(name)
+        return joined(
+            tag("p", words("It is cut wherever a cut serves best.")),
+            None if published is None else _bars(published, words("published now"), words),
+            _bars(shared, words("cells"), words),
+        )
+    parts = [
+        tag(
+            "section",
+            tag("h4", words("Level {n}", n=level)),
+            _level(desk, place, name, ladder, level, words),
+        )
+        for level in range(ladder.n_levels - 1)
+    ]
+    return joined(*parts)
+
+
+def _bars(shared: tuple[list[SharedText], int], title: str, words: PageWords) -> Html:
+    found, others = shared
+    most = max([each.n_records for each in found[:1]] or [1])
+    rows = [
+        tag(
+            "tr",
+            tag("th", each.text, scope="row"),
+            tag("td", f"{each.n_records:,}", class_="number"),
+            tag("td", _bar(each.n_records / most)),
+        )
+        for each in found[:_MOST_BARS]
+    ]
+    hidden = others + sum(each.n_records for each in found[_MOST_BARS:])
+    note = words(
+        "{n} records hold other cells, or none: too few people share them, or the list would be too long.",
+        n=f"{hidden:,}",
+    )
+    return joined(
+        _table(title, (title, words("records"), ""), rows) if rows else None,
+        tag("p", note, class_="note") if hidden else None,
+    )
+
+
+def _level(desk: Desk, place: int, name: str, ladder: Hierarchy, level: int, words: PageWords) -> Html:
+    found, others = desk.groups(name, ladder, level)
+    if level == 0 and ladder.n_values > _MOST_BARS:
+        found = found[:10]
+    titled = f"{words('groups') if level else words('cells')}, {words('Level {n}', n=level)}"
+    bars = _bars((found, others), titled, words)
+    if ladder.lowest is not None:
+        return bars
+    shown = found[:_MOST_BARS]
+    rename = None
+    if level and shown:
+        options = [(str(each.place), each.text) for each in shown]
+        rename = _form(
+            "label",
+            tag(
+                "div",
+                _labelled(words("Group"), _select("group", options, options[0][0])),
+                _labelled(words("New name"), tag("input", name="name", required=True, autocomplete="off")),
+                _submit(words("Rename")),
+                class_="fields",
+            ),
+            column=place,
+            level=level,
+        )
+    join = None
+    if len(shown) > 1:
+        boxes = [
+            tag(
+                "label",
+                tag("input", type="checkbox", name="group", value=str(each.place)),
+                tag("span", each.text),
+                class_="box",
+            )
+            for each in shown
+        ]
+        fields = tag(
+            "fieldset",
+            tag("legend", words("Put these together, as a level above")),
+            tag("div", *boxes, class_="boxes"),
+            _labelled(words("Name of the new group"), tag("input", name="name", required=True, autocomplete="off")),
+            _submit(words("Add the level")),
+        )
+        join = tag("details", tag("summary", words("Add a level")), _form("group", fields, column=place, level=level))
+    return joined(bars, rename, join)
+
+
+# 3. Choose.
+
+
+def _choose(desk: Desk, words: PageWords, _: Mapping[str, str]) -> Html:
+    if not desk.is_decided:
+        return tag("p", words("Answer what is asked first."), " ", tag("a", words("Columns"), href="/columns"))
+    policy = desk.rules()
+    names = desk.table().learned.columns
+    style = getattr(policy.method, "recoding", "")
+    limits = policy.limits
+    values = [
+        _labelled(
+            words("different values of {name} in each group, at least", name=name),
+            tag(
+                "input",
+                type="number",
+                name=f"values-{names.index(name)}",
+                min="1",
+                max="1000",
+                value=str(_least_values(desk, name)),
+                id=f"values-{names.index(name)}",
+            ),
+            words("1: nothing is asked"),
+        )
+        for name in policy.with_role("sensitive")
+    ]
+    styles = [(style, style)] if style not in STYLES else []
+    styles += [(each, words(f"cells {each}")) for each in STYLES]
+    methods = dict.fromkeys((*_METHODS, policy.method.name))
+    move = _form(
+        "move",
+        tag(
+            "div",
+            _labelled(
+                words("k: people who look alike"),
+                tag("input", type="number", name="k", min="1", max="1000000", value=str(desk.k), id="k", required=True),
+            ),
+            _labelled(
+                words("may be left out, in % of the records"),
+                tag(
+                    "input",
+                    name="suppression",
+                    value=f"{100 * limits.suppression:g}",
+                    inputmode="decimal",
+                    id="suppression",
+                ),
+            ),
+            _labelled(
+                words("method"),
+                _select("method", [(each, _method(each, words)) for each in methods], policy.method.name, id="method"),
+            ),
+            _labelled(words("how cells are written"), _select("recoding", styles, style, id="recoding")),
+            _labelled(
+                words("highest risk allowed, in %"),
+                tag(
+                    "input",
+                    name="highest_risk",
+                    value=f"{100 * (limits.highest_risk or 0):g}",
+                    inputmode="decimal",
+                    id="highest-risk",
+                ),
+                words("0: no limit"),
+            ),
+            *values,
+            class_="fields",
+        ),
+        _submit(words("Set")),
+    )
+    boxes = [
+        tag(
+            "label",
+            tag("input", type="checkbox", name="method", value=each, checked=each == policy.method.name),
+            tag("span", _method(each, words)),
+            class_="box",
+        )
+        for each in methods
+        if each in METHODS
+    ]
+    rows = () if desk.comparison is None else desk.comparison.rows
+    ks = ", ".join(dict.fromkeys(str(row.k) for row in rows)) or "2, 3, 5, 10, 20"
+    shares = ", ".join(dict.fromkeys(f"{100 * (row.suppression or 0):g}" for row in rows)) or "0, 1, 5"
+    ask = _form(
+        "compare",
+        tag(
+            "div",
+            _labelled(words("values of k"), tag("input", name="ks", value=ks, id="ks")),
+            _labelled(words("left out, in %"), tag("input", name="suppressions", value=shares, id="suppressions")),
+            tag("fieldset", tag("legend", words("methods")), tag("div", *boxes, class_="boxes")),
+            class_="fields",
+        ),
+        _submit(words("Compare")),
+    )
+    return joined(
+        tag("h3", words("Set k and what else is asked")),
+        move,
+        tag("h3", words("Compare risk and loss")),
+        ask,
+        _runs(desk, words),
+        _next("look", words),
+    )
+
+
+def _method(name: str, words: PageWords) -> str:
+    return words(f"method {name}") if name in _METHODS else name
+
+
+def _least_values(desk: Desk, name: str) -> int:
+    models = [each for each in desk.rules().models if name in each.needs.sensitive]
+    found = [int(each.l) for each in models if each.name == "distinct-l-diversity"]
+    return max(found, default=1)
+
+
+def _runs(desk: Desk, words: PageWords) -> Html:
+    compared = desk.comparison
+    if compared is None:
+        return tag("p", words("Nothing was compared yet."), class_="note")
+    knee = compared.knee
+    rows = [_run(place, row, words, is_knee=row is knee) for place, row in enumerate(compared.rows)]
+    titles = [words(each) for each in ("k", "run", "highest risk", "loss", "left out", "", "")]
+    return joined(
+        tag("p", words("Marked is where risk against loss bends most; the choice is yours.")),
+        _table(words("What each choice costs"), titles, rows),
+        tag("div", desk.curve, lang="en"),
+    )
+
+
+def _run(place: int, row: ComparedRun, words: PageWords, *, is_knee: bool) -> Html:
+    if row.reason is not None:
+        return tag(
+            "tr",
+            tag("th", f"{row.k:,}", scope="row", class_="number"),
+            tag("td", row.line),
+            tag("td", row.reason, colspan=5, lang="en"),
+        )
+    button = _submit(words("Choose"), aria_label=f"{words('Choose')} k = {row.k}, {row.line}")
+    return tag(
+        "tr",
+        tag("th", f"{row.k:,}", scope="row", class_="number"),
+        tag("td", row.line),
+        tag("td", Quantity(row.highest_risk, "share").shown, class_="number"),
+        tag("td", Quantity(row.loss).shown, class_="number"),
+        tag("td", f"{row.n_suppressed or 0:,}", class_="number"),
+        tag("td", tag("strong", words("the bend")) if is_knee else None),
+        tag("td", _form("choose", button, run=place)),
+        class_="marked" if is_knee else None,
+    )
+
+
+# 4. Look.
+
+
+def _look(desk: Desk, words: PageWords, _: Mapping[str, str]) -> Html:
+    outcome = desk.outcome
+    if outcome is None:
+        return _unknown(desk, words)
+    names = desk.table().learned.columns
+    published = outcome.release.edition.columns
+    able = [(str(names.index(name)), name) for name in names if name in published]
+    target = _form(
+        "target",
+        tag(
+            "div",
+            _labelled(words("Column to predict"), _select("column", able, "", id="target")),
+            _submit(words("Train")),
+            class_="fields",
+        ),
+    )
+    labels = [
+        tag("details", tag("summary", name), _bars(each, words("published"), words), open=place == 0)
+        for place, name in enumerate(outcome.labels)
+        if (each := desk.published(name)) is not None
+    ]
+    return joined(
+        tag("div", *(outcome.sections[each] for each in ("done", "utility") if each in outcome.sections), lang="en"),
+        tag("h3", words("What is published, by frequency")),
+        *labels,
+        tag("h3", words("What a model still learns")),
+        tag("p", words("Models of one column are trained on the release and on the original, and compared.")),
+        target,
+        tag("p", desk.target, lang="en", class_="good") if desk.target else None,
+        _next("sign", words),
+    )
+
+
+def _unknown(desk: Desk, words: PageWords) -> Html:
+    if not desk.is_decided:
+        return tag("p", words("Answer what is asked first."), " ", tag("a", words("Columns"), href="/columns"))
+    return tag("p", words("It is not known yet what the policy leads to."))
+
+
+# 5. Sign.
+
+
+def _sign(desk: Desk, words: PageWords, _: Mapping[str, str]) -> Html:
+    outcome = desk.outcome
+    if outcome is None:
+        return _unknown(desk, words)
+    written = desk.written
+    files = None
+    if written is not None:
+        items = [tag("li", desk.shown(path)) for path in written.files]
+        tone = words("Written, read back and verified: the file holds what it claims.")
+        tone = tone if written.holds else words("Written, but not all that it claims was verified.")
+        old = None if written.text == desk.policy_text else tag("p", words("The policy has changed since."))
+        files = tag(
+            "div",
+            tag("p", tone),
+            old,
+            tag("ul", *items),
+            class_="good" if written.holds else "careful",
+            role="status",
+            id="written",
+        )
+    write = _form(
+        "write",
+        tag(
+            "div",
+            _labelled(
+                words("File"),
+                tag(
+                    "input",
+                    name="name",
+                    value=desk.release_name(),
+                    id="name",
+                    required=True,
+                    autocomplete="off",
+                    spellcheck="false",
+                ),
+            ),
+            tag(
+                "label",
+                tag("input", type="checkbox", name="overwrite", value="yes"),
+                tag("span", words("Replace files of this name")),
+                class_="box",
+            ),
+            class_="fields",
+        ),
+        _submit(words("Write and verify"), disabled=desk.is_stale),
+    )
+    return joined(
+        files,
+        _conditions(desk, words),
+        _obstacles(desk, words),
+        tag("h3", words("Write")),
+        tag("p", words("The release is written with its manifest, codebook and report, and verified.")),
+        write,
+        tag("h3", words("The report for the committee")),
+        tag("div", *outcome.sections.values(), lang="en", class_="report"),
+    )
+
+
+def _conditions(desk: Desk, words: PageWords) -> Html:
+    """Say of every condition whether it is met."""
+    assert desk.outcome is not None
+    verdict = desk.outcome.verdict
+    failed = {each.condition for each in verdict.failures}
+    said = [f"{words('not met')}: {each}" for each in verdict.failures]
+    said += [f"{words('not judged')}: {condition} ({needs})" for condition, needs in verdict.unchecked.items()]
+    said += [f"{words('met')}: {each}" for each in verdict.held if each not in failed]
+    return joined(tag("h3", words("What was asked")), tag("ul", *(tag("li", each) for each in said)))
+
+
+def _obstacles(desk: Desk, words: PageWords) -> Html | None:
+    """Say what speaks against writing, and let somebody vouch for a column."""
+    assert desk.outcome is not None
+    exposure = desk.outcome.release.exposure
+    if exposure is None:
+        return None
+    found = []
+    if exposure.naming:
+        found.append(exposure.naming_fault)
+    if exposure.undoing:
+        found.append(exposure.undoing_fault)
+    if exposure.is_above:
+        found.append(exposure.fault)
+    if exposure.is_linked:
+        found.append(exposure.linked_fault)
+    if not found:
+        return None
+    names, policy = desk.table().learned.columns, desk.rules()
+    able = [
+        name for name in names if policy.columns[name].role in ("other", "sensitive") or name in policy.pseudonymized
+    ]
+    options = [(str(names.index(name)), name) for name in able]
+    vouch = _form(
+        "accept",
+        tag(
+            "div",
+            _labelled(words("Column"), _select("column", options, "")),
+            _labelled(words("Why nobody knows it"), tag("input", name="reason", required=True, autocomplete="off")),
+            _submit(words("Accept")),
+            class_="fields",
+        ),
+    )
+    return tag(
+        "section",
+        tag("h3", words("What speaks against writing")),
+        tag("ul", *(tag("li", each) for each in found), lang="en"),
+        tag(
+            "p",
+            words("Give the column another role, or say why nobody knows it:"),
+            " ",
+            tag("a", words("Columns"), href="/columns"),
+        ),
+        vouch if options else None,
+        class_="careful",
+    )
+
+
+_SCREENS: Final = {"columns": _columns, "groups": _groups, "choose": _choose, "look": _look, "sign": _sign}

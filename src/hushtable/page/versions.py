@@ -1,0 +1,90 @@
+"""The policy's file and its history: every state is a file, and undo is a step back among them."""
+
+from __future__ import annotations
+
+import contextlib
+from pathlib import Path
+from typing import Final
+
+from hushtable.errors import InputError, with_hint
+from hushtable.io import drafts
+
+__all__ = ["PolicyVersions"]
+
+_AT: Final = "at"
+_LARGEST: Final = 1_000_000  # characters, as of a policy
+
+
+class PolicyVersions:
+    """What a policy was, step by step, in the folder ``NAME.history`` beside its file.
+
+    Parameters
+    ----------
+    file : path
+        The policy.
+
+    Attributes
+    ----------
+    at : int
+        The number of the step that the file holds; 0 where there is none.
+    last : int
+        The number of the last step.
+    """
+
+    def __init__(self, file: Path) -> None:
+        self.file = file
+        self.folder = file.with_name(f"{file.name}.history")
+        if self.folder.is_symlink() or (self.folder.exists() and not self.folder.is_dir()):
+            msg = f"{self.folder.name!r} is no folder."
+            raise InputError(with_hint(msg, "the page keeps the history of the policy there: move it away."))
+        numbers = [int(each.stem) for each in self.folder.glob("*.yaml") if each.stem.isdecimal()]
+        self.last = max(numbers, default=0)
+        self.at = self.last
+        with contextlib.suppress(OSError, ValueError):
+            self.at = min(self.last, max(0, int((self.folder / _AT).read_text(encoding="ascii"))))
+
+    @property
+    def text(self) -> str | None:
+        """What the file holds now; None where there is no file that can be read."""
+        try:
+            with self.file.open(encoding="utf-8") as file:
+                return file.read(_LARGEST + 1)
+        except (OSError, ValueError):
+            return None
+
+    def step(self, number: int) -> str | None:
+        """Return the policy of a step; None where it cannot be read."""
+        try:
+            return (self.folder / f"{number:04}.yaml").read_text(encoding="utf-8")
+        except (OSError, ValueError):
+            return None
+
+    def put(self, text: str) -> None:
+        """Write a new state; what was undone is forgotten."""
+        self.keep(text)
+        self._write(self.file, text)
+
+    def keep(self, text: str) -> None:
+        """Note a state that the file holds already."""
+        self.folder.mkdir(mode=0o700, exist_ok=True)
+        for number in range(self.at + 1, self.last + 1):
+            (self.folder / f"{number:04}.yaml").unlink(missing_ok=True)
+        self.last = self.at + 1
+        self._write(self.folder / f"{self.last:04}.yaml", text)
+        self._stand_at(self.last)
+
+    def go(self, number: int) -> None:
+        """Go to a step of the history; nothing where there is none."""
+        text = self.step(number)
+        if text is not None:
+            self._write(self.file, text)
+            self._stand_at(number)
+
+    def _stand_at(self, number: int) -> None:
+        self._write(self.folder / _AT, f"{number}\n")
+        self.at = number
+
+    def _write(self, path: Path, text: str) -> None:
+        drafts.check_outputs((path,), (), overwrite=True)
+        with drafts.replacing(path) as (draft,):
+            draft.write_text(text, encoding="utf-8", newline="\n")

@@ -1,0 +1,74 @@
+"""What to cite: the papers behind models, methods and measures, as BibTeX."""
+
+from __future__ import annotations
+
+import re
+from importlib.resources import files
+from typing import Any, Final
+
+from hushtable.errors import InputError, listed, nearest, with_hint
+from hushtable.models import entries
+from hushtable.release import Release
+
+__all__ = ["references"]
+
+_ENTRY: Final = re.compile(r"^% for: ([^\n]*)\n(@.*?^\})$", re.MULTILINE | re.DOTALL)
+
+
+def references(*result: Release | str) -> str:
+    """Return BibTeX for hushtable and the papers behind results.
+
+    Parameters
+    ----------
+    *result : Release or str
+        Releases, whose models, method and loss are looked up, or names: of models, methods and losses as a policy
+        writes them, or ``"mpuccs"``, ``"keys"``, ``"uniques"``, ``"unicity"``, ``"singling-out"``,
+        ``"mask-dependence"``. All papers when nothing is given.
+
+    Returns
+    -------
+    str
+        One entry for each paper, hushtable's own first. Something without a paper of its own adds none.
+
+    Raises
+    ------
+    InputError
+        A name stands for nothing that has a paper.
+
+    Examples
+    --------
+    >>> print(references("mondrian").split(",")[0])
+    @software{hushtable
+    >>> references("mondrian").count("@")
+    2
+    """
+    papers = [(told.split(), entry) for told, entry in _ENTRY.findall(_text())]
+    if not result:
+        return "\n\n".join(entry for _, entry in papers) + "\n"
+    known = {name for names, _ in papers for name in names}
+    wanted = {"hushtable"}
+    for each in result:
+        if isinstance(each, str) and each not in known:
+            near = nearest(each, known)
+            hint = f"did you mean {near!r}?" if near else f"there are {listed(sorted(known), limit=50)}."
+            raise InputError(with_hint(f"there is no paper for {each!r}.", hint))
+        wanted |= {each} if isinstance(each, str) else _names_of(each)
+    return "\n\n".join(entry for names, entry in papers if wanted & {*names}) + "\n"
+
+
+def _names_of(release: Any) -> set[str]:
+    """Return the names of what a release was made by."""
+    release = getattr(release, "distinct", release)
+    if not isinstance(release, Release):
+        msg = with_hint(
+            f"a result was given as {type(release).__name__}.", "pass a release, or a name such as 'mondrian'."
+        )
+        raise InputError(msg)
+    asked = getattr(release.learner, "asked", None)
+    if asked is None:
+        return set()
+    return {each.name for each in (*asked.models, asked.method)} | set(entries.write(asked.loss))
+
+
+def _text() -> str:
+    return files("hushtable.reporting").joinpath("papers.bib").read_text(encoding="utf-8")

@@ -1,0 +1,76 @@
+"""What may be shown of a column: texts that enough people share, and how many records hold each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from hushtable._types import CodeArray, CountArray
+from hushtable.io import Frame
+from hushtable.tables import Table
+
+__all__ = ["SharedText", "persons_of_rows", "shared_texts"]
+
+
+class SharedText(NamedTuple):
+    """A text of a column.
+
+    Attributes
+    ----------
+    place : int
+        Its code.
+    text : str
+    n_records : int
+    """
+
+    place: int
+    text: str
+    n_records: int
+
+
+def persons_of_rows(frame: Frame, person: str | None) -> CodeArray | None:
+    """Return whose record each row is, -1 where that is missing; None where every row is a person's only one."""
+    return None if person is None else Table.encode(frame, [person]).codes[0]
+
+
+def shared_texts(
+    codes: CodeArray,
+    texts: Sequence[str | None],
+    records: CountArray,
+    persons: CodeArray | None,
+    *,
+    least: int,
+) -> tuple[list[SharedText], int]:
+    """Return the texts that enough people share, the most frequent first, and how many records hold another one.
+
+    Parameters
+    ----------
+    codes : ndarray of int32, shape (n_rows,)
+        -1 is missing, and never shown.
+    texts : sequence of str or None
+        Of each code.
+    records : ndarray of int64, shape (n_rows,)
+        How many records each row stands for.
+    persons : ndarray of int32, shape (n_rows,), optional
+        Whose each row is. Without it every record is a person.
+    least : int
+        How many people must share a text that is shown.
+
+    Examples
+    --------
+    >>> codes = np.array([0, 0, 0, 1, 2, 2], dtype=np.int32)
+    >>> shared_texts(codes, ["flu", "gout", "mumps"], np.ones(6, dtype=np.int64), None, least=2)
+    ([SharedText(place=0, text='flu', n_records=3), SharedText(place=2, text='mumps', n_records=2)], 1)
+    """
+    counts = np.bincount(codes + 1, weights=records, minlength=len(texts) + 1)[1:].astype(np.int64)
+    people = counts
+    if persons is not None:
+        known = (codes >= 0) & (persons >= 0)
+        pairs = np.unique(codes[known].astype(np.int64) * (int(persons.max(initial=0)) + 1) + persons[known])
+        people = np.bincount(pairs // (int(persons.max(initial=0)) + 1), minlength=len(texts))
+    shown = [int(place) for place in np.argsort(-counts, kind="stable") if people[place] >= max(1, least)]
+    named = [(place, texts[place]) for place in shown]
+    found = [SharedText(place, text, int(counts[place])) for place, text in named if text is not None]
+    return found, int(records.sum()) - sum(each.n_records for each in found)

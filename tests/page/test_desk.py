@@ -1,0 +1,360 @@
+"""What is clicked is a policy: its history, what it leads to, and the same by the command."""
+
+import json
+import re
+import threading
+
+import polars as pl
+import pytest
+
+import hushtable as ht
+from command import done
+from hushtable.errors import InputError
+from hushtable.page.jobs import Jobs
+from hushtable.page.ladders import with_group, with_name
+from hushtable.page.versions import PolicyVersions
+from hushtable.page.words import LANGUAGES, PageWords, preferred
+from served_page import fault_in, hospital, served
+
+WORD = "Zq7Xcanary"
+KNOWN = "Yp3Wcanary"
+
+
+@pytest.fixture(scope="module")
+def ward(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("ward")
+    hospital(folder / "aufnahmen.csv", 200)
+    with served(folder) as visitor:
+        visitor.open("aufnahmen.csv")
+        yield visitor
+
+
+def place(desk, name):
+    return desk.looked.learned.columns.index(name)
+
+
+def test_a_release_from_the_first_screen_to_the_last(ward, monkeypatch):
+    desk = ward.server.desk
+    assert not desk.is_stale
+    ward.do("compare", ks="2,3", suppressions="0")
+    ward.settle()
+    assert "class_sizes" not in ward.get("/choose")
+    assert ward.do("choose", run=1) == "/choose"
+    ward.settle()
+    assert desk.k == 3
+    assert ward.do("write", name="daten.csv") == "/sign"
+    ward.settle()
+    assert desk.written is not None
+    assert desk.written.holds
+    assert "read back and verified" in ward.get("/sign")
+
+    monkeypatch.chdir(desk.folder)
+    command = desk.command(desk.folder / "wieder.csv").split()
+    assert command[:2] == ["hushtable", "anonymize"]
+    again = json.loads(done(*command[1:], "--json").out)
+    ours = desk.outcome.release
+    assert again["loss"] == ours.loss
+    assert again["n_classes"] == ours.to_dict()["n_classes"]
+    rows = [
+        pl.read_csv(desk.folder / name, separator=";", infer_schema=False).sort(pl.all())
+        for name in ("daten.csv", "wieder.csv")
+    ]
+    assert rows[0].equals(rows[1])
+    assert done("verify", "daten.csv").code == 0
+
+
+def test_a_model_of_a_target_is_trained_on_both(ward):
+    pytest.importorskip("sklearn")
+    desk = ward.server.desk
+    ward.do("target", column=place(desk, "Geschlecht"))
+    ward.settle()
+    assert desk.fault == ""
+    assert "Geschlecht" in desk.target
+    assert desk.target.split(":")[0] in ward.get("/look").replace("&#x27;", "'")
+
+
+def test_a_second_tab_sees_the_same_and_a_new_start_loses_nothing(ward):
+    desk = ward.server.desk
+    text = desk.policy_text
+    assert desk.versions.file.read_text(encoding="utf-8") == text
+    ward.do("move", k=4, suppression="1", method="mondrian", recoding="readable")
+    ward.settle()
+    with served(desk.folder) as other:
+        other.do("open", path="aufnahmen.csv")
+        found = other.settle()
+        assert found.policy_text == desk.policy_text
+        assert found.versions.last == desk.versions.last
+        other.do("undo", screen="choose")
+        other.settle()
+        assert found.policy_text == text
+    ward.get("/choose")
+    assert ward.settle().policy_text == text
+
+
+def test_undo_and_redo_are_steps_of_the_history(tmp_path):
+    versions = PolicyVersions(tmp_path / "policy.yaml")
+    for text in ("a", "b", "c"):
+        versions.put(text)
+    versions.go(versions.at - 1)
+    assert (versions.text, versions.at, versions.last) == ("b", 2, 3)
+    versions.go(versions.at - 5)
+    assert versions.at == 2
+    versions.go(3)
+    assert versions.text == "c"
+    versions.go(1)
+    versions.put("d")
+    assert (versions.text, versions.last, versions.step(3)) == ("d", 2, None)
+    assert PolicyVersions(tmp_path / "policy.yaml").at == 2
+
+
+def test_a_policy_that_is_changed_by_hand_is_seen_and_a_broken_one_told_of(ward):
+    desk = ward.server.desk
+    file = desk.versions.file
+    last = desk.versions.last
+    file.write_text("columns: [", encoding="utf-8")
+    assert "not YAML" in fault_in(ward.get("/columns"))
+    file.write_text(desk.policy.changed({"method.mondrian.recoding": "cut"}).to_yaml(), encoding="utf-8")
+    assert fault_in(ward.get("/columns")) == ""
+    assert desk.policy.method.recoding == "cut"
+    assert desk.versions.last == last + 1
+    ward.do("undo")
+    assert ward.settle().policy.method.recoding == "readable"
+
+
+def test_a_role_takes_with_it_what_speaks_of_the_column(ward):
+    desk = ward.server.desk
+    before = desk.policy_text
+    assert any("Diagnose" in model.needs.sensitive for model in desk.policy.models)
+    ward.do("role", column=place(desk, "Diagnose"), role="other")
+    assert not any("Diagnose" in model.needs.sensitive for model in desk.policy.models)
+    ward.do("role", column=place(desk, "Diagnose"), role="sensitive")
+    assert any("Diagnose" in model.needs.sensitive for model in desk.policy.models)
+    ward.do("role", column=place(desk, "PLZ"), role="identifier:fresh")
+    assert desk.policy.fresh == ("PLZ",)
+    ward.do("role", column=place(desk, "PLZ"), role="quasi-identifier")
+    assert desk.policy.columns["PLZ"].hierarchy == {"prefix": {"lengths": [4, 3, 2, 1]}}
+    text = ward.do("role", column=place(desk, "PLZ"), role="identifier:wrong")
+    assert "is no role" in fault_in(text)
+    for _ in range(4):
+        ward.do("undo")
+    assert ward.settle().policy_text == before
+
+
+def test_groups_are_named_and_joined_in_files_that_undo_finds(ward):
+    desk = ward.server.desk
+    before, column = desk.policy_text, place(desk, "Station")
+    ward.do("hierarchy", column=column, rule="auto")
+    assert desk.policy.columns["Station"].hierarchy == "auto"
+    ladder = desk.ladder("Station")
+    parents = ladder.parent(0).tolist()
+    both = [each for each in range(3) if parents.count(parents[each]) > 1]
+    body = f"column={column}&level=0&group={both[0]}&group={both[1]}&name=Medizin"
+    status, text, _ = ward.ask("POST", "/do/group", body=body)
+    assert status == 303, fault_in(text)
+    assert desk.policy.columns["Station"].hierarchy == "hierarchies/Station-1.csv"
+    assert "Medizin" in ward.get(f"/groups?column={column}")
+    node = desk.ladder("Station").labels[1].index("Medizin")
+    ward.do("label", column=column, level=1, group=node, name="innere Fächer")
+    assert desk.policy.columns["Station"].hierarchy == "hierarchies/Station-2.csv"
+    ward.do("undo")
+    assert "Medizin" in desk.ladder("Station").labels[1]
+    for _ in range(2):
+        ward.do("undo")
+    assert ward.settle().policy_text == before
+    taken = fault_in(ward.do("hierarchy", column=column, rule="file", options="../../x.csv"))
+    assert "outside the folder" in taken
+    assert "whole numbers" in fault_in(ward.do("hierarchy", column=column, rule="prefix", options="2, 4"))
+    assert desk.policy_text == before
+
+
+def test_a_group_holds_groups_of_one_parent():
+    tree = {"tree": {"north": {"a": ["x", "y"], "b": ["z"]}, "south": {"c": ["w"]}}}
+    ladder = ht.Hierarchy.from_dict(tree, "town")
+    names = list(ladder.labels[1])
+    with pytest.raises(InputError, match="several groups"):
+        with_group(ladder, 1, [names.index("a"), names.index("c")], "both")
+    with pytest.raises(InputError, match="fewer than two"):
+        with_group(ladder, 1, [0], "one")
+    rows = with_group(ladder, 1, [names.index("a"), names.index("b")], "ab")
+    assert {row[0]: row[1:] for row in rows}["x"] == ["a", "ab", "north"]
+    renamed = with_name(ladder, 2, list(ladder.labels[2]).index("south"), "S")
+    assert [row[2] for row in renamed if row[0] == "w"] == ["S"]
+    with pytest.raises(InputError, match="needs a name"):
+        with_name(ladder, 1, 0, "\n")
+
+
+def test_no_cell_that_few_share_is_on_any_screen(tmp_path):
+    """A planted secret is in every column, once or twice; what at least five people share may be shown."""
+    n = 60
+    people = pl.DataFrame(
+        {
+            "name": [f"{WORD} {i}" for i in range(n)],
+            "age": [481516 if i < 2 else 30 + i % 3 for i in range(n)],
+            "town": [f"{KNOWN}town" if i < 2 else ("Bonn", "Ulm")[i % 2] for i in range(n)],
+            "job": [f"{KNOWN}job" if i < 4 else ("clerk", "cook")[i % 2] for i in range(n)],
+            "diagnosis": [f"{WORD}ill" if i < 3 else ("flu", "gout")[i % 2] for i in range(n)],
+            "visit": [f"{WORD}v{i}" if i < 4 else "once" for i in range(n)],
+        }
+    )
+    people.write_csv(tmp_path / "people.csv")
+    with served(tmp_path) as visitor:
+        desk = visitor.open("people.csv")
+        visitor.do("compare", ks="2,3", suppressions="0")
+        visitor.settle()
+        shown = [visitor.get(path) for path in ("/columns", "/choose", "/look", "/sign")]
+        for column in range(len(people.columns)):
+            for rule in ("cuts", "auto", "frequency"):
+                shown.append(visitor.do("hierarchy", column=column, rule=rule))
+                shown.append(visitor.get(f"/groups?column={column}"))
+        visitor.settle()
+        shown += [visitor.get("/look"), visitor.get("/sign"), visitor.do("write", name="people.csv")]
+        assert "Bonn" in shown[0]
+        assert not [text[max(0, text.find(WORD) - 100) :][:300] for text in shown if WORD in text]
+        # What the largest classes publish, a report shows.
+        own = [re.sub("<caption>Two published records.*?</table>", "", text, flags=re.DOTALL) for text in shown]
+        assert not [text[text.find(each) - 100 :][:300] for text in own for each in (KNOWN, "481516") if each in text]
+        assert desk.least == 5
+
+
+def test_persons_count_where_a_person_has_several_rows(tmp_path):
+    n = 60
+    pl.DataFrame(
+        {
+            "patient": [i // 6 for i in range(n)],
+            "age": [30 + i // 6 % 2 for i in range(n)],
+            # Twelve records, and two persons.
+            "town": [f"{WORD}town" if i < 12 else "Bonn" for i in range(n)],
+        }
+    ).write_csv(tmp_path / "visits.csv")
+    policy = "columns: {patient: identifier, age: quasi-identifier, town: quasi-identifier}\nmodels: [k-anonymity: 2]\n"
+    (tmp_path / "policy.yaml").write_text(f"{policy}person: patient\n", encoding="utf-8")
+    with served(tmp_path) as visitor:
+        desk = visitor.open("visits.csv")
+        assert desk.policy.person == "patient"
+        shown = [visitor.get(path) for path in ("/columns", "/groups?column=2")]
+        assert all("Bonn" in text and WORD not in text for text in shown)
+
+
+def test_names_of_columns_are_text(tmp_path):
+    names = ['<script>alert("1")</script>', "a&b", "age", "\u202ename", "{0}"]
+    rows = {
+        name: [f"{place}{i % 30}" if "name" in name else f"{i % 2}" for i in range(60)]
+        for place, name in enumerate(names)
+    }
+    pl.DataFrame(rows).write_csv(tmp_path / "odd.csv")
+    with served(tmp_path) as visitor:
+        visitor.open("odd.csv", "quasi-identifier")
+        for path in ("/columns", "/groups?column=0", "/groups?column=4", "/choose", "/look", "/sign"):
+            text = visitor.get(path)
+            assert "<script>alert" not in text
+            assert "\u202e" not in text
+            assert "&lt;script&gt;" in text or path in ("/choose",)
+
+
+def test_another_table_has_a_policy_of_its_own(tmp_path):
+    for name, column in (("a.csv", "age"), ("b.csv", "zip")):
+        pl.DataFrame({column: [10115 + i % 3 for i in range(30)], "sex": ["f", "m"] * 15}).write_csv(tmp_path / name)
+    with served(tmp_path) as visitor:
+        visitor.open("a.csv", "quasi-identifier")
+        desk = visitor.open("b.csv", "quasi-identifier")
+        assert desk.versions.file.name == "b.policy.yaml"
+        assert visitor.open("a.csv").versions.file.name == "policy.yaml"
+
+
+def test_what_cannot_be_written_is_told_and_vouched_for(tmp_path):
+    n = 120
+    pl.DataFrame(
+        {"age": [30 + i % 2 for i in range(n)], "sex": ["f", "m"] * (n // 2), "code": [f"c{i * 7919 % 997}" for i in
+         range(n)]}
+    ).write_csv(tmp_path / "people.csv")  # fmt: skip
+    text = "columns: {age: quasi-identifier, sex: quasi-identifier, code: other}\nmodels: [k-anonymity: 3]\n"
+    (tmp_path / "policy.yaml").write_text(text, encoding="utf-8")
+    with served(tmp_path) as visitor:
+        desk = visitor.open("people.csv")
+        assert "What speaks against writing" in visitor.get("/sign")
+        visitor.do("write", name="out.csv")
+        assert "nothing is written" in visitor.settle().fault
+        assert not (tmp_path / "out.csv").exists()
+        visitor.do("accept", column=2, reason="drawn by the page's test")
+        visitor.settle()
+        assert "What speaks against writing" not in visitor.get("/sign")
+        visitor.do("write", name="out.csv")
+        assert visitor.settle().written.holds
+        assert desk.fault == ""
+
+
+def test_an_input_is_never_written_over(ward):
+    for name in ("aufnahmen.csv", "policy.yaml", "out.xlsx"):
+        assert fault_in(ward.do("write", name=name, overwrite="yes"))
+
+
+def test_a_job_is_stopped_and_does_not_begin_again_by_itself(ward):
+    desk = ward.server.desk
+    reached, gate = threading.Event(), threading.Event()
+
+    def work(job):
+        reached.set()
+        gate.wait()
+        job.tell(0.5)
+
+    job = desk.jobs.start("comparing", work, lambda *_: None)
+    reached.wait()
+    assert 'id="progress"' in ward.get("/choose")
+    ward.do("stop", screen="choose")
+    gate.set()
+    ward.settle()
+    assert job.is_stopped
+    assert "It was stopped" in ward.get("/choose")
+    ward.do("again", screen="choose")
+
+
+def test_a_fault_in_a_job_is_told_without_its_text():
+    jobs = Jobs(lambda error: f"a fault: {type(error).__name__}")
+
+    def work(_):
+        raise KeyError(WORD)
+
+    job = jobs.start("reading", work, lambda *_: None)
+    assert jobs.wait()
+    assert job.error == "a fault: KeyError"
+
+
+def test_the_page_speaks_german(ward):
+    status, text, _ = ward.ask("GET", "/columns", {"Accept-Language": "fr, de-AT;q=0.8, en"})
+    assert status == 200
+    assert '<html lang="de">' in text
+    assert "Quasi-Identifikator" in text
+    assert preferred("") == preferred("xx, en-GB") == "en"
+
+
+def test_every_word_of_the_page_is_in_every_table():
+    import ast
+    from pathlib import Path
+
+    import hushtable.page as room
+    from hushtable.anonymizers import STYLES
+    from hushtable.columns import ROLES
+    from hushtable.page import screens
+    from hushtable.page.actions import RULES
+    from hushtable.policy import MEANINGS
+
+    tree = ast.parse(Path(screens.__file__).read_text(encoding="utf-8"))
+    said = {
+        node.args[0].value
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call)
+        and getattr(node.func, "id", "") == "words"
+        and isinstance(node.args[0], ast.Constant)
+    }
+    said |= {*screens.SCREENS.values(), *screens._JOBS.values(), screens._ENDED, *ROLES, *MEANINGS.values()}
+    coded = {f"rule {each}" for each in RULES} | {f"cells {each}" for each in STYLES}
+    coded |= {f"method {each}" for each in screens._METHODS}
+    folder = Path(room.__file__).parent / "data"
+    for language in LANGUAGES:
+        lines = (folder / f"{language}.tsv").read_text(encoding="utf-8").splitlines()
+        known = dict(line.split("\t") for line in lines)
+        assert len(known) == len(lines)
+        needed = coded if language == "en" else said | coded
+        assert needed <= set(known), sorted(needed - set(known))
+        assert all(each.count("{") == known[each].count("{") for each in known)
+    assert PageWords("xx").language == "en"
