@@ -15,7 +15,7 @@ __all__ = ["references"]
 _ENTRY: Final = re.compile(r"^% for: ([^\n]*)\n(@.*?^\})$", re.MULTILINE | re.DOTALL)
 
 
-def references(*result: Release | str) -> str:
+def references(*result: Any) -> str:
     """Return BibTeX for hushtable and the papers behind results.
 
     Parameters
