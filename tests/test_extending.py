@@ -12,6 +12,7 @@ import polars as pl
 import pytest
 
 import hushtable as ht
+from campaign.requests import without_rule
 from command import done, run
 from hushtable.anonymizers import METHODS, Found, Offers, Problem, publish_classes
 from hushtable.hierarchy.rules import RULES
@@ -106,13 +107,6 @@ def test_what_is_wrong_with_a_plug_in_is_told_as_theirs(theirs, source, says):
         ht.anonymize(
             "people.csv", quasi_identifiers=["sex"], models=[{"no-majority": {"share": 0.5, "sensitive": "x"}}]
         )
-
-
-def without_rule(model: Any) -> Any:
-    """Return a model like another one, without the rule that kernels know."""
-    kind = type(model)
-    own = type(kind.__name__, (kind,), {"rule": None, "__slots__": ()})
-    return own(**{each.name: getattr(model, each.name) for each in dataclasses.fields(model)})
 
 
 MODELS_OF_CLASSES = [

@@ -16,7 +16,7 @@ from typing import Any
 import hushtable as ht
 from campaign.ladders import ladder
 from campaign.outcome import Outcome
-from campaign.requests import method as drawn_method, models
+from campaign.requests import method as drawn_method, models, without_rule
 from campaign.tables import FORMS, NAMES, Made, build, column
 from hushtable.anonymizers import METHODS
 from hushtable.quality import LOSSES
@@ -89,6 +89,9 @@ def _anonymize(outcome: Outcome, table: _Table, random: Random, folder: Path) ->
         call["models"] = [random.choice((ht.Match1K, ht.MatchK1, ht.MatchKK, ht.Global1K, ht.GlobalK1))(2)]
     if random.random() < 0.1:
         call[random.choice(("highest_risk", "average_risk"))] = random.choice((0.2, 0.5, 1.0))
+    if random.random() < 0.15:
+        # As models of somebody else are: kernels have to ask them.
+        call["models"] = [without_rule(model) for model in call["models"]]
     for name in METHODS:
         _one(outcome, table, random, {**call, "method": _options(random, name, table, qi, asked)}, folder)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
@@ -284,3 +285,10 @@ def method(random: Random, n: int, qi: list[str], columns: dict[str, Made], aske
         exchange=recoding != "cut" and random.random() < 0.2,
         **listing,
     )
+
+
+def without_rule(model: Any) -> Any:
+    """Return a model like another one, without the rule that kernels know."""
+    kind = type(model)
+    own = type(kind.__name__, (kind,), {"rule": None, "__slots__": ()})
+    return own(**{each.name: getattr(model, each.name) for each in dataclasses.fields(model)})

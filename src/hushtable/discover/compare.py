@@ -15,7 +15,7 @@ from hushtable.discover.objective import Objective, ObjectiveEvaluator, Term, co
 from hushtable.discover.scores import truth as truths
 from hushtable.discover.scores.base import Direction, Score
 from hushtable.errors import InputError, check_columns, names_in, with_hint
-from hushtable.io import frames
+from hushtable.io import frames, latex_of
 from hushtable.search import Budget
 from hushtable.tables import Partition, Table, opened
 
@@ -92,14 +92,18 @@ class SetComparison:
 
     def to_frame(self) -> Any:
         """Return a row for every set as a dataframe of the kind that went in (polars for a path or a Table)."""
-        return frames.assemble(
-            {
-                "column set": [row.name for row in self.rows],
-                "its columns": [list(row.columns) for row in self.rows],
-                **{score.label: [row.values[score.label] for row in self.rows] for score in self.scores},
-            },
-            self.source,
-        )
+        return frames.assemble(self._columns(), self.source)
+
+    def to_latex(self) -> str:
+        """Return the rows of `to_frame` as a LaTeX table (booktabs)."""
+        return latex_of(self._columns())
+
+    def _columns(self) -> dict[str, list[Any]]:
+        return {
+            "column set": [row.name for row in self.rows],
+            "its columns": [list(row.columns) for row in self.rows],
+            **{score.label: [row.values[score.label] for row in self.rows] for score in self.scores},
+        }
 
     def to_dict(self) -> dict[str, Any]:
         """Return the comparison as plain values; what is not a finite number is None."""

@@ -18,4 +18,5 @@ from .files import (
     unpacked_size as unpacked_size,
 )
 from .frames import Frame as Frame
+from .latex import latex_of as latex_of
 from .stale_values import without_remnants as without_remnants

@@ -37,7 +37,7 @@ from hushtable.anonymizers import (
 )
 from hushtable.columns import escaped
 from hushtable.errors import BudgetExceeded, InfeasibleError, InputError, nearest, with_hint
-from hushtable.io import Writing, frames
+from hushtable.io import Writing, frames, latex_of
 from hushtable.models import HistoryModel, KAnonymity, KMAnonymity, LinkedKAnonymity, MatchingNotion, PrivacyModel
 from hushtable.plots import charts
 from hushtable.policy.policy import Policy
@@ -206,13 +206,21 @@ class Comparison:
 
     def to_frame(self) -> Any:
         """Return a row for every run as a dataframe of the kind that went in (polars for a path or a Table)."""
+        return frames.assemble(self._columns(), self.source)
+
+    def to_latex(self) -> str:
+        """Return the rows of `to_frame` as a LaTeX table (booktabs), without those columns that say the same of all."""
+        columns = self._columns()
+        return latex_of({name: cells for name, cells in columns.items() if name == "k" or len({*map(str, cells)}) > 1})
+
+    def _columns(self) -> dict[str, list[Any]]:
         plain = [each.name for each in fields(ComparedRun) if each.name != "loss_by_column"]
         columns = {name: [getattr(row, name) for row in self.rows] for name in plain}
         lost = {
             f"loss of {name}": [None if row.loss_by_column is None else row.loss_by_column[name] for row in self.rows]
             for name in self.quasi_identifiers
         }
-        return frames.assemble({**columns, **lost}, self.source)
+        return {**columns, **lost}
 
     def to_dict(self) -> dict[str, Any]:
         """Return the comparison as plain values, and that it is internal."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -18,7 +18,7 @@ from hushtable._types import CountArray, FloatArray
 from hushtable.claims import Classes, Matchings
 from hushtable.columns import Column, escaped, finite, value_text
 from hushtable.errors import InputError, check_columns, with_hint
-from hushtable.io import Frame, frames
+from hushtable.io import Frame, frames, latex_of
 from hushtable.quality import cell_values as spreads
 from hushtable.quality.cell_values import Spread, Standing, read_column, told
 from hushtable.quality.prediction import Prediction, of_files, of_rows
@@ -279,8 +279,14 @@ class Utility:
         """Return a row for every column, in a frame of the library that the data came in."""
         titles = ("name", "kind", "measure", "distance", "untold_rate", "mean", "released_mean")
         more = ("mean_shift", "variance", "released_variance", "variance_ratio", "reason")
-        cells = {title: [getattr(column, title) for column in self.columns] for title in (*titles, *more)}
-        return frames.assemble(cells, self.source)
+        return frames.assemble(self._columns((*titles, *more)), self.source)
+
+    def to_latex(self) -> str:
+        """Return how far every column moved as a LaTeX table (booktabs); internal, as the means of the original are."""
+        return latex_of(self._columns(("name", "measure", "distance", "untold_rate", "mean", "released_mean")))
+
+    def _columns(self, titles: Sequence[str]) -> dict[str, list[Any]]:
+        return {title: [getattr(column, title) for column in self.columns] for title in titles}
 
     def to_dict(self) -> dict[str, Any]:
         """Return the figures as plain values."""

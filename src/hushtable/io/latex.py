@@ -1,0 +1,63 @@
+"""Tables as LaTeX, for papers: the package booktabs, numbers at the right, nothing that LaTeX would run."""
+
+from __future__ import annotations
+
+import math
+import numbers
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+__all__ = ["latex_of"]
+
+_ESCAPED: Final = str.maketrans(
+    {
+        **{sign: f"\\{sign}" for sign in "&%$#_{}"},
+        "\\": r"\textbackslash{}",
+        "~": r"\textasciitilde{}",
+        "^": r"\textasciicircum{}",
+        "\n": " ",
+        "\r": " ",
+    }
+)
+
+
+def latex_of(columns: Mapping[str, Sequence[Any]], digits: int = 3) -> str:
+    r"""Return columns of plain values as a ``tabular``.
+
+    Parameters
+    ----------
+    columns : mapping of title to sequence
+    digits : int
+        Significant digits of numbers that are not whole.
+
+    Examples
+    --------
+    >>> print(latex_of({"k": [2, 5], "loss_of_a": [0.12345, None]}))
+    \begin{tabular}{rr}
+    \toprule
+    k & loss\_of\_a \\
+    \midrule
+    2 & 0.123 \\
+    5 & -- \\
+    \bottomrule
+    \end{tabular}
+    """
+    kinds = "".join("r" if all(_is_number(cell) for cell in cells) else "l" for cells in columns.values())
+    lines = [" & ".join(_text(cell, digits) for cell in row) + r" \\" for row in zip(*columns.values(), strict=True)]
+    head = " & ".join(_text(title, digits) for title in columns) + r" \\"
+    body = "\n".join(lines)
+    return f"\\begin{{tabular}}{{{kinds}}}\n\\toprule\n{head}\n\\midrule\n{body}\n\\bottomrule\n\\end{{tabular}}"
+
+
+def _is_number(cell: Any) -> bool:
+    return cell is None or (isinstance(cell, numbers.Real) and not isinstance(cell, bool))
+
+
+def _text(cell: Any, digits: int) -> str:
+    if cell is None or (isinstance(cell, float) and math.isnan(cell)):
+        return "--"
+    if isinstance(cell, float):
+        return f"{cell:.{digits}g}" if math.isfinite(cell) else str(cell)
+    if isinstance(cell, (list, tuple)):
+        return ", ".join(_text(each, digits) for each in cell)
+    return str(cell).translate(_ESCAPED)
