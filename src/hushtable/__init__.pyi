@@ -72,6 +72,7 @@ from .policy import Comparison as Comparison, Policy as Policy, anonymize as ano
 from .quality import (
     ArxLoss as ArxLoss,
     Certainty as Certainty,
+    Distances as Distances,
     MinimalDistortion as MinimalDistortion,
     NonUniformEntropy as NonUniformEntropy,
     Precision as Precision,

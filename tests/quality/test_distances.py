@@ -1,231 +1,136 @@
-"""Distances, moments and correlations of spread columns beside slow twins that write every place out."""
+"""The loss by which categories are near or far, against the definition read from published cells."""
 
-import math
-from dataclasses import replace
-from fractions import Fraction
+import itertools
+import json
 
 import numpy as np
+import polars as pl
 import pytest
-from hypothesis import given, strategies as st
-from scipy import stats
 
-from hushtable.quality import cell_values as spreads
-from hushtable.quality.cell_values import Spread
+import hushtable as ht
+from hushtable.anonymizers.whole_releases import annealed
+from hushtable.search import Budget
+from hushtable.tables import Table
+from searching import problem_of
+
+VALUES = ["a", "b", "c", "d", "e"]
+AT = dict(zip(VALUES, [0.0, 1.0, 1.5, 6.0, 10.0], strict=True))
+NEAR = {one: {two: abs(AT[one] - AT[two]) for two in VALUES if two > one} for one in VALUES[:-1]}
+TREE = {"tree": {"low": ["a", "b", "c"], "high": ["d", "e"]}}
 
 
-@st.composite
-def whole_spreads(draw, n_rows=None):
-    """Cells of one to three runs of whole places, some partly or wholly missing, some that say nothing."""
-    cells = draw(
-        st.lists(
-            st.tuples(
-                st.sampled_from(["runs", "runs", "half", "missing", "star"]),
-                st.lists(st.tuples(st.integers(0, 9), st.integers(1, 5)), min_size=1, max_size=3),
+def drawn(seed, *, missing=True):
+    rng = np.random.default_rng(seed)
+    pool = [*VALUES, None] if missing else VALUES
+    some = [pool[i] for i in rng.integers(len(pool), size=24)]
+    return pl.DataFrame({"job": [*VALUES, *some], "sex": rng.choice([*"fm"], 29)})
+
+
+def lost(cell):
+    """Return what a published cell of the column costs."""
+    if cell is None or cell in VALUES:
+        return 0.0
+    held = {"low": ["a", "b", "c"], "high": ["d", "e"], "*": [None]}.get(cell) or json.loads(cell)
+    if None in held or "" in held:
+        return 1.0
+    return max(abs(AT[one] - AT[two]) for one, two in itertools.combinations(held, 2)) / 10
+
+
+@pytest.mark.parametrize("how", ["mondrian", "readable", "ordered", "tree", "local_recoding"])
+@pytest.mark.filterwarnings("ignore:Mondrian makes the set-NCP small")
+def test_a_cell_costs_what_its_farthest_values_are_apart(how):
+    for seed in range(6):
+        table = drawn(seed)
+        if how == "ordered":
+            table = table.with_columns(pl.col("job").cast(pl.Enum(VALUES)))
+        release = ht.anonymize(
+            table,
+            quasi_identifiers=["job", "sex"],
+            models=[ht.KAnonymity(3)],
+            method={"local_recoding": ht.LocalRecoding(), "readable": ht.Mondrian(recoding="readable")}.get(
+                how, ht.Mondrian()
             ),
-            min_size=1,
-            max_size=5,
+            hierarchies={"job": TREE} if how in ("tree", "local_recoding") else None,
+            loss=ht.Distances({"job": NEAR}),
+            budget=Budget(nodes=30),
         )
-    )
-    n = draw(st.integers(1, 12)) if n_rows is None else n_rows
-    rows = draw(st.lists(st.integers(0, len(cells) - 1), min_size=n, max_size=n))
-    return made(cells, rows)
+        cells = release.frame.cast(pl.String).rows()
+        of_job = sum(lost(job) for job, _ in cells) / len(cells)
+        of_sex = sum(sex == "*" or sex.startswith("[") for _, sex in cells) / len(cells)
+        if how == "readable" and any(job not in (None, "*", *VALUES) and job[0] != "[" for job, _ in cells):
+            continue  # a group by frequency, whose name tells no values
+        assert release.loss == pytest.approx((of_job + of_sex) / 2)
+        assert release.verify().passed
 
 
-def made(cells, rows):
-    """Make a Spread of cells as (what, runs)."""
-    missing = np.array([{"half": 0.5, "missing": 1.0}.get(what, 0.0) for what, _ in cells])
-    runs = [
-        (cell, low, width, (1 - missing[cell]) / len(each))
-        for cell, (what, each) in enumerate(cells)
-        if what in ("runs", "half")
-        for low, width in each
-    ]
-    cell, low, width, share = np.array(runs).T.reshape(4, -1)
-    is_told = np.array([what != "star" for what, _ in cells])
-    return Spread(np.array(rows, dtype=np.int32), is_told, missing, cell.astype(np.int64), low, width, share, True)
+def test_searches_make_it_small():
+    table = drawn(3, missing=False)
+    asked = {"quasi_identifiers": ["job", "sex"], "models": [ht.KAnonymity(3)], "loss": ht.Distances({"job": NEAR})}
+    with pytest.warns(UserWarning, match="'full_domain', 'local_recoding'"):
+        start = ht.anonymize(table, **asked).loss
+    found = [ht.anonymize(table, **asked, method="local_recoding", budget=Budget(nodes=400)) for _ in range(2)]
+    assert found[0].loss < start
+    assert found[0].frame.equals(found[1].frame)
+    assert (found[0].trace.bound, found[0].certificate) == (0.0, None)
+    # Of all combinations of levels none loses less.
+    ladders = {"job": TREE, "sex": ht.Hierarchy.suppression()}
+    best = ht.anonymize(table, **asked, method="full_domain", hierarchies=ladders)
+    assert best.loss == pytest.approx(min_of_levels(table))
 
 
-def written_out(spread, cell):
-    """Return the share of every place of a cell, exactly; None is the missing value."""
-    found = {}
-    for which, low, width, share in zip(spread.cell, spread.low, spread.width, spread.share, strict=True):
-        if which == cell:
-            for place in range(int(low), int(low + width)):
-                found[place] = found.get(place, Fraction(0)) + Fraction(float(share)) / int(width)
-    if spread.missing[cell]:
-        found[None] = Fraction(float(spread.missing[cell]))
-    return found
+def min_of_levels(table):
+    losses = []
+    up = [lambda x: x, lambda x: "low" if x in "abc" else "high", lambda x: "*"]
+    for job, sex in itertools.product(up, [lambda x: x, lambda x: "*"]):
+        rows = [(job(one), sex(two)) for one, two in table.rows()]
+        if all(rows.count(row) >= 3 for row in rows):
+            losses.append(sum(lost(one) + (two == "*") for one, two in rows) / len(rows) / 2)
+    return min(losses)
 
 
-def distribution(spread):
-    """Return the mass of every place over the rows that say something."""
-    found = {}
-    for cell in spread.rows.tolist():
-        if spread.is_told[cell]:
-            for place, share in written_out(spread, cell).items():
-                found[place] = found.get(place, Fraction(0)) + share
-    total = sum(found.values())
-    return {place: share / total for place, share in found.items()} if total else {}
+def test_annealing_is_never_worse_than_its_start_and_ends_with_its_budget():
+    table = ht.datasets.people(40).select("sex", "education")
+    problem = problem_of(Table.encode(table), ["sex", "education"], [ht.KAnonymity(3)], budget=Budget(nodes=50))
+    start = (np.arange(40) // 5).astype(np.int32)
+    found = annealed(problem, start, method="here", seed=1)
+    begun, ended = (value for _, _, value in found.trace.effort.history)
+    assert ended <= begun
+    assert ended == problem.loss.of(found.recoding, found.partition.sizes, 0)
+    assert found.trace.nodes == 50
+    assert not problem.judge.failed(found.partition)
 
 
-def values_of(spread):
-    """Return places and their weights, without the missing value."""
-    found = {place: float(share) for place, share in distribution(spread).items() if place is not None and share}
-    return list(found), list(found.values())
+@pytest.mark.parametrize(
+    ("between", "says"),
+    [
+        ({}, "no column with distances"),
+        ({"job": {"a": 1}}, "no mapping"),
+        ({"job": {"a": {"b": -1}}}, "was given the distance -1"),
+        ({"job": {"a": {"b": float("nan")}}}, "was given the distance nan"),
+        ({"job": {"a": {"b": 1}, "b": {"a": 2}}}, "two distances for a pair of values, 1 and 2"),
+        ({"job": {"a": {"b": 1, "a": 3}}}, "two distances for a pair of values, 0 and 3"),
+        ({"job": {"a": {"b": 1, "c": 2}}}, "1 pairs of values without a distance"),
+        ({"job": {"a": {"b": 0}}}, "no distance above 0"),
+    ],
+)
+def test_wrong_distances_are_refused(between, says):
+    with pytest.raises(ht.InputError, match=says):
+        ht.Distances(between)
 
 
-@given(whole_spreads(), whole_spreads())
-def test_the_wasserstein_distance_is_that_of_the_places(first, second):
-    (places, weights), (others, their_weights) = values_of(first), values_of(second)
-    found = spreads.wasserstein(first, second)
-    if not places or not others:
-        assert found is None
-        return
-    assert found == pytest.approx(stats.wasserstein_distance(places, others, weights, their_weights), abs=1e-12)
-    assert spreads.wasserstein(second, first) == pytest.approx(found, abs=1e-12)
-    assert spreads.wasserstein(first, first) == 0
+@pytest.mark.filterwarnings("ignore:Mondrian makes the set-NCP small")
+def test_columns_and_values_that_do_not_fit_are_refused_without_naming_a_cell():
+    table = pl.DataFrame({"job": ["a", "b", "secret", "secret"], "age": [1, 2, 3, 4]})
+    asked = {"quasi_identifiers": ["job", "age"], "models": [ht.KAnonymity(2)]}
+    with pytest.raises(ht.InputError, match="'job' has 1 values without distances, of 3") as raised:
+        ht.anonymize(table, **asked, loss=ht.Distances({"job": {"a": {"b": 1}}}))
+    assert "secret" not in str(raised.value)
+    with pytest.raises(ht.InputError, match="'jobs'"):
+        ht.anonymize(table, **asked, loss=ht.Distances({"jobs": {"a": {"b": 1}}}))
 
 
-@given(whole_spreads(), whole_spreads())
-def test_total_variation_is_half_the_differences(first, second):
-    # Of categories, every run is one place.
-    first, second = (made_single(each) for each in (first, second))
-    ours, theirs = distribution(first), distribution(second)
-    found = spreads.total_variation(first, second)
-    if not ours or not theirs:
-        assert found is None
-        return
-    expected = sum(abs(ours.get(place, 0) - theirs.get(place, 0)) for place in {*ours, *theirs}) / 2
-    assert found == pytest.approx(float(expected), abs=1e-12)
-    assert spreads.total_variation(first, first) == 0
-
-
-def made_single(spread):
-    return replace(spread, width=np.ones_like(spread.low))
-
-
-@given(whole_spreads())
-def test_mean_and_variance_are_those_of_the_places(spread):
-    places, weights = values_of(spread)
-    if not places:
-        return
-    total = math.fsum(weights)
-    mean = math.fsum(w * x for x, w in zip(places, weights, strict=True)) / total
-    variance = math.fsum(w * (x - mean) ** 2 for x, w in zip(places, weights, strict=True)) / total
-    assert spreads.moments(spread) == pytest.approx((mean, variance), abs=1e-9)
-
-
-@given(st.data())
-def test_the_rank_correlation_is_that_of_all_pairs_of_places(data):
-    n_rows = data.draw(st.integers(1, 10))
-    first, second = data.draw(whole_spreads(n_rows)), data.draw(whole_spreads(n_rows))
-    joint = {}
-    for a, b in zip(first.rows.tolist(), second.rows.tolist(), strict=True):
-        if first.is_told[a] and second.is_told[b]:
-            for x, p in written_out(first, a).items():
-                for y, q in written_out(second, b).items():
-                    if x is not None and y is not None:
-                        joint[x, y] = joint.get((x, y), Fraction(0)) + p * q
-    total = sum(joint.values())
-    ranks = []
-    for side in (0, 1):
-        mass = {}
-        for pair, weight in joint.items():
-            mass[pair[side]] = mass.get(pair[side], Fraction(0)) + weight / total
-        ranks.append({x: sum(mass[y] for y in mass if y < x) + mass[x] / 2 - Fraction(1, 2) for x in mass})
-    found = spreads.rank_correlation(first, second)
-    if not joint or min(len(each) for each in ranks) < 2:
-        assert found is None
-        return
-    covariance = sum(w * ranks[0][x] * ranks[1][y] for (x, y), w in joint.items()) / total
-    squares = [sum(w * ranks[side][pair[side]] ** 2 for pair, w in joint.items()) / total for side in (0, 1)]
-    assert found == pytest.approx(float(covariance) / math.sqrt(float(squares[0] * squares[1])), abs=1e-9)
-
-
-def of_numbers(numbers, widths=None):
-    """Return a column without gaps, a cell for every row."""
-    low = np.array(numbers, dtype=np.float64)
-    width = np.zeros(len(low)) if widths is None else np.array(widths, dtype=np.float64)
-    n, told = len(low), np.ones(len(low), dtype=bool)
-    return Spread(np.arange(n, dtype=np.int32), told, np.zeros(n), np.arange(n), low, width, np.ones(n), False)
-
-
-floats = st.lists(st.floats(-10, 10, allow_subnormal=False), min_size=2, max_size=9)
-
-
-@given(floats, floats)
-def test_single_numbers_are_as_far_apart_as_scipy_says(first, second):
-    found = spreads.wasserstein(of_numbers(first), of_numbers(second))
-    assert found == pytest.approx(stats.wasserstein_distance(first, second), abs=1e-9)
-
-
-@given(st.lists(st.tuples(st.integers(-5, 5), st.integers(-5, 5)), min_size=2, max_size=9))
-def test_ranks_of_single_numbers_are_those_of_scipy(pairs):
-    first, second = zip(*pairs, strict=True)
-    found = spreads.rank_correlation(of_numbers(first), of_numbers(second))
-    if len(set(first)) == 1 or len(set(second)) == 1:
-        assert found is None
-    else:
-        assert found == pytest.approx(stats.spearmanr(first, second).statistic, abs=1e-9)
-
-
-@given(st.lists(st.tuples(st.integers(0, 8), st.integers(0, 4)), min_size=1, max_size=5), floats)
-def test_intervals_of_numbers_are_many_numbers(runs, others):
-    """A run is nearly a thousand numbers in the middle of its thousandths."""
-    low, width = (np.array(each, dtype=np.float64) for each in zip(*runs, strict=True))
-    fine = low[:, None] + width[:, None] * (np.arange(1000) + 0.5) / 1000
-    found = spreads.wasserstein(of_numbers(low, width), of_numbers(others))
-    assert found == pytest.approx(stats.wasserstein_distance(fine.ravel(), others), abs=5e-3)
-    assert spreads.moments(of_numbers(low, width)) == pytest.approx((fine.mean(), fine.var()), abs=1e-4)
-
-
-def test_a_narrow_interval_weighs_what_it_weighs_beside_a_wide_one():
-    narrow, wide = of_numbers([0.0, 0.5], [1e-9, 0.0]), of_numbers([0.0, 0.5], [1.0, 0.0])
-    assert spreads.wasserstein(narrow, wide) == pytest.approx(0.25, abs=1e-6)
-
-
-def test_bins_hold_what_lies_between_their_edges():
-    """Places 0 to 5 and 4, in bins below 2, from 2 to below 4 and from 4 on; half of the second cell is missing."""
-    spread = made([("runs", [(0, 6)]), ("half", [(4, 1)]), ("missing", [(0, 1)])], [0, 1, 2])
-    shares = spreads.binned(spread, np.array([2.0, 4.0]))
-    assert shares[0] == pytest.approx([1 / 3, 1 / 3, 1 / 3, 0])
-    assert shares[1:].tolist() == [[0, 0, 0.5, 0.5], [0, 0, 0, 1]]
-    # An edge between two whole places belongs to neither of them.
-    assert spreads.binned(spread, np.array([1.5]))[0].tolist() == pytest.approx([1 / 3, 2 / 3, 0])
-
-
-def test_numbers_in_bins():
-    spread = of_numbers([0.0, 2.0, 1.0], [4.0, 0.0, 2.0])
-    assert spreads.binned(spread, np.array([2.0])).tolist() == [[0.5, 0.5, 0], [0, 1, 0], [0.5, 0.5, 0]]
-
-
-def test_shares_by_value_leave_other_values_out():
-    spread = made([("runs", [(0, 1), (3, 1)]), ("half", [(2, 1)])], [0, 1])
-    assert spreads.by_value(spread, np.array([0, 2])).tolist() == [[0.5, 0, 0], [0, 0.5, 0.5]]
-
-
-def test_the_middle_of_a_cell_is_nothing_where_it_says_nothing():
-    spread = made([("runs", [(0, 4)]), ("star", [(0, 1)]), ("missing", [(0, 1)]), ("half", [(3, 1)])], [0])
-    assert spreads.middles(spread)[[0, 3]].tolist() == [1.5, 3.0]
-    assert np.isnan(spreads.middles(spread)[[1, 2]]).all()
-
-
-@given(st.lists(st.lists(st.integers(0, 5), min_size=3, max_size=3), min_size=2, max_size=4))
-def test_cramers_v_is_that_of_chi_squared(rows):
-    table = np.array(rows, dtype=np.float64)
-    filled = table[table.sum(axis=1) > 0][:, table.sum(axis=0) > 0]
-    found = spreads.cramers_v(table)
-    if min(filled.shape) < 2:
-        assert found is None
-        return
-    chi2 = stats.chi2_contingency(filled, correction=False).statistic
-    # The square root makes much of what rounding leaves of 0.
-    assert found == pytest.approx(math.sqrt(chi2 / filled.sum() / (min(filled.shape) - 1)), abs=1e-7)
-
-
-def test_no_rows_have_no_distance():
-    empty = made([("runs", [(0, 1)])], [])
-    assert spreads.total_variation(empty, empty) is None
-    assert spreads.wasserstein(empty, empty) is None
-    assert spreads.rank_correlation(empty, empty) is None
-    assert empty.untold_rate == 0
+def test_a_policy_writes_it():
+    text = "columns: {job: quasi-identifier}\nmodels: [k-anonymity: 2]\n"
+    policy = ht.Policy.parse(f"{text}loss: {{distances: {{between: {{job: {{a: {{b: 1}}}}}}}}}}\n")
+    assert policy.loss == ht.Distances({"job": {"a": {"b": 1}}})
+    assert ht.Policy.parse(policy.to_yaml()).loss == policy.loss

@@ -25,7 +25,7 @@ from hushtable.anonymizers.full_domain_lattice import (
     levels_of,
     objective_of,
 )
-from hushtable.anonymizers.method import Found, Offers, Problem, is_own
+from hushtable.anonymizers.method import Found, Offers, Problem, compares_releases, is_own
 from hushtable.errors import BudgetExceeded, InfeasibleError, check_whole, listed, with_hint
 from hushtable.kernels import rollup
 from hushtable.models import (
@@ -590,7 +590,7 @@ class FullDomain:
         tags = Tags.of(judge.models, judge.reference_stats(), most, by_person=judge.person is not None)
         objective: NodeObjective = (
             _OwnObjective(problem, roller)
-            if is_own(problem.loss)
+            if compares_releases(problem.loss)
             else objective_of(problem.loss, problem.table, problem.columns, columns, roller.codes, most, judge.min_size)
         )
         solved = NodeSearch(roller, tags, objective, problem.clock).run()
@@ -599,8 +599,8 @@ class FullDomain:
         trace = _trace(repr(self), problem.clock, solved, columns)
         others = tuple(_found(problem, roller, tags, levels, trace) for levels in self._others(solved))
         found = _found(problem, roller, tags, solved.node, trace)
-        # A checker knows the losses of hushtable alone.
-        is_proven = solved.is_complete and judge.population is None and not is_own(problem.loss)
+        # A checker knows no loss that only whole releases have.
+        is_proven = solved.is_complete and judge.population is None and not compares_releases(problem.loss)
         evidence = _evidence(problem, found, solved, columns, most) if is_proven else None
         return replace(found, others=others, evidence=evidence)
 
@@ -618,7 +618,7 @@ class FullDomain:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _OwnObjective:
-    """A loss of somebody else, asked of the whole release of every node; at least 0, or ``loss.least``."""
+    """A loss that only whole releases have, asked at every node; at least 0, or ``loss.least``."""
 
     problem: Problem
     roller: Roller

@@ -17,7 +17,7 @@ from hushtable.anonymizers.judging import Judge
 from hushtable.errors import InputError, listed, with_hint
 from hushtable.hierarchy import Hierarchy
 from hushtable.models import DeltaPresence, MatchingNotion, PrivacyModel, entries
-from hushtable.quality import Loss, SetNCP
+from hushtable.quality import Distances, Loss, SetNCP
 from hushtable.recoding import Recoding
 from hushtable.search import Budget, Clock, Trace
 from hushtable.tables import Partition, Table
@@ -30,6 +30,7 @@ __all__ = [
     "Placing",
     "Problem",
     "check_asked",
+    "compares_releases",
     "is_bounded_below",
     "is_own",
     "minimised",
@@ -228,7 +229,7 @@ def register(method: type[MethodT]) -> type[MethodT]:
 def check_asked(method: Method, problem: Problem) -> None:
     """Raise InputError where a problem asks of a method what it does not offer."""
     offers, name = method.offers, type(method).__name__
-    if problem.loss.name not in offers.losses and not (offers.takes_any_loss and is_own(problem.loss)):
+    if problem.loss.name not in offers.losses and not (offers.takes_any_loss and compares_releases(problem.loss)):
         able = [other for other, each in METHODS.items() if problem.loss.name in each().offers.losses]
         hint = f"methods that do: {listed(able)}." if able else f"no method does; {name} takes {listed(offers.losses)}."
         msg = with_hint(f"{name} does not search by loss={problem.loss.name!r}.", hint)
@@ -248,13 +249,18 @@ def is_own(given: object) -> bool:
     return not type(given).__module__.startswith("hushtable.")
 
 
+def compares_releases(loss: Loss) -> bool:
+    """Tell whether a loss is known of whole releases alone, as those of somebody else are."""
+    return is_own(loss) or isinstance(loss, Distances)
+
+
 def minimised(method: Method, loss: Loss) -> Loss:
     """Return what a method makes small where it is asked for a loss: another one where it cannot compare by that.
 
-    A loss of somebody else is reported by every method, and made small by those that compare whole releases.
+    A loss that only whole releases have is reported by every method, and made small by those that compare them.
     """
     offers = method.offers
-    if not is_own(loss) or loss.name in offers.losses or offers.takes_any_loss or "ncp" not in offers.losses:
+    if not compares_releases(loss) or loss.name in offers.losses or offers.takes_any_loss or "ncp" not in offers.losses:
         return loss
     able = [other for other, each in METHODS.items() if each().offers.takes_any_loss]
     msg = with_hint(

@@ -1,4 +1,5 @@
 from .bound import release_bound as release_bound
+from .distances import Distances as Distances
 from .loss import (
     CellLoss as CellLoss,
     Certainty as Certainty,

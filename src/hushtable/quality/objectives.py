@@ -287,7 +287,8 @@ LOSSES: Final[entries.Registry[type[Loss]]] = entries.Registry(
             *(SetNCP, MinimalDistortion, Certainty),
             *(ArxLoss, NonUniformEntropy, Precision, Discernibility, AverageClassSize),
         )
-    },
+    }
+    | {"distances": "hushtable.quality.distances.Distances"},
     "losses",
     ("name", "of"),
 )
