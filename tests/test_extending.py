@@ -151,10 +151,11 @@ def released(table: pl.DataFrame, model: Any, method: Any, **more: Any) -> Any:
     return made.loss, made.frame.rows(), made.verify().passed
 
 
+@pytest.mark.parametrize("n_tables", [12, pytest.param(1_000, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("model", MODELS_OF_CLASSES, ids=lambda model: model.name)
-def test_a_rule_and_what_the_model_says_itself_give_the_same_releases(model, request):
+def test_a_rule_and_what_the_model_says_itself_give_the_same_releases(model, n_tables):
     rng = np.random.default_rng(7)
-    for i in range(1_000 if request.config.getoption("markexpr", "") == "slow" else 12):
+    for i in range(n_tables):
         table, more = drawn(rng), {"person": "who", "identifiers": ["who"]} if i % 3 == 0 else {}
         assert released(table, without_rule(model), "mondrian", **more) == released(table, model, "mondrian", **more)
 
