@@ -19,7 +19,6 @@ from pathlib import Path
 import pytest
 import yaml
 
-import hushtable as ht
 from hushtable import cli
 from hushtable.policy import Policy
 
@@ -189,8 +188,3 @@ def test_the_examples_of_a_page_run(page, tmp_path, monkeypatch):
 
 
 RUNNERS = {"console": run_console, "bash": run_script, "make": run_makefile, "yaml": read_yaml}
-
-
-def test_every_public_name_has_an_example():
-    shown = "".join(page.read_text(encoding="utf-8") for page in PAGES)
-    assert [name for name in ht.__all__ if not re.search(rf"\bht\.{name}\b", shown)] == []

@@ -160,6 +160,7 @@ def results() -> dict[str, Any]:
         "Budget": ht.Budget(seconds=1.5),
         "Certificate": ht.Certificate.of({"kind": "lattice"}),
         "Certainty": ht.Certainty({"sex": 2.0}, variant="mg-ga"),
+        "Distances": ht.Distances({"sex": {"f": {"m": 1.0}}}),
         "Column": ht.Table.encode(people, ["sex"]).columns[0],
         "ColumnSpec": ht.ColumnSpec("ordered", ("low", "high")),
         "Comparison": ht.compare(people[["sex", "diagnosis"]], POLICY, k=[2, 3], suppression=[0]),

@@ -5,6 +5,7 @@ A name that is added is added to the list: `python tests/test_public_names.py` w
 
 import importlib
 import inspect
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -97,6 +98,12 @@ TWO_TYPES = {
 def test_a_parameter_has_one_type_at_every_door() -> None:
     several = {name: types for name, types in types_by_parameter().items() if len(types) > 1}
     assert several == TWO_TYPES
+
+
+def test_every_public_name_has_an_example() -> None:
+    docs = LIST.parents[1] / "docs"
+    shown = "".join(page.read_text(encoding="utf-8") for page in docs.glob("**/*.md"))
+    assert [name for name in dir(ht) if not re.search(rf"\bht\.{name}\b", shown)] == []
 
 
 if __name__ == "__main__":

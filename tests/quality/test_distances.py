@@ -8,10 +8,7 @@ import polars as pl
 import pytest
 
 import hushtable as ht
-from hushtable.anonymizers.whole_releases import annealed
 from hushtable.search import Budget
-from hushtable.tables import Table
-from searching import problem_of
 
 VALUES = ["a", "b", "c", "d", "e"]
 AT = dict(zip(VALUES, [0.0, 1.0, 1.5, 6.0, 10.0], strict=True))
@@ -66,12 +63,12 @@ def test_a_cell_costs_what_its_farthest_values_are_apart(how):
 def test_searches_make_it_small():
     table = drawn(3, missing=False)
     asked = {"quasi_identifiers": ["job", "sex"], "models": [ht.KAnonymity(3)], "loss": ht.Distances({"job": NEAR})}
-    with pytest.warns(UserWarning, match="'full_domain', 'local_recoding'"):
+    with pytest.warns(UserWarning, match="'full_domain', 'local_recoding', 'genetic', 'mingen'"):
         start = ht.anonymize(table, **asked).loss
     found = [ht.anonymize(table, **asked, method="local_recoding", budget=Budget(nodes=400)) for _ in range(2)]
     assert found[0].loss < start
     assert found[0].frame.equals(found[1].frame)
-    assert (found[0].trace.bound, found[0].certificate) == (0.0, None)
+    assert (found[0].trace.bound, found[0].certificate) == (None, None)
     # Of all combinations of levels none loses less.
     ladders = {"job": TREE, "sex": ht.Hierarchy.suppression()}
     best = ht.anonymize(table, **asked, method="full_domain", hierarchies=ladders)
@@ -86,18 +83,6 @@ def min_of_levels(table):
         if all(rows.count(row) >= 3 for row in rows):
             losses.append(sum(lost(one) + (two == "*") for one, two in rows) / len(rows) / 2)
     return min(losses)
-
-
-def test_annealing_is_never_worse_than_its_start_and_ends_with_its_budget():
-    table = ht.datasets.people(40).select("sex", "education")
-    problem = problem_of(Table.encode(table), ["sex", "education"], [ht.KAnonymity(3)], budget=Budget(nodes=50))
-    start = (np.arange(40) // 5).astype(np.int32)
-    found = annealed(problem, start, method="here", seed=1)
-    begun, ended = (value for _, _, value in found.trace.effort.history)
-    assert ended <= begun
-    assert ended == problem.loss.of(found.recoding, found.partition.sizes, 0)
-    assert found.trace.nodes == 50
-    assert not problem.judge.failed(found.partition)
 
 
 @pytest.mark.parametrize(

@@ -17,9 +17,8 @@ import numpy as np
 from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray
 from hushtable.anonymizers import local_pricing
 from hushtable.anonymizers.local_pricing import Neighbours, Pricing, node_costs, priced
-from hushtable.anonymizers.method import Found, Offers, Problem, compares_releases
+from hushtable.anonymizers.method import Found, Offers, Problem
 from hushtable.anonymizers.mondrian import Mondrian
-from hushtable.anonymizers.whole_releases import annealed
 from hushtable.errors import check_whole
 from hushtable.hierarchy import Hierarchy
 from hushtable.kernels import annealing, class_costs, rollup
@@ -354,9 +353,6 @@ class LocalRecoding:
     globally-optimal anonymization methods for biomedical data", CBMS 2014, has the tool. We depart in that a class
     publishes the lowest node over its records, and in all that follows.
 
-    A loss that only whole releases have is asked at every step: 3,000 steps from Mondrian's classes, or as many as the
-    budget says.
-
     Examples
     --------
     >>> import polars as pl
@@ -371,13 +367,7 @@ class LocalRecoding:
     seed: int = 0
 
     name: ClassVar[str] = "local_recoding"
-    offers = Offers(
-        losses=("ncp", "arx_loss"),
-        parts_equal_records=True,
-        keeps_apart=False,
-        merges_classes=True,
-        takes_any_loss=True,
-    )
+    offers = Offers(losses=("ncp", "arx_loss"), parts_equal_records=True, keeps_apart=False, merges_classes=True)
 
     def __post_init__(self) -> None:
         check_whole("LocalRecoding was given seed", self.seed, 0)
@@ -385,10 +375,6 @@ class LocalRecoding:
     def search(self, problem: Problem) -> Found:
         """Find a start and anneal it; a budget's nodes are steps."""
         say_if_first_run(run, 40)
-        if compares_releases(problem.loss):
-            by_ncp = replace(problem, loss=SetNCP(weights=problem.loss.weights))
-            start = _by_mondrian(by_ncp, problem.clock.part(_SHARE_OF_START))
-            return annealed(problem, start, method=repr(self), seed=self.seed)
         _compile(problem)
         problem = replace(problem, clock=problem.clock.anew())
         n_steps, clock = _within(problem)

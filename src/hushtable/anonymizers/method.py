@@ -34,6 +34,7 @@ __all__ = [
     "is_bounded_below",
     "is_own",
     "minimised",
+    "moves_rows",
     "register",
 ]
 
@@ -254,15 +255,24 @@ def compares_releases(loss: Loss) -> bool:
     return is_own(loss) or isinstance(loss, Distances)
 
 
+def moves_rows(method: Method) -> bool:
+    """Tell whether rows may be moved between the classes that a method found, one record each."""
+    offers = method.offers
+    return offers.parts_equal_records and offers.merges_classes and not offers.finds_histories
+
+
 def minimised(method: Method, loss: Loss) -> Loss:
     """Return what a method makes small where it is asked for a loss: another one where it cannot compare by that.
 
-    A loss that only whole releases have is reported by every method, and made small by those that compare them.
+    A loss that only whole releases have is reported by every method, and made small by those that compare releases, and
+    by those that part equal records, whose rows may move: see `own_losses`.
     """
     offers = method.offers
     if not compares_releases(loss) or loss.name in offers.losses or offers.takes_any_loss or "ncp" not in offers.losses:
         return loss
-    able = [other for other, each in METHODS.items() if each().offers.takes_any_loss]
+    if moves_rows(method):
+        return SetNCP(weights=loss.weights)
+    able = [other for other, each in METHODS.items() if each().offers.takes_any_loss or moves_rows(each())]
     msg = with_hint(
         f"{type(method).__name__} makes the set-NCP small; the loss {loss.name!r} is reported only.",
         f"methods that make it small: {listed(able)}.",

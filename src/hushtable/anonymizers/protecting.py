@@ -18,7 +18,8 @@ from hushtable.anonymizers.finishing import Searched, release_of
 from hushtable.anonymizers.fitting import Learner
 from hushtable.anonymizers.judging import Judge
 from hushtable.anonymizers.known_records import hide_known, is_hiding_known
-from hushtable.anonymizers.method import Found, Problem, check_asked, minimised
+from hushtable.anonymizers.method import Found, Problem, check_asked, minimised, moves_rows
+from hushtable.anonymizers.own_losses import moved
 from hushtable.anonymizers.preparation import Prepared, Request, prepare, warn_of_doubts
 from hushtable.errors import ColumnError, InputError
 from hushtable.io import Frame
@@ -216,6 +217,9 @@ def _searched(prepared: Prepared, asked: Request) -> Searched:
         # What was proven is proven of another loss.
         trace = replace(found.trace, optimal=False, bound=None, gap=None)
         found = replace(found, trace=trace, evidence=None, spared=None)
+        if moves_rows(asked.method):
+            found = moved(problem, found, asked.loss)
+            judge.check_classes(found.partition, asked.method)
     if judge.without_rule:
         found = replace(found, trace=replace(found.trace, asked_models=tuple(each.name for each in judge.without_rule)))
 

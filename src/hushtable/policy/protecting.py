@@ -141,6 +141,7 @@ def anonymize(
         The objective; the objects take weights. Mondrian cuts by the set-NCP only, see
         `hushtable.quality.loss.set_ncp`. Full-domain recoding also takes `ArxLoss`, `NonUniformEntropy`, `Precision`
         ("arx_loss", "non_uniform_entropy", "precision"), "discernibility" and "average_class_size".
+        `Distances` says which categories are near.
     suppression_limit : float
         Share of the records that may be suppressed, in [0, 1]. As few as it takes where no
         release of all records can satisfy the models; with Mondrian also those without which

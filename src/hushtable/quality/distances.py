@@ -10,7 +10,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from hushtable._types import BoolArray, CountArray, FloatArray
+from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray
 from hushtable.columns import Column
 from hushtable.errors import InputError, check_columns, with_hint
 from hushtable.quality.loss import check_weights
@@ -42,8 +42,8 @@ class Distances:
 
     Notes
     -----
-    ``full_domain`` and ``local_recoding`` make it small; other methods report it. A cell stands for those values of the
-    column that it covers.
+    ``full_domain`` makes it small; ``local_recoding``, ``genetic`` and ``mingen`` search by the set-NCP and then move
+    rows as long as it falls; other methods report it. A cell stands for those values of the column that it covers.
 
     Examples
     --------
@@ -179,7 +179,7 @@ def _units(column: Column, cells: Listed) -> BoolArray:
     return units
 
 
-def _of_runs(offsets: CountArray, members: CountArray, units: BoolArray) -> BoolArray:
+def _of_runs(offsets: CountArray, members: CodeArray | CountArray, units: BoolArray) -> BoolArray:
     """Tell which values a class covers that has some of the units."""
     covered = np.zeros((len(offsets) - 1, units.shape[1]), dtype=bool)
     labels = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))

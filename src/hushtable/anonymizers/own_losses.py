@@ -1,0 +1,82 @@
+"""Losses of whole releases, made small by moving rows between the classes that a search by the set-NCP found.
+
+Whole releases are compared, so this is for small tables: every step publishes all classes anew.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final
+
+import numpy as np
+
+from hushtable._types import CodeArray
+from hushtable.anonymizers.method import Found, Problem
+from hushtable.anonymizers.publish import publish_classes
+from hushtable.quality import Loss
+from hushtable.recoding import Recoding
+from hushtable.tables import Partition
+
+__all__ = ["moved"]
+
+_STEPS_A_ROW: Final = 30
+_MOST_STEPS: Final = 3_000
+
+
+def moved(problem: Problem, found: Found, loss: Loss) -> Found:
+    """Return what was found, or better classes by a loss.
+
+    A row moves to another class, or changes places with a row of it, where all classes still pass and the loss does not
+    rise. Draws follow from nothing but the rows. Classes that come to publish the same cells are one
+    class of the release, as readers count them; rows move between them as they were.
+
+    Parameters
+    ----------
+    problem : Problem
+        Whose seconds end it; there are at most 3,000 steps.
+    found : Found
+        By another loss.
+    loss : Loss
+        Of whole releases.
+    """
+    labels = found.partition.labels.copy()
+    kept = np.flatnonzero(labels >= 0)
+    n_suppressed = problem.n_gone + int(problem.table.counts[labels < 0].sum())
+    best = loss.of(found.recoding, found.partition.sizes, n_suppressed)
+    rng = np.random.default_rng(0)
+    n_steps = min(_MOST_STEPS, _STEPS_A_ROW * len(kept)) if found.partition.n_classes > 1 else 0
+    for _ in range(n_steps):
+        if problem.clock.left <= 0:
+            break
+        row, other = rng.choice(kept, 2, replace=False)
+        if labels[row] == labels[other]:
+            continue
+        tried = labels.copy()
+        tried[row] = labels[other]
+        if rng.random() < 0.5:
+            tried[other] = labels[row]
+        changed = _classes(problem, tried)
+        if problem.judge.failed(changed):
+            continue
+        partition, recoding = _published(problem, changed)
+        value = loss.of(recoding, partition.sizes, n_suppressed)
+        if value <= best:
+            labels, best = tried, value
+            found = replace(found, partition=partition, recoding=recoding, placing=None)
+    return found
+
+
+def _published(problem: Problem, partition: Partition) -> tuple[Partition, Recoding]:
+    """Return what classes publish; those of the same cells are one class."""
+    recoding = publish_classes(problem, partition)
+    _, first, class_of = np.unique(recoding.combinations()[:-1], return_index=True, return_inverse=True)
+    merged = np.append(class_of, -1).astype(np.int32)[partition.labels]
+    return Partition.from_labels(merged, len(first), problem.table.counts), recoding.take(first)
+
+
+def _classes(problem: Problem, labels: CodeArray) -> Partition:
+    """Return the classes of labels of which some may be of nobody any more."""
+    used, dense = np.unique(labels[labels >= 0], return_inverse=True)
+    made = np.full(len(labels), -1, dtype=np.int32)
+    made[labels >= 0] = dense
+    return Partition.from_labels(made, len(used), problem.table.counts)
