@@ -16,7 +16,7 @@ from typing import Any
 import hushtable as ht
 from campaign.ladders import ladder
 from campaign.outcome import Outcome
-from campaign.requests import method as drawn_method, models, without_rule
+from campaign.requests import OfSizes, method as drawn_method, models, without_rule
 from campaign.tables import FORMS, NAMES, Made, build, column
 from hushtable.anonymizers import METHODS
 from hushtable.quality import LOSSES
@@ -104,6 +104,8 @@ def _one(outcome: Outcome, table: _Table, random: Random, call: dict[str, Any], 
     weighs = "weights" in loss.__dataclass_fields__ and random.random() < 0.3
     call["loss"] = loss(weights={call["quasi_identifiers"][0]: random.choice((0, 0.5, 7))}) if weighs else loss()  # type: ignore[call-arg]
     call["budget"] = ht.Budget(nodes=random.choice(_FEW_NODES))
+    if random.random() < 0.1 and not any(model.needs.original for model in call["models"]):
+        call["loss"] = OfSizes()
     name = method.name
     outcome.reproduction = _reproduction(table, f"ht.anonymize(table, **{call!r})")
     release = None
@@ -112,6 +114,12 @@ def _one(outcome: Outcome, table: _Table, random: Random, call: dict[str, Any], 
     if release is None:
         return
     outcome.count(f"release by {name}")
+    if isinstance(call["loss"], OfSizes):
+        told, held = release.loss, sum(size**2 for size in release.partition.sizes.tolist())
+        cells = release.recoding.combinations()[:-1]
+        outcome.expect(told == held, f"{name} misreports a loss of somebody else", (told, held))
+        is_merged = not method.offers.merges_classes or len(set(cells.tolist())) == len(cells)
+        outcome.expect(is_merged, f"{name} tells apart classes that publish the same cells")
     with outcome.guarded(f"verify what {name} made", ()):
         verdict = release.verify()
         outcome.expect(verdict.passed, f"verify refuses a release by {name}", verdict.failures)

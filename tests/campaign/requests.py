@@ -7,7 +7,7 @@ import dataclasses
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
-from typing import Any
+from typing import Any, ClassVar
 
 import hushtable as ht
 from campaign.ladders import Ladder, calendar, ladder, prefixes
@@ -292,3 +292,16 @@ def without_rule(model: Any) -> Any:
     kind = type(model)
     own = type(kind.__name__, (kind,), {"rule": None, "__slots__": ()})
     return own(**{each.name: getattr(model, each.name) for each in dataclasses.fields(model)})
+
+
+@dataclass(frozen=True)
+class OfSizes:
+    """A loss as somebody else has it: the sum of squares of the sizes of the classes."""
+
+    name: ClassVar[str] = "of_sizes"
+    weights: ClassVar[dict[str, float]] = {}
+
+    def of(self, recoding: Any, sizes: Any, n_suppressed: int = 0) -> float:
+        """Return the loss of a release."""
+        del recoding, n_suppressed
+        return float(sum(size**2 for size in sizes.tolist()))
